@@ -1,0 +1,9 @@
+//! memcpy/repmovs: copies by `rep movsb`.
+//!
+//! Owns nothing. Invariant: needs nothing beyond the base instruction set; fast where the core has FSRM or ERMS.
+#![no_std]
+
+mod component;
+mod raw;
+
+pub use component::{COMPONENT, INFO};

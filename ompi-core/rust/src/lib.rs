@@ -1,0 +1,2 @@
+//! MPI for Rust programs.
+#![no_std]

@@ -1,0 +1,40 @@
+//! Atomics: static, and the one framework whose components are leaf crates below this one, so that they inline in
+//! every build. [`crate::sync`] re-exports the one that `--cfg ompi_atomics` selects; it is registered here.
+#![allow(unsafe_code)] // linkme's expansion
+
+use crate::mca;
+
+/// Atomics have no calls of their own beyond [`crate::sync`].
+pub trait Component: mca::Component {}
+
+crate::framework! {
+    /// Atomic loads, stores and read-modify-writes.
+    "atomics", Opal, version 1, Static, OMPI_ATOMICS: dyn Component
+}
+
+/// The chosen component as the MCA sees it.
+pub struct Chosen;
+
+impl mca::Component for Chosen {
+    fn info(&self) -> &'static mca::Info {
+        &INFO
+    }
+}
+
+impl Component for Chosen {}
+
+/// The registered object.
+pub static COMPONENT: Chosen = Chosen;
+
+/// What the MCA knows of it.
+pub static INFO: mca::Info = mca::Info {
+    framework: &FRAMEWORK,
+    framework_version: FRAMEWORK.version,
+    name: atomics_core::NAME,
+    version: env!("CARGO_PKG_VERSION"),
+    doc: "Atomics of the Rust core library.",
+    params: &[],
+};
+
+#[linkme::distributed_slice(OMPI_ATOMICS)]
+static REGISTRATION: &'static dyn Component = &COMPONENT;

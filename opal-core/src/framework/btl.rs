@@ -1,0 +1,163 @@
+//! Byte transfer layer: moves active messages `(am id, head, payload)` to one peer.
+//!
+//! A transport knows nothing of MPI. The 3-bit am id says who handles a message, the `head` is opaque to the
+//! transport, which carries [`Caps::head_bits`] bits of it. Order per peer and module is kept.
+//!
+//! Buffers belong to the caller again when a call returns `Ok`, except [`Module::put`]/[`Module::get`], which say when
+//! through the completion. [`Full`] is not an error: try again after progress.
+#![allow(unsafe_code)] // linkme's expansion
+
+use crate::mca;
+use crate::mem::Foreign;
+use crate::Result;
+use alloc::vec::Vec;
+
+/// Who handles a message at the other end: index into the table given to [`register`].
+pub type AmId = u8;
+/// Number of am ids.
+pub const AM_IDS: usize = 8;
+
+/// A module's own number for a peer, made by [`Module::add_peer`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoint(pub u32);
+
+/// No room now; after progress there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+/// What a module can do, as data.
+#[derive(Clone, Copy, Debug)]
+pub struct Caps {
+    /// Bits of `head` that travel, counted from the lowest.
+    pub head_bits: u32,
+    /// Largest payload of [`Module::send_inline`].
+    pub inline_bytes: usize,
+    /// Largest payload of [`Module::send`]: the eager limit and fragment size that suit this transport.
+    pub send_bytes: usize,
+    /// One way, for choosing among modules.
+    pub latency_ns: u32,
+    /// For weighting fragments over modules.
+    pub bandwidth_mbps: u32,
+    /// Among modules that reach the same peer only those with the highest value are used.
+    pub exclusivity: u32,
+    /// [`Module::put`] works.
+    pub put: bool,
+    /// [`Module::get`] works.
+    pub get: bool,
+    /// Hash of the wire format; both ends must have the same.
+    pub wire_id: u32,
+}
+
+/// A process that may be reachable.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer<'a> {
+    /// The caller's number for it; comes back in [`Receiver`] calls and as the source of what arrives.
+    pub index: u32,
+    /// This very process.
+    pub is_self: bool,
+    /// On the same node.
+    pub same_node: bool,
+    /// What the same component there published as its address.
+    pub address: &'a [u8],
+}
+
+/// Memory of a peer that [`Module::put`] and [`Module::get`] may touch: address there and the key its owner published.
+#[derive(Clone, Copy, Debug)]
+pub struct Remote {
+    /// Address in the peer.
+    pub address: u64,
+    /// What [`Module::register`] returned there.
+    pub key: u64,
+}
+
+/// Handles what arrives: `(peer index, head, payload)`. The payload is gone when it returns. It may send, but not
+/// wait for progress.
+pub type Receiver = fn(peer: u32, head: u64, payload: Foreign<'_>);
+
+/// Something that arrived and was not consumed yet; see [`Module::poll_peer`].
+pub struct Arrived<'a> {
+    /// Handler's number.
+    pub am: AmId,
+    /// The head.
+    pub head: u64,
+    /// The payload, valid until [`Module::consume`].
+    pub payload: Foreign<'a>,
+}
+
+/// A running transport: one per NIC, or one in all.
+pub trait Module: Sync {
+    /// Its abilities; the same for its whole life.
+    fn caps(&self) -> &Caps;
+
+    /// What peers get as [`Peer::address`].
+    fn address(&self) -> Vec<u8>;
+
+    /// Tries to reach a peer; `None` if this transport cannot. `Err(Mismatch)` if the other end speaks another format.
+    fn add_peer(&self, peer: Peer<'_>) -> Result<Option<Endpoint>>;
+
+    /// Forgets a peer; nothing is sent to or taken from it afterwards.
+    fn remove_peer(&self, endpoint: Endpoint);
+
+    /// Sends at most [`Caps::inline_bytes`] bytes: the fast path, no state left behind.
+    ///
+    /// # Safety
+    /// `payload` is readable for `bytes`.
+    unsafe fn send_inline(&self, to: Endpoint, am: AmId, head: u64, payload: *const u8, bytes: usize) -> core::result::Result<(), Full>;
+
+    /// Sends at most [`Caps::send_bytes`] bytes that `fill` writes straight into the transport's buffer; `fill` gets
+    /// a place for exactly `bytes` bytes and fills all of it.
+    fn send(
+        &self,
+        to: Endpoint,
+        am: AmId,
+        head: u64,
+        bytes: usize,
+        fill: &mut dyn FnMut(*mut u8),
+    ) -> core::result::Result<(), Full>;
+
+    /// Writes `bytes` from `from` to the peer's memory. `Ok` means it is there.
+    ///
+    /// # Safety
+    /// `from` is readable for `bytes`.
+    unsafe fn put(&self, _to: Endpoint, _from: *const u8, _remote: Remote, _bytes: usize) -> Result<()> {
+        Err(crate::Error::Unsupported)
+    }
+
+    /// Reads `bytes` of the peer's memory to `to`. `Ok` means it is there.
+    ///
+    /// # Safety
+    /// `to` is writable for `bytes`.
+    unsafe fn get(&self, _from: Endpoint, _to: *mut u8, _remote: Remote, _bytes: usize) -> Result<()> {
+        Err(crate::Error::Unsupported)
+    }
+
+    /// Makes memory reachable for the peers' put and get; returns the key.
+    fn register(&self, _address: *mut u8, _bytes: usize) -> Result<u64> {
+        Ok(0)
+    }
+
+    /// Lets go of what was gathered for a peer.
+    fn flush(&self, _to: Endpoint) {}
+
+    /// Takes everything that arrived from anybody, handing each to its [`Receiver`]; returns how many.
+    fn poll(&self) -> usize;
+
+    /// The next thing from one peer, without taking it. The direct receive path of the PML; holds the progress right.
+    fn poll_peer(&self, _from: Endpoint) -> Option<Arrived<'_>> {
+        None
+    }
+
+    /// Takes what [`Module::poll_peer`] returned last for this peer.
+    fn consume(&self, _from: Endpoint) {}
+}
+
+/// A transport that may run.
+pub trait Component: mca::Component {
+    /// Its modules; called once after `open`.
+    fn query(&self) -> core::result::Result<Vec<&'static dyn Module>, mca::Declined>;
+}
+
+crate::framework! {
+    /// Byte transfer layer: moves active messages to one peer.
+    "btl", Opal, version 1, ManyOfMany, OMPI_BTLS: dyn Component
+}

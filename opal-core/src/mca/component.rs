@@ -1,0 +1,90 @@
+//! What a component says of itself, and how it registers.
+
+use super::{Framework, Param};
+
+/// The facts about one component; `INFO` at the root of its crate, written by [`component!`](crate::component).
+pub struct Info {
+    /// Where it belongs.
+    pub framework: &'static Framework,
+    /// The framework version that it was written for.
+    pub framework_version: u32,
+    /// As users type it: `sm`.
+    pub name: &'static str,
+    /// The version of the component's crate.
+    pub version: &'static str,
+    /// One sentence for `ompi_info`.
+    pub doc: &'static str,
+    /// Its parameters, named `<framework>_<component>_<param>`.
+    pub params: &'static [&'static Param],
+}
+
+impl core::fmt::Debug for Info {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}/{}", self.framework.name, self.name)
+    }
+}
+
+/// Why a component does not want to run: half a sentence after its name, such as "no usable interface".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declined(pub &'static str);
+
+/// What every component offers, whatever its framework; each framework's own `Component` trait builds on it.
+pub trait Component: Sync {
+    /// Its facts; written by [`component!`](crate::component).
+    fn info(&self) -> &'static Info;
+
+    /// Called once, after its parameters have their values and before any query. Must not touch other processes.
+    fn open(&self) -> core::result::Result<(), Declined> {
+        Ok(())
+    }
+
+    /// Called once, when its last module is gone or it was not chosen; returns everything that `open` took.
+    fn close(&self) {}
+}
+
+/// Registers a component: once, at the root of its crate.
+///
+/// ```ignore
+/// opal_core::component! {
+///     /// Shared memory on one node.
+///     pub static COMPONENT: Sm = Sm::new();
+///     in opal_core::framework::btl, name "sm", params [&params::EAGER_LIMIT]
+/// }
+/// ```
+/// The type implements `mca::Component` with `opal_core::component_info!();`, and the framework's trait.
+#[macro_export]
+macro_rules! component {
+    (#[doc = $doc:literal] $(#[doc = $more:literal])* pub static $object:ident: $type:ty = $init:expr;
+     in $($framework:ident)::+, name $name:literal, params $params:expr) => {
+        #[doc = $doc]
+        $(#[doc = $more])*
+        pub static $object: $type = $init;
+
+        /// What the MCA knows of this component.
+        pub static INFO: $crate::mca::Info = $crate::mca::Info {
+            framework: &$($framework)::+::FRAMEWORK,
+            framework_version: $($framework)::+::__VERSION,
+            name: $name,
+            version: env!("CARGO_PKG_VERSION"),
+            doc: $doc,
+            params: $params,
+        };
+
+        #[allow(unsafe_code)] // linkme's expansion
+        const _: () = {
+            #[$crate::mca::linkme::distributed_slice($($framework)::+::__SLICE)]
+            #[linkme(crate = $crate::mca::linkme)]
+            static REGISTRATION: $($framework)::+::__Registered = &$object;
+        };
+    };
+}
+
+/// `fn info` of `mca::Component` for the type that this crate registers with [`component!`](crate::component).
+#[macro_export]
+macro_rules! component_info {
+    () => {
+        fn info(&self) -> &'static $crate::mca::Info {
+            &crate::INFO
+        }
+    };
+}

@@ -1,0 +1,123 @@
+//! What a framework says of itself.
+
+use super::{Info, Kind, Param, Value};
+
+/// The layer that owns a framework.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// opal-core: one process.
+    Opal,
+    /// orte-core: a job of processes.
+    Orte,
+    /// ompi-core: MPI.
+    Ompi,
+}
+
+/// How many of a framework's components run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// All that can (btl, coll, op).
+    ManyOfMany,
+    /// The one with the highest priority that accepts (pml, ess, shmem).
+    OneOfMany,
+    /// Exactly one, fixed when the image was built, called directly (memcpy, timer).
+    Static,
+}
+
+/// One framework: its name, rules, base parameters and how to list its registered components.
+pub struct Framework {
+    /// As users type it: `btl`.
+    pub name: &'static str,
+    /// One sentence for `ompi_info`.
+    pub doc: &'static str,
+    /// Owner.
+    pub layer: Layer,
+    /// Raised when the interface changes; a component built for another one is refused.
+    pub version: u32,
+    /// How many run.
+    pub policy: Policy,
+    /// `--mca btl sm,self` or `--mca btl ^tcp`; empty means all.
+    pub selection: Param,
+    /// `--mca btl_base_verbose 20`.
+    pub verbose: Param,
+    /// Calls back with every component that linkme gathered.
+    pub registered: fn(&mut dyn FnMut(&'static Info)),
+}
+
+impl Framework {
+    /// For [`framework!`](crate::framework).
+    pub const fn new(
+        name: &'static str,
+        doc: &'static str,
+        layer: Layer,
+        version: u32,
+        policy: Policy,
+        registered: fn(&mut dyn FnMut(&'static Info)),
+    ) -> Framework {
+        let selection = Param::new(
+            "",
+            Kind::Text,
+            Value::Text(""),
+            "",
+            2,
+            "Components to use, separated by commas, or after one ^ those to leave out; empty: all.",
+        );
+        let verbose = Param::new(
+            "base_verbose",
+            Kind::Int,
+            Value::Int(0),
+            "",
+            8,
+            "How much to say: 0 nothing, 10 decisions, 40 every step, 100 every message.",
+        );
+        Framework { name, doc, layer, version, policy, selection, verbose, registered }
+    }
+
+    /// The value of `<name>_base_verbose`.
+    pub fn verbosity(&self) -> i64 {
+        self.verbose.int()
+    }
+}
+
+impl core::fmt::Debug for Framework {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Declares a framework in its file: the slice that its components register in and `FRAMEWORK`.
+///
+/// ```ignore
+/// opal_core::framework! {
+///     /// Byte transfer layer: moves active messages to one peer.
+///     "btl", Opal, version 1, ManyOfMany, OMPI_BTLS: dyn Component
+/// }
+/// ```
+/// The slice's name must be unique in the whole program: linkme keys by identifier.
+#[macro_export]
+macro_rules! framework {
+    (#[doc = $doc:literal] $(#[doc = $more:literal])* $name:literal, $layer:ident, version $version:literal, $policy:ident,
+     $slice:ident: $component:ty) => {
+        /// Where the components of this framework register themselves.
+        #[$crate::mca::linkme::distributed_slice]
+        #[linkme(crate = $crate::mca::linkme)]
+        pub static $slice: [&'static $component];
+
+        #[doc = $doc]
+        pub static FRAMEWORK: $crate::mca::Framework = $crate::mca::Framework::new(
+            $name,
+            $doc,
+            $crate::mca::Layer::$layer,
+            $version,
+            $crate::mca::Policy::$policy,
+            |each| $slice.iter().for_each(|component| each($crate::mca::Component::info(*component))),
+        );
+
+        #[doc(hidden)]
+        pub use $slice as __SLICE;
+        #[doc(hidden)]
+        pub type __Registered = &'static $component;
+        #[doc(hidden)]
+        pub const __VERSION: u32 = $version;
+    };
+}

@@ -1,0 +1,28 @@
+//! The Modular Component Architecture: everything about components that holds for every framework.
+//!
+//! A *framework* is a kind of thing the library needs (a transport, a clock), a *component* one way to do it, a
+//! *module* one running instance. Components are linked statically. [`component!`](crate::component) registers one,
+//! [`params!`](crate::params) declares its parameters, [`image`] proves that all that were chosen are really linked,
+//! [`select`] opens and picks them.
+//!
+//! Order of events: [`image::verify`] → [`source::collect`] → [`source::apply`] → per framework [`select::open`] →
+//! query → modules → close.
+//!
+//! **Invariant:** no framework in particular is named here.
+#![allow(unsafe_code)] // linkme's expansion
+
+pub mod component;
+pub mod framework;
+pub mod image;
+pub mod name;
+pub mod param;
+pub mod select;
+pub mod source;
+
+pub use component::{Component, Declined, Info};
+pub use framework::{Framework, Layer, Policy};
+pub use param::{Kind, Param, Value};
+pub use select::{open, select_one};
+
+#[doc(hidden)]
+pub use {linkme, pastey};

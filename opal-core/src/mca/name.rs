@@ -1,0 +1,105 @@
+//! Names people type: lists of components and the nearest name to a mistyped one.
+
+use alloc::vec::Vec;
+
+/// A selection list: `a,b` (only these, in this order) or `^a,b` (all but these).
+#[derive(Debug, PartialEq, Eq)]
+pub enum Selection<'a> {
+    /// Nothing was said.
+    All,
+    /// Only these.
+    Only(Vec<&'a str>),
+    /// All but these.
+    Without(Vec<&'a str>),
+}
+
+impl<'a> Selection<'a> {
+    /// Reads a list; blanks around names and empty names are ignored.
+    pub fn parse(text: &'a str) -> Selection<'a> {
+        let text = text.trim();
+        let (without, list) = match text.strip_prefix('^') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let names: Vec<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        match (names.is_empty(), without) {
+            (true, _) => Selection::All,
+            (false, true) => Selection::Without(names),
+            (false, false) => Selection::Only(names),
+        }
+    }
+
+    /// Whether a component of this name is wanted.
+    pub fn wants(&self, name: &str) -> bool {
+        match self {
+            Selection::All => true,
+            Selection::Only(names) => names.iter().any(|wanted| canonical(wanted) == name),
+            Selection::Without(names) => !names.iter().any(|unwanted| canonical(unwanted) == name),
+        }
+    }
+
+    /// The names it mentions.
+    pub fn names(&self) -> &[&'a str] {
+        match self {
+            Selection::All => &[],
+            Selection::Only(names) | Selection::Without(names) => names,
+        }
+    }
+}
+
+/// Open MPI's older names for what exists here under another one.
+pub fn canonical(name: &str) -> &str {
+    match name {
+        "vader" => "sm",
+        other => other,
+    }
+}
+
+/// The candidate nearest to what was typed, if one is near enough to be meant (edit distance at most a third).
+pub fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .map(|candidate| (distance(typed.as_bytes(), candidate.as_bytes()), candidate))
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().max(typed.len()) / 3)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein's edit distance, one row at a time.
+fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let change = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn selection_lists() {
+        assert_eq!(Selection::parse(" "), Selection::All);
+        assert_eq!(Selection::parse("sm, self"), Selection::Only(vec!["sm", "self"]));
+        assert_eq!(Selection::parse("^tcp,sm"), Selection::Without(vec!["tcp", "sm"]));
+        assert!(Selection::parse("vader").wants("sm"));
+        assert!(!Selection::parse("^vader").wants("sm"));
+        assert!(Selection::parse("^tcp").wants("sm"));
+    }
+
+    #[test]
+    fn nearest_name() {
+        let names = ["sm", "self", "tcp"];
+        assert_eq!(nearest("slef", names.into_iter()), Some("self"));
+        assert_eq!(nearest("tpc", names.into_iter()), Some("tcp"));
+        assert_eq!(nearest("infiniband", names.into_iter()), None);
+        assert_eq!(distance(b"kitten", b"sitting"), 3);
+    }
+}

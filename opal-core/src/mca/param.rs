@@ -1,0 +1,266 @@
+//! Parameters: typed, documented, with one value and its origin.
+
+use super::{Framework, Info, source::Source};
+use crate::sync::{AtomicI64, Mutex, Ordering};
+use alloc::format;
+use alloc::string::String;
+
+/// What a parameter accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A decimal or 0x number, may be negative.
+    Int,
+    /// A non-negative number of bytes or things; k, m and g multiply by 1024.
+    Size,
+    /// true/false, yes/no, on/off, 1/0.
+    Bool,
+    /// Any text.
+    Text,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+}
+
+/// A value of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Of `Int` and `Size`.
+    Int(i64),
+    /// Of `Bool`.
+    Bool(bool),
+    /// Of `Text` and `Choice`.
+    Text(&'static str),
+}
+
+impl core::fmt::Display for Value {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Value::Int(number) => write!(f, "{number}"),
+            Value::Bool(flag) => write!(f, "{flag}"),
+            Value::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// One parameter. Reading a number or flag is one relaxed load.
+pub struct Param {
+    /// Without framework and component; empty for a framework's selection list.
+    pub name: &'static str,
+    /// What it accepts.
+    pub kind: Kind,
+    /// Its value when nobody says otherwise.
+    pub default: Value,
+    /// `bytes`, `ms`, … or empty.
+    pub unit: &'static str,
+    /// Who is expected to change it: 1–3 users, 4–6 tuners, 7–9 developers, as in MPI_T's verbosity.
+    pub level: u8,
+    /// What it does, in full sentences.
+    pub help: &'static str,
+    number: AtomicI64,
+    text: Mutex<(&'static str, Source)>,
+}
+
+impl Param {
+    /// For [`params!`](crate::params).
+    pub const fn new(
+        name: &'static str,
+        kind: Kind,
+        default: Value,
+        unit: &'static str,
+        level: u8,
+        help: &'static str,
+    ) -> Param {
+        let (number, text) = match default {
+            Value::Int(number) => (number, ""),
+            Value::Bool(flag) => (flag as i64, ""),
+            Value::Text(text) => (0, text),
+        };
+        let (number, text) = (AtomicI64::new(number), Mutex::new((text, Source::Default)));
+        Param { name, kind, default, unit, level, help, number, text }
+    }
+
+    /// The number; for `Int` and `Size`.
+    #[inline]
+    pub fn int(&self) -> i64 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    /// The number of bytes or things; for `Size`.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.int() as usize
+    }
+
+    /// The flag; for `Bool`.
+    #[inline]
+    pub fn flag(&self) -> bool {
+        self.int() != 0
+    }
+
+    /// The text; for `Text` and `Choice`.
+    pub fn text(&self) -> &'static str {
+        self.text.lock().0
+    }
+
+    /// The value in force.
+    pub fn value(&self) -> Value {
+        match self.kind {
+            Kind::Int | Kind::Size => Value::Int(self.int()),
+            Kind::Bool => Value::Bool(self.flag()),
+            Kind::Text | Kind::Choice(_) => Value::Text(self.text()),
+        }
+    }
+
+    /// Where the value in force came from.
+    pub fn source(&self) -> Source {
+        self.text.lock().1
+    }
+
+    /// Gives it a value; `Err` says in half a sentence what it accepts.
+    pub fn set(&self, text: &'static str, source: Source) -> Result<(), String> {
+        let value = parse(self.kind, text)?;
+        match value {
+            Value::Int(number) => self.number.store(number, Ordering::Relaxed),
+            Value::Bool(flag) => self.number.store(i64::from(flag), Ordering::Relaxed),
+            Value::Text(_) => {}
+        }
+        let stored = if let Value::Text(text) = value { text } else { "" };
+        *self.text.lock() = (stored, source);
+        Ok(())
+    }
+}
+
+/// The full name that users type.
+pub fn full_name(framework: &str, component: &str, param: &str) -> String {
+    match (component.is_empty(), param.is_empty()) {
+        (_, true) => String::from(framework),
+        (true, false) => format!("{framework}_{param}"),
+        (false, false) => format!("{framework}_{component}_{param}"),
+    }
+}
+
+/// Calls back with every parameter of these frameworks and components: framework name, component name, parameter.
+pub fn each(
+    frameworks: &[&'static Framework],
+    components: &[&'static Info],
+    visit: &mut dyn FnMut(&'static str, &'static str, &'static Param),
+) {
+    for framework in frameworks {
+        if framework.policy != super::Policy::Static {
+            visit(framework.name, "", &framework.selection);
+            visit(framework.name, "", &framework.verbose);
+        }
+        for info in components.iter().filter(|info| core::ptr::eq(info.framework, *framework)) {
+            for param in info.params {
+                visit(framework.name, info.name, param);
+            }
+        }
+    }
+}
+
+fn parse(kind: Kind, text: &'static str) -> Result<Value, String> {
+    let trimmed = text.trim();
+    match kind {
+        Kind::Int => number(trimmed).map(Value::Int).ok_or_else(|| String::from("a whole number is wanted")),
+        Kind::Size => size(trimmed)
+            .map(Value::Int)
+            .ok_or_else(|| String::from("a non-negative number is wanted, with k, m or g for 1024 and its powers")),
+        Kind::Bool => match trimmed {
+            "1" | "true" | "yes" | "on" | "t" | "y" => Ok(Value::Bool(true)),
+            "0" | "false" | "no" | "off" | "f" | "n" => Ok(Value::Bool(false)),
+            _ => Err(String::from("true or false is wanted")),
+        },
+        Kind::Text => Ok(Value::Text(text)),
+        Kind::Choice(words) => match words.iter().find(|word| **word == trimmed) {
+            Some(word) => Ok(Value::Text(word)),
+            None => Err(format!("one of {} is wanted", words.join(", "))),
+        },
+    }
+}
+
+fn number(text: &str) -> Option<i64> {
+    match text.strip_prefix("0x") {
+        Some(hex) => i64::from_str_radix(hex, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+fn size(text: &str) -> Option<i64> {
+    let last = text.bytes().last()?.to_ascii_lowercase();
+    let factor = match last {
+        b'k' => 1i64 << 10,
+        b'm' => 1 << 20,
+        b'g' => 1 << 30,
+        _ => 1,
+    };
+    let digits = if factor == 1 { text } else { &text[..text.len() - 1] };
+    number(digits)?.checked_mul(factor).filter(|value| *value >= 0)
+}
+
+/// Declares parameters as statics in a component's `params.rs` or framework file, and `ALL`, the slice of them.
+///
+/// ```ignore
+/// opal_core::params! {
+///     /// Largest message that travels with its header.
+///     pub static EAGER_LIMIT: Size = Int(4096), "bytes", level 4;
+///     /// Way to move large messages.
+///     pub static PATH: Choice(&["copy", "cma"]) = Text("cma"), "", level 5;
+/// }
+/// ```
+#[macro_export]
+macro_rules! params {
+    ($($(#[doc = $help:literal])+ pub static $name:ident: $kind:ident $(($words:expr))? = $value:ident($default:expr), $unit:literal, level $level:literal;)*) => {
+        $crate::mca::pastey::paste! {
+            $(
+                $(#[doc = $help])+
+                pub static $name: $crate::mca::Param = $crate::mca::Param::new(
+                    stringify!([<$name:lower>]),
+                    $crate::mca::Kind::$kind $(($words))?,
+                    $crate::mca::Value::$value($default),
+                    $unit,
+                    $level,
+                    concat!($($help),+),
+                );
+            )*
+            /// All parameters declared here.
+            pub static ALL: &[&$crate::mca::Param] = &[$(&$name),*];
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    params! {
+        /// A size.
+        pub static SOME_LIMIT: Size = Int(4096), "bytes", level 4;
+        /// A word.
+        pub static SOME_PATH: Choice(&["copy", "cma"]) = Text("cma"), "", level 5;
+        /// A flag.
+        pub static SOME_FLAG: Bool = Bool(true), "", level 5;
+    }
+
+    #[test]
+    fn values_and_sources() {
+        assert_eq!(ALL.len(), 3);
+        assert_eq!((SOME_LIMIT.name, SOME_LIMIT.size(), SOME_LIMIT.source()), ("some_limit", 4096, Source::Default));
+        SOME_LIMIT.set("16k", Source::Environment).unwrap();
+        assert_eq!((SOME_LIMIT.size(), SOME_LIMIT.source()), (16384, Source::Environment));
+        assert!(SOME_LIMIT.set("-1", Source::Environment).is_err());
+        assert!(SOME_LIMIT.set("99999999999g", Source::Environment).is_err());
+        assert!(SOME_LIMIT.set("", Source::Environment).is_err());
+        assert_eq!(SOME_LIMIT.size(), 16384);
+        assert!(SOME_PATH.set("mmap", Source::CommandLine).unwrap_err().contains("copy, cma"));
+        SOME_PATH.set("copy", Source::CommandLine).unwrap();
+        assert_eq!(SOME_PATH.text(), "copy");
+        SOME_FLAG.set("off", Source::Environment).unwrap();
+        assert!(!SOME_FLAG.flag());
+    }
+
+    #[test]
+    fn names() {
+        assert_eq!(full_name("btl", "sm", "eager_limit"), "btl_sm_eager_limit");
+        assert_eq!(full_name("btl", "", "base_verbose"), "btl_base_verbose");
+        assert_eq!(full_name("btl", "", ""), "btl");
+    }
+}

@@ -1,0 +1,168 @@
+//! Opening and choosing components, and a record of why.
+
+use super::{Component, Declined, Framework, Info, name::Selection, name};
+use crate::sync::Mutex;
+use crate::{Error, Result, message, verbose};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What became of a component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It runs; with the priority it offered where the framework asks for one.
+    Chosen(Option<i32>),
+    /// Another one offered more.
+    Outbid(i32),
+    /// It did not want to, and why.
+    Declined(&'static str),
+    /// The user's list leaves it out.
+    Excluded,
+}
+
+/// The record of one decision.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// Of which framework.
+    pub framework: &'static str,
+    /// On which component.
+    pub component: &'static str,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+static DECISIONS: Mutex<Vec<Decision>> = Mutex::new(Vec::new());
+
+/// All decisions so far, in order; for `mpi_show_components`, `ompi_info` and tests.
+pub fn decisions() -> Vec<Decision> {
+    DECISIONS.lock().clone()
+}
+
+/// Notes a decision and says it at verbosity 10.
+pub fn record(info: &'static Info, verdict: Verdict) {
+    let (framework, component) = (info.framework, info.name);
+    match &verdict {
+        Verdict::Chosen(None) => verbose!(framework, 10, "{component} runs"),
+        Verdict::Chosen(Some(priority)) => verbose!(framework, 10, "{component} is chosen with priority {priority}"),
+        Verdict::Outbid(priority) => verbose!(framework, 10, "{component} offered priority {priority} and was outbid"),
+        Verdict::Declined(why) => verbose!(framework, 10, "{component} declines: {why}"),
+        Verdict::Excluded => verbose!(framework, 10, "{component} is left out by the selection list"),
+    }
+    DECISIONS.lock().push(Decision { framework: framework.name, component, verdict });
+}
+
+/// Opens those components of a framework that the user's list wants, sorted by name.
+///
+/// `Err(Invalid)` after a message when the list names an unknown component; who declines is closed and left out.
+pub fn open<C: Component + ?Sized>(framework: &'static Framework, slice: &[&'static C]) -> Result<Vec<&'static C>> {
+    let list = Selection::parse(framework.selection.text());
+    check_names(framework, &list, slice)?;
+    let mut components: Vec<&'static C> = slice.to_vec();
+    // linkme's order changes with the link; people and tests want one order.
+    components.sort_by_key(|component| component.info().name);
+    components.retain(|component| {
+        let info = component.info();
+        if !list.wants(info.name) {
+            record(info, Verdict::Excluded);
+            return false;
+        }
+        match component.open() {
+            Ok(()) => true,
+            Err(Declined(why)) => {
+                component.close();
+                record(info, Verdict::Declined(why));
+                false
+            }
+        }
+    });
+    Ok(components)
+}
+
+/// Opens all, asks each for a priority and a module, keeps the best and closes the others.
+///
+/// `Err(NotFound)` after a message when nobody accepts.
+pub fn select_one<C: Component + ?Sized, M>(
+    framework: &'static Framework,
+    slice: &[&'static C],
+    query: impl Fn(&'static C) -> core::result::Result<(i32, M), Declined>,
+) -> Result<(&'static C, M)> {
+    let mut best: Option<(i32, &'static C, M)> = None;
+    for component in open(framework, slice)? {
+        let info = component.info();
+        match query(component) {
+            Ok((priority, module)) => {
+                let loser = match &best {
+                    Some((held, _, _)) if *held >= priority => Some((priority, component)),
+                    _ => best.replace((priority, component, module)).map(|(held, old, _)| (held, old)),
+                };
+                if let Some((offered, component)) = loser {
+                    component.close();
+                    record(component.info(), Verdict::Outbid(offered));
+                }
+            }
+            Err(Declined(why)) => {
+                component.close();
+                record(info, Verdict::Declined(why));
+            }
+        }
+    }
+    match best {
+        Some((priority, component, module)) => {
+            record(component.info(), Verdict::Chosen(Some(priority)));
+            Ok((component, module))
+        }
+        None => {
+            say_why_none(framework);
+            Err(Error::NotFound)
+        }
+    }
+}
+
+fn say_why_none(framework: &'static Framework) {
+    let mut reasons = String::new();
+    for decision in decisions().iter().filter(|decision| decision.framework == framework.name) {
+        if !reasons.is_empty() {
+            reasons.push_str("; ");
+        }
+        let why = match decision.verdict {
+            Verdict::Declined(why) => why,
+            _ => "left out by the selection list",
+        };
+        reasons.push_str(decision.component);
+        reasons.push_str(": ");
+        reasons.push_str(why);
+    }
+    if reasons.is_empty() {
+        reasons.push_str("this library was built without any");
+    }
+    message!("no component of framework {} can run here ({reasons})", framework.name);
+}
+
+fn check_names<C: Component + ?Sized>(
+    framework: &'static Framework,
+    list: &Selection<'_>,
+    slice: &[&'static C],
+) -> Result<()> {
+    for typed in list.names() {
+        let canonical = name::canonical(typed);
+        if slice.iter().any(|component| component.info().name == canonical) {
+            continue;
+        }
+        let mut have: Vec<&str> = slice.iter().map(|component| component.info().name).collect();
+        have.sort_unstable();
+        // To leave out what is not there is no mistake.
+        if matches!(list, Selection::Without(_)) {
+            verbose!(framework, 1, "{typed} is left out but is not part of this library");
+            continue;
+        }
+        let hint = name::nearest(canonical, have.iter().copied());
+        message!(
+            "framework {} has no component {typed} (from {}){}; this library has: {}",
+            framework.name,
+            framework.selection.source(),
+            hint.map(|near| alloc::format!("; did you mean {near}?")).unwrap_or_default(),
+            have.join(", ")
+        );
+        return Err(Error::Invalid);
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! Where parameter values come from, weakest first: files, environment, command line (bare metal: the boot line).
+
+use super::{Framework, Info, Param, name, param};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Where a value came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The parameter's own default.
+    Default,
+    /// A file: path and line.
+    File(&'static str, u32),
+    /// `OMPI_MCA_<name>`.
+    Environment,
+    /// `mpirun --mca <name> <value>`.
+    CommandLine,
+    /// The boot line of a bare-metal image.
+    BootLine,
+}
+
+impl core::fmt::Display for Source {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Source::Default => f.write_str("default"),
+            Source::File(path, line) => write!(f, "file {path}:{line}"),
+            Source::Environment => f.write_str("environment"),
+            Source::CommandLine => f.write_str("command line"),
+            Source::BootLine => f.write_str("boot line"),
+        }
+    }
+}
+
+/// One `name = value` that somebody said.
+#[derive(Clone, Copy, Debug)]
+pub struct Assignment {
+    /// Full name of the parameter.
+    pub name: &'static str,
+    /// Its text.
+    pub value: &'static str,
+    /// Who said it.
+    pub source: Source,
+}
+
+/// What prefixes a parameter in the environment, as in Open MPI.
+pub const PREFIX: &str = "OMPI_MCA_";
+/// The variable in which mpirun names, separated by commas, those that came from its command line.
+pub const COMMAND_LINE: &str = "OMPI_RS_MCA_COMMAND_LINE";
+/// The system's file.
+pub const SYSTEM_FILE: &str = "/etc/ompi-rs/mca-params.conf";
+/// The user's file, below `$HOME`.
+pub const USER_FILE: &str = ".ompi-rs/mca-params.conf";
+
+/// Everything that was said outside the program, weakest first.
+pub fn collect() -> Vec<Assignment> {
+    let mut all = Vec::new();
+    let mut home = None;
+    let mut command_line = "";
+    let mut environment = Vec::new();
+    for (name, value) in crate::sys::environment() {
+        match name {
+            "HOME" => home = Some(value),
+            COMMAND_LINE => command_line = value,
+            _ => {
+                if let Some(param) = name.strip_prefix(PREFIX) {
+                    environment.push((param, value));
+                }
+            }
+        }
+    }
+    read_file(SYSTEM_FILE, &mut all);
+    if let Some(home) = home {
+        read_file(leak(&format!("{home}/{USER_FILE}")), &mut all);
+    }
+    let said_by = |name: &str| match command_line.split(',').any(|listed| listed == name) {
+        true => crate::sys::COMMAND_LINE_SOURCE,
+        false => Source::Environment,
+    };
+    // The environment first, so that the command line stands last and wins whatever the order of variables.
+    for (name, value) in &environment {
+        all.push(Assignment { name: leak(name), value: leak(value), source: said_by(name) });
+    }
+    all.sort_by_key(|assignment| match assignment.source {
+        Source::Default | Source::File(..) => 0,
+        Source::Environment => 1,
+        Source::CommandLine | Source::BootLine => 2,
+    });
+    all
+}
+
+fn read_file(path: &'static str, all: &mut Vec<Assignment>) {
+    if let Some(bytes) = crate::sys::read_file(path) {
+        parse_file(path, &String::from_utf8_lossy(&bytes), all);
+    }
+}
+
+/// Reads `name = value` lines; `#` begins a comment.
+pub fn parse_file(path: &'static str, text: &str, all: &mut Vec<Assignment>) {
+    for (index, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or("").trim();
+        if line.is_empty() {
+            continue;
+        }
+        let number = index as u32 + 1;
+        match line.split_once('=') {
+            Some((name, value)) => all.push(Assignment {
+                name: leak(name.trim()),
+                value: leak(value.trim()),
+                source: Source::File(path, number),
+            }),
+            None => crate::message!("{path}:{number}: `{line}` is ignored; a line is written `name = value`"),
+        }
+    }
+}
+
+/// Parameters live as long as the process; so do the texts they were given.
+fn leak(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
+/// What is wrong with an assignment, as a sentence.
+#[derive(Debug)]
+pub struct Problem {
+    /// The sentence.
+    pub text: String,
+    /// Whether the program must not start: only for what was typed on the command line or is a bad value.
+    pub fatal: bool,
+}
+
+/// Gives every parameter its value from `said` (weakest first) and returns what was wrong.
+pub fn apply(
+    frameworks: &[&'static Framework],
+    components: &[&'static Info],
+    said: &[Assignment],
+) -> Vec<Problem> {
+    let mut known: Vec<(String, &'static Param)> = Vec::new();
+    param::each(frameworks, components, &mut |framework, component, param| {
+        known.push((param::full_name(framework, component, param.name), param));
+    });
+    let mut problems = Vec::new();
+    let mut strangers: Vec<&str> = Vec::new();
+    for assignment in said {
+        match known.iter().find(|(name, _)| *name == alias(assignment.name)) {
+            Some((name, param)) => {
+                if let Err(wanted) = param.set(assignment.value, assignment.source) {
+                    let text =
+                        format!("parameter {name} from {}: `{}` is not valid: {wanted}", assignment.source, assignment.value);
+                    problems.push(Problem { text, fatal: true });
+                }
+            }
+            None if matches!(assignment.source, Source::CommandLine | Source::BootLine) => {
+                let near = name::nearest(assignment.name, known.iter().map(|(name, _)| name.as_str()));
+                let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+                let text = format!("there is no parameter {} ({}){hint}", assignment.name, assignment.source);
+                problems.push(Problem { text, fatal: true });
+            }
+            None => strangers.push(assignment.name),
+        }
+    }
+    if !strangers.is_empty() {
+        strangers.sort_unstable();
+        strangers.dedup();
+        let text = format!("parameters of another MPI in environment or files are ignored: {}", strangers.join(", "));
+        problems.push(Problem { text, fatal: false });
+    }
+    problems
+}
+
+/// `btl_vader_eager_limit` means `btl_sm_eager_limit`.
+fn alias(typed: &str) -> String {
+    match typed.strip_prefix("btl_vader_") {
+        Some(rest) => format!("btl_sm_{rest}"),
+        None => typed.to_owned(),
+    }
+}

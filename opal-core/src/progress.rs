@@ -1,0 +1,1 @@
+//! Making everything move: the functions that poll transports and schedules.

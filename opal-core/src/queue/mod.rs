@@ -1,0 +1,2 @@
+//! Queues between processes and threads: the algorithm apart from its storage.
+#![allow(unsafe_code)]

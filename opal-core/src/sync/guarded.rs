@@ -1,0 +1,117 @@
+//! Data that needs a lock only once threads exist.
+//!
+//! `MPI_THREAD_SINGLE` programs pay a predictable branch and no locked instruction. The flag only ever rises, and it
+//! rises inside `MPI_Init_thread` or `MPI_Session_init`, which the standard lets no other call overlap that could
+//! hold a guard of a lower level at the same time (MPI 5.0 §11.6.2).
+#![allow(unsafe_code)]
+
+use super::{AtomicBool, Ordering};
+use core::cell::UnsafeCell;
+use core::ops::{Deref, DerefMut};
+
+static THREADS: AtomicBool = AtomicBool::new(false);
+
+/// Whether more than one thread may be inside the library.
+#[inline(always)]
+pub fn threads_possible() -> bool {
+    THREADS.load(Ordering::Relaxed)
+}
+
+/// From now on every [`Guarded`] locks. Never goes back.
+pub fn raise_threads() {
+    THREADS.store(true, Ordering::SeqCst);
+}
+
+/// A value behind a lock that is taken only when [`threads_possible`].
+pub struct Guarded<T> {
+    held: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: with threads the lock serialises access; without, there is one thread. `T: Send` moves between them.
+unsafe impl<T: Send> Sync for Guarded<T> {}
+// SAFETY: as for any owner of a `T`.
+unsafe impl<T: Send> Send for Guarded<T> {}
+
+impl<T> Guarded<T> {
+    /// Guards `value`.
+    pub const fn new(value: T) -> Guarded<T> {
+        Guarded { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    /// Takes the value for as long as the guard lives.
+    ///
+    /// # Panics
+    /// When the same thread already holds it and no other thread may exist: a programming error that would be a
+    /// deadlock or two `&mut` otherwise.
+    #[inline(always)]
+    pub fn lock(&self) -> Guard<'_, T> {
+        if threads_possible() {
+            self.lock_contended();
+        } else {
+            assert!(!self.held.load(Ordering::Relaxed), "guarded data entered twice");
+            self.held.store(true, Ordering::Relaxed);
+        }
+        Guard { of: self }
+    }
+
+    /// Takes the value if nobody holds it.
+    #[inline(always)]
+    pub fn try_lock(&self) -> Option<Guard<'_, T>> {
+        if threads_possible() {
+            // Acquire pairs with the Release in `drop`.
+            self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok()?;
+        } else {
+            if self.held.load(Ordering::Relaxed) {
+                return None;
+            }
+            self.held.store(true, Ordering::Relaxed);
+        }
+        Some(Guard { of: self })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lock_contended(&self) {
+        let mut polls = 0u32;
+        // Acquire pairs with the Release in `drop`.
+        while self.held.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            polls += 1;
+            if polls.is_multiple_of(64) {
+                crate::sys::yield_now();
+            } else {
+                core::hint::spin_loop();
+            }
+        }
+    }
+}
+
+/// The right to use a [`Guarded`] value.
+pub struct Guard<'a, T> {
+    of: &'a Guarded<T>,
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: `held` is set, so this guard is the only one.
+        unsafe { &*self.of.value.get() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: `held` is set, so this guard is the only one.
+        unsafe { &mut *self.of.value.get() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // Release pairs with the Acquire in `lock` and `try_lock`.
+        self.of.held.store(false, Ordering::Release);
+    }
+}

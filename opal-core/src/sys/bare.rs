@@ -1,0 +1,80 @@
+//! Bare metal: the few things that `hw` provides, as symbols that its boot crate defines.
+
+use crate::mca::source::Source;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The boot line is a bare image's command line.
+pub const COMMAND_LINE_SOURCE: Source = Source::BootLine;
+
+// Defined once by the boot crate; the linker refuses an image without them.
+// SAFETY: the boot crate defines them with these very signatures.
+unsafe extern "Rust" {
+    /// `NAME=value` pairs made from the boot line, as mpirun's environment would hold them.
+    #[link_name = "__opal_bare_environment_v1"]
+    safe fn bare_environment() -> &'static [(&'static str, &'static str)];
+    #[link_name = "__opal_bare_write_v1"]
+    safe fn bare_write(bytes: &[u8]);
+    #[link_name = "__opal_bare_exit_v1"]
+    safe fn bare_exit(status: i32) -> !;
+    #[link_name = "__opal_bare_monotonic_ns_v1"]
+    safe fn bare_monotonic_ns() -> u64;
+}
+
+/// Every pair of the boot line.
+pub fn environment() -> Vec<(&'static str, &'static str)> {
+    bare_environment().to_vec()
+}
+
+/// The value of one variable.
+pub fn variable(name: &str) -> Option<&'static str> {
+    bare_environment().iter().find(|(candidate, _)| *candidate == name).map(|(_, value)| *value)
+}
+
+/// Writes to the console.
+pub fn write_stderr(bytes: &[u8]) {
+    bare_write(bytes);
+}
+
+/// There are no files.
+pub fn read_file(_path: &str) -> Option<Vec<u8>> {
+    None
+}
+
+/// One rank per core: nobody else wants it.
+pub fn yield_now() {
+    core::hint::spin_loop();
+}
+
+/// Waits about this long with the core's pause hint.
+pub fn nap_us(microseconds: u64) {
+    let end = bare_monotonic_ns() + microseconds * 1000;
+    while bare_monotonic_ns() < end {
+        core::hint::spin_loop();
+    }
+}
+
+/// Each rank has its own core.
+pub fn cores() -> usize {
+    usize::MAX
+}
+
+/// There are no processes.
+pub fn pid() -> u32 {
+    0
+}
+
+/// The node's name from the boot line.
+pub fn hostname() -> String {
+    String::from(variable("HOSTNAME").unwrap_or("bare"))
+}
+
+/// Nanoseconds since boot.
+pub fn monotonic_ns() -> u64 {
+    bare_monotonic_ns()
+}
+
+/// Ends the node with a status.
+pub fn exit(status: i32) -> ! {
+    bare_exit(status)
+}

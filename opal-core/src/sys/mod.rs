@@ -1,0 +1,14 @@
+//! The system below: Linux through rustix and libc, or bare metal through what `hw` provides.
+//!
+//! **Invariant:** nothing here knows processes other than this one; std is never named.
+#![allow(unsafe_code)]
+
+#[cfg(not(ompi_bare))]
+mod hosted;
+#[cfg(not(ompi_bare))]
+pub use hosted::*;
+
+#[cfg(ompi_bare)]
+mod bare;
+#[cfg(ompi_bare)]
+pub use bare::*;

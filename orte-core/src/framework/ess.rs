@@ -1,0 +1,86 @@
+//! Environment-specific services: who am I in the job, where are the others, and how do addresses travel.
+#![allow(unsafe_code)] // linkme's expansion
+
+use alloc::vec::Vec;
+use opal_core::framework::shmem::Inherited;
+use opal_core::sync::Once;
+use opal_core::{Result, mca};
+
+/// A process's place in its job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The job's number, unique on this system for its life.
+    pub job: u64,
+    /// Rank in the job.
+    pub rank: u32,
+    /// Number of ranks of the job.
+    pub size: u32,
+    /// Rank among those of this node.
+    pub local_rank: u32,
+    /// Number of ranks on this node.
+    pub local_size: u32,
+}
+
+/// What the launcher is told of a process's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// MPI is in use from now on: to end without `Finalized` is a failure.
+    Initialized,
+    /// MPI is no longer in use: the process may end as it likes.
+    Finalized,
+}
+
+/// A running environment.
+pub trait Module: Sync {
+    /// Who am I.
+    fn identity(&self) -> Identity;
+
+    /// The node that a rank of the job runs on; equal numbers share memory.
+    fn node_of(&self, rank: u32) -> u32;
+
+    /// Hands out this process's addresses to all others: once, at start. `Err(OutOfResource)` if too long.
+    fn publish(&self, addresses: &[u8]) -> Result<()>;
+
+    /// What a rank published; waits for it, with a deadline. `Err(Timeout)` after a message that names the rank,
+    /// `Err(Unreachable)` if it is known to be dead.
+    fn lookup(&self, rank: u32) -> Result<Vec<u8>>;
+
+    /// Waits until every rank of the job is here. Slow; for start and end only.
+    fn barrier(&self) -> Result<()>;
+
+    /// The node's shared memory, if the launcher left some.
+    fn inherited(&self) -> Option<Inherited>;
+
+    /// Tells the launcher.
+    fn set_state(&self, state: State);
+
+    /// A counter that rises when something happened to the job (a rank died): who waits for a peer looks at it.
+    fn epoch(&self) -> u32;
+
+    /// Ends the whole job: the launcher prints `message` once and exits with `status`.
+    fn abort(&self, status: i32, message: &str) -> !;
+}
+
+/// A kind of environment.
+pub trait Component: mca::Component {
+    /// Priority and module: high for who finds its launcher's traces, low for the singleton that always runs.
+    fn query(&self) -> core::result::Result<(i32, &'static dyn Module), mca::Declined>;
+}
+
+opal_core::framework! {
+    /// Environment-specific services: identity, wire-up and life of a process.
+    "ess", Orte, version 1, OneOfMany, OMPI_ESSES: dyn Component
+}
+
+static SELECTED: Once<&'static dyn Module> = Once::new();
+
+/// Chooses the environment: once, first of all frameworks.
+pub fn select() -> Result<&'static dyn Module> {
+    let (_, module) = mca::select_one(&FRAMEWORK, &OMPI_ESSES, |component| component.query())?;
+    Ok(*SELECTED.call_once(|| module))
+}
+
+/// The running module.
+pub fn selected() -> Option<&'static dyn Module> {
+    SELECTED.get().copied()
+}

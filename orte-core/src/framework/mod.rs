@@ -1,0 +1,8 @@
+//! One file per framework of the run-time.
+
+pub mod ess;
+
+use opal_core::mca::Framework;
+
+/// The frameworks of this layer.
+pub static ALL: &[&Framework] = &[&ess::FRAMEWORK];

@@ -1,0 +1,10 @@
+//! Layer 2: a job of processes: names, wire-up, launch.
+//!
+//! **Invariant:** `no_std` + `alloc`; knows processes and nodes, nothing of MPI.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod framework;

@@ -1,0 +1,3 @@
+//! `cargo xtask`: builds, runs, tests and checks ompi-rs.
+
+fn main() {}
