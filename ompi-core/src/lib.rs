@@ -1,8 +1,23 @@
 //! Layer 3: MPI.
+//!
+//! `abi` exports the C functions, one row each; the modules beside it are MPI's objects; `framework` holds the
+//! interfaces of what components provide.
+//!
+//! **Invariant:** `no_std` + `alloc`; no lock is held and no `&mut` to library state lives while user code runs.
 #![no_std]
 
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod comm;
+pub mod data;
+pub mod datatype;
+pub mod error;
 pub mod framework;
+pub mod group;
+pub mod handle;
+pub mod op;
+pub mod process;
+pub mod request;
+pub mod status;

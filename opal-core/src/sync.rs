@@ -1,7 +1,9 @@
 //! Atomics and guarded data. This file alone names loom or the atomics component.
 
 #[cfg(loom)]
-pub use loom::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+pub use loom::sync::atomic::{
+    AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+};
 
 #[cfg(not(loom))]
 pub use atomics_core::{
@@ -13,4 +15,4 @@ pub use spin::mutex::SpinMutex as Mutex;
 
 #[path = "sync/guarded.rs"]
 mod guarded;
-pub use guarded::{Guard, Guarded, threads_possible, raise_threads};
+pub use guarded::{Guard, Guarded, raise_threads, threads_possible};

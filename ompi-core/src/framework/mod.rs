@@ -1,6 +1,11 @@
 //! One file per framework of MPI.
 
+pub mod bml;
+pub mod coll;
+pub mod op;
+pub mod pml;
+
 use opal_core::mca::Framework;
 
 /// The frameworks of this layer.
-pub static ALL: &[&Framework] = &[];
+pub static ALL: &[&Framework] = &[&bml::FRAMEWORK, &coll::FRAMEWORK, &op::FRAMEWORK, &pml::FRAMEWORK];

@@ -7,9 +7,9 @@
 //! through the completion. [`Full`] is not an error: try again after progress.
 #![allow(unsafe_code)] // linkme's expansion
 
+use crate::Result;
 use crate::mca;
 use crate::mem::Foreign;
-use crate::Result;
 use alloc::vec::Vec;
 
 /// Who handles a message at the other end: index into the table given to [`register`].
@@ -102,7 +102,14 @@ pub trait Module: Sync {
     ///
     /// # Safety
     /// `payload` is readable for `bytes`.
-    unsafe fn send_inline(&self, to: Endpoint, am: AmId, head: u64, payload: *const u8, bytes: usize) -> core::result::Result<(), Full>;
+    unsafe fn send_inline(
+        &self,
+        to: Endpoint,
+        am: AmId,
+        head: u64,
+        payload: *const u8,
+        bytes: usize,
+    ) -> core::result::Result<(), Full>;
 
     /// Sends at most [`Caps::send_bytes`] bytes that `fill` writes straight into the transport's buffer; `fill` gets
     /// a place for exactly `bytes` bytes and fills all of it.

@@ -4,9 +4,9 @@
 //! they are touched through [`crate::mem`] only, never as `&[u8]`.
 #![allow(unsafe_code)] // linkme's expansion
 
+use crate::Result;
 use crate::mca;
 use crate::sync::Once;
-use crate::Result;
 
 /// Bytes that say how a peer finds a segment; travel in the wire-up.
 pub type Address = [u8; 24];

@@ -1,6 +1,6 @@
 //! Opening and choosing components, and a record of why.
 
-use super::{Component, Declined, Framework, Info, name::Selection, name};
+use super::{Component, Declined, Framework, Info, name, name::Selection};
 use crate::sync::Mutex;
 use crate::{Error, Result, message, verbose};
 use alloc::string::String;

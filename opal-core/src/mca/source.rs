@@ -131,11 +131,7 @@ pub struct Problem {
 }
 
 /// Gives every parameter its value from `said` (weakest first) and returns what was wrong.
-pub fn apply(
-    frameworks: &[&'static Framework],
-    components: &[&'static Info],
-    said: &[Assignment],
-) -> Vec<Problem> {
+pub fn apply(frameworks: &[&'static Framework], components: &[&'static Info], said: &[Assignment]) -> Vec<Problem> {
     let mut known: Vec<(String, &'static Param)> = Vec::new();
     param::each(frameworks, components, &mut |framework, component, param| {
         known.push((param::full_name(framework, component, param.name), param));
@@ -146,8 +142,10 @@ pub fn apply(
         match known.iter().find(|(name, _)| *name == alias(assignment.name)) {
             Some((name, param)) => {
                 if let Err(wanted) = param.set(assignment.value, assignment.source) {
-                    let text =
-                        format!("parameter {name} from {}: `{}` is not valid: {wanted}", assignment.source, assignment.value);
+                    let text = format!(
+                        "parameter {name} from {}: `{}` is not valid: {wanted}",
+                        assignment.source, assignment.value
+                    );
                     problems.push(Problem { text, fatal: true });
                 }
             }

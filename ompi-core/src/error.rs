@@ -1,0 +1,242 @@
+//! Error classes and what goes with them.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+
+/// The result of every operation of this layer.
+pub type Result<T, E = Fault> = core::result::Result<T, E>;
+
+macro_rules! classes {
+    ($($(#[doc = $doc:literal])+ $name:ident = $value:literal, $symbol:literal;)*) => {
+        /// The error classes of MPI 5.0 §9.4 with the standard ABI's numbers.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(i32)]
+        pub enum Class {
+            $($(#[doc = $doc])+ $name = $value,)*
+        }
+
+        impl Class {
+            /// All classes in order.
+            pub const ALL: &[Class] = &[$(Class::$name),*];
+
+            /// As the standard spells it.
+            pub const fn symbol(self) -> &'static str {
+                match self { $(Class::$name => $symbol,)* }
+            }
+
+            /// What `MPI_Error_string` says after the symbol.
+            pub const fn text(self) -> &'static str {
+                match self { $(Class::$name => concat!($($doc),+),)* }
+            }
+        }
+    };
+}
+
+classes! {
+    /// invalid buffer pointer
+    Buffer = 1, "MPI_ERR_BUFFER";
+    /// invalid count argument
+    Count = 2, "MPI_ERR_COUNT";
+    /// invalid datatype argument
+    Type = 3, "MPI_ERR_TYPE";
+    /// invalid tag argument
+    Tag = 4, "MPI_ERR_TAG";
+    /// invalid communicator
+    Comm = 5, "MPI_ERR_COMM";
+    /// invalid rank
+    Rank = 6, "MPI_ERR_RANK";
+    /// invalid request handle
+    Request = 7, "MPI_ERR_REQUEST";
+    /// invalid root
+    Root = 8, "MPI_ERR_ROOT";
+    /// invalid group
+    Group = 9, "MPI_ERR_GROUP";
+    /// invalid operation
+    Op = 10, "MPI_ERR_OP";
+    /// invalid topology
+    Topology = 11, "MPI_ERR_TOPOLOGY";
+    /// invalid dimension argument
+    Dims = 12, "MPI_ERR_DIMS";
+    /// invalid argument of some other kind
+    Arg = 13, "MPI_ERR_ARG";
+    /// unknown error
+    Unknown = 14, "MPI_ERR_UNKNOWN";
+    /// message truncated on receive
+    Truncate = 15, "MPI_ERR_TRUNCATE";
+    /// known error not in this list
+    Other = 16, "MPI_ERR_OTHER";
+    /// internal error of the library
+    Intern = 17, "MPI_ERR_INTERN";
+    /// pending request
+    Pending = 18, "MPI_ERR_PENDING";
+    /// the error code is in the status
+    InStatus = 19, "MPI_ERR_IN_STATUS";
+    /// permission denied
+    Access = 20, "MPI_ERR_ACCESS";
+    /// invalid access mode
+    Amode = 21, "MPI_ERR_AMODE";
+    /// invalid assertion
+    Assert = 22, "MPI_ERR_ASSERT";
+    /// invalid file name
+    BadFile = 23, "MPI_ERR_BAD_FILE";
+    /// invalid base address
+    Base = 24, "MPI_ERR_BASE";
+    /// error in a user-defined data conversion function
+    Conversion = 25, "MPI_ERR_CONVERSION";
+    /// invalid displacement
+    Disp = 26, "MPI_ERR_DISP";
+    /// data representation is already defined
+    DupDatarep = 27, "MPI_ERR_DUP_DATAREP";
+    /// file exists
+    FileExists = 28, "MPI_ERR_FILE_EXISTS";
+    /// file is in use
+    FileInUse = 29, "MPI_ERR_FILE_IN_USE";
+    /// invalid file handle
+    File = 30, "MPI_ERR_FILE";
+    /// info key is too long or empty
+    InfoKey = 31, "MPI_ERR_INFO_KEY";
+    /// no such info key
+    InfoNokey = 32, "MPI_ERR_INFO_NOKEY";
+    /// info value is too long
+    InfoValue = 33, "MPI_ERR_INFO_VALUE";
+    /// invalid info object
+    Info = 34, "MPI_ERR_INFO";
+    /// input or output failed
+    Io = 35, "MPI_ERR_IO";
+    /// invalid attribute key
+    Keyval = 36, "MPI_ERR_KEYVAL";
+    /// invalid lock type
+    Locktype = 37, "MPI_ERR_LOCKTYPE";
+    /// invalid service name
+    Name = 38, "MPI_ERR_NAME";
+    /// memory is exhausted
+    NoMem = 39, "MPI_ERR_NO_MEM";
+    /// collective argument is not the same on all processes
+    NotSame = 40, "MPI_ERR_NOT_SAME";
+    /// not enough space on the device
+    NoSpace = 41, "MPI_ERR_NO_SPACE";
+    /// file does not exist
+    NoSuchFile = 42, "MPI_ERR_NO_SUCH_FILE";
+    /// invalid port name
+    Port = 43, "MPI_ERR_PORT";
+    /// quota is exceeded
+    Quota = 44, "MPI_ERR_QUOTA";
+    /// file or file system is read-only
+    ReadOnly = 45, "MPI_ERR_READ_ONLY";
+    /// memory cannot be attached
+    RmaAttach = 46, "MPI_ERR_RMA_ATTACH";
+    /// conflicting accesses to a window
+    RmaConflict = 47, "MPI_ERR_RMA_CONFLICT";
+    /// target memory is not part of the window
+    RmaRange = 48, "MPI_ERR_RMA_RANGE";
+    /// memory cannot be shared
+    RmaShared = 49, "MPI_ERR_RMA_SHARED";
+    /// wrong synchronisation of accesses to a window
+    RmaSync = 50, "MPI_ERR_RMA_SYNC";
+    /// service name is not published
+    Service = 51, "MPI_ERR_SERVICE";
+    /// invalid size
+    Size = 52, "MPI_ERR_SIZE";
+    /// processes could not be spawned
+    Spawn = 53, "MPI_ERR_SPAWN";
+    /// data representation is not supported
+    UnsupportedDatarep = 54, "MPI_ERR_UNSUPPORTED_DATAREP";
+    /// operation is not supported
+    UnsupportedOperation = 55, "MPI_ERR_UNSUPPORTED_OPERATION";
+    /// invalid window
+    Win = 56, "MPI_ERR_WIN";
+    /// wrong flavor of window
+    RmaFlavor = 57, "MPI_ERR_RMA_FLAVOR";
+    /// a peer process has aborted
+    ProcAborted = 58, "MPI_ERR_PROC_ABORTED";
+    /// value does not fit its type
+    ValueTooLarge = 59, "MPI_ERR_VALUE_TOO_LARGE";
+    /// invalid session
+    Session = 60, "MPI_ERR_SESSION";
+    /// invalid error handler
+    Errhandler = 61, "MPI_ERR_ERRHANDLER";
+    /// error of the application binary interface
+    Abi = 62, "MPI_ERR_ABI";
+}
+
+/// What went wrong: a class, the argument it concerns, and a reason for people. Cold, so it may allocate.
+#[derive(Clone, Debug)]
+pub struct Fault(Box<Details>);
+
+#[derive(Clone, Debug)]
+struct Details {
+    code: i32,
+    argument: &'static str,
+    reason: String,
+}
+
+impl Fault {
+    /// A fault of this class, with nothing more to say.
+    #[cold]
+    #[inline(never)]
+    pub fn new(class: Class) -> Fault {
+        Fault::code(class as i32)
+    }
+
+    /// A fault with an error code, which may be one that the user added.
+    #[cold]
+    pub fn code(code: i32) -> Fault {
+        Fault(Box::new(Details { code, argument: "", reason: String::new() }))
+    }
+
+    /// The argument that is wrong, as the standard names it.
+    #[cold]
+    pub fn argument(mut self, argument: &'static str) -> Fault {
+        if self.0.argument.is_empty() {
+            self.0.argument = argument;
+        }
+        self
+    }
+
+    /// Why, in a sentence without the full stop: "communicator MPI_COMM_WORLD has 4 ranks, 7 is not one of them".
+    #[cold]
+    pub fn because(mut self, reason: impl Into<String>) -> Fault {
+        self.0.reason = reason.into();
+        self
+    }
+
+    /// The error code that the caller sees.
+    pub fn get(&self) -> i32 {
+        self.0.code
+    }
+
+    /// The argument's name, or nothing.
+    pub fn of_argument(&self) -> &'static str {
+        self.0.argument
+    }
+
+    /// The reason, or nothing.
+    pub fn reason(&self) -> &str {
+        &self.0.reason
+    }
+}
+
+impl From<Class> for Fault {
+    #[cold]
+    fn from(class: Class) -> Fault {
+        Fault::new(class)
+    }
+}
+
+/// The one place where an error of the lower layers becomes a class of MPI.
+impl From<opal_core::Error> for Fault {
+    #[cold]
+    fn from(error: opal_core::Error) -> Fault {
+        use opal_core::Error;
+        Fault::new(match error {
+            Error::Invalid | Error::NotFound | Error::Exists => Class::Arg,
+            Error::OutOfResource => Class::NoMem,
+            Error::Unsupported => Class::UnsupportedOperation,
+            Error::Unreachable => Class::ProcAborted,
+            Error::Truncated => Class::Truncate,
+            Error::Permission => Class::Access,
+            Error::Malformed | Error::Mismatch => Class::Intern,
+            Error::Timeout | Error::System => Class::Other,
+        })
+    }
+}

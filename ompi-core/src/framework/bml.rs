@@ -1,0 +1,52 @@
+//! BTL management layer: which transports reach which process.
+#![allow(unsafe_code)] // linkme's expansion
+
+use opal_core::framework::btl;
+use opal_core::mca;
+use opal_core::sync::Once;
+
+/// One transport's way to one process.
+#[derive(Clone, Copy)]
+pub struct Path {
+    /// The transport.
+    pub module: &'static dyn btl::Module,
+    /// Its number for the process.
+    pub endpoint: btl::Endpoint,
+}
+
+/// The running BML.
+pub trait Module: Sync {
+    /// Collects the addresses of all transports of this process, to be published.
+    fn addresses(&self) -> alloc::vec::Vec<u8>;
+
+    /// Connects the transports to a process, best path first. Messages that are matched travel only on the first.
+    fn add_process(&self, process: &crate::process::Process) -> opal_core::Result<&'static [Path]>;
+
+    /// All modules, for progress.
+    fn modules(&self) -> &'static [&'static dyn btl::Module];
+}
+
+/// A BML that may run.
+pub trait Component: mca::Component {
+    /// Priority and module.
+    fn query(&self) -> core::result::Result<(i32, &'static dyn Module), mca::Declined>;
+}
+
+opal_core::framework! {
+    /// BTL management layer: which transports reach which process.
+    "bml", Ompi, version 1, OneOfMany, OMPI_BMLS: dyn Component
+}
+
+static SELECTED: Once<&'static dyn Module> = Once::new();
+
+/// Chooses the component, once.
+pub fn select() -> opal_core::Result<()> {
+    let (_, module) = mca::select_one(&FRAMEWORK, &OMPI_BMLS, |component| component.query())?;
+    SELECTED.call_once(|| module);
+    Ok(())
+}
+
+/// The running BML, if chosen already.
+pub fn selected() -> Option<&'static dyn Module> {
+    SELECTED.get().copied()
+}

@@ -1,0 +1,125 @@
+//! Point-to-point messaging layer: MPI's matching and protocols over the transports.
+#![allow(unsafe_code)] // linkme's expansion
+
+use crate::comm::Communicator;
+use crate::data::Data;
+use crate::error::Result;
+use crate::request::Request;
+use crate::status::Status;
+use opal_core::mca;
+use opal_core::sync::Once;
+
+/// How a send behaves. Buffered sends are made of standard ones above this layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// MPI_Send.
+    Standard,
+    /// MPI_Ssend: completes only when it was matched.
+    Synchronous,
+    /// MPI_Rsend: the receive is already posted.
+    Ready,
+}
+
+/// Where a message travels: a communicator, and whether among the user's messages or those of collectives, which never
+/// match each other.
+#[derive(Clone, Copy)]
+pub struct Lane<'a> {
+    /// The communicator.
+    pub comm: &'a Communicator,
+    /// Belongs to a collective operation.
+    pub collective: bool,
+}
+
+/// A message taken out of matching by a matched probe; receive it once.
+#[derive(Debug)]
+pub struct Matched {
+    /// Its envelope and length.
+    pub status: Status,
+    /// The component's own name for it.
+    pub token: u64,
+}
+
+/// The running PML. Ranks are ranks of the communicator (of its remote group if it is an intercommunicator), already
+/// checked, or MPI_PROC_NULL, or MPI_ANY_SOURCE where a source is wanted; tags likewise.
+pub trait Module: Sync {
+    /// Makes ready to match messages for a context number that was just allocated and is not yet known to any peer.
+    fn open_context(&self, context: u32) -> Result<()>;
+
+    /// Connects a communicator whose peers' context numbers are known by now.
+    fn add_comm(&self, comm: &Communicator) -> Result<()>;
+
+    /// Forgets a communicator and what arrived for it unmatched; requests still pending on it complete normally.
+    fn remove_comm(&self, comm: &Communicator);
+
+    /// Blocking send.
+    ///
+    /// # Safety
+    /// The buffer's data is readable.
+    unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()>;
+
+    /// Starts a send.
+    ///
+    /// # Safety
+    /// The buffer's data stays readable until the request completes.
+    unsafe fn isend(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request>;
+
+    /// Blocking receive; the status is written unless `None`.
+    ///
+    /// # Safety
+    /// The buffer's data is writable.
+    unsafe fn recv(
+        &self,
+        data: &Data<'_>,
+        source: i32,
+        tag: i32,
+        lane: Lane<'_>,
+        status: Option<&mut Status>,
+    ) -> Result<()>;
+
+    /// Starts a receive.
+    ///
+    /// # Safety
+    /// The buffer's data stays writable, and is not read, until the request completes.
+    unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, lane: Lane<'_>) -> Result<Request>;
+
+    /// Looks for a message that could be received; makes progress once if there is none.
+    fn iprobe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Status>>;
+
+    /// As `iprobe`, and takes the message out of matching.
+    fn improbe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Matched>>;
+
+    /// Receives a matched message.
+    ///
+    /// # Safety
+    /// As `irecv`.
+    unsafe fn imrecv(&self, data: &Data<'_>, message: Matched) -> Result<Request>;
+}
+
+/// A PML that may run.
+pub trait Component: mca::Component {
+    /// Priority and module.
+    fn query(&self) -> core::result::Result<(i32, &'static dyn Module), mca::Declined>;
+}
+
+opal_core::framework! {
+    /// Point-to-point messaging layer: matching and protocols.
+    "pml", Ompi, version 1, OneOfMany, OMPI_PMLS: dyn Component
+}
+
+static SELECTED: Once<&'static dyn Module> = Once::new();
+
+/// Chooses the component, once.
+pub fn select() -> opal_core::Result<()> {
+    let (_, module) = mca::select_one(&FRAMEWORK, &OMPI_PMLS, |component| component.query())?;
+    SELECTED.call_once(|| module);
+    Ok(())
+}
+
+/// The running PML.
+///
+/// # Panics
+/// Before [`select`]; every caller is behind the check that MPI is initialised.
+#[inline(always)]
+pub fn selected() -> &'static dyn Module {
+    *SELECTED.get().expect("the PML is chosen during MPI_Init")
+}

@@ -1,0 +1,64 @@
+//! MPI_Status: the standard ABI's 32 bytes.
+
+/// As the user sees it; MPI 5.0 §3.2.5 and §20 for the layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Status {
+    /// MPI_SOURCE.
+    pub source: i32,
+    /// MPI_TAG.
+    pub tag: i32,
+    /// MPI_ERROR; single completions leave it alone.
+    pub error: i32,
+    // Byte count in [0] (low) and [1] (high), flags in [2].
+    internal: [i32; 5],
+}
+
+/// MPI_ANY_SOURCE.
+pub const ANY_SOURCE: i32 = -1;
+/// MPI_ANY_TAG.
+pub const ANY_TAG: i32 = -2;
+/// MPI_PROC_NULL.
+pub const PROC_NULL: i32 = -3;
+/// MPI_ROOT.
+pub const ROOT: i32 = -4;
+/// MPI_UNDEFINED.
+pub const UNDEFINED: i32 = -32766;
+
+const CANCELLED: i32 = 1;
+
+impl Status {
+    /// A status with these three and nothing else.
+    pub const fn new(source: i32, tag: i32, bytes: u64) -> Status {
+        Status { source, tag, error: 0, internal: [bytes as i32, (bytes >> 32) as i32, 0, 0, 0] }
+    }
+
+    /// The *empty* status of MPI 5.0 §3.7.3.
+    pub const EMPTY: Status = Status::new(ANY_SOURCE, ANY_TAG, 0);
+
+    /// What a receive from MPI_PROC_NULL returns, MPI 5.0 §3.10.
+    pub const NO_PROC: Status = Status::new(PROC_NULL, ANY_TAG, 0);
+
+    /// Bytes received.
+    pub const fn bytes(&self) -> u64 {
+        self.internal[0] as u32 as u64 | (self.internal[1] as u32 as u64) << 32
+    }
+
+    /// Says how many bytes.
+    pub fn set_bytes(&mut self, bytes: u64) {
+        self.internal[0] = bytes as i32;
+        self.internal[1] = (bytes >> 32) as i32;
+    }
+
+    /// Whether the operation was cancelled.
+    pub const fn cancelled(&self) -> bool {
+        self.internal[2] & CANCELLED != 0
+    }
+
+    /// Says whether it was cancelled.
+    pub fn set_cancelled(&mut self, cancelled: bool) {
+        self.internal[2] = if cancelled { self.internal[2] | CANCELLED } else { self.internal[2] & !CANCELLED };
+    }
+}
+
+const _: () = assert!(size_of::<Status>() == 32 && align_of::<Status>() == 4);
