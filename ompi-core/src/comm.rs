@@ -1,14 +1,31 @@
 //! Communicators.
 #![allow(unsafe_code)]
 
+use crate::error::Result;
 use crate::framework::coll;
 use crate::group::Group;
+use crate::handle::Table;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use opal_core::sync::{AtomicPtr, AtomicUsize, Guarded, Once, Ordering};
 
 pub mod context;
+mod create;
+mod open;
+
+pub use create::{create, duplicate, free, split};
+pub use open::open;
+
+/// MPI_COMM_NULL.
+pub const NULL: usize = 0x100;
+/// MPI_COMM_WORLD.
+pub const WORLD_HANDLE: usize = 0x101;
+/// MPI_COMM_SELF.
+pub const SELF_HANDLE: usize = 0x102;
+
+static DYNAMIC: Table<Communicator> = Table::new();
+static PREDEFINED: [AtomicPtr<Communicator>; 2] = [const { AtomicPtr::new(core::ptr::null_mut()) }; 2];
 
 /// A communicator. Ranks of messages are ranks of [`Communicator::peers`].
 pub struct Communicator {
@@ -28,11 +45,31 @@ pub struct Communicator {
     pub pml: AtomicPtr<()>,
     /// The handle of the error handler in force.
     pub errhandler: AtomicUsize,
-    /// MPI_Comm_set_name.
-    pub name: Guarded<String>,
+    name: Guarded<String>,
 }
 
 impl Communicator {
+    fn new(
+        group: Arc<Group>,
+        remote: Option<Arc<Group>>,
+        context: u32,
+        peer_contexts: Box<[u32]>,
+        errhandler: usize,
+    ) -> Communicator {
+        let rank = group.rank().unwrap_or(0);
+        Communicator {
+            group,
+            remote,
+            rank,
+            context,
+            peer_contexts,
+            coll: Once::new(),
+            pml: AtomicPtr::new(core::ptr::null_mut()),
+            errhandler: AtomicUsize::new(errhandler),
+            name: Guarded::new(String::new()),
+        }
+    }
+
     /// The group that ranks of messages mean: the remote one of an intercommunicator.
     #[inline(always)]
     pub fn peers(&self) -> &Group {
@@ -68,4 +105,54 @@ impl Communicator {
         // Acquire pairs with the Release of the PML's store in `add_comm`.
         self.pml.load(Ordering::Acquire)
     }
+
+    /// MPI_Comm_get_name.
+    pub fn name(&self) -> String {
+        self.name.lock().clone()
+    }
+
+    /// MPI_Comm_set_name; the caller has cut it to MPI_MAX_OBJECT_NAME - 1 bytes.
+    pub fn set_name(&self, name: String) {
+        *self.name.lock() = name;
+    }
+
+    /// Calls the delete callbacks of its attributes. There are no attributes yet.
+    pub fn free_attributes(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The communicator behind a handle.
+#[inline(always)]
+pub fn borrow(handle: usize) -> Option<&'static Communicator> {
+    match handle {
+        WORLD_HANDLE | SELF_HANDLE => {
+            // Acquire pairs with the Release in `open`.
+            let at = PREDEFINED[handle - WORLD_HANDLE].load(Ordering::Acquire);
+            // SAFETY: null, or leaked by `open` for the life of the process.
+            unsafe { at.as_ref() }
+        }
+        _ => DYNAMIC.borrow(handle),
+    }
+}
+
+/// A reference of one's own to a communicator made by the user.
+pub fn get(handle: usize) -> Option<Arc<Communicator>> {
+    DYNAMIC.get(handle)
+}
+
+/// MPI_COMM_WORLD.
+///
+/// # Panics
+/// Before MPI is initialised.
+pub fn world() -> &'static Communicator {
+    borrow(WORLD_HANDLE).expect("MPI is initialised")
+}
+
+/// MPI_COMM_SELF.
+///
+/// # Panics
+/// Before MPI is initialised.
+pub fn itself() -> &'static Communicator {
+    borrow(SELF_HANDLE).expect("MPI is initialised")
 }

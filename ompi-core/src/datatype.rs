@@ -21,6 +21,8 @@ pub struct Datatype {
     committed: AtomicBool,
 }
 
+/// MPI_UINT64_T, in which the library's own words travel.
+pub const UINT64: usize = 601;
 /// MPI_COMBINER_NAMED.
 pub const COMBINER_NAMED: i32 = 101;
 

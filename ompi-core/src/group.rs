@@ -1,7 +1,39 @@
 //! Groups: ordered sets of processes.
 
+use crate::handle::Table;
 use crate::status::UNDEFINED;
 use alloc::boxed::Box;
+use alloc::sync::Arc;
+use opal_core::sync::Once;
+
+/// MPI_GROUP_NULL.
+pub const NULL: usize = 0x108;
+/// MPI_GROUP_EMPTY.
+pub const EMPTY: usize = 0x109;
+
+static DYNAMIC: Table<Group> = Table::new();
+
+/// The group behind a handle.
+pub fn get(handle: usize) -> Option<Arc<Group>> {
+    static NOBODY: Once<Arc<Group>> = Once::new();
+    match handle {
+        EMPTY => Some(NOBODY.call_once(|| Arc::new(Group { members: Box::new([]), rank: None })).clone()),
+        _ => DYNAMIC.get(handle),
+    }
+}
+
+/// A handle for a group; the empty one has its own.
+pub fn insert(group: Arc<Group>) -> Option<usize> {
+    match group.size() {
+        0 => Some(EMPTY),
+        _ => DYNAMIC.insert(group),
+    }
+}
+
+/// Ends a handle; the predefined one stays.
+pub fn remove(handle: usize) -> bool {
+    handle == EMPTY || DYNAMIC.remove(handle).is_some()
+}
 
 /// An ordered set of processes; immutable.
 #[derive(Clone, Debug, PartialEq, Eq)]

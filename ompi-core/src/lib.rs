@@ -10,13 +10,17 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[macro_use]
+pub mod abi;
 pub mod comm;
 pub mod data;
 pub mod datatype;
+pub mod errhandler;
 pub mod error;
 pub mod framework;
 pub mod group;
 pub mod handle;
+pub mod init;
 pub mod op;
 pub mod process;
 pub mod request;

@@ -44,3 +44,25 @@ impl Op {
 
 /// The signature of what applies an operation; see `Op::reduce` of the op chapter.
 pub type Reduce = unsafe fn(op: &Op, input: *const u8, inout: *mut u8, count: usize, datatype: &Datatype) -> Result<()>;
+
+/// The operation behind a handle.
+pub fn get(handle: usize) -> Option<Op> {
+    let predefined = match handle {
+        33 => Operation::Sum,
+        34 => Operation::Min,
+        35 => Operation::Max,
+        36 => Operation::Prod,
+        40 => Operation::Band,
+        41 => Operation::Bor,
+        42 => Operation::Bxor,
+        48 => Operation::Land,
+        49 => Operation::Lor,
+        50 => Operation::Lxor,
+        56 => Operation::Minloc,
+        57 => Operation::Maxloc,
+        60 => Operation::Replace,
+        61 => Operation::NoOp,
+        _ => return None,
+    };
+    Some(Op::Predefined(predefined))
+}

@@ -45,6 +45,9 @@ pub trait Module: Sync {
     /// Makes ready to match messages for a context number that was just allocated and is not yet known to any peer.
     fn open_context(&self, context: u32) -> Result<()>;
 
+    /// Forgets a context number that no peer was told.
+    fn close_context(&self, context: u32);
+
     /// Connects a communicator whose peers' context numbers are known by now.
     fn add_comm(&self, comm: &Communicator) -> Result<()>;
 

@@ -22,6 +22,8 @@ pub enum Policy {
     OneOfMany,
     /// Exactly one, fixed when the image was built, called directly (memcpy, timer).
     Static,
+    /// No components: a name for parameters of a whole layer (`mpi_…`).
+    Parameters,
 }
 
 /// One framework: its name, rules, base parameters and how to list its registered components.
@@ -40,6 +42,8 @@ pub struct Framework {
     pub selection: Param,
     /// `--mca btl_base_verbose 20`.
     pub verbose: Param,
+    /// Parameters of the framework itself: `<name>_<param>`.
+    pub params: &'static [&'static Param],
     /// Calls back with every component that linkme gathered.
     pub registered: fn(&mut dyn FnMut(&'static Info)),
 }
@@ -70,7 +74,13 @@ impl Framework {
             8,
             "How much to say: 0 nothing, 10 decisions, 40 every step, 100 every message.",
         );
-        Framework { name, doc, layer, version, policy, selection, verbose, registered }
+        Framework { name, doc, layer, version, policy, selection, verbose, params: &[], registered }
+    }
+
+    /// The same with parameters of its own.
+    pub const fn with_params(mut self, params: &'static [&'static Param]) -> Framework {
+        self.params = params;
+        self
     }
 
     /// The value of `<name>_base_verbose`.

@@ -145,9 +145,12 @@ pub fn each(
     visit: &mut dyn FnMut(&'static str, &'static str, &'static Param),
 ) {
     for framework in frameworks {
-        if framework.policy != super::Policy::Static {
+        if matches!(framework.policy, super::Policy::ManyOfMany | super::Policy::OneOfMany) {
             visit(framework.name, "", &framework.selection);
-            visit(framework.name, "", &framework.verbose);
+        }
+        visit(framework.name, "", &framework.verbose);
+        for param in framework.params {
+            visit(framework.name, "", param);
         }
         for info in components.iter().filter(|info| core::ptr::eq(info.framework, *framework)) {
             for param in info.params {

@@ -1,0 +1,102 @@
+//! Environment: starting, ending, versions, time. MPI 5.0 §9 and §11.2.
+
+use super::kinds::{Out, Place, Raw};
+use crate::error::{Class, Fault, Result};
+use crate::init::{self, ThreadLevel};
+use alloc::format;
+use core::ffi::{c_char, c_int};
+use opal_core::framework::timer;
+
+/// MPI_MAX_LIBRARY_VERSION_STRING.
+const MAX_LIBRARY_VERSION: usize = 8192;
+/// MPI_MAX_PROCESSOR_NAME.
+const MAX_PROCESSOR_NAME: usize = 256;
+
+rows! {
+    /// Starts MPI. MPI 5.0 §11.2.1. The program's arguments are left alone.
+    fn Init(argc: Raw<*mut c_int>, argv: Raw<*mut *mut *mut c_char>) [always] => {
+        let _unused = (argc, argv);
+        init::init(ThreadLevel::Single).map(drop)
+    }
+
+    /// Starts MPI for several threads. MPI 5.0 §11.2.1.
+    fn Init_thread(argc: Raw<*mut c_int>, argv: Raw<*mut *mut *mut c_char>, required: Raw<c_int>, provided: Out<c_int>) [always] => {
+        let _unused = (argc, argv);
+        let level = ThreadLevel::from_int(required)
+            .ok_or_else(|| Fault::new(Class::Arg).argument("required").because("it is no MPI_THREAD_ level"))?;
+        provided.set(init::init(level)? as c_int);
+        Ok(())
+    }
+
+    /// Ends MPI. MPI 5.0 §11.2.2.
+    fn Finalize() [] => {
+        init::finalize()
+    }
+
+    /// Whether MPI_Init was called. MPI 5.0 §11.2.3.
+    fn Initialized(flag: Out<c_int>) [always] => {
+        flag.set(c_int::from(init::was_initialized()));
+        Ok(())
+    }
+
+    /// Whether MPI_Finalize has completed. MPI 5.0 §11.2.3.
+    fn Finalized(flag: Out<c_int>) [always] => {
+        flag.set(c_int::from(init::is_finalized()));
+        Ok(())
+    }
+
+    /// The thread level in force. MPI 5.0 §11.2.1.
+    fn Query_thread(provided: Out<c_int>) [] => {
+        provided.set(init::thread_level());
+        Ok(())
+    }
+
+    /// Version of the standard. MPI 5.0 §9.1.1.
+    fn Get_version(version: Out<c_int>, subversion: Out<c_int>) [always] => {
+        version.set(5);
+        subversion.set(0);
+        Ok(())
+    }
+
+    /// Version of this library. MPI 5.0 §9.1.1.
+    fn Get_library_version(version: Out<c_char>, resultlen: Out<c_int>) [always] => {
+        let text = format!("ompi-rs {} (standard ABI {}.{})", env!("CARGO_PKG_VERSION"), 1, 0);
+        // SAFETY: the standard asks for room of MPI_MAX_LIBRARY_VERSION_STRING characters.
+        unsafe { give_text(&text, version, MAX_LIBRARY_VERSION, resultlen) }
+    }
+
+    /// Name of this machine. MPI 5.0 §9.1.2.
+    fn Get_processor_name(name: Out<c_char>, resultlen: Out<c_int>) [] => {
+        // SAFETY: the standard asks for room of MPI_MAX_PROCESSOR_NAME characters.
+        unsafe { give_text(&init::processor_name(), name, MAX_PROCESSOR_NAME, resultlen) }
+    }
+
+    /// Seconds since some time in the past. MPI 5.0 §9.6.
+    fn Wtime() -> f64 => {
+        timer::ticks() as f64 / timer::frequency() as f64
+    }
+
+    /// Resolution of MPI_Wtime in seconds. MPI 5.0 §9.6.
+    fn Wtick() -> f64 => {
+        1.0 / timer::frequency() as f64
+    }
+
+    /// Ends the job. MPI 5.0 §9.7.
+    fn Abort(comm: super::kinds::Comm, errorcode: Raw<c_int>) [] => {
+        init::abort(errorcode, &format!("MPI_Abort on {} with error code {errorcode}", comm.name()))
+    }
+}
+
+/// Writes a text, its terminating NUL and its length.
+///
+/// # Safety
+/// `at` has room for `room` characters.
+unsafe fn give_text(text: &str, at: Place<c_char>, room: usize, length: Place<c_int>) -> Result<()> {
+    let bytes = text.len().min(room - 1);
+    // SAFETY: at most room - 1 bytes.
+    unsafe { core::ptr::copy_nonoverlapping(text.as_ptr(), at.as_ptr().cast(), bytes) };
+    // SAFETY: the last of at most `room` characters.
+    unsafe { at.as_ptr().add(bytes).write(0) };
+    length.set(bytes as c_int);
+    Ok(())
+}

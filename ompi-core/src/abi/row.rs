@@ -1,0 +1,95 @@
+//! The row macro.
+
+/// One row per function of the standard:
+///
+/// ```ignore
+/// rows! {
+///     /// Sends a message. MPI 5.0 §3.2.1.
+///     fn Send(buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm) [large] => {
+///         /* sees the checked values, ends in Result<()> */
+///     }
+///     /// Which version of the standard. MPI 5.0 §9.1.1.
+///     fn Get_version(version: Out<i32>, subversion: Out<i32>) [always] => { … }
+///     /// Opens a file. MPI 5.0 §14.2.1.
+///     fn File_open(comm: Comm, …) [] => unsupported
+///     /// Seconds since some time in the past. MPI 5.0 §9.6.
+///     fn Wtime() -> f64 => { … }
+/// }
+/// ```
+/// Flags: `large` adds the twin `MPI_X_c`, whose kinds use their `Large` C type. `always`: may be called before MPI is
+/// initialised and after it is finalised; all others are refused then. `tool` (MPI_T): errors are returned and no
+/// handler is called; implies `always`. A row with `->` gets its arguments as C passed them and cannot fail.
+macro_rules! rows {
+    () => {};
+    ($(#[$doc:meta])* fn $name:ident($($p:ident: $k:ty),* $(,)?) -> $ret:ty => $body:block $($rest:tt)*) => {
+        pastey::paste! {
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn [<PMPI_ $name>]($($p: $k),*) -> $ret $body
+            weak_alias!($name);
+        }
+        rows! { $($rest)* }
+    };
+    ($(#[$doc:meta])* fn $name:ident($($p:ident: $k:ty),* $(,)?) [$($flag:ident),*] => unsupported $($rest:tt)*) => {
+        rows! { @one [$($flag)*] $(#[$doc])* $name ($($p: $k),*) {
+            #[allow(unused_variables)]
+            let checked = ($($p,)*);
+            Err($crate::error::Fault::new($crate::error::Class::UnsupportedOperation))
+        } }
+        rows! { $($rest)* }
+    };
+    ($(#[$doc:meta])* fn $name:ident($($p:ident: $k:ty),* $(,)?) [$($flag:ident),*] => $body:block $($rest:tt)*) => {
+        rows! { @one [$($flag)*] $(#[$doc])* $name ($($p: $k),*) $body }
+        rows! { $($rest)* }
+    };
+    (@one [] $($row:tt)*) => { rows! { @emit initialized raise C check [] $($row)* } };
+    (@one [always] $($row:tt)*) => { rows! { @emit always raise C check [] $($row)* } };
+    (@one [tool] $($row:tt)*) => { rows! { @emit always raise_tool C check [] $($row)* } };
+    (@one [large] $($row:tt)*) => {
+        rows! { @emit initialized raise C check [] $($row)* }
+        rows! { @emit initialized raise Large check_large [_c] $($row)* }
+    };
+    (@one [large always] $($row:tt)*) => {
+        rows! { @emit always raise C check [] $($row)* }
+        rows! { @emit always raise Large check_large [_c] $($row)* }
+    };
+    (@emit $state:ident $raise:ident $ctype:ident $check:ident [$($suffix:ident)?] $(#[$doc:meta])* $name:ident ($($p:ident: $k:ty),*) $body:block) => {
+        pastey::paste! {
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn [<PMPI_ $name $($suffix)?>]($($p: <$k as $crate::abi::kinds::Kind>::$ctype),*) -> core::ffi::c_int {
+                let result = (|| -> $crate::error::Result<()> {
+                    $crate::init::$state()?;
+                    $(
+                        // SAFETY: the caller keeps the standard's contract for this argument's kind.
+                        let $p = match unsafe { <$k as $crate::abi::kinds::Kind>::$check($p) } {
+                            Ok(value) => value,
+                            Err(fault) => return Err(fault.argument(stringify!($p))),
+                        };
+                    )*
+                    $body
+                })();
+                match result {
+                    Ok(()) => 0,
+                    Err(fault) => $crate::abi::$raise(
+                        concat!("MPI_", stringify!($name) $(, stringify!($suffix))?),
+                        &[$(<$k as $crate::abi::kinds::Kind>::scope(&raw const $p as *const ())),*],
+                        fault,
+                    ),
+                }
+            }
+            weak_alias!([<$name $($suffix)?>]);
+        }
+    };
+}
+
+/// `MPI_X` as a weak name for `PMPI_X`: a tool's own `MPI_X` wins and reaches ours by its other name.
+macro_rules! weak_alias {
+    ($name:ident) => {
+        core::arch::global_asm!(
+            concat!(".weak MPI_", stringify!($name)),
+            concat!(".type MPI_", stringify!($name), ",@function"),
+            concat!(".set MPI_", stringify!($name), ", PMPI_", stringify!($name)),
+        );
+    };
+}
