@@ -7,4 +7,6 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod environment;
 pub mod framework;
+pub mod segment;

@@ -1,0 +1,110 @@
+//! The running environment.
+
+use crate::component::LOOKUP_TIMEOUT_S;
+use crate::raw::Mapping;
+use alloc::vec::Vec;
+use opal_core::framework::shmem::Inherited;
+use opal_core::{Error, Result, message};
+use orte_core::environment::Contract;
+use orte_core::framework::ess::{Identity, Module, State};
+use orte_core::segment::control::Missed;
+use orte_core::segment::record::ADDRESSES_BYTES;
+use orte_core::segment::{Control, RankState};
+
+/// One rank of a job that mpirun started.
+pub struct Env {
+    contract: Contract,
+    control: Control<Mapping>,
+}
+
+impl Env {
+    /// For a contract that the segment confirmed.
+    pub fn new(contract: Contract, control: Control<Mapping>) -> Env {
+        Env { contract, control }
+    }
+}
+
+impl Module for Env {
+    fn identity(&self) -> Identity {
+        let Contract { job, rank, size, local_rank, local_size, .. } = self.contract;
+        Identity { job, rank, size, local_rank, local_size }
+    }
+
+    fn node_of(&self, _rank: u32) -> u32 {
+        // `segment::open` made sure that all ranks of the job are in the segment.
+        0
+    }
+
+    fn publish(&self, addresses: &[u8]) -> Result<()> {
+        let result = self.control.publish(self.contract.local_rank, addresses);
+        if result == Err(Error::OutOfResource) {
+            message!(
+                "the addresses of this rank take {} bytes, the job segment has room for {ADDRESSES_BYTES}; \
+                 leave out transports with --mca btl ^name",
+                addresses.len()
+            );
+        }
+        result
+    }
+
+    fn lookup(&self, rank: u32) -> Result<Vec<u8>> {
+        let seconds = LOOKUP_TIMEOUT_S.int() as u64;
+        let deadline_ns = opal_core::sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000));
+        self.control.lookup(rank, deadline_ns).map_err(|missed| {
+            match missed {
+                Missed::Deadline => message!(
+                    "rank {rank} did not say its addresses within {seconds} s: it hangs before or in MPI_Init, or runs \
+                     another program; ess_env_lookup_timeout_s sets how long to wait"
+                ),
+                Missed::Lost(rank) => message!("rank {rank} ended before it said its addresses"),
+                Missed::Malformed => message!("rank {rank} left no readable addresses; its memory was overwritten"),
+            }
+            missed.into()
+        })
+    }
+
+    fn barrier(&self) -> Result<()> {
+        self.control.barrier().map_err(|missed| {
+            match missed {
+                Missed::Lost(rank) => message!("rank {rank} ended and will not come to the barrier"),
+                _ => message!("the barrier's words in the job segment were overwritten"),
+            }
+            missed.into()
+        })
+    }
+
+    fn inherited(&self) -> Option<Inherited> {
+        let layout = self.control.layout();
+        Some(Inherited {
+            descriptor: self.contract.segment,
+            offset: layout.inbox_offset,
+            stride: layout.inbox_stride,
+            local_rank: self.contract.local_rank,
+            local_size: self.contract.local_size,
+        })
+    }
+
+    fn set_state(&self, state: State) {
+        let state = match state {
+            State::Initialized => RankState::Initialized,
+            State::Finalized => RankState::Finalized,
+        };
+        let known = self.control.set_state(self.contract.local_rank, state);
+        assert!(known.is_ok(), "the segment was checked to hold this rank");
+    }
+
+    fn epoch(&self) -> u32 {
+        self.control.epoch()
+    }
+
+    fn abort(&self, status: i32, message: &str) -> ! {
+        // Of two threads that abort at once the first one's words stand.
+        let _ = self.control.abort(self.contract.local_rank, status, message);
+        opal_core::sys::exit(exit_status(status))
+    }
+}
+
+/// The system keeps eight bits; a failure must stay one.
+fn exit_status(status: i32) -> i32 {
+    if status != 0 && status & 0xff == 0 { 1 } else { status }
+}

@@ -1,0 +1,70 @@
+//! A job of one.
+
+use alloc::vec::Vec;
+use opal_core::framework::shmem::Inherited;
+use opal_core::sync::Mutex;
+use opal_core::{Error, Result, message};
+use orte_core::framework::ess::{Identity, Module, State};
+
+/// Rank 0 of 1.
+pub struct Singleton {
+    published: Mutex<Option<Vec<u8>>>,
+}
+
+impl Singleton {
+    /// Nothing is published yet.
+    pub const fn new() -> Singleton {
+        Singleton { published: Mutex::new(None) }
+    }
+}
+
+impl Module for Singleton {
+    fn identity(&self) -> Identity {
+        // Its process id is what tells this job from others that run now.
+        Identity { job: u64::from(opal_core::sys::pid()), rank: 0, size: 1, local_rank: 0, local_size: 1 }
+    }
+
+    fn node_of(&self, _rank: u32) -> u32 {
+        0
+    }
+
+    fn publish(&self, addresses: &[u8]) -> Result<()> {
+        match self.published.lock().replace(Vec::from(addresses)) {
+            None => Ok(()),
+            Some(_) => Err(Error::Exists),
+        }
+    }
+
+    fn lookup(&self, rank: u32) -> Result<Vec<u8>> {
+        if rank != 0 {
+            return Err(Error::Invalid);
+        }
+        // Nobody else could publish later, so there is nothing to wait for.
+        self.published.lock().clone().ok_or_else(|| {
+            message!("rank 0 looks up its own addresses before it published them");
+            Error::Timeout
+        })
+    }
+
+    fn barrier(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn inherited(&self) -> Option<Inherited> {
+        None
+    }
+
+    fn set_state(&self, _state: State) {
+        // There is no launcher to tell.
+    }
+
+    fn epoch(&self) -> u32 {
+        0
+    }
+
+    fn abort(&self, status: i32, text: &str) -> ! {
+        message!("MPI_Abort was called with status {status}: {text}");
+        // The system keeps eight bits; a failure must stay one.
+        opal_core::sys::exit(if status != 0 && status & 0xff == 0 { 1 } else { status })
+    }
+}

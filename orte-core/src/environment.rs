@@ -1,0 +1,147 @@
+//! The environment contract: what a launcher tells a rank in variables. Numbers are decimal unless it says otherwise.
+//!
+//! The names beginning `OMPI_COMM_WORLD_` are Open MPI's, because scripts read them. Parameters travel as
+//! `OMPI_MCA_<name>=<value>`; which of them were typed on mpirun's command line stands in
+//! [`opal_core::mca::source::COMMAND_LINE`].
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// Rank in the job.
+pub const RANK: &str = "OMPI_COMM_WORLD_RANK";
+/// Ranks of the job.
+pub const SIZE: &str = "OMPI_COMM_WORLD_SIZE";
+/// Rank among those of this node.
+pub const LOCAL_RANK: &str = "OMPI_COMM_WORLD_LOCAL_RANK";
+/// Ranks on this node.
+pub const LOCAL_SIZE: &str = "OMPI_COMM_WORLD_LOCAL_SIZE";
+/// As [`LOCAL_RANK`], but counted over all jobs that this launcher runs on the node; one job, so the same.
+pub const NODE_RANK: &str = "OMPI_COMM_WORLD_NODE_RANK";
+/// Ranks that the job could have: `MPI_UNIVERSE_SIZE`.
+pub const UNIVERSE_SIZE: &str = "OMPI_UNIVERSE_SIZE";
+/// The job's number, hexadecimal; also in the segment's header.
+pub const JOB: &str = "OMPI_RS_JOB";
+/// Descriptor of the job segment, inherited. mpirun leaves it inheritable, so that a shell may stand between it and
+/// the rank; the rank sets close-on-exec on it when it initializes.
+pub const SEGMENT: &str = "OMPI_RS_SEGMENT";
+
+/// Every variable of the contract that a launcher sets anew for each job.
+pub const ALL: [&str; 8] = [RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, NODE_RANK, UNIVERSE_SIZE, JOB, SEGMENT];
+
+/// What the variables say to one rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contract {
+    /// The job's number.
+    pub job: u64,
+    /// Rank in the job.
+    pub rank: u32,
+    /// Ranks of the job.
+    pub size: u32,
+    /// Rank on this node.
+    pub local_rank: u32,
+    /// Ranks on this node.
+    pub local_size: u32,
+    /// Ranks that the job could have.
+    pub universe: u32,
+    /// Descriptor of the segment.
+    pub segment: i32,
+}
+
+impl Contract {
+    /// The variables with their values.
+    pub fn encode(&self) -> [(&'static str, String); 8] {
+        [
+            (RANK, self.rank.to_string()),
+            (SIZE, self.size.to_string()),
+            (LOCAL_RANK, self.local_rank.to_string()),
+            (LOCAL_SIZE, self.local_size.to_string()),
+            (NODE_RANK, self.local_rank.to_string()),
+            (UNIVERSE_SIZE, self.universe.to_string()),
+            (JOB, format!("{:x}", self.job)),
+            (SEGMENT, self.segment.to_string()),
+        ]
+    }
+
+    /// Reads the variables: `Ok(None)` if no launcher left a segment, `Err` with a sentence if one is missing, is not
+    /// a number or contradicts another.
+    pub fn decode<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Result<Option<Contract>, String> {
+        let Some(segment) = variable(SEGMENT) else { return Ok(None) };
+        let number = |name: &str| -> Result<u32, String> {
+            let text = variable(name).ok_or_else(|| missing(name))?;
+            text.parse().map_err(|_| format!("{name} is `{text}`, which is not a number; {ADVICE}"))
+        };
+        let job = variable(JOB).ok_or_else(|| missing(JOB))?;
+        let contract = Contract {
+            job: u64::from_str_radix(job, 16)
+                .map_err(|_| format!("{JOB} is `{job}`, which is not a hexadecimal number; {ADVICE}"))?,
+            rank: number(RANK)?,
+            size: number(SIZE)?,
+            local_rank: number(LOCAL_RANK)?,
+            local_size: number(LOCAL_SIZE)?,
+            universe: number(UNIVERSE_SIZE)?,
+            segment: segment
+                .parse()
+                .ok()
+                .filter(|descriptor| *descriptor >= 0)
+                .ok_or_else(|| format!("{SEGMENT} is `{segment}`, which is not a descriptor; {ADVICE}"))?,
+        };
+        contract.check()?;
+        Ok(Some(contract))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let Contract { rank, size, local_rank, local_size, .. } = *self;
+        if rank >= size {
+            return Err(format!("{RANK} is {rank} but {SIZE} is {size}; {ADVICE}"));
+        }
+        if local_rank >= local_size || local_size > size {
+            return Err(format!(
+                "{LOCAL_RANK} is {local_rank}, {LOCAL_SIZE} is {local_size} and {SIZE} is {size}; {ADVICE}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What to do about a contract that cannot be kept.
+pub const ADVICE: &str = "start the program with the mpirun of the same ompi-rs";
+
+fn missing(name: &str) -> String {
+    format!("{SEGMENT} is set but {name} is not; {ADVICE}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    const GOOD: Contract =
+        Contract { job: 0xfeed_0123, rank: 2, size: 4, local_rank: 2, local_size: 4, universe: 8, segment: 200 };
+
+    fn decode(change: Option<(&str, Option<&str>)>) -> Result<Option<Contract>, String> {
+        let mut pairs: Vec<(&str, String)> = GOOD.encode().to_vec();
+        if let Some((name, value)) = change {
+            pairs.retain(|(other, _)| *other != name);
+            pairs.extend(value.map(|value| (GOOD.encode().iter().find(|pair| pair.0 == name).unwrap().0, value.into())));
+        }
+        Contract::decode(|name| pairs.iter().find(|(other, _)| *other == name).map(|(_, value)| value.as_str()))
+    }
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        assert_eq!(decode(None), Ok(Some(GOOD)));
+        assert_eq!(decode(Some((SEGMENT, None))), Ok(None));
+    }
+
+    #[test]
+    fn every_flaw_is_named() {
+        for name in [RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, UNIVERSE_SIZE, JOB] {
+            assert!(decode(Some((name, None))).unwrap_err().contains(name));
+            assert!(decode(Some((name, Some("x")))).unwrap_err().contains(name));
+        }
+        assert!(decode(Some((SEGMENT, Some("-1")))).unwrap_err().contains(SEGMENT));
+        assert!(decode(Some((RANK, Some("4")))).unwrap_err().contains("4"));
+        assert!(decode(Some((LOCAL_SIZE, Some("5")))).unwrap_err().contains("5"));
+        assert!(decode(Some((LOCAL_RANK, Some("7")))).unwrap_err().contains("7"));
+    }
+}

@@ -1,0 +1,274 @@
+//! Everything that launcher and ranks do to the control part.
+//!
+//! Bytes are moved word by word with relaxed atomics: another process may write them at any time, and a few kilobytes
+//! once per job are not worth a raw copy.
+
+use super::layout::{ABORTS, BARRIER_ARRIVED, BARRIER_GENERATION, EPOCH, Layout};
+use super::record::{self, RankState};
+use alloc::string::String;
+use alloc::vec::Vec;
+use opal_core::sync::{AtomicU32, Ordering};
+use opal_core::{Error, Result};
+
+/// The mapped control part and a way to sleep on its words across processes.
+pub trait Shared {
+    /// Mapped bytes.
+    fn bytes(&self) -> usize;
+
+    /// The word at an offset: a multiple of 4, below [`Shared::bytes`] - 3. Panics otherwise.
+    fn word(&self, offset: usize) -> &AtomicU32;
+
+    /// Sleeps while the word is `seen`, at most this long; may return early for no reason.
+    fn sleep(&self, offset: usize, seen: u32, timeout_us: u64);
+
+    /// Wakes every process that sleeps on the word.
+    fn wake(&self, offset: usize);
+}
+
+/// The control part of a segment.
+#[derive(Debug)]
+pub struct Control<S> {
+    layout: Layout,
+    shared: S,
+}
+
+/// Why a wait ended without what it waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missed {
+    /// The deadline passed.
+    Deadline,
+    /// This rank is lost.
+    Lost(u32),
+    /// The words make no sense: somebody else wrote them.
+    Malformed,
+}
+
+impl From<Missed> for Error {
+    fn from(missed: Missed) -> Error {
+        match missed {
+            Missed::Deadline => Error::Timeout,
+            Missed::Lost(_) => Error::Unreachable,
+            Missed::Malformed => Error::Malformed,
+        }
+    }
+}
+
+impl<S: Shared> Control<S> {
+    /// Wraps a mapping; `None` if it is shorter than the layout's control part.
+    pub fn new(layout: Layout, shared: S) -> Option<Control<S>> {
+        (shared.bytes() >= layout.control_bytes()).then_some(Control { layout, shared })
+    }
+
+    /// Where everything lies.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Hands out a rank's addresses: once. `Err(OutOfResource)` if they are too long, `Err(Exists)` the second time.
+    pub fn publish(&self, rank: u32, addresses: &[u8]) -> Result<()> {
+        let record = self.record(rank)?;
+        if addresses.len() > record::ADDRESSES_BYTES {
+            return Err(Error::OutOfResource);
+        }
+        let ready = self.shared.word(record + record::READY);
+        if ready.load(Ordering::Relaxed) != 0 {
+            return Err(Error::Exists);
+        }
+        self.write(record + record::ADDRESSES, addresses);
+        self.shared.word(record + record::LENGTH).store(addresses.len() as u32, Ordering::Relaxed);
+        // Release pairs with the Acquire in `published`.
+        ready.store(1, Ordering::Release);
+        self.shared.wake(record + record::READY);
+        Ok(())
+    }
+
+    /// What a rank published, waiting until `deadline_ns` of the monotonic clock.
+    pub fn lookup(&self, rank: u32, deadline_ns: u64) -> core::result::Result<Vec<u8>, Missed> {
+        let record = self.record(rank).map_err(|_| Missed::Malformed)?;
+        let mut patience = Patience::new();
+        loop {
+            if let Some(addresses) = self.published(record)? {
+                return Ok(addresses);
+            }
+            if self.state(rank).is_lost() {
+                return Err(Missed::Lost(rank));
+            }
+            if opal_core::sys::monotonic_ns() >= deadline_ns {
+                return Err(Missed::Deadline);
+            }
+            patience.wait(&self.shared, record + record::READY, 0);
+        }
+    }
+
+    /// Waits until every rank came here as often as this one; ends early when a rank is lost.
+    pub fn barrier(&self) -> core::result::Result<(), Missed> {
+        let generation = self.shared.word(BARRIER_GENERATION);
+        // Acquire, before the arrival is counted: pairs with the Release of the last one to arrive.
+        let seen = generation.load(Ordering::Acquire);
+        // AcqRel: what each rank did before is visible to the last one, and through it to all.
+        let arrived = self.shared.word(BARRIER_ARRIVED).fetch_add(1, Ordering::AcqRel).wrapping_add(1);
+        if arrived == self.layout.ranks {
+            self.shared.word(BARRIER_ARRIVED).store(0, Ordering::Relaxed);
+            // Release: the reset count is seen by whoever sees the new generation and arrives again.
+            generation.store(seen.wrapping_add(1), Ordering::Release);
+            self.shared.wake(BARRIER_GENERATION);
+            return Ok(());
+        }
+        if arrived > self.layout.ranks || arrived == 0 {
+            return Err(Missed::Malformed);
+        }
+        let mut patience = Patience::new();
+        while generation.load(Ordering::Acquire) == seen {
+            if patience.slept()
+                && let Some(rank) = self.lost()
+            {
+                return Err(Missed::Lost(rank));
+            }
+            patience.wait(&self.shared, BARRIER_GENERATION, seen);
+        }
+        Ok(())
+    }
+
+    /// A rank that ended without finalizing, if there is one.
+    pub fn lost(&self) -> Option<u32> {
+        (0..self.layout.ranks).find(|rank| self.state(*rank).is_lost())
+    }
+
+    /// What a rank is; [`RankState::Gone`] for one that does not exist.
+    pub fn state(&self, rank: u32) -> RankState {
+        match self.record(rank) {
+            // Acquire pairs with the Release in `set_state`: an abort's message is complete.
+            Ok(record) => RankState::of(self.shared.word(record + record::STATE).load(Ordering::Acquire)),
+            Err(_) => RankState::Gone,
+        }
+    }
+
+    /// Says what a rank is.
+    pub fn set_state(&self, rank: u32, state: RankState) -> Result<()> {
+        let record = self.record(rank)?;
+        // Release pairs with the Acquire in `state`.
+        self.shared.word(record + record::STATE).store(state as u32, Ordering::Release);
+        Ok(())
+    }
+
+    /// Launcher: a rank's process ended. Whoever waits for it learns that it will not come.
+    pub fn mark_gone(&self, rank: u32) -> Result<()> {
+        if !matches!(self.state(rank), RankState::Finalized | RankState::Aborted) {
+            self.set_state(rank, RankState::Gone)?;
+        }
+        let record = self.record(rank)?;
+        // Release: who sees the new epoch sees the state.
+        self.shared.word(EPOCH).fetch_add(1, Ordering::Release);
+        for offset in [EPOCH, BARRIER_GENERATION, record + record::READY] {
+            self.shared.wake(offset);
+        }
+        Ok(())
+    }
+
+    /// Rises whenever a rank was lost.
+    pub fn epoch(&self) -> u32 {
+        // Acquire pairs with the Release in `mark_gone`.
+        self.shared.word(EPOCH).load(Ordering::Acquire)
+    }
+
+    /// Leaves a message and a status for the launcher. The first one of a rank stands.
+    pub fn abort(&self, rank: u32, status: i32, message: &str) -> Result<()> {
+        let record = self.record(rank)?;
+        if self.state(rank) == RankState::Aborted {
+            return Err(Error::Exists);
+        }
+        let text = &message[..message.floor_char_boundary(record::ABORT_TEXT_BYTES)];
+        self.write(record + record::ABORT_TEXT, text.as_bytes());
+        self.shared.word(record + record::ABORT_LENGTH).store(text.len() as u32, Ordering::Relaxed);
+        self.shared.word(record + record::ABORT_STATUS).store(status as u32, Ordering::Relaxed);
+        self.set_state(rank, RankState::Aborted)?;
+        // Release: a launcher that sees the count sees the state.
+        self.shared.word(ABORTS).fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+
+    /// How many times a rank called abort.
+    pub fn aborts(&self) -> u32 {
+        // Acquire pairs with the Release in `abort`.
+        self.shared.word(ABORTS).load(Ordering::Acquire)
+    }
+
+    /// Status and message of a rank that called abort.
+    pub fn aborted(&self, rank: u32) -> Option<(i32, String)> {
+        if self.state(rank) != RankState::Aborted {
+            return None;
+        }
+        let record = self.record(rank).ok()?;
+        let status = self.shared.word(record + record::ABORT_STATUS).load(Ordering::Relaxed) as i32;
+        let length = self.shared.word(record + record::ABORT_LENGTH).load(Ordering::Relaxed) as usize;
+        let text = self.read(record + record::ABORT_TEXT, length.min(record::ABORT_TEXT_BYTES));
+        Some((status, String::from_utf8_lossy(&text).into_owned()))
+    }
+
+    fn published(&self, record: usize) -> core::result::Result<Option<Vec<u8>>, Missed> {
+        // Acquire pairs with the Release in `publish`.
+        match self.shared.word(record + record::READY).load(Ordering::Acquire) {
+            0 => Ok(None),
+            1 => {
+                let length = self.shared.word(record + record::LENGTH).load(Ordering::Relaxed) as usize;
+                if length > record::ADDRESSES_BYTES {
+                    return Err(Missed::Malformed);
+                }
+                Ok(Some(self.read(record + record::ADDRESSES, length)))
+            }
+            _ => Err(Missed::Malformed),
+        }
+    }
+
+    fn record(&self, rank: u32) -> Result<usize> {
+        self.layout.record(rank).ok_or(Error::Invalid)
+    }
+
+    fn write(&self, offset: usize, bytes: &[u8]) {
+        for (index, chunk) in bytes.chunks(4).enumerate() {
+            let mut word = [0; 4];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.shared.word(offset + 4 * index).store(u32::from_ne_bytes(word), Ordering::Relaxed);
+        }
+    }
+
+    fn read(&self, offset: usize, length: usize) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(length.next_multiple_of(4));
+        for index in 0..length.div_ceil(4) {
+            let word = self.shared.word(offset + 4 * index).load(Ordering::Relaxed);
+            bytes.extend_from_slice(&word.to_ne_bytes());
+        }
+        bytes.truncate(length);
+        bytes
+    }
+}
+
+/// How to wait for another process: poll a few times, then leave the core to others, then sleep.
+struct Patience {
+    rounds: u32,
+}
+
+impl Patience {
+    fn new() -> Patience {
+        Patience { rounds: 0 }
+    }
+
+    fn slept(&self) -> bool {
+        self.rounds >= POLLS + YIELDS
+    }
+
+    fn wait<S: Shared>(&mut self, shared: &S, offset: usize, seen: u32) {
+        match self.rounds {
+            0..POLLS => core::hint::spin_loop(),
+            POLLS..SLEEPS => opal_core::sys::yield_now(),
+            _ => shared.sleep(offset, seen, SLICE_US),
+        }
+        self.rounds = self.rounds.saturating_add(1);
+    }
+}
+
+const POLLS: u32 = 10;
+const YIELDS: u32 = 100;
+const SLEEPS: u32 = POLLS + YIELDS;
+/// A sleeper looks up this often in any case: a rank that is lost wakes nobody.
+const SLICE_US: u64 = 50_000;

@@ -1,0 +1,170 @@
+//! Where everything lies: offsets as data, checked before use.
+
+/// The first eight bytes of every segment.
+pub const MAGIC: [u8; 8] = *b"ompi-rs\n";
+/// Raised when the layout or the meaning of a word changes.
+pub const VERSION: u32 = 1;
+/// Most ranks of one node.
+pub const RANKS_MAX: u32 = 1024;
+/// Bytes of the header page and of one record.
+pub const PAGE: u64 = 4096;
+/// Inboxes begin at multiples of this, so that they can be mapped whatever the system's page size is.
+pub const INBOX_ALIGN: u64 = 64 << 10;
+/// Encoded length of the constant part of the header, in bytes.
+pub const HEADER_BYTES: usize = 64;
+
+/// Offset of the word that rises when a rank was lost. Words that several processes write have a cache line each.
+pub const EPOCH: usize = 64;
+/// Offset of the number of ranks inside the barrier.
+pub const BARRIER_ARRIVED: usize = 128;
+/// Offset of the number of barriers completed; sleepers of the barrier wait on it.
+pub const BARRIER_GENERATION: usize = 192;
+/// Offset of the number of ranks that called abort; the launcher looks at it.
+pub const ABORTS: usize = 256;
+
+/// Where the parts of one segment lie, in bytes from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The job's number.
+    pub job: u64,
+    /// Ranks on this node.
+    pub ranks: u32,
+    /// Record of local rank 0.
+    pub record_offset: u64,
+    /// From one record to the next.
+    pub record_stride: u64,
+    /// Inbox of local rank 0.
+    pub inbox_offset: u64,
+    /// From one inbox to the next; the length of each.
+    pub inbox_stride: u64,
+    /// Length of the whole.
+    pub bytes: u64,
+}
+
+/// What is wrong with the bytes of a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// Shorter than a header, or the file is shorter than the header says.
+    Short,
+    /// It does not begin with [`MAGIC`].
+    Magic,
+    /// Made by another version of the launcher.
+    Version(u32),
+    /// No rank or more than [`RANKS_MAX`].
+    Ranks(u32),
+    /// Parts overlap, are not aligned or do not fit.
+    Offsets,
+}
+
+impl Layout {
+    /// The layout for `ranks` ranks on a node; `None` for 0 or more than [`RANKS_MAX`].
+    pub fn new(job: u64, ranks: u32) -> Option<Layout> {
+        if ranks == 0 || ranks > RANKS_MAX {
+            return None;
+        }
+        let count = u64::from(ranks);
+        let inbox_offset = (PAGE * (1 + count)).next_multiple_of(INBOX_ALIGN);
+        let inbox_stride = ((1 << 20) + count * (512 << 10)).next_multiple_of(INBOX_ALIGN);
+        let bytes = inbox_offset + count * inbox_stride;
+        Some(Layout { job, ranks, record_offset: PAGE, record_stride: PAGE, inbox_offset, inbox_stride, bytes })
+    }
+
+    /// The constant part of the header.
+    pub fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut header = [0; HEADER_BYTES];
+        header[..8].copy_from_slice(&MAGIC);
+        header[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        header[12..16].copy_from_slice(&self.ranks.to_le_bytes());
+        let longs =
+            [self.job, self.record_offset, self.record_stride, self.inbox_offset, self.inbox_stride, self.bytes];
+        for (field, value) in header[16..].chunks_exact_mut(8).zip(longs) {
+            field.copy_from_slice(&value.to_le_bytes());
+        }
+        header
+    }
+
+    /// Reads a header of unknown origin; `file_bytes` is the true length of the file. After `Ok` every offset that the
+    /// accessors give lies inside the file.
+    pub fn new_checked(header: &[u8], file_bytes: u64) -> Result<Layout, Flaw> {
+        let header: &[u8; HEADER_BYTES] =
+            header.get(..HEADER_BYTES).and_then(|bytes| bytes.try_into().ok()).ok_or(Flaw::Short)?;
+        if header[..8] != MAGIC {
+            return Err(Flaw::Magic);
+        }
+        let version = u32_at(header, 8);
+        if version != VERSION {
+            return Err(Flaw::Version(version));
+        }
+        let layout = Layout {
+            ranks: u32_at(header, 12),
+            job: u64_at(header, 16),
+            record_offset: u64_at(header, 24),
+            record_stride: u64_at(header, 32),
+            inbox_offset: u64_at(header, 40),
+            inbox_stride: u64_at(header, 48),
+            bytes: u64_at(header, 56),
+        };
+        layout.check(file_bytes)?;
+        Ok(layout)
+    }
+
+    /// Length of the part before the inboxes: what the launcher and every rank map.
+    pub fn control_bytes(&self) -> usize {
+        self.inbox_offset as usize
+    }
+
+    /// Where a rank's record begins; `None` if there is no such rank.
+    pub fn record(&self, rank: u32) -> Option<usize> {
+        (rank < self.ranks).then(|| (self.record_offset + u64::from(rank) * self.record_stride) as usize)
+    }
+
+    fn check(&self, file_bytes: u64) -> Result<(), Flaw> {
+        if self.ranks == 0 || self.ranks > RANKS_MAX {
+            return Err(Flaw::Ranks(self.ranks));
+        }
+        let aligned = self.record_offset.is_multiple_of(PAGE)
+            && self.record_stride.is_multiple_of(PAGE)
+            && self.inbox_offset.is_multiple_of(INBOX_ALIGN)
+            && self.inbox_stride.is_multiple_of(INBOX_ALIGN);
+        let count = u64::from(self.ranks);
+        let end = |offset: u64, stride: u64| stride.checked_mul(count).and_then(|length| offset.checked_add(length));
+        let records_end = end(self.record_offset, self.record_stride).ok_or(Flaw::Offsets)?;
+        let inboxes_end = end(self.inbox_offset, self.inbox_stride).ok_or(Flaw::Offsets)?;
+        let apart = self.record_offset >= PAGE
+            && self.record_stride >= PAGE
+            && self.inbox_stride > 0
+            && self.inbox_offset >= records_end
+            && self.bytes >= inboxes_end
+            // The control part is mapped whole: a header must not make every rank map gigabytes.
+            && self.inbox_offset <= PAGE * u64::from(2 * RANKS_MAX)
+            && i64::try_from(self.bytes).is_ok();
+        if !aligned || !apart {
+            return Err(Flaw::Offsets);
+        }
+        if file_bytes < self.bytes { Err(Flaw::Short) } else { Ok(()) }
+    }
+}
+
+impl core::fmt::Display for Flaw {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Flaw::Short => f.write_str("it is too short"),
+            Flaw::Magic => f.write_str("it does not begin like a job segment"),
+            Flaw::Version(theirs) => write!(f, "its layout has version {theirs}, this library reads version {VERSION}"),
+            Flaw::Ranks(count) => write!(f, "it claims to hold {count} ranks"),
+            Flaw::Offsets => f.write_str("its parts do not fit together"),
+        }
+    }
+}
+
+fn u32_at(header: &[u8; HEADER_BYTES], at: usize) -> u32 {
+    let mut bytes = [0; 4];
+    bytes.copy_from_slice(&header[at..at + 4]);
+    u32::from_le_bytes(bytes)
+}
+
+fn u64_at(header: &[u8; HEADER_BYTES], at: usize) -> u64 {
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&header[at..at + 8]);
+    u64::from_le_bytes(bytes)
+}

@@ -1,0 +1,18 @@
+//! The job segment: one memory file that mpirun makes and its ranks on a node inherit; the whole contract between them.
+//!
+//! One header page, one page per rank ([`record`]), then one inbox per rank, which only transports touch. The part
+//! before the inboxes is the *control part*: [`Control`] is everything that is ever done to it. The file is sparse and
+//! sealed against shrinking, so a mapping of it cannot be cut off.
+//!
+//! **Invariant:** pure; no system call is named here. Whoever maps the file implements [`Shared`].
+
+pub mod control;
+pub mod layout;
+pub mod record;
+
+pub use control::{Control, Shared};
+pub use layout::{Flaw, Layout};
+pub use record::RankState;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! The layout against hostile bytes, the protocol between threads.
+
+use super::layout::{HEADER_BYTES, INBOX_ALIGN, PAGE, RANKS_MAX};
+use super::record::{ABORT_TEXT_BYTES, ADDRESSES_BYTES};
+use super::*;
+use crate::segment::control::Missed;
+use opal_core::Error;
+use opal_core::sync::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::vec;
+use std::vec::Vec;
+
+struct Words(Vec<AtomicU32>);
+
+impl Shared for Words {
+    fn bytes(&self) -> usize {
+        self.0.len() * 4
+    }
+    fn word(&self, offset: usize) -> &AtomicU32 {
+        assert!(offset.is_multiple_of(4));
+        &self.0[offset / 4]
+    }
+    fn sleep(&self, _offset: usize, _seen: u32, _timeout_us: u64) {
+        std::thread::yield_now();
+    }
+    fn wake(&self, _offset: usize) {}
+}
+
+fn control(ranks: u32) -> Control<Words> {
+    let layout = Layout::new(7, ranks).unwrap();
+    let words = (0..layout.control_bytes() / 4).map(|_| AtomicU32::new(0)).collect();
+    Control::new(layout, Words(words)).unwrap()
+}
+
+fn soon() -> u64 {
+    opal_core::sys::monotonic_ns() + 20_000_000
+}
+
+#[test]
+fn layout_round_trip() {
+    for ranks in [1, 2, 7, 64, RANKS_MAX] {
+        let layout = Layout::new(0xabcd, ranks).unwrap();
+        assert_eq!(Layout::new_checked(&layout.encode(), layout.bytes), Ok(layout));
+        assert!(layout.inbox_stride >= (1 << 20) + u64::from(ranks) * (512 << 10));
+        assert!(layout.record(ranks - 1).unwrap() + PAGE as usize <= layout.control_bytes());
+        assert_eq!(layout.record(ranks), None);
+    }
+    assert_eq!(Layout::new(1, 0), None);
+    assert_eq!(Layout::new(1, RANKS_MAX + 1), None);
+}
+
+#[test]
+fn flawed_headers_are_refused() {
+    let layout = Layout::new(1, 4).unwrap();
+    let good = layout.encode();
+    assert_eq!(Layout::new_checked(&good[..HEADER_BYTES - 1], layout.bytes), Err(Flaw::Short));
+    assert_eq!(Layout::new_checked(&[], layout.bytes), Err(Flaw::Short));
+    assert_eq!(Layout::new_checked(&good, layout.bytes - 1), Err(Flaw::Short));
+    let with = |at: usize, bytes: &[u8]| {
+        let mut header = good;
+        header[at..at + bytes.len()].copy_from_slice(bytes);
+        Layout::new_checked(&header, layout.bytes)
+    };
+    assert_eq!(with(0, b"X"), Err(Flaw::Magic));
+    assert_eq!(with(8, &9u32.to_le_bytes()), Err(Flaw::Version(9)));
+    assert_eq!(with(12, &0u32.to_le_bytes()), Err(Flaw::Ranks(0)));
+    assert_eq!(with(12, &u32::MAX.to_le_bytes()), Err(Flaw::Ranks(u32::MAX)));
+    for at in [24, 32, 40, 48] {
+        for absurd in [0, 1, PAGE / 2, u64::MAX, u64::MAX - (INBOX_ALIGN - 1), 1 << 62, i64::MAX as u64] {
+            assert!(with(at, &absurd.to_le_bytes()).is_err(), "field at {at} accepts {absurd}");
+        }
+    }
+    assert_eq!(with(56, &u64::MAX.to_le_bytes()), Err(Flaw::Offsets));
+    assert_eq!(with(56, &0u64.to_le_bytes()), Err(Flaw::Offsets));
+    // One rank more than the records have room for.
+    assert_eq!(with(12, &(layout.ranks * 16).to_le_bytes()), Err(Flaw::Offsets));
+}
+
+#[test]
+fn random_headers_never_reach_outside() {
+    let mut state = 88172645463325252u64;
+    for round in 0..20_000 {
+        let mut header = Layout::new(1, 4).unwrap().encode();
+        for _ in 0..=round % 3 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            header[8 + (state as usize >> 8) % 56] = state as u8;
+        }
+        let file_bytes = (state >> 20) % (1 << 34);
+        if let Ok(layout) = Layout::new_checked(&header, file_bytes) {
+            let last = layout.ranks - 1;
+            assert!(layout.record(last).unwrap() + PAGE as usize <= layout.control_bytes());
+            assert!(layout.inbox_offset + layout.inbox_stride * u64::from(layout.ranks) <= file_bytes);
+        }
+    }
+}
+
+#[test]
+fn a_short_mapping_is_refused() {
+    let layout = Layout::new(7, 3).unwrap();
+    let words = (0..layout.control_bytes() / 4 - 1).map(|_| AtomicU32::new(0)).collect();
+    assert!(Control::new(layout, Words(words)).is_none());
+}
+
+#[test]
+fn published_addresses_are_found() {
+    let control = control(3);
+    let long = vec![0x5a; ADDRESSES_BYTES];
+    control.publish(0, b"hello").unwrap();
+    control.publish(1, &long).unwrap();
+    control.publish(2, b"").unwrap();
+    assert_eq!(control.lookup(0, soon()).unwrap(), b"hello");
+    assert_eq!(control.lookup(1, soon()).unwrap(), long);
+    assert_eq!(control.lookup(2, soon()).unwrap(), b"");
+    assert_eq!(control.publish(0, b"again"), Err(Error::Exists));
+    assert_eq!(control.publish(3, b""), Err(Error::Invalid));
+}
+
+#[test]
+fn addresses_that_are_too_long_are_refused() {
+    let control = control(1);
+    assert_eq!(control.publish(0, &vec![0; ADDRESSES_BYTES + 1]), Err(Error::OutOfResource));
+    assert_eq!(control.lookup(0, soon()), Err(Missed::Deadline));
+}
+
+#[test]
+fn lookup_of_hostile_words() {
+    let control = control(2);
+    let record = control.layout().record(1).unwrap();
+    let words = Words((0..control.layout().control_bytes() / 4).map(|_| AtomicU32::new(0)).collect());
+    words.word(record + record::LENGTH).store(ADDRESSES_BYTES as u32 + 1, Ordering::Relaxed);
+    words.word(record + record::READY).store(1, Ordering::Relaxed);
+    let hostile = Control::new(*control.layout(), words).unwrap();
+    assert_eq!(hostile.lookup(1, soon()), Err(Missed::Malformed));
+}
+
+#[test]
+fn who_is_lost_is_not_waited_for() {
+    let control = control(2);
+    control.set_state(1, RankState::Started).unwrap();
+    assert_eq!((control.lookup(1, soon()), control.epoch()), (Err(Missed::Deadline), 0));
+    control.mark_gone(1).unwrap();
+    assert_eq!((control.lookup(1, u64::MAX), control.epoch()), (Err(Missed::Lost(1)), 1));
+    assert_eq!(control.barrier(), Err(Missed::Lost(1)));
+    // What it published before still stands.
+    control.publish(1, b"x").unwrap();
+    assert_eq!(control.lookup(1, soon()).unwrap(), b"x");
+}
+
+#[test]
+fn a_finalized_rank_is_not_lost() {
+    let control = control(1);
+    control.set_state(0, RankState::Finalized).unwrap();
+    control.mark_gone(0).unwrap();
+    assert_eq!((control.state(0), control.lost()), (RankState::Finalized, None));
+}
+
+#[test]
+fn aborts_carry_status_and_message() {
+    let control = control(2);
+    assert_eq!(control.aborted(1), None);
+    control.abort(1, -3, "héllo").unwrap();
+    assert_eq!((control.aborted(1), control.aborts()), (Some((-3, "héllo".into())), 1));
+    assert_eq!(control.abort(1, 4, "again"), Err(Error::Exists));
+    let long: std::string::String = core::iter::repeat_n('é', ABORT_TEXT_BYTES).collect();
+    control.abort(0, 1, &long).unwrap();
+    assert_eq!(control.aborted(0).unwrap().1.len(), ABORT_TEXT_BYTES);
+}
+
+#[test]
+fn nobody_leaves_a_barrier_early() {
+    const RANKS: u32 = 4;
+    let control = Arc::new(control(RANKS));
+    let rounds = Arc::new((0..200).map(|_| AtomicU32::new(0)).collect::<Vec<_>>());
+    let threads: Vec<_> = (0..RANKS)
+        .map(|_| {
+            let (control, rounds) = (control.clone(), rounds.clone());
+            std::thread::spawn(move || {
+                for round in rounds.iter() {
+                    round.fetch_add(1, Ordering::Relaxed);
+                    control.barrier().unwrap();
+                    assert_eq!(round.load(Ordering::Relaxed), RANKS);
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
