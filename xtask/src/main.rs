@@ -1,3 +1,63 @@
 //! `cargo xtask`: builds, runs, tests and checks ompi-rs.
+//!
+//! One file per subcommand. `build` walks through tree → components → resolve → image → archive → dist → product.
 
-fn main() {}
+extern crate alloc;
+
+mod archive;
+mod build;
+mod components;
+mod dist;
+mod failure;
+mod groups;
+mod image;
+#[allow(dead_code)] // the library's own file, so that nearest names are the same everywhere
+#[path = "../../opal-core/src/mca/name.rs"]
+mod name;
+mod names;
+mod product;
+mod progress;
+mod resolve;
+mod run;
+mod shell;
+mod tools;
+mod tree;
+
+use clap::{Parser, Subcommand};
+use progress::Progress;
+use std::process::ExitCode;
+
+/// Builds, runs, tests and checks ompi-rs.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    /// Show every command and its output
+    #[arg(short, long, global = true)]
+    verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Build a library with exactly the components you name, its header, compiler wrappers and launcher
+    Build(build::Options),
+    /// Build the default library, compile a program with it, launch it, and show what was chosen
+    Run(run::Options),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let progress = Progress::new(arguments.verbose);
+    let result = match &arguments.command {
+        Command::Build(options) => build::build(options, &progress).map(drop),
+        Command::Run(options) => run::run(options, &progress),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{}", failure.text);
+            ExitCode::from(failure.status)
+        }
+    }
+}

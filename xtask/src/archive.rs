@@ -1,0 +1,130 @@
+//! From rustc's archive to the two forms of the library that users link.
+//!
+//! rustc's archive holds the Rust runtime's symbols, which would meet a second copy in any Rust program. So: one
+//! relocatable object of what the C names reach, every other symbol made local, and that object alone in the archive.
+
+use crate::failure::{At, Result, fail};
+use crate::shell;
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectSymbol};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where and what to link.
+#[derive(Debug)]
+pub struct Link<'a> {
+    /// For files on the way.
+    pub folder: &'a Path,
+    /// The C names to keep.
+    pub names: &'a BTreeSet<String>,
+    /// Keep line tables.
+    pub debug: bool,
+    /// Show commands.
+    pub verbose: bool,
+}
+
+/// The file name of the shared library, and its soname: the standard ABI's first version.
+pub const SHARED: &str = "libmpi_abi.so.1";
+/// The file name of the archive.
+pub const STATIC: &str = "libmpi_abi.a";
+
+impl Link<'_> {
+    /// Makes `libmpi_abi.a` and `libmpi_abi.so.1` in `into` from rustc's archive.
+    pub fn libraries(&self, from: &Path, into: &Path) -> Result<()> {
+        std::fs::create_dir_all(into).at(format!("create {}", into.display()))?;
+        let object = self.one_object(from)?;
+        self.localize(&object)?;
+        self.archive(&object, &into.join(STATIC))?;
+        self.shared(&object, &into.join(SHARED))
+    }
+
+    /// Links what the names reach into one relocatable object.
+    fn one_object(&self, from: &Path) -> Result<PathBuf> {
+        let object = self.folder.join("libmpi_abi.o");
+        // A name that the archive lacks must not become an undefined symbol of every user's program.
+        let have = defined_in_archive(from)?;
+        let arguments = self.folder.join("names.ld");
+        let wanted = self.names.intersection(&have).map(|name| format!("-u {name}\n")).collect::<String>();
+        shell::write(&arguments, &wanted)?;
+        let mut ld = Command::new(linker());
+        ld.args(["-r", "--force-group-allocation", "--gc-sections", "-z", "noexecstack"]);
+        ld.arg(format!("@{}", arguments.display())).arg("--whole-archive").arg(from).arg("-o").arg(&object);
+        shell::run(&mut ld, self.verbose)?;
+        Ok(object)
+    }
+
+    /// Makes every symbol but the C names local and drops the compiler's intermediate code.
+    fn localize(&self, object: &Path) -> Result<()> {
+        let keep = self.folder.join("names.keep");
+        shell::write(&keep, &self.names.iter().map(|name| format!("{name}\n")).collect::<String>())?;
+        let mut objcopy = Command::new("objcopy");
+        objcopy.args(["-R", ".llvmbc", "-R", ".llvmcmd"]);
+        if !self.debug {
+            objcopy.arg("--strip-debug");
+        }
+        objcopy.arg(format!("--keep-global-symbols={}", keep.display())).arg(object);
+        shell::run(&mut objcopy, self.verbose)
+    }
+
+    fn archive(&self, object: &Path, into: &Path) -> Result<()> {
+        // `ar` adds to an archive that is there.
+        if into.exists() {
+            std::fs::remove_file(into).at(format!("remove {}", into.display()))?;
+        }
+        shell::run(Command::new("ar").arg("crsD").arg(into).arg(object), self.verbose)
+    }
+
+    fn shared(&self, object: &Path, into: &Path) -> Result<()> {
+        let map = self.folder.join("names.map");
+        let names = self.names.iter().map(|name| format!("{name};")).collect::<String>();
+        shell::write(&map, &format!("{{ global: {names} local: *; }};\n"))?;
+        let mut gcc = Command::new("gcc");
+        gcc.arg("-shared").arg("-pthread").arg(format!("-Wl,-soname,{SHARED}")).arg("-o").arg(into).arg(object);
+        gcc.arg(format!("-Wl,--version-script={}", map.display()));
+        gcc.args(["-Wl,-z,defs,-z,relro,-z,now,-z,noexecstack", "-Wl,--gc-sections,-O1,--hash-style=gnu,--build-id=sha1"]);
+        shell::run(&mut gcc, self.verbose)?;
+        let link = into.with_file_name("libmpi_abi.so");
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(SHARED, &link).at(format!("create {}", link.display()))
+    }
+}
+
+/// The global symbols that the members of an archive define.
+pub fn defined_in_archive(path: &Path) -> Result<BTreeSet<String>> {
+    let data = std::fs::read(path).at(format!("read {}", path.display()))?;
+    let archive = ArchiveFile::parse(&*data).at(format!("read {}", path.display()))?;
+    let mut names = BTreeSet::new();
+    for member in archive.members() {
+        let bytes = member.and_then(|member| member.data(&*data)).at(format!("read {}", path.display()))?;
+        // rustc also puts its metadata into the archive, which is no object.
+        if let Ok(object) = object::File::parse(bytes) {
+            let global = object.symbols().filter(|symbol| symbol.is_global() && symbol.is_definition());
+            names.extend(global.filter_map(|symbol| symbol.name().ok().map(str::to_owned)));
+        }
+    }
+    Ok(names)
+}
+
+/// The symbols that a shared library defines for others.
+pub fn defined_in_shared(path: &Path) -> Result<BTreeSet<String>> {
+    let data = std::fs::read(path).at(format!("read {}", path.display()))?;
+    let object = object::File::parse(&*data).at(format!("read {}", path.display()))?;
+    let defined = object.dynamic_symbols().filter(|symbol| symbol.is_definition() && symbol.is_global());
+    Ok(defined.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect())
+}
+
+/// Asks for the programs that the pipeline needs before anything is compiled.
+pub fn check_tools() -> Result<()> {
+    for tool in ["gcc", "objcopy", "ar"] {
+        if shell::which(tool).is_none() {
+            return Err(fail(format!("`{tool}` is not in PATH; install gcc and binutils")));
+        }
+    }
+    Ok(())
+}
+
+/// GNU ld under its own name where the system's `ld` may be another: only it knows `--force-group-allocation`.
+fn linker() -> &'static str {
+    if shell::which("ld.bfd").is_some() { "ld.bfd" } else { "ld" }
+}

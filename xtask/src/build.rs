@@ -1,0 +1,149 @@
+//! `cargo xtask build`: a library with exactly the components that were asked for.
+
+use crate::archive::{self, Link};
+use crate::components::Catalogue;
+use crate::dist::{self, Parts};
+use crate::failure::{At, Result, refuse};
+use crate::image::Image;
+use crate::product::{self, Product};
+use crate::progress::Progress;
+use crate::resolve::{self, Choice, Request};
+use crate::tools;
+use crate::tree::Tree;
+use crate::{names, shell};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+/// Options of `build`.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Options {
+    /// Components (btl/sm), groups (default, minimal, all) and folders of crates outside this tree (./my/btl-foo)
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub components: Vec<String>,
+    /// Components to leave out of what --components names
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub exclude: Vec<String>,
+    /// Components to call directly instead of through their framework's table (pml/ob1,btl/sm)
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub direct: Vec<String>,
+    /// Where the product goes [default: dist in the source tree]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Thin link-time optimization: compiles faster, runs a little slower
+    #[arg(long)]
+    pub thin: bool,
+    /// Keep line tables in the libraries
+    #[arg(long)]
+    pub debug: bool,
+    /// Another target than this machine (not there yet)
+    #[arg(long, value_name = "TRIPLE")]
+    pub target: Option<String>,
+    /// Check the product before it is installed (the default)
+    #[arg(long, overrides_with = "no_check")]
+    pub check: bool,
+    /// Install the product unchecked
+    #[arg(long)]
+    pub no_check: bool,
+}
+
+/// What a build left.
+#[derive(Debug)]
+pub struct Built {
+    /// The source tree.
+    pub tree: Tree,
+    /// What is in the library.
+    pub choice: Choice,
+    /// Where the product lies.
+    pub dist: PathBuf,
+}
+
+/// Builds into `--out`.
+pub fn build(options: &Options, progress: &Progress) -> Result<Built> {
+    if options.target.is_some() {
+        return Err(refuse("--target: building for another machine is not there yet; leave it out and build there"));
+    }
+    let tree = Tree::open()?;
+    let catalogue = Catalogue::read(&tree)?;
+    let request = Request {
+        components: options.components.clone(),
+        exclude: options.exclude.clone(),
+        direct: options.direct.clone(),
+    };
+    let choice = resolve::resolve(&catalogue, &request)?;
+    archive::check_tools()?;
+    choice.notes.iter().for_each(|note| progress.note(note));
+    let out = options.out.clone().unwrap_or_else(|| tree.root.join("dist"));
+    let work = Work { tree: &tree, choice: &choice, options, progress };
+    work.build(&out)?;
+    Ok(Built { tree, choice, dist: out })
+}
+
+struct Work<'a> {
+    tree: &'a Tree,
+    choice: &'a Choice,
+    options: &'a Options,
+    progress: &'a Progress,
+}
+
+impl Work<'_> {
+    fn build(&self, out: &Path) -> Result<()> {
+        let image = Image::new(self.tree, self.choice, self.options.thin);
+        fs::create_dir_all(&image.folder).at(format!("create {}", image.folder.display()))?;
+        // Two builds at once would take each other's files.
+        let lock = File::create(self.tree.target.join("image/lock")).at("create target/image/lock")?;
+        lock.lock().at("lock target/image/lock")?;
+
+        let count = self.choice.components.len();
+        let raw = self.progress.phase(&format!("compile the library with {count} components"), || {
+            Ok((image.archive(self.progress)?, String::new()))
+        })?;
+        let (tools, info) = self.progress.phase("compile its tools", || {
+            Ok(((tools::build(self.tree, self.progress)?, image.info(self.progress)?), String::new()))
+        })?;
+        let names = names::exported(self.tree, self.choice)?;
+        let inputs = tools.iter().map(|(_, path)| path.as_path()).chain(info.as_deref()).chain([raw.as_path()]);
+        let stamp = self.stamp(inputs, &names)?;
+        let installed = out.join("share/ompi-rs/build.stamp");
+        if fs::read_to_string(&installed).is_ok_and(|old| old == stamp) {
+            self.progress.note(&format!("{} is up to date", out.display()));
+            return Ok(());
+        }
+        let stage = image.folder.join("stage");
+        let _ = fs::remove_dir_all(&stage);
+        self.progress.phase("link libmpi_abi.a and libmpi_abi.so.1", || {
+            let (debug, verbose) = (self.options.debug, self.progress.verbose);
+            let link = Link { folder: &image.folder, names: &names, debug, verbose };
+            link.libraries(&raw, &stage.join("lib"))?;
+            Ok(((), String::new()))
+        })?;
+        let (tree, choice, thin) = (self.tree, self.choice, self.options.thin);
+        dist::assemble(&Parts { tree, choice, thin, tools: &tools, info: info.as_deref() }, &stage)?;
+        if !self.options.no_check {
+            let product = Product { stage: &stage, folder: &image.folder.join("check"), names: &names, choice };
+            product::check(&product, self.progress)?;
+        }
+        shell::write(&stage.join("share/ompi-rs/build.stamp"), &stamp)?;
+        dist::install(&stage, out)?;
+        self.progress.note(&format!("installed in {}", out.display()));
+        Ok(())
+    }
+
+    /// Changes whenever the product could: what is linked and copied, how, and the program that does it.
+    fn stamp<'p>(&self, inputs: impl Iterator<Item = &'p Path>, names: &BTreeSet<String>) -> Result<String> {
+        let mut hasher = DefaultHasher::new();
+        let mut files: Vec<PathBuf> = inputs.map(Path::to_path_buf).collect();
+        files.push(self.tree.folder("ompi-core")?.join("include/mpi.h"));
+        files.extend(std::env::current_exe().ok());
+        for file in files {
+            let facts = fs::metadata(&file).at(format!("find {}", file.display()))?;
+            (&file, facts.len(), facts.modified().ok()).hash(&mut hasher);
+        }
+        (names, &self.choice.direct, self.options.debug, self.options.no_check, self.options.thin).hash(&mut hasher);
+        for component in &self.choice.components {
+            component.name.hash(&mut hasher);
+        }
+        Ok(format!("{:016x}\n", hasher.finish()))
+    }
+}
