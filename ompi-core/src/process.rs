@@ -1,6 +1,7 @@
 //! The processes that this one can talk to.
 
 use alloc::vec::Vec;
+use opal_core::sync::Once;
 
 /// A process of the job.
 #[derive(Clone, Debug)]
@@ -15,4 +16,34 @@ pub struct Process {
     pub same_node: bool,
     /// What its BML published.
     pub addresses: Vec<u8>,
+}
+
+static PROCESSES: Once<Vec<Process>> = Once::new();
+
+/// Provides the table, indexed by [`Process::index`]: once, during MPI_Init.
+pub fn open(processes: Vec<Process>) {
+    debug_assert!(processes.iter().enumerate().all(|(index, process)| process.index as usize == index));
+    PROCESSES.call_once(|| processes);
+}
+
+/// A process by its index.
+///
+/// # Panics
+/// Before [`open`], or for an index that no process has; indices come from groups, which are made of this table.
+pub fn get(index: u32) -> &'static Process {
+    &all()[index as usize]
+}
+
+/// This process.
+pub fn me() -> &'static Process {
+    all().iter().find(|process| process.is_self).expect("this process is in its own table")
+}
+
+/// Number of processes.
+pub fn count() -> usize {
+    all().len()
+}
+
+fn all() -> &'static [Process] {
+    PROCESSES.get().expect("the processes are known during MPI_Init")
 }
