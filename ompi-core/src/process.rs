@@ -18,34 +18,32 @@ pub struct Process {
     pub addresses: Vec<u8>,
 }
 
-static ALL: Once<Vec<Process>> = Once::new();
-static ME: Once<u32> = Once::new();
+static PROCESSES: Once<Vec<Process>> = Once::new();
 
-/// Fills the table: once, when all addresses are known.
+/// Provides the table, indexed by [`Process::index`]: once, during MPI_Init.
 pub fn open(processes: Vec<Process>) {
-    if let Some(me) = processes.iter().find(|process| process.is_self) {
-        ME.call_once(|| me.index);
-    }
-    ALL.call_once(|| processes);
+    debug_assert!(processes.iter().enumerate().all(|(index, process)| process.index as usize == index));
+    PROCESSES.call_once(|| processes);
 }
 
-/// The process of this index.
+/// A process by its index.
 ///
 /// # Panics
-/// Before [`open`], or for an index that no group can hold.
+/// Before [`open`], or for an index that no process has; indices come from groups, which are made of this table.
 pub fn get(index: u32) -> &'static Process {
     &all()[index as usize]
 }
 
-/// All processes.
-pub fn all() -> &'static [Process] {
-    ALL.get().map_or(&[], |all| all)
+/// This process.
+pub fn me() -> &'static Process {
+    all().iter().find(|process| process.is_self).expect("this process is in its own table")
 }
 
-/// This process's index.
-///
-/// # Panics
-/// Before [`open`].
-pub fn me() -> u32 {
-    *ME.get().expect("the process table is filled during MPI_Init")
+/// Number of processes.
+pub fn count() -> usize {
+    all().len()
+}
+
+fn all() -> &'static [Process] {
+    PROCESSES.get().expect("the processes are known during MPI_Init")
 }

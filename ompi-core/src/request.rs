@@ -1,27 +1,403 @@
-//! Requests: operations under way. Slots in chunks that never move; a handle is index and generation.
+//! Requests: operations under way. Slots of one cache line in chunks that never move; a handle is index and generation.
 //!
-//! This file is replaced by the message path; the signatures stand.
+//! Three users, three doors:
+//! * Who runs an operation (the PML, a schedule of collectives, MPI_Grequest_start) makes a request with [`create`],
+//!   keeps its [`Id`] and calls [`complete`] once. What else it must do for the request is its [`Driver`].
+//! * Code of the library that waits for what it started itself holds a [`Request`] and calls [`Request::wait`],
+//!   [`Request::test`] or [`wait_all`].
+//! * The C rows hold handles and call [`handles`]: `wait`, `test`, `wait_all`, `wait_any`, `wait_some`, `test_all`,
+//!   `test_any`, `test_some`, `get_status`, `free`, `cancel`, `start`. A handle that was completed is set to
+//!   MPI_REQUEST_NULL there (to nothing for persistent ones). They return `Ok(status)` for an operation that ended, with
+//!   the operation's own error code in `status.error`; [`Status::deliver`] turns it into what a row returns. `Err` is a
+//!   fault of the call itself (a handle that is none, a peer that died while waiting).
+//!
+//! **Invariant:** a slot is written by the operation's owner until it is complete, and by the waiter afterwards.
+#![allow(unsafe_code)]
 
-use crate::error::Result;
+use crate::error::{Class, Fault, Result};
 use crate::status::Status;
+use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use core::cell::UnsafeCell;
+use opal_core::sync::{AtomicPtr, AtomicU32, AtomicU64, Guarded, Ordering, threads_possible};
+use opal_core::wait;
+
+pub mod handles;
+
+/// MPI_REQUEST_NULL.
+pub const NULL: usize = 0x180;
+
+/// The name of a request for who completes it. Its number is the C handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Id(pub u32);
 
 /// The right to complete one operation. Its number is the C handle.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Request(pub u32);
 
+/// What kind of operation a request stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A send: cannot be cancelled any more (MPI 5.0 §3.8.4 deprecates it), completes normally.
+    Send,
+    /// A receive: can be cancelled while it is not matched.
+    Recv,
+    /// A collective, a generalized request; `query` and `release` of its driver are called.
+    Generic,
+    /// As `Generic`, and the driver's `poll` is called by whoever waits.
+    Polled,
+    /// Can be started again after it has completed; made inactive. `query` and `release` are called.
+    Persistent,
+}
+
+/// What the owner of an operation does for its requests. `token` is what it gave to [`create`].
+pub trait Driver: Sync {
+    /// MPI_Cancel. May [`complete`] the request with a cancelled status, or do nothing.
+    fn cancel(&self, _token: u64, _id: Id) {}
+
+    /// [`Kind::Polled`]: tries to move the operation on.
+    fn poll(&self, _token: u64) {}
+
+    /// [`Kind::Persistent`]: starts the operation; the request is active already.
+    fn start(&self, _token: u64, _id: Id) -> Result<()> {
+        Err(Class::UnsupportedOperation.into())
+    }
+
+    /// Not for sends and receives: the last word on the status before the user sees it.
+    fn query(&self, _token: u64, _status: &mut Status) {}
+
+    /// Not for sends and receives: the request is gone; gives back what the token stands for.
+    fn release(&self, _token: u64) {}
+}
+
 impl Request {
     /// Waits for it and frees it. `MPI_ERR_*` of the operation as `Err`.
     pub fn wait(self) -> Result<Status> {
-        Err(crate::error::Class::UnsupportedOperation.into())
+        let slot = slot_of(self.0);
+        slot.wait()?;
+        checked(slot.take(self.0))
     }
 
     /// Completes and frees it if it is done; gives it back otherwise. Makes progress once.
     pub fn test(self) -> Result<core::result::Result<Status, Request>> {
-        Err(crate::error::Class::UnsupportedOperation.into())
+        let slot = slot_of(self.0);
+        if !slot.is_complete() {
+            slot.poll();
+            opal_core::progress::pass();
+            if !slot.is_complete() {
+                return Ok(Err(self));
+            }
+        }
+        checked(slot.take(self.0)).map(Ok)
+    }
+
+    /// The C handle.
+    pub fn into_handle(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The request behind a C handle that is in force.
+    pub fn from_handle(handle: usize) -> Option<Request> {
+        find(handle).map(|_| Request(handle as u32))
+    }
+
+    /// Its name for [`complete`].
+    pub fn id(&self) -> Id {
+        Id(self.0)
     }
 }
 
 /// Waits for all; the first failure is returned after all have completed.
 pub fn wait_all(requests: impl IntoIterator<Item = Request>) -> Result<()> {
-    requests.into_iter().try_for_each(|request| request.wait().map(drop))
+    let mut first = Ok(());
+    for request in requests {
+        let ended = request.wait();
+        if let (Ok(()), Err(fault)) = (&first, ended) {
+            first = Err(fault);
+        }
+    }
+    first
 }
+
+/// A request for an operation that is under way ([`Kind::Persistent`]: inactive at first).
+pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Request> {
+    let Some(index) = reserve() else {
+        return Err(Fault::new(Class::NoMem).because("four million requests are in use already"));
+    };
+    let slot = slot(index).expect("a reserved slot exists");
+    // SAFETY: a slot that was free until now is this thread's alone.
+    unsafe { *slot.driver.get() = Some(driver) };
+    slot.token.store(token, Ordering::Relaxed);
+    let flags = match kind {
+        Kind::Send | Kind::Recv => ACTIVE,
+        Kind::Generic => ACTIVE | QUERIED,
+        Kind::Polled => ACTIVE | QUERIED | POLLED,
+        Kind::Persistent => INACTIVE | QUERIED | PERSISTENT,
+    };
+    let generation = slot.word.load(Ordering::Relaxed) & GENERATION;
+    // Release: who learns of the handle sees the driver; the handle itself travels by the program's own means.
+    slot.word.store(generation | flags, Ordering::Release);
+    Ok(Request(generation >> GENERATION_SHIFT << INDEX_BITS | index))
+}
+
+/// A request that is complete, with the empty status: for a send that was done at once. Costs nothing.
+#[inline(always)]
+pub fn done() -> Request {
+    Request(DONE)
+}
+
+/// Ends an operation. Once per request (per start of a persistent one), by its owner; `status.error` is its error code.
+#[inline]
+pub fn complete(id: Id, status: Status) {
+    let slot = slot_of(id.0);
+    debug_assert!(slot.word.load(Ordering::Relaxed) & STATE == ACTIVE);
+    // SAFETY: an active slot's status belongs to the owner of the operation.
+    unsafe { *slot.status.get() = status };
+    // ACTIVE (1) becomes COMPLETE (2). Release pairs with the Acquire in `is_complete`.
+    let before = slot.change(|word| word & !STATE | COMPLETE);
+    if before & DETACHED != 0 {
+        slot.take(id.0);
+    }
+}
+
+struct Slot {
+    word: AtomicU32,
+    next_free: AtomicU32,
+    token: AtomicU64,
+    driver: UnsafeCell<Option<&'static dyn Driver>>,
+    status: UnsafeCell<Status>,
+}
+
+const _: () = assert!(size_of::<Slot>() == 64);
+
+const STATE: u32 = 3;
+const FREE: u32 = 0;
+const ACTIVE: u32 = 1;
+const COMPLETE: u32 = 2;
+const INACTIVE: u32 = 3;
+const PERSISTENT: u32 = 4;
+const DETACHED: u32 = 8;
+const POLLED: u32 = 16;
+const QUERIED: u32 = 32;
+const GENERATION_SHIFT: u32 = 16;
+const GENERATION: u32 = 0x1ff << GENERATION_SHIFT;
+
+impl Slot {
+    #[inline(always)]
+    fn is_complete(&self) -> bool {
+        // Acquire pairs with the Release in `complete`.
+        self.word.load(Ordering::Acquire) & STATE == COMPLETE
+    }
+
+    #[inline]
+    fn wait(&self) -> Result<()> {
+        if self.is_complete() {
+            return Ok(());
+        }
+        self.wait_longer()
+    }
+
+    #[inline(never)]
+    fn wait_longer(&self) -> Result<()> {
+        let polled = self.word.load(Ordering::Relaxed) & POLLED != 0;
+        wait::until(|| {
+            if polled {
+                self.drive(|driver, token| driver.poll(token));
+            }
+            self.is_complete()
+        })?;
+        Ok(())
+    }
+
+    fn poll(&self) {
+        if self.word.load(Ordering::Relaxed) & (STATE | POLLED) == ACTIVE | POLLED {
+            self.drive(|driver, token| driver.poll(token));
+        }
+    }
+
+    fn drive(&self, call: impl FnOnce(&'static dyn Driver, u64)) {
+        // SAFETY: written before the handle was handed out and not again until the slot is free.
+        if let Some(driver) = unsafe { *self.driver.get() } {
+            call(driver, self.token.load(Ordering::Relaxed));
+        }
+    }
+
+    /// The status of a complete request, as the user shall see it.
+    #[inline]
+    fn look(&self) -> Status {
+        // SAFETY: complete, so the owner of the operation writes no more.
+        let mut status = unsafe { *self.status.get() };
+        if self.word.load(Ordering::Relaxed) & QUERIED != 0 {
+            self.drive(|driver, token| driver.query(token, &mut status));
+        }
+        status
+    }
+
+    /// Takes the status of a complete request; the slot is free (inactive if persistent) afterwards.
+    #[inline]
+    fn take(&self, handle: u32) -> Status {
+        if handle == DONE {
+            return Status::EMPTY;
+        }
+        let word = self.word.load(Ordering::Relaxed);
+        if word & QUERIED != 0 {
+            return self.take_queried(handle, word);
+        }
+        // SAFETY: complete, so the owner of the operation writes no more.
+        let status = unsafe { *self.status.get() };
+        self.free(handle);
+        status
+    }
+
+    #[inline(never)]
+    fn take_queried(&self, handle: u32, word: u32) -> Status {
+        let status = if word & DETACHED == 0 { self.look() } else { Status::EMPTY };
+        if word & (PERSISTENT | DETACHED) == PERSISTENT {
+            self.change(|word| word & !STATE | INACTIVE);
+        } else {
+            self.drive(|driver, token| driver.release(token));
+            self.free(handle);
+        }
+        status
+    }
+
+    fn free(&self, handle: u32) {
+        let index = handle & INDEX_MASK;
+        let generation = (self.word.load(Ordering::Relaxed) + (1 << GENERATION_SHIFT)) & GENERATION;
+        self.word.store(generation | FREE, Ordering::Relaxed);
+        let mut list = LIST.lock();
+        self.next_free.store(list.first, Ordering::Relaxed);
+        list.first = index;
+    }
+
+    /// Replaces the word; returns what it was.
+    #[inline(always)]
+    fn change(&self, to: impl Fn(u32) -> u32) -> u32 {
+        let mut word = self.word.load(Ordering::Relaxed);
+        if !threads_possible() {
+            // One thread: no locked instruction. Release as below.
+            self.word.store(to(word), Ordering::Release);
+            return word;
+        }
+        // AcqRel: `complete` publishes the status to `is_complete`; freeing an active request meets its completion here.
+        while let Err(now) = self.word.compare_exchange_weak(word, to(word), Ordering::AcqRel, Ordering::Relaxed) {
+            word = now;
+        }
+        word
+    }
+}
+
+// SAFETY: `driver` and `status` have one writer at a time, handed over through `word` as the file's invariant says.
+unsafe impl Sync for Slot {}
+// SAFETY: nothing in it belongs to a thread.
+unsafe impl Send for Slot {}
+
+struct List {
+    first: u32,
+    next: u32,
+}
+
+const INDEX_BITS: u32 = 22;
+const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
+const FIRST: u32 = 1024;
+const CHUNKS: usize = (INDEX_BITS - 10) as usize;
+const NONE: u32 = 0;
+/// Slot 1024 of generation 0 is complete for ever.
+const DONE: u32 = FIRST;
+
+// Chunk k holds the indices 1024·2^k to 1024·2^(k+1) - 1.
+static SLOTS: [AtomicPtr<Slot>; CHUNKS] = [const { AtomicPtr::new(core::ptr::null_mut()) }; CHUNKS];
+static LIST: Guarded<List> = Guarded::new(List { first: NONE, next: FIRST + 1 });
+
+#[inline(always)]
+fn slot(index: u32) -> Option<&'static Slot> {
+    if index < FIRST {
+        return None;
+    }
+    let chunk = index.ilog2() - FIRST.ilog2();
+    // Acquire pairs with the Release in `grow`.
+    let base = SLOTS.get(chunk as usize)?.load(Ordering::Acquire);
+    if base.is_null() {
+        return if index == DONE { first_slot() } else { None };
+    }
+    // SAFETY: chunk k has 1024·2^k slots and index - 1024·2^k is less than that.
+    let at = unsafe { base.add((index - (FIRST << chunk)) as usize) };
+    // SAFETY: chunks are never freed.
+    Some(unsafe { &*at })
+}
+
+/// The slot of a request that is known to be in force.
+#[inline(always)]
+fn slot_of(handle: u32) -> &'static Slot {
+    slot(handle & INDEX_MASK).expect("a request has a slot")
+}
+
+/// The slot of a handle from the program, if it is in force.
+#[inline(always)]
+fn find(handle: usize) -> Option<&'static Slot> {
+    if handle > i32::MAX as usize {
+        return None;
+    }
+    let slot = slot(handle as u32 & INDEX_MASK)?;
+    let word = slot.word.load(Ordering::Acquire);
+    let same = (word & GENERATION) >> GENERATION_SHIFT == handle as u32 >> INDEX_BITS;
+    (same && word & STATE != FREE && word & DETACHED == 0).then_some(slot)
+}
+
+#[inline]
+fn reserve() -> Option<u32> {
+    let mut list = LIST.lock();
+    if list.first != NONE {
+        let index = list.first;
+        list.first = slot(index)?.next_free.load(Ordering::Relaxed);
+        return Some(index);
+    }
+    let index = list.next;
+    if index >> INDEX_BITS != 0 {
+        return None;
+    }
+    let chunk = (index.ilog2() - FIRST.ilog2()) as usize;
+    // Relaxed: written under the same lock.
+    if SLOTS[chunk].load(Ordering::Relaxed).is_null() {
+        grow(chunk);
+    }
+    list.next += 1;
+    Some(index)
+}
+
+#[cold]
+fn first_slot() -> Option<&'static Slot> {
+    let _list = LIST.lock();
+    if SLOTS[0].load(Ordering::Relaxed).is_null() {
+        grow(0);
+    }
+    // SAFETY: just made; the chunk's first slot.
+    Some(unsafe { &*SLOTS[0].load(Ordering::Relaxed) })
+}
+
+#[cold]
+fn grow(chunk: usize) {
+    let layout = Layout::array::<Slot>((FIRST as usize) << chunk).expect("at most 128 MiB");
+    let layout = layout.align_to(64).expect("64 is a power of two");
+    // SAFETY: the layout is not empty.
+    let base = unsafe { alloc_zeroed(layout) }.cast::<Slot>();
+    if base.is_null() {
+        handle_alloc_error(layout);
+    }
+    if chunk == 0 {
+        // SAFETY: all zeros is a slot: free, generation 0, no driver (None is the null pointer).
+        let done = unsafe { &*base };
+        done.word.store(COMPLETE, Ordering::Relaxed);
+        // SAFETY: nobody else knows the slot yet.
+        unsafe { *done.status.get() = Status::EMPTY };
+    }
+    // Release pairs with the Acquire in `slot`.
+    SLOTS[chunk].store(base, Ordering::Release);
+}
+
+fn checked(status: Status) -> Result<Status> {
+    if status.error == 0 { Ok(status) } else { Err(status.fault()) }
+}
+
+#[cfg(test)]
+#[path = "request/tests.rs"]
+mod tests;

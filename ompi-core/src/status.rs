@@ -1,5 +1,7 @@
 //! MPI_Status: the standard ABI's 32 bytes.
 
+use crate::error::{Fault, Result};
+
 /// As the user sees it; MPI 5.0 §3.2.5 and §20 for the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -58,6 +60,33 @@ impl Status {
     /// Says whether it was cancelled.
     pub fn set_cancelled(&mut self, cancelled: bool) {
         self.internal[2] = if cancelled { self.internal[2] | CANCELLED } else { self.internal[2] & !CANCELLED };
+    }
+
+    /// For a failed operation: the context number of its communicator, whose error handler a completing call raises.
+    pub const fn context(&self) -> Option<u32> {
+        (self.internal[3] as u32).checked_sub(1)
+    }
+
+    /// Says that the operation failed, with which code and on the communicator with which context number.
+    pub fn fail(&mut self, code: i32, context: u32) {
+        self.error = code;
+        self.internal[3] = context as i32 + 1;
+    }
+
+    /// The fault that [`Status::error`] stands for.
+    #[cold]
+    pub fn fault(&self) -> Fault {
+        Fault::code(self.error)
+    }
+
+    /// What a single completion does: fills the user's status but for MPI_ERROR (MPI 5.0 §3.2.5), and turns the
+    /// operation's error code into the call's result.
+    #[inline(always)]
+    pub fn deliver(self, to: Option<&mut Status>) -> Result<()> {
+        if let Some(to) = to {
+            *to = Status { error: to.error, ..self };
+        }
+        if self.error == 0 { Ok(()) } else { Err(self.fault()) }
     }
 }
 

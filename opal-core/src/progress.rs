@@ -1,1 +1,66 @@
 //! Making everything move: the functions that poll transports and schedules.
+//!
+//! Whoever waits calls [`pass`]. Only one thread is inside it at a time; what it calls may send, but a `pass` inside a
+//! `pass` does nothing.
+
+use crate::framework::btl;
+use crate::sync::{AtomicUsize, Guarded, Once, Ordering};
+use crate::{Error, Result};
+
+/// Tries to move something on; returns how many things moved. Must return more than 0 if anything did: a waiting process
+/// goes to sleep after a pass that moved nothing.
+pub type Callback = fn() -> usize;
+
+/// How many transports and how many callbacks there may be.
+pub const PLACES: usize = 16;
+
+struct Places<T> {
+    taken: AtomicUsize,
+    all: [Once<T>; PLACES],
+}
+
+impl<T: Copy> Places<T> {
+    const fn new() -> Places<T> {
+        Places { taken: AtomicUsize::new(0), all: [const { Once::new() }; PLACES] }
+    }
+
+    fn add(&self, one: T) -> Result<()> {
+        let _one_at_a_time = ADDING.lock();
+        let index = self.taken.load(Ordering::Relaxed);
+        self.all.get(index).ok_or(Error::OutOfResource)?.call_once(|| one);
+        // Release pairs with the Acquire in `each`.
+        self.taken.store(index + 1, Ordering::Release);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn each(&self, mut call: impl FnMut(T) -> usize) -> usize {
+        // Acquire pairs with the Release in `add`.
+        let taken = self.taken.load(Ordering::Acquire).min(PLACES);
+        self.all[..taken].iter().filter_map(|place| place.get()).map(|one| call(*one)).sum()
+    }
+}
+
+static ADDING: Guarded<()> = Guarded::new(());
+static TOKEN: Guarded<()> = Guarded::new(());
+static TRANSPORTS: Places<&'static dyn btl::Module> = Places::new();
+static CALLBACKS: Places<Callback> = Places::new();
+
+/// Has every [`pass`] poll this transport.
+pub fn add_transport(module: &'static dyn btl::Module) -> Result<()> {
+    TRANSPORTS.add(module)
+}
+
+/// Has every [`pass`] call this function.
+pub fn add_callback(callback: Callback) -> Result<()> {
+    CALLBACKS.add(callback)
+}
+
+/// Polls everything once; returns how many things moved. 0 at once if another thread (or a caller further up) is at it.
+#[inline]
+pub fn pass() -> usize {
+    let Some(_token) = TOKEN.try_lock() else {
+        return 0;
+    };
+    TRANSPORTS.each(|module| module.poll()) + CALLBACKS.each(|callback| callback())
+}

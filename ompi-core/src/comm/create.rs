@@ -43,7 +43,7 @@ pub fn split(parent: &Communicator, color: i32, key: i32) -> Result<Option<usize
     let mut members: Vec<usize> = (0..words.len()).filter(|rank| words[*rank][1] as u32 as i32 == color).collect();
     members.sort_by_key(|rank| (words[*rank][2] as u32 as i32, *rank));
     let contexts = members.iter().map(|rank| words[*rank][0] as u32).collect();
-    let group = Arc::new(Group::new(processes(parent, &members), process::me()));
+    let group = Arc::new(Group::new(processes(parent, &members), process::me().index));
     finish(parent, group, number, contexts).map(Some)
 }
 
@@ -73,10 +73,11 @@ pub fn free(handle: usize) -> Result<()> {
 
 impl Drop for Communicator {
     fn drop(&mut self) {
-        if !self.pml_data().is_null() {
-            pml::selected().remove_comm(self);
+        match self.pml_data().is_null() {
+            // The PML releases the context number when the last request on it is done.
+            false => pml::selected().remove_comm(self),
+            true => release(self.context),
         }
-        context::release(self.context);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::request::Request;
 use crate::status::Status;
 use opal_core::mca;
 use opal_core::sync::Once;
+use opal_core::wait;
 
 /// How a send behaves. Buffered sends are made of standard ones above this layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +36,13 @@ pub struct Lane<'a> {
 pub struct Matched {
     /// Its envelope and length.
     pub status: Status,
-    /// The component's own name for it.
+    /// The component's name for it: a number from 1024 to 2^31 - 1 that no other message in force has, so that it can
+    /// be the C handle. [`NO_PROC`] for a message from MPI_PROC_NULL.
     pub token: u64,
 }
+
+/// The token of the message that a matched probe of MPI_PROC_NULL returns: MPI_MESSAGE_NO_PROC.
+pub const NO_PROC: u64 = 0x129;
 
 /// The running PML. Ranks are ranks of the communicator (of its remote group if it is an intercommunicator), already
 /// checked, or MPI_PROC_NULL, or MPI_ANY_SOURCE where a source is wanted; tags likewise.
@@ -51,7 +56,8 @@ pub trait Module: Sync {
     /// Connects a communicator whose peers' context numbers are known by now.
     fn add_comm(&self, comm: &Communicator) -> Result<()>;
 
-    /// Forgets a communicator and what arrived for it unmatched; requests still pending on it complete normally.
+    /// Forgets a communicator and what arrived for it unmatched. Requests still pending on it complete normally; when
+    /// there are none left its context number is released (by the PML, which knows when).
     fn remove_comm(&self, comm: &Communicator);
 
     /// Blocking send.
@@ -88,10 +94,30 @@ pub trait Module: Sync {
     /// Looks for a message that could be received; makes progress once if there is none.
     fn iprobe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Status>>;
 
+    /// Waits for a message that could be received.
+    fn probe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Status> {
+        let mut found = Ok(None);
+        wait::until(|| {
+            found = self.iprobe(source, tag, lane);
+            !matches!(found, Ok(None))
+        })?;
+        found.map(|status| status.expect("the wait ends with one"))
+    }
+
+    /// Waits for a message and takes it out of matching.
+    fn mprobe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Matched> {
+        let mut found = Ok(None);
+        wait::until(|| {
+            found = self.improbe(source, tag, lane);
+            !matches!(found, Ok(None))
+        })?;
+        found.map(|message| message.expect("the wait ends with one"))
+    }
+
     /// As `iprobe`, and takes the message out of matching.
     fn improbe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Matched>>;
 
-    /// Receives a matched message.
+    /// Receives a matched message; only the token counts. `Err(MPI_ERR_REQUEST)` if no such message is in force.
     ///
     /// # Safety
     /// As `irecv`.

@@ -7,9 +7,10 @@
 //! through the completion. [`Full`] is not an error: try again after progress.
 #![allow(unsafe_code)] // linkme's expansion
 
-use crate::Result;
 use crate::mca;
 use crate::mem::Foreign;
+use crate::sync::Once;
+use crate::{Error, Result};
 use alloc::vec::Vec;
 
 /// Who handles a message at the other end: index into the table given to [`register`].
@@ -32,7 +33,9 @@ pub struct Caps {
     pub head_bits: u32,
     /// Largest payload of [`Module::send_inline`].
     pub inline_bytes: usize,
-    /// Largest payload of [`Module::send`]: the eager limit and fragment size that suit this transport.
+    /// Largest payload that suits being sent before the receiver asks for it.
+    pub eager_bytes: usize,
+    /// Largest payload of [`Module::send`]: the fragment size that suits this transport.
     pub send_bytes: usize,
     /// One way, for choosing among modules.
     pub latency_ns: u32,
@@ -84,6 +87,48 @@ pub struct Arrived<'a> {
     pub payload: Foreign<'a>,
 }
 
+static RECEIVERS: [Once<Receiver>; AM_IDS] = [const { Once::new() }; AM_IDS];
+static ON_FAILURE: Once<fn(peer: u32)> = Once::new();
+
+/// Says who handles an am id; once per id, before any peer is added. `Err(Exists)` if it is taken.
+pub fn register(am: AmId, receiver: Receiver) -> Result<()> {
+    let place = RECEIVERS.get(am as usize).ok_or(Error::Invalid)?;
+    let mut mine = false;
+    place.call_once(|| {
+        mine = true;
+        receiver
+    });
+    if mine { Ok(()) } else { Err(Error::Exists) }
+}
+
+/// For modules: hands what arrived to its receiver. What nobody handles is dropped; a peer's mistake, not ours.
+#[inline(always)]
+pub fn deliver(am: AmId, peer: u32, head: u64, payload: Foreign<'_>) {
+    match RECEIVERS.get(am as usize).and_then(|place| place.get()) {
+        Some(receiver) => receiver(peer, head, payload),
+        None => unhandled(am, peer),
+    }
+}
+
+/// Says whom to tell when a peer can no longer be reached; once.
+pub fn on_failure(callback: fn(peer: u32)) {
+    ON_FAILURE.call_once(|| callback);
+}
+
+/// For modules, after their own message about the reason: the peer is closed, nothing more will come from it. Sends to it
+/// return [`Full`] from now on.
+#[cold]
+pub fn failed(peer: u32) {
+    if let Some(callback) = ON_FAILURE.get() {
+        callback(peer);
+    }
+}
+
+#[cold]
+fn unhandled(am: AmId, peer: u32) {
+    crate::verbose!(FRAMEWORK, 10, "dropped a message of kind {am} from process {peer}: nobody handles that kind");
+}
+
 /// A running transport: one per NIC, or one in all.
 pub trait Module: Sync {
     /// Its abilities; the same for its whole life.
@@ -127,7 +172,7 @@ pub trait Module: Sync {
     /// # Safety
     /// `from` is readable for `bytes`.
     unsafe fn put(&self, _to: Endpoint, _from: *const u8, _remote: Remote, _bytes: usize) -> Result<()> {
-        Err(crate::Error::Unsupported)
+        Err(Error::Unsupported)
     }
 
     /// Reads `bytes` of the peer's memory to `to`. `Ok` means it is there.
@@ -135,7 +180,7 @@ pub trait Module: Sync {
     /// # Safety
     /// `to` is writable for `bytes`.
     unsafe fn get(&self, _from: Endpoint, _to: *mut u8, _remote: Remote, _bytes: usize) -> Result<()> {
-        Err(crate::Error::Unsupported)
+        Err(Error::Unsupported)
     }
 
     /// Makes memory reachable for the peers' put and get; returns the key.
@@ -149,8 +194,9 @@ pub trait Module: Sync {
     /// Takes everything that arrived from anybody, handing each to its [`Receiver`]; returns how many.
     fn poll(&self) -> usize;
 
-    /// The next thing from one peer, without taking it. The direct receive path of the PML; holds the progress right.
-    fn poll_peer(&self, _from: Endpoint) -> Option<Arrived<'_>> {
+    /// The next thing from one peer, without taking it, polling at most `polls` times for it (with the core's pause hint
+    /// in between). The direct receive path of the PML, which runs with one thread only.
+    fn poll_peer(&self, _from: Endpoint, _polls: u32) -> Option<Arrived<'_>> {
         None
     }
 

@@ -12,3 +12,6 @@ pub use hosted::*;
 mod bare;
 #[cfg(ompi_bare)]
 pub use bare::*;
+
+mod sleep;
+pub use sleep::*;

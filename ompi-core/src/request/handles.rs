@@ -1,0 +1,304 @@
+//! The C interface's view of requests: handles that become MPI_REQUEST_NULL. MPI 5.0 §3.7.3 to §3.7.7.
+//!
+//! Statuses returned carry the operation's own error code in `error`; a row hands a single one to
+//! [`Status::deliver`], which leaves the user's MPI_ERROR alone.
+
+use super::{ACTIVE, COMPLETE, DETACHED, DONE, INACTIVE, Id, NULL, PERSISTENT, STATE, Slot, find};
+use crate::error::{Class, Fault, Result};
+use crate::status::Status;
+use opal_core::sync::Ordering;
+use opal_core::{progress, wait};
+
+/// MPI_Wait. The empty status for a null or inactive request.
+#[inline]
+pub fn wait(handle: &mut usize) -> Result<Status> {
+    let Some(slot) = busy(*handle)? else {
+        return Ok(Status::EMPTY);
+    };
+    slot.wait()?;
+    Ok(take(slot, handle))
+}
+
+/// MPI_Test: `None` while it is under way.
+#[inline]
+pub fn test(handle: &mut usize) -> Result<Option<Status>> {
+    let Some(slot) = busy(*handle)? else {
+        return Ok(Some(Status::EMPTY));
+    };
+    if !slot.is_complete() {
+        slot.poll();
+        progress::pass();
+        if !slot.is_complete() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(take(slot, handle)))
+}
+
+/// MPI_Request_get_status: as `test`, but the request stays.
+pub fn get_status(handle: usize) -> Result<Option<Status>> {
+    let Some(slot) = busy(handle)? else {
+        return Ok(Some(Status::EMPTY));
+    };
+    if !slot.is_complete() {
+        slot.poll();
+        progress::pass();
+    }
+    Ok(slot.is_complete().then(|| slot.look()))
+}
+
+/// MPI_Waitall. `statuses` is `None` for MPI_STATUSES_IGNORE, else as long as `handles`.
+///
+/// All requests are completed, whatever fails; then `Err(MPI_ERR_IN_STATUS)` with the code of each in its status, 0 for
+/// those that succeeded. Without a failure MPI_ERROR in the statuses is left alone.
+pub fn wait_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> Result<()> {
+    let mut failed = None;
+    for index in 0..handles.len() {
+        let status = wait(&mut handles[index])?;
+        note(&mut statuses, index, status, &mut failed);
+    }
+    in_status(failed, &statuses)
+}
+
+/// MPI_Testall: completes all or none.
+pub fn test_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> Result<bool> {
+    if !all_complete(handles)? {
+        poll_all(handles)?;
+        progress::pass();
+        if !all_complete(handles)? {
+            return Ok(false);
+        }
+    }
+    let mut failed = None;
+    for index in 0..handles.len() {
+        let status = wait(&mut handles[index])?;
+        note(&mut statuses, index, status, &mut failed);
+    }
+    in_status(failed, &statuses).map(|()| true)
+}
+
+/// MPI_Waitany: the index and status of one that completed; `None` if no handle is active (MPI_UNDEFINED).
+pub fn wait_any(handles: &mut [usize]) -> Result<Option<(usize, Status)>> {
+    let mut fault = None;
+    let mut found = None;
+    let mut search = || match complete_one(handles) {
+        Ok(Any::None) => true,
+        Ok(Any::Pending) => false,
+        Ok(Any::One(index, status)) => {
+            found = Some((index, status));
+            true
+        }
+        Err(wrong) => {
+            fault = Some(wrong);
+            true
+        }
+    };
+    wait::until(&mut search)?;
+    match fault {
+        Some(fault) => Err(fault),
+        None => Ok(found),
+    }
+}
+
+/// What [`test_any`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Any {
+    /// No handle is active: flag is true, index MPI_UNDEFINED, the status empty.
+    None,
+    /// All active ones are under way.
+    Pending,
+    /// This one completed.
+    One(usize, Status),
+}
+
+/// MPI_Testany.
+pub fn test_any(handles: &mut [usize]) -> Result<Any> {
+    match complete_one(handles)? {
+        Any::Pending => {
+            poll_all(handles)?;
+            progress::pass();
+            complete_one(handles)
+        }
+        found => Ok(found),
+    }
+}
+
+/// MPI_Waitsome: how many completed, their places in `indices` and their statuses in the same order; `None` if no handle
+/// is active (MPI_UNDEFINED). `Err(MPI_ERR_IN_STATUS)` when an operation failed: the number is then in `count`.
+pub fn wait_some(
+    handles: &mut [usize],
+    indices: &mut [i32],
+    mut statuses: Option<&mut [Status]>,
+    count: &mut Option<usize>,
+) -> Result<()> {
+    let mut ended = Ok(());
+    wait::until(|| {
+        ended = some(handles, indices, &mut statuses, count);
+        ended.is_err() || *count != Some(0)
+    })?;
+    ended
+}
+
+/// MPI_Testsome: as [`wait_some`], but `count` may be 0.
+pub fn test_some(
+    handles: &mut [usize],
+    indices: &mut [i32],
+    mut statuses: Option<&mut [Status]>,
+    count: &mut Option<usize>,
+) -> Result<()> {
+    some(handles, indices, &mut statuses, count)?;
+    if *count == Some(0) {
+        poll_all(handles)?;
+        progress::pass();
+        some(handles, indices, &mut statuses, count)?;
+    }
+    Ok(())
+}
+
+/// MPI_Request_free: the handle becomes null; an active operation completes in silence.
+pub fn free(handle: &mut usize) -> Result<()> {
+    let slot = find(*handle).ok_or_else(|| invalid(*handle))?;
+    let number = *handle as u32;
+    *handle = NULL;
+    if number == DONE {
+        return Ok(());
+    }
+    let before = slot.change(|word| word | DETACHED);
+    match before & STATE {
+        // A persistent one has nothing to be taken; `take` releases it because it is detached now.
+        COMPLETE | INACTIVE => _ = slot.take(number),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// MPI_Cancel: asks for it; the request must be completed all the same.
+pub fn cancel(handle: usize) -> Result<()> {
+    let slot = find(handle).ok_or_else(|| invalid(handle))?;
+    if slot.word.load(Ordering::Acquire) & STATE == ACTIVE {
+        slot.drive(|driver, token| driver.cancel(token, Id(handle as u32)));
+    }
+    Ok(())
+}
+
+/// MPI_Start. `Err(MPI_ERR_REQUEST)` if it is not persistent or active already.
+pub fn start(handle: usize) -> Result<()> {
+    let slot = find(handle).ok_or_else(|| invalid(handle))?;
+    let word = slot.word.load(Ordering::Acquire);
+    if word & (STATE | PERSISTENT) != INACTIVE | PERSISTENT {
+        return Err(Fault::new(Class::Request).argument("request").because("it is not an inactive persistent request"));
+    }
+    slot.change(|word| word & !STATE | ACTIVE);
+    let mut started = Ok(());
+    slot.drive(|driver, token| started = driver.start(token, Id(handle as u32)));
+    if started.is_err() {
+        slot.change(|word| word & !STATE | INACTIVE);
+    }
+    started
+}
+
+/// The slot if there is something to complete; `None` for null and inactive requests.
+#[inline(always)]
+fn busy(handle: usize) -> Result<Option<&'static Slot>> {
+    if handle == NULL {
+        return Ok(None);
+    }
+    match find(handle) {
+        Some(slot) if slot.word.load(Ordering::Relaxed) & STATE == INACTIVE => Ok(None),
+        Some(slot) => Ok(Some(slot)),
+        None => Err(invalid(handle)),
+    }
+}
+
+#[inline(always)]
+fn take(slot: &'static Slot, handle: &mut usize) -> Status {
+    let number = *handle as u32;
+    if slot.word.load(Ordering::Relaxed) & PERSISTENT == 0 {
+        *handle = NULL;
+    }
+    slot.take(number)
+}
+
+fn all_complete(handles: &[usize]) -> Result<bool> {
+    for handle in handles {
+        if busy(*handle)?.is_some_and(|slot| !slot.is_complete()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn poll_all(handles: &[usize]) -> Result<()> {
+    for handle in handles {
+        if let Some(slot) = busy(*handle)? {
+            slot.poll();
+        }
+    }
+    Ok(())
+}
+
+fn complete_one(handles: &mut [usize]) -> Result<Any> {
+    let mut active = false;
+    for (index, handle) in handles.iter_mut().enumerate() {
+        let Some(slot) = busy(*handle)? else { continue };
+        if slot.is_complete() {
+            return Ok(Any::One(index, take(slot, handle)));
+        }
+        slot.poll();
+        active = true;
+    }
+    Ok(if active { Any::Pending } else { Any::None })
+}
+
+fn some(
+    handles: &mut [usize],
+    indices: &mut [i32],
+    statuses: &mut Option<&mut [Status]>,
+    count: &mut Option<usize>,
+) -> Result<()> {
+    let (mut active, mut ended, mut failed) = (false, 0, None);
+    for (index, handle) in handles.iter_mut().enumerate() {
+        let Some(slot) = busy(*handle)? else { continue };
+        active = true;
+        if !slot.is_complete() {
+            slot.poll();
+            continue;
+        }
+        let status = take(slot, handle);
+        indices[ended] = index as i32;
+        note(statuses, ended, status, &mut failed);
+        ended += 1;
+    }
+    *count = active.then_some(ended);
+    in_status(failed, statuses)
+}
+
+/// Writes a status; from the first failure on with its error code, and zero in those before.
+#[inline(always)]
+fn note(statuses: &mut Option<&mut [Status]>, index: usize, status: Status, failed: &mut Option<Status>) {
+    if status.error != 0 && failed.is_none() {
+        *failed = Some(status);
+        if let Some(all) = statuses {
+            all[..index].iter_mut().for_each(|earlier| earlier.error = 0);
+        }
+    }
+    if let Some(all) = statuses {
+        let error = if failed.is_some() { status.error } else { all[index].error };
+        all[index] = status;
+        all[index].error = error;
+    }
+}
+
+/// With MPI_STATUSES_IGNORE there is no status to look into, so the operation's own code is returned.
+fn in_status(failed: Option<Status>, statuses: &Option<&mut [Status]>) -> Result<()> {
+    match (failed, statuses) {
+        (None, _) => Ok(()),
+        (Some(_), Some(_)) => Err(Fault::new(Class::InStatus)),
+        (Some(status), None) => Err(status.fault()),
+    }
+}
+
+#[cold]
+fn invalid(handle: usize) -> Fault {
+    Fault::new(Class::Request).argument("request").because(alloc::format!("{handle:#x} is not a request in force"))
+}

@@ -1,0 +1,93 @@
+//! What a process needs to sleep until another one wakes it: futexes in shared memory and membarrier; and which cores it
+//! may run on.
+
+use crate::sync::AtomicU32;
+
+/// A set of cores, core number modulo 256.
+pub type Cores = [u64; 4];
+
+#[cfg(not(ompi_bare))]
+mod hosted {
+    use super::*;
+    use rustix::thread::futex;
+
+    // linux/membarrier.h
+    const MEMBARRIER_GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
+    const MEMBARRIER_REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
+
+    /// Lets other processes' [`membarrier`] reach this one. `false` where the system refuses.
+    pub fn register_membarrier() -> bool {
+        // SAFETY: membarrier(2) takes no pointers.
+        unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0 }
+    }
+
+    /// A full memory barrier on every core that runs a registered process. `false` where the system refuses.
+    pub fn membarrier() -> bool {
+        // SAFETY: membarrier(2) takes no pointers.
+        unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0, 0) == 0 }
+    }
+
+    /// Sleeps while `word` holds `value`, at most this long; the word may lie in memory shared by processes.
+    pub fn futex_wait(word: &AtomicU32, value: u32, at_most_us: u64) {
+        let timeout = rustix::time::Timespec {
+            tv_sec: (at_most_us / 1_000_000) as i64,
+            tv_nsec: (at_most_us % 1_000_000 * 1000) as _,
+        };
+        // Every outcome (woken, value changed, interrupted, too late) means: look again.
+        let _ = futex::wait(word, futex::Flags::empty(), value, Some(&timeout));
+    }
+
+    /// Wakes whoever sleeps on `word`.
+    pub fn futex_wake(word: &AtomicU32) {
+        let _ = futex::wake(word, futex::Flags::empty(), 1);
+    }
+
+    /// The cores that this process may run on.
+    pub fn own_cores() -> Cores {
+        let mut cores = [0; 4];
+        match rustix::thread::sched_getaffinity(None) {
+            Ok(set) => {
+                for core in (0..rustix::thread::CpuSet::MAX_CPU).filter(|core| set.is_set(*core)) {
+                    cores[core / 64 % 4] |= 1 << (core % 64);
+                }
+            }
+            Err(_) => cores[0] = 1,
+        }
+        cores
+    }
+}
+#[cfg(not(ompi_bare))]
+pub use hosted::*;
+
+#[cfg(ompi_bare)]
+mod bare {
+    use super::*;
+
+    /// Nobody ever sleeps: there is nobody to give the core to.
+    pub fn register_membarrier() -> bool {
+        false
+    }
+
+    /// As above.
+    pub fn membarrier() -> bool {
+        false
+    }
+
+    /// Polls the word instead of sleeping.
+    pub fn futex_wait(word: &AtomicU32, value: u32, at_most_us: u64) {
+        let end = crate::sys::monotonic_ns() + at_most_us * 1000;
+        while word.load(crate::sync::Ordering::Relaxed) == value && crate::sys::monotonic_ns() < end {
+            core::hint::spin_loop();
+        }
+    }
+
+    /// The other side polls.
+    pub fn futex_wake(_word: &AtomicU32) {}
+
+    /// Each rank has its own core.
+    pub fn own_cores() -> Cores {
+        [u64::MAX; 4]
+    }
+}
+#[cfg(ompi_bare)]
+pub use bare::*;
