@@ -122,7 +122,8 @@ mod tests {
         let mut pairs: Vec<(&str, String)> = GOOD.encode().to_vec();
         if let Some((name, value)) = change {
             pairs.retain(|(other, _)| *other != name);
-            pairs.extend(value.map(|value| (GOOD.encode().iter().find(|pair| pair.0 == name).unwrap().0, value.into())));
+            pairs
+                .extend(value.map(|value| (GOOD.encode().iter().find(|pair| pair.0 == name).unwrap().0, value.into())));
         }
         Contract::decode(|name| pairs.iter().find(|(other, _)| *other == name).map(|(_, value)| value.as_str()))
     }

@@ -13,7 +13,8 @@ use rustix::io::{Errno, FdFlags};
 /// Checks that the inherited descriptor is the segment of this job and maps its control part. `Err` with a sentence.
 pub fn open(contract: &Contract) -> Result<Control<Mapping>, String> {
     let number = contract.segment;
-    let wrong = |why: &str| format!("{SEGMENT} names descriptor {number}, which is not this job's segment: {why}; {ADVICE}");
+    let wrong =
+        |why: &str| format!("{SEGMENT} names descriptor {number}, which is not this job's segment: {why}; {ADVICE}");
     let descriptor = raw::inherited(number);
     match rustix::io::fcntl_getfd(descriptor) {
         Ok(flags) => {

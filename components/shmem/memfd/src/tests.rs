@@ -43,7 +43,8 @@ fn both_ends_see_the_same_bytes() {
     for segment in [own, theirs] {
         // Reading another mapping of the same file through the system keeps this test free of unsafe code.
         let address = segment.base as usize as u64;
-        let memory = rustix::fs::open(c"/proc/self/mem", rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty()).unwrap();
+        let memory =
+            rustix::fs::open(c"/proc/self/mem", rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty()).unwrap();
         let mut bytes = [0; 4];
         rustix::io::pread(&memory, &mut bytes, address).unwrap();
         assert_eq!(&bytes, b"seen");

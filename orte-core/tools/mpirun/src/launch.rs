@@ -1,0 +1,354 @@
+//! A job from its segment to its exit status.
+
+use crate::cli::Job;
+use crate::keeper::{ARGUMENT, Orders};
+use crate::outcome::Cause;
+use crate::report::{self, Measures};
+use crate::segment::{self, Segment};
+use crate::stdio::{Interest, Stream, Streams};
+use crate::tree::Process;
+use crate::wire::{self, Message, Received};
+use crate::{Refusal, program, raw, say, signals, tree};
+use opal_core::mca::source;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use rustix::process::{Resource, Rlimit};
+use rustix::thread::CpuSet;
+use std::ffi::OsString;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// Runs a job; mpirun's exit status.
+pub fn run(job: Job) -> Result<u8, Refusal> {
+    enter_directory(&job)?;
+    let name = job.command[0].clone();
+    let search = job.export.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+    let path = program::find(&name, search.or_else(|| std::env::var_os("PATH")))?;
+    let mut running = Running::start(job, path)?;
+    running.watch()?;
+    running.conclude()
+}
+
+/// How far the job is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Ranks run.
+    Running,
+    /// Something went wrong: ranks were asked to end, and are killed at this time.
+    Ending(Instant),
+    /// The keeper was told to kill whatever is left and to end.
+    Clearing,
+    /// No process is left; output is still being written.
+    Draining,
+}
+
+struct Running {
+    job: Job,
+    path: PathBuf,
+    segment: Segment,
+    control: OwnedFd,
+    signals: OwnedFd,
+    keeper: Child,
+    /// Children that this process had before it became mpirun (`sleep 9 & exec mpirun …`): none of its business.
+    strangers: Vec<Process>,
+    streams: Streams,
+    pids: Vec<Option<u32>>,
+    alive: usize,
+    phase: Phase,
+    cause: Option<Cause>,
+    refusal: Option<Refusal>,
+    measures: Measures,
+    deadline: Option<Instant>,
+}
+
+impl Running {
+    fn start(job: Job, path: PathBuf) -> Result<Running, Refusal> {
+        let failed = |error: &dyn std::fmt::Display| Refusal::system("starting the keeper process", error);
+        let files = raise_descriptor_limit();
+        let strangers = tree::below(&[]);
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| failed(&errno))?;
+        let handled = signals::handled();
+        let signals = raw::signal_descriptor(&handled).map_err(|error| failed(&error))?;
+        let segment = segment::create(job.ranks)?;
+        let (control, keeper_end) =
+            rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+                .map_err(|errno| failed(&errno))?;
+        let cores = if job.bind_to_core { usable_cores() } else { Vec::new() };
+        if job.report_bindings {
+            report_bindings(&job, &cores);
+        }
+        let inherit = [raw::number(&keeper_end), raw::number(&segment.descriptor)];
+        let orders = Orders {
+            control: inherit[0],
+            segment: inherit[1],
+            job: segment.control.layout().job,
+            ranks: job.ranks,
+            universe: job.ranks.max(opal_core::sys::cores() as u32),
+            cores,
+            path: path.clone().into(),
+            arguments: job.command.clone(),
+        };
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("mpirun").arg(ARGUMENT).args(orders.encode()).envs(environment(&job));
+        let keeper = raw::spawn_keeper(&mut command, inherit, handled, files).map_err(|error| failed(&error))?;
+        let deadline = job.timeout_s.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
+        Ok(Running {
+            streams: Streams::new(job.ranks, job.tag_output),
+            pids: vec![None; job.ranks as usize],
+            alive: job.ranks as usize,
+            phase: Phase::Running,
+            cause: None,
+            refusal: None,
+            measures: Measures::default(),
+            job,
+            path,
+            segment,
+            control,
+            signals,
+            keeper,
+            strangers,
+            deadline,
+        })
+    }
+
+    /// Until no process is left and all output is written.
+    fn watch(&mut self) -> Result<(), Refusal> {
+        while self.phase != Phase::Draining || !self.streams.is_done() {
+            let (interests, ready) = match self.wait() {
+                Ok(answers) => answers,
+                Err(Errno::INTR) => continue,
+                Err(errno) => return Err(Refusal::system("waiting for the ranks", errno)),
+            };
+            let (own, streams) = ready.split_at(2);
+            if !own[0].is_empty() && !self.hear_signals() {
+                return Ok(());
+            }
+            self.streams.pump(&interests, streams);
+            if !own[1].is_empty() && self.phase != Phase::Draining {
+                self.hear_keeper()?;
+            }
+            self.look_at_clock();
+        }
+        Ok(())
+    }
+
+    /// Sleeps until something happens: the answers for signals, keeper and streams.
+    fn wait(&self) -> Result<(Vec<Interest>, Vec<PollFlags>), Errno> {
+        // Of a keeper that is gone nothing more is heard; its slot waits for signals a second time.
+        let keeper = if self.phase == Phase::Draining { &self.signals } else { &self.control };
+        let mut polls = vec![PollFd::new(&self.signals, PollFlags::IN), PollFd::new(keeper, PollFlags::IN)];
+        let interests = self.streams.interests(&mut polls);
+        let timeout = self
+            .timeout()
+            .map(|timeout| Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: i64::from(timeout.subsec_nanos()) });
+        rustix::event::poll(&mut polls, timeout.as_ref())?;
+        Ok((interests, polls.iter().map(PollFd::revents).collect()))
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        let until = |time: Instant| time.saturating_duration_since(Instant::now());
+        match self.phase {
+            Phase::Running => Some(self.deadline.map_or(TICK, |deadline| until(deadline).min(TICK))),
+            Phase::Ending(kill) => Some(until(kill)),
+            Phase::Clearing | Phase::Draining => None,
+        }
+    }
+
+    fn look_at_clock(&mut self) {
+        match self.phase {
+            Phase::Running if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
+                let seconds = self.job.timeout_s.unwrap_or_default();
+                self.fail(Cause::TimedOut(seconds), true);
+            }
+            // A shell may stand between this rank and its end: do not wait for the shell.
+            Phase::Running if self.segment.control.aborts() > 0 => {
+                if let Some(cause) = self.first_abort() {
+                    self.fail(cause, true);
+                }
+            }
+            Phase::Ending(kill) if Instant::now() >= kill => self.finish(),
+            _ => {}
+        }
+    }
+
+    /// False if mpirun is to end at once: its processes are gone and somebody is tired of waiting for the output.
+    fn hear_signals(&mut self) -> bool {
+        while let Some((signal, from_terminal)) = raw::next_signal(&self.signals) {
+            if signals::PASSED_ON.contains(&signal) {
+                self.tell(Message::Signal(signal as u32, 0));
+                continue;
+            }
+            match self.phase {
+                // The terminal has signalled the ranks as well, which are in the same process group.
+                Phase::Running => self.fail(Cause::Interrupted(signal), !from_terminal),
+                Phase::Ending(_) => self.finish(),
+                Phase::Clearing => {}
+                Phase::Draining => {
+                    self.cause.get_or_insert(Cause::Interrupted(signal));
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn hear_keeper(&mut self) -> Result<(), Refusal> {
+        loop {
+            match wire::receive(&self.control).map_err(|error| Refusal::system("hearing the keeper process", error))? {
+                Received::Message(Message::Started(rank, pid), descriptors) => self.started(rank, pid, descriptors)?,
+                Received::Message(Message::NotStarted(_, errno), _) => {
+                    self.refusal = Some(program::not_started(&self.path, errno as i32));
+                    self.finish();
+                }
+                Received::Message(Message::Ended(rank, status), _) => self.ended(rank, status as i32),
+                Received::Message(..) => return Err(Refusal::system("hearing the keeper process", "wrong message")),
+                Received::Closed => {
+                    self.keeper_is_gone();
+                    return Ok(());
+                }
+                Received::Nothing => return Ok(()),
+            }
+        }
+    }
+
+    fn started(&mut self, rank: u32, pid: u32, descriptors: Vec<OwnedFd>) -> Result<(), Refusal> {
+        let failed =
+            |error: &dyn std::fmt::Display| Refusal::system(&format!("reading the output of rank {rank}"), error);
+        let slot = self.pids.get_mut(rank as usize).ok_or_else(|| failed(&"there is no such rank"))?;
+        *slot = Some(pid);
+        // Fewer arrive if this process has no descriptors left.
+        let [output, error]: [OwnedFd; 2] =
+            descriptors.try_into().map_err(|_| failed(&"too many open files; raise the limit with ulimit -n"))?;
+        self.streams.add(rank, Stream::Output, output).map_err(|errno| failed(&errno))?;
+        self.streams.add(rank, Stream::Error, error).map_err(|errno| failed(&errno))
+    }
+
+    fn ended(&mut self, rank: u32, wait_status: i32) {
+        let control = &self.segment.control;
+        let cause = Cause::of_end(rank, wait_status, control.state(rank), control.aborted(rank));
+        // The keeper only reports ranks that it started.
+        let _ = control.mark_gone(rank);
+        self.alive = self.alive.saturating_sub(1);
+        if self.phase == Phase::Running
+            && let Some(cause) = cause
+        {
+            // Another rank's abort is the reason for this end, if there was one.
+            let cause = self.first_abort().unwrap_or(cause);
+            self.fail(cause, true);
+        }
+        if self.alive == 0 {
+            self.finish();
+        }
+    }
+
+    fn first_abort(&self) -> Option<Cause> {
+        let control = &self.segment.control;
+        (0..self.job.ranks).find_map(|rank| {
+            let (status, message) = control.aborted(rank)?;
+            Some(Cause::Abort(rank, status, message))
+        })
+    }
+
+    /// Ends the job for this reason: asks the remaining ranks first.
+    fn fail(&mut self, cause: Cause, tell: bool) {
+        let signal = cause.signal() as u32;
+        self.measures.running = self.alive;
+        self.cause = Some(cause);
+        self.phase = Phase::Ending(Instant::now() + GRACE);
+        if tell && self.alive > 0 {
+            self.tell(Message::Signal(signal, 1));
+        }
+    }
+
+    /// Has everything killed that is left.
+    fn finish(&mut self) {
+        if !matches!(self.phase, Phase::Running | Phase::Ending(_)) {
+            return;
+        }
+        self.measures.killed = self.alive;
+        self.phase = Phase::Clearing;
+        self.tell(Message::Finish);
+    }
+
+    fn keeper_is_gone(&mut self) {
+        let status = self.keeper.wait().map_or(1 << 8, |status| status.into_raw());
+        if self.phase != Phase::Clearing || status != 0 {
+            self.cause.get_or_insert(Cause::KeeperLost(status));
+        }
+        // Its orphans are this process's now.
+        for process in tree::clear(&self.strangers, |_, _| {}) {
+            say(&format!("process {} did not end although it was killed; it hangs inside the system", process.pid));
+        }
+        self.streams.last_call();
+        self.phase = Phase::Draining;
+    }
+
+    fn tell(&self, message: Message) {
+        // A dead keeper is noticed by its closed end.
+        let _ = wire::send(&self.control, message, &[]);
+    }
+
+    fn conclude(self) -> Result<u8, Refusal> {
+        if let Some(refusal) = self.refusal {
+            return Err(refusal);
+        }
+        let Some(cause) = self.cause else { return Ok(0) };
+        let pid = |rank: u32| self.pids.get(rank as usize).copied().flatten();
+        opal_core::sys::write_stderr(report::block(&cause, pid, self.measures).as_bytes());
+        Ok(cause.status())
+    }
+}
+
+fn enter_directory(job: &Job) -> Result<(), Refusal> {
+    let Some(directory) = &job.wdir else { return Ok(()) };
+    std::env::set_current_dir(directory)
+        .map_err(|error| Refusal::usage(format!("--wdir {}: {error}", directory.display())))
+}
+
+/// What the ranks get beyond mpirun's own environment; the keeper adds what differs from rank to rank.
+fn environment(job: &Job) -> Vec<(OsString, OsString)> {
+    let mut pairs = job.export.clone();
+    for (name, value) in &job.mca {
+        pairs.push((format!("{}{name}", source::PREFIX).into(), value.into()));
+    }
+    let names: Vec<&str> = job.mca.iter().map(|(name, _)| name.as_str()).collect();
+    pairs.push((source::COMMAND_LINE.into(), names.join(",").into()));
+    if job.wdir.is_some()
+        && let Ok(directory) = std::env::current_dir()
+    {
+        pairs.push(("PWD".into(), directory.into()));
+    }
+    pairs
+}
+
+/// Two pipes per rank may be more than the usual limit. Returns the user's limit, which the ranks get.
+fn raise_descriptor_limit() -> Rlimit {
+    let files = rustix::process::getrlimit(Resource::Nofile);
+    // Refused only above the hard limit; then a large job says so when it runs out.
+    let _ = rustix::process::setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });
+    files
+}
+
+fn usable_cores() -> Vec<usize> {
+    let set = rustix::thread::sched_getaffinity(None);
+    set.map_or_else(|_| Vec::new(), |set| (0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect())
+}
+
+fn report_bindings(job: &Job, cores: &[usize]) {
+    let usable: Vec<String> = usable_cores().iter().map(usize::to_string).collect();
+    for rank in 0..job.ranks {
+        match cores.is_empty() {
+            true => say(&format!("rank {rank} is not bound and may use cores {}", usable.join(","))),
+            false => say(&format!("rank {rank} is bound to core {}", cores[rank as usize % cores.len()])),
+        }
+    }
+}
+
+/// How long ranks have to end by themselves.
+const GRACE: Duration = Duration::from_secs(1);
+/// How often to look whether a rank called abort.
+const TICK: Duration = Duration::from_millis(250);

@@ -1,0 +1,68 @@
+//! mpirun: starts the ranks of a job on this node, carries their output, and leaves nothing behind.
+//!
+//! Three kinds of processes: *mpirun* (this file, [`launch`]) reads the command line, makes the job segment, pumps output
+//! and decides; the *keeper* ([`keeper`]), a child of it and this same program, is the parent of all *ranks*. Both are
+//! child subreapers and share a socket; when either of them dies, the other one sees its end close and kills the tree.
+//!
+//! **Invariant:** one thread in each process; nothing but `raw` is unsafe.
+
+use std::process::ExitCode;
+
+mod cli;
+mod keeper;
+mod launch;
+mod outcome;
+mod params;
+mod program;
+mod raw;
+mod report;
+mod segment;
+mod signals;
+mod stdio;
+mod tree;
+mod wire;
+
+// The tool links opal-core but opens no component of its own.
+opal_core::image![];
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if arguments.get(1).is_some_and(|first| first == keeper::ARGUMENT) {
+        return keeper::run(&arguments[2..]);
+    }
+    match cli::parse(&arguments).and_then(launch::run) {
+        Ok(status) => ExitCode::from(status),
+        Err(refusal) => {
+            if !refusal.sentence.is_empty() {
+                say(&refusal.sentence);
+            }
+            ExitCode::from(refusal.status)
+        }
+    }
+}
+
+/// Says one sentence on standard error, in one write; unlike `eprintln!` it survives that nobody listens.
+pub fn say(sentence: &str) {
+    opal_core::sys::write_stderr(format!("mpirun: {sentence}\n").as_bytes());
+}
+
+/// Why nothing was started, or not all of it.
+#[derive(Debug)]
+pub struct Refusal {
+    /// mpirun's exit status.
+    pub status: u8,
+    /// What was wrong, where it came from and what to do; empty if everything was said.
+    pub sentence: String,
+}
+
+impl Refusal {
+    /// The command line is wrong.
+    pub fn usage(sentence: impl Into<String>) -> Refusal {
+        Refusal { status: 2, sentence: sentence.into() }
+    }
+
+    /// The system refused something that mpirun itself needs.
+    pub fn system(what: &str, error: impl std::fmt::Display) -> Refusal {
+        Refusal { status: 1, sentence: format!("{what} failed: {error}") }
+    }
+}

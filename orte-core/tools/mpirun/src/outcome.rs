@@ -1,0 +1,93 @@
+//! How a job went: the first thing that went wrong, and mpirun's exit status for it.
+
+use orte_core::segment::RankState;
+
+/// What ended the job before all ranks ended well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A rank called abort with this status and message.
+    Abort(u32, i32, String),
+    /// A signal ended a rank.
+    Signal(u32, i32),
+    /// A rank ended with a status that is not 0.
+    Exit(u32, i32),
+    /// A rank ended with status 0 between MPI_Init and MPI_Finalize.
+    NotFinalized(u32),
+    /// mpirun got this signal.
+    Interrupted(i32),
+    /// `--timeout` passed; with its seconds.
+    TimedOut(u64),
+    /// The keeper ended, with this wait status.
+    KeeperLost(i32),
+}
+
+impl Cause {
+    /// What the end of a rank means for the job; `None` if it is fine. `aborted` is what the rank left in the segment.
+    pub fn of_end(rank: u32, wait_status: i32, state: RankState, aborted: Option<(i32, String)>) -> Option<Cause> {
+        if let Some((status, message)) = aborted {
+            return Some(Cause::Abort(rank, status, message));
+        }
+        if libc::WIFSIGNALED(wait_status) {
+            return Some(Cause::Signal(rank, libc::WTERMSIG(wait_status)));
+        }
+        match libc::WEXITSTATUS(wait_status) {
+            0 if state == RankState::Initialized => Some(Cause::NotFinalized(rank)),
+            0 => None,
+            status => Some(Cause::Exit(rank, status)),
+        }
+    }
+
+    /// mpirun's exit status.
+    pub fn status(&self) -> u8 {
+        match self {
+            // What `exit` makes of it, but a failure stays one.
+            Cause::Abort(_, status, _) => match (*status, *status as u8) {
+                (0, _) => 0,
+                (_, 0) => 1,
+                (_, low) => low,
+            },
+            Cause::Signal(_, signal) | Cause::Interrupted(signal) => 128 + *signal as u8,
+            Cause::Exit(_, status) => *status as u8,
+            Cause::NotFinalized(_) => 1,
+            Cause::TimedOut(_) => 124,
+            Cause::KeeperLost(wait_status) if libc::WIFSIGNALED(*wait_status) => {
+                128 + libc::WTERMSIG(*wait_status) as u8
+            }
+            Cause::KeeperLost(_) => 1,
+        }
+    }
+
+    /// The signal that the remaining ranks get first.
+    pub fn signal(&self) -> i32 {
+        match self {
+            Cause::Interrupted(signal) => *signal,
+            _ => libc::SIGTERM,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_of_ranks() {
+        let end = |status, state| Cause::of_end(3, status, state, None);
+        assert_eq!(end(0, RankState::Started), None);
+        assert_eq!(end(0, RankState::Finalized), None);
+        assert_eq!(end(0, RankState::Initialized), Some(Cause::NotFinalized(3)));
+        assert_eq!(end(7 << 8, RankState::Finalized), Some(Cause::Exit(3, 7)));
+        assert_eq!(end(11, RankState::Started), Some(Cause::Signal(3, 11)));
+        let aborted = Cause::of_end(3, 0, RankState::Aborted, Some((5, "x".into())));
+        assert_eq!(aborted, Some(Cause::Abort(3, 5, "x".into())));
+    }
+
+    #[test]
+    fn statuses() {
+        let abort = |status| Cause::Abort(0, status, String::new()).status();
+        assert_eq!([abort(0), abort(7), abort(256), abort(-1)], [0, 7, 1, 255]);
+        assert_eq!(Cause::Signal(0, 9).status(), 137);
+        assert_eq!(Cause::Interrupted(2).status(), 130);
+        assert_eq!(Cause::KeeperLost(9).status(), 137);
+    }
+}

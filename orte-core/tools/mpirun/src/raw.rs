@@ -1,0 +1,222 @@
+//! The only unsafe code: signals as a descriptor, what happens between fork and exec, and the mapped segment.
+#![allow(unsafe_code)]
+
+use opal_core::sync::AtomicU32;
+use orte_core::segment::Shared;
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use rustix::io::FdFlags;
+use rustix::mm::{MapFlags, ProtFlags};
+use rustix::process::{Pid, Resource, Rlimit, Signal};
+use rustix::thread::{CpuSet, futex};
+use std::ffi::{CString, c_char};
+use std::io::{Error, Result};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+
+/// Blocks these signals in this process and returns a descriptor that reads them.
+pub fn signal_descriptor(signals: &[i32]) -> Result<OwnedFd> {
+    let set = block(signals)?;
+    // SAFETY: -1 asks for a new descriptor; `set` is initialized.
+    let descriptor = unsafe { libc::signalfd(-1, &set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+    match descriptor {
+        -1 => Err(Error::last_os_error()),
+        // SAFETY: just opened, and nobody else owns it.
+        _ => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
+    }
+}
+
+/// The next signal and whether the terminal sent it to the whole foreground group.
+pub fn next_signal(descriptor: &OwnedFd) -> Option<(i32, bool)> {
+    let mut bytes = [0; size_of::<libc::signalfd_siginfo>()];
+    let read = rustix::io::read(descriptor, &mut bytes).ok()?;
+    if read != bytes.len() {
+        return None;
+    }
+    // SAFETY: plain integers, of any content; the kernel filled all of them.
+    let info: libc::signalfd_siginfo = unsafe { core::mem::transmute(bytes) };
+    Some((info.ssi_signo as i32, info.ssi_code == libc::SI_KERNEL))
+}
+
+/// Whether this process was started with the signal ignored, as nohup does.
+pub fn is_ignored(signal: i32) -> bool {
+    // SAFETY: all zeros is a valid sigaction.
+    let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
+    // SAFETY: asks only; `action` is writable.
+    let result = unsafe { libc::sigaction(signal, core::ptr::null(), &mut action) };
+    result == 0 && action.sa_sigaction == libc::SIG_IGN
+}
+
+/// Starts the keeper: it inherits these descriptors, and is deaf to the signals that mpirun forwards.
+pub fn spawn_keeper(command: &mut Command, inherit: [RawFd; 2], deaf_to: Vec<i32>, files: Rlimit) -> Result<Child> {
+    let prepare = move || {
+        block(&deaf_to)?;
+        rustix::process::setrlimit(Resource::Nofile, files)?;
+        inherit.into_iter().try_for_each(inherit_across_exec)
+    };
+    // SAFETY: between fork and exec this makes system calls only, and allocates nothing.
+    unsafe { command.pre_exec(prepare) };
+    command.spawn()
+}
+
+/// How a rank's process begins.
+pub struct Start {
+    /// The file to execute.
+    pub path: CString,
+    /// Its arguments, the first being its name.
+    pub arguments: Vec<CString>,
+    /// `NAME=value` each.
+    pub environment: Vec<CString>,
+    /// The segment.
+    pub segment: RawFd,
+    /// The core to run on.
+    pub core: Option<usize>,
+    /// The limit on descriptors that the user had.
+    pub files: Rlimit,
+}
+
+/// Starts a rank. `command` says where its standard streams go; what is executed stands in `start`, and by execve alone:
+/// the C library would hand a file of the wrong format to a shell.
+pub fn spawn_rank(command: &mut Command, start: Start) -> Result<Child> {
+    let keeper = rustix::process::getpid();
+    let arguments = pointers(&start.arguments);
+    let environment = pointers(&start.environment);
+    let become_rank = move || {
+        // Should mpirun and keeper both be killed at once, at least the ranks themselves go too.
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        if rustix::process::getppid() != Some(keeper) {
+            return Err(Error::from_raw_os_error(libc::ESRCH));
+        }
+        if let Some(core) = start.core {
+            let mut set = CpuSet::new();
+            set.set(core);
+            rustix::thread::sched_setaffinity(None, &set)?;
+        }
+        rustix::process::setrlimit(Resource::Nofile, start.files)?;
+        inherit_across_exec(start.segment)?;
+        let (arguments, environment) = (arguments.as_ptr(), environment.as_ptr());
+        // SAFETY: NUL-terminated strings in NULL-terminated arrays; `start` keeps them until here.
+        unsafe { libc::execve(start.path.as_ptr(), arguments, environment) };
+        Err(Error::last_os_error())
+    };
+    // SAFETY: between fork and exec this makes system calls only, and allocates nothing.
+    unsafe { command.pre_exec(become_rank) };
+    command.spawn()
+}
+
+/// Takes over a descriptor that mpirun left to its keeper under this number; closed when a rank is executed.
+pub fn adopt(number: RawFd) -> Result<OwnedFd> {
+    if number < 3 {
+        return Err(Error::from_raw_os_error(libc::EBADF));
+    }
+    // SAFETY: not -1; only asked whether it is open.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
+    rustix::io::fcntl_setfd(borrowed, FdFlags::CLOEXEC)?;
+    // SAFETY: open, and the keeper calls this once per number at its start, before it opens anything.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// Waits for any child without blocking: its id and wait status.
+pub fn reap() -> Result<Option<(Pid, i32)>> {
+    let mut status = 0;
+    // SAFETY: `status` is writable.
+    match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
+        -1 => Err(Error::last_os_error()),
+        pid => Ok(Pid::from_raw(pid).map(|pid| (pid, status))),
+    }
+}
+
+/// The mapped control part of the segment.
+pub struct Mapping {
+    base: *mut u8,
+    bytes: usize,
+}
+
+impl Mapping {
+    /// Maps the first `bytes` of a file that is at least that long and sealed against shrinking.
+    pub fn new(descriptor: &OwnedFd, bytes: usize) -> Result<Mapping> {
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let nowhere = core::ptr::null_mut();
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let base = unsafe { rustix::mm::mmap(nowhere, bytes, protection, MapFlags::SHARED, descriptor, 0) }?;
+        Ok(Mapping { base: base.cast(), bytes })
+    }
+
+    fn at(&self, offset: usize) -> *mut u32 {
+        assert!(offset.is_multiple_of(4) && offset + 4 <= self.bytes, "a word outside the segment");
+        self.base.wrapping_add(offset).cast()
+    }
+
+    fn futex(&self, offset: usize) -> &core::sync::atomic::AtomicU32 {
+        // SAFETY: `at` checked that it lies in the mapping, aligned; all access to it is atomic.
+        unsafe { core::sync::atomic::AtomicU32::from_ptr(self.at(offset)) }
+    }
+}
+
+impl Shared for Mapping {
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn word(&self, offset: usize) -> &AtomicU32 {
+        // SAFETY: `at` checked that it lies in the mapping, aligned; all access to it is atomic, and the mapping is
+        // never undone.
+        unsafe { &*self.at(offset).cast::<AtomicU32>() }
+    }
+
+    fn sleep(&self, offset: usize, seen: u32, timeout_us: u64) {
+        let timeout = rustix::time::Timespec {
+            tv_sec: (timeout_us / 1_000_000) as i64,
+            tv_nsec: (timeout_us % 1_000_000 * 1000) as _,
+        };
+        let _ = futex::wait(self.futex(offset), futex::Flags::empty(), seen, Some(&timeout));
+    }
+
+    fn wake(&self, offset: usize) {
+        let _ = futex::wake(self.futex(offset), futex::Flags::empty(), i32::MAX as u32);
+    }
+}
+
+/// A NULL-terminated array of C strings that someone else keeps alive.
+struct Pointers(Vec<*const c_char>);
+
+// SAFETY: addresses of immutable strings.
+unsafe impl Send for Pointers {}
+// SAFETY: as above.
+unsafe impl Sync for Pointers {}
+
+impl Pointers {
+    fn as_ptr(&self) -> *const *const c_char {
+        self.0.as_ptr()
+    }
+}
+
+fn pointers(strings: &[CString]) -> Pointers {
+    Pointers(strings.iter().map(|string| string.as_ptr()).chain([core::ptr::null()]).collect())
+}
+
+fn inherit_across_exec(number: RawFd) -> Result<()> {
+    // SAFETY: the callers pass numbers of descriptors that they own and keep open.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
+    Ok(rustix::io::fcntl_setfd(borrowed.as_fd(), FdFlags::empty())?)
+}
+
+fn block(signals: &[i32]) -> Result<libc::sigset_t> {
+    // SAFETY: all zeros is a valid sigset_t; sigemptyset says so again.
+    let mut set: libc::sigset_t = unsafe { core::mem::zeroed() };
+    // SAFETY: `set` is writable.
+    unsafe { libc::sigemptyset(&mut set) };
+    for signal in signals {
+        // SAFETY: `set` is initialized; an unknown signal is refused.
+        unsafe { libc::sigaddset(&mut set, *signal) };
+    }
+    // SAFETY: `set` is initialized; the old mask is not wanted.
+    match unsafe { libc::sigprocmask(libc::SIG_BLOCK, &set, core::ptr::null_mut()) } {
+        0 => Ok(set),
+        _ => Err(Error::last_os_error()),
+    }
+}
+
+/// The number of a descriptor, for passing it on by inheritance.
+pub fn number(descriptor: &OwnedFd) -> RawFd {
+    descriptor.as_raw_fd()
+}

@@ -1,0 +1,87 @@
+//! What people read when a job did not end well: one block, written once, after all output of the ranks.
+
+use crate::outcome::Cause;
+use crate::signals;
+use std::fmt::Write;
+
+/// What mpirun did about it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measures {
+    /// Ranks that still ran when it happened.
+    pub running: usize,
+    /// Ranks of those that had to be killed.
+    pub killed: usize,
+}
+
+/// The block.
+pub fn block(cause: &Cause, pid: impl Fn(u32) -> Option<u32>, measures: Measures) -> String {
+    let host = opal_core::sys::hostname();
+    let who = |rank: u32| match pid(rank) {
+        Some(pid) => format!("rank {rank} (process {pid} on {host})"),
+        None => format!("rank {rank} on {host}"),
+    };
+    let mut text = String::from(RULE);
+    let _ = match cause {
+        Cause::Abort(rank, status, message) => {
+            let message = message.trim_end();
+            let colon = if message.is_empty() { "." } else { ":" };
+            writeln!(text, "mpirun: {} called MPI_Abort with status {status}{colon}", who(*rank))
+                .and_then(|()| message.lines().try_for_each(|line| writeln!(text, "  {line}")))
+        }
+        Cause::Signal(rank, signal) => {
+            writeln!(text, "mpirun: {} was ended by signal {signal} ({}).", who(*rank), signals::describe(*signal))
+        }
+        Cause::Exit(rank, status) => writeln!(text, "mpirun: {} ended with status {status}.", who(*rank)),
+        Cause::NotFinalized(rank) => {
+            writeln!(text, "mpirun: {} ended after MPI_Init without calling MPI_Finalize.", who(*rank))
+        }
+        Cause::Interrupted(signal) => writeln!(text, "mpirun: got signal {signal} ({}).", signals::describe(*signal)),
+        Cause::TimedOut(seconds) => writeln!(text, "mpirun: the job still ran after {seconds} s (--timeout)."),
+        Cause::KeeperLost(status) if libc::WIFSIGNALED(*status) => {
+            let signal = libc::WTERMSIG(*status);
+            let name = signals::describe(signal);
+            writeln!(text, "mpirun: its keeper process was ended by signal {signal} ({name}), and all ranks with it.")
+        }
+        Cause::KeeperLost(_) => writeln!(text, "mpirun: its keeper process failed, and all ranks ended with it."),
+    };
+    text.push_str(&measures.sentence(cause));
+    text.push_str(RULE);
+    text
+}
+
+impl Measures {
+    fn sentence(&self, cause: &Cause) -> String {
+        if self.running == 0 || matches!(cause, Cause::KeeperLost(_)) {
+            return String::new();
+        }
+        let others = if matches!(cause, Cause::Interrupted(_) | Cause::TimedOut(_)) { "" } else { "other " };
+        let (ranks, were) = if self.running == 1 { ("rank", "was") } else { ("ranks", "were") };
+        let sent = signals::describe(cause.signal());
+        let sent = sent.split(',').next().unwrap_or_default();
+        let mut text = format!("The {} {others}{ranks} that still ran {were} sent {sent}", self.running);
+        let _ = match self.killed {
+            0 => writeln!(text, " and ended."),
+            killed => writeln!(text, "; {killed} did not end in time and had to be killed."),
+        };
+        text
+    }
+}
+
+const RULE: &str = "--------------------------------------------------------------------------\n";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_say_who_and_what() {
+        let measures = Measures { running: 3, killed: 1 };
+        let text = block(&Cause::Signal(2, 11), |_| Some(4711), measures);
+        for words in ["rank 2", "4711", "signal 11", "SIGSEGV", "3 other ranks", "sent SIGTERM;", "1 did not end"] {
+            assert!(text.contains(words), "{words} is missing in {text}");
+        }
+        let text = block(&Cause::Abort(0, 5, "one\ntwo\n".into()), |_| None, Measures::default());
+        assert!(text.contains("status 5:\n  one\n  two\n"), "{text}");
+        assert!(!text.contains("still ran"));
+    }
+}

@@ -1,0 +1,275 @@
+//! Output of the ranks, line by line: a line is never broken into by another rank's.
+//!
+//! mpirun reads a pipe per rank and stream and writes whole lines. It never blocks on a slow reader: it writes only what
+//! the reader has room for, and stops reading ranks while much is waiting, so that they wait as they would for the
+//! reader itself.
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
+
+/// Which stream of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+/// All streams.
+pub struct Streams {
+    sources: Vec<Source>,
+    sinks: [Sink; 2],
+    /// Index of the sink for standard error: the same as for standard output if both are one file.
+    error_sink: usize,
+    /// Lines are kept whole; with a single rank bytes are passed on as they come.
+    whole_lines: bool,
+    tag: bool,
+    scratch: Vec<u8>,
+}
+
+/// Something that [`Streams`] waits for.
+#[derive(Clone, Copy, Debug)]
+pub enum Interest {
+    /// A reader of ours has room, or is gone.
+    Sink(usize),
+    /// A rank wrote.
+    Source(usize),
+}
+
+struct Source {
+    descriptor: OwnedFd,
+    rank: u32,
+    stream: Stream,
+    /// The beginning of a line that has not ended.
+    partial: Vec<u8>,
+}
+
+struct Sink {
+    descriptor: BorrowedFd<'static>,
+    waiting: Vec<u8>,
+    written: usize,
+    /// Whose unfinished line stands last.
+    unfinished: Option<(u32, Stream)>,
+    /// Nobody reads it any more.
+    closed: bool,
+    /// Most bytes of one write that do not block after the system said that there is room.
+    most: usize,
+}
+
+impl Streams {
+    /// For a job of this many ranks.
+    pub fn new(ranks: u32, tag: bool) -> Streams {
+        let (output, error) = (rustix::stdio::stdout(), rustix::stdio::stderr());
+        let identity = |descriptor| rustix::fs::fstat(descriptor).ok().map(|stat| (stat.st_dev, stat.st_ino));
+        let error_sink = usize::from(identity(output) != identity(error));
+        Streams {
+            sources: Vec::new(),
+            sinks: [Sink::new(output), Sink::new(error)],
+            error_sink,
+            whole_lines: ranks > 1 || tag,
+            tag,
+            scratch: vec![0; CHUNK],
+        }
+    }
+
+    /// Takes over the read end of a rank's stream.
+    pub fn add(&mut self, rank: u32, stream: Stream, descriptor: OwnedFd) -> Result<(), Errno> {
+        let flags = rustix::fs::fcntl_getfl(&descriptor)?;
+        rustix::fs::fcntl_setfl(&descriptor, flags | OFlags::NONBLOCK)?;
+        self.sources.push(Source { descriptor, rank, stream, partial: Vec::new() });
+        Ok(())
+    }
+
+    /// Appends what has to be waited for; hand the result and the answers to [`Streams::pump`].
+    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<Interest> {
+        let mut interests = Vec::with_capacity(self.sinks.len() + self.sources.len());
+        for (index, sink) in self.sinks.iter().enumerate().filter(|(_, sink)| !sink.closed) {
+            // An idle one is watched for errors alone, which are always told: nobody reads it any more.
+            let flags = if sink.is_idle() { PollFlags::empty() } else { PollFlags::OUT };
+            polls.push(PollFd::new(&sink.descriptor, flags));
+            interests.push(Interest::Sink(index));
+        }
+        for (index, source) in self.sources.iter().enumerate() {
+            if !self.sinks[self.sink_of(source.stream)].is_full() {
+                polls.push(PollFd::new(&source.descriptor, PollFlags::IN));
+                interests.push(Interest::Source(index));
+            }
+        }
+        interests
+    }
+
+    /// Moves what can be moved: `ready` are the answers for `interests`, in their order.
+    pub fn pump(&mut self, interests: &[Interest], ready: &[PollFlags]) {
+        let mut ended = Vec::new();
+        for (interest, _) in interests.iter().zip(ready).filter(|(_, flags)| !flags.is_empty()) {
+            match *interest {
+                Interest::Sink(index) if self.sinks[index].is_idle() => self.sinks[index].closed = true,
+                Interest::Sink(index) => self.sinks[index].write(),
+                Interest::Source(index) => {
+                    if !self.read(index) {
+                        ended.push(index);
+                    }
+                }
+            }
+        }
+        // From the back, because `finish` moves the last one into the gap.
+        for index in ended.into_iter().rev() {
+            self.finish(index);
+        }
+        self.drop_unread();
+    }
+
+    /// Whether every byte that will come has been written.
+    pub fn is_done(&self) -> bool {
+        self.sources.is_empty() && self.sinks.iter().all(Sink::is_idle)
+    }
+
+    /// All ranks are dead: reads what is left in the pipes, and expects nothing more even if a stranger holds one open.
+    pub fn last_call(&mut self) {
+        while !self.sources.is_empty() {
+            let before = self.pending();
+            if !self.read(0) || self.pending() == before {
+                self.finish(0);
+            }
+        }
+    }
+
+    /// Reads one source once; false at its end.
+    fn read(&mut self, index: usize) -> bool {
+        match rustix::io::read(&self.sources[index].descriptor, &mut self.scratch[..]) {
+            Ok(0) => false,
+            Ok(read) => {
+                self.take(index, read);
+                true
+            }
+            Err(Errno::AGAIN | Errno::INTR) => true,
+            Err(_) => false,
+        }
+    }
+
+    fn take(&mut self, index: usize, read: usize) {
+        let source = &mut self.sources[index];
+        source.partial.extend_from_slice(&self.scratch[..read]);
+        let fresh = source.partial.len() - read;
+        let whole = match source.partial[fresh..].iter().rposition(|byte| *byte == b'\n') {
+            Some(newline) => fresh + newline + 1,
+            None => 0,
+        };
+        if !self.whole_lines || source.partial.len() - whole > LONGEST_LINE {
+            self.forward(index, self.sources[index].partial.len());
+        } else if whole > 0 {
+            self.forward(index, whole);
+        }
+    }
+
+    /// Moves the first `bytes` of a source's partial line to its sink.
+    fn forward(&mut self, index: usize, bytes: usize) {
+        let sink = self.sink_of(self.sources[index].stream);
+        let (source, sink) = (&mut self.sources[index], &mut self.sinks[sink]);
+        let rest = source.partial.split_off(bytes);
+        let lines = core::mem::replace(&mut source.partial, rest);
+        sink.append(source, &lines, self.tag);
+    }
+
+    fn finish(&mut self, index: usize) {
+        let bytes = self.sources[index].partial.len();
+        if bytes > 0 {
+            self.forward(index, bytes);
+        }
+        self.sources.swap_remove(index);
+    }
+
+    /// A rank whose output nobody reads gets SIGPIPE, as it would without mpirun in between.
+    fn drop_unread(&mut self) {
+        let (sinks, error_sink) = (&self.sinks, self.error_sink);
+        self.sources.retain(|source| !sinks[if source.stream == Stream::Error { error_sink } else { 0 }].closed);
+    }
+
+    fn pending(&self) -> usize {
+        let partial: usize = self.sources.iter().map(|source| source.partial.len()).sum();
+        partial + self.sinks.iter().map(|sink| sink.waiting.len()).sum::<usize>()
+    }
+
+    fn sink_of(&self, stream: Stream) -> usize {
+        if stream == Stream::Error { self.error_sink } else { 0 }
+    }
+}
+
+impl Sink {
+    fn new(descriptor: BorrowedFd<'static>) -> Sink {
+        let regular = rustix::fs::fstat(descriptor)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
+        // POSIX: a pipe that poll calls writable takes PIPE_BUF bytes without blocking.
+        let most = if regular { usize::MAX } else { 4096 };
+        Sink { descriptor, waiting: Vec::new(), written: 0, unfinished: None, closed: false, most }
+    }
+
+    fn append(&mut self, source: &Source, lines: &[u8], tag: bool) {
+        if self.closed {
+            return;
+        }
+        let who = (source.rank, source.stream);
+        if self.unfinished.is_some_and(|other| other != who) {
+            self.waiting.push(b'\n');
+            self.unfinished = None;
+        }
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            if tag && self.unfinished.is_none() {
+                let name = if source.stream == Stream::Output { "stdout" } else { "stderr" };
+                self.waiting.extend_from_slice(format!("[1,{}]<{name}>: ", source.rank).as_bytes());
+            }
+            self.waiting.extend_from_slice(line);
+            self.unfinished = (!line.ends_with(b"\n")).then_some(who);
+        }
+    }
+
+    fn write(&mut self) {
+        while !self.is_idle() {
+            let rest = &self.waiting[self.written..];
+            match rustix::io::write(self.descriptor, &rest[..rest.len().min(self.most)]) {
+                Ok(written) => self.written += written,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => break,
+                // Nobody reads (EPIPE), or the disk is full: there is no better place to put it.
+                Err(_) => {
+                    self.closed = true;
+                    self.written = self.waiting.len();
+                }
+            }
+            if !self.has_room() {
+                break;
+            }
+        }
+        if self.is_idle() {
+            self.waiting.clear();
+            self.written = 0;
+        } else if self.written >= CHUNK {
+            self.waiting.drain(..self.written);
+            self.written = 0;
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        let mut ready = [PollFd::from_borrowed_fd(self.descriptor, PollFlags::OUT)];
+        let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+        rustix::event::poll(&mut ready, Some(&now)).is_ok_and(|count| count > 0)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.written == self.waiting.len()
+    }
+
+    fn is_full(&self) -> bool {
+        self.waiting.len() - self.written > FULL
+    }
+}
+
+/// Bytes read at once.
+const CHUNK: usize = 64 << 10;
+/// Ranks are not read while this much waits for a reader.
+const FULL: usize = 256 << 10;
+/// A longer line is passed on in pieces, so that mpirun's memory stays bounded.
+const LONGEST_LINE: usize = 64 << 20;

@@ -1,0 +1,131 @@
+//! Every process below this one, and how none of them is left.
+//!
+//! A child subreaper is the parent of all orphans below it. So once `waitpid` says that there is no child, there is no
+//! descendant either, whatever they forked or however they detached themselves. A process is signalled through a pidfd
+//! that was checked to be the one that was listed, so that a number that is used again hits nobody else.
+
+use crate::raw;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// One process: the number alone would be ambiguous over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Process {
+    /// Its id.
+    pub pid: i32,
+    /// When it started, in clock ticks since boot.
+    pub started: u64,
+}
+
+/// The processes below this one, but neither those in `spare` nor what is below them.
+pub fn below(spare: &[Process]) -> Vec<Process> {
+    let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        if let Some((process, parent)) = pid.and_then(look) {
+            children.entry(parent).or_default().push(process);
+        }
+    }
+    let mut found = Vec::new();
+    let mut parents = vec![std::process::id() as i32];
+    while let Some(parent) = parents.pop() {
+        for child in children.remove(&parent).unwrap_or_default() {
+            if !spare.contains(&child) {
+                parents.push(child.pid);
+                found.push(child);
+            }
+        }
+    }
+    found
+}
+
+/// Sends a signal to all of them that still exist.
+pub fn signal(processes: &[Process], signal: Signal) {
+    for process in processes {
+        if let Some(pidfd) = open(process) {
+            // It may be a zombie by now; there is nothing to tell.
+            let _ = rustix::process::pidfd_send_signal(&pidfd, signal);
+        }
+    }
+}
+
+/// Kills everything below this process except `spare` and waits until it is gone; `ended` hears of every child. Returns
+/// what could not be killed within ten seconds: processes that hang inside the system.
+pub fn clear(spare: &[Process], mut ended: impl FnMut(Pid, i32)) -> Vec<Process> {
+    let give_up = Instant::now() + Duration::from_secs(10);
+    loop {
+        while let Ok(Some((pid, status))) = raw::reap() {
+            ended(pid, status);
+        }
+        let victims = below(spare);
+        if victims.is_empty() || Instant::now() >= give_up {
+            return victims;
+        }
+        let pidfds: Vec<OwnedFd> = victims.iter().filter_map(open).collect();
+        for pidfd in &pidfds {
+            let _ = rustix::process::pidfd_send_signal(pidfd, Signal::KILL);
+        }
+        // What is dead already makes this return at once; then its parent, killed as well, is about to leave it to us.
+        let mut waiting: Vec<PollFd<'_>> = pidfds.iter().map(|pidfd| PollFd::new(pidfd, PollFlags::IN)).collect();
+        let slice = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+        let _ = rustix::event::poll(&mut waiting, Some(&slice));
+    }
+}
+
+fn open(process: &Process) -> Option<OwnedFd> {
+    let pidfd = match rustix::process::pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()) {
+        Ok(pidfd) => pidfd,
+        Err(Errno::SRCH) => return None,
+        Err(errno) => {
+            crate::say(&format!("process {} cannot be reached to end it: {errno}", process.pid));
+            return None;
+        }
+    };
+    // The number may have been given to another process between listing and opening.
+    (look(process.pid)?.0 == *process).then_some(pidfd)
+}
+
+/// A process and its parent, from `/proc/<pid>/stat`.
+fn look(pid: i32) -> Option<(Process, i32)> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (parent, started) = parse(&text)?;
+    Some((Process { pid, started }, parent))
+}
+
+/// Fields 4 and 22. The name in field 2 may hold blanks and parentheses.
+fn parse(text: &str) -> Option<(i32, u64)> {
+    let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
+    Some((fields.get(1)?.parse().ok()?, fields.get(19)?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stat_lines() {
+        let rest = "S 17 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 9 9";
+        assert_eq!(parse(&format!("42 (sh) {rest}")), Some((17, 987654)));
+        assert_eq!(parse(&format!("42 (a) b) (c) {rest}")), Some((17, 987654)));
+        assert_eq!(parse("42 (sh) S 17"), None);
+        assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn this_process_is_found_and_its_children_are_below() {
+        let own = look(std::process::id() as i32).unwrap().0;
+        assert!(own.started > 0);
+        let mut child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
+        let found = below(&[]);
+        let process = *found.iter().find(|process| process.pid == child.id() as i32).unwrap();
+        assert!(!below(&[process]).contains(&process));
+        signal(&[Process { started: process.started + 1, ..process }], Signal::KILL);
+        assert!(child.try_wait().unwrap().is_none(), "another process of the same number was hit");
+        signal(&[process], Signal::KILL);
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,133 @@
+//! What mpirun and its keeper say to each other: one packet per sentence over a socket that keeps packets apart.
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::{Errno, IoSlice, IoSliceMut};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+};
+use std::io::Result;
+use std::mem::MaybeUninit;
+
+/// A sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// Keeper: this rank runs as this process; with the read ends of its standard output and error.
+    Started(u32, u32),
+    /// Keeper: this rank could not be started, for this errno; no further ones are.
+    NotStarted(u32, u32),
+    /// Keeper: this rank ended with this wait status.
+    Ended(u32, u32),
+    /// mpirun: send this signal to every rank (0) or to every process below the keeper (1).
+    Signal(u32, u32),
+    /// mpirun: kill whatever still runs below the keeper, then end.
+    Finish,
+}
+
+/// What arrived.
+#[derive(Debug)]
+pub enum Received {
+    /// A sentence with its descriptors.
+    Message(Message, Vec<OwnedFd>),
+    /// The other side is dead.
+    Closed,
+    /// Nothing now.
+    Nothing,
+}
+
+/// Sends a sentence with at most two descriptors.
+pub fn send(socket: &OwnedFd, message: Message, descriptors: &[BorrowedFd<'_>]) -> Result<()> {
+    let bytes = encode(message);
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() {
+        assert!(ancillary.push(SendAncillaryMessage::ScmRights(descriptors)), "at most two descriptors");
+    }
+    loop {
+        match rustix::net::sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::NOSIGNAL) {
+            Ok(_) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// Takes the next sentence if there is one.
+pub fn receive(socket: &OwnedFd) -> Result<Received> {
+    let mut bytes = [0; BYTES];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+    let received = loop {
+        match rustix::net::recvmsg(socket.as_fd(), &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, flags) {
+            Ok(received) => break received.bytes,
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return Ok(Received::Nothing),
+            Err(Errno::CONNRESET) => return Ok(Received::Closed),
+            Err(errno) => return Err(errno.into()),
+        }
+    };
+    let mut descriptors = Vec::new();
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = message {
+            descriptors.extend(rights);
+        }
+    }
+    if received == 0 {
+        return Ok(Received::Closed);
+    }
+    match decode(&bytes[..received]) {
+        Some(message) => Ok(Received::Message(message, descriptors)),
+        None => Err(std::io::Error::other("a packet between mpirun and its keeper is malformed")),
+    }
+}
+
+fn encode(message: Message) -> [u8; BYTES] {
+    let (kind, first, second) = match message {
+        Message::Started(rank, pid) => (1, rank, pid),
+        Message::NotStarted(rank, errno) => (2, rank, errno),
+        Message::Ended(rank, status) => (3, rank, status),
+        Message::Signal(signal, all) => (4, signal, all),
+        Message::Finish => (5, 0, 0),
+    };
+    let mut bytes = [0; BYTES];
+    for (field, value) in bytes.chunks_exact_mut(4).zip([kind, first, second]) {
+        field.copy_from_slice(&u32::to_le_bytes(value));
+    }
+    bytes
+}
+
+fn decode(bytes: &[u8]) -> Option<Message> {
+    let bytes: &[u8; BYTES] = bytes.try_into().ok()?;
+    let mut fields = bytes.chunks_exact(4).map(|field| u32::from_le_bytes([field[0], field[1], field[2], field[3]]));
+    let (kind, first, second) = (fields.next()?, fields.next()?, fields.next()?);
+    match kind {
+        1 => Some(Message::Started(first, second)),
+        2 => Some(Message::NotStarted(first, second)),
+        3 => Some(Message::Ended(first, second)),
+        4 => Some(Message::Signal(first, second)),
+        5 => Some(Message::Finish),
+        _ => None,
+    }
+}
+
+const BYTES: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        for message in [
+            Message::Started(3, 4711),
+            Message::NotStarted(0, 2),
+            Message::Ended(1023, 0x8b),
+            Message::Signal(15, 1),
+            Message::Finish,
+        ] {
+            assert_eq!(decode(&encode(message)), Some(message));
+        }
+        assert_eq!(decode(&[0; BYTES]), None);
+        assert_eq!(decode(&encode(Message::Finish)[..11]), None);
+    }
+}
