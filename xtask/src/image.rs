@@ -107,7 +107,8 @@ impl<'a> Image<'a> {
     fn dependencies(&self, packages: &[&str]) -> Result<String> {
         let mut lines = String::new();
         for name in packages {
-            _ = writeln!(lines, "{name} = {{ path = {:?} }}", self.tree.folder(name)?);
+            let features = if *name == "ompi-image" { ", features = [\"runtime\"]" } else { "" };
+            _ = writeln!(lines, "{name} = {{ path = {:?}{features} }}", self.tree.folder(name)?);
         }
         for component in self.choice.components.iter().filter(|component| !component.is_atomics()) {
             _ = writeln!(lines, "{} = {{ path = {:?} }}", component.package.name, component.package.folder);
