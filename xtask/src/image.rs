@@ -131,7 +131,7 @@ impl<'a> Image<'a> {
             cfg("ompi_direct", name.split('/').next().unwrap_or_default());
         }
         // Messages with a place in the source should not tell where the builder keeps it.
-        flags.push(format!("--remap-path-prefix={}=ompi-rs", self.tree.root.display()));
+        flags.push(format!("--remap-path-prefix={}/=", self.tree.root.display()));
         flags.join("\u{1f}")
     }
 
@@ -142,7 +142,7 @@ impl<'a> Image<'a> {
         let lock = self.lock(&what.folder)?;
         let mut cargo = tree::cargo();
         cargo.arg("build").arg("--manifest-path").arg(&manifest).arg("--target-dir").arg(self.tree.build_folder());
-        cargo.args(["--profile", profile, "--target", &host()?]);
+        cargo.args(["--profile", profile, "--target", &host()?]).args((!progress.verbose).then_some("--quiet"));
         cargo.env("CARGO_ENCODED_RUSTFLAGS", self.rustflags()).env_remove("CARGO_TARGET_DIR");
         shell::run(&mut cargo, progress.verbose)?;
         self.check_lock(&lock)
