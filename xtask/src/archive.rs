@@ -32,7 +32,7 @@ pub const STATIC: &str = "libmpi_abi.a";
 impl Link<'_> {
     /// Makes `libmpi_abi.a` and `libmpi_abi.so.1` in `into` from rustc's archive.
     pub fn libraries(&self, from: &Path, into: &Path) -> Result<()> {
-        std::fs::create_dir_all(into).at(format!("create {}", into.display()))?;
+        shell::folder(into)?;
         let object = self.one_object(from)?;
         self.localize(&object)?;
         self.archive(&object, &into.join(STATIC))?;
@@ -82,7 +82,10 @@ impl Link<'_> {
         let mut gcc = Command::new("gcc");
         gcc.arg("-shared").arg("-pthread").arg(format!("-Wl,-soname,{SHARED}")).arg("-o").arg(into).arg(object);
         gcc.arg(format!("-Wl,--version-script={}", map.display()));
-        gcc.args(["-Wl,-z,defs,-z,relro,-z,now,-z,noexecstack", "-Wl,--gc-sections,-O1,--hash-style=gnu,--build-id=sha1"]);
+        gcc.args([
+            "-Wl,-z,defs,-z,relro,-z,now,-z,noexecstack",
+            "-Wl,--gc-sections,-O1,--hash-style=gnu,--build-id=sha1",
+        ]);
         shell::run(&mut gcc, self.verbose)?;
         let link = into.with_file_name("libmpi_abi.so");
         let _ = std::fs::remove_file(&link);

@@ -61,6 +61,11 @@ pub struct Built {
 
 /// Builds into `--out`.
 pub fn build(options: &Options, progress: &Progress) -> Result<Built> {
+    build_into(options, |tree| tree.root.join("dist"), progress)
+}
+
+/// Builds into `--out`, or if that was not said, into `place`.
+pub fn build_into(options: &Options, place: fn(&Tree) -> PathBuf, progress: &Progress) -> Result<Built> {
     if options.target.is_some() {
         return Err(refuse("--target: building for another machine is not there yet; leave it out and build there"));
     }
@@ -74,7 +79,7 @@ pub fn build(options: &Options, progress: &Progress) -> Result<Built> {
     let choice = resolve::resolve(&catalogue, &request)?;
     archive::check_tools()?;
     choice.notes.iter().for_each(|note| progress.note(note));
-    let out = options.out.clone().unwrap_or_else(|| tree.root.join("dist"));
+    let out = options.out.clone().unwrap_or_else(|| place(&tree));
     let work = Work { tree: &tree, choice: &choice, options, progress };
     work.build(&out)?;
     Ok(Built { tree, choice, dist: out })
@@ -90,7 +95,7 @@ struct Work<'a> {
 impl Work<'_> {
     fn build(&self, out: &Path) -> Result<()> {
         let image = Image::new(self.tree, self.choice, self.options.thin);
-        fs::create_dir_all(&image.folder).at(format!("create {}", image.folder.display()))?;
+        shell::folder(&image.folder)?;
         // Two builds at once would take each other's files.
         let lock = File::create(self.tree.target.join("image/lock")).at("create target/image/lock")?;
         lock.lock().at("lock target/image/lock")?;

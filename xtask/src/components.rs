@@ -66,9 +66,9 @@ impl Catalogue {
         for layer in ["opal-core", "orte-core", "ompi-core"] {
             let folder = tree.folder(layer)?.join("src/framework");
             for file in rust_files(&folder)? {
-                frameworks.extend(framework_in(&shell::read(&file)?).map_err(|why| {
-                    fail(format!("{}: {why}", file.display()))
-                })?);
+                frameworks.extend(
+                    framework_in(&shell::read(&file)?).map_err(|why| fail(format!("{}: {why}", file.display())))?,
+                );
             }
         }
         frameworks.sort_by(|a, b| a.name.cmp(&b.name));
@@ -138,7 +138,12 @@ impl Catalogue {
         };
         let place = Path::new(framework).join(name);
         if !outside && !package.folder.ends_with(&place) {
-            return Err(fail(format!("{} lies in {}, not in components/{}", package.name, package.folder.display(), place.display())));
+            return Err(fail(format!(
+                "{} lies in {}, not in components/{}",
+                package.name,
+                package.folder.display(),
+                place.display()
+            )));
         }
         Ok(Component { name: format!("{framework}/{name}"), framework: framework.to_owned(), package, outside })
     }

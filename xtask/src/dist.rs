@@ -57,7 +57,7 @@ pub fn assemble(parts: &Parts, stage: &Path) -> Result<()> {
 
 /// Copies a finished `stage` over `out`.
 pub fn install(stage: &Path, out: &Path) -> Result<()> {
-    fs::create_dir_all(out).at(format!("create {}", out.display()))?;
+    shell::folder(out)?;
     for entry in fs::read_dir(stage).at(format!("list {}", stage.display()))? {
         let from = entry.at(format!("list {}", stage.display()))?.path();
         let Some(name) = from.file_name() else { continue };
@@ -79,7 +79,7 @@ pub fn install(stage: &Path, out: &Path) -> Result<()> {
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
     if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder).at(format!("create {}", folder.display()))?;
+        shell::folder(folder)?;
     }
     fs::copy(from, to).map(drop).at(format!("copy {} to {}", from.display(), to.display()))
 }

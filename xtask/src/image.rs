@@ -31,14 +31,17 @@ pub struct Image<'a> {
     pub folder: PathBuf,
 }
 
-/// A crate of an image's folder.
-struct Crate<'a> {
-    folder: PathBuf,
-    name: &'a str,
-    kind: &'a str,
+/// A generated crate, a workspace of its own.
+#[derive(Debug)]
+pub struct Crate<'a> {
+    /// Where its Cargo.toml goes.
+    pub folder: PathBuf,
+    /// Its package.
+    pub name: &'a str,
+    /// Its `[lib]` or `[[bin]]`.
+    pub target: String,
     /// Workspace packages it depends on beside the components.
-    packages: &'a [&'a str],
-    source: String,
+    pub packages: &'a [&'a str],
 }
 
 impl<'a> Image<'a> {
@@ -62,9 +65,12 @@ impl<'a> Image<'a> {
             self.line()
         );
         let packages = ["opal-core", "ompi-core", "ompi-image"];
-        let what = Crate { folder: self.folder.clone(), name: "mpi_abi_image", kind: "lib", packages: &packages, source };
-        self.compile(&what, if self.thin { "release" } else { "image" }, progress)?;
-        self.product(if self.thin { "release" } else { "image" }, "libmpi_abi_image.a")
+        let (folder, name) = (self.folder.clone(), "mpi_abi_image");
+        shell::write(&folder.join("main.rs"), &source)?;
+        let target = format!("[lib]\nname = {name:?}\npath = \"main.rs\"\ncrate-type = [\"staticlib\"]\n");
+        let profile = if self.thin { "release" } else { "image" };
+        self.compile(&Crate { folder, name, target, packages: &packages }, profile, progress)?;
+        self.product(profile, &format!("lib{name}.a"))
     }
 
     /// Compiles `ompi_info` with the same components, if the tree has it.
@@ -78,10 +84,11 @@ impl<'a> Image<'a> {
             self.line()
         );
         let packages = ["opal-core", "ompi_info"];
-        let folder = self.folder.join("info");
-        let what = Crate { folder, name: "ompi_info_image", kind: "bin", packages: &packages, source };
-        self.compile(&what, "tool", progress)?;
-        self.product("tool", "ompi_info_image").map(Some)
+        let (folder, name) = (self.folder.join("info"), "ompi_info_image");
+        shell::write(&folder.join("main.rs"), &source)?;
+        let target = format!("[[bin]]\nname = {name:?}\npath = \"main.rs\"\n");
+        self.compile(&Crate { folder, name, target, packages: &packages }, "tool", progress)?;
+        self.product("tool", name).map(Some)
     }
 
     /// `opal_core::image![…];` with every component.
@@ -97,10 +104,11 @@ impl<'a> Image<'a> {
     }
 
     /// The `[dependencies]` lines of the components and of `packages`.
-    pub fn dependencies(&self, packages: &[&str]) -> Result<String> {
+    fn dependencies(&self, packages: &[&str]) -> Result<String> {
         let mut lines = String::new();
         for name in packages {
-            _ = writeln!(lines, "{name} = {{ path = {:?} }}", self.tree.folder(name)?);
+            let features = if *name == "ompi-image" { ", features = [\"runtime\"]" } else { "" };
+            _ = writeln!(lines, "{name} = {{ path = {:?}{features} }}", self.tree.folder(name)?);
         }
         for component in self.choice.components.iter().filter(|component| !component.is_atomics()) {
             _ = writeln!(lines, "{} = {{ path = {:?} }}", component.package.name, component.package.folder);
@@ -109,7 +117,7 @@ impl<'a> Image<'a> {
     }
 
     /// Flags for rustc, by way of the environment: what xtask itself and the tools are built with stays as it is.
-    pub fn rustflags(&self) -> String {
+    fn rustflags(&self) -> String {
         let mut flags: Vec<String> = match std::env::var("RUSTFLAGS") {
             Ok(user) => user.split_whitespace().map(str::to_owned).collect(),
             Err(_) => Vec::new(),
@@ -123,40 +131,42 @@ impl<'a> Image<'a> {
             cfg("ompi_direct", name.split('/').next().unwrap_or_default());
         }
         // Messages with a place in the source should not tell where the builder keeps it.
-        flags.push(format!("--remap-path-prefix={}=ompi-rs", self.tree.root.display()));
+        flags.push(format!("--remap-path-prefix={}/=", self.tree.root.display()));
         flags.join("\u{1f}")
     }
 
-    fn compile(&self, what: &Crate, profile: &str, progress: &Progress) -> Result<()> {
+    /// Compiles one generated crate with this image's flags; its sources must be there.
+    pub fn compile(&self, what: &Crate, profile: &str, progress: &Progress) -> Result<()> {
         let manifest = what.folder.join("Cargo.toml");
         shell::write(&manifest, &self.manifest(what)?)?;
-        shell::write(&what.folder.join("main.rs"), &what.source)?;
         let lock = self.lock(&what.folder)?;
         let mut cargo = tree::cargo();
         cargo.arg("build").arg("--manifest-path").arg(&manifest).arg("--target-dir").arg(self.tree.build_folder());
-        cargo.args(["--profile", profile, "--target", &host()?]);
+        cargo.args(["--profile", profile, "--target", &host()?]).args((!progress.verbose).then_some("--quiet"));
         cargo.env("CARGO_ENCODED_RUSTFLAGS", self.rustflags()).env_remove("CARGO_TARGET_DIR");
         shell::run(&mut cargo, progress.verbose)?;
         self.check_lock(&lock)
     }
 
     fn manifest(&self, what: &Crate) -> Result<String> {
-        let target = match what.kind {
-            "lib" => format!("[lib]\nname = {:?}\npath = \"main.rs\"\ncrate-type = [\"staticlib\"]\n", what.name),
-            _ => format!("[[bin]]\nname = {:?}\npath = \"main.rs\"\n", what.name),
-        };
         Ok(format!(
             "# Generated by `cargo xtask build`.\n[package]\nname = {:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\
-             publish = false\nautobins = false\n\n{target}\n[workspace]\n\n[dependencies]\n{}\n{}",
+             publish = false\nautobins = false\n\n{}\n[workspace]\n\n[dependencies]\n{}\n{}",
             what.name,
+            what.target,
             self.dependencies(what.packages)?,
             profiles(&shell::read(&self.tree.root.join("Cargo.toml"))?)
         ))
     }
 
-    fn product(&self, profile: &str, file: &str) -> Result<PathBuf> {
+    /// What cargo made.
+    pub fn product(&self, profile: &str, file: &str) -> Result<PathBuf> {
         let path = self.tree.build_folder().join(host()?).join(profile).join(file);
-        if path.is_file() { Ok(path) } else { Err(fail(format!("cargo succeeded but {} is not there", path.display()))) }
+        if path.is_file() {
+            Ok(path)
+        } else {
+            Err(fail(format!("cargo succeeded but {} is not there", path.display())))
+        }
     }
 }
 

@@ -27,7 +27,7 @@ pub struct Product<'a> {
 
 /// Runs every check, each a line; the first that fails ends the build with a sentence.
 pub fn check<'a>(product: &Product<'a>, progress: &Progress) -> Result<()> {
-    std::fs::create_dir_all(product.folder).at(format!("create {}", product.folder.display()))?;
+    shell::folder(product.folder)?;
     shell::write(&product.folder.join("smoke.c"), SMOKE_C)?;
     shell::write(&product.folder.join("smoke.cc"), SMOKE_C)?;
     shell::write(&product.folder.join("smoke.rs"), SMOKE_RUST)?;
@@ -114,7 +114,8 @@ impl Product<'_> {
         let installed = linkers.into_iter().filter(|name| shell::which(&format!("ld.{name}")).is_some());
         let installed: Vec<&str> = installed.collect();
         for linker in &installed {
-            let program = self.compile("mpicc", "smoke.c", &format!("smoke.{linker}"), &[&format!("-fuse-ld={linker}")])?;
+            let program =
+                self.compile("mpicc", "smoke.c", &format!("smoke.{linker}"), &[&format!("-fuse-ld={linker}")])?;
             self.start(&program, &[])?;
         }
         Ok(installed.join(", "))
@@ -204,7 +205,10 @@ fn check_stack(program: &Path) -> Result<()> {
     let stack = segments.iter().find(|segment| segment.p_type(endian) == elf::PT_GNU_STACK);
     match stack {
         Some(stack) if (stack.p_flags(endian) & elf::PF_X).0 == 0 => Ok(()),
-        _ => Err(fail(format!("{} has an executable stack; an object of the library lacks .note.GNU-stack", program.display()))),
+        _ => Err(fail(format!(
+            "{} has an executable stack; an object of the library lacks .note.GNU-stack",
+            program.display()
+        ))),
     }
 }
 

@@ -161,15 +161,21 @@ fn direct(catalogue: &Catalogue, chosen: &mut Chosen, typed: &[String]) -> Resul
             false => named(catalogue, item, "--direct")?.name.clone(),
         };
         let Some((component, _)) = chosen.0.get(&name) else {
-            return Err(refuse(format!("--direct {name}: it is not among the chosen components; write --components …,{name} too")));
+            return Err(refuse(format!(
+                "--direct {name}: it is not among the chosen components; write --components …,{name} too"
+            )));
         };
         let framework = component.framework.clone();
         if let Some(other) = direct.iter().find(|other| other.starts_with(&format!("{framework}/"))) {
-            return Err(refuse(format!("--direct names {other} and {name}; one component per framework can be called directly")));
+            return Err(refuse(format!(
+                "--direct names {other} and {name}; one component per framework can be called directly"
+            )));
         }
         match catalogue.framework(&framework).map(|framework| framework.policy) {
             Some(Policy::Static) => {
-                return Err(refuse(format!("--direct {name}: a static framework is always called directly; leave it out")));
+                return Err(refuse(format!(
+                    "--direct {name}: a static framework is always called directly; leave it out"
+                )));
             }
             Some(Policy::One) => notes.extend(alone(chosen, &framework, &name)?),
             _ => {}

@@ -95,6 +95,11 @@ pub fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).at(format!("read {}", path.display()))
 }
 
+/// Makes sure that a folder is there.
+pub fn folder(path: &Path) -> Result<()> {
+    std::fs::create_dir_all(path).at(format!("create {}", path.display()))
+}
+
 /// Writes a file, and its folder if that is missing, but leaves it alone if it has this content already: cargo looks
 /// at the time of the last change.
 pub fn write(path: &Path, content: &str) -> Result<()> {
@@ -102,7 +107,7 @@ pub fn write(path: &Path, content: &str) -> Result<()> {
         return Ok(());
     }
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).at(format!("create {}", folder.display()))?;
+        self::folder(folder)?;
     }
     std::fs::write(path, content).at(format!("write {}", path.display()))
 }

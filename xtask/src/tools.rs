@@ -28,6 +28,7 @@ pub fn build(tree: &Tree, progress: &Progress) -> Result<Vec<(&'static Tool, Pat
     let mut cargo = tree::cargo();
     cargo.arg("build").arg("--manifest-path").arg(tree.root.join("Cargo.toml"));
     cargo.arg("--target-dir").arg(tree.build_folder()).args(["--profile", "tool"]);
+    cargo.args((!progress.verbose).then_some("--quiet"));
     for tool in &present {
         cargo.args(["--package", tool.name]);
     }

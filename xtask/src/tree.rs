@@ -34,7 +34,8 @@ pub struct Package {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// Runs on bare metal.
+    /// Runs on bare metal; `boot` asks.
+    #[allow(dead_code)]
     #[serde(default)]
     pub bare: bool,
     /// Runs under an operating system.
@@ -48,7 +49,8 @@ pub struct Facts {
 impl Tree {
     /// Asks cargo.
     pub fn open() -> Result<Tree> {
-        let here = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+        let here =
+            std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
         let root = here.parent().ok_or_else(|| fail("the xtask package has no parent folder"))?.to_path_buf();
         let data = metadata(&root.join("Cargo.toml"))?;
         let packages = data.packages.into_iter().map(Package::from_cargo).collect::<Result<Vec<_>>>()?;

@@ -4,8 +4,12 @@
 //! does. Owns the heap: memory comes from `mmap`, never from the program's `malloc`, which a memory component may be
 //! intercepting and which must not notice us.
 //!
+//! Empty without the feature `runtime`, which only an image turns on: where a whole workspace is built, some tool's
+//! features bring std and its panic handler along.
+//!
 //! **Invariant:** no symbol of this crate leaves the library; the pipeline localizes everything but `MPI_*`/`PMPI_*`.
 #![no_std]
+#![cfg(feature = "runtime")]
 #![allow(unsafe_code)]
 
 use core::panic::PanicInfo;

@@ -31,7 +31,8 @@ impl Language {
     /// The compiler and flags that belong to it: from the command line, the environment, or GNU's.
     pub fn compiler(self, named: Option<&str>) -> Result<Vec<String>, String> {
         let variables = self.variables().iter();
-        let set = variables.filter_map(|name| Some((*name, std::env::var(name).ok()?))).find(|(_, value)| !value.is_empty());
+        let set =
+            variables.filter_map(|name| Some((*name, std::env::var(name).ok()?))).find(|(_, value)| !value.is_empty());
         let (source, text) = match (named, set) {
             (Some(named), _) => ("-cc=", named.to_owned()),
             (None, Some(set)) => set,

@@ -43,7 +43,11 @@ impl Prefix {
         match library {
             Library::Static => vec![format!("{}/libmpi_abi.a", self.lib()), "-pthread".to_owned()],
             Library::Shared => {
-                vec![format!("{}/libmpi_abi.so.1", self.lib()), format!("-Wl,-rpath,{}", self.lib()), "-pthread".to_owned()]
+                vec![
+                    format!("{}/libmpi_abi.so.1", self.lib()),
+                    format!("-Wl,-rpath,{}", self.lib()),
+                    "-pthread".to_owned(),
+                ]
             }
         }
     }

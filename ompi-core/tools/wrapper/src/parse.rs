@@ -96,11 +96,13 @@ impl Parsed {
             Some("link_info" | "link-info") => self.show = Some("link_info".to_owned()),
             Some("shared-mpi") => *asked = Some(Library::Shared),
             Some("static-mpi") => *asked = Some(Library::Static),
-            Some(option) => match (option.strip_prefix("showme:"), option.strip_prefix("cc="), option.strip_prefix("cxx=")) {
-                (Some(what), ..) => self.show = Some(what.to_owned()),
-                (_, Some(compiler), _) | (.., Some(compiler)) => self.compiler = Some(compiler.to_owned()),
-                _ => return false,
-            },
+            Some(option) => {
+                match (option.strip_prefix("showme:"), option.strip_prefix("cc="), option.strip_prefix("cxx=")) {
+                    (Some(what), ..) => self.show = Some(what.to_owned()),
+                    (_, Some(compiler), _) | (.., Some(compiler)) => self.compiler = Some(compiler.to_owned()),
+                    _ => return false,
+                }
+            }
             None => return false,
         }
         true
@@ -134,10 +136,44 @@ const STOPS_BEFORE_LINKING: &[&str] = &["-c", "-S", "-E", "-M", "-MM", "-fsyntax
 
 /// Options of gcc and clang whose value is the next word.
 const TAKES_VALUE: &[&str] = &[
-    "-o", "-I", "-L", "-D", "-U", "-x", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix",
-    "-iwithprefix", "-isysroot", "--sysroot", "-MF", "-MT", "-MQ", "-Xlinker", "-Xpreprocessor", "-Xassembler",
-    "-Xclang", "-T", "-u", "-z", "-e", "-A", "-B", "-l", "-wrapper", "-aux-info", "-dumpbase", "-dumpdir", "--param",
-    "-target", "-arch", "-framework", "-mllvm",
+    "-o",
+    "-I",
+    "-L",
+    "-D",
+    "-U",
+    "-x",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-iprefix",
+    "-iwithprefix",
+    "-isysroot",
+    "--sysroot",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-Xlinker",
+    "-Xpreprocessor",
+    "-Xassembler",
+    "-Xclang",
+    "-T",
+    "-u",
+    "-z",
+    "-e",
+    "-A",
+    "-B",
+    "-l",
+    "-wrapper",
+    "-aux-info",
+    "-dumpbase",
+    "-dumpdir",
+    "--param",
+    "-target",
+    "-arch",
+    "-framework",
+    "-mllvm",
 ];
 
 #[cfg(test)]

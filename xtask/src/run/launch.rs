@@ -1,0 +1,89 @@
+//! A program under dist/bin/mpirun.
+
+use crate::build::Built;
+use crate::failure::{At, Result, fail};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+/// What of a program's output reaches the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Show {
+    /// All of it, as it comes; the library is not asked which components run.
+    All,
+    /// All of it but the list of components, which comes back in [`Ended`].
+    AllButComponents,
+    /// None of it: it comes back in [`Ended`].
+    Nothing,
+}
+
+/// How a program ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// mpirun's exit status; 128 + signal if it was killed.
+    pub status: i32,
+    /// `btl/sm: chosen (priority 50)` and so on, sorted.
+    pub components: Vec<String>,
+    /// Both streams, where they were not shown.
+    pub output: String,
+}
+
+/// Launches and waits.
+pub fn launch(built: &Built, program: &Path, ranks: u32, arguments: &[String], show: Show) -> Result<Ended> {
+    let mpirun = built.dist.join("bin/mpirun");
+    if !mpirun.exists() {
+        return Err(fail(format!("{} is not there: this source tree has no package mpirun", mpirun.display())));
+    }
+    let mut command = Command::new(&mpirun);
+    command.args(["-n", &ranks.to_string()]);
+    if show != Show::All {
+        command.args(["--mca", "mpi_show_components", "1"]);
+    }
+    command.arg(program).args(arguments);
+    if show == Show::All {
+        let status = command.status().at(format!("run {}", mpirun.display()))?;
+        return Ok(Ended { status: number(status), components: Vec::new(), output: String::new() });
+    }
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(if show == Show::Nothing { Stdio::piped() } else { Stdio::inherit() })
+        .stderr(Stdio::piped())
+        .spawn()
+        .at(format!("run {}", mpirun.display()))?;
+    let (sender, lines) = channel();
+    let readers = [
+        child.stdout.take().map(|pipe| read(pipe, sender.clone())),
+        child.stderr.take().map(|pipe| read(pipe, sender)),
+    ];
+    let (mut components, mut output) = (Vec::new(), String::new());
+    for line in lines {
+        match line.split_once("] component ") {
+            Some((_, decision)) => components.push(decision.to_owned()),
+            None if show == Show::Nothing => output += &format!("{line}\n"),
+            None => _ = writeln!(std::io::stderr(), "{line}"),
+        }
+    }
+    for reader in readers.into_iter().flatten() {
+        let _ = reader.join();
+    }
+    let status = child.wait().at("wait for mpirun")?;
+    components.sort();
+    Ok(Ended { status: number(status), components, output })
+}
+
+fn read(pipe: impl Read + Send + 'static, sender: Sender<String>) -> thread::JoinHandle<()> {
+    thread::spawn(move || {
+        for line in BufReader::new(pipe).split(b'\n').map_while(std::result::Result::ok) {
+            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+fn number(status: std::process::ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt;
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}
