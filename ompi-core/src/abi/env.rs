@@ -1,10 +1,10 @@
 //! Environment: starting, ending, versions, time. MPI 5.0 §9 and §11.2.
 
-use super::kinds::{Out, Place, Raw};
+use super::kinds::{Aint, Buffer, Info, Out, Place, Raw};
 use crate::error::{Class, Fault, Result};
 use crate::init::{self, ThreadLevel};
 use alloc::format;
-use core::ffi::{c_char, c_int};
+use core::ffi::{c_char, c_int, c_void};
 use opal_core::framework::timer;
 
 /// MPI_MAX_LIBRARY_VERSION_STRING.
@@ -80,6 +80,18 @@ rows! {
     fn Wtick() -> f64 => {
         1.0 / timer::frequency() as f64
     }
+
+    /// Whether this thread started MPI. MPI 5.0 §11.6.2.
+    fn Is_thread_main(flag: Out<c_int>) [] => unsupported
+
+    /// Allocates memory that may suit communication. MPI 5.0 §9.2.
+    fn Alloc_mem(size: Raw<Aint>, info: Info, baseptr: Raw<*mut c_void>) [] => unsupported
+
+    /// Frees memory of MPI_Alloc_mem. MPI 5.0 §9.2.
+    fn Free_mem(base: Buffer) [] => unsupported
+
+    /// The hardware resources on which this process runs. MPI 5.0 §9.1.2.
+    fn Get_hw_resource_info(hw_info: Out<usize>) [] => unsupported
 
     /// Ends the job. MPI 5.0 §9.7.
     fn Abort(comm: super::kinds::Comm, errorcode: Raw<c_int>) [] => {

@@ -1,19 +1,31 @@
 //! The kinds of parameters: what C passes, how it is checked, what a row's body sees.
 //!
 //! A kind checks what it can know alone; what depends on a second argument (a rank and its communicator, a buffer and
-//! its count) is checked by the small functions at the end of this file, called first thing in a row's body.
+//! its count) is checked by the small functions of [`pair`], called first thing in a row's body.
 
 use super::Scope;
 use crate::comm::Communicator;
-use crate::data::Data;
 use crate::datatype::{self, Datatype as Type};
 use crate::error::{Class, Fault, Result};
 use crate::op::Op as Operation;
-use crate::status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Status};
+use crate::status::{ANY_TAG, Status};
 use alloc::format;
 use alloc::sync::Arc;
-use core::ffi::{c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::marker::PhantomData;
+
+mod pair;
+mod place;
+
+pub use pair::{data, dest, root, source};
+pub use place::{CountArray, CountPlace, Counts, OutCount, Place, array};
+
+/// MPI_Aint: as wide as MPI_Count on every machine that we know.
+pub type Aint = i64;
+/// MPI_Offset.
+pub type Offset = i64;
+/// MPI_Count, where the plain function has it, too.
+pub type LargeCount = i64;
 
 /// A kind of parameter.
 pub trait Kind {
@@ -152,6 +164,79 @@ same! {
     }
 }
 
+same! {
+    /// An array that is read. The row's body knows its length and calls [`array`].
+    Array<T>, *const T => *const T, |raw| Ok(raw)
+}
+
+same! {
+    /// An array that is written. The row's body knows its length.
+    OutArray<T>, *mut T => *mut T, |raw| Ok(raw)
+}
+
+same! {
+    /// A text of the caller's; not null.
+    Text, *const c_char => &'static CStr, |raw| match raw.is_null() {
+        // SAFETY: not null; a NUL ends it by the contract of a C string.
+        false => Ok(unsafe { CStr::from_ptr(raw) }),
+        true => Err(Fault::new(Class::Arg).because("a null pointer is no text")),
+    }
+}
+
+same! {
+    /// A function of the user's, or one of the predefined values, which are small numbers and never called.
+    Callback, *const c_void => *const c_void, |raw| Ok(raw)
+}
+
+same! {
+    /// A status that is read; MPI_STATUS_IGNORE is an error.
+    InStatus, *const Status => Status, |raw| match raw.is_null() {
+        // SAFETY: not null, so a status of the caller's.
+        false => Ok(unsafe { raw.read() }),
+        true => Err(Fault::new(Class::Arg).because("MPI_STATUS_IGNORE says nothing")),
+    }
+}
+
+same! {
+    /// The place of a communicator's handle, for calls that take it and change it.
+    CommPlace, *mut usize => Place<usize>, |raw| Place::new(raw), scope pointed_scope
+}
+
+same! {
+    /// An error handler; the row's body knows for which kind of object.
+    Errhandler, usize => usize, |raw| Ok(raw)
+}
+
+same! {
+    /// An info object or MPI_INFO_NULL.
+    Info, usize => usize, |raw| Ok(raw)
+}
+
+same! {
+    /// A request; the row's body knows which kinds of request it takes.
+    Request, usize => usize, |raw| Ok(raw)
+}
+
+same! {
+    /// A message of a matched probe.
+    Message, usize => usize, |raw| Ok(raw)
+}
+
+same! {
+    /// A window.
+    Win, usize => usize, |raw| Ok(raw)
+}
+
+same! {
+    /// A file.
+    File, usize => usize, |raw| Ok(raw)
+}
+
+same! {
+    /// A session.
+    Session, usize => usize, |raw| Ok(raw)
+}
+
 /// A number of elements or bytes: int, or MPI_Count in the `_c` twin.
 pub struct Count;
 
@@ -190,188 +275,12 @@ impl Kind for Signed {
     }
 }
 
-/// A place for a count: int*, or MPI_Count* in the `_c` twin. A value that does not fit int becomes MPI_UNDEFINED.
-pub struct OutCount;
-
-/// Where a count goes.
-#[derive(Clone, Copy)]
-pub enum CountPlace {
-    /// int*.
-    Int(Place<c_int>),
-    /// MPI_Count*.
-    Large(Place<i64>),
-}
-
-impl CountPlace {
-    /// Writes it.
-    pub fn set(self, value: i64) {
-        match self {
-            CountPlace::Int(place) => place.set(c_int::try_from(value).unwrap_or(crate::status::UNDEFINED)),
-            CountPlace::Large(place) => place.set(value),
-        }
+fn pointed_scope(at: *mut usize) -> Scope {
+    // SAFETY: null, or the place of a handle by the contract of the kind.
+    match unsafe { at.as_ref() } {
+        Some(handle) => Scope::Comm(*handle),
+        None => Scope::None,
     }
-}
-
-impl Kind for OutCount {
-    type C = *mut c_int;
-    type Large = *mut i64;
-    type Value = CountPlace;
-
-    unsafe fn check(raw: *mut c_int) -> Result<CountPlace> {
-        Place::new(raw).map(CountPlace::Int)
-    }
-
-    unsafe fn check_large(raw: *mut i64) -> Result<CountPlace> {
-        Place::new(raw).map(CountPlace::Large)
-    }
-}
-
-/// An array of counts or displacements: int[], or MPI_Count[]/MPI_Aint[] in the `_c` twin. Its length is known only to
-/// the row's body, which calls [`CountArray::of`].
-pub struct Counts;
-
-/// The array before its length is known.
-#[derive(Clone, Copy)]
-pub enum CountArray {
-    /// int[].
-    Int(*const c_int),
-    /// MPI_Count[] or MPI_Aint[].
-    Large(*const i64),
-}
-
-impl CountArray {
-    /// The first `length` elements; null is an error unless `length` is 0.
-    ///
-    /// # Safety
-    /// The array has that many elements.
-    pub unsafe fn of(self, length: usize, argument: &'static str) -> Result<crate::data::Counts<'static>> {
-        let null = match self {
-            CountArray::Int(at) => at.is_null(),
-            CountArray::Large(at) => at.is_null(),
-        };
-        if null && length > 0 {
-            return Err(Fault::new(Class::Arg).argument(argument).because("the array is a null pointer"));
-        }
-        Ok(match self {
-            _ if length == 0 => crate::data::Counts::Int(&[]),
-            // SAFETY: not null; the length is the caller's promise.
-            CountArray::Int(at) => crate::data::Counts::Int(unsafe { core::slice::from_raw_parts(at, length) }),
-            // SAFETY: not null; the length is the caller's promise.
-            CountArray::Large(at) => crate::data::Counts::Large(unsafe { core::slice::from_raw_parts(at, length) }),
-        })
-    }
-}
-
-impl Kind for Counts {
-    type C = *const c_int;
-    type Large = *const i64;
-    type Value = CountArray;
-
-    #[inline(always)]
-    unsafe fn check(raw: *const c_int) -> Result<CountArray> {
-        Ok(CountArray::Int(raw))
-    }
-
-    #[inline(always)]
-    unsafe fn check_large(raw: *const i64) -> Result<CountArray> {
-        Ok(CountArray::Large(raw))
-    }
-}
-
-/// A place of the caller's for one value; not null.
-#[derive(Debug)]
-pub struct Place<T>(*mut T);
-
-impl<T> Clone for Place<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Place<T> {}
-
-impl<T: Copy> Place<T> {
-    fn new(raw: *mut T) -> Result<Place<T>> {
-        match raw.is_null() {
-            false => Ok(Place(raw)),
-            true => Err(Fault::new(Class::Arg).because("a null pointer cannot take the result")),
-        }
-    }
-
-    /// Writes the result.
-    #[inline(always)]
-    pub fn set(self, value: T) {
-        // SAFETY: not null by `new`, the caller's to write by the standard.
-        unsafe { self.0.write(value) }
-    }
-
-    /// Reads what is there, for arguments that go in and out.
-    #[inline(always)]
-    pub fn get(self) -> T {
-        // SAFETY: as `set`.
-        unsafe { self.0.read() }
-    }
-
-    /// The pointer itself, for arrays and strings.
-    pub fn as_ptr(self) -> *mut T {
-        self.0
-    }
-}
-
-/// The first `length` elements of an array of the caller's; null is an error unless `length` is 0.
-///
-/// # Safety
-/// The array has that many elements.
-pub unsafe fn array<T>(at: *const T, length: usize, argument: &'static str) -> Result<&'static [T]> {
-    if length == 0 {
-        return Ok(&[]);
-    }
-    if at.is_null() {
-        return Err(Fault::new(Class::Arg).argument(argument).because("the array is a null pointer"));
-    }
-    // SAFETY: not null; the length is the caller's promise.
-    Ok(unsafe { core::slice::from_raw_parts(at, length) })
-}
-
-/// A buffer with its count and datatype. Null is an error only if data would lie at address 0 (MPI_BOTTOM is 0, too).
-#[inline(always)]
-pub fn data<'a>(at: *mut u8, count: usize, datatype: &'a Type, argument: &'static str) -> Result<Data<'a>> {
-    if at.is_null() && count > 0 && datatype.layout.size() > 0 && datatype.layout.true_lb() == 0 {
-        return Err(Fault::new(Class::Buffer).argument(argument).because("a null pointer with a count above 0"));
-    }
-    Ok(Data { at, count, datatype })
-}
-
-/// Checks a destination rank against its communicator: a rank of it or MPI_PROC_NULL.
-#[inline(always)]
-pub fn dest(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
-    match (rank as u32 as usize) < comm.peers().size() || rank == PROC_NULL {
-        true => Ok(()),
-        false => Err(bad_rank(rank, comm, "", Class::Rank).argument(argument)),
-    }
-}
-
-/// Checks a source rank: as [`dest`], or MPI_ANY_SOURCE.
-#[inline(always)]
-pub fn source(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
-    match (rank as u32 as usize) < comm.peers().size() || rank == PROC_NULL || rank == ANY_SOURCE {
-        true => Ok(()),
-        false => Err(bad_rank(rank, comm, " nor MPI_ANY_SOURCE", Class::Rank).argument(argument)),
-    }
-}
-
-/// Checks the root of a collective operation on an intracommunicator.
-pub fn root(rank: i32, comm: &Communicator) -> Result<usize> {
-    match (rank as u32 as usize) < comm.size() {
-        true => Ok(rank as usize),
-        false => Err(bad_rank(rank, comm, "", Class::Root).argument("root")),
-    }
-}
-
-#[cold]
-fn bad_rank(rank: i32, comm: &Communicator, or: &str, class: Class) -> Fault {
-    let ranks = comm.peers().size();
-    Fault::new(class).because(format!("{rank} is no rank of the communicator (0 to {}){or}", ranks - 1))
 }
 
 #[cold]

@@ -18,7 +18,8 @@
 /// ```
 /// Flags: `large` adds the twin `MPI_X_c`, whose kinds use their `Large` C type. `always`: may be called before MPI is
 /// initialised and after it is finalised; all others are refused then. `tool` (MPI_T): errors are returned and no
-/// handler is called; implies `always`. A row with `->` gets its arguments as C passed them and cannot fail.
+/// handler is called; implies `always`. `unsupported` instead of a body: the function checks no argument, so that the
+/// honest error wins, and raises MPI_ERR_UNSUPPORTED_OPERATION. A row with `->` gets its arguments as C passed them and cannot fail.
 macro_rules! rows {
     () => {};
     ($(#[$doc:meta])* fn $name:ident($($p:ident: $k:ty),* $(,)?) -> $ret:ty => $body:block $($rest:tt)*) => {
@@ -31,11 +32,7 @@ macro_rules! rows {
         rows! { $($rest)* }
     };
     ($(#[$doc:meta])* fn $name:ident($($p:ident: $k:ty),* $(,)?) [$($flag:ident),*] => unsupported $($rest:tt)*) => {
-        rows! { @one [$($flag)*] $(#[$doc])* $name ($($p: $k),*) {
-            #[allow(unused_variables)]
-            let checked = ($($p,)*);
-            Err($crate::error::Fault::new($crate::error::Class::UnsupportedOperation))
-        } }
+        rows! { @refuse [$($flag)*] $(#[$doc])* $name ($($p: $k),*) }
         rows! { $($rest)* }
     };
     ($(#[$doc:meta])* fn $name:ident($($p:ident: $k:ty),* $(,)?) [$($flag:ident),*] => $body:block $($rest:tt)*) => {
@@ -52,6 +49,31 @@ macro_rules! rows {
     (@one [large always] $($row:tt)*) => {
         rows! { @emit always raise C check [] $($row)* }
         rows! { @emit always raise Large check_large [_c] $($row)* }
+    };
+    (@refuse [] $($row:tt)*) => { rows! { @refusal initialized raise C [] $($row)* } };
+    (@refuse [always] $($row:tt)*) => { rows! { @refusal always raise C [] $($row)* } };
+    (@refuse [tool] $($row:tt)*) => { rows! { @refusal always raise_tool C [] $($row)* } };
+    (@refuse [large] $($row:tt)*) => {
+        rows! { @refusal initialized raise C [] $($row)* }
+        rows! { @refusal initialized raise Large [_c] $($row)* }
+    };
+    (@refusal $state:ident $raise:ident $ctype:ident [$($suffix:ident)?] $(#[$doc:meta])* $name:ident ($($p:ident: $k:ty),*)) => {
+        pastey::paste! {
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn [<PMPI_ $name $($suffix)?>]($($p: <$k as $crate::abi::kinds::Kind>::$ctype),*) -> core::ffi::c_int {
+                let fault = match $crate::init::$state() {
+                    Ok(()) => $crate::error::Fault::new($crate::error::Class::UnsupportedOperation),
+                    Err(fault) => fault,
+                };
+                $crate::abi::$raise(
+                    concat!("MPI_", stringify!($name) $(, stringify!($suffix))?),
+                    &[$(<$k as $crate::abi::kinds::Kind>::scope(&raw const $p as *const ())),*],
+                    fault,
+                )
+            }
+            weak_alias!([<$name $($suffix)?>]);
+        }
     };
     (@emit $state:ident $raise:ident $ctype:ident $check:ident [$($suffix:ident)?] $(#[$doc:meta])* $name:ident ($($p:ident: $k:ty),*) $body:block) => {
         pastey::paste! {

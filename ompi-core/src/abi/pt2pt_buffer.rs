@@ -1,0 +1,42 @@
+//! Buffers for buffered sends. MPI 5.0 §3.6.
+
+use super::kinds::{Buffer, Comm, Count, Out, OutCount, Raw, Session};
+use core::ffi::c_void;
+
+rows! {
+    /// Gives a communicator memory for buffered sends. MPI 5.0 §3.6.1.
+    fn Comm_attach_buffer(comm: Comm, buffer: Buffer, size: Count) [large] => unsupported
+
+    /// Gives a session memory for buffered sends. MPI 5.0 §3.6.1.
+    fn Session_attach_buffer(session: Session, buffer: Buffer, size: Count) [large] => unsupported
+
+    /// Gives this process memory for buffered sends. MPI 5.0 §3.6.1.
+    fn Buffer_attach(buffer: Buffer, size: Count) [large] => unsupported
+
+    /// Waits for a communicator's buffered sends and takes its memory back. MPI 5.0 §3.6.2.
+    fn Comm_detach_buffer(comm: Comm, buffer_addr: Raw<*mut c_void>, size: OutCount) [large] => unsupported
+
+    /// Waits for a session's buffered sends and takes its memory back. MPI 5.0 §3.6.2.
+    fn Session_detach_buffer(session: Session, buffer_addr: Raw<*mut c_void>, size: OutCount) [large] => unsupported
+
+    /// Waits for this process's buffered sends and takes the memory back. MPI 5.0 §3.6.2.
+    fn Buffer_detach(buffer_addr: Raw<*mut c_void>, size: OutCount) [large] => unsupported
+
+    /// Waits until a communicator's buffered messages have left. MPI 5.0 §3.6.2.
+    fn Comm_flush_buffer(comm: Comm) [] => unsupported
+
+    /// Waits until a session's buffered messages have left. MPI 5.0 §3.6.2.
+    fn Session_flush_buffer(session: Session) [] => unsupported
+
+    /// Waits until this process's buffered messages have left. MPI 5.0 §3.6.2.
+    fn Buffer_flush() [] => unsupported
+
+    /// Begins to flush a communicator's buffer. MPI 5.0 §3.6.2.
+    fn Comm_iflush_buffer(comm: Comm, request: Out<usize>) [] => unsupported
+
+    /// Begins to flush a session's buffer. MPI 5.0 §3.6.2.
+    fn Session_iflush_buffer(session: Session, request: Out<usize>) [] => unsupported
+
+    /// Begins to flush this process's buffer. MPI 5.0 §3.6.2.
+    fn Buffer_iflush(request: Out<usize>) [] => unsupported
+}
