@@ -2,7 +2,12 @@
 #![allow(unsafe_code)]
 
 use crate::datatype::Datatype;
+use crate::error::{Class, Fault, Result};
+use alloc::format;
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
 use opal_core::datatype::Convertor;
+use opal_core::framework::memcpy;
 
 /// `count` elements of a datatype at an address.
 #[derive(Clone, Copy, Debug)]
@@ -119,4 +124,103 @@ impl<'a> TypedBlocks<'a> {
         let at = self.at.wrapping_offset(self.displacements.get(rank));
         Data { at, count: self.counts.count(rank), datatype: self.datatypes[rank] }
     }
+}
+
+/// Copies data from one place to another of this process; their types may differ, their bytes are the same.
+///
+/// `Err(Truncate)` if there is more than `to` has room for; nothing is copied then.
+///
+/// # Safety
+/// `from` is readable, `to` writable, and they do not overlap.
+pub unsafe fn copy(from: &Data<'_>, to: &Data<'_>) -> Result<()> {
+    let bytes = from.bytes();
+    if bytes > to.bytes() {
+        let reason = format!("{bytes} bytes do not fit in a receive buffer of {}", to.bytes());
+        return Err(Fault::new(Class::Truncate).because(reason));
+    }
+    if bytes == 0 {
+        return Ok(());
+    }
+    match (from.contiguous(), to.contiguous()) {
+        // SAFETY: both are runs of at least `bytes`.
+        (Some(from), Some(to)) => unsafe { memcpy::copy(to, from, bytes) },
+        (None, Some(to)) => {
+            // SAFETY: readable by the caller's promise.
+            let mut walk = unsafe { from.convertor() };
+            // SAFETY: `to` is a run of at least `bytes` that does not overlap.
+            unsafe { walk.pack(to, bytes) };
+        }
+        (Some(from), None) => {
+            // SAFETY: writable by the caller's promise.
+            let mut walk = unsafe { to.convertor() };
+            // SAFETY: `from` is a run of `bytes` that does not overlap.
+            unsafe { walk.unpack(from, bytes) };
+        }
+        // SAFETY: the caller's promise.
+        (None, None) => unsafe { copy_through(from, to) },
+    }
+    Ok(())
+}
+
+/// Copies by way of a small packed buffer that stays in the cache.
+///
+/// # Safety
+/// That of [`copy`], and there is room.
+unsafe fn copy_through(from: &Data<'_>, to: &Data<'_>) {
+    let mut packed = [const { MaybeUninit::<u8>::uninit() }; 8192];
+    let between = packed.as_mut_ptr().cast::<u8>();
+    // SAFETY: readable by the caller's promise.
+    let mut out = unsafe { from.convertor() };
+    // SAFETY: writable by the caller's promise.
+    let mut into = unsafe { to.convertor() };
+    loop {
+        // SAFETY: a buffer of this length of our own.
+        let bytes = unsafe { out.pack(between, packed.len()) };
+        if bytes == 0 {
+            return;
+        }
+        // SAFETY: `bytes` bytes were just written.
+        unsafe { into.unpack(between, bytes) };
+    }
+}
+
+/// Memory for elements of a datatype, wherever its bounds lie.
+pub struct Room {
+    lines: Vec<Line>,
+    // From the first byte of memory to the address of element 0.
+    origin: isize,
+}
+
+#[repr(C, align(64))]
+struct Line([MaybeUninit<u8>; 64]);
+
+impl Room {
+    /// Room for the data of `count` elements and what lies between; `Err(NoMem)`.
+    pub fn new(count: usize, datatype: &Datatype) -> Result<Room> {
+        let layout = &datatype.layout;
+        let fault = || no_room(count.saturating_mul(layout.size()));
+        if count == 0 || layout.size() == 0 {
+            return Ok(Room { lines: Vec::new(), origin: 0 });
+        }
+        let last =
+            isize::try_from(count - 1).ok().and_then(|last| last.checked_mul(layout.extent())).ok_or_else(fault)?;
+        let bytes = last.unsigned_abs().checked_add(layout.true_extent() as usize).ok_or_else(fault)?;
+        let mut lines = Vec::new();
+        lines.try_reserve_exact(bytes.div_ceil(64)).map_err(|_| fault())?;
+        Ok(Room { lines, origin: -(layout.true_lb() + last.min(0)) })
+    }
+
+    /// Where element 0 is addressed, as MPI counts addresses; data lies from its true lower bound on.
+    pub fn at(&mut self) -> *mut u8 {
+        self.lines.as_mut_ptr().cast::<u8>().wrapping_offset(self.origin)
+    }
+}
+
+// SAFETY: owns plain memory.
+unsafe impl Send for Room {}
+
+/// The fault for memory that is not to be had.
+#[cold]
+pub fn no_room(bytes: usize) -> Fault {
+    Fault::new(Class::NoMem).because(format!("no memory for a temporary buffer of {bytes} bytes"))
 }

@@ -17,6 +17,7 @@ pub mod data;
 pub mod datatype;
 pub mod errhandler;
 pub mod error;
+pub mod executor;
 pub mod framework;
 pub mod group;
 pub mod handle;

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::datatype::{Layout, Primitive, Run, Scalar};
-use opal_core::sync::AtomicBool;
+use opal_core::sync::{AtomicBool, AtomicUsize, Guarded};
 
 /// All of them, indexed by handle - 0x200.
 pub struct Set(Box<[Option<Datatype>]>);
@@ -19,8 +19,10 @@ impl Set {
             slots[row.handle as usize - 0x200] = Some(Datatype {
                 layout,
                 combiner: COMBINER_NAMED,
-                name: row.name,
                 predefined: row.handle,
+                own_name: row.name,
+                given_name: Guarded::new(None),
+                handle: AtomicUsize::new(row.handle as usize),
                 committed: AtomicBool::new(true),
             });
         }
@@ -110,7 +112,7 @@ rows! {
     562 MPI_2INTEGER SignedInt 4;
     568 MPI_C_BOOL Logical 1;
     569 MPI_CXX_BOOL Logical 1;
-    572 MPI_WCHAR Signed 4;
+    572 MPI_WCHAR Character 4;
     576 MPI_INT8_T Signed 1;
     577 MPI_UINT8_T Unsigned 1;
     579 MPI_CHAR Character 1;
@@ -138,7 +140,7 @@ rows! {
     731 MPI_COMPLEX8 Complex 8;
     736 MPI_LOGICAL16 Logical 16;
     737 MPI_INTEGER16 Signed 16;
-    738 MPI_REAL16 Float 16;
+    738 MPI_REAL16 Quad 16;
     739 MPI_COMPLEX16 Complex 16;
-    747 MPI_COMPLEX32 Complex 32;
+    747 MPI_COMPLEX32 QuadComplex 32;
 }

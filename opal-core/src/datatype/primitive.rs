@@ -9,8 +9,12 @@ pub enum Scalar {
     Unsigned,
     /// IEEE 754 (16 bytes: the x87 80-bit format in 16 bytes of storage).
     Float,
+    /// IEEE 754 binary128, which software computes; never `Float`, whose 16 bytes are the x87 format.
+    Quad,
     /// Real and imaginary part, each a `Float` of half the size.
     Complex,
+    /// Real and imaginary part, each a `Quad`.
+    QuadComplex,
     /// Zero is false.
     Logical,
     /// Text: no arithmetic.
@@ -43,7 +47,7 @@ impl Primitive {
     /// Natural alignment in C on x86-64.
     pub const fn align(self) -> usize {
         match self.scalar {
-            Scalar::Complex | Scalar::FloatPair => (self.bytes / 2) as usize,
+            Scalar::Complex | Scalar::QuadComplex | Scalar::FloatPair => (self.bytes / 2) as usize,
             _ => self.bytes as usize,
         }
     }

@@ -1,0 +1,25 @@
+//! MPI_Bcast by a binomial tree.
+
+use ompi_core::data::Data;
+use ompi_core::error::Result;
+use ompi_core::executor::Executor;
+
+/// Ranks are counted from the root; the parent of one is itself without its lowest set bit.
+pub fn bcast<E: Executor + ?Sized>(executor: &mut E, data: &Data<'_>, root: usize) -> Result<()> {
+    let size = executor.size();
+    let relative = (executor.rank() + size - root) % size;
+    let absolute = |relative: usize| (relative + root) % size;
+    let mut bit = size.next_power_of_two();
+    if relative != 0 {
+        bit = 1 << relative.trailing_zeros();
+        executor.recv(data, absolute(relative - bit))?;
+    }
+    // The farthest child first: it has the largest tree below it.
+    while bit > 1 {
+        bit /= 2;
+        if relative + bit < size {
+            executor.start_send(data, absolute(relative + bit))?;
+        }
+    }
+    executor.finish()
+}

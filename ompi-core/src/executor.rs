@@ -1,0 +1,149 @@
+//! What an algorithm of a collective operation asks for: messages, copies, reductions and room.
+//!
+//! Algorithms are written once against [`Executor`]. [`Immediate`] runs each step as it is asked for; a recorder may
+//! keep the steps for later instead (nonblocking and persistent collectives). An algorithm therefore never looks at
+//! received data and branches only on what it knows beforehand.
+#![allow(unsafe_code)]
+
+use crate::comm::Communicator;
+use crate::data::{self, Data, Room};
+use crate::error::{Fault, Result};
+use crate::framework::pml::{self, Lane, Mode};
+use crate::op::Op;
+use crate::request::{self, Request};
+use alloc::vec::Vec;
+
+/// One process's part in one collective operation. Ranks are those of the communicator.
+///
+/// Who makes an executor promises (see [`Immediate::new`]) that the data the algorithm passes to it, parts of the
+/// operation's arguments or of [`Executor::room`], may be read and written; the methods themselves are safe to call
+/// for such data.
+pub trait Executor {
+    /// This process's rank.
+    fn rank(&self) -> usize;
+
+    /// Number of ranks.
+    fn size(&self) -> usize;
+
+    /// Sends; the data may change afterwards.
+    fn send(&mut self, data: &Data<'_>, to: usize) -> Result<()>;
+
+    /// Receives; the data is there afterwards.
+    fn recv(&mut self, data: &Data<'_>, from: usize) -> Result<()>;
+
+    /// Begins to send; done after [`Executor::finish`].
+    fn start_send(&mut self, data: &Data<'_>, to: usize) -> Result<()>;
+
+    /// Begins to receive; done after [`Executor::finish`].
+    fn start_recv(&mut self, data: &Data<'_>, from: usize) -> Result<()>;
+
+    /// Completes all that was started, also when some of it fails; returns the first failure.
+    fn finish(&mut self) -> Result<()>;
+
+    /// Copies between buffers of this process that do not overlap; their types may differ.
+    fn copy(&mut self, from: &Data<'_>, to: &Data<'_>) -> Result<()>;
+
+    /// `inout[i] = input[i] op inout[i]`, for data of equal count and type.
+    fn reduce(&mut self, op: &Op, input: &Data<'_>, inout: &Data<'_>) -> Result<()>;
+
+    /// Room for as many elements of the same type, until the operation ends; `Err(NoMem)`.
+    fn room<'a>(&mut self, like: &Data<'a>) -> Result<Data<'a>>;
+
+    /// Sends to one and receives from another at the same time.
+    fn exchange(&mut self, out: &Data<'_>, to: usize, into: &Data<'_>, from: usize) -> Result<()> {
+        self.start_recv(into, from)?;
+        self.start_send(out, to)?;
+        self.finish()
+    }
+}
+
+/// Runs every step at once over the PML.
+pub struct Immediate<'a> {
+    lane: Lane<'a>,
+    tag: i32,
+    started: Vec<Request>,
+    rooms: Vec<Room>,
+}
+
+impl<'a> Immediate<'a> {
+    /// For one operation on `comm`, whose messages carry `tag` on the collective lane.
+    ///
+    /// # Safety
+    /// Until the executor is dropped, all data passed to it is readable where it is sent, copied or reduced from, and
+    /// writable where it is received, copied or reduced to.
+    pub unsafe fn new(comm: &'a Communicator, tag: i32) -> Immediate<'a> {
+        Immediate { lane: Lane { comm, collective: true }, tag, started: Vec::new(), rooms: Vec::new() }
+    }
+}
+
+impl Executor for Immediate<'_> {
+    fn rank(&self) -> usize {
+        self.lane.comm.rank as usize
+    }
+
+    fn size(&self) -> usize {
+        self.lane.comm.size()
+    }
+
+    fn send(&mut self, data: &Data<'_>, to: usize) -> Result<()> {
+        // SAFETY: readable by the contract of `new`.
+        unsafe { pml::selected().send(data, to as i32, self.tag, Mode::Standard, self.lane) }
+    }
+
+    fn recv(&mut self, data: &Data<'_>, from: usize) -> Result<()> {
+        // SAFETY: writable by the contract of `new`.
+        unsafe { pml::selected().recv(data, from as i32, self.tag, self.lane, None) }
+    }
+
+    fn start_send(&mut self, data: &Data<'_>, to: usize) -> Result<()> {
+        self.started.try_reserve(1).map_err(|_| data::no_room(data.bytes()))?;
+        // SAFETY: readable by the contract of `new` until `finish`, which drop calls.
+        let request = unsafe { pml::selected().isend(data, to as i32, self.tag, Mode::Standard, self.lane) }?;
+        self.started.push(request);
+        Ok(())
+    }
+
+    fn start_recv(&mut self, data: &Data<'_>, from: usize) -> Result<()> {
+        self.started.try_reserve(1).map_err(|_| data::no_room(data.bytes()))?;
+        // SAFETY: writable by the contract of `new` until `finish`, which drop calls.
+        let request = unsafe { pml::selected().irecv(data, from as i32, self.tag, self.lane) }?;
+        self.started.push(request);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        // Not `wait_all` by itself: every request completes, whatever became of those before it.
+        let mut first: Option<Fault> = None;
+        for request in self.started.drain(..) {
+            if let Err(fault) = request::wait_all([request]) {
+                first.get_or_insert(fault);
+            }
+        }
+        first.map_or(Ok(()), Err)
+    }
+
+    fn copy(&mut self, from: &Data<'_>, to: &Data<'_>) -> Result<()> {
+        // SAFETY: by the contract of `new`.
+        unsafe { data::copy(from, to) }
+    }
+
+    fn reduce(&mut self, op: &Op, input: &Data<'_>, inout: &Data<'_>) -> Result<()> {
+        debug_assert_eq!(input.count, inout.count);
+        // SAFETY: by the contract of `new`.
+        unsafe { op.reduce(input.at, inout.at, inout.count, inout.datatype) }
+    }
+
+    fn room<'d>(&mut self, like: &Data<'d>) -> Result<Data<'d>> {
+        let mut room = Room::new(like.count, like.datatype)?;
+        let data = Data { at: room.at(), ..*like };
+        self.rooms.push(room);
+        Ok(data)
+    }
+}
+
+impl Drop for Immediate<'_> {
+    fn drop(&mut self) {
+        // An algorithm that fails midway leaves requests behind that still use the buffers.
+        let _ = self.finish();
+    }
+}
