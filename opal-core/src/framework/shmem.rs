@@ -69,12 +69,19 @@ crate::framework! {
 }
 
 static SELECTED: Once<&'static dyn Module> = Once::new();
+static INHERITED: Once<Option<Inherited>> = Once::new();
 
 /// Chooses the component. Once, before transports are opened; without one, those that need it decline.
 pub fn select(inherited: Option<Inherited>) -> Result<()> {
     let (_, module) = mca::select_one(&FRAMEWORK, &OMPI_SHMEMS, |component| component.query(inherited))?;
     SELECTED.call_once(|| module);
+    INHERITED.call_once(|| inherited);
     Ok(())
+}
+
+/// What [`select`] was given: this process's place among those of its node.
+pub fn inherited() -> Option<Inherited> {
+    INHERITED.get().copied().flatten()
 }
 
 /// The running module.

@@ -1,2 +1,5 @@
 //! Queues between processes and threads: the algorithm apart from its storage.
 #![allow(unsafe_code)]
+
+pub mod lines;
+pub mod small;

@@ -1,0 +1,158 @@
+//! What lies where in an inbox, and the address that a process publishes.
+//!
+//! Inbox, offsets in bytes, `n` ranks on the node; all zeros at first:
+//!
+//! | offset | bytes | what | who writes |
+//! |---|---|---|---|
+//! | 0 | 4 | asleep: the owner wants to be woken | owner; a sender that wakes it |
+//! | 4 | 4 | bell: the futex that the owner sleeps on | senders |
+//! | 64 | n / 8 | inbound: bit s says that rank s has sent something | each sender once |
+//! | 4096 | 64 · n | how many slots the owner has consumed, a line per sender | owner |
+//! | A | 8192 · n | slots, per sender | the sender |
+//! | B | 262144 · n | byte ring, per sender | the sender |
+//!
+//! A is the end of the lines before, B that of the slots, each rounded up to a page. Nothing is touched before it is used.
+//!
+//! Address, little-endian: 0 wire id u32 · 4 registered for membarrier u8, 3 bytes zero · 8 local rank u32 · 12 local size
+//! u32 · 16 shmem address [24] · 40 cores [32].
+
+use alloc::vec::Vec;
+use opal_core::framework::shmem;
+use opal_core::queue::lines::{POOL_BYTES, RING_BYTES, SLOTS};
+use opal_core::sys::Cores;
+
+/// Where the owner says that it sleeps.
+pub const ASLEEP: usize = 0;
+/// What it sleeps on.
+pub const BELL: usize = 4;
+/// The bitmap of senders.
+pub const INBOUND: usize = 64;
+/// The published counts.
+pub const CONSUMED: usize = PAGE;
+/// The most ranks of a node: the bitmap ends where the counts begin.
+pub const MAX_RANKS: u32 = ((CONSUMED - INBOUND) * 8) as u32;
+const LINE: usize = 64;
+const PAGE: usize = 4096;
+
+/// What both ends must agree on; the number changes whenever anything in this file or in the queue does.
+pub const FORMAT: &str = "btl/sm 1: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length";
+
+/// Hash (FNV-1a) of the format and its sizes.
+pub const WIRE_ID: u32 = {
+    let mut hash = 0x811c_9dc5u32;
+    let (text, mut index) = (FORMAT.as_bytes(), 0);
+    while index < text.len() {
+        hash = (hash ^ text[index] as u32).wrapping_mul(0x0100_0193);
+        index += 1;
+    }
+    hash = (hash ^ SLOTS).wrapping_mul(0x0100_0193);
+    (hash ^ POOL_BYTES as u32).wrapping_mul(0x0100_0193)
+};
+
+/// Offset of a sender's published count.
+pub const fn consumed(sender: u32) -> usize {
+    CONSUMED + sender as usize * LINE
+}
+
+/// Offset of a sender's slots.
+pub const fn slots(sender: u32, ranks: u32) -> usize {
+    (CONSUMED + ranks as usize * LINE).next_multiple_of(PAGE) + sender as usize * RING_BYTES
+}
+
+/// Offset of a sender's byte ring.
+pub const fn pool(sender: u32, ranks: u32) -> usize {
+    slots(ranks, ranks).next_multiple_of(PAGE) + sender as usize * POOL_BYTES
+}
+
+/// Bytes of an inbox.
+pub const fn inbox_bytes(ranks: u32) -> usize {
+    pool(ranks, ranks)
+}
+
+/// What a process publishes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// [`WIRE_ID`] there.
+    pub wire_id: u32,
+    /// Its membarrier registration worked.
+    pub registered: bool,
+    /// Its place on the node.
+    pub local_rank: u32,
+    /// Number of ranks on the node.
+    pub local_size: u32,
+    /// Its inbox.
+    pub inbox: shmem::Address,
+    /// Where it may run.
+    pub cores: Cores,
+}
+
+impl Address {
+    /// As bytes.
+    pub fn to_bytes(self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(ADDRESS_BYTES);
+        bytes.extend(self.wire_id.to_le_bytes());
+        bytes.extend([u8::from(self.registered), 0, 0, 0]);
+        bytes.extend(self.local_rank.to_le_bytes());
+        bytes.extend(self.local_size.to_le_bytes());
+        bytes.extend(self.inbox);
+        self.cores.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+        bytes
+    }
+
+    /// From bytes; `None` if too short for even a wire id, which is all that is certain of another format.
+    pub fn wire_id_of(bytes: &[u8]) -> Option<u32> {
+        Some(u32::from_le_bytes(*bytes.first_chunk()?))
+    }
+
+    /// From bytes of our format.
+    pub fn parse(bytes: &[u8]) -> Option<Address> {
+        let bytes: &[u8; ADDRESS_BYTES] = bytes.try_into().ok()?;
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+        let mut inbox = [0; 24];
+        inbox.copy_from_slice(&bytes[16..40]);
+        Some(Address {
+            wire_id: word(0),
+            registered: bytes[4] == 1,
+            local_rank: word(8),
+            local_size: word(12),
+            inbox,
+            cores: [long(40), long(48), long(56), long(64)],
+        })
+    }
+}
+
+const ADDRESS_BYTES: usize = 72;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_do_not_overlap_and_fit_the_launcher_slice() {
+        for ranks in [1, 2, 3, 32, 128, 1000] {
+            assert!(INBOUND + ranks as usize / 8 < CONSUMED);
+            assert!(consumed(ranks) <= slots(0, ranks));
+            assert!(slots(ranks, ranks) <= pool(0, ranks));
+            assert_eq!((slots(1, ranks) % 64, pool(1, ranks) % 64), (0, 0));
+            assert!(inbox_bytes(ranks) <= (1 << 20) + ranks as usize * (512 << 10));
+        }
+    }
+
+    #[test]
+    fn addresses() {
+        let address = Address {
+            wire_id: WIRE_ID,
+            registered: true,
+            local_rank: 3,
+            local_size: 9,
+            inbox: [7; 24],
+            cores: [1, 2, 3, u64::MAX],
+        };
+        let bytes = address.to_bytes();
+        assert_eq!(Address::parse(&bytes), Some(address));
+        assert_eq!(Address::parse(&bytes[1..]), None);
+        assert_eq!(Address::wire_id_of(&bytes), Some(WIRE_ID));
+        assert_eq!(Address::wire_id_of(&bytes[..3]), None);
+    }
+}

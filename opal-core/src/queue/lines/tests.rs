@@ -1,0 +1,131 @@
+use super::*;
+use std::vec::Vec;
+
+#[repr(C, align(64))]
+struct Area([u8; RING_BYTES + POOL_BYTES + 64]);
+
+fn queue() -> (Producer, Consumer, *mut u8) {
+    let base = std::boxed::Box::leak(std::boxed::Box::new(Area([0; RING_BYTES + POOL_BYTES + 64]))).0.as_mut_ptr();
+    // SAFETY: within the area just leaked.
+    let memory = unsafe { Memory::new(base, base.add(RING_BYTES), base.add(RING_BYTES + POOL_BYTES)) };
+    (Producer::new(memory), Consumer::new(memory), base)
+}
+
+fn push(producer: &mut Producer, kind: u8, head: u64, data: &[u8]) -> Result<(), Refused> {
+    // SAFETY: both sides are at least as long as `data`.
+    producer.push(kind, head, data.len(), &mut |to| unsafe { core::ptr::copy(data.as_ptr(), to, data.len()) })
+}
+
+fn pop(consumer: &mut Consumer) -> Option<(u8, u64, Vec<u8>)> {
+    let peeked = consumer.peek().unwrap()?;
+    // SAFETY: the payload lies in the area until `advance`.
+    let data = unsafe { core::slice::from_raw_parts(peeked.at, peeked.bytes) }.to_vec();
+    consumer.advance();
+    Some((peeked.kind, peeked.head, data))
+}
+
+fn pattern(number: u64, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|index| (number as usize * 31 + index * 7) as u8).collect()
+}
+
+#[test]
+fn order_and_content_over_many_laps() {
+    let (mut producer, mut consumer, _) = queue();
+    let (mut sent, mut seen) = (0u64, 0u64);
+    let size = |number: u64| match number % 5 {
+        0 => 0,
+        1 => (number % 57) as usize,
+        2 => 57 + (number * 37 % 1000) as usize,
+        3 => (number * 7919 % PAYLOAD_BYTES as u64) as usize,
+        _ => PAYLOAD_BYTES,
+    };
+    while seen < 20_000 {
+        while push(&mut producer, (sent % 8) as u8, sent, &pattern(sent, size(sent))).is_ok() {
+            sent += 1;
+        }
+        for _ in 0..seen % 7 + 1 {
+            let Some((kind, head, data)) = pop(&mut consumer) else { break };
+            assert_eq!((kind, head), ((seen % 8) as u8, seen));
+            assert_eq!(data, pattern(seen, size(seen)));
+            seen += 1;
+        }
+    }
+}
+
+#[test]
+fn the_largest_payload_always_fits_when_all_is_taken() {
+    for step in 1..200 {
+        let (mut producer, mut consumer, _) = queue();
+        for round in 0..300usize {
+            let bytes = if round % 2 == 0 { PAYLOAD_BYTES } else { step * 163 % PAYLOAD_BYTES };
+            push(&mut producer, 0, 0, &pattern(0, bytes)).unwrap();
+            assert_eq!(pop(&mut consumer).unwrap().2.len(), bytes);
+        }
+    }
+}
+
+#[test]
+fn full_when_nobody_takes() {
+    let (mut producer, mut consumer, _) = queue();
+    for number in 0..SLOTS as u64 {
+        push(&mut producer, 1, number, &[]).unwrap();
+    }
+    assert_eq!(push(&mut producer, 1, 0, &[]), Err(Refused::Full));
+    for _ in 0..SLOTS / 4 {
+        pop(&mut consumer).unwrap();
+    }
+    push(&mut producer, 1, 0, &[]).unwrap();
+}
+
+#[test]
+fn a_lying_consumer_is_noticed() {
+    let (mut producer, _, base) = queue();
+    for number in 0..SLOTS as u64 {
+        push(&mut producer, 1, number, &[]).unwrap();
+    }
+    // SAFETY: the published count lies there.
+    unsafe { base.add(RING_BYTES + POOL_BYTES).cast::<u32>().write(SLOTS + 1) };
+    assert_eq!(push(&mut producer, 1, 0, &[]), Err(Refused::Broken));
+}
+
+#[test]
+fn a_lying_producer_is_noticed() {
+    let lie = |length: u64, place: u64| {
+        let (_, mut consumer, base) = queue();
+        // SAFETY: the first slot's first two words.
+        unsafe { base.cast::<[u64; 2]>().write([length << 4 | 1, place]) };
+        consumer.peek().map(|peeked| peeked.is_some())
+    };
+    assert_eq!(lie(56, 0), Ok(true));
+    assert_eq!(lie(57, 0), Err(Malformed));
+    assert_eq!(lie(63, 0), Ok(true));
+    assert_eq!(lie(63, POOL_BYTES as u64), Ok(true)); // no bytes at the very end
+    assert_eq!(lie(63, POOL_BYTES as u64 - 99 | 100 << 32), Err(Malformed));
+    assert_eq!(lie(63, (PAYLOAD_BYTES as u64 + 1) << 32), Err(Malformed));
+    assert_eq!(lie(63, u64::MAX), Err(Malformed));
+}
+
+#[test]
+fn two_threads() {
+    let (mut producer, mut consumer, _) = queue();
+    const MESSAGES: u64 = if cfg!(miri) { 100 } else { 200_000 };
+    let sender = std::thread::spawn(move || {
+        for number in 0..MESSAGES {
+            let data = pattern(number, (number * 13 % 300) as usize);
+            while push(&mut producer, 2, number, &data).is_err() {
+                std::thread::yield_now();
+            }
+        }
+    });
+    for number in 0..MESSAGES {
+        let (_, head, data) = loop {
+            if let Some(one) = pop(&mut consumer) {
+                break one;
+            }
+            std::thread::yield_now();
+        };
+        assert_eq!(head, number);
+        assert_eq!(data, pattern(number, (number * 13 % 300) as usize));
+    }
+    sender.join().unwrap();
+}
