@@ -180,7 +180,8 @@ fn processes(environment: &dyn ess::Module) -> opal_core::Result<Vec<Process>> {
 }
 
 fn show_components() {
-    for decision in mca::select::decisions() {
+    let decisions = mca::select::decisions();
+    for decision in &decisions {
         use mca::select::Verdict;
         let (framework, component) = (decision.framework, decision.component);
         match decision.verdict {
@@ -193,8 +194,15 @@ fn show_components() {
             Verdict::Excluded => message!("component {framework}/{component}: left out by the selection list"),
         }
     }
-    for info in image::components().iter().filter(|info| info.framework.policy == mca::Policy::Static) {
-        message!("component {}/{}: built in", info.framework.name, info.name);
+    for info in image::components() {
+        let (framework, component) = (info.framework.name, info.name);
+        if decisions.iter().any(|decision| (decision.framework, decision.component) == (framework, component)) {
+            continue;
+        }
+        match info.framework.policy {
+            mca::Policy::Static => message!("component {framework}/{component}: built in"),
+            _ => message!("component {framework}/{component}: linked, not needed here"),
+        }
     }
 }
 
