@@ -98,7 +98,10 @@ impl Work<'_> {
         shell::folder(&image.folder)?;
         // Two builds at once would take each other's files.
         let lock = File::create(self.tree.target.join("image/lock")).at("create target/image/lock")?;
-        lock.lock().at("lock target/image/lock")?;
+        if lock.try_lock().is_err() {
+            self.progress.note("another build runs; waiting for its end");
+            lock.lock().at("lock target/image/lock")?;
+        }
 
         let count = self.choice.components.len();
         let raw = self.progress.phase(&format!("compile the library with {count} components"), || {

@@ -11,21 +11,11 @@ pub const GROUPS: &[(&str, &str)] = &[
 pub const STATIC_CHOICE: &[&str] = &["atomics/core", "memcpy/portable", "memory/none", "timer/clock"];
 
 /// `minimal`, beside the static choice.
-pub const MINIMAL: &[&str] = &[
-    "bml/r2",
-    "btl/self",
-    "btl/sm",
-    "coll/basic",
-    "ess/env",
-    "ess/singleton",
-    "op/scalar",
-    "pml/ob1",
-    "shmem/memfd",
-    "smsc/cma",
-];
+pub const MINIMAL: &[&str] =
+    &["bml/r2", "btl/self", "btl/sm", "coll/basic", "ess/env", "ess/singleton", "op/scalar", "pml/ob1", "shmem/memfd"];
 
 /// In `all` but not in `default`: needs a device, privileges, or exists to be compared with others.
-pub const NOT_DEFAULT: &[&str] = &["coll/hwbarr"];
+pub const NOT_DEFAULT: &[&str] = &[];
 
 /// Without these no MPI runs: a framework, and the component of it that must be there, or `None` for any.
 /// A framework that has no crates yet is not asked for.

@@ -2,7 +2,8 @@
 //!
 //! `target/image/<key>/` holds a workspace of its own with the root's Cargo.lock, so that it resolves to the very
 //! versions that the root has, and features of tools can never reach the library. `target/build` is the output
-//! folder of all images: crates that two images share are compiled once.
+//! folder of all images: crates that two images share are compiled once. Images with other flags for rustc have
+//! folders of their own beside it, or each build would compile everything again.
 //!
 //! How a component learns of `--direct`: `--direct pml/ob1` compiles everything with
 //! `--cfg ompi_direct="pml"` (for the framework: call the symbols `__ompi_direct_pml_<verb>_v1`) and
@@ -116,6 +117,14 @@ impl<'a> Image<'a> {
         Ok(lines)
     }
 
+    fn build_folder(&self) -> PathBuf {
+        let all = self.tree.build_folder();
+        match self.choice.direct.is_empty() {
+            true => all,
+            false => all.join(format!("direct-{}", self.choice.direct.join("-").replace('/', "_"))),
+        }
+    }
+
     /// Flags for rustc, by way of the environment: what xtask itself and the tools are built with stays as it is.
     fn rustflags(&self) -> String {
         let mut flags: Vec<String> = match std::env::var("RUSTFLAGS") {
@@ -141,7 +150,7 @@ impl<'a> Image<'a> {
         shell::write(&manifest, &self.manifest(what)?)?;
         let lock = self.lock(&what.folder)?;
         let mut cargo = tree::cargo();
-        cargo.arg("build").arg("--manifest-path").arg(&manifest).arg("--target-dir").arg(self.tree.build_folder());
+        cargo.arg("build").arg("--manifest-path").arg(&manifest).arg("--target-dir").arg(self.build_folder());
         cargo.args(["--profile", profile, "--target", &host()?]).args((!progress.verbose).then_some("--quiet"));
         cargo.env("CARGO_ENCODED_RUSTFLAGS", self.rustflags()).env_remove("CARGO_TARGET_DIR");
         shell::run(&mut cargo, progress.verbose)?;
@@ -161,7 +170,7 @@ impl<'a> Image<'a> {
 
     /// What cargo made.
     pub fn product(&self, profile: &str, file: &str) -> Result<PathBuf> {
-        let path = self.tree.build_folder().join(host()?).join(profile).join(file);
+        let path = self.build_folder().join(host()?).join(profile).join(file);
         if path.is_file() {
             Ok(path)
         } else {

@@ -4,6 +4,7 @@ use crate::archive::{self, SHARED, STATIC};
 use crate::failure::{At, Failure, Result, fail};
 use crate::progress::Progress;
 use crate::resolve::Choice;
+use crate::shell::Outcome;
 use crate::{image, shell, tools};
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, elf};
@@ -35,6 +36,7 @@ pub fn check<'a>(product: &Product<'a>, progress: &Progress) -> Result<()> {
         ("exports are those of the standard ABI", Product::exports),
         ("every program of bin is there", Product::programs),
         ("every chosen component is linked", Product::components),
+        ("two ranks reduce under mpirun", Product::two_ranks),
         ("links with every installed linker", Product::linkers),
         ("links with -static", Product::fully_static),
         ("links as a shared library", Product::shared),
@@ -109,6 +111,15 @@ impl Product<'_> {
         Ok(format!("{}", self.choice.components.len()))
     }
 
+    fn two_ranks(&self) -> Result<String> {
+        let program = self.compile("mpicc", "smoke.c", "smoke.two", &["-DRANKS=2"])?;
+        let said = self.launch(Command::new(self.stage.join("bin/mpirun")).args(["-n", "2"]).arg(program), &[])?;
+        match said.stdout.lines().count() {
+            2 => Ok(String::new()),
+            _ => Err(fail(format!("mpirun -n 2 carried this output of two ranks: {}", said.stdout))),
+        }
+    }
+
     fn linkers(&self) -> Result<String> {
         let linkers = ["bfd", "gold", "lld", "mold"];
         let installed = linkers.into_iter().filter(|name| shell::which(&format!("ld.{name}")).is_some());
@@ -175,23 +186,32 @@ impl Product<'_> {
         Ok(program)
     }
 
-    /// Runs a program as a job of one and returns what it wrote to standard error.
+    /// Runs a program as a job of one and returns what it wrote to standard error. Without ess/singleton no process
+    /// of this library starts by itself.
     fn start(&self, program: &Path, environment: &[(&str, &str)]) -> Result<String> {
-        let mut command = Command::new(program);
+        let alone = self.choice.components.iter().any(|component| component.name == "ess/singleton");
+        let mut command = Command::new(if alone { program.to_path_buf() } else { self.stage.join("bin/mpirun") });
+        if !alone {
+            command.args(["-n", "1"]).arg(program);
+        }
+        self.launch(&mut command, environment).map(|outcome| outcome.stderr)
+    }
+
+    fn launch(&self, command: &mut Command, environment: &[(&str, &str)]) -> Result<Outcome> {
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("OMPI_")) {
             command.env_remove(name);
         }
         let outcome = shell::outcome(command.envs(environment.iter().copied()), PATIENCE)?;
-        let version = outcome.stdout.trim();
-        if !outcome.status.success() || !version.starts_with("ompi-rs") {
-            return Err(fail(format!(
-                "{} ended with {} and said `{version}`, where `ompi-rs …` was expected\n{}",
-                program.display(),
-                outcome.status,
-                outcome.stderr
-            )));
+        if outcome.status.success() && outcome.stdout.lines().all(|line| line.starts_with("ompi-rs")) {
+            return Ok(outcome);
         }
-        Ok(outcome.stderr)
+        Err(fail(format!(
+            "`{}` ended with {} and said `{}`, where `ompi-rs …` was expected\n{}",
+            shell::line(command),
+            outcome.status,
+            outcome.stdout.trim(),
+            outcome.stderr
+        )))
     }
 }
 
@@ -216,3 +236,34 @@ const SMOKE_C: &str = include_str!("product/smoke.c");
 const SMOKE_RUST: &str = include_str!("product/smoke.rs");
 /// For a program that takes milliseconds, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_executable_stack_is_found() {
+        let folder = std::env::temp_dir().join(format!("ompi-rs-stack-{}", std::process::id()));
+        let source = folder.join("a.c");
+        shell::write(&source, "int main(void) { return 0; }\n").unwrap();
+        for (flag, good) in [("-Wl,-z,noexecstack", true), ("-Wl,-z,execstack", false)] {
+            let program = folder.join("a");
+            shell::output(Command::new("gcc").arg(flag).arg(&source).arg("-o").arg(&program)).unwrap();
+            assert_eq!(check_stack(&program).is_ok(), good, "{flag}");
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn names_too_few_and_too_many_are_found() {
+        let names = ["MPI_Init", "PMPI_Init"].map(str::to_owned).into();
+        let choice = Choice { components: Vec::new(), direct: Vec::new(), notes: Vec::new() };
+        let here = Path::new(".");
+        let product = Product { stage: here, folder: here, names: &names, choice: &choice };
+        assert!(product.compare("x", names.clone()).is_ok());
+        let lacking = product.compare("x", ["MPI_Init".to_owned()].into()).unwrap_err();
+        assert!(lacking.text.contains("lacks 1 of the names") && lacking.text.contains("PMPI_Init"));
+        let more = product.compare("x", ["MPI_Init", "PMPI_Init", "rust_eh_personality"].map(str::to_owned).into());
+        assert!(more.unwrap_err().text.contains("not MPI's: rust_eh_personality"));
+    }
+}

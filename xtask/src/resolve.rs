@@ -38,7 +38,14 @@ pub fn resolve(catalogue: &Catalogue, request: &Request) -> Result<Choice> {
         } else if item.starts_with(['.', '/']) {
             chosen.add(catalogue.outside(item)?, true);
         } else {
-            chosen.add(named(catalogue, item, "--components")?.clone(), true);
+            let component = named(catalogue, item, "--components")?;
+            if !component.package.facts.hosted {
+                return Err(refuse(format!(
+                    "--components: {} runs on bare metal only; leave it out, or write `cargo xtask boot`",
+                    component.name
+                )));
+            }
+            chosen.add(component.clone(), true);
         }
     }
     for item in &request.exclude {

@@ -15,11 +15,11 @@ fn catalogue() -> Catalogue {
     ];
     let names = [
         "atomics/core",
+        "btl/ivshmem",
         "btl/self",
         "btl/sm",
         "btl/tcp",
         "coll/basic",
-        "coll/hwbarr",
         "ess/env",
         "memcpy/portable",
         "memcpy/repmovs",
@@ -33,7 +33,7 @@ fn catalogue() -> Catalogue {
 }
 
 fn component(name: &str) -> Component {
-    let facts = Facts { bare: false, hosted: true, exports: Vec::new() };
+    let facts = Facts { bare: true, hosted: name != "btl/ivshmem", exports: Vec::new() };
     let package = Package { name: name.replace('/', "-"), version: "1.0.0".to_owned(), folder: name.into(), facts };
     let framework = name.split('/').next().unwrap().to_owned();
     Component { name: name.to_owned(), framework, package, outside: false }
@@ -65,7 +65,9 @@ fn groups() {
     let default = "atomics/core,btl/self,btl/sm,btl/tcp,coll/basic,ess/env,memcpy/portable,pml/cm,pml/ob1";
     assert_eq!(names("", "", ""), default);
     assert_eq!(names("default", "", ""), default);
-    assert!(names("all", "", "").contains("coll/hwbarr"));
+    // What runs on bare metal only is in no group.
+    assert_eq!(names("all", "", ""), default);
+    assert!(refusal("all,btl/ivshmem", "", "").contains("btl/ivshmem runs on bare metal only"));
     assert_eq!(names("minimal", "", ""), "atomics/core,btl/self,btl/sm,coll/basic,ess/env,memcpy/portable,pml/ob1");
 }
 

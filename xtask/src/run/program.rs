@@ -1,12 +1,13 @@
 //! One file, compiled against the library that was just built.
 
 use crate::build::Built;
-use crate::failure::{Result, refuse};
+use crate::failure::{Result, fail, refuse};
 use crate::image::{self, Image};
 use crate::progress::Progress;
 use crate::shell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// Compiles `file` and returns the program; flags are for the C compilers.
 pub fn compile(built: &Built, file: &Path, flags: &[&str], progress: &Progress) -> Result<PathBuf> {
@@ -37,8 +38,17 @@ fn wrapped(
     shell::folder(program.parent().unwrap_or(Path::new(".")))?;
     let mut command = Command::new(built.dist.join("bin").join(wrapper));
     command.args(["-O2", "-g"]).args(flags).arg(file).arg("-o").arg(program).arg("-lm");
-    shell::run(&mut command, progress.verbose)?;
-    Ok(program.to_path_buf())
+    if progress.verbose {
+        eprintln!("+ {}", shell::line(&command));
+    }
+    let outcome = shell::outcome(&mut command, COMPILER)?;
+    // Warnings, too: it is the user's program.
+    eprint!("{}", outcome.stderr);
+    if outcome.status.success() {
+        Ok(program.to_path_buf())
+    } else {
+        Err(fail(format!("{} does not compile", file.display())))
+    }
 }
 
 /// A Cargo project of its own around the file: it depends on the `ompi` crate and on the components, and a second
@@ -62,3 +72,5 @@ fn rust(built: &Built, file: &Path, folder: &Path, progress: &Progress) -> Resul
     image.compile(&what, "release", progress)?;
     image.product("release", &name)
 }
+
+const COMPILER: Duration = Duration::from_secs(600);
