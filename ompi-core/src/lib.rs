@@ -20,6 +20,7 @@ pub mod error;
 pub mod framework;
 pub mod group;
 pub mod handle;
+pub mod info;
 pub mod init;
 pub mod op;
 pub mod process;
