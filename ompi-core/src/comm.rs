@@ -1,6 +1,7 @@
 //! Communicators.
 #![allow(unsafe_code)]
 
+use crate::errhandler;
 use crate::error::Result;
 use crate::framework::coll;
 use crate::group::Group;
@@ -57,6 +58,7 @@ impl Communicator {
         errhandler: usize,
     ) -> Communicator {
         let rank = group.rank().unwrap_or(0);
+        errhandler::retain(errhandler);
         Communicator {
             group,
             remote,
@@ -134,6 +136,16 @@ pub fn borrow(handle: usize) -> Option<&'static Communicator> {
         }
         _ => DYNAMIC.borrow(handle),
     }
+}
+
+/// The communicator with a context number of this process, and its handle; for errors of requests.
+#[cold]
+pub fn of_context(context: u32) -> Option<(usize, &'static Communicator)> {
+    [WORLD_HANDLE, SELF_HANDLE]
+        .into_iter()
+        .filter_map(|handle| Some((handle, borrow(handle)?)))
+        .find(|(_, comm)| comm.context == context)
+        .or_else(|| DYNAMIC.search(|comm| comm.context == context))
 }
 
 /// A reference of one's own to a communicator made by the user.

@@ -168,6 +168,7 @@ struct Details {
     code: i32,
     argument: &'static str,
     reason: String,
+    context: Option<u32>,
 }
 
 impl Fault {
@@ -181,7 +182,7 @@ impl Fault {
     /// A fault with an error code, which may be one that the user added.
     #[cold]
     pub fn code(code: i32) -> Fault {
-        Fault(Box::new(Details { code, argument: "", reason: String::new() }))
+        Fault(Box::new(Details { code, argument: "", reason: String::new(), context: None }))
     }
 
     /// The argument that is wrong, as the standard names it.
@@ -198,6 +199,18 @@ impl Fault {
     pub fn because(mut self, reason: impl Into<String>) -> Fault {
         self.0.reason = reason.into();
         self
+    }
+
+    /// The communicator on which it happened, by its context number, where no argument of the call names it.
+    #[cold]
+    pub fn on(mut self, context: Option<u32>) -> Fault {
+        self.0.context = context;
+        self
+    }
+
+    /// The context number of the communicator, if [`Fault::on`] named one.
+    pub fn context(&self) -> Option<u32> {
+        self.0.context
     }
 
     /// The error code that the caller sees.

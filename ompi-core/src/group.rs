@@ -1,9 +1,15 @@
 //! Groups: ordered sets of processes.
 
+use crate::error::{Class, Fault, Result};
 use crate::handle::Table;
+use crate::process;
 use crate::status::UNDEFINED;
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::format;
 use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
 use opal_core::sync::Once;
 
 /// MPI_GROUP_NULL.
@@ -73,5 +79,131 @@ impl Group {
     /// The rank of a process.
     pub fn rank_of(&self, process: u32) -> Option<usize> {
         self.members.iter().position(|member| *member == process)
+    }
+}
+
+/// How two groups compare: MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Comparison {
+    /// Same members, same order.
+    Ident = 201,
+    /// Same members, other order.
+    Similar = 203,
+    /// Other members.
+    Unequal = 204,
+}
+
+impl Group {
+    /// MPI_Group_compare.
+    pub fn compare(&self, other: &Group) -> Comparison {
+        if self.members == other.members {
+            return Comparison::Ident;
+        }
+        let sorted = |group: &Group| {
+            let mut members = group.members.to_vec();
+            members.sort_unstable();
+            members
+        };
+        if sorted(self) == sorted(other) { Comparison::Similar } else { Comparison::Unequal }
+    }
+
+    /// The members at these ranks, in this order; ranks are valid and differ ([`Group::check`]).
+    pub fn incl(&self, ranks: &[i32]) -> Group {
+        self.made_of(ranks.iter().map(|rank| self.members[*rank as usize]))
+    }
+
+    /// All members but those at these ranks.
+    pub fn excl(&self, ranks: &[i32]) -> Group {
+        let mut stays = vec![true; self.size()];
+        ranks.iter().for_each(|rank| stays[*rank as usize] = false);
+        self.made_of(self.members.iter().zip(stays).filter(|(_, stays)| *stays).map(|(member, _)| *member))
+    }
+
+    /// This group's members, then the other's that are not among them.
+    pub fn union(&self, other: &Group) -> Group {
+        let mine = self.set();
+        let others = other.members.iter().filter(|member| !mine.contains(member));
+        self.made_of(self.members.iter().chain(others).copied())
+    }
+
+    /// Those of this group's members that are in the other.
+    pub fn intersection(&self, other: &Group) -> Group {
+        let theirs = other.set();
+        self.made_of(self.members.iter().copied().filter(|member| theirs.contains(member)))
+    }
+
+    /// Those of this group's members that are not in the other.
+    pub fn difference(&self, other: &Group) -> Group {
+        let theirs = other.set();
+        self.made_of(self.members.iter().copied().filter(|member| !theirs.contains(member)))
+    }
+
+    /// Refuses ranks that are none of this group, or named twice (MPI 5.0 §7.3.2).
+    pub fn check(&self, ranks: &[i32], argument: &'static str) -> Result<()> {
+        let mut seen = vec![false; self.size()];
+        for rank in ranks {
+            let why = match usize::try_from(*rank).ok().and_then(|rank| seen.get_mut(rank)) {
+                Some(seen) if !*seen => {
+                    *seen = true;
+                    continue;
+                }
+                Some(_) => format!("rank {rank} is named twice"),
+                None => format!("{rank} is no rank of the group of {} processes", self.size()),
+            };
+            return Err(Fault::new(Class::Rank).argument(argument).because(why));
+        }
+        Ok(())
+    }
+
+    /// The ranks that triplets of first, last and stride name, checked.
+    pub fn ranks_of(&self, ranges: &[[i32; 3]]) -> Result<Vec<i32>> {
+        let mut ranks = Vec::new();
+        for [first, last, stride] in ranges {
+            let (way, stride) = (i64::from(*last) - i64::from(*first), i64::from(*stride));
+            if stride == 0 || way.signum() == -stride.signum() {
+                let why = format!("the stride {stride} does not lead from {first} to {last}");
+                return Err(Fault::new(Class::Arg).argument("ranges").because(why));
+            }
+            // One more than there are ranks is enough to find the mistake; a wild range cannot fill the memory.
+            let steps = (0..=way / stride).take(self.size() + 1);
+            ranks.extend(steps.map(|step| (i64::from(*first) + step * stride) as i32));
+        }
+        self.check(&ranks, "ranges")?;
+        Ok(ranks)
+    }
+
+    fn set(&self) -> BTreeSet<u32> {
+        self.members.iter().copied().collect()
+    }
+
+    fn made_of(&self, members: impl Iterator<Item = u32>) -> Group {
+        Group::new(members.collect(), process::me().index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(members: &[u32]) -> Group {
+        Group { members: members.into(), rank: None }
+    }
+
+    #[test]
+    fn ranges_go_both_ways_and_are_checked() {
+        let ten = group(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(ten.ranks_of(&[[6, 7, 1], [1, 6, 2], [0, 9, 4]]).unwrap_err().get(), Class::Rank as i32);
+        assert_eq!(ten.ranks_of(&[[9, 1, -3], [0, 0, 5]]).unwrap(), [9, 6, 3, 0]);
+        assert_eq!(ten.ranks_of(&[[1, 5, -1]]).unwrap_err().get(), Class::Arg as i32);
+        assert_eq!(ten.ranks_of(&[[1, 5, 0]]).unwrap_err().get(), Class::Arg as i32);
+        assert_eq!(ten.ranks_of(&[[0, i32::MAX, 1]]).unwrap_err().get(), Class::Rank as i32);
+    }
+
+    #[test]
+    fn comparison_looks_at_members_and_order() {
+        assert_eq!(group(&[1, 2]).compare(&group(&[1, 2])), Comparison::Ident);
+        assert_eq!(group(&[1, 2]).compare(&group(&[2, 1])), Comparison::Similar);
+        assert_eq!(group(&[1, 2]).compare(&group(&[1, 3])), Comparison::Unequal);
     }
 }

@@ -89,6 +89,18 @@ impl<T: Send + Sync> Table<T> {
         Some(unsafe { Arc::from_raw(pointer) })
     }
 
+    /// The first handle in force whose object is the wanted one; walks the whole table, for errors and tools.
+    #[cold]
+    pub fn search(&self, wanted: impl Fn(&T) -> bool) -> Option<(usize, &T)> {
+        let end = self.free.lock().next;
+        (FIRST..end).find_map(|index| {
+            let generation = self.slot(index)?.generation.load(Ordering::Relaxed);
+            let handle = (generation << INDEX_BITS | index) as usize;
+            let object = self.borrow(handle)?;
+            wanted(object).then_some((handle, object))
+        })
+    }
+
     /// Number of handles in force.
     pub fn len(&self) -> usize {
         let free = self.free.lock();
@@ -185,5 +197,7 @@ mod tests {
             assert_eq!(TABLE.borrow(*handle), Some(&number));
         }
         assert_eq!(TABLE.len(), 10_000);
+        assert_eq!(TABLE.search(|number| *number == 7777), Some((handles[7777], &7777)));
+        assert_eq!(TABLE.search(|number| *number == 10_000), None);
     }
 }

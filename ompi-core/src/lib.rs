@@ -21,6 +21,7 @@ pub mod executor;
 pub mod framework;
 pub mod group;
 pub mod handle;
+pub mod info;
 pub mod init;
 pub mod op;
 pub mod process;

@@ -76,7 +76,7 @@ impl Status {
     /// The fault that [`Status::error`] stands for.
     #[cold]
     pub fn fault(&self) -> Fault {
-        Fault::code(self.error)
+        Fault::code(self.error).on(self.context())
     }
 
     /// What a single completion does: fills the user's status but for MPI_ERROR (MPI 5.0 §3.2.5), and turns the

@@ -1,6 +1,6 @@
 //! What this library's binary interface is. MPI 5.0 §20.
 
-use super::kinds::{Info, Out, Raw};
+use super::kinds::{Hints, Out, Raw};
 use core::ffi::{c_int, c_void};
 
 rows! {
@@ -14,7 +14,7 @@ rows! {
     fn Abi_get_fortran_info(info: Out<usize>) [always] => unsupported
 
     /// Tells the library about the Fortran compiler. MPI 5.0 §20.4.
-    fn Abi_set_fortran_info(info: Info) [always] => unsupported
+    fn Abi_set_fortran_info(info: Hints) [always] => unsupported
 
     /// The bits of Fortran's .TRUE. and .FALSE. MPI 5.0 §20.4.
     fn Abi_get_fortran_booleans(

@@ -1,6 +1,6 @@
 //! Communicators. MPI 5.0 §7.4, §7.6 and §7.8.
 
-use super::kinds::{Comm, CommPlace, Group, Info, Out, Rank, Raw, Tag, Text};
+use super::kinds::{Comm, CommPlace, Group, Hints, Out, Rank, Raw, Tag, Text};
 use core::ffi::{c_char, c_int};
 
 rows! {
@@ -17,13 +17,13 @@ rows! {
     fn Comm_dup(comm: Comm, newcomm: Out<usize>) [] => unsupported
 
     /// As MPI_Comm_dup with hints of its own. MPI 5.0 §7.4.2.
-    fn Comm_dup_with_info(comm: Comm, info: Info, newcomm: Out<usize>) [] => unsupported
+    fn Comm_dup_with_info(comm: Comm, info: Hints, newcomm: Out<usize>) [] => unsupported
 
     /// Begins MPI_Comm_dup. MPI 5.0 §7.4.2.
     fn Comm_idup(comm: Comm, newcomm: Out<usize>, request: Out<usize>) [] => unsupported
 
     /// Begins MPI_Comm_dup_with_info. MPI 5.0 §7.4.2.
-    fn Comm_idup_with_info(comm: Comm, info: Info, newcomm: Out<usize>, request: Out<usize>) [] => unsupported
+    fn Comm_idup_with_info(comm: Comm, info: Hints, newcomm: Out<usize>, request: Out<usize>) [] => unsupported
 
     /// A communicator for a part of the processes, called by all. MPI 5.0 §7.4.2.
     fn Comm_create(comm: Comm, group: Group, newcomm: Out<usize>) [] => unsupported
@@ -36,14 +36,14 @@ rows! {
 
     /// Communicators for the processes that share a resource. MPI 5.0 §7.4.2.
     fn Comm_split_type(
-        comm: Comm, split_type: Raw<c_int>, key: Raw<c_int>, info: Info, newcomm: Out<usize>,
+        comm: Comm, split_type: Raw<c_int>, key: Raw<c_int>, info: Hints, newcomm: Out<usize>,
     ) [] => unsupported
 
     /// Frees a communicator; pending communication completes. MPI 5.0 §7.4.3.
     fn Comm_free(comm: CommPlace) [] => unsupported
 
     /// Gives a communicator hints. MPI 5.0 §7.4.4.
-    fn Comm_set_info(comm: Comm, info: Info) [] => unsupported
+    fn Comm_set_info(comm: Comm, info: Hints) [] => unsupported
 
     /// The hints in use. MPI 5.0 §7.4.4.
     fn Comm_get_info(comm: Comm, info_used: Out<usize>) [] => unsupported

@@ -1,12 +1,12 @@
 //! Starting processes and connecting to others. MPI 5.0 §11.8 to §11.10.
 
-use super::kinds::{Array, Comm, CommPlace, Info, Out, Rank, Raw, Text};
+use super::kinds::{Array, Comm, CommPlace, Hints, Out, Rank, Raw, Text};
 use core::ffi::{c_char, c_int};
 
 rows! {
     /// Starts processes of one program. MPI 5.0 §11.8.2.
     fn Comm_spawn(
-        command: Text, argv: Raw<*mut *mut c_char>, maxprocs: Raw<c_int>, info: Info, root: Rank, comm: Comm,
+        command: Text, argv: Raw<*mut *mut c_char>, maxprocs: Raw<c_int>, info: Hints, root: Rank, comm: Comm,
         intercomm: Out<usize>, array_of_errcodes: Out<c_int>,
     ) [] => unsupported
 
@@ -21,25 +21,25 @@ rows! {
     ) [] => unsupported
 
     /// Makes an address at which others can connect. MPI 5.0 §11.9.2.
-    fn Open_port(info: Info, port_name: Out<c_char>) [] => unsupported
+    fn Open_port(info: Hints, port_name: Out<c_char>) [] => unsupported
 
     /// Gives the address back. MPI 5.0 §11.9.2.
     fn Close_port(port_name: Text) [] => unsupported
 
     /// Waits for a connection. MPI 5.0 §11.9.2.
-    fn Comm_accept(port_name: Text, info: Info, root: Rank, comm: Comm, newcomm: Out<usize>) [] => unsupported
+    fn Comm_accept(port_name: Text, info: Hints, root: Rank, comm: Comm, newcomm: Out<usize>) [] => unsupported
 
     /// Connects to a port. MPI 5.0 §11.9.3.
-    fn Comm_connect(port_name: Text, info: Info, root: Rank, comm: Comm, newcomm: Out<usize>) [] => unsupported
+    fn Comm_connect(port_name: Text, info: Hints, root: Rank, comm: Comm, newcomm: Out<usize>) [] => unsupported
 
     /// Publishes a port under a name. MPI 5.0 §11.9.4.
-    fn Publish_name(service_name: Text, info: Info, port_name: Text) [] => unsupported
+    fn Publish_name(service_name: Text, info: Hints, port_name: Text) [] => unsupported
 
     /// Withdraws a name. MPI 5.0 §11.9.4.
-    fn Unpublish_name(service_name: Text, info: Info, port_name: Text) [] => unsupported
+    fn Unpublish_name(service_name: Text, info: Hints, port_name: Text) [] => unsupported
 
     /// Finds the port of a name. MPI 5.0 §11.9.4.
-    fn Lookup_name(service_name: Text, info: Info, port_name: Out<c_char>) [] => unsupported
+    fn Lookup_name(service_name: Text, info: Hints, port_name: Out<c_char>) [] => unsupported
 
     /// Completes all communication and frees a communicator. MPI 5.0 §11.10.4.
     fn Comm_disconnect(comm: CommPlace) [] => unsupported

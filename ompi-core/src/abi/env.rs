@@ -1,6 +1,6 @@
 //! Environment: starting, ending, versions, time. MPI 5.0 §9 and §11.2.
 
-use super::kinds::{Aint, Buffer, Info, Out, Place, Raw};
+use super::kinds::{Aint, Buffer, Hints, Out, Place, Raw};
 use crate::error::{Class, Fault, Result};
 use crate::init::{self, ThreadLevel};
 use alloc::format;
@@ -85,7 +85,7 @@ rows! {
     fn Is_thread_main(flag: Out<c_int>) [] => unsupported
 
     /// Allocates memory that may suit communication. MPI 5.0 §9.2.
-    fn Alloc_mem(size: Raw<Aint>, info: Info, baseptr: Raw<*mut c_void>) [] => unsupported
+    fn Alloc_mem(size: Raw<Aint>, info: Hints, baseptr: Raw<*mut c_void>) [] => unsupported
 
     /// Frees memory of MPI_Alloc_mem. MPI 5.0 §9.2.
     fn Free_mem(base: Buffer) [] => unsupported

@@ -1,17 +1,17 @@
 //! Opening files, their properties and views. MPI 5.0 §14.2, §14.3, §14.5 and §14.6.
 
-use super::kinds::{Aint, Callback, Comm, Datatype, File, Info, Offset, Out, Raw, Text};
+use super::kinds::{Aint, Callback, Comm, Datatype, File, Hints, Offset, Out, Raw, Text};
 use core::ffi::{c_char, c_int, c_void};
 
 rows! {
     /// Opens a file. MPI 5.0 §14.2.1.
-    fn File_open(comm: Comm, filename: Text, amode: Raw<c_int>, info: Info, fh: Out<usize>) [] => unsupported
+    fn File_open(comm: Comm, filename: Text, amode: Raw<c_int>, info: Hints, fh: Out<usize>) [] => unsupported
 
     /// Closes a file. MPI 5.0 §14.2.2.
     fn File_close(fh: Out<usize>) [] => unsupported
 
     /// Deletes a file. MPI 5.0 §14.2.3.
-    fn File_delete(filename: Text, info: Info) [] => unsupported
+    fn File_delete(filename: Text, info: Hints) [] => unsupported
 
     /// Cuts or extends a file. MPI 5.0 §14.2.4.
     fn File_set_size(fh: File, size: Raw<Offset>) [] => unsupported
@@ -29,14 +29,14 @@ rows! {
     fn File_get_amode(fh: File, amode: Out<c_int>) [] => unsupported
 
     /// Gives a file hints. MPI 5.0 §14.2.8.
-    fn File_set_info(fh: File, info: Info) [] => unsupported
+    fn File_set_info(fh: File, info: Hints) [] => unsupported
 
     /// The hints in use. MPI 5.0 §14.2.8.
     fn File_get_info(fh: File, info_used: Out<usize>) [] => unsupported
 
     /// Sets what this process sees of a file. MPI 5.0 §14.3.
     fn File_set_view(
-        fh: File, disp: Raw<Offset>, etype: Datatype, filetype: Datatype, datarep: Text, info: Info,
+        fh: File, disp: Raw<Offset>, etype: Datatype, filetype: Datatype, datarep: Text, info: Hints,
     ) [] => unsupported
 
     /// What this process sees of a file. MPI 5.0 §14.3.

@@ -17,7 +17,7 @@ use core::marker::PhantomData;
 mod pair;
 mod place;
 
-pub use pair::{data, dest, root, source};
+pub use pair::{blocks, data, dest, distinct, in_place, intra, late, root, source, typed_blocks};
 pub use place::{CountArray, CountPlace, Counts, OutCount, Place, array};
 
 /// MPI_Aint: as wide as MPI_Count on every machine that we know.
@@ -117,13 +117,7 @@ same! {
 
 same! {
     /// A committed datatype.
-    Committed, usize => &'static Type, |raw| {
-        let datatype = datatype::borrow(raw).ok_or_else(|| bad_handle(Class::Type, "datatype", raw, 0x200))?;
-        match datatype.is_committed() {
-            true => Ok(datatype),
-            false => Err(Fault::new(Class::Type).because("the datatype is not committed; call MPI_Type_commit first")),
-        }
-    }
+    Committed, usize => &'static Type, |raw| committed(raw)
 }
 
 same! {
@@ -131,6 +125,21 @@ same! {
     Comm, usize => &'static Communicator,
     |raw| crate::comm::borrow(raw).ok_or_else(|| bad_handle(Class::Comm, "communicator", raw, 0x100)),
     scope Scope::Comm
+}
+
+same! {
+    /// A communicator with its handle.
+    CommHandle, usize => (usize, &'static Communicator),
+    |raw| match crate::comm::borrow(raw) {
+        Some(comm) => Ok((raw, comm)),
+        None => Err(bad_handle(Class::Comm, "communicator", raw, 0x100)),
+    },
+    scope Scope::Comm
+}
+
+same! {
+    /// A datatype that the standard ignores on some ranks or beside MPI_IN_PLACE; [`late`] checks it.
+    LateType, usize => usize, |raw| Ok(raw)
 }
 
 same! {
@@ -208,8 +217,16 @@ same! {
 }
 
 same! {
-    /// An info object or MPI_INFO_NULL.
-    Info, usize => usize, |raw| Ok(raw)
+    /// An info object.
+    Info, usize => Arc<crate::info::Info>, |raw| crate::info::get(raw).ok_or_else(|| bad_handle(Class::Info, "info object", raw, 0x130))
+}
+
+same! {
+    /// Hints: an info object or MPI_INFO_NULL.
+    Hints, usize => Option<Arc<crate::info::Info>>, |raw| match raw {
+        crate::info::NULL => Ok(None),
+        _ => crate::info::get(raw).map(Some).ok_or_else(|| bad_handle(Class::Info, "info object", raw, 0x130)),
+    }
 }
 
 same! {
@@ -272,6 +289,16 @@ impl Kind for Signed {
     #[inline(always)]
     unsafe fn check_large(raw: i64) -> Result<i64> {
         Ok(raw)
+    }
+}
+
+/// The committed datatype behind a handle.
+#[inline(always)]
+fn committed(raw: usize) -> Result<&'static Type> {
+    match datatype::borrow(raw) {
+        Some(datatype) if datatype.is_committed() => Ok(datatype),
+        Some(_) => Err(Fault::new(Class::Type).because("the datatype is not committed; call MPI_Type_commit first")),
+        None => Err(bad_handle(Class::Type, "datatype", raw, 0x200)),
     }
 }
 

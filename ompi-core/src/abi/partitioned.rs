@@ -1,19 +1,19 @@
 //! Partitioned communication. MPI 5.0 §4.2.
 
-use super::kinds::{Array, Buffer, Comm, Committed, ConstBuffer, Count, Info, Out, Rank, Raw, RecvTag, Request, Tag};
+use super::kinds::{Array, Buffer, Comm, Committed, ConstBuffer, Count, Hints, Out, Rank, Raw, RecvTag, Request, Tag};
 use core::ffi::c_int;
 
 rows! {
     /// Makes a persistent request for a send in partitions. MPI 5.0 §4.2.1.
     fn Psend_init(
         buf: ConstBuffer, partitions: Raw<c_int>, count: Count, datatype: Committed, dest: Rank, tag: Tag,
-        comm: Comm, info: Info, request: Out<usize>,
+        comm: Comm, info: Hints, request: Out<usize>,
     ) [large] => unsupported
 
     /// Makes a persistent request for a receive in partitions. MPI 5.0 §4.2.1.
     fn Precv_init(
         buf: Buffer, partitions: Raw<c_int>, count: Count, datatype: Committed, source: Rank, tag: RecvTag,
-        comm: Comm, info: Info, request: Out<usize>,
+        comm: Comm, info: Hints, request: Out<usize>,
     ) [large] => unsupported
 
     /// Says that a partition of a send may leave. MPI 5.0 §4.2.1.

@@ -25,6 +25,7 @@ pub fn raise(function: &'static str, scopes: &[Scope], fault: Fault) -> c_int {
         Scope::Comm(handle) => comm::borrow(*handle).map(|comm| (*handle, comm)),
         Scope::None => None,
     });
+    let named = named.or_else(|| fault.context().and_then(comm::of_context));
     if !init::is_active() {
         return match init::initial_errhandler() {
             Errhandler::Return => fault.get(),

@@ -1,24 +1,24 @@
 //! Windows and access to them. MPI 5.0 §12.2 and §12.3.
 
 use super::kinds::{
-    Aint, Buffer, Comm, Committed, ConstBuffer, Count, Info, Op, Out, OutCount, Rank, Raw, Signed, Text, Win,
+    Aint, Buffer, Comm, Committed, ConstBuffer, Count, Hints, Op, Out, OutCount, Rank, Raw, Signed, Text, Win,
 };
 use core::ffi::{c_char, c_int, c_void};
 
 rows! {
     /// A window over memory of the user's. MPI 5.0 §12.2.1.
     fn Win_create(
-        base: Buffer, size: Raw<Aint>, disp_unit: Signed, info: Info, comm: Comm, win: Out<usize>,
+        base: Buffer, size: Raw<Aint>, disp_unit: Signed, info: Hints, comm: Comm, win: Out<usize>,
     ) [large] => unsupported
 
     /// A window with memory of its own. MPI 5.0 §12.2.2.
     fn Win_allocate(
-        size: Raw<Aint>, disp_unit: Signed, info: Info, comm: Comm, baseptr: Raw<*mut c_void>, win: Out<usize>,
+        size: Raw<Aint>, disp_unit: Signed, info: Hints, comm: Comm, baseptr: Raw<*mut c_void>, win: Out<usize>,
     ) [large] => unsupported
 
     /// A window whose memory all processes can address. MPI 5.0 §12.2.3.
     fn Win_allocate_shared(
-        size: Raw<Aint>, disp_unit: Signed, info: Info, comm: Comm, baseptr: Raw<*mut c_void>, win: Out<usize>,
+        size: Raw<Aint>, disp_unit: Signed, info: Hints, comm: Comm, baseptr: Raw<*mut c_void>, win: Out<usize>,
     ) [large] => unsupported
 
     /// Where another process's part of a shared window lies. MPI 5.0 §12.2.3.
@@ -27,7 +27,7 @@ rows! {
     ) [large] => unsupported
 
     /// A window to which memory is attached later. MPI 5.0 §12.2.4.
-    fn Win_create_dynamic(info: Info, comm: Comm, win: Out<usize>) [] => unsupported
+    fn Win_create_dynamic(info: Hints, comm: Comm, win: Out<usize>) [] => unsupported
 
     /// Attaches memory to a dynamic window. MPI 5.0 §12.2.4.
     fn Win_attach(win: Win, base: Buffer, size: Raw<Aint>) [] => unsupported
@@ -42,7 +42,7 @@ rows! {
     fn Win_get_group(win: Win, group: Out<usize>) [] => unsupported
 
     /// Gives a window hints. MPI 5.0 §12.2.7.
-    fn Win_set_info(win: Win, info: Info) [] => unsupported
+    fn Win_set_info(win: Win, info: Hints) [] => unsupported
 
     /// The hints in use. MPI 5.0 §12.2.7.
     fn Win_get_info(win: Win, info_used: Out<usize>) [] => unsupported

@@ -1,21 +1,21 @@
 //! Sessions. MPI 5.0 §11.3 and §7.4.2.
 
-use super::kinds::{Errhandler, Group, Info, Out, Rank, Raw, Session, Text};
+use super::kinds::{Errhandler, Group, Hints, Out, Rank, Raw, Session, Text};
 use core::ffi::{c_char, c_int};
 
 rows! {
     /// Opens a session. MPI 5.0 §11.3.1.
-    fn Session_init(info: Info, errhandler: Errhandler, session: Out<usize>) [always] => unsupported
+    fn Session_init(info: Hints, errhandler: Errhandler, session: Out<usize>) [always] => unsupported
 
     /// Closes a session. MPI 5.0 §11.3.1.
     fn Session_finalize(session: Out<usize>) [always] => unsupported
 
     /// Number of process sets. MPI 5.0 §11.3.2.
-    fn Session_get_num_psets(session: Session, info: Info, npset_names: Out<c_int>) [always] => unsupported
+    fn Session_get_num_psets(session: Session, info: Hints, npset_names: Out<c_int>) [always] => unsupported
 
     /// The name of a process set. MPI 5.0 §11.3.2.
     fn Session_get_nth_pset(
-        session: Session, info: Info, n: Raw<c_int>, pset_len: Out<c_int>, pset_name: Out<c_char>,
+        session: Session, info: Hints, n: Raw<c_int>, pset_len: Out<c_int>, pset_name: Out<c_char>,
     ) [always] => unsupported
 
     /// The hints of a session. MPI 5.0 §11.3.3.
@@ -29,12 +29,12 @@ rows! {
 
     /// A communicator for a group, without another one. MPI 5.0 §7.4.2.
     fn Comm_create_from_group(
-        group: Group, stringtag: Text, info: Info, errhandler: Errhandler, newcomm: Out<usize>,
+        group: Group, stringtag: Text, info: Hints, errhandler: Errhandler, newcomm: Out<usize>,
     ) [always] => unsupported
 
     /// An intercommunicator for two groups, without another communicator. MPI 5.0 §7.6.2.
     fn Intercomm_create_from_groups(
         local_group: Group, local_leader: Rank, remote_group: Group, remote_leader: Rank, stringtag: Text,
-        info: Info, errhandler: Errhandler, newintercomm: Out<usize>,
+        info: Hints, errhandler: Errhandler, newintercomm: Out<usize>,
     ) [always] => unsupported
 }

@@ -1,6 +1,6 @@
 //! The tool interface: events and their sources. MPI 5.0 §15.3.8.
 
-use super::kinds::{Aint, Callback, Info, LargeCount, Out, OutArray, Raw, Text};
+use super::kinds::{Aint, Callback, Hints, LargeCount, Out, OutArray, Raw, Text};
 use core::ffi::{c_char, c_int, c_void};
 
 rows! {
@@ -33,24 +33,24 @@ rows! {
 
     /// Registers for an event type on an object. MPI 5.0 §15.3.8.
     fn T_event_handle_alloc(
-        event_index: Raw<c_int>, obj_handle: Raw<*mut c_void>, info: Info, event_registration: Raw<*mut usize>,
+        event_index: Raw<c_int>, obj_handle: Raw<*mut c_void>, info: Hints, event_registration: Raw<*mut usize>,
     ) [tool] => unsupported
 
     /// Gives a registration hints. MPI 5.0 §15.3.8.
-    fn T_event_handle_set_info(event_registration: Raw<usize>, info: Info) [tool] => unsupported
+    fn T_event_handle_set_info(event_registration: Raw<usize>, info: Hints) [tool] => unsupported
 
     /// The hints of a registration. MPI 5.0 §15.3.8.
     fn T_event_handle_get_info(event_registration: Raw<usize>, info_used: Out<usize>) [tool] => unsupported
 
     /// Sets the function that is called for an event. MPI 5.0 §15.3.8.
     fn T_event_register_callback(
-        event_registration: Raw<usize>, cb_safety: Raw<c_int>, info: Info, user_data: Raw<*mut c_void>,
+        event_registration: Raw<usize>, cb_safety: Raw<c_int>, info: Hints, user_data: Raw<*mut c_void>,
         event_cb_function: Callback,
     ) [tool] => unsupported
 
     /// Gives a callback hints. MPI 5.0 §15.3.8.
     fn T_event_callback_set_info(
-        event_registration: Raw<usize>, cb_safety: Raw<c_int>, info: Info,
+        event_registration: Raw<usize>, cb_safety: Raw<c_int>, info: Hints,
     ) [tool] => unsupported
 
     /// The hints of a callback. MPI 5.0 §15.3.8.

@@ -1,6 +1,6 @@
 //! Virtual topologies. MPI 5.0 §8.5.
 
-use super::kinds::{Array, Comm, Count, Info, Out, OutArray, Rank, Raw};
+use super::kinds::{Array, Comm, Count, Hints, Out, OutArray, Rank, Raw};
 use core::ffi::c_int;
 
 rows! {
@@ -22,14 +22,14 @@ rows! {
     /// A communicator with a graph of which each process names its neighbours. MPI 5.0 §8.5.4.
     fn Dist_graph_create_adjacent(
         comm_old: Comm, indegree: Raw<c_int>, sources: Array<c_int>, sourceweights: Array<c_int>,
-        outdegree: Raw<c_int>, destinations: Array<c_int>, destweights: Array<c_int>, info: Info,
+        outdegree: Raw<c_int>, destinations: Array<c_int>, destweights: Array<c_int>, info: Hints,
         reorder: Raw<c_int>, comm_dist_graph: Out<usize>,
     ) [] => unsupported
 
     /// A communicator with a graph of which each process names any edges. MPI 5.0 §8.5.4.
     fn Dist_graph_create(
         comm_old: Comm, n: Count, sources: Array<c_int>, degrees: Array<c_int>, destinations: Array<c_int>,
-        weights: Array<c_int>, info: Info, reorder: Raw<c_int>, comm_dist_graph: Out<usize>,
+        weights: Array<c_int>, info: Hints, reorder: Raw<c_int>, comm_dist_graph: Out<usize>,
     ) [] => unsupported
 
     /// Which kind of topology a communicator has. MPI 5.0 §8.5.5.

@@ -5,7 +5,7 @@
 
 use super::{Communicator, DYNAMIC, context, open};
 use crate::data::{Data, Source};
-use crate::datatype;
+use crate::{datatype, errhandler};
 use crate::error::{Class, Fault, Result};
 use crate::framework::coll::Function;
 use crate::framework::pml;
@@ -73,6 +73,7 @@ pub fn free(handle: usize) -> Result<()> {
 
 impl Drop for Communicator {
     fn drop(&mut self) {
+        errhandler::release(self.errhandler.load(Ordering::Relaxed));
         match self.pml_data().is_null() {
             // The PML releases the context number when the last request on it is done.
             false => pml::selected().remove_comm(self),

@@ -1,11 +1,13 @@
 //! Checks of two arguments together: a rank and its communicator, a buffer and its count.
 
 use crate::comm::Communicator;
-use crate::data::Data;
+use super::{CountArray, array, committed};
+use crate::data::{Blocks, Counts, Data, TypedBlocks};
 use crate::datatype::Datatype as Type;
 use crate::error::{Class, Fault, Result};
 use crate::status::{ANY_SOURCE, PROC_NULL};
 use alloc::format;
+use alloc::vec::Vec;
 
 /// A buffer with its count and datatype. Null is an error only if data would lie at address 0 (MPI_BOTTOM is 0, too).
 #[inline(always)]
@@ -39,6 +41,113 @@ pub fn root(rank: i32, comm: &Communicator) -> Result<usize> {
     match (rank as u32 as usize) < comm.size() {
         true => Ok(rank as usize),
         false => Err(bad_rank(rank, comm, "", Class::Root).argument("root")),
+    }
+}
+
+/// Whether a buffer argument is MPI_IN_PLACE.
+#[inline(always)]
+pub fn in_place(at: *mut u8) -> bool {
+    at as usize == 1
+}
+
+/// A buffer whose count and datatype only count here, as the standard says of this rank or without MPI_IN_PLACE.
+/// `arguments` are the names of buffer, count and datatype.
+pub fn late(at: *mut u8, count: i64, datatype: usize, arguments: [&'static str; 3]) -> Result<Data<'static>> {
+    let [buffer, count_name, type_name] = arguments;
+    if in_place(at) {
+        let why = "MPI_IN_PLACE is not allowed for this buffer here";
+        return Err(Fault::new(Class::Buffer).argument(buffer).because(why));
+    }
+    let count = usize::try_from(count).map_err(|_| super::negative(count).argument(count_name))?;
+    let datatype = committed(datatype).map_err(|fault| fault.argument(type_name))?;
+    data(at, count, datatype, buffer)
+}
+
+/// A buffer in blocks, one per process. `arguments` are the names of buffer, counts, displacements and datatype.
+///
+/// # Safety
+/// Both arrays have `ranks` elements.
+pub unsafe fn blocks(
+    at: *mut u8,
+    counts: CountArray,
+    displacements: CountArray,
+    datatype: usize,
+    ranks: usize,
+    arguments: [&'static str; 4],
+) -> Result<Blocks<'static>> {
+    let [buffer, counts_name, displacements_name, type_name] = arguments;
+    if in_place(at) {
+        let why = "MPI_IN_PLACE is not allowed for this buffer here";
+        return Err(Fault::new(Class::Buffer).argument(buffer).because(why));
+    }
+    // SAFETY: the caller's promise.
+    let counts = unsafe { not_negative(counts, ranks, counts_name)? };
+    // SAFETY: the caller's promise.
+    let displacements = unsafe { displacements.of(ranks, displacements_name)? };
+    let datatype = committed(datatype).map_err(|fault| fault.argument(type_name))?;
+    let any = (0..ranks).map(|rank| counts.count(rank)).max().unwrap_or(0);
+    data(at, any, datatype, buffer)?;
+    Ok(Blocks { at, counts, displacements, datatype })
+}
+
+/// A buffer in blocks with a datatype each; the types go to `room`. `arguments` as for [`blocks`].
+///
+/// # Safety
+/// All arrays have `ranks` elements.
+pub unsafe fn typed_blocks<'a>(
+    at: *mut u8,
+    arrays: (CountArray, CountArray, *const usize),
+    ranks: usize,
+    room: &'a mut Vec<&'static Type>,
+    arguments: [&'static str; 4],
+) -> Result<TypedBlocks<'a>> {
+    let [buffer, counts_name, displacements_name, types_name] = arguments;
+    let (counts, displacements, datatypes) = arrays;
+    if in_place(at) {
+        let why = "MPI_IN_PLACE is not allowed for this buffer here";
+        return Err(Fault::new(Class::Buffer).argument(buffer).because(why));
+    }
+    // SAFETY: the caller's promise.
+    let counts = unsafe { not_negative(counts, ranks, counts_name)? };
+    // SAFETY: the caller's promise.
+    let displacements = unsafe { displacements.of(ranks, displacements_name)? };
+    // SAFETY: the caller's promise.
+    for datatype in unsafe { array(datatypes, ranks, types_name)? } {
+        room.push(committed(*datatype).map_err(|fault| fault.argument(types_name))?);
+    }
+    Ok(TypedBlocks { at, counts, displacements, datatypes: room })
+}
+
+/// Refuses an intercommunicator where only intracommunicators are offered yet.
+#[inline(always)]
+pub fn intra(comm: &Communicator) -> Result<()> {
+    match comm.is_inter() {
+        false => Ok(()),
+        true => Err(Fault::new(Class::UnsupportedOperation)
+            .argument("comm")
+            .because("intercommunicators are not offered here yet")),
+    }
+}
+
+/// Refuses buffers that are the same memory (MPI 5.0 §6.9.1 and §2.3): where MPI_IN_PLACE was meant.
+pub fn distinct(from: &Data<'_>, to: &Data<'_>) -> Result<()> {
+    let both = from.contiguous().is_some() && to.contiguous().is_some() && from.bytes() > 0 && to.bytes() > 0;
+    match both && from.at == to.at {
+        false => Ok(()),
+        true => Err(Fault::new(Class::Buffer)
+            .argument("sendbuf")
+            .because("it is the receive buffer, too; use MPI_IN_PLACE")),
+    }
+}
+
+/// # Safety
+/// The array has `ranks` elements.
+unsafe fn not_negative(counts: CountArray, ranks: usize, argument: &'static str) -> Result<Counts<'static>> {
+    // SAFETY: the caller's promise.
+    let counts = unsafe { counts.of(ranks, argument)? };
+    match (0..ranks).map(|rank| counts.get(rank)).find(|count| *count < 0) {
+        None => Ok(counts),
+        Some(count) => Err(super::negative(count as i64).argument(argument)),
     }
 }
 

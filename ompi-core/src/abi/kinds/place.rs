@@ -17,6 +17,14 @@ pub enum CountPlace {
 }
 
 impl CountPlace {
+    /// Reads what is there, for positions that go in and out.
+    pub fn get(self) -> i64 {
+        match self {
+            CountPlace::Int(place) => i64::from(place.get()),
+            CountPlace::Large(place) => place.get(),
+        }
+    }
+
     /// Writes it.
     pub fn set(self, value: i64) {
         match self {

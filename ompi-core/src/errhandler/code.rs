@@ -1,0 +1,116 @@
+//! Error codes: the standard's classes, and those that the user adds. MPI 5.0 §9.4 and §9.5.
+
+use crate::error::{Class, Fault, Result};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use opal_core::sync::Guarded;
+
+/// MPI_ERR_LASTCODE: what the user adds lies above.
+const LAST: i32 = 0x3fff;
+
+#[derive(Clone)]
+struct Added {
+    /// A code's class; none for a class.
+    class: Option<i32>,
+    /// None until the user sets it.
+    text: Option<String>,
+    removed: bool,
+}
+
+// Element i is number LAST + 1 + i; numbers are not used again.
+static ADDED: Guarded<Vec<Added>> = Guarded::new(Vec::new());
+
+/// MPI_Add_error_class.
+pub fn add_class() -> i32 {
+    push(None)
+}
+
+/// MPI_Add_error_code.
+pub fn add_code(class: i32) -> Result<i32> {
+    match class_of(class) {
+        Some(itself) if itself == class => Ok(push(Some(class))),
+        _ => Err(Fault::new(Class::Arg).argument("errorclass").because(format!("{class} is no error class"))),
+    }
+}
+
+/// MPI_Remove_error_class and MPI_Remove_error_code.
+pub fn remove(number: i32, argument: &'static str) -> Result<()> {
+    change(number, argument, |added| added.removed = true)
+}
+
+/// MPI_Add_error_string, or MPI_Remove_error_string.
+pub fn set_text(number: i32, text: Option<String>) -> Result<()> {
+    change(number, "errorcode", |added| added.text = text)
+}
+
+/// MPI_LASTUSEDCODE: the highest number in use.
+pub fn last_used_code() -> i32 {
+    LAST + ADDED.lock().len() as i32
+}
+
+/// The error class of a code; every class is a code of itself.
+pub fn class_of(code: i32) -> Option<i32> {
+    if code == 0 || Class::ALL.iter().any(|class| *class as i32 == code) || code == LAST {
+        return Some(code);
+    }
+    find(code).map(|added| added.class.unwrap_or(code))
+}
+
+/// What `MPI_Error_string` says of a code.
+pub fn error_string(code: i32) -> String {
+    if let Some(class) = Class::ALL.iter().find(|class| **class as i32 == code) {
+        return format!("{}: {}", class.symbol(), class.text().trim());
+    }
+    match (code, find(code)) {
+        (0, _) => String::from("MPI_SUCCESS: no error"),
+        (_, Some(added)) => added.text.unwrap_or_default(),
+        (_, None) => format!("unknown error code {code}"),
+    }
+}
+
+fn push(class: Option<i32>) -> i32 {
+    let mut added = ADDED.lock();
+    added.push(Added { class, text: None, removed: false });
+    LAST + added.len() as i32
+}
+
+fn find(code: i32) -> Option<Added> {
+    let index = usize::try_from(code.checked_sub(LAST + 1)?).ok()?;
+    ADDED.lock().get(index).filter(|added| !added.removed).cloned()
+}
+
+fn change(number: i32, argument: &'static str, how: impl FnOnce(&mut Added)) -> Result<()> {
+    let index = number.checked_sub(LAST + 1).and_then(|index| usize::try_from(index).ok());
+    let mut added = ADDED.lock();
+    match index.and_then(|index| added.get_mut(index)).filter(|added| !added.removed) {
+        Some(added) => {
+            how(added);
+            Ok(())
+        }
+        None => {
+            let why = format!("{number} was not added by MPI_Add_error_class or MPI_Add_error_code");
+            Err(Fault::new(Class::Arg).argument(argument).because(why))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_user_adds_has_class_and_text() {
+        let class = add_class();
+        let code = add_code(class).unwrap();
+        assert!(class > LAST && code > class && last_used_code() >= code);
+        assert_eq!((class_of(class), class_of(code)), (Some(class), Some(class)));
+        assert_eq!(error_string(code), "");
+        set_text(code, Some("the reactor is hot".into())).unwrap();
+        assert_eq!(error_string(code), "the reactor is hot");
+        assert_eq!(add_code(code).unwrap_err().get(), Class::Arg as i32);
+        assert_eq!(set_text(Class::Arg as i32, None).unwrap_err().get(), Class::Arg as i32);
+        remove(code, "errorcode").unwrap();
+        assert_eq!(class_of(code), None);
+    }
+}

@@ -1,0 +1,134 @@
+//! Info objects: ordered pairs of key and value. MPI 5.0 §10.
+
+use crate::error::{Class, Fault, Result};
+use crate::handle::Table;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use opal_core::sync::Guarded;
+
+/// MPI_INFO_NULL.
+pub const NULL: usize = 0x130;
+/// MPI_INFO_ENV.
+pub const ENV: usize = 0x131;
+/// MPI_MAX_INFO_KEY, with the terminating NUL.
+pub const MAX_KEY: usize = 256;
+/// MPI_MAX_INFO_VAL, with the terminating NUL.
+pub const MAX_VALUE: usize = 1024;
+
+static DYNAMIC: Table<Info> = Table::new();
+
+/// Keys and values in the order in which the keys were first set.
+pub struct Info(Guarded<Vec<(String, String)>>);
+
+impl Info {
+    /// One with these pairs.
+    pub fn of<const N: usize>(pairs: [(&str, &str); N]) -> Info {
+        Info(Guarded::new(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect()))
+    }
+
+    /// Sets a value; a new key goes to the end.
+    pub fn set(&self, key: &str, value: &str) {
+        let mut pairs = self.0.lock();
+        match pairs.iter_mut().find(|(known, _)| known == key) {
+            Some((_, old)) => *old = value.into(),
+            None => pairs.push((key.into(), value.into())),
+        }
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<String> {
+        self.0.lock().iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
+    }
+
+    /// Deletes a key; false if there is none.
+    pub fn delete(&self, key: &str) -> bool {
+        let mut pairs = self.0.lock();
+        let place = pairs.iter().position(|(known, _)| known == key);
+        place.map(|place| pairs.remove(place)).is_some()
+    }
+
+    /// The key of a number.
+    pub fn key(&self, number: usize) -> Option<String> {
+        self.0.lock().get(number).map(|(key, _)| key.clone())
+    }
+
+    /// Number of keys.
+    pub fn len(&self) -> usize {
+        self.0.lock().len()
+    }
+
+    /// Whether there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A copy.
+    pub fn duplicate(&self) -> Info {
+        Info(Guarded::new(self.0.lock().clone()))
+    }
+
+    /// Gives it a handle.
+    pub fn into_handle(self) -> Result<usize> {
+        let why = "all info handles are in use; free some with MPI_Info_free";
+        DYNAMIC.insert(Arc::new(self)).ok_or_else(|| Fault::new(Class::NoMem).because(why))
+    }
+}
+
+/// The object behind a handle. Nothing is known that would stand in MPI_INFO_ENV, so it is empty.
+pub fn get(handle: usize) -> Option<Arc<Info>> {
+    match handle {
+        ENV => Some(Arc::new(Info::of([]))),
+        _ => DYNAMIC.get(handle),
+    }
+}
+
+/// MPI_Info_free: false for a handle that is none of the user's.
+pub fn remove(handle: usize) -> bool {
+    DYNAMIC.remove(handle).is_some()
+}
+
+/// Refuses a key that is empty or too long.
+pub fn check_key(key: &str) -> Result<()> {
+    let why = match key.len() {
+        0 => "the key is empty".into(),
+        length if length < MAX_KEY => return Ok(()),
+        length => format!("the key has {length} characters, {} are allowed", MAX_KEY - 1),
+    };
+    Err(Fault::new(Class::InfoKey).argument("key").because(why))
+}
+
+/// Refuses a value that is too long.
+pub fn check_value(value: &str) -> Result<()> {
+    if value.len() < MAX_VALUE {
+        return Ok(());
+    }
+    let why = format!("the value has {} characters, {} are allowed", value.len(), MAX_VALUE - 1);
+    Err(Fault::new(Class::InfoValue).argument("value").because(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_keep_their_order_and_copies_are_apart() {
+        let info = Info::of([("path", "/tmp"), ("host", "a")]);
+        info.set("soft", "1");
+        info.set("path", "/");
+        let copy = info.duplicate();
+        assert!(info.delete("host") && !info.delete("host"));
+        assert_eq!((info.len(), info.key(1).as_deref(), info.key(2)), (2, Some("soft"), None));
+        assert_eq!(info.get("path").as_deref(), Some("/"));
+        assert_eq!((copy.len(), copy.get("host").as_deref()), (3, Some("a")));
+    }
+
+    #[test]
+    fn lengths_are_limited() {
+        assert_eq!(check_key("").unwrap_err().get(), Class::InfoKey as i32);
+        assert_eq!(check_key(&"k".repeat(MAX_KEY)).unwrap_err().get(), Class::InfoKey as i32);
+        assert!(check_key(&"k".repeat(MAX_KEY - 1)).is_ok());
+        assert_eq!(check_value(&"v".repeat(MAX_VALUE)).unwrap_err().get(), Class::InfoValue as i32);
+    }
+}
