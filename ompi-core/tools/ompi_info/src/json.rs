@@ -1,0 +1,79 @@
+//! For programs. The key names are an interface: mpirun reads [`table`].
+
+use crate::Stop;
+use crate::facts::{ABI, Facts, Family, Row, STANDARD, VERSION};
+use crate::find::Wish;
+use opal_core::mca::Value;
+use serde_json::{Value as Json, json};
+use std::io::Write;
+
+/// Writes one object with what was asked for.
+pub fn show(facts: &Facts, wish: &Wish, out: &mut dyn Write) -> Result<(), Stop> {
+    let mut whole = json!({ "version": VERSION, "mpi": STANDARD, "abi": ABI });
+    if wish.components && !wish.version_only {
+        whole["frameworks"] = facts.frameworks.iter().map(framework).collect();
+    }
+    if wish.params.is_some() && !wish.version_only {
+        whole["parameters"] = wish.rows(facts).map(with_value).collect();
+    }
+    writeln!(out, "{whole:#}")?;
+    Ok(())
+}
+
+/// Writes the array of all parameters without values: what mpirun checks `--mca` against.
+pub fn table(facts: &Facts, out: &mut dyn Write) -> Result<(), Stop> {
+    let all: Json = facts.params.iter().map(row).collect();
+    writeln!(out, "{all:#}")?;
+    Ok(())
+}
+
+fn framework(family: &Family) -> Json {
+    let components = family.components.iter().map(|info| {
+        json!({
+            "name": info.name,
+            "version": info.version,
+            "framework_version": info.framework_version,
+            "help": info.doc.trim(),
+        })
+    });
+    json!({
+        "name": family.framework.name,
+        "layer": family.layer(),
+        "version": family.framework.version,
+        "policy": family.policy(),
+        "help": family.framework.doc.trim(),
+        "components": components.collect::<Json>(),
+    })
+}
+
+fn row(row: &Row) -> Json {
+    let mut object = json!({
+        "name": row.name,
+        "framework": row.framework,
+        "component": row.component,
+        "type": row.kind(),
+        "default": value(row.param.default),
+        "unit": row.param.unit,
+        "level": row.param.level,
+        "help": row.help(),
+    });
+    if !row.choices().is_empty() {
+        object["choices"] = json!(row.choices());
+    }
+    object
+}
+
+fn with_value(this: &Row) -> Json {
+    let mut object = row(this);
+    object["value"] = value(this.param.value());
+    object["source"] = json!(this.param.source().to_string());
+    object
+}
+
+fn value(value: Value) -> Json {
+    match value {
+        Value::Int(number) => json!(number),
+        Value::Bool(flag) => json!(flag),
+        Value::Text(text) => json!(text),
+    }
+}

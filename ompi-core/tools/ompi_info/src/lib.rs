@@ -1,0 +1,121 @@
+//! `ompi_info`: what this library contains, every parameter, its value, and who said so.
+//!
+//! Owns nothing. The program around it names the components (`opal_core::image![…]`) and calls [`main`]; what is shown
+//! is therefore what is linked, not what a file says.
+
+mod command_line;
+mod facts;
+mod find;
+mod json;
+mod lines;
+mod path;
+mod text;
+
+use command_line::Arguments;
+use facts::Facts;
+use opal_core::mca::image;
+use std::io::{self, ErrorKind, Write};
+
+/// The whole program.
+pub fn main() {
+    main_with(std::env::args().skip(1))
+}
+
+/// The whole program with these arguments.
+pub fn main_with(arguments: impl IntoIterator<Item = impl Into<String>>) {
+    let status = match command_line::parse(arguments.into_iter().map(Into::into).collect()) {
+        Ok(arguments) => run(&arguments, &mut io::stdout().lock()),
+        Err(status) => status,
+    };
+    std::process::exit(status.into())
+}
+
+/// Does what the command line asks for; returns the exit status.
+fn run(arguments: &Arguments, out: &mut dyn Write) -> u8 {
+    let answer = answer(arguments, out).and_then(|status| out.flush().map(|()| status).map_err(Stop::from));
+    match answer {
+        Ok(status) => status,
+        // The reader has seen enough, as in `ompi_info | head`.
+        Err(Stop::Write(error)) if error.kind() == ErrorKind::BrokenPipe => 0,
+        Err(Stop::Write(error)) => say(1, &format!("cannot write: {error}")),
+        Err(Stop::Refused(text)) => say(2, &text),
+        Err(Stop::Failed(text)) => say(1, &text),
+    }
+}
+
+/// Why it ends early.
+enum Stop {
+    /// Standard output cannot be written.
+    Write(io::Error),
+    /// The command line asks for something that is not there.
+    Refused(String),
+    /// The library is not in order.
+    Failed(String),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Write(error)
+    }
+}
+
+fn answer(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Stop> {
+    if let Some(which) = &arguments.path {
+        path::show(which, arguments, out)?;
+        return Ok(0);
+    }
+    // Without values: what xtask stores must not depend on the environment of the build.
+    if arguments.params_json {
+        image::verify(&ompi_core::init::frameworks()).map_err(|_| Stop::Failed(BROKEN.to_owned()))?;
+        json::table(&Facts::collect(), out)?;
+        return Ok(0);
+    }
+    let status = match ompi_core::init::configure() {
+        Ok(()) => 0,
+        Err(opal_core::Error::Invalid) => 1,
+        Err(_) => return Err(Stop::Failed(BROKEN.to_owned())),
+    };
+    let facts = Facts::collect();
+    let wish = find::Wish::new(arguments, &facts).map_err(Stop::Refused)?;
+    match (arguments.json, arguments.parsable) {
+        (true, _) => json::show(&facts, &wish, out)?,
+        (_, true) => lines::show(&facts, &wish, out)?,
+        _ => text::show(&facts, &wish, out)?,
+    }
+    Ok(status)
+}
+
+fn say(status: u8, text: &str) -> u8 {
+    eprintln!("ompi_info: {text}");
+    status
+}
+
+const BROKEN: &str = "this program does not contain what it was built to contain (see above); build the library again \
+                      with `cargo xtask build`";
+
+#[cfg(test)]
+opal_core::image![opal_core::framework::atomics, memcpy_portable, memory_none, timer_clock];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pipe whose reader is gone, or a full disk.
+    struct Broken(ErrorKind);
+
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_success_and_a_full_disk_is_not() {
+        assert_eq!(run(&Arguments::default(), &mut Broken(ErrorKind::BrokenPipe)), 0);
+        assert_eq!(run(&Arguments::default(), &mut Broken(ErrorKind::StorageFull)), 1);
+    }
+}

@@ -1,0 +1,65 @@
+//! One `key:value` line per fact, as scripts made for Open MPI read them.
+
+use crate::Stop;
+use crate::facts::{ABI, Facts, Row, STANDARD, VERSION};
+use crate::find::Wish;
+use std::io::Write;
+
+/// Writes what was asked for.
+pub fn show(facts: &Facts, wish: &Wish, out: &mut dyn Write) -> Result<(), Stop> {
+    writeln!(out, "package:{VERSION}")?;
+    writeln!(out, "mpi-api:version:full:{STANDARD}")?;
+    writeln!(out, "mpi-abi:version:full:{ABI}")?;
+    if wish.version_only {
+        return Ok(());
+    }
+    if wish.components {
+        for family in &facts.frameworks {
+            for info in &family.components {
+                let of = format!("mca:{}:{}", family.framework.name, info.name);
+                writeln!(out, "{of}:version:mca:{}.0.0", info.framework_version)?;
+                writeln!(out, "{of}:version:component:{}", info.version)?;
+                writeln!(out, "{of}:help:{}", escaped(info.doc.trim()))?;
+            }
+        }
+    }
+    wish.rows(facts).try_for_each(|row| param(row, out))
+}
+
+fn param(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
+    let component = if row.component.is_empty() { "base" } else { row.component };
+    let of = format!("mca:{}:{component}:param:{}", row.framework, row.name);
+    writeln!(out, "{of}:value:{}", escaped(&row.param.value().to_string()))?;
+    writeln!(out, "{of}:default:{}", escaped(&row.param.default.to_string()))?;
+    writeln!(out, "{of}:source:{}", escaped(&row.param.source().to_string()))?;
+    writeln!(out, "{of}:type:{}", row.kind())?;
+    for word in row.choices() {
+        writeln!(out, "{of}:enumerator:value:{word}")?;
+    }
+    if !row.param.unit.is_empty() {
+        writeln!(out, "{of}:unit:{}", row.param.unit)?;
+    }
+    writeln!(out, "{of}:level:{}", row.param.level)?;
+    writeln!(out, "{of}:help:{}", escaped(&row.help()))?;
+    Ok(())
+}
+
+/// A text with a colon or a quote in it stands in quotes, so that a line can be split at its colons.
+fn escaped(text: &str) -> String {
+    match text.contains([':', '"', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\\\"").replace('\n', "\\n")),
+        false => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn quotes_what_would_split() {
+        assert_eq!(escaped("plain text"), "plain text");
+        assert_eq!(escaped("a:b"), "\"a:b\"");
+        assert_eq!(escaped("say \"x\""), "\"say \\\"x\\\"\"");
+    }
+}

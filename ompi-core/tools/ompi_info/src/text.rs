@@ -1,0 +1,106 @@
+//! For people.
+
+use crate::Stop;
+use crate::facts::{ABI, Facts, Row, STANDARD, VERSION};
+use crate::find::Wish;
+use opal_core::mca::{Value, source::Source};
+use std::io::Write;
+
+/// Writes what was asked for.
+pub fn show(facts: &Facts, wish: &Wish, out: &mut dyn Write) -> Result<(), Stop> {
+    if wish.version_only {
+        writeln!(out, "{VERSION}, MPI {STANDARD}, standard ABI {ABI}")?;
+        return Ok(());
+    }
+    if wish.components {
+        head(out)?;
+        components(facts, out)?;
+    }
+    if wish.params.is_some() {
+        params(facts, wish, out)?;
+    }
+    Ok(())
+}
+
+fn head(out: &mut dyn Write) -> Result<(), Stop> {
+    writeln!(out, "{:>12}: {}", "Package", VERSION)?;
+    writeln!(out, "{:>12}: {STANDARD}", "MPI API")?;
+    writeln!(out, "{:>12}: {ABI} (libmpi_abi.so.1)", "MPI ABI")?;
+    if let Ok(prefix) = crate::path::prefix() {
+        writeln!(out, "{:>12}: {}", "Prefix", prefix.display())?;
+    }
+    Ok(())
+}
+
+fn components(facts: &Facts, out: &mut dyn Write) -> Result<(), Stop> {
+    for family in &facts.frameworks {
+        let (framework, policy) = (family.framework, family.policy());
+        writeln!(out, "\n{:>12}: {} ({}, {policy})", framework.name, framework.doc.trim(), family.layer())?;
+        for info in &family.components {
+            writeln!(out, "{:>16} {:<12} v{:<7} {}", "MCA", info.name, info.version, info.doc.trim())?;
+        }
+        if family.components.is_empty() && framework.policy != opal_core::mca::Policy::Parameters {
+            writeln!(out, "{:>16} no component in this library", "")?;
+        }
+    }
+    Ok(())
+}
+
+fn params(facts: &Facts, wish: &Wish, out: &mut dyn Write) -> Result<(), Stop> {
+    let mut of = None;
+    for row in wish.rows(facts) {
+        let this = (row.framework, row.component);
+        if of != Some(this) {
+            let (slash, own) = if row.component.is_empty() { ("", " itself") } else { ("/", "") };
+            writeln!(out, "\nParameters of {}{slash}{}{own}:", row.framework, row.component)?;
+            of = Some(this);
+        }
+        param(row, out)?;
+    }
+    let higher = facts.params.iter().filter(|row| wish.covers(row) && row.param.level > wish.level).count();
+    if higher > 0 {
+        writeln!(out, "\n{higher} more at higher levels: --level 9 shows them.")?;
+    }
+    Ok(())
+}
+
+fn param(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
+    let param = row.param;
+    let unit = if param.unit.is_empty() { String::new() } else { format!(" {}", param.unit) };
+    writeln!(out, "  {} = {}{unit}  ({})", row.name, quoted(param.value()), param.source())?;
+    let choices = match row.choices() {
+        [] => String::new(),
+        words => format!(" of {}", words.join(", ")),
+    };
+    let default = match param.source() {
+        Source::Default => String::new(),
+        _ => format!(", default {}", quoted(param.default)),
+    };
+    writeln!(out, "      {}{choices}{default}, level {}", row.kind(), param.level)?;
+    wrapped(&row.help(), out)
+}
+
+fn quoted(value: Value) -> String {
+    match value {
+        Value::Text(text) => format!("\"{text}\""),
+        other => other.to_string(),
+    }
+}
+
+fn wrapped(text: &str, out: &mut dyn Write) -> Result<(), Stop> {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() && line.len() + 1 + word.len() > WIDTH {
+            writeln!(out, "      {line}")?;
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    writeln!(out, "      {line}")?;
+    Ok(())
+}
+
+const WIDTH: usize = 92;
