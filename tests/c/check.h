@@ -18,14 +18,17 @@ static const char *check_name = "?";
 
 static inline void check_fail(const char *file, int line, const char *format, ...)
 {
+    char text[1024]; /* written in one piece, since ranks share the terminal */
     va_list args;
+    int at;
     if (++check_failures > CHECK_PRINTED)
         return;
-    printf("FAIL %s rank %d of %d, %s:%d: ", check_name, check_rank, check_ranks, file, line);
+    at = snprintf(text, sizeof text, "FAIL %s rank %d of %d, %s:%d: ", check_name, check_rank, check_ranks, file, line);
     va_start(args, format);
-    vprintf(format, args);
+    if (at > 0 && at < (int)sizeof text)
+        vsnprintf(text + at, sizeof text - (size_t)at, format, args);
     va_end(args);
-    printf("\n");
+    puts(text);
     fflush(stdout);
 }
 
@@ -130,15 +133,21 @@ static inline int library_is(const char *prefix)
     return strncmp(version, prefix, strlen(prefix)) == 0;
 }
 
-/* The last line of main: `return finish();` */
-static inline int finish(void)
+/* The exit status of this rank; says what it will be. */
+static inline int verdict(void)
 {
-    MPI_Finalize();
     if (check_failures > 0)
         printf("FAIL %s rank %d: %d findings\n", check_name, check_rank, check_failures);
     else if (check_rank == 0)
         printf("ok %s\n", check_name);
     fflush(stdout);
     return check_failures > 0;
+}
+
+/* The last line of main: `return finish();` */
+static inline int finish(void)
+{
+    MPI_Finalize();
+    return verdict();
 }
 #endif

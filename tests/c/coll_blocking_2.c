@@ -153,7 +153,7 @@ static void reduce_scatter(int kind, int n, int in_place)
     int *counts = check_alloc((size_t)ranks * sizeof(int)), total = 0, first = 0;
     unsigned *mine, *all;
     for (int r = 0; r < ranks; r++) {
-        counts[r] = n * (r % 3) / 2 / ranks + (n > 0 && r % 2);
+        counts[r] = n * ((r + 1) % 3) / 2 / ranks + (n > 0 && r % 2);
         first += r < rank ? counts[r] : 0;
         total += counts[r];
     }

@@ -1,0 +1,168 @@
+/*
+ * Mistakes on purpose, one per value of MUTANT, put over the library through the profiling names (MPI 5.0 section 15.2).
+ * Linked to a program of this folder, each must make it exit non-zero at the number of ranks given: a test that cannot
+ * fail is a defect. "mutant N PROGRAM RANKS" lines are the table that a script reads.
+ *
+ *   mpicc -DMUTANT=3 -o m pt2pt_nonblocking.c mutants.c && ! mpirun -n 2 ./m
+ */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if MUTANT == 1 /* mutant 1 pt2pt_blocking 2: a large message loses its last byte */
+int MPI_Recv(void *b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Status *s)
+{
+    MPI_Status mine, *status = s != MPI_STATUS_IGNORE ? s : &mine;
+    int code = PMPI_Recv(b, n, t, source, tag, c, status), got = 0;
+    PMPI_Get_count(status, MPI_BYTE, &got);
+    if (t == MPI_BYTE && got > 65536)
+        ((char *)b)[got - 1] ^= 1;
+    return code;
+}
+#elif MUTANT == 2 /* mutant 2 pt2pt_nonblocking 2: a synchronous send does not wait for its receive */
+int MPI_Issend(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *q)
+{
+    return PMPI_Isend(b, n, t, to, tag, c, q);
+}
+#elif MUTANT == 3 /* mutant 3 pt2pt_nonblocking 2: Waitany names the wrong request */
+int MPI_Waitany(int n, MPI_Request *q, int *index, MPI_Status *s)
+{
+    int code = PMPI_Waitany(n, q, index, s);
+    *index = *index > 0 ? *index - 1 : *index;
+    return code;
+}
+#elif MUTANT == 4 /* mutant 4 pt2pt_probe 2: a probe reports one byte too many */
+int MPI_Get_count(const MPI_Status *s, MPI_Datatype t, int *n)
+{
+    int code = PMPI_Get_count(s, t, n);
+    *n += *n > 50000;
+    return code;
+}
+#elif MUTANT == 5 /* mutant 5 pt2pt_probe 1: a matched message can still be received by others */
+int MPI_Mprobe(int source, int tag, MPI_Comm c, MPI_Message *m, MPI_Status *s)
+{
+    char b[8];
+    PMPI_Recv(b, 4, MPI_BYTE, source, tag, c, MPI_STATUS_IGNORE);
+    PMPI_Isend(b, 4, MPI_BYTE, 0, 40, c, &(MPI_Request){MPI_REQUEST_NULL});
+    return PMPI_Mprobe(source, tag, c, m, s);
+}
+#elif MUTANT == 6 /* mutant 6 pt2pt_fairness 3: two messages of one sender change places */
+int MPI_Recv(void *b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Status *s)
+{
+    static int calls;
+    static char kept[64];
+    int code = PMPI_Recv(b, n, t, source, tag, c, s);
+    if (++calls == 11)
+        memcpy(kept, b, 12);
+    if (calls == 12)
+        memcpy(b, kept, 12);
+    return code;
+}
+#elif MUTANT == 7 /* mutant 7 coll_blocking_1 3: a barrier that does nothing */
+int MPI_Barrier(MPI_Comm c)
+{
+    (void)c;
+    return MPI_SUCCESS;
+}
+#elif MUTANT == 8 /* mutant 8 coll_blocking_1 4: broadcast always from rank 0 */
+int MPI_Bcast(void *b, int n, MPI_Datatype t, int root, MPI_Comm c)
+{
+    (void)root;
+    return PMPI_Bcast(b, n, t, 0, c);
+}
+#elif MUTANT == 9 /* mutant 9 coll_blocking_1 3: Allgatherv forgets displacements */
+int MPI_Allgatherv(const void *a, int n, MPI_Datatype t, void *b, const int *counts, const int *displs, MPI_Datatype u, MPI_Comm c)
+{
+    int size, *packed, code;
+    (void)displs;
+    PMPI_Comm_size(c, &size);
+    packed = malloc((size_t)size * sizeof(int));
+    for (int r = 0, at = 0; r < size; at += counts[r++])
+        packed[r] = at;
+    code = PMPI_Allgatherv(a, n, t, b, counts, packed, u, c);
+    free(packed);
+    return code;
+}
+#elif MUTANT == 10 /* mutant 10 coll_blocking_2 3: a non-commutative operation declared commutative, ranks in reverse */
+int MPI_Allreduce(const void *a, void *b, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c)
+{
+    int rank, code;
+    MPI_Comm other;
+    PMPI_Comm_rank(c, &rank);
+    PMPI_Comm_split(c, 0, -rank, &other);
+    code = PMPI_Allreduce(a, b, n, t, op, other);
+    PMPI_Comm_free(&other);
+    return code;
+}
+#elif MUTANT == 11 /* mutant 11 coll_blocking_2 2: Exscan that includes its own rank */
+int MPI_Exscan(const void *a, void *b, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c)
+{
+    return PMPI_Scan(a, b, n, t, op, c);
+}
+#elif MUTANT == 12 /* mutant 12 coll_blocking_3 1: the last elements of an odd length are left out */
+int MPI_Reduce_local(const void *a, void *b, int n, MPI_Datatype t, MPI_Op op)
+{
+    return PMPI_Reduce_local(a, b, n - n % 4, t, op);
+}
+#elif MUTANT == 13 /* mutant 13 coll_blocking_3 3: MAXLOC is MINLOC */
+int MPI_Allreduce(const void *a, void *b, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c)
+{
+    return PMPI_Allreduce(a, b, n, t, op == MPI_MAXLOC ? MPI_MINLOC : op, c);
+}
+#elif MUTANT == 14 /* mutant 14 comm_basic 3: split ignores keys */
+int MPI_Comm_split(MPI_Comm c, int color, int key, MPI_Comm *out)
+{
+    (void)key;
+    return PMPI_Comm_split(c, color, 0, out);
+}
+#elif MUTANT == 15 /* mutant 15 comm_basic 2: a duplicate shares the context of its parent */
+int MPI_Isend(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *q)
+{
+    (void)c;
+    return PMPI_Isend(b, n, t, to, tag, MPI_COMM_WORLD, q);
+}
+int MPI_Recv(void *b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Status *s)
+{
+    (void)c;
+    return PMPI_Recv(b, n, t, source, tag, MPI_COMM_WORLD, s);
+}
+int MPI_Irecv(void *b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Request *q)
+{
+    (void)c;
+    return PMPI_Irecv(b, n, t, source, tag, MPI_COMM_WORLD, q);
+}
+#elif MUTANT == 16 /* mutant 16 datatype_basic 1: a long stride is one too short */
+int MPI_Type_vector(int n, int block, int stride, MPI_Datatype t, MPI_Datatype *out)
+{
+    return PMPI_Type_vector(n, block, stride - (stride > 2), t, out);
+}
+#elif MUTANT == 17 /* mutant 17 env_basic 1: a clock that stands still */
+double MPI_Wtime(void)
+{
+    return 1.0;
+}
+#elif MUTANT == 18 /* mutant 18 errors_basic 1: every code is of class MPI_ERR_OTHER */
+int MPI_Error_class(int code, int *class)
+{
+    *class = code == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
+    return MPI_SUCCESS;
+}
+#elif MUTANT == 19 /* mutant 19 many_ranks 8: one block of an all-to-all is stale */
+int MPI_Alltoall(const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, MPI_Comm c)
+{
+    int keep = *(int *)b, code = PMPI_Alltoall(a, n, t, b, m, u, c);
+    *(int *)b = keep;
+    return code;
+}
+#elif MUTANT == 20 /* mutant 20 heat 2: the field arrives one element late */
+int MPI_Gatherv(const void *a, int n, MPI_Datatype t, void *b, const int *counts, const int *displs, MPI_Datatype u, int root, MPI_Comm c)
+{
+    int code = PMPI_Gatherv(a, n, t, b, counts, displs, u, root, c), rank;
+    PMPI_Comm_rank(c, &rank);
+    if (rank == root)
+        memmove((double *)b + 1, b, (size_t)(counts[0] - 1) * sizeof(double));
+    return code;
+}
+#else
+#error "MUTANT is a number of the list above"
+#endif
