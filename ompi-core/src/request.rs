@@ -139,6 +139,12 @@ pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Req
     Ok(Request(generation >> GENERATION_SHIFT << INDEX_BITS | index))
 }
 
+/// Replaces the token that [`create`] was given, before the handle is known to others.
+#[inline(always)]
+pub fn set_token(id: Id, token: u64) {
+    slot_of(id.0).token.store(token, Ordering::Relaxed);
+}
+
 /// A request that is complete, with the empty status: for a send that was done at once. Costs nothing.
 #[inline(always)]
 pub fn done() -> Request {

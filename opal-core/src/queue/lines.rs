@@ -127,13 +127,7 @@ impl Producer {
 
     /// Pushes at most [`PAYLOAD_BYTES`] bytes, which `fill` writes to the place that it gets.
     #[inline]
-    pub fn push(
-        &mut self,
-        kind: u8,
-        head: u64,
-        bytes: usize,
-        fill: &mut dyn FnMut(*mut u8),
-    ) -> Result<(), Refused> {
+    pub fn push(&mut self, kind: u8, head: u64, bytes: usize, fill: &mut dyn FnMut(*mut u8)) -> Result<(), Refused> {
         assert!(bytes <= PAYLOAD_BYTES);
         self.reserve()?;
         if bytes <= INLINE_BYTES {

@@ -3,11 +3,11 @@
 
 use crate::module::{CAPS, Own, Payload};
 use alloc::vec::Vec;
+use opal_core::Result;
 use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, deliver};
 use opal_core::framework::memcpy;
 use opal_core::mem::Foreign;
 use opal_core::sync::Ordering;
-use opal_core::Result;
 
 impl Module for Own {
     fn caps(&self) -> &Caps {

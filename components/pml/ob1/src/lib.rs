@@ -1,1 +1,32 @@
+//! pml/ob1: MPI's matching and protocols over any transports that carry 54 bits of head.
+//!
+//! Owns one table of contexts (a communicator as its peers address it) with what is posted and what arrived unexpected,
+//! and the operations that take more than one message. Short messages travel at once (`send`), long ones when the receiver
+//! asks (`rendezvous`); a blocking receive takes what it waits for straight from the transport (`direct`).
+//! Invariant: the state's lock is never held while waiting or while a transport is polled.
 #![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod arrive;
+mod component;
+mod context;
+mod direct;
+mod link;
+mod matching;
+mod outgoing;
+mod probe;
+mod raw;
+mod recv;
+mod rendezvous;
+mod send;
+mod slab;
+mod state;
+mod wire;
+
+pub use component::{COMPONENT, INFO};
+
+#[cfg(test)]
+mod test_image;

@@ -1,0 +1,61 @@
+//! Registration; the transports are opened here.
+
+use crate::module::{R2, Transport};
+use alloc::vec::Vec;
+use ompi_core::framework::bml;
+use opal_core::framework::btl;
+use opal_core::mca::select::{self, Verdict};
+use opal_core::mca::{self, Declined};
+use opal_core::progress;
+use opal_core::sync::Once;
+
+/// The component.
+pub struct Component {
+    module: Once<R2>,
+}
+
+impl mca::Component for Component {
+    opal_core::component_info!();
+}
+
+impl bml::Component for Component {
+    fn query(&self) -> Result<(i32, &'static dyn bml::Module), Declined> {
+        let transports = open_transports()?;
+        for transport in &transports {
+            progress::add_transport(transport.module)
+                .map_err(|_| Declined("there are more transports than progress has places for"))?;
+        }
+        Ok((PRIORITY, COMPONENT.module.call_once(|| R2::new(transports))))
+    }
+}
+
+fn open_transports() -> Result<Vec<Transport>, Declined> {
+    let components = mca::open(&btl::FRAMEWORK, &btl::OMPI_BTLS)
+        .map_err(|_| Declined("the list of transports is not one, see above"))?;
+    let mut transports = Vec::new();
+    for component in components {
+        let info = component.info();
+        match component.query() {
+            Ok(modules) => {
+                select::record(info, Verdict::Chosen(None));
+                transports.extend(modules.into_iter().map(|module| Transport { name: info.name, module }));
+            }
+            Err(Declined(why)) => {
+                component.close();
+                select::record(info, Verdict::Declined(why));
+            }
+        }
+    }
+    if transports.is_empty() {
+        return Err(Declined("no transport can run"));
+    }
+    Ok(transports)
+}
+
+const PRIORITY: i32 = 10;
+
+opal_core::component! {
+    /// Chooses among transports by what reaches whom.
+    pub static COMPONENT: Component = Component { module: Once::new() };
+    in ompi_core::framework::bml, name "r2", params &[]
+}

@@ -1,0 +1,96 @@
+//! Paths to processes.
+
+use crate::addresses;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use ompi_core::framework::bml::{Module, Path};
+use ompi_core::process::Process;
+use opal_core::framework::btl::{self, Peer};
+use opal_core::{Error, Result, message, verbose};
+
+/// A running transport and its component's name.
+pub struct Transport {
+    pub name: &'static str,
+    pub module: &'static dyn btl::Module,
+}
+
+/// The one module.
+pub struct R2 {
+    transports: Vec<Transport>,
+    modules: &'static [&'static dyn btl::Module],
+}
+
+impl R2 {
+    /// Over these transports.
+    pub fn new(transports: Vec<Transport>) -> R2 {
+        let modules: Vec<_> = transports.iter().map(|transport| transport.module).collect();
+        R2 { transports, modules: Box::leak(modules.into_boxed_slice()) }
+    }
+
+    fn paths(&self, process: &Process) -> Result<Vec<(&'static str, Path)>> {
+        let mut paths = Vec::new();
+        let mut used: Vec<bool> = self.transports.iter().map(|_| false).collect();
+        let mut rest = &process.addresses[..];
+        while let Some((name, address)) = addresses::pop(&mut rest) {
+            // The n-th module there meets the n-th of the same component here.
+            let same = |index: &usize| self.transports[*index].name.as_bytes() == name && !used[*index];
+            let Some(index) = (0..self.transports.len()).find(same) else { continue };
+            used[index] = true;
+            let transport = &self.transports[index];
+            let (is_self, same_node) = (process.is_self, process.same_node);
+            let peer = Peer { index: process.index, is_self, same_node, address };
+            if let Some(endpoint) = transport.module.add_peer(peer)? {
+                paths.push((transport.name, Path { module: transport.module, endpoint }));
+            }
+        }
+        if !rest.is_empty() {
+            message!("the addresses of process {} end in the middle; they were damaged on the way", process.index);
+            return Err(Error::Malformed);
+        }
+        Ok(paths)
+    }
+}
+
+impl Module for R2 {
+    fn addresses(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for transport in &self.transports {
+            addresses::push(&mut bytes, transport.name, &transport.module.address());
+        }
+        bytes
+    }
+
+    fn add_process(&self, process: &Process) -> Result<&'static [Path]> {
+        let mut paths = self.paths(process)?;
+        let best = paths.iter().map(|(_, path)| path.module.caps().exclusivity).max();
+        paths.retain(|(_, path)| Some(path.module.caps().exclusivity) == best);
+        paths.sort_by_key(|(_, path)| path.module.caps().latency_ns);
+        let Some((name, _)) = paths.first() else {
+            say_no_path(process, &self.transports);
+            return Err(Error::Unreachable);
+        };
+        let btl = &btl::FRAMEWORK;
+        verbose!(btl, 40, "process {} is reached by {name} ({} paths)", process.index, paths.len());
+        Ok(Box::leak(paths.into_iter().map(|(_, path)| path).collect()))
+    }
+
+    fn modules(&self) -> &'static [&'static dyn btl::Module] {
+        self.modules
+    }
+}
+
+#[cold]
+fn say_no_path(process: &Process, transports: &[Transport]) {
+    let mut have = String::new();
+    for transport in transports {
+        have.push_str(if have.is_empty() { "" } else { ", " });
+        have.push_str(transport.name);
+    }
+    let place = if process.same_node { "this node" } else { "another node" };
+    message!(
+        "no transport reaches rank {} on {place}; those that run here are: {have}. \
+         `--mca btl_base_verbose 10` says why others do not",
+        process.index
+    );
+}

@@ -1,0 +1,48 @@
+//! Registration.
+
+use crate::raw::Ob1;
+use crate::{arrive, outgoing, state, wire};
+use ompi_core::framework::pml;
+use opal_core::framework::btl;
+use opal_core::mca::{self, Declined};
+use opal_core::progress;
+
+opal_core::params! {
+    /// Largest message that is sent before the receiver asks for it; a transport's own limit may be lower.
+    pub static EAGER_LIMIT: Size = Int(65536), "bytes", level 4;
+}
+
+/// The component.
+pub struct Component;
+
+impl mca::Component for Component {
+    opal_core::component_info!();
+}
+
+impl pml::Component for Component {
+    fn query(&self) -> Result<(i32, &'static dyn pml::Module), Declined> {
+        let taken = Declined("another component handles its kinds of messages");
+        let receivers: [(btl::AmId, btl::Receiver); 6] = [
+            (wire::EAGER, arrive::eager),
+            (wire::SYNCHRONOUS, arrive::synchronous),
+            (wire::ASK, arrive::ask),
+            (wire::CLEAR, arrive::clear),
+            (wire::FRAGMENT, arrive::fragment),
+            (wire::ACKNOWLEDGE, arrive::acknowledge),
+        ];
+        for (am, receiver) in receivers {
+            btl::register(am, receiver).map_err(|_| taken)?;
+        }
+        btl::on_failure(state::peer_failed);
+        progress::add_callback(outgoing::progress).map_err(|_| Declined("progress has no place left"))?;
+        Ok((PRIORITY, &Ob1))
+    }
+}
+
+const PRIORITY: i32 = 20;
+
+opal_core::component! {
+    /// Matching and protocols over any transports.
+    pub static COMPONENT: Component = Component;
+    in ompi_core::framework::pml, name "ob1", params ALL
+}

@@ -1,0 +1,182 @@
+//! A communicator as its peers address it: who is in it, what is posted, what arrived.
+
+use crate::link::{self, Link};
+use crate::matching::Matcher;
+use crate::raw::Place;
+use crate::wire::{self, Envelope};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use ompi_core::comm::Communicator;
+use ompi_core::error::Result;
+use ompi_core::request::Id;
+use opal_core::mem::Foreign;
+
+/// A posted receive.
+pub struct Receive {
+    /// Where the data goes.
+    pub place: Place,
+    /// Who waits for it.
+    pub request: Id,
+}
+
+/// A message that nobody waited for.
+pub struct Message {
+    /// The sender's process index.
+    pub process: u32,
+    /// What came.
+    pub body: Body,
+}
+
+/// What came with an envelope.
+pub enum Body {
+    /// All of it; with a cookie if the sender wants to know that it was matched.
+    Whole(Stored, Option<u64>),
+    /// The announcement of so many bytes, and the sender's cookie.
+    Announced(u64, u64),
+}
+
+impl Body {
+    /// Bytes of the message.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Body::Whole(stored, _) => stored.bytes().len() as u64,
+            Body::Announced(bytes, _) => *bytes,
+        }
+    }
+}
+
+/// A copy of a payload.
+pub enum Stored {
+    /// Short ones need no memory of their own.
+    Short([u8; SHORT_BYTES], u8),
+    /// On the heap.
+    Long(Box<[u8]>),
+}
+
+const SHORT_BYTES: usize = 56;
+
+impl Stored {
+    /// Copies.
+    pub fn new(payload: Foreign<'_>) -> Stored {
+        if payload.len() <= SHORT_BYTES {
+            let mut short = [0; SHORT_BYTES];
+            payload.copy_to(&mut short);
+            return Stored::Short(short, payload.len() as u8);
+        }
+        let mut long = alloc::vec![0; payload.len()].into_boxed_slice();
+        payload.copy_to(&mut long);
+        Stored::Long(long)
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Stored::Short(bytes, length) => &bytes[..*length as usize],
+            Stored::Long(bytes) => bytes,
+        }
+    }
+}
+
+/// A context number in force.
+pub struct Context {
+    members: Option<Members>,
+    lanes: [Matcher<Receive, Message>; 2],
+    /// What came before the communicator was complete, in order.
+    pub early: Vec<(Envelope, Message)>,
+    /// The communicator is gone, but receives are still posted.
+    pub closing: bool,
+}
+
+impl Context {
+    /// Known to nobody yet.
+    pub fn new() -> Context {
+        Context { members: None, lanes: [Matcher::new(0), Matcher::new(0)], early: Vec::new(), closing: false }
+    }
+
+    /// The communicator is complete.
+    pub fn connect(&mut self, peers: &[u32]) {
+        self.members = Some(Members::new(peers));
+        self.lanes = [Matcher::new(peers.len()), Matcher::new(peers.len())];
+    }
+
+    /// Whether the communicator is complete.
+    pub fn is_connected(&self) -> bool {
+        self.members.is_some()
+    }
+
+    /// What is posted and what arrived among collectives' messages, or the user's.
+    #[inline(always)]
+    pub fn lane(&mut self, collective: bool) -> &mut Matcher<Receive, Message> {
+        &mut self.lanes[usize::from(collective)]
+    }
+
+    /// The rank of a process, if it is a peer.
+    #[inline(always)]
+    pub fn rank_of(&self, process: u32) -> Option<u32> {
+        self.members.as_ref()?.rank_of(process)
+    }
+
+    /// Number of posted receives.
+    pub fn posted(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.posted()).sum()
+    }
+}
+
+enum Members {
+    // Rank and process index are the same.
+    Identity(u32),
+    // (process, rank), sorted.
+    Sorted(Box<[(u32, u32)]>),
+}
+
+impl Members {
+    fn new(peers: &[u32]) -> Members {
+        if peers.iter().enumerate().all(|(rank, process)| rank as u32 == *process) {
+            return Members::Identity(peers.len() as u32);
+        }
+        let mut sorted: Vec<(u32, u32)> = peers.iter().zip(0..).map(|(process, rank)| (*process, rank)).collect();
+        sorted.sort_unstable();
+        Members::Sorted(sorted.into_boxed_slice())
+    }
+
+    #[inline(always)]
+    fn rank_of(&self, process: u32) -> Option<u32> {
+        match self {
+            Members::Identity(size) => (process < *size).then_some(process),
+            Members::Sorted(sorted) => {
+                let index = sorted.binary_search_by_key(&process, |(process, _)| *process).ok()?;
+                Some(sorted[index].1)
+            }
+        }
+    }
+}
+
+/// How messages leave a communicator; what its `pml` pointer points to. Immutable.
+pub struct Routes {
+    routes: Box<[Route]>,
+}
+
+/// How messages leave for one rank.
+pub struct Route {
+    /// The process.
+    pub link: &'static Link,
+    /// [`wire::lane`] of the communicator there, user's messages.
+    pub lane: u64,
+}
+
+impl Routes {
+    /// Connects to all peers.
+    pub fn new(comm: &Communicator) -> Result<Routes> {
+        let ranks = comm.peers().members().iter().zip(&comm.peer_contexts);
+        let routes: Result<Box<[Route]>> = ranks
+            .map(|(process, context)| Ok(Route { link: link::to(*process)?, lane: wire::lane(*context, false) }))
+            .collect();
+        Ok(Routes { routes: routes? })
+    }
+
+    /// The way to a rank, which the caller has checked.
+    #[inline(always)]
+    pub fn to(&self, rank: i32) -> &Route {
+        &self.routes[rank as usize]
+    }
+}

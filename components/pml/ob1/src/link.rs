@@ -1,0 +1,95 @@
+//! The way to each process, made once.
+
+use alloc::boxed::Box;
+use ompi_core::error::{Class, Fault, Result};
+use ompi_core::framework::bml;
+use ompi_core::process;
+use opal_core::framework::btl;
+use opal_core::message;
+use opal_core::sync::{AtomicBool, AtomicU32, Once, Ordering};
+
+/// A process and the one transport whose order its matched messages have.
+pub struct Link {
+    /// Index of the process.
+    pub process: u32,
+    /// The transport.
+    pub module: &'static dyn btl::Module,
+    /// Its number for the process.
+    pub endpoint: btl::Endpoint,
+    /// Most bytes of a message that is sent with its transport's fast call.
+    pub inline_bytes: usize,
+    /// Most bytes of a message that is sent at once.
+    pub eager_bytes: usize,
+    /// Most bytes of a fragment, without its prefix.
+    pub fragment_bytes: usize,
+    /// Messages that wait for room in the transport: later ones must not overtake them.
+    pub queued: AtomicU32,
+    dead: AtomicBool,
+}
+
+impl Link {
+    /// The process can no longer be reached.
+    pub fn set_dead(&self) {
+        self.dead.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it can no longer be reached.
+    pub fn is_dead(&self) -> bool {
+        self.dead.load(Ordering::Relaxed)
+    }
+
+    /// What a call that needs the process returns.
+    #[cold]
+    pub fn fault(&self) -> Fault {
+        let reason = alloc::format!("the connection to rank {} in MPI_COMM_WORLD was lost", self.process);
+        Fault::new(Class::ProcAborted).because(reason)
+    }
+}
+
+static LINKS: Once<Box<[Once<Link>]>> = Once::new();
+
+/// The link to a process, connected at first use.
+pub fn to(process: u32) -> Result<&'static Link> {
+    let links = LINKS.call_once(|| (0..process::count()).map(|_| Once::new()).collect());
+    let place = &links[process as usize];
+    if let Some(link) = place.get() {
+        return Ok(link);
+    }
+    let link = connect(process)?;
+    Ok(place.call_once(|| link))
+}
+
+/// The link to a process that is connected.
+#[inline(always)]
+pub fn existing(process: u32) -> Option<&'static Link> {
+    LINKS.get()?.get(process as usize)?.get()
+}
+
+fn connect(process: u32) -> Result<Link> {
+    let bml = bml::selected().ok_or_else(|| Fault::new(Class::Intern).because("the BML is not running"))?;
+    let path = bml.add_process(process::get(process)).map_err(Fault::from)?[0];
+    let caps = path.module.caps();
+    if caps.head_bits < crate::wire::HEAD_BITS || caps.send_bytes <= crate::wire::PREFIX_BYTES {
+        message!(
+            "the transport to rank {process} carries {} bits of head and {} bytes, pml/ob1 needs {} and more than {}; \
+             leave that transport out with `--mca btl ^…`",
+            caps.head_bits,
+            caps.send_bytes,
+            crate::wire::HEAD_BITS,
+            crate::wire::PREFIX_BYTES
+        );
+        return Err(Fault::new(Class::Intern));
+    }
+    // A synchronous message has a prefix and must fit all the same.
+    let most = caps.send_bytes - crate::wire::PREFIX_BYTES;
+    Ok(Link {
+        process,
+        module: path.module,
+        endpoint: path.endpoint,
+        inline_bytes: caps.inline_bytes.min(most),
+        eager_bytes: crate::component::EAGER_LIMIT.size().min(caps.eager_bytes).min(most),
+        fragment_bytes: most,
+        queued: AtomicU32::new(0),
+        dead: AtomicBool::new(false),
+    })
+}

@@ -1,0 +1,196 @@
+//! What waits for room in a transport, per process, and its progress.
+
+use crate::link::{self, Link};
+use crate::raw::Place;
+use crate::state::{STATE, State, aborted};
+use crate::wire;
+use alloc::collections::VecDeque;
+use ompi_core::request::{self, Id};
+use ompi_core::status::Status;
+use opal_core::framework::btl::{AmId, Full};
+use opal_core::sync::{AtomicUsize, Ordering};
+
+/// For one process.
+pub struct Outgoing {
+    /// In the order in which they must leave.
+    packets: VecDeque<Packet>,
+    /// Long sends whose receivers are ready.
+    streams: VecDeque<u32>,
+    listed: bool,
+}
+
+/// A message without data of the user.
+pub struct Control {
+    am: AmId,
+    head: u64,
+    bytes: [u8; 16],
+    length: u8,
+}
+
+impl Control {
+    /// At most 16 bytes of payload.
+    pub fn new(am: AmId, head: u64, payload: &[u8]) -> Control {
+        let mut bytes = [0; 16];
+        bytes[..payload.len()].copy_from_slice(payload);
+        Control { am, head, bytes, length: payload.len() as u8 }
+    }
+}
+
+enum Packet {
+    Control(Control),
+    // A send whose data is still the user's; its request completes when it is sent, unless it is synchronous.
+    Eager { head: u64, place: Place, cookie: Option<u64>, request: Id },
+}
+
+/// Processes with something that waits, for progress to look at without the lock.
+static BUSY: AtomicUsize = AtomicUsize::new(0);
+
+/// Tries again what waits; called by every progress pass.
+pub fn progress() -> usize {
+    // Relaxed: what another thread has just queued is seen by the next pass.
+    if BUSY.load(Ordering::Relaxed) == 0 {
+        return 0;
+    }
+    STATE.lock().push_all()
+}
+
+impl State {
+    /// Sends a control message, now or as soon as there is room.
+    pub fn control(&mut self, process: u32, control: Control) {
+        let Some(link) = link::existing(process) else { return };
+        if link.queued.load(Ordering::Relaxed) == 0 && control.send(link).is_ok() {
+            return;
+        }
+        self.queue(link, Packet::Control(control));
+    }
+
+    /// Queues a send that found no room.
+    pub fn queue_eager(&mut self, link: &'static Link, head: u64, place: Place, cookie: Option<u64>, request: Id) {
+        self.queue(link, Packet::Eager { head, place, cookie, request });
+    }
+
+    /// Begins to send the fragments of a long send.
+    pub fn start_stream(&mut self, process: u32, number: u32) {
+        let Some(link) = link::existing(process) else { return };
+        let outgoing = self.outgoing_of(process);
+        outgoing.streams.push_back(number);
+        if outgoing.streams.len() == 1 {
+            self.push_streams(link);
+        }
+        self.list(process);
+    }
+
+    /// Fails what waits for a process that is gone.
+    pub fn fail_outgoing(&mut self, process: u32) {
+        let Some(link) = link::existing(process) else { return };
+        let outgoing = self.outgoing_of(process);
+        outgoing.streams.clear();
+        for packet in core::mem::take(&mut outgoing.packets) {
+            if let Packet::Eager { cookie: None, request, .. } = packet {
+                request::complete(request, aborted(0));
+            }
+        }
+        link.queued.store(0, Ordering::Release);
+    }
+
+    fn queue(&mut self, link: &'static Link, packet: Packet) {
+        if link.is_dead() {
+            if let Packet::Eager { request, .. } = packet {
+                request::complete(request, aborted(0));
+            }
+            return;
+        }
+        let outgoing = self.outgoing_of(link.process);
+        outgoing.packets.push_back(packet);
+        link.queued.store(outgoing.packets.len() as u32, Ordering::Release);
+        self.list(link.process);
+    }
+
+    fn push_all(&mut self) -> usize {
+        let (mut moved, mut index) = (0, 0);
+        while index < self.busy.len() {
+            let process = self.busy[index];
+            if let Some(link) = link::existing(process) {
+                moved += self.push_packets(link);
+                moved += self.push_streams(link);
+            }
+            let outgoing = &mut self.outgoing[process as usize];
+            if outgoing.packets.is_empty() && outgoing.streams.is_empty() {
+                outgoing.listed = false;
+                self.busy.swap_remove(index);
+            } else {
+                index += 1;
+            }
+        }
+        BUSY.store(self.busy.len(), Ordering::Relaxed);
+        moved
+    }
+
+    fn push_packets(&mut self, link: &'static Link) -> usize {
+        let outgoing = &mut self.outgoing[link.process as usize];
+        let mut moved = 0;
+        while let Some(packet) = outgoing.packets.front_mut() {
+            if packet.send(link).is_err() {
+                break;
+            }
+            if let Some(Packet::Eager { cookie: None, request, .. }) = outgoing.packets.pop_front() {
+                request::complete(request, Status::EMPTY);
+            }
+            moved += 1;
+        }
+        // Release pairs with the Acquire in the sends: what was queued has left before what comes now.
+        link.queued.store(outgoing.packets.len() as u32, Ordering::Release);
+        moved
+    }
+
+    fn push_streams(&mut self, link: &'static Link) -> usize {
+        let mut moved = 0;
+        while let Some(number) = self.outgoing[link.process as usize].streams.front().copied() {
+            let before = self.sent(number);
+            match self.stream(number, link) {
+                Ok(()) => _ = self.outgoing[link.process as usize].streams.pop_front(),
+                Err(Full) => return moved + usize::from(self.sent(number) != before),
+            }
+            moved += 1;
+        }
+        moved
+    }
+
+    fn list(&mut self, process: u32) {
+        let outgoing = &mut self.outgoing[process as usize];
+        let waits = !outgoing.packets.is_empty() || !outgoing.streams.is_empty();
+        if waits && !outgoing.listed {
+            outgoing.listed = true;
+            self.busy.push(process);
+            BUSY.store(self.busy.len(), Ordering::Relaxed);
+        }
+    }
+
+    fn outgoing_of(&mut self, process: u32) -> &mut Outgoing {
+        let index = process as usize;
+        if self.outgoing.len() <= index {
+            let none = || Outgoing { packets: VecDeque::new(), streams: VecDeque::new(), listed: false };
+            self.outgoing.resize_with(index + 1, none);
+        }
+        &mut self.outgoing[index]
+    }
+}
+
+impl Control {
+    fn send(&self, link: &Link) -> Result<(), Full> {
+        crate::raw::send_bytes(link, self.am, self.head, &self.bytes[..self.length as usize])
+    }
+}
+
+impl Packet {
+    fn send(&mut self, link: &Link) -> Result<(), Full> {
+        match self {
+            Packet::Control(control) => control.send(link),
+            Packet::Eager { head, place, cookie: None, .. } => place.send_whole(link, wire::EAGER, *head),
+            Packet::Eager { head, place, cookie: Some(cookie), .. } => {
+                let bytes = place.bytes();
+                place.send_part(link, wire::SYNCHRONOUS, *head, *cookie, 0, bytes)
+            }
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The user's buffers as places, and the PML's calls.
+#![allow(unsafe_code)]
+
+use crate::context::Routes;
+use crate::link::Link;
+use crate::state::STATE;
+use crate::{direct, probe, recv, send, wire};
+use alloc::boxed::Box;
+use ompi_core::comm::Communicator;
+use ompi_core::data::Data;
+use ompi_core::error::Result;
+use ompi_core::framework::pml::{Lane, Matched, Mode, Module};
+use ompi_core::request::{self, Request};
+use ompi_core::status::{PROC_NULL, Status};
+use opal_core::datatype::Convertor;
+use opal_core::framework::btl::{AmId, Full};
+use opal_core::framework::memcpy;
+use opal_core::mem::Foreign;
+use opal_core::queue::small::copy_small;
+use opal_core::sync::Ordering;
+
+/// The one module; its state is [`STATE`].
+pub struct Ob1;
+
+/// A user's buffer for as long as an operation needs it.
+#[derive(Default)]
+pub struct Place {
+    at: Address,
+    bytes: usize,
+    // For data that is not one run.
+    convertor: Option<Box<Convertor>>,
+}
+
+#[derive(Clone, Copy)]
+struct Address(*mut u8);
+
+impl Default for Address {
+    fn default() -> Address {
+        Address(core::ptr::null_mut())
+    }
+}
+
+// SAFETY: an address in the user's buffer, which the user leaves alone until the operation completes (MPI 5.0 §3.7.3).
+unsafe impl Send for Address {}
+
+impl Place {
+    /// Where `data` lies.
+    ///
+    /// # Safety
+    /// The data is readable (to send) or writable (to receive) until the place is dropped.
+    unsafe fn new(data: &Data<'_>) -> Place {
+        let at = Address(data.at);
+        match data.contiguous() {
+            Some(_) => Place { at, bytes: data.bytes(), convertor: None },
+            // SAFETY: the caller's promise.
+            None => Place { at, bytes: data.bytes(), convertor: Some(Box::new(unsafe { data.convertor() })) },
+        }
+    }
+
+    /// Bytes of data.
+    #[inline(always)]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Writes what fits, from the beginning; returns how many bytes.
+    #[inline(always)]
+    pub fn write(&mut self, from: Foreign<'_>) -> usize {
+        let bytes = from.len().min(self.bytes);
+        match &mut self.convertor {
+            None => copy_any(self.at.0, from.as_ptr(), bytes),
+            // SAFETY: `from` is readable for its length, and is no part of the user's buffer.
+            Some(convertor) => _ = unsafe { convertor.unpack(from.as_ptr(), bytes) },
+        }
+        bytes
+    }
+
+    /// Writes at a byte of the message; the caller has checked that it fits.
+    pub fn write_at(&mut self, offset: usize, from: Foreign<'_>) {
+        assert!(offset + from.len() <= self.bytes);
+        match &mut self.convertor {
+            None => copy_any(self.at.0.wrapping_add(offset), from.as_ptr(), from.len()),
+            Some(convertor) => {
+                if convertor.position() != offset {
+                    convertor.seek(offset);
+                }
+                // SAFETY: `from` is readable for its length, and is no part of the user's buffer.
+                unsafe { convertor.unpack(from.as_ptr(), from.len()) };
+            }
+        }
+    }
+
+    /// Sends all of it as one message.
+    pub fn send_whole(&mut self, link: &Link, am: AmId, head: u64) -> core::result::Result<(), Full> {
+        let (at, bytes) = (self.at.0, self.bytes);
+        match &mut self.convertor {
+            None => send_run(link, am, head, at, bytes),
+            Some(convertor) => link.module.send(link.endpoint, am, head, bytes, &mut |to| {
+                // SAFETY: the transport gives a place for exactly `bytes`, outside the user's buffer.
+                unsafe { convertor.pack(to, bytes) };
+            }),
+        }
+    }
+
+    /// Sends `bytes` bytes from `offset` on, behind a number.
+    pub fn send_part(
+        &mut self,
+        link: &Link,
+        am: AmId,
+        head: u64,
+        prefix: u64,
+        offset: usize,
+        bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        assert!(offset + bytes <= self.bytes);
+        let whole = bytes + wire::PREFIX_BYTES;
+        link.module.send(link.endpoint, am, head, whole, &mut |to| {
+            let prefix = prefix.to_le_bytes();
+            // SAFETY: the transport gives a place for `whole` bytes, of which the prefix is the first.
+            unsafe { copy_small(to, prefix.as_ptr(), wire::PREFIX_BYTES) };
+            let to = to.wrapping_add(wire::PREFIX_BYTES);
+            match &mut self.convertor {
+                None => copy_any(to, self.at.0.wrapping_add(offset), bytes),
+                Some(convertor) => {
+                    if convertor.position() != offset {
+                        convertor.seek(offset);
+                    }
+                    // SAFETY: behind the prefix there is room for `bytes`, outside the user's buffer.
+                    unsafe { convertor.pack(to, bytes) };
+                }
+            }
+        })
+    }
+}
+
+/// Data of a blocking call: as [`Place`], but nothing is built for it. Lives inside the call.
+pub struct Fast<'a, 'd> {
+    data: &'a Data<'d>,
+    bytes: usize,
+    contiguous: bool,
+}
+
+impl<'a, 'd> Fast<'a, 'd> {
+    /// # Safety
+    /// The data is readable (to send) or writable (to receive) as long as this lives.
+    #[inline(always)]
+    unsafe fn new(data: &'a Data<'d>) -> Fast<'a, 'd> {
+        Fast { data, bytes: data.bytes(), contiguous: data.contiguous().is_some() }
+    }
+
+    /// Bytes of data.
+    #[inline(always)]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether it is one run.
+    #[inline(always)]
+    pub fn is_contiguous(&self) -> bool {
+        self.contiguous
+    }
+
+    /// Sends all of it as one message.
+    #[inline(always)]
+    pub fn send(&self, link: &Link, am: AmId, head: u64) -> core::result::Result<(), Full> {
+        if self.contiguous {
+            return send_run(link, am, head, self.data.at, self.bytes);
+        }
+        // SAFETY: readable while this lives, by the contract of `new`.
+        unsafe { Place::new(self.data) }.send_whole(link, am, head)
+    }
+
+    /// Writes what fits to one run.
+    #[inline(always)]
+    pub fn write(&self, from: Foreign<'_>) {
+        debug_assert!(self.contiguous);
+        copy_any(self.data.at, from.as_ptr(), from.len().min(self.bytes));
+    }
+}
+
+/// Sends a short message that is not the user's.
+pub fn send_bytes(link: &Link, am: AmId, head: u64, payload: &[u8]) -> core::result::Result<(), Full> {
+    send_run(link, am, head, payload.as_ptr().cast_mut(), payload.len())
+}
+
+#[inline(always)]
+fn send_run(link: &Link, am: AmId, head: u64, at: *mut u8, bytes: usize) -> core::result::Result<(), Full> {
+    if bytes <= link.inline_bytes {
+        // SAFETY: the callers' places are readable for `bytes`.
+        return unsafe { link.module.send_inline(link.endpoint, am, head, at, bytes) };
+    }
+    link.module.send(link.endpoint, am, head, bytes, &mut |to| copy_any(to, at, bytes))
+}
+
+/// Copies between a user's buffer and a transport's. Private to this file, whose callers have the right to both.
+#[inline(always)]
+fn copy_any(to: *mut u8, from: *const u8, bytes: usize) {
+    if bytes <= 64 {
+        // SAFETY: both valid for `bytes`: one by the contract of `Place::new` or `Fast::new` and the checks of lengths
+        // before the call, the other by the transport's.
+        unsafe { copy_small(to, from, bytes) };
+    } else {
+        // SAFETY: as above.
+        unsafe { memcpy::copy(to, from, bytes) };
+    }
+}
+
+/// How messages leave a communicator.
+///
+/// # Panics
+/// If the communicator was not added: a mistake above this component.
+#[inline(always)]
+pub fn routes(comm: &Communicator) -> &Routes {
+    let routes = comm.pml_data().cast::<Routes>();
+    assert!(!routes.is_null(), "a communicator in use was added");
+    // SAFETY: not null, so it is the box that `add_comm` stored; it lives until `remove_comm`, which ends all use.
+    unsafe { &*routes }
+}
+
+impl Module for Ob1 {
+    fn open_context(&self, context: u32) -> Result<()> {
+        STATE.lock().open(context)
+    }
+
+    fn close_context(&self, context: u32) {
+        STATE.lock().forget(context);
+    }
+
+    fn add_comm(&self, comm: &Communicator) -> Result<()> {
+        let routes = Box::new(Routes::new(comm)?);
+        let mut state = STATE.lock();
+        if state.context(comm.context).is_none() {
+            state.open(comm.context)?;
+        }
+        // Release pairs with the Acquire in `pml_data`.
+        comm.pml.store(Box::into_raw(routes).cast(), Ordering::Release);
+        state.connect(comm);
+        Ok(())
+    }
+
+    fn remove_comm(&self, comm: &Communicator) {
+        STATE.lock().disconnect(comm.context);
+        let routes = comm.pml.swap(core::ptr::null_mut(), Ordering::AcqRel).cast::<Routes>();
+        if !routes.is_null() {
+            // SAFETY: the box that `add_comm` gave up, taken back once because of the swap.
+            drop(unsafe { Box::from_raw(routes) });
+        }
+    }
+
+    #[inline]
+    unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()> {
+        if dest == PROC_NULL {
+            return Ok(());
+        }
+        let route = routes(lane.comm).to(dest);
+        let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
+        // SAFETY: readable during this call by the caller's promise.
+        let fast = unsafe { Fast::new(data) };
+        if mode != Mode::Synchronous && fast.bytes() <= route.link.eager_bytes {
+            return match send::at_once(&fast, route.link, head) {
+                Ok(()) => Ok(()),
+                Err(Full) => send::when_there_is_room(&fast, route.link, head),
+            };
+        }
+        // SAFETY: the place lives until the request completes, which the wait sees to.
+        let place = unsafe { Place::new(data) };
+        send::start(place, route, head, mode)?.wait().map(drop)
+    }
+
+    #[inline]
+    unsafe fn isend(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request> {
+        if dest == PROC_NULL {
+            return Ok(request::done());
+        }
+        let route = routes(lane.comm).to(dest);
+        let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
+        // SAFETY: readable during this call by the caller's promise.
+        let fast = unsafe { Fast::new(data) };
+        if mode != Mode::Synchronous
+            && fast.bytes() <= route.link.eager_bytes
+            && send::at_once(&fast, route.link, head).is_ok()
+        {
+            return Ok(request::done());
+        }
+        // SAFETY: readable until the request completes by the caller's promise.
+        send::start(unsafe { Place::new(data) }, route, head, mode)
+    }
+
+    #[inline]
+    unsafe fn recv(
+        &self,
+        data: &Data<'_>,
+        source: i32,
+        tag: i32,
+        lane: Lane<'_>,
+        status: Option<&mut Status>,
+    ) -> Result<()> {
+        // SAFETY: writable during this call by the caller's promise.
+        let fast = unsafe { Fast::new(data) };
+        if let Some(got) = direct::receive(&fast, source, tag, lane)? {
+            return got.deliver(status);
+        }
+        // SAFETY: writable until the request completes, which the wait sees to.
+        let mut handle = recv::start(unsafe { Place::new(data) }, source, tag, lane)?.into_handle();
+        request::handles::wait(&mut handle)?.deliver(status)
+    }
+
+    unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, lane: Lane<'_>) -> Result<Request> {
+        // SAFETY: writable until the request completes by the caller's promise.
+        recv::start(unsafe { Place::new(data) }, source, tag, lane)
+    }
+
+    fn iprobe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Status>> {
+        probe::look(source, tag, lane)
+    }
+
+    fn improbe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Matched>> {
+        probe::take(source, tag, lane)
+    }
+
+    unsafe fn imrecv(&self, data: &Data<'_>, message: Matched) -> Result<Request> {
+        // SAFETY: writable until the request completes by the caller's promise.
+        recv::start_matched(unsafe { Place::new(data) }, message)
+    }
+}

@@ -1,0 +1,92 @@
+//! Receives through matching.
+
+use crate::context::Receive;
+use crate::matching::Tag;
+use crate::raw::Place;
+use crate::state::STATE;
+use crate::wire;
+use ompi_core::error::{Class, Fault, Result};
+use ompi_core::framework::pml::{Lane, Matched, NO_PROC};
+use ompi_core::request::{self, Driver, Id, Kind, Request};
+use ompi_core::status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Status};
+use opal_core::mem::Foreign;
+
+/// Receives can be cancelled while they are posted. Token: lane in the low 32 bits, number above.
+pub struct Receives;
+
+impl Driver for Receives {
+    fn cancel(&self, token: u64, id: Id) {
+        STATE.lock().cancel(token & 0xffff_ffff, (token >> 32) as u32, id);
+    }
+}
+
+static RECEIVES: Receives = Receives;
+
+/// The source as matching wants it.
+#[inline(always)]
+pub fn source(rank: i32) -> Option<u32> {
+    (rank != ANY_SOURCE).then_some(rank as u32)
+}
+
+/// The tag as matching wants it.
+#[inline(always)]
+pub fn tag(tag: i32) -> Tag {
+    if tag == ANY_TAG { Tag::Any } else { Tag::Only(tag) }
+}
+
+/// Starts a receive.
+#[inline]
+pub fn start(place: Place, from: i32, with: i32, lane: Lane<'_>) -> Result<Request> {
+    let request = request::create(Kind::Recv, &RECEIVES, 0)?;
+    let id = request.id();
+    if from == PROC_NULL {
+        request::complete(id, Status::NO_PROC);
+        return Ok(request);
+    }
+    let receive = Receive { place, request: id };
+    let (source, tag) = (source(from), tag(with));
+    let number = lane.comm.context;
+    let mut state = STATE.lock();
+    let matcher = state.context_of(lane.comm).lane(lane.collective);
+    match matcher.take(source, tag) {
+        Some((source, tag, message)) => state.give(receive, Status::new(source as i32, tag, 0), number, message),
+        None if is_dead(from, lane) => request::complete(id, crate::state::aborted(number)),
+        None => {
+            let place = matcher.post(source, tag, receive);
+            request::set_token(id, wire::lane(number, lane.collective) | u64::from(place) << 32);
+        }
+    }
+    Ok(request)
+}
+
+fn is_dead(from: i32, lane: Lane<'_>) -> bool {
+    from != ANY_SOURCE && crate::raw::routes(lane.comm).to(from).link.is_dead()
+}
+
+/// Receives a message that a matched probe took.
+pub fn start_matched(mut place: Place, message: Matched) -> Result<Request> {
+    if message.token == NO_PROC {
+        let request = request::create(Kind::Recv, &RECEIVES, 0)?;
+        place.write(Foreign::of(&[]));
+        request::complete(request.id(), Status::NO_PROC);
+        return Ok(request);
+    }
+    let mut state = STATE.lock();
+    let Some((status, context, taken)) = state.take_matched(message.token) else {
+        return Err(Fault::new(Class::Request).argument("message").because("it is no message of a matched probe"));
+    };
+    let request = request::create(Kind::Recv, &RECEIVES, 0)?;
+    let receive = Receive { place, request: request.id() };
+    state.give(receive, status, context, taken);
+    Ok(request)
+}
+
+/// What a whole message means for a receive without a request.
+#[inline(always)]
+pub fn status_of(source: i32, tag: i32, room: usize, payload: Foreign<'_>, context: u32) -> Status {
+    let mut status = Status::new(source, tag, payload.len().min(room) as u64);
+    if payload.len() > room {
+        status.fail(Class::Truncate as i32, context);
+    }
+    status
+}

@@ -1,0 +1,164 @@
+//! Long messages and synchronous sends: ask, clear, fragments, acknowledge.
+//!
+//! The receiver says how much it wants, so what would be cut off is never sent. Fragments go out as the transport has
+//! room; a transport that is full is tried again by progress.
+
+use crate::context::Receive;
+use crate::link::Link;
+use crate::outgoing::Control;
+use crate::raw::Place;
+use crate::state::{State, aborted};
+use crate::wire;
+use ompi_core::error::Class;
+use ompi_core::request::{self, Id};
+use ompi_core::status::Status;
+use opal_core::framework::btl::Full;
+use opal_core::mem::Foreign;
+
+/// Something that takes more than one message.
+pub struct Operation {
+    serial: u64,
+    process: u32,
+    request: Id,
+    work: Work,
+}
+
+enum Work {
+    // A synchronous send that was sent and not yet matched.
+    Acknowledge,
+    // A long send that was announced.
+    Announced(Place),
+    // A long send whose receiver is ready: its cookie, how much it wants, how much was sent.
+    Streaming { place: Place, to: u64, wanted: usize, sent: usize },
+    // A long receive: what its status will be, how much is wanted, how much came.
+    Receiving { place: Place, status: Status, wanted: usize, got: usize },
+}
+
+const NUMBER_BITS: u32 = 24;
+const SERIALS: u64 = 1 << (54 - NUMBER_BITS);
+
+impl State {
+    /// A synchronous send waits for its match; returns the cookie.
+    pub fn expect_acknowledge(&mut self, process: u32, request: Id) -> u64 {
+        self.begin(process, request, Work::Acknowledge).1
+    }
+
+    /// A long send waits for its receiver; returns the cookie.
+    pub fn announce(&mut self, process: u32, request: Id, place: Place) -> u64 {
+        self.begin(process, request, Work::Announced(place)).1
+    }
+
+    /// Tells the sender of a synchronous message that it was matched.
+    pub fn acknowledge(&mut self, process: u32, cookie: u64) {
+        self.control(process, Control::new(wire::ACKNOWLEDGE, cookie, &[]));
+    }
+
+    /// A receive met the announcement of a long message.
+    pub fn clear(&mut self, receive: Receive, mut status: Status, context: u32, process: u32, bytes: u64, theirs: u64) {
+        let wanted = receive.place.bytes().min(usize::try_from(bytes).unwrap_or(usize::MAX));
+        if bytes > wanted as u64 {
+            status.fail(Class::Truncate as i32, context);
+        }
+        status.set_bytes(wanted as u64);
+        let request = receive.request;
+        let ours = if wanted == 0 {
+            request::complete(request, status);
+            0
+        } else {
+            self.begin(process, request, Work::Receiving { place: receive.place, status, wanted, got: 0 }).1
+        };
+        self.control(process, Control::new(wire::CLEAR, theirs, &wire::pair(ours, wanted as u64)));
+    }
+
+    /// The receiver of a long send is ready. `false` if the cookie is none of that process's.
+    pub fn cleared(&mut self, process: u32, cookie: u64, theirs: u64, wanted: u64) -> bool {
+        let Some((number, operation)) = self.find(process, cookie) else { return false };
+        let Work::Announced(place) = &mut operation.work else { return false };
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).min(place.bytes());
+        if wanted == 0 {
+            request::complete(self.operations.remove(number).request, Status::EMPTY);
+            return true;
+        }
+        operation.work = Work::Streaming { place: core::mem::take(place), to: theirs, wanted, sent: 0 };
+        self.start_stream(process, number);
+        true
+    }
+
+    /// How much of a long send was sent.
+    pub fn sent(&self, number: u32) -> usize {
+        match self.operations.get(number).work {
+            Work::Streaming { sent, .. } => sent,
+            _ => 0,
+        }
+    }
+
+    /// Sends the next fragments of a long send; `Ok` when all are sent.
+    pub fn stream(&mut self, number: u32, link: &Link) -> Result<(), Full> {
+        let Operation { request, work, .. } = self.operations.get_mut(number);
+        let request = *request;
+        if let Work::Streaming { place, to, wanted, sent } = work {
+            while *sent < *wanted {
+                let bytes = link.fragment_bytes.min(*wanted - *sent);
+                place.send_part(link, wire::FRAGMENT, *to, *sent as u64, *sent, bytes)?;
+                *sent += bytes;
+            }
+        }
+        self.operations.remove(number);
+        request::complete(request, Status::EMPTY);
+        Ok(())
+    }
+
+    /// A part of a long message arrived. `false` if it belongs to nothing.
+    pub fn fragment(&mut self, process: u32, cookie: u64, offset: u64, data: Foreign<'_>) -> bool {
+        let Some((number, operation)) = self.find(process, cookie) else { return false };
+        let Work::Receiving { place, wanted, got, .. } = &mut operation.work else { return false };
+        let Ok(offset) = usize::try_from(offset) else { return false };
+        // Each byte once: the sum of the lengths must not exceed what is wanted either.
+        let fits = offset.checked_add(data.len()).is_some_and(|end| end <= *wanted) && *got + data.len() <= *wanted;
+        if !fits || data.is_empty() {
+            return false;
+        }
+        place.write_at(offset, data);
+        *got += data.len();
+        if *got == *wanted {
+            let Operation { request, work, .. } = self.operations.remove(number);
+            if let Work::Receiving { status, .. } = work {
+                request::complete(request, status);
+            }
+        }
+        true
+    }
+
+    /// A synchronous send was matched. `false` if the cookie is none of that process's.
+    pub fn acknowledged(&mut self, process: u32, cookie: u64) -> bool {
+        let Some((number, operation)) = self.find(process, cookie) else { return false };
+        let Work::Acknowledge = operation.work else { return false };
+        request::complete(self.operations.remove(number).request, Status::EMPTY);
+        true
+    }
+
+    /// The process is gone.
+    pub fn fail_operations(&mut self, process: u32) {
+        for number in 0..self.operations.numbers() {
+            let Some(operation) = self.operations.find_mut(number) else { continue };
+            if operation.process == process {
+                let context = 0;
+                request::complete(self.operations.remove(number).request, aborted(context));
+            }
+        }
+    }
+
+    fn begin(&mut self, process: u32, request: Id, work: Work) -> (u32, u64) {
+        self.serial = (self.serial + 1) % SERIALS;
+        let serial = self.serial;
+        let number = self.operations.insert(Operation { serial, process, request, work });
+        assert!(number >> NUMBER_BITS == 0, "sixteen million long messages at once");
+        (number, serial << NUMBER_BITS | u64::from(number))
+    }
+
+    fn find(&mut self, process: u32, cookie: u64) -> Option<(u32, &mut Operation)> {
+        let number = cookie as u32 & ((1 << NUMBER_BITS) - 1);
+        let operation = self.operations.find_mut(number)?;
+        (operation.process == process && operation.serial == cookie >> NUMBER_BITS).then_some((number, operation))
+    }
+}
