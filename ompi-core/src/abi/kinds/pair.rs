@@ -1,7 +1,7 @@
 //! Checks of two arguments together: a rank and its communicator, a buffer and its count.
 
-use crate::comm::Communicator;
 use super::{CountArray, array, committed};
+use crate::comm::Communicator;
 use crate::data::{Blocks, Counts, Data, TypedBlocks};
 use crate::datatype::Datatype as Type;
 use crate::error::{Class, Fault, Result};
@@ -20,16 +20,16 @@ pub fn data<'a>(at: *mut u8, count: usize, datatype: &'a Type, argument: &'stati
 
 /// Checks a destination rank against its communicator: a rank of it or MPI_PROC_NULL.
 #[inline(always)]
-pub fn dest(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
+pub fn rank_to(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
     match (rank as u32 as usize) < comm.peers().size() || rank == PROC_NULL {
         true => Ok(()),
         false => Err(bad_rank(rank, comm, "", Class::Rank).argument(argument)),
     }
 }
 
-/// Checks a source rank: as [`dest`], or MPI_ANY_SOURCE.
+/// Checks a source rank: as [`rank_to`], or MPI_ANY_SOURCE.
 #[inline(always)]
-pub fn source(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
+pub fn rank_from(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
     match (rank as u32 as usize) < comm.peers().size() || rank == PROC_NULL || rank == ANY_SOURCE {
         true => Ok(()),
         false => Err(bad_rank(rank, comm, " nor MPI_ANY_SOURCE", Class::Rank).argument(argument)),

@@ -154,3 +154,18 @@ pub unsafe fn array<T>(at: *const T, length: usize, argument: &'static str) -> R
     // SAFETY: not null; the length is the caller's promise.
     Ok(unsafe { core::slice::from_raw_parts(at, length) })
 }
+
+/// As [`array`], to be written. Nothing of the user's runs while the slice lives.
+///
+/// # Safety
+/// The array has that many elements, and nobody else looks at them.
+pub unsafe fn array_mut<T>(at: *mut T, length: usize, argument: &'static str) -> Result<&'static mut [T]> {
+    if length == 0 {
+        return Ok(&mut []);
+    }
+    if at.is_null() {
+        return Err(Fault::new(Class::Arg).argument(argument).because("the array is a null pointer"));
+    }
+    // SAFETY: not null; the length is the caller's promise.
+    Ok(unsafe { core::slice::from_raw_parts_mut(at, length) })
+}
