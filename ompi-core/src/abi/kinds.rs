@@ -17,7 +17,9 @@ use core::marker::PhantomData;
 mod pair;
 mod place;
 
-pub use pair::{blocks, data, distinct, in_place, intra, late, rank_from, rank_to, root, typed_blocks};
+pub use pair::{
+    blocks, data, distinct, in_place, intra, late, not_in_place, not_negative, rank_from, rank_to, root, typed_blocks,
+};
 pub use place::{CountArray, CountPlace, Counts, OutCount, Place, array, array_mut};
 
 /// MPI_Aint: as wide as MPI_Count on every machine that we know.
