@@ -1,7 +1,7 @@
 //! Environment: starting, ending, versions, time. MPI 5.0 §9 and §11.2.
 
-use super::kinds::{Aint, Buffer, Hints, Out, Place, Raw};
-use crate::error::{Class, Fault, Result};
+use super::kinds::{Aint, Buffer, Hints, Out, Raw, give_text};
+use crate::error::{Class, Fault};
 use crate::init::{self, ThreadLevel};
 use alloc::format;
 use core::ffi::{c_char, c_int, c_void};
@@ -62,13 +62,15 @@ rows! {
     fn Get_library_version(version: Out<c_char>, resultlen: Out<c_int>) [always] => {
         let text = format!("ompi-rs {} (standard ABI {}.{})", env!("CARGO_PKG_VERSION"), 1, 0);
         // SAFETY: the standard asks for room of MPI_MAX_LIBRARY_VERSION_STRING characters.
-        unsafe { give_text(&text, version, MAX_LIBRARY_VERSION, resultlen) }
+        unsafe { give_text(&text, version, MAX_LIBRARY_VERSION, Some(resultlen)) };
+        Ok(())
     }
 
     /// Name of this machine. MPI 5.0 §9.1.2.
     fn Get_processor_name(name: Out<c_char>, resultlen: Out<c_int>) [] => {
         // SAFETY: the standard asks for room of MPI_MAX_PROCESSOR_NAME characters.
-        unsafe { give_text(&init::processor_name(), name, MAX_PROCESSOR_NAME, resultlen) }
+        unsafe { give_text(&init::processor_name(), name, MAX_PROCESSOR_NAME, Some(resultlen)) };
+        Ok(())
     }
 
     /// Seconds since some time in the past. MPI 5.0 §9.6.
@@ -97,18 +99,4 @@ rows! {
     fn Abort(comm: super::kinds::Comm, errorcode: Raw<c_int>) [] => {
         init::abort(errorcode, &format!("MPI_Abort on {} with error code {errorcode}", comm.name()))
     }
-}
-
-/// Writes a text, its terminating NUL and its length.
-///
-/// # Safety
-/// `at` has room for `room` characters.
-unsafe fn give_text(text: &str, at: Place<c_char>, room: usize, length: Place<c_int>) -> Result<()> {
-    let bytes = text.len().min(room - 1);
-    // SAFETY: at most room - 1 bytes.
-    unsafe { core::ptr::copy_nonoverlapping(text.as_ptr(), at.as_ptr().cast(), bytes) };
-    // SAFETY: the last of at most `room` characters.
-    unsafe { at.as_ptr().add(bytes).write(0) };
-    length.set(bytes as c_int);
-    Ok(())
 }

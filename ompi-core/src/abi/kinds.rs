@@ -20,7 +20,7 @@ mod place;
 pub use pair::{
     blocks, data, distinct, in_place, intra, late, not_in_place, not_negative, rank_from, rank_to, root, typed_blocks,
 };
-pub use place::{CountArray, CountPlace, Counts, OutCount, Place, array, array_mut};
+pub use place::{CountArray, CountPlace, Counts, OutCount, Place, array, array_mut, give_text};
 
 /// MPI_Aint: as wide as MPI_Count on every machine that we know.
 pub type Aint = i64;
