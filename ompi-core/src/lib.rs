@@ -27,3 +27,4 @@ pub mod op;
 pub mod process;
 pub mod request;
 pub mod status;
+pub mod user_memory;

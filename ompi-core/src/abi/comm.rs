@@ -1,23 +1,52 @@
 //! Communicators. MPI 5.0 §7.4, §7.6 and §7.8.
 
-use super::kinds::{Comm, CommPlace, Group, Hints, Out, Rank, Raw, Tag, Text};
+use super::kinds::{Comm, CommPlace, Group, Hints, Out, Rank, Raw, Tag, Text, give_text, intra};
+use crate::comm::{self, Communicator};
+use crate::error::{Class, Fault, Result};
+use crate::group::{self, Comparison};
+use crate::info::Info;
+use crate::process;
+use crate::status::UNDEFINED;
+use alloc::sync::Arc;
 use core::ffi::{c_char, c_int};
 
 rows! {
     /// Number of processes. MPI 5.0 §7.4.1.
-    fn Comm_size(comm: Comm, size: Out<c_int>) [] => unsupported
+    fn Comm_size(comm: Comm, size: Out<c_int>) [] => {
+        size.set(comm.size() as c_int);
+        Ok(())
+    }
 
     /// This process's rank. MPI 5.0 §7.4.1.
-    fn Comm_rank(comm: Comm, rank: Out<c_int>) [] => unsupported
+    fn Comm_rank(comm: Comm, rank: Out<c_int>) [] => {
+        rank.set(comm.rank as c_int);
+        Ok(())
+    }
 
     /// Whether two communicators have the same processes and context. MPI 5.0 §7.4.1.
-    fn Comm_compare(comm1: Comm, comm2: Comm, result: Out<c_int>) [] => unsupported
+    fn Comm_compare(comm1: Comm, comm2: Comm, result: Out<c_int>) [] => {
+        result.set(match core::ptr::eq(comm1, comm2) {
+            true => Comparison::Ident as c_int,
+            false => compare(comm1, comm2),
+        });
+        Ok(())
+    }
 
     /// Copies a communicator with its attributes into a new context. MPI 5.0 §7.4.2.
-    fn Comm_dup(comm: Comm, newcomm: Out<usize>) [] => unsupported
+    fn Comm_dup(comm: Comm, newcomm: Out<usize>) [] => {
+        intra(comm)?;
+        newcomm.set(comm::duplicate(comm)?);
+        Ok(())
+    }
 
     /// As MPI_Comm_dup with hints of its own. MPI 5.0 §7.4.2.
-    fn Comm_dup_with_info(comm: Comm, info: Hints, newcomm: Out<usize>) [] => unsupported
+    fn Comm_dup_with_info(comm: Comm, info: Hints, newcomm: Out<usize>) [] => {
+        intra(comm)?;
+        // No hint changes anything yet, and hints that are not understood are ignored (MPI 5.0 §7.4.4).
+        drop(info);
+        newcomm.set(comm::duplicate(comm)?);
+        Ok(())
+    }
 
     /// Begins MPI_Comm_dup. MPI 5.0 §7.4.2.
     fn Comm_idup(comm: Comm, newcomm: Out<usize>, request: Out<usize>) [] => unsupported
@@ -26,36 +55,83 @@ rows! {
     fn Comm_idup_with_info(comm: Comm, info: Hints, newcomm: Out<usize>, request: Out<usize>) [] => unsupported
 
     /// A communicator for a part of the processes, called by all. MPI 5.0 §7.4.2.
-    fn Comm_create(comm: Comm, group: Group, newcomm: Out<usize>) [] => unsupported
+    fn Comm_create(comm: Comm, group: Group, newcomm: Out<usize>) [] => {
+        intra(comm)?;
+        newcomm.set(comm::create(comm, &group)?.unwrap_or(comm::NULL));
+        Ok(())
+    }
 
     /// A communicator for a group, called by its members only. MPI 5.0 §7.4.2.
     fn Comm_create_group(comm: Comm, group: Group, tag: Tag, newcomm: Out<usize>) [] => unsupported
 
     /// Communicators for the processes of equal color. MPI 5.0 §7.4.2.
-    fn Comm_split(comm: Comm, color: Raw<c_int>, key: Raw<c_int>, newcomm: Out<usize>) [] => unsupported
+    fn Comm_split(comm: Comm, color: Raw<c_int>, key: Raw<c_int>, newcomm: Out<usize>) [] => {
+        intra(comm)?;
+        newcomm.set(comm::split(comm, color, key)?.unwrap_or(comm::NULL));
+        Ok(())
+    }
 
     /// Communicators for the processes that share a resource. MPI 5.0 §7.4.2.
-    fn Comm_split_type(
-        comm: Comm, split_type: Raw<c_int>, key: Raw<c_int>, info: Hints, newcomm: Out<usize>,
-    ) [] => unsupported
+    fn Comm_split_type(comm: Comm, split_type: Raw<c_int>, key: Raw<c_int>, info: Hints, newcomm: Out<usize>) [] => {
+        intra(comm)?;
+        drop(info);
+        let color = match split_type {
+            COMM_TYPE_SHARED => process::me().node as c_int & c_int::MAX,
+            UNDEFINED => UNDEFINED,
+            HW_UNGUIDED..=RESOURCE_GUIDED => {
+                let why = "only MPI_COMM_TYPE_SHARED is offered yet";
+                return Err(Fault::new(Class::UnsupportedOperation).argument("split_type").because(why));
+            }
+            _ => return Err(Fault::new(Class::Arg).argument("split_type").because("it is no MPI_COMM_TYPE_ constant")),
+        };
+        newcomm.set(comm::split(comm, color, key)?.unwrap_or(comm::NULL));
+        Ok(())
+    }
 
     /// Frees a communicator; pending communication completes. MPI 5.0 §7.4.3.
-    fn Comm_free(comm: CommPlace) [] => unsupported
+    fn Comm_free(comm: CommPlace) [] => {
+        match comm.get() {
+            comm::WORLD_HANDLE | comm::SELF_HANDLE => {
+                let why = "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed";
+                return Err(Fault::new(Class::Comm).argument("comm").because(why));
+            }
+            handle => comm::free(handle)?,
+        }
+        comm.set(comm::NULL);
+        Ok(())
+    }
 
     /// Gives a communicator hints. MPI 5.0 §7.4.4.
-    fn Comm_set_info(comm: Comm, info: Hints) [] => unsupported
+    fn Comm_set_info(comm: Comm, info: Hints) [] => {
+        // No hint changes anything yet, and hints that are not understood are ignored (MPI 5.0 §7.4.4).
+        let _unused = (comm, info);
+        Ok(())
+    }
 
     /// The hints in use. MPI 5.0 §7.4.4.
-    fn Comm_get_info(comm: Comm, info_used: Out<usize>) [] => unsupported
+    fn Comm_get_info(comm: Comm, info_used: Out<usize>) [] => {
+        let _unused = comm;
+        info_used.set(Info::of([]).into_handle()?);
+        Ok(())
+    }
 
     /// Says whether it is an intercommunicator. MPI 5.0 §7.6.1.
-    fn Comm_test_inter(comm: Comm, flag: Out<c_int>) [] => unsupported
+    fn Comm_test_inter(comm: Comm, flag: Out<c_int>) [] => {
+        flag.set(c_int::from(comm.is_inter()));
+        Ok(())
+    }
 
     /// Number of processes in the remote group. MPI 5.0 §7.6.1.
-    fn Comm_remote_size(comm: Comm, size: Out<c_int>) [] => unsupported
+    fn Comm_remote_size(comm: Comm, size: Out<c_int>) [] => {
+        size.set(remote(comm)?.size() as c_int);
+        Ok(())
+    }
 
     /// The remote group. MPI 5.0 §7.6.1.
-    fn Comm_remote_group(comm: Comm, group: Out<usize>) [] => unsupported
+    fn Comm_remote_group(comm: Comm, group: Out<usize>) [] => {
+        group.set(group::insert(remote(comm)?.clone()).ok_or(Class::NoMem)?);
+        Ok(())
+    }
 
     /// Joins two communicators into an intercommunicator. MPI 5.0 §7.6.2.
     fn Intercomm_create(
@@ -67,8 +143,47 @@ rows! {
     fn Intercomm_merge(intercomm: Comm, high: Raw<c_int>, newintracomm: Out<usize>) [] => unsupported
 
     /// Names a communicator. MPI 5.0 §7.8.
-    fn Comm_set_name(comm: Comm, comm_name: Text) [] => unsupported
+    fn Comm_set_name(comm: Comm, comm_name: Text) [] => {
+        let mut name = comm_name.to_string_lossy().into_owned();
+        name.truncate(name.floor_char_boundary(MAX_OBJECT_NAME - 1));
+        comm.set_name(name);
+        Ok(())
+    }
 
     /// The name of a communicator. MPI 5.0 §7.8.
-    fn Comm_get_name(comm: Comm, comm_name: Out<c_char>, resultlen: Out<c_int>) [] => unsupported
+    fn Comm_get_name(comm: Comm, comm_name: Out<c_char>, resultlen: Out<c_int>) [] => {
+        // SAFETY: the standard asks for room of MPI_MAX_OBJECT_NAME characters.
+        unsafe { give_text(&comm.name(), comm_name, MAX_OBJECT_NAME, Some(resultlen)) };
+        Ok(())
+    }
+}
+
+/// MPI_MAX_OBJECT_NAME.
+const MAX_OBJECT_NAME: usize = 128;
+/// MPI_COMM_TYPE_SHARED.
+const COMM_TYPE_SHARED: c_int = 221;
+/// MPI_COMM_TYPE_HW_UNGUIDED.
+const HW_UNGUIDED: c_int = 222;
+/// MPI_COMM_TYPE_RESOURCE_GUIDED.
+const RESOURCE_GUIDED: c_int = 224;
+/// MPI_CONGRUENT: the same groups, other contexts.
+const CONGRUENT: c_int = 202;
+
+/// How two different communicators compare: both groups of intercommunicators count.
+fn compare(one: &Communicator, two: &Communicator) -> c_int {
+    let remote = match (&one.remote, &two.remote) {
+        (None, None) => Comparison::Ident,
+        (Some(one), Some(two)) => one.compare(two),
+        _ => Comparison::Unequal,
+    };
+    match (one.group.compare(&two.group), remote) {
+        (Comparison::Ident, Comparison::Ident) => CONGRUENT,
+        (Comparison::Unequal, _) | (_, Comparison::Unequal) => Comparison::Unequal as c_int,
+        _ => Comparison::Similar as c_int,
+    }
+}
+
+fn remote(comm: &Communicator) -> Result<&Arc<group::Group>> {
+    let why = "it is no intercommunicator and has no remote group";
+    comm.remote.as_ref().ok_or_else(|| Fault::new(Class::Comm).argument("comm").because(why))
 }

@@ -5,7 +5,10 @@ use core::ffi::{c_char, c_int};
 
 rows! {
     /// The address of a location. MPI 5.0 §5.1.5.
-    fn Get_address(location: ConstBuffer, address: Out<Aint>) [] => unsupported
+    fn Get_address(location: ConstBuffer, address: Out<Aint>) [] => {
+        address.set(location as Aint);
+        Ok(())
+    }
 
     /// Sum of an address and a displacement. MPI 5.0 §5.1.5.
     fn Aint_add(base: Aint, disp: Aint) -> Aint => {
@@ -18,24 +21,44 @@ rows! {
     }
 
     /// Bytes of data in one element. MPI 5.0 §5.1.5.
-    fn Type_size(datatype: Datatype, size: OutCount) [large] => unsupported
+    fn Type_size(datatype: Datatype, size: OutCount) [large] => {
+        size.set(datatype.layout.size() as i64);
+        Ok(())
+    }
 
     /// Bytes of data in one element, as MPI_Count. Deprecated. MPI 5.0 §16.4.
-    fn Type_size_x(datatype: Datatype, size: Out<LargeCount>) [] => unsupported
+    fn Type_size_x(datatype: Datatype, size: Out<LargeCount>) [] => {
+        size.set(datatype.layout.size() as i64);
+        Ok(())
+    }
 
     /// Lower bound and extent. MPI 5.0 §5.1.7.
-    fn Type_get_extent(datatype: Datatype, lb: Out<Aint>, extent: Out<Aint>) [large] => unsupported
+    fn Type_get_extent(datatype: Datatype, lb: Out<Aint>, extent: Out<Aint>) [large] => {
+        lb.set(datatype.layout.lb() as i64);
+        extent.set(datatype.layout.extent() as i64);
+        Ok(())
+    }
 
     /// Lower bound and extent, as MPI_Count. Deprecated. MPI 5.0 §16.4.
-    fn Type_get_extent_x(datatype: Datatype, lb: Out<LargeCount>, extent: Out<LargeCount>) [] => unsupported
+    fn Type_get_extent_x(datatype: Datatype, lb: Out<LargeCount>, extent: Out<LargeCount>) [] => {
+        lb.set(datatype.layout.lb() as i64);
+        extent.set(datatype.layout.extent() as i64);
+        Ok(())
+    }
 
     /// Where the data begins and how far it spans. MPI 5.0 §5.1.8.
-    fn Type_get_true_extent(datatype: Datatype, true_lb: Out<Aint>, true_extent: Out<Aint>) [large] => unsupported
+    fn Type_get_true_extent(datatype: Datatype, true_lb: Out<Aint>, true_extent: Out<Aint>) [large] => {
+        true_lb.set(datatype.layout.true_lb() as i64);
+        true_extent.set(datatype.layout.true_extent() as i64);
+        Ok(())
+    }
 
     /// Where the data begins and how far it spans, as MPI_Count. Deprecated. MPI 5.0 §16.4.
-    fn Type_get_true_extent_x(
-        datatype: Datatype, true_lb: Out<LargeCount>, true_extent: Out<LargeCount>,
-    ) [] => unsupported
+    fn Type_get_true_extent_x(datatype: Datatype, true_lb: Out<LargeCount>, true_extent: Out<LargeCount>) [] => {
+        true_lb.set(datatype.layout.true_lb() as i64);
+        true_extent.set(datatype.layout.true_extent() as i64);
+        Ok(())
+    }
 
     /// How a datatype was made and how many arguments that took. MPI 5.0 §5.1.13.
     fn Type_get_envelope(

@@ -1,8 +1,9 @@
 //! Environment: starting, ending, versions, time. MPI 5.0 §9 and §11.2.
 
-use super::kinds::{Aint, Buffer, Hints, Out, Place, Raw};
-use crate::error::{Class, Fault, Result};
+use super::kinds::{Aint, Buffer, Comm, Hints, Out, Place, Raw, give_text};
+use crate::error::{Class, Fault};
 use crate::init::{self, ThreadLevel};
+use crate::user_memory;
 use alloc::format;
 use core::ffi::{c_char, c_int, c_void};
 use opal_core::framework::timer;
@@ -62,13 +63,15 @@ rows! {
     fn Get_library_version(version: Out<c_char>, resultlen: Out<c_int>) [always] => {
         let text = format!("ompi-rs {} (standard ABI {}.{})", env!("CARGO_PKG_VERSION"), 1, 0);
         // SAFETY: the standard asks for room of MPI_MAX_LIBRARY_VERSION_STRING characters.
-        unsafe { give_text(&text, version, MAX_LIBRARY_VERSION, resultlen) }
+        unsafe { give_text(&text, version, MAX_LIBRARY_VERSION, Some(resultlen)) };
+        Ok(())
     }
 
     /// Name of this machine. MPI 5.0 §9.1.2.
     fn Get_processor_name(name: Out<c_char>, resultlen: Out<c_int>) [] => {
         // SAFETY: the standard asks for room of MPI_MAX_PROCESSOR_NAME characters.
-        unsafe { give_text(&init::processor_name(), name, MAX_PROCESSOR_NAME, resultlen) }
+        unsafe { give_text(&init::processor_name(), name, MAX_PROCESSOR_NAME, Some(resultlen)) };
+        Ok(())
     }
 
     /// Seconds since some time in the past. MPI 5.0 §9.6.
@@ -85,30 +88,25 @@ rows! {
     fn Is_thread_main(flag: Out<c_int>) [] => unsupported
 
     /// Allocates memory that may suit communication. MPI 5.0 §9.2.
-    fn Alloc_mem(size: Raw<Aint>, info: Hints, baseptr: Raw<*mut c_void>) [] => unsupported
+    fn Alloc_mem(size: Raw<Aint>, info: Hints, baseptr: Raw<*mut c_void>) [] => {
+        drop(info);
+        let size = usize::try_from(size).map_err(|_| Fault::new(Class::Arg).argument("size").because("it is negative"))?;
+        let place = Place::new(baseptr.cast::<*mut u8>())?;
+        place.set(user_memory::allocate(size)?);
+        Ok(())
+    }
 
     /// Frees memory of MPI_Alloc_mem. MPI 5.0 §9.2.
-    fn Free_mem(base: Buffer) [] => unsupported
+    fn Free_mem(base: Buffer) [] => {
+        // SAFETY: memory of MPI_Alloc_mem by the standard.
+        unsafe { user_memory::free(base) }
+    }
 
     /// The hardware resources on which this process runs. MPI 5.0 §9.1.2.
     fn Get_hw_resource_info(hw_info: Out<usize>) [] => unsupported
 
     /// Ends the job. MPI 5.0 §9.7.
-    fn Abort(comm: super::kinds::Comm, errorcode: Raw<c_int>) [] => {
+    fn Abort(comm: Comm, errorcode: Raw<c_int>) [] => {
         init::abort(errorcode, &format!("MPI_Abort on {} with error code {errorcode}", comm.name()))
     }
-}
-
-/// Writes a text, its terminating NUL and its length.
-///
-/// # Safety
-/// `at` has room for `room` characters.
-unsafe fn give_text(text: &str, at: Place<c_char>, room: usize, length: Place<c_int>) -> Result<()> {
-    let bytes = text.len().min(room - 1);
-    // SAFETY: at most room - 1 bytes.
-    unsafe { core::ptr::copy_nonoverlapping(text.as_ptr(), at.as_ptr().cast(), bytes) };
-    // SAFETY: the last of at most `room` characters.
-    unsafe { at.as_ptr().add(bytes).write(0) };
-    length.set(bytes as c_int);
-    Ok(())
 }

@@ -1,35 +1,69 @@
 //! Error codes, classes and texts, and calling handlers. MPI 5.0 §9.3.5, §9.4 and §9.5.
 
-use super::kinds::{Comm, File, Out, Raw, Session, Text, Win};
+use super::kinds::{CommHandle, File, Out, Raw, Session, Text, Win, give_text};
+use crate::errhandler;
+use crate::error::{Class, Fault};
+use alloc::format;
 use core::ffi::{c_char, c_int};
 
 rows! {
     /// The text of an error code. MPI 5.0 §9.3.5.
-    fn Error_string(errorcode: Raw<c_int>, string: Out<c_char>, resultlen: Out<c_int>) [always] => unsupported
+    fn Error_string(errorcode: Raw<c_int>, string: Out<c_char>, resultlen: Out<c_int>) [always] => {
+        errhandler::class_of(errorcode).ok_or_else(|| unknown(errorcode))?;
+        // SAFETY: the standard asks for room of MPI_MAX_ERROR_STRING characters.
+        unsafe { give_text(&errhandler::error_string(errorcode), string, MAX_ERROR_STRING, Some(resultlen)) };
+        Ok(())
+    }
 
     /// The class of an error code. MPI 5.0 §9.4.
-    fn Error_class(errorcode: Raw<c_int>, errorclass: Out<c_int>) [always] => unsupported
+    fn Error_class(errorcode: Raw<c_int>, errorclass: Out<c_int>) [always] => {
+        errorclass.set(errhandler::class_of(errorcode).ok_or_else(|| unknown(errorcode))?);
+        Ok(())
+    }
 
     /// Adds a class of the user's. MPI 5.0 §9.5.
-    fn Add_error_class(errorclass: Out<c_int>) [always] => unsupported
+    fn Add_error_class(errorclass: Out<c_int>) [always] => {
+        errorclass.set(errhandler::add_class());
+        Ok(())
+    }
 
     /// Removes a class of the user's. MPI 5.0 §9.5.
-    fn Remove_error_class(errorclass: Raw<c_int>) [always] => unsupported
+    fn Remove_error_class(errorclass: Raw<c_int>) [always] => {
+        errhandler::remove_class(errorclass)
+    }
 
     /// Adds a code to a class. MPI 5.0 §9.5.
-    fn Add_error_code(errorclass: Raw<c_int>, errorcode: Out<c_int>) [always] => unsupported
+    fn Add_error_code(errorclass: Raw<c_int>, errorcode: Out<c_int>) [always] => {
+        errorcode.set(errhandler::add_code(errorclass)?);
+        Ok(())
+    }
 
     /// Removes a code of the user's. MPI 5.0 §9.5.
-    fn Remove_error_code(errorcode: Raw<c_int>) [always] => unsupported
+    fn Remove_error_code(errorcode: Raw<c_int>) [always] => {
+        errhandler::remove_code(errorcode)
+    }
 
     /// Sets the text of a class or code of the user's. MPI 5.0 §9.5.
-    fn Add_error_string(errorcode: Raw<c_int>, string: Text) [always] => unsupported
+    fn Add_error_string(errorcode: Raw<c_int>, string: Text) [always] => {
+        let text = string.to_string_lossy().into_owned();
+        if text.len() >= MAX_ERROR_STRING {
+            let why = format!("it has {} characters, {} are allowed", text.len(), MAX_ERROR_STRING - 1);
+            return Err(Fault::new(Class::Arg).argument("string").because(why));
+        }
+        errhandler::set_text(errorcode, Some(text))
+    }
 
     /// Removes the text of a class or code of the user's. MPI 5.0 §9.5.
-    fn Remove_error_string(errorcode: Raw<c_int>) [always] => unsupported
+    fn Remove_error_string(errorcode: Raw<c_int>) [always] => {
+        errhandler::set_text(errorcode, None)
+    }
 
     /// Calls the error handler of a communicator. MPI 5.0 §9.5.
-    fn Comm_call_errhandler(comm: Comm, errorcode: Raw<c_int>) [] => unsupported
+    fn Comm_call_errhandler(comm: CommHandle, errorcode: Raw<c_int>) [] => {
+        let (handle, comm) = comm;
+        super::raise::call(handle, comm, "MPI_Comm_call_errhandler", &Fault::code(errorcode));
+        Ok(())
+    }
 
     /// Calls the error handler of a window. MPI 5.0 §9.5.
     fn Win_call_errhandler(win: Win, errorcode: Raw<c_int>) [] => unsupported
@@ -39,4 +73,11 @@ rows! {
 
     /// Calls the error handler of a session. MPI 5.0 §9.5.
     fn Session_call_errhandler(session: Session, errorcode: Raw<c_int>) [always] => unsupported
+}
+
+/// MPI_MAX_ERROR_STRING.
+const MAX_ERROR_STRING: usize = 512;
+
+fn unknown(code: c_int) -> Fault {
+    Fault::new(Class::Arg).argument("errorcode").because(format!("{code} is no error code"))
 }

@@ -17,8 +17,10 @@ use core::marker::PhantomData;
 mod pair;
 mod place;
 
-pub use pair::{blocks, data, dest, distinct, in_place, intra, late, root, source, typed_blocks};
-pub use place::{CountArray, CountPlace, Counts, OutCount, Place, array};
+pub use pair::{
+    blocks, data, distinct, in_place, intra, late, not_in_place, not_negative, rank_from, rank_to, root, typed_blocks,
+};
+pub use place::{CountArray, CountPlace, Counts, OutCount, Place, array, array_mut, give_text};
 
 /// MPI_Aint: as wide as MPI_Count on every machine that we know.
 pub type Aint = i64;
@@ -153,7 +155,7 @@ same! {
 }
 
 same! {
-    /// A rank of a destination; checked with its communicator by [`dest`].
+    /// A rank of a destination; checked with its communicator by [`rank_to`] or [`rank_from`].
     Rank, c_int => i32, |raw| Ok(raw)
 }
 

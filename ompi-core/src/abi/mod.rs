@@ -11,7 +11,7 @@
 mod row;
 
 pub mod kinds;
-mod raise;
+pub(crate) mod raise;
 
 pub mod abi_query;
 pub mod attr;

@@ -1,12 +1,25 @@
 //! Blocking and nonblocking sends and receives. MPI 5.0 §3.2, §3.4, §3.7 and §3.10.
 
-use super::kinds::{Buffer, Comm, Committed, ConstBuffer, Count, Out, Rank, RecvTag, StatusOut, Tag};
+use super::kinds::{
+    Buffer, Comm, Committed, ConstBuffer, Count, Out, Rank, RecvTag, StatusOut, Tag, data, rank_from, rank_to,
+};
+use crate::comm::Communicator;
+use crate::data::Data;
+use crate::datatype;
+use crate::error::{Class, Result};
+use crate::framework::pml::{self, Lane, Mode};
+use crate::request::{Request, handles};
+use crate::status::Status;
+use alloc::vec::Vec;
 
 rows! {
     /// Sends a message and returns when the buffer may be used again. MPI 5.0 §3.2.1.
-    fn Send(
-        buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm,
-    ) [large] => unsupported
+    fn Send(buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        rank_to(dest, comm, "dest")?;
+        // SAFETY: the buffer is readable by the standard.
+        unsafe { pml::selected().send(&data, dest, tag, Mode::Standard, user(comm)) }
+    }
 
     /// Sends through the buffer that the user attached. MPI 5.0 §3.4.
     fn Bsend(
@@ -14,24 +27,41 @@ rows! {
     ) [large] => unsupported
 
     /// Sends and returns only after the receive has begun. MPI 5.0 §3.4.
-    fn Ssend(
-        buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm,
-    ) [large] => unsupported
+    fn Ssend(buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        rank_to(dest, comm, "dest")?;
+        // SAFETY: the buffer is readable by the standard.
+        unsafe { pml::selected().send(&data, dest, tag, Mode::Synchronous, user(comm)) }
+    }
 
     /// Sends to a receive that the user knows to be posted. MPI 5.0 §3.4.
-    fn Rsend(
-        buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm,
-    ) [large] => unsupported
+    fn Rsend(buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        rank_to(dest, comm, "dest")?;
+        // SAFETY: the buffer is readable by the standard.
+        unsafe { pml::selected().send(&data, dest, tag, Mode::Ready, user(comm)) }
+    }
 
     /// Receives a message. MPI 5.0 §3.2.4.
     fn Recv(
         buf: Buffer, count: Count, datatype: Committed, source: Rank, tag: RecvTag, comm: Comm, status: StatusOut,
-    ) [large] => unsupported
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        rank_from(source, comm, "source")?;
+        // SAFETY: the buffer is writable by the standard.
+        unsafe { pml::selected().recv(&data, source, tag, user(comm), status) }
+    }
 
     /// Begins a standard send. MPI 5.0 §3.7.2.
     fn Isend(
         buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        rank_to(dest, comm, "dest")?;
+        // SAFETY: the buffer is readable until the request completes, by the standard.
+        request.set(unsafe { pml::selected().isend(&data, dest, tag, Mode::Standard, user(comm))? }.into_handle());
+        Ok(())
+    }
 
     /// Begins a buffered send. MPI 5.0 §3.7.2.
     fn Ibsend(
@@ -41,29 +71,74 @@ rows! {
     /// Begins a synchronous send. MPI 5.0 §3.7.2.
     fn Issend(
         buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        rank_to(dest, comm, "dest")?;
+        // SAFETY: the buffer is readable until the request completes, by the standard.
+        request.set(unsafe { pml::selected().isend(&data, dest, tag, Mode::Synchronous, user(comm))? }.into_handle());
+        Ok(())
+    }
 
     /// Begins a ready send. MPI 5.0 §3.7.2.
     fn Irsend(
         buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        rank_to(dest, comm, "dest")?;
+        // SAFETY: the buffer is readable until the request completes, by the standard.
+        request.set(unsafe { pml::selected().isend(&data, dest, tag, Mode::Ready, user(comm))? }.into_handle());
+        Ok(())
+    }
 
     /// Begins a receive. MPI 5.0 §3.7.2.
     fn Irecv(
         buf: Buffer, count: Count, datatype: Committed, source: Rank, tag: RecvTag, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        rank_from(source, comm, "source")?;
+        // SAFETY: the buffer is writable until the request completes, by the standard.
+        request.set(unsafe { pml::selected().irecv(&data, source, tag, user(comm))? }.into_handle());
+        Ok(())
+    }
 
     /// Sends one message and receives another, without deadlock. MPI 5.0 §3.10.
     fn Sendrecv(
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, dest: Rank, sendtag: Tag, recvbuf: Buffer,
         recvcount: Count, recvtype: Committed, source: Rank, recvtag: RecvTag, comm: Comm, status: StatusOut,
-    ) [large] => unsupported
+    ) [large] => {
+        let out = data(sendbuf, sendcount, sendtype, "sendbuf")?;
+        let inward = data(recvbuf, recvcount, recvtype, "recvbuf")?;
+        rank_to(dest, comm, "dest")?;
+        rank_from(source, comm, "source")?;
+        // SAFETY: the receive buffer is writable by the standard until this call ends, which waits for the request.
+        let request = unsafe { pml::selected().irecv(&inward, source, recvtag, user(comm))? };
+        // SAFETY: the send buffer is readable by the standard.
+        let sent = unsafe { pml::selected().send(&out, dest, sendtag, Mode::Standard, user(comm)) };
+        finish_exchange(request, sent)?.deliver(status)
+    }
 
     /// Sends what is in the buffer and receives into it. MPI 5.0 §3.10.
     fn Sendrecv_replace(
         buf: Buffer, count: Count, datatype: Committed, dest: Rank, sendtag: Tag, source: Rank, recvtag: RecvTag,
         comm: Comm, status: StatusOut,
-    ) [large] => unsupported
+    ) [large] => {
+        let whole = data(buf, count, datatype, "buf")?;
+        rank_to(dest, comm, "dest")?;
+        rank_from(source, comm, "source")?;
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(whole.bytes()).map_err(|_| Class::NoMem)?;
+        // SAFETY: the buffer is readable by the standard.
+        let mut walk = unsafe { whole.convertor() };
+        // SAFETY: the vector has room for all bytes of the message.
+        let packed = unsafe { walk.pack(copy.as_mut_ptr(), whole.bytes()) };
+        let bytes = datatype::borrow(BYTE).ok_or(Class::Intern)?;
+        let out = Data { at: copy.as_mut_ptr(), count: packed, datatype: bytes };
+        // SAFETY: the buffer is writable by the standard until this call ends, which waits for the request.
+        let request = unsafe { pml::selected().irecv(&whole, source, recvtag, user(comm))? };
+        // SAFETY: `packed` bytes of the vector were just written.
+        let sent = unsafe { pml::selected().send(&out, dest, sendtag, Mode::Standard, user(comm)) };
+        finish_exchange(request, sent)?.deliver(status)
+    }
 
     /// Begins a send and a receive under one request. MPI 5.0 §3.10.
     fn Isendrecv(
@@ -76,4 +151,23 @@ rows! {
         buf: Buffer, count: Count, datatype: Committed, dest: Rank, sendtag: Tag, source: Rank, recvtag: RecvTag,
         comm: Comm, request: Out<usize>,
     ) [large] => unsupported
+}
+
+/// MPI_BYTE.
+const BYTE: usize = 583;
+
+/// The user's messages on a communicator.
+#[inline(always)]
+fn user(comm: &Communicator) -> Lane<'_> {
+    Lane { comm, collective: false }
+}
+
+/// Waits for the receive of an exchange. If the send failed nothing may ever come: the receive is cancelled.
+fn finish_exchange(receive: Request, sent: Result<()>) -> Result<Status> {
+    let mut handle = receive.into_handle();
+    if sent.is_err() {
+        handles::cancel(handle)?;
+    }
+    let status = handles::wait(&mut handle)?;
+    sent.map(|()| status)
 }

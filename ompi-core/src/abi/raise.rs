@@ -34,15 +34,23 @@ pub fn raise(function: &'static str, scopes: &[Scope], fault: Fault) -> c_int {
     }
     let (handle, comm) = named.unwrap_or_else(|| (comm::SELF_HANDLE, comm::itself()));
     match errhandler::of_comm(comm) {
-        Errhandler::Return => fault.get(),
-        Errhandler::Fatal | Errhandler::Abort => fatal(function, named.map(|(_, comm)| comm), &fault),
+        // The text does not speak of a communicator that the program did not name.
+        Errhandler::Fatal | Errhandler::Abort if named.is_none() => fatal(function, None, &fault),
+        _ => call(handle, comm, function, &fault),
+    }
+    fault.get()
+}
+
+/// Does what the error handler of a communicator says; returns if it does. No lock is held here.
+#[cold]
+pub fn call(handle: usize, comm: &comm::Communicator, function: &'static str, fault: &Fault) {
+    match errhandler::of_comm(comm) {
+        Errhandler::Return => {}
+        Errhandler::Fatal | Errhandler::Abort => fatal(function, Some(comm), fault),
         Errhandler::User(call) => {
-            let mut handle = handle;
-            let mut code = fault.get();
-            // SAFETY: the function that the user registered for communicators, called as MPI 5.0 §9.3.1 says; no lock
-            // is held here.
+            let (mut handle, mut code) = (handle, fault.get());
+            // SAFETY: the function that the user registered for communicators, called as MPI 5.0 §9.3.1 says.
             unsafe { call(&mut handle, &mut code) };
-            fault.get()
         }
     }
 }

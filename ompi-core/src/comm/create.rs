@@ -5,13 +5,13 @@
 
 use super::{Communicator, DYNAMIC, context, open};
 use crate::data::{Data, Source};
-use crate::{datatype, errhandler};
 use crate::error::{Class, Fault, Result};
 use crate::framework::coll::Function;
 use crate::framework::pml;
 use crate::group::Group;
 use crate::process;
 use crate::status::UNDEFINED;
+use crate::{datatype, errhandler};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::sync::Arc;

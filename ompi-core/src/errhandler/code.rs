@@ -34,14 +34,19 @@ pub fn add_code(class: i32) -> Result<i32> {
     }
 }
 
-/// MPI_Remove_error_class and MPI_Remove_error_code.
-pub fn remove(number: i32, argument: &'static str) -> Result<()> {
-    change(number, argument, |added| added.removed = true)
+/// MPI_Remove_error_class.
+pub fn remove_class(class: i32) -> Result<()> {
+    change(class, "errorclass", |added| added.class.is_none(), |added| added.removed = true)
+}
+
+/// MPI_Remove_error_code.
+pub fn remove_code(code: i32) -> Result<()> {
+    change(code, "errorcode", |added| added.class.is_some(), |added| added.removed = true)
 }
 
 /// MPI_Add_error_string, or MPI_Remove_error_string.
 pub fn set_text(number: i32, text: Option<String>) -> Result<()> {
-    change(number, "errorcode", |added| added.text = text)
+    change(number, "errorcode", |_| true, |added| added.text = text)
 }
 
 /// MPI_LASTUSEDCODE: the highest number in use.
@@ -80,10 +85,15 @@ fn find(code: i32) -> Option<Added> {
     ADDED.lock().get(index).filter(|added| !added.removed).cloned()
 }
 
-fn change(number: i32, argument: &'static str, how: impl FnOnce(&mut Added)) -> Result<()> {
+fn change(
+    number: i32,
+    argument: &'static str,
+    which: impl Fn(&Added) -> bool,
+    how: impl FnOnce(&mut Added),
+) -> Result<()> {
     let index = number.checked_sub(LAST + 1).and_then(|index| usize::try_from(index).ok());
     let mut added = ADDED.lock();
-    match index.and_then(|index| added.get_mut(index)).filter(|added| !added.removed) {
+    match index.and_then(|index| added.get_mut(index)).filter(|added| !added.removed && which(added)) {
         Some(added) => {
             how(added);
             Ok(())
@@ -110,7 +120,8 @@ mod tests {
         assert_eq!(error_string(code), "the reactor is hot");
         assert_eq!(add_code(code).unwrap_err().get(), Class::Arg as i32);
         assert_eq!(set_text(Class::Arg as i32, None).unwrap_err().get(), Class::Arg as i32);
-        remove(code, "errorcode").unwrap();
+        assert!(remove_class(code).is_err());
+        remove_code(code).unwrap();
         assert_eq!(class_of(code), None);
     }
 }

@@ -197,6 +197,11 @@ pub fn start(handle: usize) -> Result<()> {
     started
 }
 
+/// Whether a handle stands for an operation that was started and not yet completed by the user.
+pub fn is_active(handle: usize) -> Result<bool> {
+    busy(handle).map(|slot| slot.is_some())
+}
+
 /// The slot if there is something to complete; `None` for null and inactive requests.
 #[inline(always)]
 fn busy(handle: usize) -> Result<Option<&'static Slot>> {

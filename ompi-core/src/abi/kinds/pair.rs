@@ -1,7 +1,7 @@
 //! Checks of two arguments together: a rank and its communicator, a buffer and its count.
 
-use crate::comm::Communicator;
 use super::{CountArray, array, committed};
+use crate::comm::Communicator;
 use crate::data::{Blocks, Counts, Data, TypedBlocks};
 use crate::datatype::Datatype as Type;
 use crate::error::{Class, Fault, Result};
@@ -20,16 +20,16 @@ pub fn data<'a>(at: *mut u8, count: usize, datatype: &'a Type, argument: &'stati
 
 /// Checks a destination rank against its communicator: a rank of it or MPI_PROC_NULL.
 #[inline(always)]
-pub fn dest(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
+pub fn rank_to(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
     match (rank as u32 as usize) < comm.peers().size() || rank == PROC_NULL {
         true => Ok(()),
         false => Err(bad_rank(rank, comm, "", Class::Rank).argument(argument)),
     }
 }
 
-/// Checks a source rank: as [`dest`], or MPI_ANY_SOURCE.
+/// Checks a source rank: as [`rank_to`], or MPI_ANY_SOURCE.
 #[inline(always)]
-pub fn source(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
+pub fn rank_from(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
     match (rank as u32 as usize) < comm.peers().size() || rank == PROC_NULL || rank == ANY_SOURCE {
         true => Ok(()),
         false => Err(bad_rank(rank, comm, " nor MPI_ANY_SOURCE", Class::Rank).argument(argument)),
@@ -50,14 +50,23 @@ pub fn in_place(at: *mut u8) -> bool {
     at as usize == 1
 }
 
+/// Refuses MPI_IN_PLACE where the standard does not allow it.
+#[inline(always)]
+pub fn not_in_place(at: *mut u8, argument: &'static str) -> Result<()> {
+    match in_place(at) {
+        false => Ok(()),
+        true => {
+            let why = "MPI_IN_PLACE is not allowed for this buffer here";
+            Err(Fault::new(Class::Buffer).argument(argument).because(why))
+        }
+    }
+}
+
 /// A buffer whose count and datatype only count here, as the standard says of this rank or without MPI_IN_PLACE.
 /// `arguments` are the names of buffer, count and datatype.
 pub fn late(at: *mut u8, count: i64, datatype: usize, arguments: [&'static str; 3]) -> Result<Data<'static>> {
     let [buffer, count_name, type_name] = arguments;
-    if in_place(at) {
-        let why = "MPI_IN_PLACE is not allowed for this buffer here";
-        return Err(Fault::new(Class::Buffer).argument(buffer).because(why));
-    }
+    not_in_place(at, buffer)?;
     let count = usize::try_from(count).map_err(|_| super::negative(count).argument(count_name))?;
     let datatype = committed(datatype).map_err(|fault| fault.argument(type_name))?;
     data(at, count, datatype, buffer)
@@ -76,10 +85,7 @@ pub unsafe fn blocks(
     arguments: [&'static str; 4],
 ) -> Result<Blocks<'static>> {
     let [buffer, counts_name, displacements_name, type_name] = arguments;
-    if in_place(at) {
-        let why = "MPI_IN_PLACE is not allowed for this buffer here";
-        return Err(Fault::new(Class::Buffer).argument(buffer).because(why));
-    }
+    not_in_place(at, buffer)?;
     // SAFETY: the caller's promise.
     let counts = unsafe { not_negative(counts, ranks, counts_name)? };
     // SAFETY: the caller's promise.
@@ -103,10 +109,7 @@ pub unsafe fn typed_blocks<'a>(
 ) -> Result<TypedBlocks<'a>> {
     let [buffer, counts_name, displacements_name, types_name] = arguments;
     let (counts, displacements, datatypes) = arrays;
-    if in_place(at) {
-        let why = "MPI_IN_PLACE is not allowed for this buffer here";
-        return Err(Fault::new(Class::Buffer).argument(buffer).because(why));
-    }
+    not_in_place(at, buffer)?;
     // SAFETY: the caller's promise.
     let counts = unsafe { not_negative(counts, ranks, counts_name)? };
     // SAFETY: the caller's promise.
@@ -140,9 +143,11 @@ pub fn distinct(from: &Data<'_>, to: &Data<'_>) -> Result<()> {
     }
 }
 
+/// An array of counts, one per rank, none of them negative.
+///
 /// # Safety
 /// The array has `ranks` elements.
-unsafe fn not_negative(counts: CountArray, ranks: usize, argument: &'static str) -> Result<Counts<'static>> {
+pub unsafe fn not_negative(counts: CountArray, ranks: usize, argument: &'static str) -> Result<Counts<'static>> {
     // SAFETY: the caller's promise.
     let counts = unsafe { counts.of(ranks, argument)? };
     match (0..ranks).map(|rank| counts.get(rank)).find(|count| *count < 0) {

@@ -2,7 +2,7 @@
 
 use super::Kind;
 use crate::error::{Class, Fault, Result};
-use core::ffi::c_int;
+use core::ffi::{c_char, c_int};
 
 /// A place for a count: int*, or MPI_Count* in the `_c` twin. A value that does not fit int becomes MPI_UNDEFINED.
 pub struct OutCount;
@@ -113,7 +113,8 @@ impl<T> Clone for Place<T> {
 impl<T> Copy for Place<T> {}
 
 impl<T: Copy> Place<T> {
-    pub(super) fn new(raw: *mut T) -> Result<Place<T>> {
+    /// Refuses null.
+    pub fn new(raw: *mut T) -> Result<Place<T>> {
         match raw.is_null() {
             false => Ok(Place(raw)),
             true => Err(Fault::new(Class::Arg).because("a null pointer cannot take the result")),
@@ -153,4 +154,34 @@ pub unsafe fn array<T>(at: *const T, length: usize, argument: &'static str) -> R
     }
     // SAFETY: not null; the length is the caller's promise.
     Ok(unsafe { core::slice::from_raw_parts(at, length) })
+}
+
+/// As [`array`], to be written. Nothing of the user's runs while the slice lives.
+///
+/// # Safety
+/// The array has that many elements, and nobody else looks at them.
+pub unsafe fn array_mut<T>(at: *mut T, length: usize, argument: &'static str) -> Result<&'static mut [T]> {
+    if length == 0 {
+        return Ok(&mut []);
+    }
+    if at.is_null() {
+        return Err(Fault::new(Class::Arg).argument(argument).because("the array is a null pointer"));
+    }
+    // SAFETY: not null; the length is the caller's promise.
+    Ok(unsafe { core::slice::from_raw_parts_mut(at, length) })
+}
+
+/// Writes as much of a text as there is room for, its terminating NUL, and its length.
+///
+/// # Safety
+/// `at` has room for `room` characters, which is not 0.
+pub unsafe fn give_text(text: &str, at: Place<c_char>, room: usize, length: Option<Place<c_int>>) {
+    let bytes = text.len().min(room - 1);
+    // SAFETY: at most room - 1 bytes.
+    unsafe { core::ptr::copy_nonoverlapping(text.as_ptr(), at.as_ptr().cast(), bytes) };
+    // SAFETY: the last of at most `room` characters.
+    unsafe { at.as_ptr().add(bytes).write(0) };
+    if let Some(length) = length {
+        length.set(bytes as c_int);
+    }
 }
