@@ -15,6 +15,7 @@ impl<const PACK: bool> Packed<PACK> {
     ///
     /// # Safety
     /// Both are valid for `bytes`, in the direction that `PACK` says, and do not overlap.
+    #[allow(clippy::multiple_unsafe_ops_per_block)] // one of them runs
     #[inline(always)]
     unsafe fn run(&mut self, data: *mut u8, bytes: usize) {
         let here = self.0;
@@ -47,6 +48,7 @@ impl<const PACK: bool> Packed<PACK> {
     ///
     /// # Safety
     /// That of `run` for each.
+    #[allow(clippy::multiple_unsafe_ops_per_block)] // one of them runs
     unsafe fn columns(&self, data: *mut u8, bytes: usize, stride: isize, step: usize, count: usize) {
         // A loop for each of the usual sizes.
         // SAFETY: the caller's promise, for each arm.
@@ -121,6 +123,7 @@ impl<const PACK: bool> Packed<PACK> {
     /// # Safety
     /// All runs of the body's turns from `data` on, and as many bytes here, are valid; `skip + bytes` is at most the
     /// size of all turns.
+    #[allow(clippy::multiple_unsafe_ops_per_block)] // closures with the same contract
     pub(super) unsafe fn turns(&mut self, body: &Body, data: *mut u8, stride: isize, skip: usize, bytes: usize) {
         // SAFETY: the contract of this call, for the three parts.
         unsafe {
@@ -220,6 +223,7 @@ impl<const PACK: bool> Packed<PACK> {
 
     /// # Safety
     /// That of `turns` for a part of one turn of one piece.
+    #[allow(clippy::multiple_unsafe_ops_per_block)] // closures with the same contract
     unsafe fn part_of(&mut self, piece: &Piece, data: *mut u8, skip: usize, bytes: usize) {
         let run = |run: &Run| data.wrapping_offset(run.offset);
         match piece {
