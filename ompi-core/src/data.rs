@@ -36,7 +36,7 @@ impl<'a> Data<'a> {
     /// The address of the bytes if they are one run.
     #[inline(always)]
     pub fn contiguous(&self) -> Option<*mut u8> {
-        self.datatype.layout.is_contiguous().then_some(self.at)
+        self.datatype.layout.run_of(self.count).map(|offset| self.at.wrapping_offset(offset))
     }
 
     /// A convertor at its start.

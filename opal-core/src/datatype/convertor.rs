@@ -1,6 +1,7 @@
 //! Walks the data of `count` elements in the order of the type map, packing or unpacking any part of it.
 
 use super::Layout;
+use super::walk::Packed;
 use crate::framework::memcpy;
 use alloc::sync::Arc;
 
@@ -13,9 +14,8 @@ pub struct Convertor {
     buffer: *mut u8,
     total: usize,
     done: usize,
-    element: usize,
-    run: usize,
-    in_run: usize,
+    // Where the data begins, if it is one run.
+    run: Option<*mut u8>,
 }
 
 // SAFETY: a place in the user's buffer, which the user leaves alone until the operation completes (MPI 5.0 §3.7.3).
@@ -27,9 +27,12 @@ impl Convertor {
     /// # Safety
     /// Every byte of the layout's runs of every element is readable (to pack) or writable (to unpack) as long as the
     /// convertor is used.
+    #[inline]
     pub unsafe fn new(layout: Arc<Layout>, buffer: *mut u8, count: usize) -> Convertor {
-        let total = layout.size() * count;
-        Convertor { layout, buffer, total, done: 0, element: 0, run: 0, in_run: 0 }
+        // More than the address space cannot lie anywhere; the promise above is broken already.
+        let total = layout.size().saturating_mul(count);
+        let run = layout.run_of(count).map(|offset| buffer.wrapping_offset(offset));
+        Convertor { layout, buffer, total, done: 0, run }
     }
 
     /// Bytes of the whole message.
@@ -47,82 +50,54 @@ impl Convertor {
     /// The address of the data if all of it is one run.
     #[inline]
     pub fn contiguous(&self) -> Option<*mut u8> {
-        self.layout.is_contiguous().then_some(self.buffer)
+        self.run
     }
 
     /// Goes to byte `position` of the packed data.
+    #[inline]
     pub fn seek(&mut self, position: usize) {
-        let position = position.min(self.total);
-        self.done = position;
-        let size = self.layout.size();
-        (self.element, self.run, self.in_run) = (0, 0, 0);
-        if size == 0 || self.layout.is_contiguous() {
-            return;
-        }
-        self.element = position / size;
-        let mut rest = position % size;
-        for run in self.layout.runs() {
-            if rest < run.bytes {
-                break;
-            }
-            rest -= run.bytes;
-            self.run += 1;
-        }
-        self.in_run = rest;
+        self.done = position.min(self.total);
     }
 
     /// Packs the next bytes to `to`, at most `room`; returns how many.
     ///
     /// # Safety
     /// `to` is writable for `room` bytes and overlaps no data of the buffer.
+    #[inline]
     pub unsafe fn pack(&mut self, to: *mut u8, room: usize) -> usize {
-        self.walk(room, |data, done, bytes| {
-            // SAFETY: `data` by the contract of `new`, `to` by that of this call.
-            unsafe { memcpy::copy(to.wrapping_add(done), data, bytes) }
-        })
+        // SAFETY: data by the contract of `new`, `to` by that of this call.
+        unsafe { self.walk::<true>(to, room) }
     }
 
     /// Unpacks `bytes` bytes from `from` as the next ones; returns how many there was room for.
     ///
     /// # Safety
     /// `from` is readable for `bytes` bytes (it may change meanwhile) and overlaps no data of the buffer.
+    #[inline]
     pub unsafe fn unpack(&mut self, from: *const u8, bytes: usize) -> usize {
-        self.walk(bytes, |data, done, bytes| {
-            // SAFETY: `data` by the contract of `new`, `from` by that of this call.
-            unsafe { memcpy::copy(data, from.wrapping_add(done), bytes) }
-        })
+        // SAFETY: data by the contract of `new`, `from` by that of this call; unpacking only reads it.
+        unsafe { self.walk::<false>(from.cast_mut(), bytes) }
     }
 
-    fn walk(&mut self, room: usize, mut each: impl FnMut(*mut u8, usize, usize)) -> usize {
-        let wanted = room.min(self.total - self.done);
-        if wanted == 0 {
+    /// # Safety
+    /// That of `pack` or `unpack`.
+    #[inline]
+    unsafe fn walk<const PACK: bool>(&mut self, packed: *mut u8, room: usize) -> usize {
+        let bytes = room.min(self.total - self.done);
+        if bytes == 0 {
             return 0;
         }
-        if self.layout.is_contiguous() {
-            each(self.buffer.wrapping_add(self.done), 0, wanted);
-            self.done += wanted;
-            return wanted;
+        if let Some(run) = self.run {
+            let data = run.wrapping_add(self.done);
+            let (to, from) = if PACK { (packed, data) } else { (data, packed) };
+            // SAFETY: within the run and the packed buffer.
+            unsafe { memcpy::copy(to, from, bytes) };
+        } else {
+            let (body, stride) = (&*self.layout.body, self.layout.extent());
+            // SAFETY: within `total`, which is the size of all elements.
+            unsafe { Packed::<PACK>(packed).turns(body, self.buffer, stride, self.done, bytes) };
         }
-        let layout = self.layout.clone();
-        let runs = layout.runs();
-        let mut moved = 0;
-        while moved < wanted {
-            let run = runs[self.run];
-            let bytes = (run.bytes - self.in_run).min(wanted - moved);
-            let offset = self.element as isize * layout.extent() + run.offset + self.in_run as isize;
-            each(self.buffer.wrapping_offset(offset), moved, bytes);
-            moved += bytes;
-            self.in_run += bytes;
-            if self.in_run == run.bytes {
-                self.in_run = 0;
-                self.run += 1;
-                if self.run == runs.len() {
-                    self.run = 0;
-                    self.element += 1;
-                }
-            }
-        }
-        self.done += moved;
-        moved
+        self.done += bytes;
+        bytes
     }
 }

@@ -1,50 +1,56 @@
 //! Where the bytes of one element of a datatype lie.
 
-use super::Primitive;
+use super::body::{Body, Builder, Run};
+use super::signature::{Part, Signature};
+use super::{Primitive, Scalar};
 use crate::{Error, Result};
 use alloc::sync::Arc;
-use alloc::vec;
 use alloc::vec::Vec;
-
-/// Bytes that lie together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// From the element's address.
-    pub offset: isize,
-    /// Length.
-    pub bytes: usize,
-}
 
 /// The layout of one element; immutable, shared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     size: usize,
-    lb: isize,
     extent: isize,
-    true_lb: isize,
-    true_extent: isize,
+    // Any number of elements in a row is one run that begins at the buffer's address.
+    flat: bool,
+    // The offset of the only run, if there is just one.
+    single: Option<isize>,
+    pub(super) body: Arc<Body>,
+    bounds: Bounds,
     align: usize,
-    runs: Vec<Run>,
     primitive: Option<Primitive>,
     primitives: usize,
+    signature: Signature,
+}
+
+/// Lower and upper bound, true ones and those that may be shifted; MPI 5.0 §5.1.6 to §5.1.8.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Bounds {
+    // None: no entry in the type map, not even a marker of a bound.
+    declared: Option<(isize, isize)>,
+    // MPI_Type_create_resized was applied to it or to a part: such bounds outweigh all others.
+    marked: bool,
+    // None: no data.
+    real: Option<(isize, isize)>,
 }
 
 impl Layout {
     /// One basic element at offset 0. `extent` may exceed the size of the data (long double, pairs).
+    ///
+    /// # Panics
+    /// When runs overflow: they are constants of the caller.
     pub fn basic(primitive: Primitive, runs: &[Run], extent: usize, align: usize) -> Layout {
-        let size = runs.iter().map(|run| run.bytes).sum();
-        let true_extent = runs.last().map_or(0, |run| run.offset + run.bytes as isize);
-        Layout {
-            size,
-            lb: 0,
-            extent: extent as isize,
-            true_lb: 0,
-            true_extent,
-            align,
-            runs: runs.to_vec(),
-            primitive: Some(primitive),
-            primitives: 1,
+        let mut builder = Builder::default();
+        for run in runs {
+            let one = Arc::new(single(run.bytes));
+            builder.elements(run.offset, 1, run.bytes as isize, &one);
         }
+        let body = builder.finish().expect("a basic type has no loops");
+        let end = runs.iter().map(|run| run.offset + run.bytes as isize).max().unwrap_or(0);
+        let (signature, primitives) = Signature::basic(primitive);
+        let bounds = Bounds { declared: Some((0, extent as isize)), marked: false, real: Some((0, end)) };
+        Layout::assemble(body, bounds, align, Some(primitive), primitives, signature)
     }
 
     /// Bytes of data in one element.
@@ -61,22 +67,23 @@ impl Layout {
 
     /// Lower bound.
     pub fn lb(&self) -> isize {
-        self.lb
+        self.bounds.declared.unwrap_or_default().0
     }
 
     /// Where data begins.
     pub fn true_lb(&self) -> isize {
-        self.true_lb
+        self.bounds.real.unwrap_or_default().0
     }
 
     /// From where data begins to where it ends.
     pub fn true_extent(&self) -> isize {
-        self.true_extent
+        let (low, high) = self.bounds.real.unwrap_or_default();
+        high - low
     }
 
-    /// The runs of one element in the order of its type map.
-    pub fn runs(&self) -> &[Run] {
-        &self.runs
+    /// Calls back with every run of one element in the order of its type map.
+    pub fn each_run(&self, each: &mut dyn FnMut(Run)) {
+        self.body.each_run(0, each);
     }
 
     /// The basic type that all its data is made of, if there is just one.
@@ -84,15 +91,35 @@ impl Layout {
         self.primitive
     }
 
-    /// Number of basic elements in one element.
+    /// Number of basic elements in one element; a value with its index (MINLOC) is two.
     pub fn primitives(&self) -> usize {
         self.primitives
+    }
+
+    /// Number of basic elements in the first `bytes` bytes of the packed data of any number of elements; `None` if
+    /// they end within one. MPI 5.0 §5.1.11, MPI_Get_elements.
+    pub fn elements_in(&self, bytes: usize) -> Option<usize> {
+        if self.size == 0 {
+            return (bytes == 0).then_some(0);
+        }
+        let rest = self.signature.elements_in(bytes % self.size)?;
+        (bytes / self.size).checked_mul(self.primitives)?.checked_add(rest)
     }
 
     /// Whether any number of elements in a row is one run that begins at the buffer's address.
     #[inline(always)]
     pub fn is_contiguous(&self) -> bool {
-        self.size as isize == self.extent && self.true_lb == 0 && self.runs.len() <= 1
+        self.flat
+    }
+
+    /// Where the data of `count` elements lies from the buffer's address, if it is one run.
+    #[inline(always)]
+    pub fn run_of(&self, count: usize) -> Option<isize> {
+        if self.flat {
+            return Some(0);
+        }
+        let offset = self.single?;
+        (count <= 1 || self.size as isize == self.extent).then_some(offset)
     }
 
     /// `count` elements in a row. MPI 5.0 §5.1.2, MPI_Type_contiguous.
@@ -102,53 +129,174 @@ impl Layout {
 
     /// `count` blocks of `block` elements, their starts `stride` bytes apart. MPI 5.0 §5.1.2, MPI_Type_create_hvector.
     pub fn hvector(count: usize, block: usize, stride: isize, of: &Arc<Layout>) -> Result<Layout> {
-        let starts: Vec<(isize, usize)> = (0..count as isize).map(|index| (index * stride, block)).collect();
-        Layout::blocks(&starts, of)
+        let one = Layout::blocks(&[(0, block)], of)?;
+        if count == 0 || block == 0 {
+            return Layout::blocks(&[], of);
+        }
+        let elements = count.checked_mul(block).ok_or(Error::Invalid)?;
+        size_of_all(count, one.size)?;
+        let bounds = one.bounds.repeated(0, count, stride)?;
+        let mut builder = Builder::default();
+        builder.elements(0, count, stride, &one.body);
+        let signature = Signature::sequence(Vec::from([of.part(elements)]))?;
+        let primitives = of.primitives.checked_mul(elements).ok_or(Error::Invalid)?;
+        Ok(Layout::assemble(builder.finish()?, bounds, of.align, of.primitive, primitives, signature))
     }
 
-    /// Blocks of elements: byte displacement and number of elements of each, in order.
+    /// Blocks of elements: byte displacement and number of elements of each, in order. MPI_Type_create_hindexed.
+    ///
+    /// `Err(Invalid)` when offsets or sizes do not fit.
     pub fn blocks(blocks: &[(isize, usize)], of: &Arc<Layout>) -> Result<Layout> {
-        let mut runs: Vec<Run> = Vec::new();
-        let mut bounds: Option<(isize, isize)> = None;
+        let mut builder = Builder::default();
+        let mut bounds = Bounds::default();
         let mut elements = 0usize;
         for (start, count) in blocks.iter().filter(|(_, count)| *count > 0) {
             elements = elements.checked_add(*count).ok_or(Error::Invalid)?;
-            let last = start + of.extent * (*count as isize - 1);
-            let (low, high) = (*start.min(&last) + of.lb, *start.max(&last) + of.lb + of.extent);
-            bounds = Some(bounds.map_or((low, high), |(l, h)| (low.min(l), high.max(h))));
-            if of.is_contiguous() {
-                push_merged(&mut runs, Run { offset: *start, bytes: of.size * count });
-                continue;
-            }
-            for index in 0..*count as isize {
-                for run in &of.runs {
-                    push_merged(&mut runs, Run { offset: start + index * of.extent + run.offset, bytes: run.bytes });
-                }
+            bounds = bounds.with(&of.bounds.repeated(*start, *count, of.extent)?);
+            size_of_all(elements, of.size)?;
+            builder.elements(*start, *count, of.extent, &of.body);
+        }
+        let signature = Signature::sequence(Vec::from([of.part(elements)]))?;
+        let primitives = of.primitives.checked_mul(elements).ok_or(Error::Invalid)?;
+        // Nothing has neither a basic type nor an alignment.
+        let (primitive, align) = if elements == 0 { (None, 1) } else { (of.primitive, of.align) };
+        Ok(Layout::assemble(builder.finish()?, bounds, align, primitive, primitives, signature))
+    }
+
+    /// Blocks of different types: byte displacement, number of elements and type of each. MPI_Type_create_struct.
+    ///
+    /// Without a part that was resized the extent is rounded up to the strictest alignment (MPI 5.0 §5.1.6).
+    pub fn structure(blocks: &[(isize, usize, &Arc<Layout>)]) -> Result<Layout> {
+        let mut builder = Builder::default();
+        let mut bounds = Bounds::default();
+        let (mut align, mut size, mut primitives) = (1, 0usize, 0usize);
+        let mut parts = Vec::new();
+        let mut only: Option<Option<Primitive>> = None;
+        for (start, count, of) in blocks.iter().filter(|(_, count, _)| *count > 0) {
+            bounds = bounds.with(&of.bounds.repeated(*start, *count, of.extent)?);
+            size = size.checked_add(size_of_all(*count, of.size)?).ok_or(Error::Invalid)?;
+            size_of_all(1, size)?;
+            builder.elements(*start, *count, of.extent, &of.body);
+            let added = of.primitives.checked_mul(*count);
+            primitives = added.and_then(|added| primitives.checked_add(added)).ok_or(Error::Invalid)?;
+            align = align.max(of.align);
+            parts.push(of.part(*count));
+            if of.size > 0 {
+                only = Some(only.map_or(of.primitive, |seen| if seen == of.primitive { seen } else { None }));
             }
         }
-        let (lb, ub) = bounds.unwrap_or((0, 0));
-        let true_lb = runs.iter().map(|run| run.offset).min().unwrap_or(0);
-        let true_ub = runs.iter().map(|run| run.offset + run.bytes as isize).max().unwrap_or(0);
-        Ok(Layout {
-            size: of.size.checked_mul(elements).ok_or(Error::Invalid)?,
-            lb,
-            extent: ub - lb,
-            true_lb,
-            true_extent: true_ub - true_lb,
-            align: of.align,
-            runs: if runs.is_empty() { vec![] } else { runs },
-            primitive: of.primitive,
-            primitives: of.primitives * elements,
-        })
+        if let (Some((low, high)), false) = (bounds.declared, bounds.marked) {
+            let extent = round_up(high - low, align)?;
+            bounds.declared = Some((low, low.checked_add(extent).ok_or(Error::Invalid)?));
+        }
+        let signature = Signature::sequence(parts)?;
+        Ok(Layout::assemble(builder.finish()?, bounds, align, only.flatten(), primitives, signature))
+    }
+
+    /// The same data with other bounds. MPI 5.0 §5.1.7, MPI_Type_create_resized.
+    pub fn resized(&self, lb: isize, extent: isize) -> Result<Layout> {
+        let ub = lb.checked_add(extent).ok_or(Error::Invalid)?;
+        let mut resized = self.clone();
+        resized.bounds = Bounds { declared: Some((lb, ub)), marked: true, real: self.bounds.real };
+        resized.settle();
+        Ok(resized)
+    }
+
+    fn assemble(
+        body: Arc<Body>,
+        bounds: Bounds,
+        align: usize,
+        primitive: Option<Primitive>,
+        primitives: usize,
+        signature: Signature,
+    ) -> Layout {
+        let single = body.single().map(|run| run.offset);
+        let mut layout = Layout {
+            size: body.size,
+            extent: 0,
+            flat: false,
+            single,
+            body,
+            bounds,
+            align,
+            primitive,
+            primitives,
+            signature,
+        };
+        layout.settle();
+        layout
+    }
+
+    /// Derives from the bounds what the message path asks for.
+    fn settle(&mut self) {
+        let (low, high) = self.bounds.declared.unwrap_or_default();
+        self.extent = high - low;
+        self.flat = self.size == 0 || self.single == Some(0) && self.size as isize == self.extent;
+    }
+
+    fn part(&self, count: usize) -> Part {
+        Part { count, bytes: self.size, elements: self.primitives, of: self.signature.clone() }
     }
 }
 
-fn push_merged(runs: &mut Vec<Run>, run: Run) {
-    if run.bytes == 0 {
-        return;
+impl Bounds {
+    /// Of `count` elements, `stride` apart, the first at `start`.
+    fn repeated(&self, start: isize, count: usize, stride: isize) -> Result<Bounds> {
+        let count = isize::try_from(count).map_err(|_| Error::Invalid)?;
+        let last = (count - 1).checked_mul(stride).ok_or(Error::Invalid)?;
+        // Half the address space on either side: any difference of two such offsets fits, too.
+        let fits = |value: isize| (-LIMIT..=LIMIT).contains(&value).then_some(value);
+        let shift = |(low, high): (isize, isize)| {
+            let low = low.checked_add(start)?.checked_add(last.min(0)).and_then(fits)?;
+            let high = high.checked_add(start)?.checked_add(last.max(0)).and_then(fits)?;
+            Some((low, high))
+        };
+        let shifted = |bounds: Option<(isize, isize)>| match bounds {
+            None => Ok(None),
+            Some(bounds) => shift(bounds).map(Some).ok_or(Error::Invalid),
+        };
+        Ok(Bounds { declared: shifted(self.declared)?, marked: self.marked, real: shifted(self.real)? })
     }
-    match runs.last_mut() {
-        Some(last) if last.offset + last.bytes as isize == run.offset => last.bytes += run.bytes,
-        _ => runs.push(run),
+
+    /// Of both together.
+    fn with(&self, other: &Bounds) -> Bounds {
+        let declared = match (self.marked, other.marked) {
+            (true, false) => self.declared,
+            (false, true) => other.declared,
+            _ => union(self.declared, other.declared),
+        };
+        Bounds { declared, marked: self.marked || other.marked, real: union(self.real, other.real) }
+    }
+}
+
+fn union(a: Option<(isize, isize)>, b: Option<(isize, isize)>) -> Option<(isize, isize)> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        (one, None) | (None, one) => one,
+    }
+}
+
+fn size_of_all(count: usize, size: usize) -> Result<usize> {
+    let total = count.checked_mul(size).ok_or(Error::Invalid)?;
+    if total <= LIMIT as usize { Ok(total) } else { Err(Error::Invalid) }
+}
+
+fn single(bytes: usize) -> Body {
+    Body::of_run(Run { offset: 0, bytes })
+}
+
+fn round_up(extent: isize, align: usize) -> Result<isize> {
+    let align = isize::try_from(align).map_err(|_| Error::Invalid)?;
+    let above = extent.rem_euclid(align);
+    if above == 0 { Ok(extent) } else { extent.checked_add(align - above).ok_or(Error::Invalid) }
+}
+
+/// The largest offset and size.
+const LIMIT: isize = isize::MAX / 2;
+
+impl Primitive {
+    /// Whether it is a value with an index, for MINLOC and MAXLOC.
+    pub const fn is_pair(self) -> bool {
+        matches!(self.scalar, Scalar::FloatInt | Scalar::SignedInt | Scalar::FloatPair)
     }
 }

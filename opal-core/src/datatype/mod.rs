@@ -1,13 +1,22 @@
 //! Data layouts and the engine that packs and unpacks them (the convertor).
 //!
-//! A [`Layout`] says where the bytes of one element lie; a [`Convertor`] walks `count` of them, resumable at any byte.
-//! Nothing here knows of handles, envelopes or names: those are MPI's.
+//! A [`Layout`] says where the bytes of one element lie, as loops over runs of bytes, so that a vector of a million
+//! blocks is one loop; a [`Convertor`] walks `count` elements, resumable at any byte. Nothing here knows of handles,
+//! envelopes or names: those are MPI's.
+//!
+//! **Invariant:** whatever a `Layout` describes has offsets, bounds and sizes that fit `isize`: constructors check.
 #![allow(unsafe_code)]
 
+mod body;
 mod convertor;
 mod layout;
 mod primitive;
+mod signature;
+#[cfg(test)]
+mod tests;
+mod walk;
 
+pub use body::Run;
 pub use convertor::Convertor;
-pub use layout::{Layout, Run};
+pub use layout::Layout;
 pub use primitive::{Primitive, Scalar};

@@ -1,0 +1,104 @@
+//! The sizes of the basic elements in order: what tells a number of bytes from a number of elements.
+
+use super::{Primitive, Scalar};
+use crate::{Error, Result};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// The sequence of basic elements of one element of a datatype.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Signature {
+    /// All have this many bytes.
+    Uniform(usize),
+    /// Several kinds.
+    Mixed(Arc<Mixed>),
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) struct Mixed {
+    parts: Vec<Part>,
+    depth: u32,
+}
+
+/// `count` times a sequence.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    pub count: usize,
+    /// Of one turn.
+    pub bytes: usize,
+    /// Of one turn.
+    pub elements: usize,
+    pub of: Signature,
+}
+
+impl Signature {
+    /// That of a basic type, and how many elements it counts as: a value with its index is two.
+    pub fn basic(primitive: Primitive) -> (Signature, usize) {
+        let value = primitive.bytes as usize;
+        let part = |bytes| Part { count: 1, bytes, elements: 1, of: Signature::Uniform(bytes) };
+        match primitive.scalar {
+            Scalar::FloatPair => (Signature::Uniform(value / 2), 2),
+            Scalar::FloatInt | Scalar::SignedInt if value == INDEX => (Signature::Uniform(INDEX), 2),
+            Scalar::FloatInt | Scalar::SignedInt => {
+                let parts = Vec::from([part(value), part(INDEX)]);
+                (Signature::Mixed(Arc::new(Mixed { parts, depth: 1 })), 2)
+            }
+            _ => (Signature::Uniform(value), 1),
+        }
+    }
+
+    /// Several after each other.
+    pub fn sequence(parts: Vec<Part>) -> Result<Signature> {
+        let mut parts: Vec<Part> = parts.into_iter().filter(|part| part.count > 0 && part.bytes > 0).collect();
+        let unit = |part: &Part| match part.of {
+            Signature::Uniform(bytes) => Some(bytes),
+            Signature::Mixed(_) => None,
+        };
+        let Some(first) = parts.first() else {
+            return Ok(Signature::Uniform(1));
+        };
+        if let Some(bytes) = unit(first)
+            && parts.iter().all(|part| unit(part) == Some(bytes))
+        {
+            return Ok(Signature::Uniform(bytes));
+        }
+        if parts.len() == 1 && parts[0].count == 1 {
+            return Ok(parts.remove(0).of);
+        }
+        let depth = parts.iter().map(|part| part.of.depth()).max().unwrap_or(0) + 1;
+        if depth > DEEPEST {
+            return Err(Error::OutOfResource);
+        }
+        Ok(Signature::Mixed(Arc::new(Mixed { parts, depth })))
+    }
+
+    /// Basic elements in the first `bytes` bytes; `None` if they end within one.
+    pub fn elements_in(&self, mut bytes: usize) -> Option<usize> {
+        let mixed = match self {
+            Signature::Uniform(unit) => return bytes.is_multiple_of(*unit).then(|| bytes / unit),
+            Signature::Mixed(mixed) => mixed,
+        };
+        let mut elements = 0;
+        for part in &mixed.parts {
+            let turns = (bytes / part.bytes).min(part.count);
+            elements += turns * part.elements;
+            bytes -= turns * part.bytes;
+            if turns < part.count {
+                return Some(elements + part.of.elements_in(bytes)?);
+            }
+        }
+        (bytes == 0).then_some(elements)
+    }
+
+    fn depth(&self) -> u32 {
+        match self {
+            Signature::Uniform(_) => 0,
+            Signature::Mixed(mixed) => mixed.depth,
+        }
+    }
+}
+
+/// Bytes of the index of MINLOC's pairs.
+const INDEX: usize = 4;
+/// Structures within structures.
+const DEEPEST: u32 = 1024;
