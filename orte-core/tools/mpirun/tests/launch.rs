@@ -67,7 +67,8 @@ fn only_the_segment_is_inherited() {
 #[test]
 fn parameters_and_variables_reach_the_ranks() {
     let script = "echo $OMPI_MCA_btl $OMPI_RS_MCA_COMMAND_LINE $FLAVOUR";
-    let ended = run(&["-n", "1", "-x", "FLAVOUR=a=b", "--mca", "btl", "sm,self", "-mca", "pml", "ob1", "sh", "-c", script]);
+    let ended =
+        run(&["-n", "1", "-x", "FLAVOUR=a=b", "--mca", "btl", "sm,self", "-mca", "pml", "ob1", "sh", "-c", script]);
     assert_eq!((ended.out.as_str(), ended.err.as_str()), ("sm,self btl,pml a=b\n", ""));
     let ended = run(&["-n", "1", "-x", "SURELY_NOT_SET", "true"]);
     assert!(ended.status == Some(0) && ended.err.contains("SURELY_NOT_SET"));
@@ -138,7 +139,8 @@ fn options_that_scripts_use() {
     let ended = run(&words);
     assert_eq!((ended.status, ended.err.as_str()), (Some(0), ""));
     assert_eq!(ended.out, "/\n".repeat(18));
-    let ended = run(&["-n", "2", "--bind-to", "core", "--report-bindings", "grep", "Cpus_allowed_list", "/proc/self/status"]);
+    let ended =
+        run(&["-n", "2", "--bind-to", "core", "--report-bindings", "grep", "Cpus_allowed_list", "/proc/self/status"]);
     assert_eq!(ended.err.matches("is bound to core").count(), 2, "{}", ended.err);
     for line in ended.out.lines() {
         assert!(line.rsplit('\t').next().unwrap().parse::<u32>().is_ok(), "more than one core: {line}");
@@ -154,7 +156,8 @@ fn the_timeout_ends_the_job() {
 
 #[test]
 fn standard_input_goes_to_rank_0() {
-    let script = "printf 'one\\ntwo\\n' | $0 -n 3 sh -c 'while read -r line; do echo $OMPI_COMM_WORLD_RANK $line; done'";
+    let script =
+        "printf 'one\\ntwo\\n' | $0 -n 3 sh -c 'while read -r line; do echo $OMPI_COMM_WORLD_RANK $line; done'";
     let ended = Run::start_as(Command::new("sh").args(["-c", script, env!("CARGO_BIN_EXE_mpirun")])).end();
     assert_eq!((ended.out.as_str(), ended.status), ("0 one\n0 two\n", Some(0)));
 }

@@ -57,7 +57,11 @@ impl Run {
             if found.len() == count {
                 return found;
             }
-            assert!(Instant::now() < end, "{count} processes `{words}` are wanted, these exist: {:?}", self.processes());
+            assert!(
+                Instant::now() < end,
+                "{count} processes `{words}` are wanted, these exist: {:?}",
+                self.processes()
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     }
