@@ -4,7 +4,7 @@
 mod rig;
 
 use opal_core::framework::shmem;
-use opal_core::mca::{self, Framework, image, source};
+use opal_core::mca::{Framework, image, source};
 use opal_core::{Error, sys};
 use orte_core::framework::ess::{self, Module, State};
 use rig::{Ended, Run};
@@ -28,9 +28,8 @@ fn a_rank() {
     let frameworks: Vec<&'static Framework> =
         opal_core::framework::ALL.iter().chain(orte_core::framework::ALL).copied().collect();
     image::verify(&frameworks).unwrap();
-    for problem in source::apply(&frameworks, image::components(), &source::collect()) {
-        panic!("{}", problem.text);
-    }
+    let problems = source::apply(&frameworks, image::components(), &source::collect());
+    assert!(problems.is_empty(), "{problems:?}");
     let Ok(ess) = ess::select() else { sys::exit(9) };
     let rank = ess.identity().rank;
     match sys::variable("SCENARIO").unwrap_or("wireup") {
@@ -205,6 +204,3 @@ fn a_wrong_segment_is_refused() {
         assert!(ended.err.contains(words) && ended.err.contains("start the program with"), "{change}: {}", ended.err);
     }
 }
-
-// Named so that the linker keeps what `image![]` lists.
-const _: fn() -> &'static [&'static mca::Info] = image::components;
