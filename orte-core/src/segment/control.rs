@@ -151,10 +151,12 @@ impl<S: Shared> Control<S> {
         Ok(())
     }
 
-    /// Launcher: a rank's process ended. Whoever waits for it learns that it will not come.
+    /// Launcher: a rank's process ended. Unless it had finalized, whoever waits for it learns that it will not come.
     pub fn mark_gone(&self, rank: u32) -> Result<()> {
-        if !matches!(self.state(rank), RankState::Finalized | RankState::Aborted) {
-            self.set_state(rank, RankState::Gone)?;
+        match self.state(rank) {
+            RankState::Finalized => return Ok(()),
+            RankState::Aborted => {}
+            _ => self.set_state(rank, RankState::Gone)?,
         }
         let record = self.record(rank)?;
         // Release: who sees the new epoch sees the state.

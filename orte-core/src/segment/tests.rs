@@ -153,7 +153,7 @@ fn a_finalized_rank_is_not_lost() {
     let control = control(1);
     control.set_state(0, RankState::Finalized).unwrap();
     control.mark_gone(0).unwrap();
-    assert_eq!((control.state(0), control.lost()), (RankState::Finalized, None));
+    assert_eq!((control.state(0), control.lost(), control.epoch()), (RankState::Finalized, None, 0));
 }
 
 #[test]

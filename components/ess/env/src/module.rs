@@ -44,6 +44,11 @@ impl Module for Env {
                 addresses.len()
             );
         }
+        if result == Err(Error::Exists) {
+            message!(
+                "this rank was wired up before: only one MPI program can run in a rank's place, one after another cannot"
+            );
+        }
         result
     }
 

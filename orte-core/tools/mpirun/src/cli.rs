@@ -5,6 +5,7 @@ use clap::{ArgAction, CommandFactory, Parser};
 use opal_core::mca::name;
 use orte_core::segment::layout::RANKS_MAX;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// Everything that was asked for, checked.
@@ -182,16 +183,17 @@ fn ranks(text: Option<&str>) -> Result<u32, Refusal> {
 
 /// `None` for a variable that is to be passed on but is not set: that is said, and no failure.
 fn export(word: &OsStr) -> Result<Option<(OsString, OsString)>, Refusal> {
-    let text = word.to_string_lossy();
-    let (name, value) = match text.split_once('=') {
-        Some((name, value)) => (name.to_owned(), Some(OsString::from(value))),
-        None => (text.to_string(), std::env::var_os(word)),
+    let bytes = word.as_bytes();
+    let (name, value) = match bytes.iter().position(|byte| *byte == b'=') {
+        Some(at) => (OsStr::from_bytes(&bytes[..at]), Some(OsStr::from_bytes(&bytes[at + 1..]).to_owned())),
+        None => (word, std::env::var_os(word)),
     };
     if name.is_empty() {
-        return Err(Refusal::usage(format!("-x {text}: a variable's name is wanted, as in -x OMP_NUM_THREADS=4")));
+        let typed = word.to_string_lossy();
+        return Err(Refusal::usage(format!("-x {typed}: a variable's name is wanted, as in -x OMP_NUM_THREADS=4")));
     }
     if value.is_none() {
-        crate::say(&format!("-x {name}: the variable is not set here, so the ranks do not get it"));
+        crate::say(&format!("-x {}: the variable is not set here, so the ranks do not get it", name.display()));
     }
     Ok(value.map(|value| (name.into(), value)))
 }

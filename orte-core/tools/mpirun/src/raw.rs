@@ -91,6 +91,7 @@ pub fn spawn_rank(command: &mut Command, start: Start) -> Result<Child> {
             set.set(core);
             rustix::thread::sched_setaffinity(None, &set)?;
         }
+        unblock_all()?;
         rustix::process::setrlimit(Resource::Nofile, start.files)?;
         inherit_across_exec(start.segment)?;
         let (arguments, environment) = (arguments.as_ptr(), environment.as_ptr());
@@ -198,6 +199,17 @@ fn inherit_across_exec(number: RawFd) -> Result<()> {
     // SAFETY: the callers pass numbers of descriptors that they own and keep open.
     let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
     Ok(rustix::io::fcntl_setfd(borrowed.as_fd(), FdFlags::empty())?)
+}
+
+/// mpirun and keeper read signals from descriptors; a rank gets them as any program does.
+fn unblock_all() -> Result<()> {
+    // SAFETY: all zeros is a valid sigset_t, the empty one.
+    let none: libc::sigset_t = unsafe { core::mem::zeroed() };
+    // SAFETY: `none` is initialized; the old mask is not wanted.
+    match unsafe { libc::sigprocmask(libc::SIG_SETMASK, &none, core::ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(Error::last_os_error()),
+    }
 }
 
 fn block(signals: &[i32]) -> Result<libc::sigset_t> {

@@ -1,0 +1,206 @@
+//! mpirun on one side, ess and shmem on the other: this program starts itself as the ranks of real jobs.
+#![allow(unsafe_code)] // words of the shared inboxes
+
+mod rig;
+
+use opal_core::framework::shmem;
+use opal_core::mca::{Framework, image, source};
+use opal_core::{Error, sys};
+use orte_core::framework::ess::{self, Module, State};
+use rig::{Ended, Run};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+opal_core::image![
+    opal_core::framework::atomics,
+    ess_env,
+    ess_singleton,
+    shmem_memfd,
+    memcpy_portable,
+    memory_none,
+    timer_clock
+];
+
+/// What a rank does, by the variable SCENARIO. As a test of its own it is a singleton.
+#[test]
+#[ignore = "a rank; the other tests start it"]
+fn a_rank() {
+    let frameworks: Vec<&'static Framework> =
+        opal_core::framework::ALL.iter().chain(orte_core::framework::ALL).copied().collect();
+    image::verify(&frameworks).unwrap();
+    let problems = source::apply(&frameworks, image::components(), &source::collect());
+    assert!(problems.is_empty(), "{problems:?}");
+    let Ok(ess) = ess::select() else { sys::exit(9) };
+    let rank = ess.identity().rank;
+    match sys::variable("SCENARIO").unwrap_or("wireup") {
+        "wireup" => wire_up(ess),
+        "silent" if rank == 0 => {
+            assert_eq!(ess.lookup(1), Err(Error::Timeout));
+            ess.abort(3, "rank 1 is silent")
+        }
+        "lookup" if rank == 0 => {
+            assert_eq!(ess.lookup(1), Err(Error::Unreachable));
+            assert!(ess.epoch() > 0);
+            println!("\nrank 1 is lost");
+        }
+        "barrier" if rank == 0 => {
+            assert_eq!(ess.barrier(), Err(Error::Unreachable));
+            println!("\nrank 1 is lost");
+        }
+        "lookup" | "barrier" => sys::exit(5),
+        "abort" if rank == 1 => ess.abort(7, "the sky\nfalls"),
+        "silent" | "abort" => std::thread::sleep(std::time::Duration::from_secs(1040)),
+        "not finalized" => {
+            ess.set_state(State::Initialized);
+            sys::exit(0)
+        }
+        other => panic!("no scenario {other}"),
+    }
+}
+
+fn wire_up(ess: &'static dyn Module) {
+    let me = ess.identity();
+    ess.set_state(State::Initialized);
+    let alone = ess.inherited().is_none();
+    let Ok(()) = shmem::select(ess.inherited()) else {
+        assert!(alone && me.size == 1);
+        println!("\nalone");
+        return;
+    };
+    assert!(rustix_cloexec(ess.inherited().unwrap().descriptor), "children of a rank inherit the segment");
+    let memory = shmem::selected().unwrap();
+    let own = memory.create(1 << 20).unwrap();
+    ess.publish(&memory.address()).unwrap();
+    assert_eq!(ess.publish(b"again"), Err(Error::Exists));
+    for peer in 0..me.size {
+        assert_eq!(ess.node_of(peer), ess.node_of(me.rank));
+        let address = ess.lookup(peer).unwrap().try_into().unwrap();
+        let inbox = memory.attach(&address).unwrap();
+        word(&inbox, me.rank).store(1000 * peer + me.rank + 1, Ordering::Release);
+        memory.detach(inbox);
+    }
+    ess.barrier().unwrap();
+    for peer in 0..me.size {
+        assert_eq!(word(&own, peer).load(Ordering::Acquire), 1000 * me.rank + peer + 1);
+    }
+    for _ in 0..50 {
+        ess.barrier().unwrap();
+    }
+    memory.detach(own);
+    assert_eq!(ess.epoch(), 0);
+    ess.set_state(State::Finalized);
+    println!("\nrank {} of {} is done", me.rank, me.size);
+}
+
+fn word(segment: &shmem::Segment, index: u32) -> &AtomicU32 {
+    assert!(4 * (index as usize + 1) <= segment.bytes);
+    // SAFETY: inside the mapping, aligned, and every access in these tests is atomic.
+    unsafe { AtomicU32::from_ptr(segment.base.cast::<u32>().wrapping_add(index as usize)) }
+}
+
+fn rustix_cloexec(descriptor: i32) -> bool {
+    let flags = std::fs::read_to_string(format!("/proc/self/fdinfo/{descriptor}")).unwrap();
+    let flags = flags.lines().find_map(|line| line.strip_prefix("flags:")).unwrap();
+    u32::from_str_radix(flags.trim(), 8).unwrap() & 0o2000000 != 0
+}
+
+fn rank_command() -> Vec<String> {
+    let own = std::env::current_exe().unwrap();
+    [own.to_str().unwrap(), "--exact", "a_rank", "--ignored", "--nocapture"].map(String::from).to_vec()
+}
+
+/// A job of this program; `before` are further words for mpirun.
+fn job(ranks: &str, scenario: &str, before: &[&str]) -> Ended {
+    let scenario = format!("SCENARIO={scenario}");
+    let mut words = vec!["-n", ranks, "-x", &scenario];
+    words.extend_from_slice(before);
+    let command = rank_command();
+    words.extend(command.iter().map(String::as_str));
+    rig::run(&words)
+}
+
+/// This program without mpirun.
+fn alone(variables: &[(&str, &str)]) -> Ended {
+    let words = rank_command();
+    Run::start_as(Command::new(&words[0]).args(&words[1..]).envs(variables.iter().copied())).end()
+}
+
+#[test]
+fn ranks_find_each_other() {
+    for ranks in ["1", "2", "5", "16"] {
+        let ended = job(ranks, "wireup", &[]);
+        assert_eq!(ended.status, Some(0), "{}{}", ended.out, ended.err);
+        assert_eq!(ended.out.matches("is done").count().to_string(), ranks);
+    }
+}
+
+#[test]
+fn a_shell_may_stand_between() {
+    let ended = job("3", "wireup", &["sh", "-c", "\"$0\" \"$@\"; exit $?"]);
+    assert_eq!((ended.status, ended.out.matches("is done").count()), (Some(0), 3), "{}", ended.err);
+}
+
+#[test]
+fn a_silent_rank_is_named_after_the_deadline() {
+    let ended = job("2", "silent", &["--mca", "ess_env_lookup_timeout_s", "1"]);
+    assert_eq!(ended.status, Some(3), "{}", ended.err);
+    assert!(ended.err.contains("rank 0] rank 1 did not say its addresses within 1 s"), "{}", ended.err);
+    assert!(ended.err.contains("called MPI_Abort with status 3:\n  rank 1 is silent\n"), "{}", ended.err);
+}
+
+#[test]
+fn a_lost_rank_is_not_waited_for() {
+    for scenario in ["lookup", "barrier"] {
+        // Without the trap rank 0 would have no time to notice: mpirun ends it.
+        let ended = job("2", scenario, &["sh", "-c", "trap '' TERM; exec \"$0\" \"$@\""]);
+        assert_eq!(ended.status, Some(5), "{}", ended.err);
+        assert!(ended.out.contains("rank 1 is lost"), "{scenario}: {}{}", ended.out, ended.err);
+    }
+}
+
+#[test]
+fn an_abort_is_told_once() {
+    for shell in [&[][..], &["sh", "-c", "\"$0\" \"$@\"; sleep 1041"]] {
+        let ended = job("3", "abort", shell);
+        assert_eq!(ended.status, Some(7), "{}", ended.err);
+        assert_eq!(ended.err.matches("MPI_Abort").count(), 1, "{}", ended.err);
+        assert!(ended.err.contains("rank 1 ") && ended.err.contains("  the sky\n  falls\n"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn to_end_without_finalize_is_a_failure() {
+    let ended = job("2", "not finalized", &[]);
+    assert_eq!(ended.status, Some(1));
+    assert!(ended.err.contains("without calling MPI_Finalize"), "{}", ended.err);
+}
+
+#[test]
+fn nobody_is_alone_by_mistake() {
+    let ended = alone(&[]);
+    assert!(ended.status == Some(0) && ended.out.contains("alone"), "{}{}", ended.out, ended.err);
+    for (variables, words) in [
+        (&[("OMPI_COMM_WORLD_SIZE", "4")][..], "OMPI_COMM_WORLD_SIZE is 4"),
+        (&[("OMPI_RS_SEGMENT", "7")], "OMPI_RS_JOB is not"),
+        (&[("OMPI_RS_SEGMENT", "x"), ("OMPI_RS_JOB", "1")], "OMPI_COMM_WORLD_RANK is not"),
+    ] {
+        let ended = alone(variables);
+        assert!(ended.status == Some(9) && ended.err.contains(words), "{words}: {}", ended.err);
+    }
+}
+
+#[test]
+fn a_wrong_segment_is_refused() {
+    for (change, words) in [
+        ("OMPI_RS_JOB=1", "belongs to job"),
+        ("OMPI_RS_SEGMENT=0", "names descriptor 0, which is not this job's segment"),
+        ("OMPI_RS_SEGMENT=99", "names descriptor 99, which is not open"),
+        ("OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_LOCAL_SIZE=3", "it holds 2 ranks"),
+        ("OMPI_COMM_WORLD_RANK=2", "OMPI_COMM_WORLD_RANK is 2 but"),
+    ] {
+        let script = format!("{change} exec \"$0\" \"$@\"");
+        let ended = job("2", "wireup", &["sh", "-c", &script]);
+        assert_eq!(ended.status, Some(9), "{change}: {}", ended.err);
+        assert!(ended.err.contains(words) && ended.err.contains("start the program with"), "{change}: {}", ended.err);
+    }
+}
