@@ -5,7 +5,7 @@ use crate::failure::{At, Failure, Result, fail};
 use crate::progress::Progress;
 use crate::resolve::Choice;
 use crate::shell::Outcome;
-use crate::{image, shell, tools};
+use crate::{compile, shell, tools};
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, elf};
 use std::collections::BTreeSet;
@@ -154,7 +154,7 @@ impl Product<'_> {
 
     fn rust(&self) -> Result<String> {
         let program = self.folder.join("smoke.rust");
-        let mut rustc = image::rustc();
+        let mut rustc = compile::rustc();
         rustc.args(["--edition", "2024", "-l", "static=mpi_abi"]).arg("-o").arg(&program);
         rustc.arg("-L").arg(self.stage.join("lib")).arg(self.folder.join("smoke.rs"));
         shell::output(&mut rustc)?;
