@@ -125,9 +125,12 @@ impl Product<'_> {
         let installed = linkers.into_iter().filter(|name| shell::which(&format!("ld.{name}")).is_some());
         let installed: Vec<&str> = installed.collect();
         for linker in &installed {
-            let program =
-                self.compile("mpicc", "smoke.c", &format!("smoke.{linker}"), &[&format!("-fuse-ld={linker}")])?;
-            self.start(&program, &[])?;
+            let choose = format!("-fuse-ld={linker}");
+            // Collecting unused sections must not collect the components' registrations.
+            for (name, flags) in [("", &[&*choose][..]), (".gc", &[&*choose, "-Wl,--gc-sections"])] {
+                let program = self.compile("mpicc", "smoke.c", &format!("smoke.{linker}{name}"), flags)?;
+                self.start(&program, &[])?;
+            }
         }
         Ok(installed.join(", "))
     }
