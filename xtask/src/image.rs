@@ -1,26 +1,24 @@
 //! The image crate: generated, names every chosen component, and is what rustc turns into one archive.
 //!
 //! `target/image/<key>/` holds a workspace of its own with the root's Cargo.lock, so that it resolves to the very
-//! versions that the root has, and features of tools can never reach the library. `target/build` is the output
-//! folder of all images: crates that two images share are compiled once. Images with other flags for rustc have
-//! folders of their own beside it, or each build would compile everything again.
+//! versions that the root has, and features of tools can never reach the library. Crates that two images share
+//! are compiled once.
 //!
-//! How a component learns of `--direct`: `--direct pml/ob1` compiles everything with
+//! How a component learns of `--direct`: `--direct pml/ob1` compiles the library with
 //! `--cfg ompi_direct="pml"` (for the framework: call the symbols `__ompi_direct_pml_<verb>_v1`) and
 //! `--cfg ompi_direct="pml/ob1"` (for the component: define them). Symbols, not types, because the framework's
 //! crate lies below the component's; link-time optimization makes them plain inlined calls, as with static frameworks.
 
+use crate::compile::{Call, Flags};
 use crate::failure::{Result, fail};
 use crate::progress::Progress;
 use crate::resolve::Choice;
 use crate::shell;
-use crate::tree::{self, Tree};
+use crate::tree::Tree;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
 
 /// One image: what is in it and how it is compiled.
 #[derive(Debug)]
@@ -43,6 +41,8 @@ pub struct Crate<'a> {
     pub target: String,
     /// Workspace packages it depends on beside the components.
     pub packages: &'a [&'a str],
+    /// What it is compiled with.
+    pub flags: Flags,
 }
 
 impl<'a> Image<'a> {
@@ -70,8 +70,13 @@ impl<'a> Image<'a> {
         shell::write(&folder.join("main.rs"), &source)?;
         let target = format!("[lib]\nname = {name:?}\npath = \"main.rs\"\ncrate-type = [\"staticlib\"]\n");
         let profile = if self.thin { "release" } else { "image" };
-        self.compile(&Crate { folder, name, target, packages: &packages }, profile, progress)?;
-        self.product(profile, &format!("lib{name}.a"))
+        let flags = Flags::library(self.choice);
+        self.compile(
+            &Crate { folder, name, target, packages: &packages, flags },
+            profile,
+            &format!("lib{name}.a"),
+            progress,
+        )
     }
 
     /// Compiles `ompi_info` with the same components, if the tree has it.
@@ -88,8 +93,8 @@ impl<'a> Image<'a> {
         let (folder, name) = (self.folder.join("info"), "ompi_info_image");
         shell::write(&folder.join("main.rs"), &source)?;
         let target = format!("[[bin]]\nname = {name:?}\npath = \"main.rs\"\n");
-        self.compile(&Crate { folder, name, target, packages: &packages }, "tool", progress)?;
-        self.product("tool", name).map(Some)
+        let flags = Flags::listing(self.choice);
+        self.compile(&Crate { folder, name, target, packages: &packages, flags }, "tool", name, progress).map(Some)
     }
 
     /// `opal_core::image![…];` with every component.
@@ -117,44 +122,15 @@ impl<'a> Image<'a> {
         Ok(lines)
     }
 
-    fn build_folder(&self) -> PathBuf {
-        let all = self.tree.build_folder();
-        match self.choice.direct.is_empty() {
-            true => all,
-            false => all.join(format!("direct-{}", self.choice.direct.join("-").replace('/', "_"))),
-        }
-    }
-
-    /// Flags for rustc, by way of the environment: what xtask itself and the tools are built with stays as it is.
-    fn rustflags(&self) -> String {
-        let mut flags: Vec<String> = match std::env::var("RUSTFLAGS") {
-            Ok(user) => user.split_whitespace().map(str::to_owned).collect(),
-            Err(_) => Vec::new(),
-        };
-        let mut cfg = |name: &str, value: &str| flags.extend(["--cfg".to_owned(), format!("{name}={value:?}")]);
-        if let Some(atomics) = self.choice.components.iter().find(|component| component.is_atomics()) {
-            cfg("ompi_atomics", atomics.name.trim_start_matches("atomics/"));
-        }
-        for name in &self.choice.direct {
-            cfg("ompi_direct", name);
-            cfg("ompi_direct", name.split('/').next().unwrap_or_default());
-        }
-        // Messages with a place in the source should not tell where the builder keeps it.
-        flags.push(format!("--remap-path-prefix={}/=", self.tree.root.display()));
-        flags.join("\u{1f}")
-    }
-
-    /// Compiles one generated crate with this image's flags; its sources must be there.
-    pub fn compile(&self, what: &Crate, profile: &str, progress: &Progress) -> Result<()> {
+    /// Compiles one generated crate, whose sources must be there, and returns the `file` that cargo made of it.
+    pub fn compile(&self, what: &Crate, profile: &str, file: &str, progress: &Progress) -> Result<PathBuf> {
         let manifest = what.folder.join("Cargo.toml");
         shell::write(&manifest, &self.manifest(what)?)?;
         let lock = self.lock(&what.folder)?;
-        let mut cargo = tree::cargo();
-        cargo.arg("build").arg("--manifest-path").arg(&manifest).arg("--target-dir").arg(self.build_folder());
-        cargo.args(["--profile", profile, "--target", &host()?]).args((!progress.verbose).then_some("--quiet"));
-        cargo.env("CARGO_ENCODED_RUSTFLAGS", self.rustflags()).env_remove("CARGO_TARGET_DIR");
-        shell::run(&mut cargo, progress.verbose)?;
-        self.check_lock(&lock)
+        let call = Call { tree: self.tree, manifest: &manifest, profile, flags: what.flags.clone() };
+        call.build(&[], progress)?;
+        self.check_lock(&lock)?;
+        call.product(file)
     }
 
     fn manifest(&self, what: &Crate) -> Result<String> {
@@ -166,16 +142,6 @@ impl<'a> Image<'a> {
             self.dependencies(what.packages)?,
             profiles(&shell::read(&self.tree.root.join("Cargo.toml"))?)
         ))
-    }
-
-    /// What cargo made.
-    pub fn product(&self, profile: &str, file: &str) -> Result<PathBuf> {
-        let path = self.build_folder().join(host()?).join(profile).join(file);
-        if path.is_file() {
-            Ok(path)
-        } else {
-            Err(fail(format!("cargo succeeded but {} is not there", path.display())))
-        }
     }
 }
 
@@ -232,24 +198,6 @@ fn profiles(manifest: &str) -> String {
         }
     }
     tables
-}
-
-/// The target that rustc compiles for when nobody says otherwise. Named to cargo, so that our flags reach the
-/// image's crates but not build scripts and procedural macros.
-pub fn host() -> Result<String> {
-    static HOST: OnceLock<String> = OnceLock::new();
-    if let Some(host) = HOST.get() {
-        return Ok(host.clone());
-    }
-    let text = shell::output(rustc().arg("-vV"))?;
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    let host = host.ok_or_else(|| fail("`rustc -vV` names no host"))?.to_owned();
-    Ok(HOST.get_or_init(|| host).clone())
-}
-
-/// The compiler that cargo would take.
-pub fn rustc() -> Command {
-    Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ extern crate alloc;
 
 mod archive;
 mod build;
+mod compile;
 mod components;
 mod dist;
 mod failure;

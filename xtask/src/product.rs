@@ -5,7 +5,7 @@ use crate::failure::{At, Failure, Result, fail};
 use crate::progress::Progress;
 use crate::resolve::Choice;
 use crate::shell::Outcome;
-use crate::{image, shell, tools};
+use crate::{compile, shell, tools};
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, elf};
 use std::collections::BTreeSet;
@@ -125,9 +125,12 @@ impl Product<'_> {
         let installed = linkers.into_iter().filter(|name| shell::which(&format!("ld.{name}")).is_some());
         let installed: Vec<&str> = installed.collect();
         for linker in &installed {
-            let program =
-                self.compile("mpicc", "smoke.c", &format!("smoke.{linker}"), &[&format!("-fuse-ld={linker}")])?;
-            self.start(&program, &[])?;
+            let choose = format!("-fuse-ld={linker}");
+            // Collecting unused sections must not collect the components' registrations.
+            for (name, flags) in [("", &[&*choose][..]), (".gc", &[&*choose, "-Wl,--gc-sections"])] {
+                let program = self.compile("mpicc", "smoke.c", &format!("smoke.{linker}{name}"), flags)?;
+                self.start(&program, &[])?;
+            }
         }
         Ok(installed.join(", "))
     }
@@ -154,7 +157,7 @@ impl Product<'_> {
 
     fn rust(&self) -> Result<String> {
         let program = self.folder.join("smoke.rust");
-        let mut rustc = image::rustc();
+        let mut rustc = compile::rustc();
         rustc.args(["--edition", "2024", "-l", "static=mpi_abi"]).arg("-o").arg(&program);
         rustc.arg("-L").arg(self.stage.join("lib")).arg(self.folder.join("smoke.rs"));
         shell::output(&mut rustc)?;

@@ -1,10 +1,10 @@
 //! The programs of dist/bin: compiled in a cargo call of their own, so that what they ask of shared crates (std above
 //! all) cannot reach the library.
 
+use crate::compile::{Call, Flags};
 use crate::failure::Result;
 use crate::progress::Progress;
-use crate::shell;
-use crate::tree::{self, Tree};
+use crate::tree::Tree;
 use std::path::PathBuf;
 
 /// A package, the name of its program, and further names it answers to.
@@ -25,14 +25,12 @@ pub const TOOLS: &[Tool] = &[
 /// Compiles those that this tree has; returns them with the path of the program.
 pub fn build(tree: &Tree, progress: &Progress) -> Result<Vec<(&'static Tool, PathBuf)>> {
     let present: Vec<&Tool> = TOOLS.iter().filter(|tool| tree.package(tool.name).is_some()).collect();
-    let mut cargo = tree::cargo();
-    cargo.arg("build").arg("--manifest-path").arg(tree.root.join("Cargo.toml"));
-    cargo.arg("--target-dir").arg(tree.build_folder()).args(["--profile", "tool"]);
-    cargo.args((!progress.verbose).then_some("--quiet"));
-    for tool in &present {
-        cargo.args(["--package", tool.name]);
+    if present.is_empty() {
+        return Ok(Vec::new());
     }
-    shell::run(&mut cargo, progress.verbose)?;
-    let folder = tree.build_folder().join("tool");
-    Ok(present.into_iter().map(|tool| (tool, folder.join(tool.name))).collect())
+    let manifest = tree.root.join("Cargo.toml");
+    let call = Call { tree, manifest: &manifest, profile: "tool", flags: Flags::none() };
+    let packages: Vec<&str> = present.iter().flat_map(|tool| ["--package", tool.name]).collect();
+    call.build(&packages, progress)?;
+    present.into_iter().map(|tool| Ok((tool, call.product(tool.name)?))).collect()
 }

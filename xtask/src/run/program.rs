@@ -1,6 +1,7 @@
 //! One file, compiled against the library that was just built.
 
 use crate::build::Built;
+use crate::compile::Flags;
 use crate::failure::{Result, fail, refuse};
 use crate::image::{self, Image};
 use crate::progress::Progress;
@@ -68,9 +69,9 @@ fn rust(built: &Built, file: &Path, folder: &Path, progress: &Progress) -> Resul
         name: &name,
         target: format!("[[bin]]\nname = {name:?}\npath = \"src/main.rs\"\n"),
         packages: &["opal-core", "ompi"],
+        flags: Flags::library(&built.choice),
     };
-    image.compile(&what, "release", progress)?;
-    image.product("release", &name)
+    image.compile(&what, "release", &name, progress)
 }
 
 const COMPILER: Duration = Duration::from_secs(600);

@@ -38,13 +38,13 @@ impl Prefix {
         vec![format!("-I{}", self.include())]
     }
 
-    /// The library by its path: `-lmpi_abi` would find the shared one beside the archive.
+    /// The library by its path: `-lmpi_abi` would find the shared one beside the archive. CMake knows it by `.a` or `.so`.
     fn link_flags(&self, library: Library) -> Vec<String> {
         match library {
             Library::Static => vec![format!("{}/libmpi_abi.a", self.lib()), "-pthread".to_owned()],
             Library::Shared => {
                 vec![
-                    format!("{}/libmpi_abi.so.1", self.lib()),
+                    format!("{}/libmpi_abi.so", self.lib()),
                     format!("-Wl,-rpath,{}", self.lib()),
                     "-pthread".to_owned(),
                 ]

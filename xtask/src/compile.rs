@@ -1,0 +1,116 @@
+//! Calls of cargo for what goes into the product.
+//!
+//! Flags for rustc go by way of the environment of that one call: what xtask itself is built with stays as it is. They
+//! are few and mostly none, because cargo compiles everything again when they change: each set has an output folder
+//! of its own, and tools and library share crates by sharing the empty set.
+
+use crate::failure::{Result, fail};
+use crate::progress::Progress;
+use crate::resolve::Choice;
+use crate::shell;
+use crate::tree::{self, Tree};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The cfgs that a choice of components asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flags(Vec<(&'static str, String)>);
+
+impl Flags {
+    /// For programs that know nothing of the choice.
+    pub fn none() -> Flags {
+        Flags::default()
+    }
+
+    /// For programs that contain the components but do not move messages: the atomics only, and `core` is what
+    /// opal-core takes when nothing is said.
+    pub fn listing(choice: &Choice) -> Flags {
+        let atomics = choice.components.iter().filter(|component| component.is_atomics());
+        let names = atomics.map(|component| component.name.trim_start_matches("atomics/").to_owned());
+        Flags(names.filter(|name| name != "core").map(|name| ("ompi_atomics", name)).collect())
+    }
+
+    /// For the library: also `ompi_direct="pml"` and `ompi_direct="pml/ob1"` for each component called directly.
+    pub fn library(choice: &Choice) -> Flags {
+        let mut flags = Flags::listing(choice);
+        for name in &choice.direct {
+            let framework = name.split('/').next().unwrap_or_default().to_owned();
+            flags.0.extend([("ompi_direct", framework), ("ompi_direct", name.clone())]);
+        }
+        flags
+    }
+
+    /// Where cargo puts what these flags make.
+    fn folder(&self, tree: &Tree) -> PathBuf {
+        let values: Vec<String> = self.0.iter().map(|(_, value)| value.replace('/', "_")).collect();
+        tree.build_folder().join(values.join("-"))
+    }
+
+    fn rustflags(&self, tree: &Tree) -> String {
+        let mut flags: Vec<String> = match std::env::var("RUSTFLAGS") {
+            Ok(user) => user.split_whitespace().map(str::to_owned).collect(),
+            Err(_) => Vec::new(),
+        };
+        for (name, value) in &self.0 {
+            flags.extend(["--cfg".to_owned(), format!("{name}={value:?}")]);
+        }
+        // Messages with a place in the source should not tell where the builder keeps it.
+        flags.push(format!("--remap-path-prefix={}/=", tree.root.display()));
+        flags.join("\u{1f}")
+    }
+}
+
+/// One call of cargo.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// The workspace it belongs to.
+    pub tree: &'a Tree,
+    /// The Cargo.toml to build.
+    pub manifest: &'a Path,
+    /// Which profile.
+    pub profile: &'a str,
+    /// Which cfgs.
+    pub flags: Flags,
+}
+
+impl Call<'_> {
+    /// Builds; `more` are further arguments.
+    pub fn build(&self, more: &[&str], progress: &Progress) -> Result<()> {
+        let mut cargo = tree::cargo();
+        cargo.arg("build").arg("--manifest-path").arg(self.manifest).args(more);
+        cargo.arg("--target-dir").arg(self.flags.folder(self.tree));
+        cargo.args(["--profile", self.profile, "--target", &host()?]);
+        cargo.args((!progress.verbose).then_some("--quiet"));
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", self.flags.rustflags(self.tree)).env_remove("CARGO_TARGET_DIR");
+        shell::run(&mut cargo, progress.verbose)
+    }
+
+    /// A file that cargo made.
+    pub fn product(&self, file: &str) -> Result<PathBuf> {
+        let path = self.flags.folder(self.tree).join(host()?).join(self.profile).join(file);
+        if path.is_file() {
+            Ok(path)
+        } else {
+            Err(fail(format!("cargo succeeded but {} is not there", path.display())))
+        }
+    }
+}
+
+/// The target that rustc compiles for when nobody says otherwise. Named to cargo, so that our flags reach the
+/// product's crates but not build scripts and procedural macros.
+pub fn host() -> Result<String> {
+    static HOST: OnceLock<String> = OnceLock::new();
+    if let Some(host) = HOST.get() {
+        return Ok(host.clone());
+    }
+    let text = shell::output(rustc().arg("-vV"))?;
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    let host = host.ok_or_else(|| fail("`rustc -vV` names no host"))?.to_owned();
+    Ok(HOST.get_or_init(|| host).clone())
+}
+
+/// The compiler that cargo would take.
+pub fn rustc() -> Command {
+    Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+}
