@@ -49,7 +49,7 @@ pub fn assemble(parts: &Parts, stage: &Path) -> Result<()> {
     let share = stage.join("share/ompi-rs");
     shell::write(&share.join("components.json"), &components(parts, version))?;
     if parts.info.is_some() {
-        let table = shell::output(std::process::Command::new(bin.join("ompi_info")).args(["--all", "--json"]))?;
+        let table = shell::output(std::process::Command::new(bin.join("ompi_info")).arg("--params-json"))?;
         shell::write(&share.join("params.json"), &table)?;
     }
     Ok(())
