@@ -4,6 +4,7 @@
 
 extern crate alloc;
 
+mod api;
 mod archive;
 mod build;
 mod compile;
@@ -45,6 +46,8 @@ enum Command {
     Build(build::Options),
     /// Build the default library, compile a program with it, launch it, and show what was chosen
     Run(run::Options),
+    /// Compare mpi.h and the C functions with the standard's data, and list which functions work
+    Api(api::Options),
 }
 
 fn main() -> ExitCode {
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Build(options) => build::build(options, &progress).map(drop),
         Command::Run(options) => run::run(options, &progress),
+        Command::Api(options) => api::api(options, &progress),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,69 @@
+//! The standard's functions and constants as ompi-core/api has them.
+
+use crate::failure::{At, Result};
+use crate::shell;
+use serde::Deserialize;
+use std::path::Path;
+
+/// What the library must offer.
+#[derive(Debug)]
+pub struct Data {
+    /// The functions of the standard ABI, and no others.
+    pub functions: Vec<Function>,
+    /// All constants.
+    pub constants: Vec<Constant>,
+}
+
+/// A function.
+#[derive(Debug, Deserialize)]
+pub struct Function {
+    /// With `MPI_`.
+    pub name: String,
+    /// C type of the result.
+    #[serde(rename = "return")]
+    pub result: String,
+    /// In order.
+    pub params: Vec<Parameter>,
+    /// Its part of the standard.
+    pub category: String,
+    in_abi: bool,
+}
+
+/// A parameter.
+#[derive(Debug, Deserialize)]
+pub struct Parameter {
+    /// As the compiler sees it.
+    pub c_type: String,
+}
+
+/// A constant.
+#[derive(Debug, Deserialize)]
+pub struct Constant {
+    /// With `MPI_`.
+    pub name: String,
+    /// Its C type.
+    pub c_type: String,
+    /// Its value; an address or a handle as a number.
+    pub value: i64,
+}
+
+impl Data {
+    /// Reads both files of `folder`.
+    pub fn read(folder: &Path) -> Result<Data> {
+        let (functions, constants) = (folder.join("mpi_functions.json"), folder.join("mpi_abi_constants.json"));
+        let mut file: Functions = serde_json::from_str(&shell::read(&functions)?).at("read mpi_functions.json")?;
+        file.functions.retain(|function| function.in_abi);
+        let constants: Constants = serde_json::from_str(&shell::read(&constants)?).at("read mpi_abi_constants.json")?;
+        Ok(Data { functions: file.functions, constants: constants.constants })
+    }
+}
+
+#[derive(Deserialize)]
+struct Functions {
+    functions: Vec<Function>,
+}
+
+#[derive(Deserialize)]
+struct Constants {
+    constants: Vec<Constant>,
+}
