@@ -202,6 +202,7 @@ static PREDEFINED: [Option<Op>; 32] = {
 };
 
 #[cfg(test)]
+#[allow(clippy::multiple_unsafe_ops_per_block)] // a function of a user
 mod tests {
     use super::*;
     use std::vec::Vec;
