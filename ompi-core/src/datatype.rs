@@ -2,14 +2,31 @@
 
 use crate::error::{Class, Fault, Result};
 use crate::handle::Table;
+use crate::status::Status;
 use alloc::string::String;
 use alloc::sync::Arc;
 use opal_core::datatype::Layout;
 use opal_core::sync::{AtomicBool, AtomicUsize, Guarded, Once, Ordering};
 
+mod array;
+mod construct;
+mod envelope;
+mod fortran;
 mod predefined;
+#[cfg(test)]
+mod tests;
+
+pub use array::{Distribution, Order, darray, subarray};
+pub use construct::{
+    Number, contiguous, dup, hindexed, hindexed_block, hvector, indexed, indexed_block, resized, structure, vector,
+};
+pub use envelope::{Combiner, Contents};
+pub use fortran::{Typeclass, f90_complex, f90_integer, f90_real, match_size, value_index};
 
 /// A datatype. Immutable but for being committed, named and given a handle.
+///
+/// Every holder of an `Arc` keeps it alive: types made of it, pending operations, windows. To free a handle ends the
+/// handle only (MPI 5.0 §5.1.9).
 pub struct Datatype {
     /// Where its bytes lie.
     pub layout: Arc<Layout>,
@@ -17,6 +34,7 @@ pub struct Datatype {
     pub combiner: i32,
     /// The handle if it is a named predefined type, else 0.
     pub predefined: u32,
+    contents: Contents,
     // The standard's name if predefined.
     own_name: &'static str,
     given_name: Guarded<Option<String>>,
@@ -25,27 +43,30 @@ pub struct Datatype {
     committed: AtomicBool,
 }
 
+/// MPI_DATATYPE_NULL.
+pub const NULL: usize = 0x200;
 /// MPI_UINT64_T, in which the library's own words travel.
 pub const UINT64: usize = 601;
 /// MPI_COMBINER_NAMED.
-pub const COMBINER_NAMED: i32 = 101;
+pub const COMBINER_NAMED: i32 = Combiner::Named as i32;
 /// MPI_COMBINER_CONTIGUOUS.
-pub const COMBINER_CONTIGUOUS: i32 = 103;
+pub const COMBINER_CONTIGUOUS: i32 = Combiner::Contiguous as i32;
 
 static DYNAMIC: Table<Datatype> = Table::new();
 static PREDEFINED: Once<predefined::Set> = Once::new();
 
 impl Datatype {
-    /// A new derived datatype, not yet committed.
+    /// A new derived datatype, not yet committed, that does not tell how it was made.
     pub fn derived(layout: Layout, combiner: i32) -> Datatype {
-        Datatype::of_layout(Arc::new(layout), combiner)
+        Datatype::made(Arc::new(layout), combiner, Contents::default())
     }
 
-    fn of_layout(layout: Arc<Layout>, combiner: i32) -> Datatype {
+    fn made(layout: Arc<Layout>, combiner: i32, contents: Contents) -> Datatype {
         Datatype {
             layout,
             combiner,
             predefined: 0,
+            contents,
             own_name: "",
             given_name: Guarded::new(None),
             handle: AtomicUsize::new(0),
@@ -55,7 +76,19 @@ impl Datatype {
 
     /// Whether it is one of the standard's types, named or not (MPI 5.0 §5.1.13), rather than derived from them.
     pub fn is_predefined(&self) -> bool {
-        matches!(self.combiner, COMBINER_NAMED | 113..=115 | 117)
+        const UNNAMED: [i32; 4] = [
+            Combiner::F90Real as i32,
+            Combiner::F90Complex as i32,
+            Combiner::F90Integer as i32,
+            Combiner::ValueIndex as i32,
+        ];
+        self.combiner == COMBINER_NAMED || UNNAMED.contains(&self.combiner)
+    }
+
+    /// The arguments of the call that made it: numbers for MPI_Type_get_envelope, values for MPI_Type_get_contents.
+    /// Empty for named types, which have none (§5.1.13: MPI_Type_get_contents is erroneous for them).
+    pub fn contents(&self) -> &Contents {
+        &self.contents
     }
 
     /// What the user named it, else the standard's name, else nothing.
@@ -63,7 +96,7 @@ impl Datatype {
         self.given_name.lock().as_deref().unwrap_or(self.own_name).into()
     }
 
-    /// MPI_Type_set_name.
+    /// MPI_Type_set_name; predefined types may be renamed, too.
     pub fn set_name(&self, name: String) {
         *self.given_name.lock() = Some(name);
     }
@@ -79,15 +112,9 @@ impl Datatype {
         self.committed.store(true, Ordering::Relaxed);
     }
 
-    /// Gives it a handle.
+    /// Gives it a handle; `None` if there are four million datatypes.
     pub fn into_handle(self) -> Option<usize> {
-        Datatype::register(Arc::new(self))
-    }
-
-    fn register(this: Arc<Datatype>) -> Option<usize> {
-        let handle = DYNAMIC.insert(this.clone())?;
-        this.handle.store(handle, Ordering::Relaxed);
-        Some(handle)
+        register(Arc::new(self)).ok()
     }
 
     /// Calls back with a handle that the user's code can use for this type: its own, or one for the time of the call
@@ -97,13 +124,35 @@ impl Datatype {
         if handle != 0 {
             return Ok(call(handle));
         }
-        let again = Datatype::of_layout(self.layout.clone(), self.combiner);
+        let again = Datatype::made(self.layout.clone(), self.combiner, self.contents.clone());
         again.commit();
-        let handle = again.into_handle().ok_or_else(full)?;
+        let handle = register(Arc::new(again))?;
         let result = call(handle);
         // The user's function may not free a handle that is not its own; if it did, there is nothing left to do.
         drop(remove(handle));
         Ok(result)
+    }
+
+    /// MPI_Get_count: whole elements in a received message; `None` is MPI_UNDEFINED.
+    pub fn count_in(&self, status: &Status) -> Option<i64> {
+        let (bytes, size) = (status.bytes(), self.layout.size() as u64);
+        match size {
+            0 => (bytes == 0).then_some(0),
+            _ => bytes.is_multiple_of(size).then(|| (bytes / size) as i64),
+        }
+    }
+
+    /// MPI_Get_elements: basic elements in a received message; `None` is MPI_UNDEFINED.
+    pub fn elements_in(&self, status: &Status) -> Option<i64> {
+        self.layout.elements_in(usize::try_from(status.bytes()).ok()?).map(|elements| elements as i64)
+    }
+
+    /// MPI_Status_set_elements: makes `status` say that so many basic elements of this type arrived.
+    pub fn set_elements(&self, status: &mut Status, elements: i64) -> Result<()> {
+        let bytes = usize::try_from(elements).ok().and_then(|elements| self.layout.bytes_of(elements));
+        let bytes = bytes.ok_or_else(|| Fault::new(Class::Count).argument("count"))?;
+        status.set_bytes(bytes as u64);
+        Ok(())
     }
 }
 
@@ -113,18 +162,36 @@ impl core::fmt::Debug for Datatype {
     }
 }
 
-#[cold]
-fn full() -> Fault {
-    Fault::new(Class::NoMem).because("four million datatypes exist; free some with MPI_Type_free")
-}
-
 /// The datatype behind a handle.
 #[inline(always)]
 pub fn borrow(handle: usize) -> Option<&'static Datatype> {
     match handle {
-        0x200..0x400 => PREDEFINED.get()?.get(handle - 0x200),
+        0x200..0x400 => PREDEFINED.get()?.get(handle - 0x200).map(|found| &**found),
         _ => DYNAMIC.borrow(handle),
     }
+}
+
+/// A reference of one's own to the datatype behind a handle, for who keeps it beyond the call.
+pub fn get(handle: usize) -> Option<Arc<Datatype>> {
+    match handle {
+        0x200..0x400 => PREDEFINED.get()?.get(handle - 0x200).cloned(),
+        _ => DYNAMIC.get(handle),
+    }
+}
+
+/// A handle for a datatype: the standard's for a predefined one, else a new one, which is independent of others that it
+/// has (MPI_Type_get_contents returns such).
+pub fn register(datatype: Arc<Datatype>) -> Result<usize> {
+    if datatype.is_predefined() {
+        let handle = datatype.handle.load(Ordering::Relaxed);
+        if handle != 0 {
+            return Ok(handle);
+        }
+    }
+    let full = || Fault::new(Class::NoMem).because("four million datatypes exist; free some with MPI_Type_free");
+    let handle = DYNAMIC.insert(datatype.clone()).ok_or_else(full)?;
+    datatype.handle.store(handle, Ordering::Relaxed);
+    Ok(handle)
 }
 
 /// MPI_BYTE.
@@ -135,10 +202,26 @@ pub fn byte() -> &'static Datatype {
     borrow(583).expect("predefined datatypes are made before anything uses them")
 }
 
+/// MPI_Type_free. `Err(Type)` for predefined types, named or not, and for what is no handle.
+pub fn free(handle: usize) -> Result<()> {
+    let fault = |why| Err(Fault::new(Class::Type).argument("datatype").because(why));
+    match borrow(handle) {
+        None => fault("this is not the handle of a datatype"),
+        Some(datatype) if datatype.is_predefined() => fault("a predefined datatype cannot be freed"),
+        Some(_) => match remove(handle) {
+            Some(_) => Ok(()),
+            None => fault("this is not the handle of a datatype"),
+        },
+    }
+}
+
 /// Ends a handle of a derived datatype.
 pub fn remove(handle: usize) -> Option<Arc<Datatype>> {
     let removed = DYNAMIC.remove(handle)?;
-    removed.handle.store(0, Ordering::Relaxed);
+    // Only if it is the one that is remembered; another may still be in force.
+    if removed.handle.load(Ordering::Relaxed) == handle {
+        removed.handle.store(0, Ordering::Relaxed);
+    }
     Some(removed)
 }
 

@@ -202,12 +202,14 @@ static PREDEFINED: [Option<Op>; 32] = {
 };
 
 #[cfg(test)]
+#[allow(clippy::multiple_unsafe_ops_per_block)] // a function of a user
 mod tests {
     use super::*;
     use std::vec::Vec;
 
     #[test]
     fn handles() {
+        opal_core::sync::raise_threads();
         for handle in (0..0x400).chain([0x400, usize::MAX]) {
             let row = ROWS.iter().find(|(value, _, _)| *value == handle);
             match (borrow(handle), row) {
@@ -245,6 +247,7 @@ mod tests {
 
     #[test]
     fn user_functions_get_operands_in_order_and_a_handle() {
+        opal_core::sync::raise_threads();
         crate::datatype::open();
         let int = crate::datatype::borrow(521).unwrap();
         let layout = opal_core::datatype::Layout::contiguous(4, &int.layout).unwrap();

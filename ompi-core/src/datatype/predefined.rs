@@ -1,6 +1,6 @@
 //! The predefined datatypes and the values of their handles in the standard ABI.
 
-use super::{COMBINER_NAMED, Datatype};
+use super::{COMBINER_NAMED, Contents, Datatype};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -8,30 +8,31 @@ use opal_core::datatype::{Layout, Primitive, Run, Scalar};
 use opal_core::sync::{AtomicBool, AtomicUsize, Guarded};
 
 /// All of them, indexed by handle - 0x200.
-pub struct Set(Box<[Option<Datatype>]>);
+pub struct Set(Box<[Option<Arc<Datatype>>]>);
 
 impl Set {
     /// Builds the table.
     pub fn new() -> Set {
-        let mut slots: Vec<Option<Datatype>> = (0..0x200).map(|_| None).collect();
+        let mut slots: Vec<Option<Arc<Datatype>>> = (0..0x200).map(|_| None).collect();
         for row in ROWS {
             let layout = Arc::new(row.layout());
-            slots[row.handle as usize - 0x200] = Some(Datatype {
+            slots[row.handle as usize - 0x200] = Some(Arc::new(Datatype {
                 layout,
                 combiner: COMBINER_NAMED,
                 predefined: row.handle,
                 own_name: row.name,
                 given_name: Guarded::new(None),
                 handle: AtomicUsize::new(row.handle as usize),
+                contents: Contents::default(),
                 committed: AtomicBool::new(true),
-            });
+            }));
         }
         Set(slots.into_boxed_slice())
     }
 
     /// The datatype with handle 0x200 + `index`.
     #[inline(always)]
-    pub fn get(&self, index: usize) -> Option<&Datatype> {
+    pub fn get(&self, index: usize) -> Option<&Arc<Datatype>> {
         self.0.get(index)?.as_ref()
     }
 }

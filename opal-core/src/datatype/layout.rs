@@ -106,6 +106,15 @@ impl Layout {
         (bytes / self.size).checked_mul(self.primitives)?.checked_add(rest)
     }
 
+    /// Bytes of the first `elements` basic elements of any number of elements in a row; `None` when that overflows.
+    pub fn bytes_of(&self, elements: usize) -> Option<usize> {
+        if self.primitives == 0 {
+            return (elements == 0).then_some(0);
+        }
+        let rest = self.signature.bytes_of(elements % self.primitives)?;
+        (elements / self.primitives).checked_mul(self.size)?.checked_add(rest)
+    }
+
     /// Whether any number of elements in a row is one run that begins at the buffer's address.
     #[inline(always)]
     pub fn is_contiguous(&self) -> bool {

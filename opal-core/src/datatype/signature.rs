@@ -90,6 +90,24 @@ impl Signature {
         (bytes == 0).then_some(elements)
     }
 
+    /// Bytes of the first `elements` basic elements; `None` if there are fewer.
+    pub fn bytes_of(&self, mut elements: usize) -> Option<usize> {
+        let mixed = match self {
+            Signature::Uniform(unit) => return elements.checked_mul(*unit),
+            Signature::Mixed(mixed) => mixed,
+        };
+        let mut bytes = 0;
+        for part in &mixed.parts {
+            let turns = (elements / part.elements).min(part.count);
+            bytes += turns * part.bytes;
+            elements -= turns * part.elements;
+            if turns < part.count {
+                return Some(bytes + part.of.bytes_of(elements)?);
+            }
+        }
+        (elements == 0).then_some(bytes)
+    }
+
     fn depth(&self) -> u32 {
         match self {
             Signature::Uniform(_) => 0,

@@ -229,6 +229,9 @@ fn elements(layout: &Layout, naive: &Naive, what: &str) {
     for bytes in 0..=*ends.last().unwrap() {
         let wanted = ends.iter().position(|end| *end == bytes);
         assert_eq!(layout.elements_in(bytes), wanted, "{what}: {bytes} bytes");
+        if let Some(elements) = wanted {
+            assert_eq!(layout.bytes_of(elements), Some(bytes), "{what}: {elements} elements");
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 //! Every collective of coll/basic against formulas: ranks × counts × roots × types × MPI_IN_PLACE × operations.
-#![allow(unsafe_code)] // the user's operation
+#![allow(unsafe_code, clippy::multiple_unsafe_ops_per_block, clippy::needless_range_loop)] // the user's operation
 
 use coll_basic::{allgather, allreduce, alltoall, barrier, bcast, gather, reduce, reduce_scatter, scan, scatter};
 use core::ffi::{c_int, c_void};

@@ -146,9 +146,6 @@ impl<T> Combine<T> for NoOp {
 /// Whether a value is unequal to itself, which of all numbers only NaN is.
 #[inline(always)]
 #[allow(clippy::eq_op)]
-pub fn is_nan<T: PartialEq>(value: T) -> bool
-where
-    T: Copy,
-{
+pub fn is_nan<T: Copy + PartialEq>(value: T) -> bool {
     value != value
 }

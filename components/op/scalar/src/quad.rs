@@ -10,7 +10,7 @@ pub struct Quad(pub u128);
 
 const SIGN: u128 = 1 << 127;
 const INFINITY: u128 = 0x7fff << 112;
-const NAN: u128 = 0x7fff_8 << 108;
+const NAN: u128 = 0x7_fff8 << 108;
 const HIDDEN: u128 = 1 << 112;
 const BIAS: i32 = 16383;
 // Rounding looks at three bits below the last one: guard, round and sticky.
@@ -138,7 +138,7 @@ fn pack(sign: u128, mut exponent: i32, mut significand: u128) -> Quad {
     let odd = significand >> EXTRA & 1;
     let rounded = (significand + (1 << (EXTRA - 1)) - 1 + odd) >> EXTRA;
     // The hidden bit adds one to the exponent, and so does a carry out of the rounding; subnormals have neither.
-    Quad(sign | (((exponent - 1) as u128) << 112) + rounded)
+    Quad(sign | ((((exponent - 1) as u128) << 112) + rounded))
 }
 
 /// To the right, with every bit that falls out kept as one at the end.

@@ -15,8 +15,9 @@ use crate::combine::Combine;
 pub unsafe fn run<T: Copy, C: Combine<T>>(input: *const u8, inout: *mut u8, count: usize) {
     let (input, inout) = (input.cast::<T>(), inout.cast::<T>());
     for index in 0..count {
+        let from = input.wrapping_add(index);
         // SAFETY: index < count.
-        let first = unsafe { input.add(index).read_unaligned() };
+        let first = unsafe { from.read_unaligned() };
         let place = inout.wrapping_add(index);
         // SAFETY: index < count.
         let second = unsafe { place.read_unaligned() };

@@ -9,7 +9,7 @@ use opal_core::datatype::{Primitive, Scalar};
 use std::vec::Vec;
 
 /// Runs a kernel on arrays that begin at an odd address.
-#[allow(unsafe_code)]
+#[allow(unsafe_code, clippy::multiple_unsafe_ops_per_block)] // arrays of this function
 fn apply<T: Copy>(operation: Operation, scalar: Scalar, bytes: u8, first: &[T], second: &[T]) -> Option<Vec<T>> {
     let kernel = kernel(operation, Primitive::new(scalar, bytes))?;
     let size = size_of_val(first);
