@@ -312,6 +312,8 @@ static int report(const struct options *o, const struct world *w, const double *
     if (o->pgm != NULL)
         wrong += write_pgm(o, field);
     printf("heat: %s\n", wrong ? "FAILED" : o->serial ? "field identical to the serial run" : "done, not compared (--no-serial)");
+    /* The first rank that ends with a failure may take the others with it: what was found must be out by then. */
+    fflush(stdout);
     return wrong != 0;
 }
 

@@ -5,8 +5,9 @@ use crate::failure::{At, Result, fail};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
+use std::time::Duration;
 
 /// What of a program's output reaches the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,7 @@ pub fn launch(built: &Built, program: &Path, ranks: u32, arguments: &[String], s
         .stderr(Stdio::piped())
         .spawn()
         .at(format!("run {}", mpirun.display()))?;
+    let (ended, watchdog) = guard(child.id());
     let (sender, lines) = channel();
     let readers = [
         child.stdout.take().map(|pipe| read(pipe, sender.clone())),
@@ -69,8 +71,31 @@ pub fn launch(built: &Built, program: &Path, ranks: u32, arguments: &[String], s
         let _ = reader.join();
     }
     let status = child.wait().at("wait for mpirun")?;
+    drop(ended);
+    if watchdog.join().unwrap_or(false) {
+        let name = program.display();
+        return Err(fail(format!(
+            "{name} did not end within {} s; mpirun was told to end it\n{output}",
+            PATIENCE.as_secs()
+        )));
+    }
     components.sort();
     Ok(Ended { status: number(status), components, output })
+}
+
+/// Asks mpirun to end when it takes too long; true from the thread when it came to that. Ends when the sender is
+/// dropped.
+fn guard(mpirun: u32) -> (Sender<()>, thread::JoinHandle<bool>) {
+    let (ended, wait) = channel::<()>();
+    let watchdog = thread::spawn(move || match wait.recv_timeout(PATIENCE) {
+        Err(RecvTimeoutError::Timeout) => {
+            // Its own signal handling ends all ranks, which a SIGKILL from here would not.
+            let _ = Command::new("kill").arg(mpirun.to_string()).status();
+            true
+        }
+        _ => false,
+    });
+    (ended, watchdog)
 }
 
 fn read(pipe: impl Read + Send + 'static, sender: Sender<String>) -> thread::JoinHandle<()> {
@@ -87,3 +112,6 @@ fn number(status: std::process::ExitStatus) -> i32 {
     use std::os::unix::process::ExitStatusExt;
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
+
+/// For the heat solver, which takes a second; a hang must become a message.
+const PATIENCE: Duration = Duration::from_secs(300);
