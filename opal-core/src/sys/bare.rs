@@ -59,6 +59,11 @@ pub fn cores() -> usize {
     usize::MAX
 }
 
+/// Bytes of a page.
+pub fn page_size() -> usize {
+    4096
+}
+
 /// There are no processes.
 pub fn pid() -> u32 {
     0

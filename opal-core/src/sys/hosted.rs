@@ -91,6 +91,13 @@ pub fn cores() -> usize {
     rustix::thread::sched_getaffinity(None).map_or(1, |set| set.count().max(1) as usize)
 }
 
+/// Bytes of a page. Asked of the C library: rustix reads the auxiliary vector itself and faults under valgrind.
+pub fn page_size() -> usize {
+    // SAFETY: sysconf has no preconditions.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
+
 /// This process's id.
 pub fn pid() -> u32 {
     rustix::process::getpid().as_raw_nonzero().get() as u32

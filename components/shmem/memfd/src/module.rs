@@ -26,7 +26,7 @@ impl Memfd {
         if !sealed {
             return Err("the launcher's segment is not sealed against shrinking");
         }
-        let page = rustix::param::page_size() as u64;
+        let page = opal_core::sys::page_size() as u64;
         let end = inherited
             .stride
             .checked_mul(u64::from(inherited.local_size))
@@ -41,7 +41,7 @@ impl Memfd {
 
     fn map(&self, slice: &Slice) -> Result<Segment> {
         let Inherited { descriptor, offset, stride, .. } = self.inherited;
-        let page = rustix::param::page_size() as u64;
+        let page = opal_core::sys::page_size() as u64;
         let sound = slice.slot < self.inherited.local_size
             && slice.stride == stride
             && (1..=stride).contains(&slice.bytes)
@@ -72,7 +72,7 @@ impl Module for Memfd {
         if self.own.is_completed() {
             return Err(Error::Exists);
         }
-        let bytes = (bytes.max(1) as u64).checked_next_multiple_of(rustix::param::page_size() as u64);
+        let bytes = (bytes.max(1) as u64).checked_next_multiple_of(opal_core::sys::page_size() as u64);
         let Some(bytes) = bytes.filter(|bytes| *bytes <= self.inherited.stride) else {
             return Err(Error::OutOfResource);
         };
