@@ -72,10 +72,9 @@ fn background_processes_end_with_the_job() {
 #[test]
 fn signals_are_forwarded_and_end_the_job() {
     for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
-        let script = format!("trap 'echo got {name}; exit 0' {name}; sleep 1007 & echo ready >&2; wait");
+        let script = format!("trap 'echo got {name}; exit 0' {name}; sleep 1007 & wait");
         let run = Run::start(&["-n", "2", "sh", "-c", &script]);
         run.wait_for("sleep 1007 ", 2);
-        std::thread::sleep(std::time::Duration::from_millis(100));
         run.signal(name);
         let ended = run.end();
         assert_eq!(ended.status, Some(128 + number), "{}", ended.err);
