@@ -55,8 +55,10 @@ fn a_rank_is_killed() {
 fn mpirun_and_keeper_are_killed_at_once() {
     let mut run = Run::start(&["-n", "2", "sleep", "1005"]);
     run.wait_for("sleep 1005", 2);
-    let both = [keeper(&run).to_string(), run.child.id().to_string()];
-    assert!(Command::new("kill").arg("-KILL").args(both).status().unwrap().success());
+    let both = [keeper(&run), run.child.id() as i32];
+    // Stopped first, so that neither has time to notice that the other one is gone.
+    both.into_iter().for_each(|pid| signal("STOP", pid));
+    both.into_iter().for_each(|pid| signal("KILL", pid));
     run.child.wait().unwrap();
     run.assert_nothing_left();
 }
@@ -70,10 +72,9 @@ fn background_processes_end_with_the_job() {
 #[test]
 fn signals_are_forwarded_and_end_the_job() {
     for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
-        let script = format!("trap 'echo got {name}; exit 0' {name}; sleep 1007 & echo ready >&2; wait");
+        let script = format!("trap 'echo got {name}; exit 0' {name}; sleep 1007 & wait");
         let run = Run::start(&["-n", "2", "sh", "-c", &script]);
         run.wait_for("sleep 1007 ", 2);
-        std::thread::sleep(std::time::Duration::from_millis(100));
         run.signal(name);
         let ended = run.end();
         assert_eq!(ended.status, Some(128 + number), "{}", ended.err);
@@ -94,8 +95,9 @@ fn user_signals_only_pass_through() {
 
 #[test]
 fn who_ignores_the_request_is_killed() {
-    let script = "trap '' TERM; [ $OMPI_COMM_WORLD_RANK = 0 ] && exit 7; while :; do sleep 1; done";
-    let ended = rig::run(&["-n", "3", "sh", "-c", script]);
+    // Ranks that ignore it from their first instruction on, because mpirun was started so.
+    let script = "trap '' TERM; exec \"$0\" -n 3 sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] && exit 7; sleep 1011'";
+    let ended = Run::start_as(Command::new("sh").args(["-c", script, env!("CARGO_BIN_EXE_mpirun")])).end();
     assert_eq!(ended.status, Some(7));
     assert!(ended.err.contains("2 other ranks") && ended.err.contains("had to be killed"), "{}", ended.err);
 }

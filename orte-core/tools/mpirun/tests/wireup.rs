@@ -151,8 +151,11 @@ fn a_silent_rank_is_named_after_the_deadline() {
 #[test]
 fn a_lost_rank_is_not_waited_for() {
     for scenario in ["lookup", "barrier"] {
-        // Without the trap rank 0 would have no time to notice: mpirun ends it.
-        let ended = job("2", scenario, &["sh", "-c", "trap '' TERM; exec \"$0\" \"$@\""]);
+        // Ranks inherit that SIGTERM is ignored; else mpirun would end rank 0 before it can notice.
+        let script = "trap '' TERM; exec \"$0\" -n 2 -x SCENARIO=$1 \"$2\" \"$3\" \"$4\" \"$5\" \"$6\"";
+        let mut command = Command::new("sh");
+        command.args(["-c", script, env!("CARGO_BIN_EXE_mpirun"), scenario]).args(rank_command());
+        let ended = Run::start_as(&mut command).end();
         assert_eq!(ended.status, Some(5), "{}", ended.err);
         assert!(ended.out.contains("rank 1 is lost"), "{scenario}: {}{}", ended.out, ended.err);
     }
