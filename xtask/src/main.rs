@@ -6,6 +6,7 @@ extern crate alloc;
 
 mod archive;
 mod build;
+mod ci;
 mod compile;
 mod components;
 mod dist;
@@ -21,6 +22,8 @@ mod progress;
 mod resolve;
 mod run;
 mod shell;
+mod test;
+mod tidy;
 mod tools;
 mod tree;
 
@@ -45,6 +48,12 @@ enum Command {
     Build(build::Options),
     /// Build the default library, compile a program with it, launch it, and show what was chosen
     Run(run::Options),
+    /// Run everything that is tested; says what was skipped and what to install for it
+    Test(test::Options),
+    /// Check the rules of this source tree that no compiler checks
+    Tidy(tidy::Options),
+    /// Everything that a change must pass: tidy, clippy, api, and all tests with nothing skipped
+    Ci(ci::Options),
 }
 
 fn main() -> ExitCode {
@@ -53,11 +62,17 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Build(options) => build::build(options, &progress).map(drop),
         Command::Run(options) => run::run(options, &progress),
+        Command::Test(options) => test::run(options, &progress),
+        Command::Tidy(options) => tidy::run(options, &progress),
+        Command::Ci(options) => ci::run(options, &progress),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{}", failure.text);
+            // `test` has said everything by itself; its closing line must stay the last one.
+            if !failure.text.is_empty() {
+                eprintln!("{}", failure.text);
+            }
             ExitCode::from(failure.status)
         }
     }
