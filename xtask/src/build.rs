@@ -49,7 +49,7 @@ pub struct Options {
 }
 
 /// What a build left.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Built {
     /// The source tree.
     pub tree: Tree,

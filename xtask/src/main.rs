@@ -7,6 +7,7 @@ extern crate alloc;
 mod api;
 mod archive;
 mod build;
+mod ci;
 mod compile;
 mod components;
 mod dist;
@@ -22,6 +23,8 @@ mod progress;
 mod resolve;
 mod run;
 mod shell;
+mod test;
+mod tidy;
 mod tools;
 mod tree;
 
@@ -48,6 +51,12 @@ enum Command {
     Run(run::Options),
     /// Compare mpi.h and the C functions with the standard's data, and list which functions work
     Api(api::Options),
+    /// Run everything that is tested; says what was skipped and what to install for it
+    Test(test::Options),
+    /// Check the rules of this source tree that no compiler checks
+    Tidy(tidy::Options),
+    /// Everything that a change must pass: tidy, clippy, api, and all tests with nothing skipped
+    Ci(ci::Options),
 }
 
 fn main() -> ExitCode {
@@ -57,11 +66,17 @@ fn main() -> ExitCode {
         Command::Build(options) => build::build(options, &progress).map(drop),
         Command::Run(options) => run::run(options, &progress),
         Command::Api(options) => api::api(options, &progress),
+        Command::Test(options) => test::run(options, &progress),
+        Command::Tidy(options) => tidy::run(options, &progress),
+        Command::Ci(options) => ci::run(options, &progress),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{}", failure.text);
+            // `test` has said everything by itself; its closing line must stay the last one.
+            if !failure.text.is_empty() {
+                eprintln!("{}", failure.text);
+            }
             ExitCode::from(failure.status)
         }
     }

@@ -4,7 +4,7 @@
 //! program with a mistake seeded into its halo exchange, which must fail, or the first answer shows nothing.
 
 mod launch;
-mod program;
+pub mod program;
 
 use crate::build::{self, Built};
 use crate::failure::{Failure, Result, fail, refuse};

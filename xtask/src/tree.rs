@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The workspace that this xtask belongs to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tree {
     /// Where the root Cargo.toml lies.
     pub root: PathBuf,

@@ -1,0 +1,14 @@
+//! `cargo xtask ci`: what continuous integration runs and what must pass before a change is handed over: tidy, clippy,
+//! api and all tests of the sampled tier, with nothing skipped.
+
+use crate::failure::Result;
+use crate::progress::Progress;
+
+/// Options of `ci`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Options {}
+
+/// Runs it all; the last line is the count of the tests, in which each check of tidy counts as one.
+pub fn run(_options: &Options, progress: &Progress) -> Result<()> {
+    crate::test::run_for_ci(progress)
+}

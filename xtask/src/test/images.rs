@@ -1,0 +1,138 @@
+//! The product: that it builds, that what must be refused is refused, and what its programs say.
+
+use super::programs::own_choice;
+use super::{Session, Verdict, deadline};
+use crate::build;
+use crate::failure::Result;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// `image/…`.
+pub fn tier(session: &mut Session) -> Result<()> {
+    session.case("image/default", |session| match session.library() {
+        Ok(built) => Verdict::Passed(format!("{} components, product checked", built.choice.components.len())),
+        Err(why) => Verdict::Failed(why),
+    });
+    session.case("image/ompi_info", info);
+    session.case("image/library_is_one_file", moved);
+    for (name, arguments, words) in REFUSED {
+        session.case(&format!("image/refuses_{name}"), |session| refused(session, arguments, words));
+    }
+    if session.options.all {
+        session.case("image/minimal", |session| other(session, "minimal", &["minimal"], false));
+        session.case("image/fat", |session| other(session, "fat", &[], true));
+    }
+    Ok(())
+}
+
+/// Lists exactly the components that were chosen, and mpirun's table holds their parameters.
+fn info(session: &mut Session) -> Verdict {
+    let built = match session.library() {
+        Ok(built) => built,
+        Err(why) => return Verdict::Failed(why),
+    };
+    let said = match start(session, &built.dist.join("bin/ompi_info"), &["--json", "--all"]) {
+        Ok(said) => said,
+        Err(why) => return Verdict::Failed(why),
+    };
+    let whole: serde_json::Value = match serde_json::from_str(&said) {
+        Ok(whole) => whole,
+        Err(error) => return Verdict::Failed(format!("ompi_info --json --all is no JSON: {error}\n{said}")),
+    };
+    let empty = Vec::new();
+    let list = |value: &serde_json::Value, key: &str| value[key].as_array().unwrap_or(&empty).clone();
+    let name = |value: &serde_json::Value| value["name"].as_str().unwrap_or("?").to_owned();
+    let frameworks = list(&whole, "frameworks");
+    let mut have: Vec<String> = frameworks
+        .iter()
+        .flat_map(|framework| {
+            list(framework, "components").into_iter().map(|one| format!("{}/{}", name(framework), name(&one)))
+        })
+        .collect();
+    have.sort();
+    let wanted: Vec<String> = built.choice.components.iter().map(|component| component.name.clone()).collect();
+    if have != wanted {
+        return Verdict::Failed(format!("ompi_info lists {have:?}; built were {wanted:?}"));
+    }
+    let stored = std::fs::read_to_string(built.dist.join("share/ompi-rs/params.json")).unwrap_or_default();
+    let stored: Vec<serde_json::Value> = serde_json::from_str(&stored).unwrap_or_default();
+    let shown = list(&whole, "parameters");
+    match stored.iter().map(name).eq(shown.iter().map(name)) && !stored.is_empty() {
+        true => Verdict::Passed(format!("{} components, {} parameters", have.len(), stored.len())),
+        false => Verdict::Failed("share/ompi-rs/params.json and ompi_info --all name different parameters".to_owned()),
+    }
+}
+
+/// The product works from another folder.
+fn moved(session: &mut Session) -> Verdict {
+    let built = match session.library() {
+        Ok(built) => built,
+        Err(why) => return Verdict::Failed(why),
+    };
+    let folder = session.scratch().join("moved");
+    let _ = std::fs::remove_dir_all(&folder);
+    let copied = Command::new("cp").arg("-a").arg(&built.dist).arg(&folder).status();
+    if !copied.is_ok_and(|status| status.success()) {
+        return Verdict::Failed(format!("cannot copy {} to {}", built.dist.display(), folder.display()));
+    }
+    let verdict = match start(session, &folder.join("bin/ompi_info"), &["--path", "libdir"]) {
+        Ok(said) if said.trim() == folder.join("lib").display().to_string() => Verdict::Passed(String::new()),
+        Ok(said) => {
+            Verdict::Failed(format!("a product moved to {} names `{}` as its libdir", folder.display(), said.trim()))
+        }
+        Err(why) => Verdict::Failed(why),
+    };
+    let _ = std::fs::remove_dir_all(&folder);
+    verdict
+}
+
+fn refused(session: &mut Session, arguments: &[&str], words: &[&str]) -> Verdict {
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return Verdict::Failed(format!("cannot find my own program: {error}")),
+    };
+    let mut command = Command::new(program);
+    command.arg("build").args(arguments).arg("--out").arg(session.scratch().join("refused"));
+    match deadline::run(&mut command, PATIENCE, &session.scratch().join("refused.log")) {
+        Ok(ended) if ended.ended_with(2) => match words.iter().find(|word| !ended.err.contains(**word)) {
+            None => Verdict::Passed(String::new()),
+            Some(word) => Verdict::Failed(format!("it does not say `{word}`\n{}", ended.story())),
+        },
+        Ok(ended) => Verdict::Failed(format!("status 2 was expected\n{}", ended.story())),
+        Err(failure) => failure.into(),
+    }
+}
+
+fn other(session: &mut Session, name: &str, components: &[&str], fat: bool) -> Verdict {
+    let components = components.iter().map(|name| (*name).to_owned()).collect();
+    let out = Some(session.scratch().join(name));
+    match build::build(&build::Options { components, thin: !fat, out, ..Default::default() }, session.progress) {
+        Ok(built) => Verdict::Passed(format!("{} components, product checked", built.choice.components.len())),
+        Err(failure) => failure.into(),
+    }
+}
+
+fn start(session: &Session, program: &Path, arguments: &[&str]) -> std::result::Result<String, String> {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    own_choice(&mut command);
+    match deadline::run(&mut command, PATIENCE, &session.scratch().join("program.log")) {
+        Ok(ended) if ended.ended_with(0) => Ok(ended.out),
+        Ok(ended) => Err(ended.story()),
+        Err(failure) => Err(failure.text),
+    }
+}
+
+/// What cannot be built, and words of the sentence that says so.
+const REFUSED: &[(&str, &[&str], &[&str])] = &[
+    ("an_unknown_component", &["--components", "default,btl/smm"], &["btl/smm", "write btl/sm"]),
+    (
+        "two_of_a_static_framework",
+        &["--components", "minimal,memcpy/portable,memcpy/repmovs"],
+        &["memcpy", "exactly one"],
+    ),
+    ("a_missing_framework", &["--components", "minimal", "--exclude", "timer/clock"], &["timer", "--components"]),
+];
+
+const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,0 +1,47 @@
+//! Layer 1's unit tests under valgrind: invalid reads and writes, undefined values, leaks that nobody can reach.
+
+use super::{Session, Verdict, cargo, deadline};
+use crate::failure::Result;
+use crate::shell;
+use std::process::Command;
+use std::time::Duration;
+
+/// `valgrind/…`.
+pub fn tier(session: &mut Session) -> Result<()> {
+    let packages: &[&str] = if session.options.all { ALL } else { SAMPLE };
+    for package in packages {
+        session.case(&format!("valgrind/{package}"), |session| check(session, package));
+    }
+    Ok(())
+}
+
+fn check(session: &mut Session, package: &str) -> Verdict {
+    if shell::which("valgrind").is_none() {
+        return Verdict::Skipped("valgrind is not installed: apt-get install valgrind".to_owned());
+    }
+    let programs = match cargo::compiled(session) {
+        Ok(programs) => programs,
+        Err(why) => return Verdict::Failed(why),
+    };
+    let Some(program) = programs.iter().find(|program| program.name == package) else {
+        return Verdict::Failed(format!("package {package} has no unit tests to run"));
+    };
+    let plain = program.command();
+    let mut command = Command::new("valgrind");
+    command.args(["--quiet", "--error-exitcode=99", "--fair-sched=yes", "--leak-check=full"]);
+    // Texts of parameters live as long as the process and are still pointed to; what is lost is a defect.
+    command.args(["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]);
+    command.arg(plain.get_program()).arg("--test-threads=1");
+    if let Some(folder) = plain.get_current_dir() {
+        command.current_dir(folder);
+    }
+    match deadline::run(&mut command, LIMIT, &session.scratch().join(format!("valgrind.{package}.log"))) {
+        Ok(ended) if ended.ended_with(0) => Verdict::Passed(String::new()),
+        Ok(ended) => Verdict::Failed(ended.story()),
+        Err(failure) => failure.into(),
+    }
+}
+
+const SAMPLE: &[&str] = &["opal-core"];
+const ALL: &[&str] = &["opal-core", "orte-core", "ompi-core"];
+const LIMIT: Duration = Duration::from_secs(300);

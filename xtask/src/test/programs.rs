@@ -1,0 +1,169 @@
+//! C, C++ and Rust programs of tests/: compiled by the library's own mpicc, launched by its own mpirun.
+
+use super::header::Header;
+use super::{Session, Verdict, deadline};
+use crate::failure::{At, Result, fail};
+use crate::shell;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// `c/…`: each program at several numbers of ranks.
+pub fn tier(session: &mut Session) -> Result<()> {
+    let sources = sources(&session.tree.root.join("tests/c"), &["c", "cc"])?;
+    for source in &sources {
+        program(session, source)?;
+    }
+    let examples = sources_of_rust(session)?;
+    for source in &examples {
+        let stem = stem(source);
+        for ranks in usual(session) {
+            session.case(&format!("c/{stem}.rs@{ranks}"), |session| rust(session, source, ranks));
+        }
+    }
+    Ok(())
+}
+
+fn program(session: &mut Session, source: &Path) -> Result<()> {
+    let stem = stem(source);
+    let header = match Header::read(&shell::read(source)?) {
+        Ok(header) => header,
+        Err(why) => {
+            session.case(&format!("c/{stem}"), |_| Verdict::Failed(format!("{}: {why}", source.display())));
+            return Ok(());
+        }
+    };
+    for ranks in header.ranks.clone().unwrap_or_else(|| usual(session)) {
+        for arguments in &header.arguments {
+            let name = [format!("c/{stem}@{ranks}")].into_iter().chain(arguments.iter().cloned());
+            let name = name.collect::<Vec<_>>().join(" ");
+            session.case(&name, |session| right(session, source, ranks, arguments, header.limit));
+        }
+    }
+    for mistake in &header.mistakes {
+        for ranks in [2, 4] {
+            let name = format!("c/{stem}@{ranks} -D{mistake}");
+            session.case(&name, |session| wrong(session, source, ranks, mistake, header.limit));
+        }
+    }
+    Ok(())
+}
+
+fn right(session: &mut Session, source: &Path, ranks: u32, arguments: &[String], limit: Duration) -> Verdict {
+    let run = |session: &mut Session| {
+        let program = compiled(session, source, &[])?;
+        launch(session, &program, ranks, arguments, limit)
+    };
+    match run(session) {
+        Ok(ended) if ended.ended_with(0) => Verdict::Passed(String::new()),
+        Ok(ended) => Verdict::Failed(ended.story()),
+        Err(failure) => failure.into(),
+    }
+}
+
+/// With its mistake seeded the program must end by itself, and not with success.
+fn wrong(session: &mut Session, source: &Path, ranks: u32, mistake: &str, limit: Duration) -> Verdict {
+    let run = |session: &mut Session| {
+        let program = compiled(session, source, &[&format!("-D{mistake}")])?;
+        launch(session, &program, ranks, &[], limit)
+    };
+    match run(session) {
+        Ok(ended) if ended.ended_with(0) => {
+            Verdict::Failed(format!("it succeeds with {mistake} seeded: its check cannot fail\n{}", ended.story()))
+        }
+        Ok(ended) if ended.trouble.is_none() && ended.status.is_some_and(|status| status.code() == Some(1)) => {
+            Verdict::Passed("found the seeded mistake".to_owned())
+        }
+        Ok(ended) => Verdict::Failed(format!("it did not end by finding {mistake}\n{}", ended.story())),
+        Err(failure) => failure.into(),
+    }
+}
+
+fn rust(session: &mut Session, source: &Path, ranks: u32) -> Verdict {
+    let run = |session: &mut Session| {
+        let built = session.library().map_err(fail)?;
+        let program = crate::run::program::compile(&built, source, &[], session.progress)?;
+        launch(session, &program, ranks, &[], Duration::from_secs(120))
+    };
+    match run(session) {
+        Ok(ended) if ended.ended_with(0) => Verdict::Passed(String::new()),
+        Ok(ended) => Verdict::Failed(ended.story()),
+        Err(failure) => failure.into(),
+    }
+}
+
+/// Compiles a program unless that was done in this call already.
+fn compiled(session: &mut Session, source: &Path, flags: &[&str]) -> Result<PathBuf> {
+    let dist = session.library().map_err(fail)?.dist;
+    let wrapper = if source.extension().is_some_and(|extension| extension == "cc") { "mpicxx" } else { "mpicc" };
+    let folder = session.scratch().join("c");
+    std::fs::create_dir_all(&folder).at(format!("create {}", folder.display()))?;
+    let program = folder.join(format!("{}{}", stem(source), flags.concat()));
+    let newest = |paths: &[&Path]| paths.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max();
+    let inputs = [source, &dist.join("lib/libmpi_abi.a"), &source.with_file_name("check.h")];
+    if newest(&[&program]).is_some_and(|made| Some(made) > newest(&inputs)) {
+        return Ok(program);
+    }
+    let mut command = Command::new(dist.join("bin").join(wrapper));
+    command.args(["-O1", "-g", "-Wall", "-Wextra"]).args(flags).arg(source).arg("-o").arg(&program).arg("-lm");
+    own_choice(&mut command);
+    let outcome = shell::outcome(&mut command, COMPILE_LIMIT)?;
+    match outcome.status.success() {
+        true => Ok(program),
+        false => Err(fail(format!("{}{} did not compile it", outcome.stderr, wrapper))),
+    }
+}
+
+/// Launches a program under the mpirun of the library under test.
+pub fn launch(
+    session: &mut Session,
+    program: &Path,
+    ranks: u32,
+    arguments: &[String],
+    limit: Duration,
+) -> Result<deadline::Ended> {
+    let dist = session.library().map_err(fail)?.dist;
+    let mut command = Command::new(dist.join("bin/mpirun"));
+    command.arg("-n").arg(ranks.to_string()).arg(program).args(arguments);
+    own_choice(&mut command);
+    let log = session.scratch().join("c/logs").join(format!("{}@{ranks}.log", stem(program)));
+    deadline::run(&mut command, limit, &log)
+}
+
+/// Tests are about defaults: what the user has set for other purposes must not reach them.
+pub fn own_choice(command: &mut Command) {
+    let theirs =
+        |name: &str| ["OMPI_", "MPICC_", "MPICXX_", "MPICH_", "PMI"].iter().any(|prefix| name.starts_with(prefix));
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(theirs) {
+            command.env_remove(name);
+        }
+    }
+}
+
+fn usual(session: &Session) -> Vec<u32> {
+    if session.options.all { vec![1, 2, 3, 4, 8] } else { vec![1, 2, 4] }
+}
+
+fn sources_of_rust(session: &Session) -> Result<Vec<PathBuf>> {
+    sources(&session.tree.root.join("tests/rust"), &["rs"])
+}
+
+fn sources(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
+    let what = format!("list {}", folder.display());
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).at(&what)? {
+        let path = entry.at(&what)?.path();
+        if path.extension().and_then(|extension| extension.to_str()).is_some_and(|have| extensions.contains(&have)) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
+}
+
+const COMPILE_LIMIT: Duration = Duration::from_secs(120);

@@ -1,0 +1,154 @@
+//! What is said while tests run, and the count at the end. Everything goes to standard output, so that nothing can
+//! come behind the closing line.
+
+use super::Verdict;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// Counts and what is worth saying at the end.
+pub struct Report {
+    terminal: bool,
+    require_all: bool,
+    passed: usize,
+    failed: Vec<String>,
+    skipped: Vec<(String, String)>,
+    tiers: Vec<Used>,
+}
+
+/// The time of one tier.
+struct Used {
+    name: &'static str,
+    budget_minutes: f64,
+    start: Instant,
+    minutes: f64,
+}
+
+impl Report {
+    /// Nothing ran yet.
+    pub fn new(require_all: bool) -> Report {
+        let terminal = std::io::stdout().is_terminal() && std::env::var_os("CI").is_none();
+        Report { terminal, require_all, passed: 0, failed: Vec::new(), skipped: Vec::new(), tiers: Vec::new() }
+    }
+
+    /// A tier begins.
+    pub fn tier(&mut self, name: &'static str, budget_minutes: f64) {
+        self.tiers.push(Used { name, budget_minutes, start: Instant::now(), minutes: 0.0 });
+    }
+
+    /// The tier that began last ends.
+    pub fn tier_ends(&mut self) {
+        if let Some(tier) = self.tiers.last_mut() {
+            tier.minutes = tier.start.elapsed().as_secs_f64() / 60.0;
+        }
+    }
+
+    /// On a terminal: what runs now, on a line that is written over.
+    pub fn begins(&self, name: &str) {
+        if self.terminal {
+            let (passed, failed) = (self.passed, self.failed.len());
+            print!("\r\x1b[K{passed} passed, {failed} failed; {name} …");
+            // A terminal that cannot be written to has nobody in front of it.
+            let _ = std::io::stdout().flush();
+        }
+    }
+
+    /// A test ended.
+    pub fn result(&mut self, name: &str, time: Duration, verdict: Verdict) {
+        let seconds = time.as_secs_f64();
+        match verdict {
+            Verdict::Passed(note) => {
+                self.passed += 1;
+                let colon = if note.is_empty() { "" } else { ": " };
+                match self.terminal {
+                    true => self.begins(name),
+                    false => println!("ok      {seconds:6.1} s  {name}{colon}{note}"),
+                }
+            }
+            Verdict::Failed(why) => self.fails(name, seconds, &why),
+            Verdict::Skipped(why) if self.require_all => {
+                self.fails(name, seconds, &format!("{why}\n(--require-all: nothing may be skipped)"));
+            }
+            Verdict::Skipped(why) => {
+                self.clear();
+                println!("skipped           {name}: {why}");
+                self.skipped.push((name.to_owned(), why));
+            }
+        }
+    }
+
+    /// Whether no test was met.
+    pub fn is_empty(&self) -> bool {
+        self.passed == 0 && self.failed.is_empty() && self.skipped.is_empty()
+    }
+
+    /// Says everything that is left to say; whether nothing failed.
+    pub fn close(&mut self) -> bool {
+        self.clear();
+        if !self.failed.is_empty() {
+            println!("\nFailed:");
+            self.failed.iter().for_each(|name| println!("  cargo xtask test {name}"));
+        }
+        if !self.skipped.is_empty() {
+            println!("\nSkipped:");
+            self.skipped.iter().for_each(|(name, why)| println!("  {name}: {why}"));
+        }
+        println!("\nMinutes:");
+        for tier in &self.tiers {
+            let over = if tier.minutes > tier.budget_minutes { "  over its budget" } else { "" };
+            println!("  {:9} {:5.1} of {:4.1}{over}", tier.name, tier.minutes, tier.budget_minutes);
+        }
+        let total: f64 = self.tiers.iter().map(|tier| tier.minutes).sum();
+        let budget: f64 = self.tiers.iter().map(|tier| tier.budget_minutes).sum();
+        println!("  {:9} {total:5.1} of {budget:4.1}\n", "total");
+        println!("{} passed, {} failed, {} skipped", self.passed, self.failed.len(), self.skipped.len());
+        self.failed.is_empty()
+    }
+
+    fn fails(&mut self, name: &str, seconds: f64, why: &str) {
+        self.clear();
+        println!("FAILED  {seconds:6.1} s  {name}");
+        tail(why, TAIL_LINES).lines().for_each(|line| println!("    {line}"));
+        println!("    again: cargo xtask test {name}");
+        self.failed.push(name.to_owned());
+    }
+
+    fn clear(&self) {
+        if self.terminal {
+            print!("\r\x1b[K");
+        }
+    }
+}
+
+/// The last lines of a text.
+pub fn tail(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.trim_end().lines().collect();
+    match all.len().checked_sub(lines) {
+        None | Some(0) => all.join("\n"),
+        Some(left_out) => format!("({left_out} lines before)\n{}", all[left_out..].join("\n")),
+    }
+}
+
+const TAIL_LINES: usize = 60;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tails() {
+        assert_eq!(tail("a\nb\n", 2), "a\nb");
+        assert_eq!(tail("a\nb\nc\n", 2), "(1 lines before)\nb\nc");
+        assert_eq!(tail("", 2), "");
+    }
+
+    #[test]
+    fn a_skip_counts_as_failure_when_all_is_required() {
+        for (require_all, good) in [(true, false), (false, true)] {
+            let mut report = Report::new(require_all);
+            report.result("x/y", Duration::ZERO, Verdict::Skipped("no z here".to_owned()));
+            assert!(!report.is_empty());
+            assert_eq!(report.failed.is_empty(), good);
+            assert_eq!(report.close(), good);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `cargo xtask tidy`: the rules of this source tree that no compiler checks. Fast enough to run before every commit.
+
+mod arrows;
+mod files;
+mod functions;
+mod links;
+mod names;
+mod tests_list;
+mod unsafe_places;
+
+use crate::failure::{Failure, Result};
+use crate::progress::Progress;
+use crate::tree::{self, Tree};
+use files::Sources;
+
+/// Options of `tidy`.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Options {
+    /// Write tests/tests.list anew
+    #[arg(long)]
+    bless: bool,
+}
+
+/// One rule.
+pub struct Check {
+    /// As `cargo xtask test tidy/<name>` names it.
+    pub name: &'static str,
+    look: fn(&Tree, &Sources) -> Result<Vec<String>>,
+}
+
+/// All of them.
+pub const CHECKS: &[Check] = &[
+    Check { name: "arrows", look: |tree, _| arrows::check(tree) },
+    Check { name: "no_std", look: arrows::no_std },
+    Check { name: "descriptions", look: |tree, _| arrows::descriptions(tree) },
+    Check { name: "file_sizes", look: |_, sources| Ok(files::sizes(sources)) },
+    Check { name: "function_sizes", look: |_, sources| Ok(functions::check(sources)) },
+    Check { name: "unsafe_places", look: |_, sources| Ok(unsafe_places::check(sources)) },
+    Check { name: "names", look: |_, sources| Ok(names::files(sources)) },
+    Check { name: "unfinished", look: |_, sources| Ok(names::unfinished(sources)) },
+    Check { name: "machine_paths", look: |_, sources| Ok(names::machine_paths(sources)) },
+    Check { name: "links", look: |tree, sources| Ok(links::check(&tree.root, sources)) },
+    Check { name: "architecture_size", look: |_, sources| Ok(links::architecture(sources)) },
+    Check { name: "tests_list", look: |tree, sources| tests_list::check(&tree.root, sources) },
+    Check { name: "format", look: |tree, _| format(tree) },
+];
+
+/// `cargo xtask tidy`.
+pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    let tree = Tree::open()?;
+    let sources = Sources::read(&tree.root)?;
+    if options.bless {
+        let count = tests_list::bless(&tree.root, &sources)?;
+        progress.note(&format!("tests/tests.list names {count} tests"));
+    }
+    let mut count = 0;
+    for check in CHECKS {
+        let findings = (check.look)(&tree, &sources)?;
+        for finding in &findings {
+            eprintln!("{}: {finding}", check.name);
+        }
+        count += findings.len();
+    }
+    for advice in files::advice(&sources) {
+        progress.note(&advice);
+    }
+    match count {
+        0 => {
+            progress.note(&format!("{} checks passed", CHECKS.len()));
+            Ok(())
+        }
+        _ => Err(Failure { status: 1, text: format!("{count} findings") }),
+    }
+}
+
+/// One check by itself.
+pub fn one(tree: &Tree, check: &Check) -> Result<Vec<String>> {
+    (check.look)(tree, &Sources::read(&tree.root)?)
+}
+
+fn format(tree: &Tree) -> Result<Vec<String>> {
+    let mut cargo = tree::cargo();
+    cargo.args(["fmt", "--all", "--check", "--manifest-path"]).arg(tree.root.join("Cargo.toml"));
+    let outcome = crate::shell::outcome(cargo.args(["--", "-l"]), std::time::Duration::from_secs(60))?;
+    let files = outcome.stdout.lines().chain(outcome.stderr.lines());
+    Ok(match outcome.status.success() {
+        true => Vec::new(),
+        false => files.map(|file| format!("{file} is not as rustfmt writes it; run `cargo fmt`")).collect(),
+    })
+}

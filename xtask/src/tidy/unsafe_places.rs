@@ -1,0 +1,81 @@
+//! Where the lint `unsafe_code` may be allowed. Everywhere else the workspace denies it.
+
+use super::files::{Source, Sources};
+
+/// Files that allow it and are not listed, and listed places that no longer need to be.
+pub fn check(sources: &Sources) -> Vec<String> {
+    // In two halves, so that this file does not name itself.
+    let attribute = concat!("allow(", "unsafe_code)");
+    let allowing: Vec<&str> =
+        code(sources).filter(|source| source.text.contains(attribute)).map(|source| source.path.as_str()).collect();
+    let strangers = allowing.iter().filter(|path| !PLACES.iter().any(|place| covers(place, path)));
+    let strangers = strangers.map(|path| {
+        format!("{path} allows unsafe code but is not listed in xtask/src/tidy/unsafe_places.rs; move it to a raw.rs")
+    });
+    let idle = PLACES.iter().filter(|place| !allowing.iter().any(|path| covers(place, path)));
+    let idle = idle.map(|place| format!("{place} allows no unsafe code any more; take it off the list"));
+    strangers.chain(idle).collect()
+}
+
+/// What is in a product. Tests play C programs and boot crates.
+fn code(sources: &Sources) -> impl Iterator<Item = &Source> {
+    sources.rust().filter(|source| !source.is_test() && !source.path.ends_with("/test_image.rs"))
+}
+
+/// A place is a file, or a folder and everything below it when it ends with `/`; `*` is one folder.
+fn covers(place: &str, path: &str) -> bool {
+    let (mut place, mut path) = (place.split('/'), path.split('/'));
+    loop {
+        match (place.next(), path.next()) {
+            (Some(""), Some(_)) | (None, None) => return true,
+            (Some("*"), Some(_)) => {}
+            (Some(wanted), Some(have)) if wanted == have => {}
+            _ => return false,
+        }
+    }
+}
+
+const PLACES: &[&str] = &[
+    "components/*/*/src/raw.rs",
+    "opal-core/src/datatype/",
+    "opal-core/src/mca/",
+    "opal-core/src/mem/",
+    "opal-core/src/queue/",
+    "opal-core/src/sync/",
+    "opal-core/src/sys/",
+    // The macros that register a component or define its symbols.
+    "opal-core/src/framework/",
+    "orte-core/src/framework/",
+    "ompi-core/src/framework/",
+    "ompi-core/src/abi/",
+    // Objects of MPI that hold what a C program gave: addresses of buffers, functions, extra state.
+    "ompi-core/src/comm.rs",
+    "ompi-core/src/data.rs",
+    "ompi-core/src/errhandler.rs",
+    "ompi-core/src/executor.rs",
+    "ompi-core/src/op.rs",
+    "ompi-core/src/request.rs",
+    "ompi-core/src/user_memory.rs",
+    // The table that is looked up without a lock.
+    "ompi-core/src/handle.rs",
+    // The safe interface for Rust programs stands on addresses, too.
+    "ompi-core/rust/src/",
+    // Abort, and a symbol that the compiler asks for.
+    "ompi-core/image/src/lib.rs",
+    // Fork, pidfd and friends.
+    "orte-core/tools/mpirun/src/raw.rs",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::covers;
+
+    #[test]
+    fn places() {
+        assert!(covers("components/*/*/src/raw.rs", "components/btl/sm/src/raw.rs"));
+        assert!(!covers("components/*/*/src/raw.rs", "components/btl/sm/src/send.rs"));
+        assert!(covers("opal-core/src/sys/", "opal-core/src/sys/a/b.rs"));
+        assert!(!covers("opal-core/src/sys/", "opal-core/src/system/b.rs"));
+        assert!(!covers("a/b.rs", "a/b.rs/c"));
+    }
+}
