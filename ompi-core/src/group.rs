@@ -193,7 +193,8 @@ mod tests {
     #[test]
     fn ranges_go_both_ways_and_are_checked() {
         let ten = group(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-        assert_eq!(ten.ranks_of(&[[6, 7, 1], [1, 6, 2], [0, 9, 4]]).unwrap_err().get(), Class::Rank as i32);
+        assert_eq!(ten.ranks_of(&[[6, 7, 1], [1, 6, 2], [0, 9, 4]]).unwrap(), [6, 7, 1, 3, 5, 0, 4, 8]);
+        assert_eq!(ten.ranks_of(&[[6, 7, 1], [7, 7, 1]]).unwrap_err().get(), Class::Rank as i32);
         assert_eq!(ten.ranks_of(&[[9, 1, -3], [0, 0, 5]]).unwrap(), [9, 6, 3, 0]);
         assert_eq!(ten.ranks_of(&[[1, 5, -1]]).unwrap_err().get(), Class::Arg as i32);
         assert_eq!(ten.ranks_of(&[[1, 5, 0]]).unwrap_err().get(), Class::Arg as i32);

@@ -136,7 +136,7 @@ impl<T: Send + Sync> Table<T> {
             return None;
         }
         // SAFETY: chunk k has 1024·2^k slots and index - 1024·2^k is less than that.
-        Some(unsafe { &*base.add((index - (FIRST << chunk)) as usize) })
+        Some(unsafe { &*base.wrapping_add((index - (FIRST << chunk)) as usize) })
     }
 
     fn reserve(&self) -> Option<u32> {

@@ -40,9 +40,16 @@ rows! {
     }
 
     /// Combines two local buffers. MPI 5.0 §6.9.7.
-    fn Reduce_local(
-        inbuf: ConstBuffer, inoutbuf: Buffer, count: Count, datatype: Committed, op: Op,
-    ) [large] => unsupported
+    fn Reduce_local(inbuf: ConstBuffer, inoutbuf: Buffer, count: Count, datatype: Committed, op: Op) [large] => {
+        not_in_place(inbuf, "inbuf")?;
+        not_in_place(inoutbuf, "inoutbuf")?;
+        let from = data(inbuf, count, datatype, "inbuf")?;
+        let to = data(inoutbuf, count, datatype, "inoutbuf")?;
+        distinct(&from, &to)?;
+        op.check(datatype)?;
+        // SAFETY: both buffers are the caller's by the standard.
+        unsafe { op.reduce(inbuf, inoutbuf, count, datatype) }
+    }
 
     /// Combines and scatters the result in equal blocks. MPI 5.0 §6.10.1.
     fn Reduce_scatter_block(

@@ -1,6 +1,10 @@
 //! What a datatype is: sizes, bounds, construction, name. MPI 5.0 §5.1 and §7.8.
 
-use super::kinds::{Aint, ConstBuffer, Datatype, LargeCount, Out, OutArray, OutCount, Raw, Text};
+use super::kinds::{Aint, ConstBuffer, Datatype, LargeCount, Out, OutArray, OutCount, Raw, Text, array_mut, give_text};
+use crate::datatype::{self, Contents, Datatype as Type};
+use crate::error::{Class, Fault, Result};
+use alloc::format;
+use alloc::vec::Vec;
 use core::ffi::{c_char, c_int};
 
 rows! {
@@ -64,19 +68,53 @@ rows! {
     fn Type_get_envelope(
         datatype: Datatype, num_integers: Out<c_int>, num_addresses: Out<c_int>, num_datatypes: Out<c_int>,
         combiner: Out<c_int>,
-    ) [] => unsupported
+    ) [] => {
+        let made = datatype.contents();
+        if !made.counts.is_empty() {
+            let why = "it was made with large counts; call MPI_Type_get_envelope_c";
+            return Err(Fault::new(Class::Type).argument("datatype").because(why));
+        }
+        num_integers.set(made.integers.len() as c_int);
+        num_addresses.set(made.addresses.len() as c_int);
+        num_datatypes.set(made.datatypes.len() as c_int);
+        combiner.set(datatype.combiner);
+        Ok(())
+    }
 
     /// As MPI_Type_get_envelope for constructors with large counts. MPI 5.0 §5.1.13.
     fn Type_get_envelope_c(
         datatype: Datatype, num_integers: Out<LargeCount>, num_addresses: Out<LargeCount>,
         num_large_counts: Out<LargeCount>, num_datatypes: Out<LargeCount>, combiner: Out<c_int>,
-    ) [] => unsupported
+    ) [] => {
+        let made = datatype.contents();
+        num_integers.set(made.integers.len() as LargeCount);
+        num_addresses.set(made.addresses.len() as LargeCount);
+        num_large_counts.set(made.counts.len() as LargeCount);
+        num_datatypes.set(made.datatypes.len() as LargeCount);
+        combiner.set(datatype.combiner);
+        Ok(())
+    }
 
     /// The arguments with which a datatype was made. MPI 5.0 §5.1.13.
     fn Type_get_contents(
         datatype: Datatype, max_integers: Raw<c_int>, max_addresses: Raw<c_int>, max_datatypes: Raw<c_int>,
         array_of_integers: OutArray<c_int>, array_of_addresses: OutArray<Aint>, array_of_datatypes: OutArray<usize>,
-    ) [] => unsupported
+    ) [] => {
+        let made = made(datatype)?;
+        if !made.counts.is_empty() {
+            let why = "it was made with large counts; call MPI_Type_get_contents_c";
+            return Err(Fault::new(Class::Type).argument("datatype").because(why));
+        }
+        // SAFETY: the arrays have room for that many elements by the standard.
+        unsafe { give(&made.integers, array_of_integers, max_integers.into(), "max_integers")? };
+        let addresses: Vec<Aint> = made.addresses.iter().map(|address| *address as Aint).collect();
+        // SAFETY: as above.
+        unsafe { give(&addresses, array_of_addresses, max_addresses.into(), "max_addresses")? };
+        room(made.datatypes.len(), max_datatypes.into(), "max_datatypes")?;
+        let handles: Result<Vec<usize>> = made.datatypes.iter().map(|datatype| datatype::register(datatype.clone())).collect();
+        // SAFETY: as above.
+        unsafe { give(&handles?, array_of_datatypes, max_datatypes.into(), "max_datatypes") }
+    }
 
     /// As MPI_Type_get_contents for constructors with large counts. MPI 5.0 §5.1.13.
     fn Type_get_contents_c(
@@ -84,14 +122,72 @@ rows! {
         max_large_counts: Raw<LargeCount>, max_datatypes: Raw<LargeCount>, array_of_integers: OutArray<c_int>,
         array_of_addresses: OutArray<Aint>, array_of_large_counts: OutArray<LargeCount>,
         array_of_datatypes: OutArray<usize>,
-    ) [] => unsupported
+    ) [] => {
+        let made = made(datatype)?;
+        // SAFETY: the arrays have room for that many elements by the standard.
+        unsafe { give(&made.integers, array_of_integers, max_integers, "max_integers")? };
+        // SAFETY: as above.
+        unsafe { give(&made.counts, array_of_large_counts, max_large_counts, "max_large_counts")? };
+        let addresses: Vec<Aint> = made.addresses.iter().map(|address| *address as Aint).collect();
+        // SAFETY: as above.
+        unsafe { give(&addresses, array_of_addresses, max_addresses, "max_addresses")? };
+        room(made.datatypes.len(), max_datatypes, "max_datatypes")?;
+        let handles: Result<Vec<usize>> = made.datatypes.iter().map(|datatype| datatype::register(datatype.clone())).collect();
+        // SAFETY: as above.
+        unsafe { give(&handles?, array_of_datatypes, max_datatypes, "max_datatypes") }
+    }
 
     /// The pair type of a value type and an index type. MPI 5.0 §5.1.2.
-    fn Type_get_value_index(value_type: Datatype, index_type: Datatype, pair_type: Out<usize>) [] => unsupported
+    fn Type_get_value_index(value_type: Datatype, index_type: Datatype, pair_type: Out<usize>) [] => {
+        pair_type.set(datatype::value_index(value_type, index_type));
+        Ok(())
+    }
 
     /// The name of a datatype. MPI 5.0 §7.8.
-    fn Type_get_name(datatype: Datatype, type_name: Out<c_char>, resultlen: Out<c_int>) [] => unsupported
+    fn Type_get_name(datatype: Datatype, type_name: Out<c_char>, resultlen: Out<c_int>) [] => {
+        // SAFETY: the standard asks for room of MPI_MAX_OBJECT_NAME characters.
+        unsafe { give_text(&datatype.name(), type_name, MAX_OBJECT_NAME, Some(resultlen)) };
+        Ok(())
+    }
 
     /// Names a datatype. MPI 5.0 §7.8.
-    fn Type_set_name(datatype: Datatype, type_name: Text) [] => unsupported
+    fn Type_set_name(datatype: Datatype, type_name: Text) [] => {
+        let mut name = type_name.to_string_lossy().into_owned();
+        name.truncate(name.floor_char_boundary(MAX_OBJECT_NAME - 1));
+        datatype.set_name(name);
+        Ok(())
+    }
+}
+
+/// MPI_MAX_OBJECT_NAME.
+const MAX_OBJECT_NAME: usize = 128;
+
+/// How a derived datatype was made; named ones were not.
+fn made(datatype: &Type) -> Result<&Contents> {
+    match datatype.combiner {
+        datatype::COMBINER_NAMED => {
+            let why = "a predefined datatype was made by no call";
+            Err(Fault::new(Class::Type).argument("datatype").because(why))
+        }
+        _ => Ok(datatype.contents()),
+    }
+}
+
+/// Copies an array to the user's.
+///
+/// # Safety
+/// There is room for `max` elements at `to`.
+unsafe fn give<T: Copy + 'static>(from: &[T], to: *mut T, max: LargeCount, argument: &'static str) -> Result<()> {
+    room(from.len(), max, argument)?;
+    // SAFETY: `from` is not longer than `max`.
+    let to = unsafe { array_mut(to, from.len(), argument)? };
+    to.copy_from_slice(from);
+    Ok(())
+}
+
+fn room(needed: usize, max: LargeCount, argument: &'static str) -> Result<()> {
+    match needed as LargeCount <= max {
+        true => Ok(()),
+        false => Err(Fault::new(Class::Arg).argument(argument).because(format!("{max} is not enough for {needed}"))),
+    }
 }

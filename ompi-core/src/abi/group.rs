@@ -25,8 +25,10 @@ rows! {
     fn Group_translate_ranks(
         group1: Group, n: Count, ranks1: Array<c_int>, group2: Group, ranks2: OutArray<c_int>,
     ) [] => {
-        // SAFETY: both arrays have `n` elements by the standard.
-        let (from, to) = unsafe { (array(ranks1, n, "ranks1")?, array_mut(ranks2, n, "ranks2")?) };
+        // SAFETY: the array has `n` elements by the standard.
+        let from = unsafe { array(ranks1, n, "ranks1")? };
+        // SAFETY: as above.
+        let to = unsafe { array_mut(ranks2, n, "ranks2")? };
         for (from, to) in from.iter().zip(to) {
             *to = match *from {
                 PROC_NULL => PROC_NULL,

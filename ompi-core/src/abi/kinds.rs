@@ -118,6 +118,11 @@ same! {
 }
 
 same! {
+    /// The datatype of which another one is made, which keeps it alive.
+    OldType, usize => Arc<Type>, |raw| datatype::get(raw).ok_or_else(|| bad_handle(Class::Type, "datatype", raw, 0x200))
+}
+
+same! {
     /// A committed datatype.
     Committed, usize => &'static Type, |raw| committed(raw)
 }
@@ -272,6 +277,40 @@ impl Kind for Count {
     #[inline(always)]
     unsafe fn check_large(raw: i64) -> Result<usize> {
         usize::try_from(raw).map_err(|_| negative(raw))
+    }
+}
+
+/// A number that remembers its width, for MPI_Type_get_contents: int, or MPI_Count in the `_c` twin.
+pub struct AnyNumber;
+
+impl Kind for AnyNumber {
+    type C = c_int;
+    type Large = i64;
+    type Value = datatype::Number;
+
+    unsafe fn check(raw: c_int) -> Result<datatype::Number> {
+        Ok(datatype::Number::Int(raw))
+    }
+
+    unsafe fn check_large(raw: i64) -> Result<datatype::Number> {
+        Ok(datatype::Number::Large(raw))
+    }
+}
+
+/// An MPI_Aint that is an MPI_Count in the `_c` twin; true for the twin.
+pub struct TwinAint;
+
+impl Kind for TwinAint {
+    type C = Aint;
+    type Large = LargeCount;
+    type Value = (i64, bool);
+
+    unsafe fn check(raw: Aint) -> Result<(i64, bool)> {
+        Ok((raw, false))
+    }
+
+    unsafe fn check_large(raw: LargeCount) -> Result<(i64, bool)> {
+        Ok((raw, true))
     }
 }
 

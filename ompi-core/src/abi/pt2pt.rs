@@ -131,8 +131,7 @@ rows! {
         let mut walk = unsafe { whole.convertor() };
         // SAFETY: the vector has room for all bytes of the message.
         let packed = unsafe { walk.pack(copy.as_mut_ptr(), whole.bytes()) };
-        let bytes = datatype::borrow(BYTE).ok_or(Class::Intern)?;
-        let out = Data { at: copy.as_mut_ptr(), count: packed, datatype: bytes };
+        let out = Data { at: copy.as_mut_ptr(), count: packed, datatype: datatype::byte() };
         // SAFETY: the buffer is writable by the standard until this call ends, which waits for the request.
         let request = unsafe { pml::selected().irecv(&whole, source, recvtag, user(comm))? };
         // SAFETY: `packed` bytes of the vector were just written.
@@ -152,9 +151,6 @@ rows! {
         comm: Comm, request: Out<usize>,
     ) [large] => unsupported
 }
-
-/// MPI_BYTE.
-const BYTE: usize = 583;
 
 /// The user's messages on a communicator.
 #[inline(always)]

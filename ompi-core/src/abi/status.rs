@@ -2,14 +2,14 @@
 
 use super::kinds::{Datatype, InStatus, LargeCount, Out, OutCount, Place, Rank, Raw, Signed};
 use crate::datatype::Datatype as Type;
-use crate::error::{Class, Fault, Result};
+use crate::error::Result;
 use crate::status::{Status, UNDEFINED};
 use core::ffi::c_int;
 
 rows! {
     /// Number of elements received. MPI 5.0 §3.2.5.
     fn Get_count(status: InStatus, datatype: Datatype, count: OutCount) [large] => {
-        count.set(whole(status.bytes(), datatype.layout.size() as u64).unwrap_or(UNDEFINED as i64));
+        count.set(datatype.count_in(&status).unwrap_or(UNDEFINED.into()));
         Ok(())
     }
 
@@ -39,13 +39,13 @@ rows! {
 
     /// Number of basic elements received. MPI 5.0 §5.1.11.
     fn Get_elements(status: InStatus, datatype: Datatype, count: OutCount) [large] => {
-        count.set(elements(&status, datatype));
+        count.set(datatype.elements_in(&status).unwrap_or(UNDEFINED.into()));
         Ok(())
     }
 
     /// Number of basic elements received, as MPI_Count. Deprecated. MPI 5.0 §16.4.
     fn Get_elements_x(status: InStatus, datatype: Datatype, count: Out<LargeCount>) [] => {
-        count.set(elements(&status, datatype));
+        count.set(datatype.elements_in(&status).unwrap_or(UNDEFINED.into()));
         Ok(())
     }
 
@@ -92,36 +92,10 @@ rows! {
     }
 }
 
-/// How many elements of `size` bytes these are; `None` if they are no whole number.
-fn whole(bytes: u64, size: u64) -> Option<i64> {
-    match (bytes, size) {
-        (0, _) => Some(0),
-        (_, 0) => None,
-        _ => bytes.is_multiple_of(size).then(|| (bytes / size) as i64),
-    }
-}
-
-/// Basic elements received. MPI_UNDEFINED where the end of the data is within one, or within an element of a datatype
-/// that is made of several basic types.
-fn elements(status: &Status, datatype: &Type) -> i64 {
-    let layout = &datatype.layout;
-    let (bytes, size, inside) = (status.bytes(), layout.size() as u64, layout.primitives() as u64);
-    if let Some(count) = whole(bytes, size) {
-        return count * inside as i64;
-    }
-    let basic = layout.primitive().and_then(|_| size.checked_div(inside));
-    basic.and_then(|basic| whole(bytes, basic)).unwrap_or(UNDEFINED as i64)
-}
-
-/// Says that a status stands for `count` basic elements.
+/// MPI_Status_set_elements and its relatives.
 fn set_elements(status: Place<Status>, datatype: &Type, count: i64) -> Result<()> {
-    let layout = &datatype.layout;
-    let bytes = u64::try_from(count)
-        .map_err(|_| Fault::new(Class::Count).argument("count").because("it is negative"))?
-        .checked_mul(layout.size() as u64)
-        .ok_or(Class::Count)?;
     let mut new = status.get();
-    new.set_bytes(bytes.checked_div(layout.primitives() as u64).unwrap_or(0));
+    datatype.set_elements(&mut new, count)?;
     status.set(new);
     Ok(())
 }

@@ -160,7 +160,7 @@ pub unsafe fn array<T>(at: *const T, length: usize, argument: &'static str) -> R
 ///
 /// # Safety
 /// The array has that many elements, and nobody else looks at them.
-pub unsafe fn array_mut<T>(at: *mut T, length: usize, argument: &'static str) -> Result<&'static mut [T]> {
+pub unsafe fn array_mut<'a, T>(at: *mut T, length: usize, argument: &'static str) -> Result<&'a mut [T]> {
     if length == 0 {
         return Ok(&mut []);
     }
@@ -180,7 +180,7 @@ pub unsafe fn give_text(text: &str, at: Place<c_char>, room: usize, length: Opti
     // SAFETY: at most room - 1 bytes.
     unsafe { core::ptr::copy_nonoverlapping(text.as_ptr(), at.as_ptr().cast(), bytes) };
     // SAFETY: the last of at most `room` characters.
-    unsafe { at.as_ptr().add(bytes).write(0) };
+    unsafe { at.as_ptr().wrapping_add(bytes).write(0) };
     if let Some(length) = length {
         length.set(bytes as c_int);
     }
