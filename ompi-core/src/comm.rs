@@ -50,7 +50,9 @@ pub struct Communicator {
 }
 
 impl Communicator {
-    fn new(
+    /// A communicator without matching and collectives: a step of making one, and enough for who asks it nothing but
+    /// its groups.
+    pub fn new(
         group: Arc<Group>,
         remote: Option<Arc<Group>>,
         context: u32,

@@ -297,6 +297,31 @@ fn alltoalls() {
     });
 }
 
+#[test]
+fn types_differ_between_sender_and_receiver() {
+    everywhere(|member| {
+        let (rank, size) = (member.rank(), member.size());
+        let (spread, close) = (Shape::vector(), Shape::pair());
+        for root in 0..size {
+            let mine = values(rank, root, 2 * 9);
+            let all: Vec<i32> = (0..size).flat_map(|other| values(other, root, 2 * 9)).collect();
+            let mut own = Buffer::of(&spread, &mine);
+            let mut whole = Buffer::new(&close, size * 9);
+            let to = whole.part(9);
+            ok(gather::gather(member, Source::From(own.data()), (rank == root).then_some(&to), root))?;
+            same(whole.differs(if rank == root { &all } else { &[] }))?;
+            let mut shape = if rank % 2 == 0 { Buffer::new(&spread, 9) } else { Buffer::new(&close, 9) };
+            let sent = values(root, root, 2 * 9);
+            if rank == root {
+                shape.set(0, &sent);
+            }
+            ok(bcast::bcast(member, &shape.data(), root))?;
+            same(shape.differs(&sent))?;
+        }
+        Ok(())
+    });
+}
+
 /// Composition of affine functions x -> a·x + b: associative, not commutative.
 fn compose(first: [i32; 2], second: [i32; 2]) -> [i32; 2] {
     [first[0].wrapping_mul(second[0]), first[0].wrapping_mul(second[1]).wrapping_add(first[1])]

@@ -1,7 +1,7 @@
 //! MPI_Gather and MPI_Gatherv: the root receives from everyone.
 
 use ompi_core::data::{Blocks, Data, Source};
-use ompi_core::error::Result;
+use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
 
 /// `to`, at the root: `count` elements per rank.
@@ -42,7 +42,12 @@ fn linear<'a, E: Executor + ?Sized>(
             executor.finish()
         }
         (_, Source::From(own)) => executor.send(&own, root),
-        // MPI_IN_PLACE has no meaning but at the root; the caller has refused it.
-        (_, Source::InPlace) => unreachable!("MPI_IN_PLACE is for the root"),
+        (_, Source::InPlace) => Err(in_place_elsewhere("sendbuf")),
     }
+}
+
+/// MPI_IN_PLACE has no meaning at other ranks than the root.
+#[cold]
+pub(crate) fn in_place_elsewhere(argument: &'static str) -> Fault {
+    Fault::new(Class::Buffer).argument(argument).because("MPI_IN_PLACE is for the root only")
 }

@@ -1,5 +1,6 @@
 //! MPI_Reduce by a binomial tree.
 
+use crate::gather::in_place_elsewhere;
 use ompi_core::data::{Data, Source};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
@@ -21,8 +22,7 @@ pub fn reduce<E: Executor + ?Sized>(
     let own = match (from, to) {
         (Source::From(own), _) => own,
         (Source::InPlace, Some(to)) if at_root => *to,
-        // The caller has refused it elsewhere.
-        (Source::InPlace, _) => unreachable!("MPI_IN_PLACE is for the root"),
+        (Source::InPlace, _) => return Err(in_place_elsewhere("sendbuf")),
     };
     op.check(own.datatype)?;
     if own.count == 0 {

@@ -1,5 +1,6 @@
 //! MPI_Scatter and MPI_Scatterv: the root sends to everyone.
 
+use crate::gather::in_place_elsewhere;
 use ompi_core::data::{Blocks, Data};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
@@ -42,7 +43,6 @@ pub(crate) fn linear<'a, E: Executor + ?Sized>(
             executor.finish()
         }
         (_, Some(to)) => executor.recv(to, root),
-        // MPI_IN_PLACE has no meaning but at the root; the caller has refused it.
-        (_, None) => unreachable!("MPI_IN_PLACE is for the root"),
+        (_, None) => Err(in_place_elsewhere("recvbuf")),
     }
 }

@@ -1,0 +1,107 @@
+//! coll/self against the standard: copies, MPI_IN_PLACE, exscan.
+#![allow(unsafe_code)] // the framework's methods
+
+use ompi_core::comm::Communicator;
+use ompi_core::data::{Blocks, Counts, Data, Source, TypedBlocks};
+use ompi_core::datatype;
+use ompi_core::errhandler;
+use ompi_core::error::Class;
+use ompi_core::framework::coll::{ALL_FUNCTIONS, Component, FUNCTIONS, Module};
+use ompi_core::framework::op::Operation;
+use ompi_core::group::Group;
+use ompi_core::op::Op;
+use std::sync::Arc;
+use test_coll::{Buffer, Shape};
+
+opal_core::image![memcpy_portable, op_scalar, coll_basic, coll_self];
+
+/// Never dropped: that would tell the PML, which does not run here.
+fn communicator(size: u32) -> &'static Communicator {
+    opal_core::sync::raise_threads();
+    datatype::open();
+    let members: Box<[u32]> = (0..size).collect();
+    let contexts = members.iter().map(|_| 0).collect();
+    Box::leak(Box::new(Communicator::new(Arc::new(Group::new(members, 0)), None, 0, contexts, errhandler::FATAL)))
+}
+
+fn module(comm: &Communicator) -> Arc<dyn Module> {
+    coll_self::COMPONENT.query(comm).unwrap().1
+}
+
+#[test]
+fn it_serves_one_process_only_and_outbids_basic() {
+    assert!(coll_self::COMPONENT.query(communicator(2)).is_err());
+    let alone = communicator(1);
+    let (priority, module) = coll_self::COMPONENT.query(alone).unwrap();
+    assert_eq!(module.functions(), ALL_FUNCTIONS);
+    assert_eq!(ALL_FUNCTIONS.count_ones() as usize, FUNCTIONS);
+    assert!(priority > coll_basic::COMPONENT.query(alone).unwrap().0);
+    module.barrier(alone).unwrap();
+}
+
+#[test]
+fn everything_is_a_copy() {
+    let comm = communicator(1);
+    let module = module(comm);
+    let (spread, close) = (Shape::vector(), Shape::pair());
+    let values: Vec<i32> = (0..14).map(|value| value * 3 - 7).collect();
+    let (counts, zero) = (Counts::Int(&[7]), Counts::Int(&[0]));
+    type Call<'a> = &'a dyn Fn(Data<'_>, Data<'_>) -> ompi_core::error::Result<()>;
+    let blocks = |data: Data<'static>| Blocks { at: data.at, counts, displacements: zero, datatype: data.datatype };
+    fn forever(data: Data<'_>) -> Data<'static> {
+        // SAFETY: the buffers of this test outlive the calls.
+        unsafe { core::mem::transmute(data) }
+    }
+    // SAFETY of all calls: the buffers are valid.
+    let calls: [(&str, Call<'_>); 9] = [
+        ("gather", &|from, to| unsafe { module.gather(Source::From(from), Some(&to), 0, comm) }),
+        ("gatherv", &|from, to| unsafe { module.gatherv(Source::From(from), Some(&blocks(forever(to))), 0, comm) }),
+        ("scatter", &|from, to| unsafe { module.scatter(Some(&from), Some(&to), 0, comm) }),
+        ("scatterv", &|from, to| unsafe { module.scatterv(Some(&blocks(forever(from))), Some(&to), 0, comm) }),
+        ("allgather", &|from, to| unsafe { module.allgather(Source::From(from), &to, comm) }),
+        ("allgatherv", &|from, to| unsafe { module.allgatherv(Source::From(from), &blocks(forever(to)), comm) }),
+        ("alltoall", &|from, to| unsafe { module.alltoall(Source::From(from), &to, comm) }),
+        ("alltoallv", &|from, to| unsafe {
+            module.alltoallv(Some(&blocks(forever(from))), &blocks(forever(to)), comm)
+        }),
+        ("alltoallw", &|from, to| unsafe {
+            let (a, b) = ([from.datatype], [to.datatype]);
+            let typed = |at, datatypes| TypedBlocks { at, counts, displacements: zero, datatypes };
+            module.alltoallw(Some(&typed(from.at, &a)), &typed(to.at, &b), comm)
+        }),
+    ];
+    for (name, call) in calls {
+        let (mut from, mut to) = (Buffer::of(&spread, &values), Buffer::new(&close, 7));
+        call(from.data(), to.data()).unwrap();
+        assert_eq!(to.differs(&values), None, "{name}");
+        assert_eq!(from.differs(&values), None, "{name}");
+    }
+}
+
+#[test]
+fn reductions_of_one() {
+    let comm = communicator(1);
+    let module = module(comm);
+    let int = datatype::borrow(521).unwrap();
+    let sum = Op::Predefined(Operation::Sum);
+    let (mut a, mut b) = ([1i32, 2, 3], [9i32; 3]);
+    let from = Data { at: a.as_mut_ptr().cast(), count: 3, datatype: int };
+    let to = Data { at: b.as_mut_ptr().cast(), ..from };
+    // SAFETY: three ints each.
+    unsafe { module.exscan(Source::From(from), &to, &sum, comm) }.unwrap();
+    assert_eq!(b, [9; 3], "the first rank's buffer stays");
+    // SAFETY: as above.
+    unsafe { module.allreduce(Source::InPlace, &to, &sum, comm) }.unwrap();
+    assert_eq!(b, [9; 3]);
+    // SAFETY: as above.
+    unsafe { module.scan(Source::From(from), &to, &sum, comm) }.unwrap();
+    assert_eq!(b, [1, 2, 3]);
+    let double = Data { datatype: datatype::borrow(532).unwrap(), count: 1, ..to };
+    // SAFETY: as above.
+    let fault = unsafe { module.allreduce(Source::InPlace, &double, &Op::Predefined(Operation::Band), comm) };
+    assert_eq!(fault.unwrap_err().get(), Class::Op as i32);
+    let short = Data { count: 2, ..to };
+    // SAFETY: as above.
+    let fault = unsafe { module.allgather(Source::From(from), &short, comm) };
+    assert_eq!(fault.unwrap_err().get(), Class::Truncate as i32);
+}
