@@ -96,7 +96,7 @@ fn run(seed: u64, sources: u32, tags: u32, steps: u32) {
 
 #[test]
 fn as_the_model_does() {
-    for seed in 1..200 {
+    for seed in 1..200u64 {
         run(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), 1 + seed as u32 % 5, 1 + seed as u32 % 7, 2000);
     }
 }

@@ -1,0 +1,1 @@
+pub fn run(_seed: u64) {}
