@@ -14,6 +14,7 @@ mod probe;
 mod programs;
 mod report;
 mod steps;
+mod walk;
 
 use crate::failure::{Failure, Result, refuse};
 use crate::progress::Progress;
@@ -192,5 +193,6 @@ const TIERS: &[Tier] = &[
     Tier { name: "c", budget_minutes: 6.0, run: programs::tier, ci_only: false },
     Tier { name: "probe", budget_minutes: 1.0, run: probe::tier, ci_only: false },
     Tier { name: "valgrind", budget_minutes: 2.0, run: memcheck::tier, ci_only: false },
+    Tier { name: "walk", budget_minutes: 0.5, run: walk::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
 ];
