@@ -112,6 +112,11 @@ impl Product<'_> {
     }
 
     fn two_ranks(&self) -> Result<String> {
+        let names = || self.choice.components.iter().map(|component| component.name.as_str());
+        if !names().any(|name| name == "ess/env") || !names().any(|name| name.starts_with("btl/") && name != "btl/self")
+        {
+            return Ok("left out: without ess/env and a btl beside btl/self every process runs alone".to_owned());
+        }
         let program = self.compile("mpicc", "smoke.c", "smoke.two", &["-DRANKS=2"])?;
         let said = self.launch(Command::new(self.stage.join("bin/mpirun")).args(["-n", "2"]).arg(program), &[])?;
         match said.stdout.lines().count() {
