@@ -29,6 +29,7 @@ const FINALIZED: u32 = 3;
 
 static STATE: AtomicU32 = AtomicU32::new(BEFORE);
 static THREAD_LEVEL: AtomicU32 = AtomicU32::new(0);
+static MAIN_THREAD: AtomicU32 = AtomicU32::new(0);
 
 /// Parameters of MPI as a whole: `mpi_<name>`.
 pub static FRAMEWORK: Framework =
@@ -75,6 +76,11 @@ pub fn is_finalized() -> bool {
 /// The level in force.
 pub fn thread_level() -> i32 {
     THREAD_LEVEL.load(Ordering::Relaxed) as i32
+}
+
+/// Whether the calling thread is the one that started MPI.
+pub fn is_main_thread() -> bool {
+    MAIN_THREAD.load(Ordering::Relaxed) == sys::thread_id()
 }
 
 /// For rows: refuses a call before MPI_Init and after MPI_Finalize.
@@ -137,6 +143,7 @@ pub fn init(wanted: ThreadLevel) -> Result<ThreadLevel> {
         raise_threads();
     }
     THREAD_LEVEL.store(wanted as u32, Ordering::Relaxed);
+    MAIN_THREAD.store(sys::thread_id(), Ordering::Relaxed);
     let environment = match start() {
         Ok(environment) => environment,
         // What went wrong was said where it happened. Nothing works without the rest: end here, as mpirun expects.

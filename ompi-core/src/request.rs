@@ -21,7 +21,9 @@ use core::cell::UnsafeCell;
 use opal_core::sync::{AtomicPtr, AtomicU32, AtomicU64, Guarded, Ordering, threads_possible};
 use opal_core::wait;
 
+pub mod exchange;
 pub mod handles;
+pub mod persistent;
 
 /// MPI_REQUEST_NULL.
 pub const NULL: usize = 0x180;
@@ -45,7 +47,8 @@ pub enum Kind {
     Generic,
     /// As `Generic`, and the driver's `poll` is called by whoever waits.
     Polled,
-    /// Can be started again after it has completed; made inactive. `query` and `release` are called.
+    /// Can be started again after it has completed; made inactive. `query` and `release` are called,
+    /// and `poll` by whoever waits.
     Persistent,
 }
 
@@ -54,7 +57,7 @@ pub trait Driver: Sync {
     /// MPI_Cancel. May [`complete`] the request with a cancelled status, or do nothing.
     fn cancel(&self, _token: u64, _id: Id) {}
 
-    /// [`Kind::Polled`]: tries to move the operation on.
+    /// [`Kind::Polled`] and [`Kind::Persistent`]: tries to move the operation on.
     fn poll(&self, _token: u64) {}
 
     /// [`Kind::Persistent`]: starts the operation; the request is active already.
@@ -131,7 +134,7 @@ pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Req
         Kind::Send | Kind::Recv => ACTIVE,
         Kind::Generic => ACTIVE | QUERIED,
         Kind::Polled => ACTIVE | QUERIED | POLLED,
-        Kind::Persistent => INACTIVE | QUERIED | PERSISTENT,
+        Kind::Persistent => INACTIVE | QUERIED | PERSISTENT | POLLED,
     };
     let generation = slot.word.load(Ordering::Relaxed) & GENERATION;
     // Release: who learns of the handle sees the driver; the handle itself travels by the program's own means.

@@ -62,6 +62,11 @@ impl Status {
         self.internal[2] = if cancelled { self.internal[2] | CANCELLED } else { self.internal[2] & !CANCELLED };
     }
 
+    /// The empty status of an operation that failed with this code.
+    pub const fn failed(code: i32) -> Status {
+        Status { error: code, ..Status::EMPTY }
+    }
+
     /// For a failed operation: the context number of its communicator, whose error handler a completing call raises.
     pub const fn context(&self) -> Option<u32> {
         (self.internal[3] as u32).checked_sub(1)

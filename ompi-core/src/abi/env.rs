@@ -85,7 +85,10 @@ rows! {
     }
 
     /// Whether this thread started MPI. MPI 5.0 §11.6.2.
-    fn Is_thread_main(flag: Out<c_int>) [] => unsupported
+    fn Is_thread_main(flag: Out<c_int>) [] => {
+        flag.set(c_int::from(init::is_main_thread()));
+        Ok(())
+    }
 
     /// Allocates memory that may suit communication. MPI 5.0 §9.2.
     fn Alloc_mem(size: Raw<Aint>, info: Hints, baseptr: Raw<*mut c_void>) [] => {

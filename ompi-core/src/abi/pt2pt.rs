@@ -8,7 +8,7 @@ use crate::data::Data;
 use crate::datatype;
 use crate::error::{Class, Result};
 use crate::framework::pml::{self, Lane, Mode};
-use crate::request::{Request, handles};
+use crate::request::{Request, exchange, handles};
 use crate::status::Status;
 use alloc::vec::Vec;
 
@@ -125,16 +125,12 @@ rows! {
         let whole = data(buf, count, datatype, "buf")?;
         rank_to(dest, comm, "dest")?;
         rank_from(source, comm, "source")?;
-        let mut copy = Vec::new();
-        copy.try_reserve_exact(whole.bytes()).map_err(|_| Class::NoMem)?;
         // SAFETY: the buffer is readable by the standard.
-        let mut walk = unsafe { whole.convertor() };
-        // SAFETY: the vector has room for all bytes of the message.
-        let packed = unsafe { walk.pack(copy.as_mut_ptr(), whole.bytes()) };
-        let out = Data { at: copy.as_mut_ptr(), count: packed, datatype: datatype::byte() };
+        let mut copy = unsafe { packed(&whole)? };
+        let out = Data { at: copy.as_mut_ptr(), count: copy.len(), datatype: datatype::byte() };
         // SAFETY: the buffer is writable by the standard until this call ends, which waits for the request.
         let request = unsafe { pml::selected().irecv(&whole, source, recvtag, user(comm))? };
-        // SAFETY: `packed` bytes of the vector were just written.
+        // SAFETY: the copy lives until the send is over.
         let sent = unsafe { pml::selected().send(&out, dest, sendtag, Mode::Standard, user(comm)) };
         finish_exchange(request, sent)?.deliver(status)
     }
@@ -143,13 +139,37 @@ rows! {
     fn Isendrecv(
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, dest: Rank, sendtag: Tag, recvbuf: Buffer,
         recvcount: Count, recvtype: Committed, source: Rank, recvtag: RecvTag, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        let out = data(sendbuf, sendcount, sendtype, "sendbuf")?;
+        let inward = data(recvbuf, recvcount, recvtype, "recvbuf")?;
+        rank_to(dest, comm, "dest")?;
+        rank_from(source, comm, "source")?;
+        // SAFETY: the receive buffer is writable until the request completes, by the standard.
+        let receive = unsafe { pml::selected().irecv(&inward, source, recvtag, user(comm))? };
+        // SAFETY: the send buffer is readable until the request completes, by the standard.
+        let sent = unsafe { pml::selected().isend(&out, dest, sendtag, Mode::Standard, user(comm)) };
+        request.set(begin_exchange(receive, sent, Vec::new())?.into_handle());
+        Ok(())
+    }
 
     /// Begins a send and a receive through one buffer. MPI 5.0 §3.10.
     fn Isendrecv_replace(
         buf: Buffer, count: Count, datatype: Committed, dest: Rank, sendtag: Tag, source: Rank, recvtag: RecvTag,
         comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        let whole = data(buf, count, datatype, "buf")?;
+        rank_to(dest, comm, "dest")?;
+        rank_from(source, comm, "source")?;
+        // SAFETY: the buffer is readable by the standard.
+        let mut copy = unsafe { packed(&whole)? };
+        let out = Data { at: copy.as_mut_ptr(), count: copy.len(), datatype: datatype::byte() };
+        // SAFETY: the buffer is writable until the request completes, by the standard.
+        let receive = unsafe { pml::selected().irecv(&whole, source, recvtag, user(comm))? };
+        // SAFETY: the copy lives as long as the request and does not move when the vector does.
+        let sent = unsafe { pml::selected().isend(&out, dest, sendtag, Mode::Standard, user(comm)) };
+        request.set(begin_exchange(receive, sent, copy)?.into_handle());
+        Ok(())
+    }
 }
 
 /// The user's messages on a communicator.
@@ -166,4 +186,27 @@ fn finish_exchange(receive: Request, sent: Result<()>) -> Result<Status> {
     }
     let status = handles::wait(&mut handle)?;
     sent.map(|()| status)
+}
+
+/// One request for both halves of an exchange. If the send failed nothing may ever come: the receive is cancelled.
+fn begin_exchange(receive: Request, sent: Result<Request>, copy: Vec<u8>) -> Result<Request> {
+    match sent {
+        Ok(send) => exchange::join(receive, send, copy),
+        Err(fault) => finish_exchange(receive, Err(fault)).and(Err(Class::Intern.into())),
+    }
+}
+
+/// The data of a message in one piece.
+///
+/// # Safety
+/// The data is readable.
+unsafe fn packed(data: &Data<'_>) -> Result<Vec<u8>> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(data.bytes()).map_err(|_| Class::NoMem)?;
+    copy.resize(data.bytes(), 0);
+    // SAFETY: the caller's promise.
+    let mut walk = unsafe { data.convertor() };
+    // SAFETY: the vector is as long as the data.
+    unsafe { walk.pack(copy.as_mut_ptr(), data.bytes()) };
+    Ok(copy)
 }

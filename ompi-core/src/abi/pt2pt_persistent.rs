@@ -1,12 +1,28 @@
 //! Persistent sends and receives. MPI 5.0 §3.9.
 
-use super::kinds::{Buffer, Comm, Committed, ConstBuffer, Count, Out, OutArray, Rank, RecvTag, Tag};
+use super::kinds::{
+    Buffer, Comm, CommHandle, Committed, ConstBuffer, Count, OldType, Out, OutArray, Rank, RecvTag, Tag, array, data,
+    rank_from, rank_to,
+};
+use crate::error::{Class, Fault, Result};
+use crate::framework::pml::Mode;
+use crate::request::handles;
+use crate::request::persistent::{Operation, prepare};
 
 rows! {
     /// Makes a persistent request for a standard send. MPI 5.0 §3.9.
     fn Send_init(
-        buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        buf: ConstBuffer, count: Count, datatype: OldType, dest: Rank, tag: Tag, comm: CommHandle,
+        request: Out<usize>,
+    ) [large] => {
+        let (handle, comm) = comm;
+        rank_to(dest, comm, "dest")?;
+        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, mode: Some(Mode::Standard) };
+        check(&operation)?;
+        // SAFETY: from every start to its completion the buffer is readable by the standard.
+        request.set(unsafe { prepare(operation)? }.into_handle());
+        Ok(())
+    }
 
     /// Makes a persistent request for a buffered send. MPI 5.0 §3.9.
     fn Bsend_init(
@@ -15,22 +31,64 @@ rows! {
 
     /// Makes a persistent request for a synchronous send. MPI 5.0 §3.9.
     fn Ssend_init(
-        buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        buf: ConstBuffer, count: Count, datatype: OldType, dest: Rank, tag: Tag, comm: CommHandle,
+        request: Out<usize>,
+    ) [large] => {
+        let (handle, comm) = comm;
+        rank_to(dest, comm, "dest")?;
+        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, mode: Some(Mode::Synchronous) };
+        check(&operation)?;
+        // SAFETY: from every start to its completion the buffer is readable by the standard.
+        request.set(unsafe { prepare(operation)? }.into_handle());
+        Ok(())
+    }
 
     /// Makes a persistent request for a ready send. MPI 5.0 §3.9.
     fn Rsend_init(
-        buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        buf: ConstBuffer, count: Count, datatype: OldType, dest: Rank, tag: Tag, comm: CommHandle,
+        request: Out<usize>,
+    ) [large] => {
+        let (handle, comm) = comm;
+        rank_to(dest, comm, "dest")?;
+        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, mode: Some(Mode::Ready) };
+        check(&operation)?;
+        // SAFETY: from every start to its completion the buffer is readable by the standard.
+        request.set(unsafe { prepare(operation)? }.into_handle());
+        Ok(())
+    }
 
     /// Makes a persistent request for a receive. MPI 5.0 §3.9.
     fn Recv_init(
-        buf: Buffer, count: Count, datatype: Committed, source: Rank, tag: RecvTag, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        buf: Buffer, count: Count, datatype: OldType, source: Rank, tag: RecvTag, comm: CommHandle,
+        request: Out<usize>,
+    ) [large] => {
+        let (handle, comm) = comm;
+        rank_from(source, comm, "source")?;
+        let operation = Operation { at: buf, count, datatype, peer: source, tag, comm: handle, mode: None };
+        check(&operation)?;
+        // SAFETY: from every start to its completion the buffer is writable by the standard.
+        request.set(unsafe { prepare(operation)? }.into_handle());
+        Ok(())
+    }
 
     /// Starts a persistent request. MPI 5.0 §3.9.
-    fn Start(request: Out<usize>) [] => unsupported
+    fn Start(request: Out<usize>) [] => {
+        handles::start(request.get())
+    }
 
     /// Starts several persistent requests. MPI 5.0 §3.9.
-    fn Startall(count: Count, array_of_requests: OutArray<usize>) [] => unsupported
+    fn Startall(count: Count, array_of_requests: OutArray<usize>) [] => {
+        // SAFETY: the array has `count` elements by the standard.
+        let requests = unsafe { array(array_of_requests, count, "array_of_requests")? };
+        requests.iter().try_for_each(|request| handles::start(*request))
+    }
+}
+
+/// What every start relies on: a committed datatype, and a buffer where there is data.
+fn check(operation: &Operation) -> Result<()> {
+    if !operation.datatype.is_committed() {
+        let why = "the datatype is not committed; call MPI_Type_commit first";
+        return Err(Fault::new(Class::Type).argument("datatype").because(why));
+    }
+    data(operation.at, operation.count, &operation.datatype, "buf").map(drop)
 }

@@ -1,6 +1,6 @@
 //! Looking for messages, and receiving what was found. MPI 5.0 §3.8.
 
-use super::kinds::{Buffer, Comm, Committed, Count, Out, Rank, RecvTag, StatusOut, Tag, data, rank_from};
+use super::kinds::{Buffer, Comm, Committed, Count, Out, Rank, RecvTag, StatusOut, data, rank_from};
 use crate::error::{Class, Fault, Result};
 use crate::framework::pml::{self, Lane, Matched};
 use crate::request::handles;
@@ -17,7 +17,7 @@ rows! {
     }
 
     /// Waits until a message could be received. MPI 5.0 §3.8.1.
-    fn Probe(source: Rank, tag: Tag, comm: Comm, status: StatusOut) [] => {
+    fn Probe(source: Rank, tag: RecvTag, comm: Comm, status: StatusOut) [] => {
         rank_from(source, comm, "source")?;
         pml::selected().probe(source, tag, Lane { comm, collective: false })?.deliver(status)
     }

@@ -69,6 +69,11 @@ pub fn pid() -> u32 {
     0
 }
 
+/// There is one thread in each memory.
+pub fn thread_id() -> u32 {
+    0
+}
+
 /// The node's name from the boot line.
 pub fn hostname() -> String {
     String::from(variable("HOSTNAME").unwrap_or("bare"))

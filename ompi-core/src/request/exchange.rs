@@ -1,0 +1,87 @@
+//! A send and a receive under one request: MPI_Isendrecv, MPI 5.0 §3.10.
+
+use super::handles;
+use super::{Driver, Id, Kind, NULL, Request, complete, create};
+use crate::error::{Class, Result};
+use crate::handle::Table;
+use crate::status::Status;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use opal_core::sync::Guarded;
+
+/// One request for both, complete when both are; its status is the receive's. `copy` is what the send reads, if it is
+/// not the user's buffer, and lives as long.
+pub fn join(receive: Request, send: Request, copy: Vec<u8>) -> Result<Request> {
+    let parts = Parts { receive: receive.into_handle(), send: send.into_handle(), status: Status::EMPTY, id: None };
+    let token = PAIRS.insert(Arc::new(Pair { parts: Guarded::new(Some(parts)), _copy: copy })).ok_or(Class::NoMem)?;
+    let request = create(Kind::Polled, &Exchange, token as u64).inspect_err(|_| drop(PAIRS.remove(token)))?;
+    // Nobody else knows the request yet, so nobody polls it.
+    if let Some(parts) = PAIRS.get(token).ok_or(Class::Intern)?.parts.lock().as_mut() {
+        parts.id = Some(request.id());
+    }
+    Ok(request)
+}
+
+struct Parts {
+    receive: usize,
+    send: usize,
+    status: Status,
+    id: Option<Id>,
+}
+
+struct Pair {
+    parts: Guarded<Option<Parts>>,
+    _copy: Vec<u8>,
+}
+
+static PAIRS: Table<Pair> = Table::new();
+
+struct Exchange;
+
+impl Driver for Exchange {
+    fn poll(&self, token: u64) {
+        let Some(pair) = PAIRS.get(token as usize) else { return };
+        // Taken out, so that of two threads that wait one asks the PML, and nothing is locked meanwhile.
+        let taken = pair.parts.lock().take();
+        let Some(mut parts) = taken else { return };
+        // A send that has failed already is what the request's status tells.
+        if let Some(status) = ended(&mut parts.receive).filter(|_| parts.status.error == 0) {
+            parts.status = status;
+        }
+        if let Some(status) = ended(&mut parts.send).filter(|status| status.error != 0)
+            && parts.status.error == 0
+        {
+            parts.status.fail(status.error, status.context().unwrap_or(0));
+        }
+        match (parts.receive, parts.send, parts.id) {
+            (NULL, NULL, Some(id)) => complete(id, parts.status),
+            _ => *pair.parts.lock() = Some(parts),
+        }
+    }
+
+    fn cancel(&self, token: u64, _id: Id) {
+        let receive = PAIRS.get(token as usize).and_then(|pair| pair.parts.lock().as_ref().map(|parts| parts.receive));
+        if let Some(receive) = receive.filter(|handle| *handle != NULL) {
+            // Whether it is cancelled its status will say.
+            let _asked = handles::cancel(receive);
+        }
+    }
+
+    fn release(&self, token: u64) {
+        PAIRS.remove(token as usize);
+    }
+}
+
+/// The status of a part that ends just now; its handle is null afterwards.
+fn ended(handle: &mut usize) -> Option<Status> {
+    if *handle == NULL {
+        return None;
+    }
+    match handles::test(handle) {
+        Ok(status) => status,
+        Err(fault) => {
+            *handle = NULL;
+            Some(Status::failed(fault.get()))
+        }
+    }
+}

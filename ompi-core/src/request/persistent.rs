@@ -1,0 +1,106 @@
+//! Persistent sends and receives: MPI 5.0 §3.9. Each start makes an ordinary request of the PML and follows it.
+//!
+//! **Invariant:** nothing here is locked while the PML runs.
+
+use super::handles;
+use super::{Driver, Id, Kind, Request, complete, create};
+use crate::comm::{self, Communicator};
+use crate::data::Data;
+use crate::datatype::Datatype;
+use crate::error::{Class, Result};
+use crate::framework::pml::{self, Lane, Mode};
+use crate::handle::Table;
+use crate::status::Status;
+use alloc::sync::Arc;
+use opal_core::sync::Guarded;
+
+/// What every start does again.
+pub struct Operation {
+    /// The buffer's address.
+    pub at: *mut u8,
+    /// Elements.
+    pub count: usize,
+    /// Of this type, which is kept alive.
+    pub datatype: Arc<Datatype>,
+    /// Destination or source.
+    pub peer: i32,
+    /// Tag.
+    pub tag: i32,
+    /// The communicator's handle.
+    pub comm: usize,
+    /// A send in this mode; a receive if none.
+    pub mode: Option<Mode>,
+}
+
+/// A persistent request, inactive.
+///
+/// # Safety
+/// Whenever it is started the buffer is readable (a send) or writable (a receive) until that operation completes.
+pub unsafe fn prepare(operation: Operation) -> Result<Request> {
+    let comm = match operation.comm {
+        comm::WORLD_HANDLE | comm::SELF_HANDLE => None,
+        handle => Some(comm::get(handle).ok_or(Class::Comm)?),
+    };
+    let prepared = Arc::new(Prepared { operation, comm, running: Guarded::new(None) });
+    let token = PREPARED.insert(prepared).ok_or(Class::NoMem)?;
+    create(Kind::Persistent, &Prepare, token as u64).inspect_err(|_| drop(PREPARED.remove(token)))
+}
+
+struct Prepared {
+    operation: Operation,
+    /// Kept alive; none for a predefined one.
+    comm: Option<Arc<Communicator>>,
+    /// The PML's request, and whom to tell.
+    running: Guarded<Option<(usize, Id)>>,
+}
+
+// SAFETY: the address is the user's, who promises in `prepare` what each start needs.
+unsafe impl Send for Prepared {}
+// SAFETY: as above; what changes is guarded.
+unsafe impl Sync for Prepared {}
+
+static PREPARED: Table<Prepared> = Table::new();
+
+struct Prepare;
+
+impl Driver for Prepare {
+    fn start(&self, token: u64, id: Id) -> Result<()> {
+        let prepared = PREPARED.get(token as usize).ok_or(Class::Intern)?;
+        let Operation { at, count, ref datatype, peer, tag, mode, comm } = prepared.operation;
+        let comm = prepared.comm.as_deref().or_else(|| comm::borrow(comm)).ok_or(Class::Comm)?;
+        let lane = Lane { comm, collective: false };
+        let data = Data { at, count, datatype };
+        let request = match mode {
+            // SAFETY: the promise made to `prepare`.
+            Some(mode) => unsafe { pml::selected().isend(&data, peer, tag, mode, lane)? },
+            // SAFETY: the promise made to `prepare`.
+            None => unsafe { pml::selected().irecv(&data, peer, tag, lane)? },
+        };
+        *prepared.running.lock() = Some((request.into_handle(), id));
+        Ok(())
+    }
+
+    fn poll(&self, token: u64) {
+        let Some(prepared) = PREPARED.get(token as usize) else { return };
+        // Taken out, so that of two threads that wait one asks the PML.
+        let running = prepared.running.lock().take();
+        let Some((mut handle, id)) = running else { return };
+        match handles::test(&mut handle) {
+            Ok(None) => *prepared.running.lock() = Some((handle, id)),
+            Ok(Some(status)) => complete(id, status),
+            Err(fault) => complete(id, Status::failed(fault.get())),
+        }
+    }
+
+    fn cancel(&self, token: u64, _id: Id) {
+        let running = PREPARED.get(token as usize).and_then(|prepared| *prepared.running.lock());
+        if let Some((handle, _)) = running {
+            // A request of the PML that is in force can be asked; whether it is cancelled its status will say.
+            let _asked = handles::cancel(handle);
+        }
+    }
+
+    fn release(&self, token: u64) {
+        PREPARED.remove(token as usize);
+    }
+}
