@@ -1,5 +1,5 @@
 //! coll/self against the standard: copies, MPI_IN_PLACE, exscan.
-#![allow(unsafe_code)] // the framework's methods
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block)] // the framework's methods on buffers of these tests
 
 use ompi_core::comm::Communicator;
 use ompi_core::data::{Blocks, Counts, Data, Source, TypedBlocks};

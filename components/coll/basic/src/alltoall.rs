@@ -5,8 +5,6 @@ use ompi_core::data::{Blocks, Data, Source, TypedBlocks, no_room};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
 
-extern crate alloc;
-
 /// Both: `count` elements per rank.
 pub fn alltoall<E: Executor + ?Sized>(executor: &mut E, from: Source<'_>, to: &Data<'_>) -> Result<()> {
     let part = |whole: &Data<'_>, rank: usize| (rank * whole.count) as isize;

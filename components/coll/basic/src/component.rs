@@ -6,8 +6,6 @@ use ompi_core::comm::Communicator;
 use ompi_core::framework::coll;
 use opal_core::mca::{self, Declined};
 
-extern crate alloc;
-
 /// The component.
 pub struct BasicColl;
 

@@ -7,6 +7,8 @@
 //! arguments give equal bits, on every rank and every time; every message that was started is completed on return.
 #![no_std]
 
+extern crate alloc;
+
 pub mod allgather;
 pub mod allreduce;
 pub mod alltoall;
