@@ -28,8 +28,8 @@ pub mod persistent;
 /// MPI_REQUEST_NULL.
 pub const NULL: usize = 0x180;
 
-/// The name of a request for who completes it. Its number is the C handle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The name of a request for who completes it. Its number is the C handle; the default is none's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Id(pub u32);
 
 /// The right to complete one operation. Its number is the C handle.
@@ -122,6 +122,7 @@ pub fn wait_all(requests: impl IntoIterator<Item = Request>) -> Result<()> {
 }
 
 /// A request for an operation that is under way ([`Kind::Persistent`]: inactive at first).
+#[inline]
 pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Request> {
     let Some(index) = reserve() else {
         return Err(Fault::new(Class::NoMem).because("four million requests are in use already"));
@@ -269,6 +270,7 @@ impl Slot {
         status
     }
 
+    #[inline(always)]
     fn free(&self, handle: u32) {
         let index = handle & INDEX_MASK;
         let generation = (self.word.load(Ordering::Relaxed) + (1 << GENERATION_SHIFT)) & GENERATION;

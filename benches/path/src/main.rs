@@ -1,6 +1,6 @@
 //! Latency, rate and bandwidth of the message path between two ranks, at the PML: no C symbol, no argument checks.
 //!
-//! `mpirun -n 2 bench-path` measures; `mpirun -n 4 bench-path check 1` runs seeded random traffic instead and compares
+//! `mpirun -n 2 bench-path` measures, `bench-path rate` sends 8 bytes for some seconds for a profiler to look at; `mpirun -n 4 bench-path check 1` runs seeded random traffic instead and compares
 //! every byte, status and order with what was meant to be sent (any number of ranks, any seed).
 #![allow(unsafe_code)] // buffers as MPI sees them
 
@@ -33,6 +33,7 @@ fn main() {
     init::init(level).expect("MPI starts");
     match arguments.next().as_deref() {
         Some("check") => check::run(arguments.next().and_then(|seed| seed.parse().ok()).unwrap_or(1)),
+        Some("rate") => measure::only_rate(8, 100_000),
         _ => measure::run(),
     }
     init::finalize().expect("MPI ends");

@@ -18,16 +18,8 @@ struct Pair {
 
 /// Measures and prints on rank 0.
 pub fn run() {
-    let me = comm::world().rank;
-    let core = rustix::thread::CpuSet::new();
-    let mut core = core;
-    if std::env::var_os("BENCH_UNPINNED").is_none() {
-        core.set(me as usize);
-        rustix::thread::sched_setaffinity(None, &core).expect("there are as many cores as ranks");
-    }
-    let byte = datatype::borrow(BYTE).expect("MPI_BYTE");
-    let mut pair = Pair { byte, me, buffer: vec![1; 8 << 20] };
-    if me > 1 {
+    let mut pair = Pair::new();
+    if pair.me > 1 {
         return;
     }
     for bytes in [0, 1, 8, 56, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536, 262_144, 1 << 20, 4 << 20] {
@@ -46,7 +38,24 @@ pub fn run() {
     }
 }
 
+/// One long round of the rate.
+pub fn only_rate(bytes: usize, turns: usize) {
+    let mut pair = Pair::new();
+    let time = pair.rate(bytes, turns);
+    pair.say(&format!("rate    {bytes:>8} B  {time:>10.1} ns a message, window {WINDOW}"));
+}
+
 impl Pair {
+    fn new() -> Pair {
+        let me = comm::world().rank;
+        if std::env::var_os("BENCH_UNPINNED").is_none() {
+            let mut core = rustix::thread::CpuSet::new();
+            core.set(me as usize);
+            rustix::thread::sched_setaffinity(None, &core).expect("there are as many cores as ranks");
+        }
+        Pair { byte: datatype::borrow(BYTE).expect("MPI_BYTE"), me, buffer: vec![1; 8 << 20] }
+    }
+
     fn data(&self, bytes: usize) -> Data<'static> {
         Data { at: self.buffer.as_ptr().cast_mut(), count: bytes, datatype: self.byte }
     }

@@ -12,6 +12,7 @@ use ompi_core::request::Id;
 use opal_core::mem::Foreign;
 
 /// A posted receive.
+#[derive(Default)]
 pub struct Receive {
     /// Where the data goes.
     pub place: Place,

@@ -31,6 +31,7 @@ impl Link {
     /// The process can no longer be reached.
     pub fn set_dead(&self) {
         self.dead.store(true, Ordering::Relaxed);
+        ANY_DEAD.store(true, Ordering::Relaxed);
     }
 
     /// Whether it can no longer be reached.
@@ -44,6 +45,14 @@ impl Link {
         let reason = alloc::format!("the connection to rank {} in MPI_COMM_WORLD was lost", self.process);
         Fault::new(Class::ProcAborted).because(reason)
     }
+}
+
+static ANY_DEAD: AtomicBool = AtomicBool::new(false);
+
+/// Whether any process was lost.
+#[inline(always)]
+pub fn any_dead() -> bool {
+    ANY_DEAD.load(Ordering::Relaxed)
 }
 
 static LINKS: Once<Box<[Once<Link>]>> = Once::new();

@@ -25,7 +25,9 @@ impl Tag {
 
 /// Posted receives `P` and unexpected messages `U`.
 pub struct Matcher<P, U> {
-    posted: Slab<Posted<P>>,
+    posted: Vec<Posted<P>>,
+    free: u32,
+    in_use: usize,
     unexpected: Slab<Unexpected<U>>,
     sources: Vec<Source>,
     wild: List,
@@ -36,11 +38,13 @@ pub struct Matcher<P, U> {
 use crate::slab::Slab;
 use alloc::vec::Vec;
 
+// Written and read field by field where it lies: a copy of the whole on its way would wait for its own stores.
 struct Posted<P> {
     next: u32,
     previous: u32,
     source: u32,
     tag: Tag,
+    // 0: not in use.
     order: u64,
     receive: P,
 }
@@ -71,13 +75,21 @@ const NONE: u32 = u32::MAX;
 const ANY: u32 = u32::MAX;
 const EMPTY: List = List { first: NONE, last: NONE };
 
-impl<P, U> Matcher<P, U> {
+impl<P: Default, U> Matcher<P, U> {
     /// For `sources` sources, numbered from 0.
     pub fn new(sources: usize) -> Matcher<P, U> {
         let none = Source { posted: EMPTY, unexpected: EMPTY };
         let sources = alloc::vec![none; sources];
-        let (posted, unexpected) = (Slab::new(), Slab::new());
-        Matcher { posted, unexpected, sources, wild: EMPTY, arrivals: EMPTY, order: 0 }
+        Matcher {
+            posted: Vec::new(),
+            free: NONE,
+            in_use: 0,
+            unexpected: Slab::new(),
+            sources,
+            wild: EMPTY,
+            arrivals: EMPTY,
+            order: 0,
+        }
     }
 
     /// Whether a message from `source` can only go to a receive that is posted from now on, and none is there already.
@@ -101,31 +113,43 @@ impl<P, U> Matcher<P, U> {
 
     /// Number of posted receives.
     pub fn posted(&self) -> usize {
-        self.posted.len()
+        self.in_use
     }
 
     /// Posts a receive that matches nothing that is here; `None` is any source. Returns its number.
-    #[inline]
+    #[inline(always)]
     pub fn post(&mut self, source: Option<u32>, tag: Tag, receive: P) -> u32 {
-        self.order += 1;
+        if self.free == NONE {
+            self.grow();
+        }
+        let number = self.free;
         let list = match source {
             Some(source) => &mut self.sources[source as usize].posted,
             None => &mut self.wild,
         };
         let previous = list.last;
-        let source = source.unwrap_or(ANY);
-        let posted = Posted { next: NONE, previous, source, tag, order: self.order, receive };
-        let number = self.posted.insert(posted);
         list.last = number;
-        match previous {
-            NONE => list.first = number,
-            _ => self.posted.get_mut(previous).next = number,
+        if previous == NONE {
+            list.first = number;
+        }
+        self.order += 1;
+        self.in_use += 1;
+        let place = &mut self.posted[number as usize];
+        self.free = place.next;
+        place.next = NONE;
+        place.previous = previous;
+        place.source = source.unwrap_or(ANY);
+        place.tag = tag;
+        place.order = self.order;
+        place.receive = receive;
+        if previous != NONE {
+            self.posted[previous as usize].next = number;
         }
         number
     }
 
     /// Takes the first receive that a message from `source` with `tag` matches.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, source: u32, tag: i32) -> Option<P> {
         let own = self.first_posted(self.sources[source as usize].posted, tag);
         let found = if self.wild.first == NONE {
@@ -133,7 +157,7 @@ impl<P, U> Matcher<P, U> {
         } else {
             let wild = self.first_posted(self.wild, tag);
             match (own, wild) {
-                (Some(own), Some(wild)) if self.posted.get(own).order > self.posted.get(wild).order => wild,
+                (Some(own), Some(wild)) if self.order_of(own) > self.order_of(wild) => wild,
                 (Some(own), _) => own,
                 (None, wild) => wild?,
             }
@@ -148,7 +172,7 @@ impl<P, U> Matcher<P, U> {
 
     /// The receive with a number, if it is still posted.
     pub fn posted_mut(&mut self, number: u32) -> Option<&mut P> {
-        self.posted.find_mut(number).map(|posted| &mut posted.receive)
+        self.posted.get_mut(number as usize).filter(|posted| posted.order != 0).map(|posted| &mut posted.receive)
     }
 
     /// Takes back the first receive from this very source.
@@ -199,7 +223,7 @@ impl<P, U> Matcher<P, U> {
     fn first_posted(&self, list: List, tag: i32) -> Option<u32> {
         let mut number = list.first;
         while number != NONE {
-            let posted = self.posted.get(number);
+            let posted = &self.posted[number as usize];
             if posted.tag.takes(tag) {
                 return Some(number);
             }
@@ -211,7 +235,7 @@ impl<P, U> Matcher<P, U> {
     fn walk_posted(&self, list: List) -> impl Iterator<Item = &Posted<P>> {
         let mut number = list.first;
         core::iter::from_fn(move || {
-            let posted = (number != NONE).then(|| self.posted.get(number))?;
+            let posted = (number != NONE).then(|| &self.posted[number as usize])?;
             number = posted.next;
             Some(posted)
         })
@@ -232,22 +256,48 @@ impl<P, U> Matcher<P, U> {
         None
     }
 
+    fn order_of(&self, number: u32) -> u64 {
+        self.posted[number as usize].order
+    }
+
     #[inline(always)]
     fn unpost(&mut self, number: u32) -> P {
-        let posted = self.posted.remove(number);
-        let list = match posted.source {
+        let free = self.free;
+        let posted = &mut self.posted[number as usize];
+        let (next, previous, source) = (posted.next, posted.previous, posted.source);
+        let receive = core::mem::take(&mut posted.receive);
+        posted.order = 0;
+        posted.next = free;
+        self.free = number;
+        self.in_use -= 1;
+        let list = match source {
             ANY => &mut self.wild,
             source => &mut self.sources[source as usize].posted,
         };
-        match posted.previous {
-            NONE => list.first = posted.next,
-            previous => self.posted.get_mut(previous).next = posted.next,
+        match previous {
+            NONE => list.first = next,
+            previous => self.posted[previous as usize].next = next,
         }
-        match posted.next {
-            NONE => list.last = posted.previous,
-            next => self.posted.get_mut(next).previous = posted.previous,
+        match next {
+            NONE => list.last = previous,
+            next => self.posted[next as usize].previous = previous,
         }
-        posted.receive
+        receive
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let first = self.posted.len() as u32;
+        let more = first.max(8);
+        assert!(first + more < NONE, "four thousand million receives at once");
+        for number in first..first + more {
+            let next = if number + 1 == first + more { NONE } else { number + 1 };
+            let place =
+                Posted { next, previous: NONE, source: ANY, tag: Tag::Any, order: 0, receive: P::default() };
+            self.posted.push(place);
+        }
+        self.free = first;
     }
 
     fn unkeep(&mut self, number: u32) -> (u32, i32, U) {

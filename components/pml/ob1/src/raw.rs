@@ -48,13 +48,11 @@ impl Place {
     ///
     /// # Safety
     /// The data is readable (to send) or writable (to receive) until the place is dropped.
+    #[inline(always)]
     unsafe fn new(data: &Data<'_>) -> Place {
-        let at = Address(data.at);
-        match data.contiguous() {
-            Some(_) => Place { at, bytes: data.bytes(), convertor: None },
-            // SAFETY: the caller's promise.
-            None => Place { at, bytes: data.bytes(), convertor: Some(Box::new(unsafe { data.convertor() })) },
-        }
+        // SAFETY: the caller's promise.
+        let convertor = if data.contiguous().is_some() { None } else { Some(unsafe { boxed_convertor(data) }) };
+        Place { at: Address(data.at), bytes: data.bytes(), convertor }
     }
 
     /// Bytes of data.
@@ -203,6 +201,15 @@ fn copy_any(to: *mut u8, from: *const u8, bytes: usize) {
         // SAFETY: as above.
         unsafe { memcpy::copy(to, from, bytes) };
     }
+}
+
+/// # Safety
+/// As [`Place::new`].
+#[cold]
+#[inline(never)]
+unsafe fn boxed_convertor(data: &Data<'_>) -> Box<Convertor> {
+    // SAFETY: the caller's promise.
+    Box::new(unsafe { data.convertor() })
 }
 
 /// How messages leave a communicator.

@@ -1,6 +1,7 @@
 //! Receives through matching.
 
 use crate::context::Receive;
+use crate::link;
 use crate::matching::Tag;
 use crate::raw::Place;
 use crate::state::STATE;
@@ -35,7 +36,7 @@ pub fn tag(tag: i32) -> Tag {
 }
 
 /// Starts a receive.
-#[inline]
+#[inline(always)]
 pub fn start(place: Place, from: i32, with: i32, lane: Lane<'_>) -> Result<Request> {
     let request = request::create(Kind::Recv, &RECEIVES, 0)?;
     let id = request.id();
@@ -59,8 +60,9 @@ pub fn start(place: Place, from: i32, with: i32, lane: Lane<'_>) -> Result<Reque
     Ok(request)
 }
 
+#[inline(always)]
 fn is_dead(from: i32, lane: Lane<'_>) -> bool {
-    from != ANY_SOURCE && crate::raw::routes(lane.comm).to(from).link.is_dead()
+    link::any_dead() && from != ANY_SOURCE && crate::raw::routes(lane.comm).to(from).link.is_dead()
 }
 
 /// Receives a message that a matched probe took.

@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 pub struct Slab<T> {
     places: Vec<Place<T>>,
     free: u32,
-    used: usize,
 }
 
 enum Place<T> {
@@ -19,12 +18,7 @@ const NONE: u32 = u32::MAX;
 impl<T> Slab<T> {
     /// Empty.
     pub const fn new() -> Slab<T> {
-        Slab { places: Vec::new(), free: NONE, used: 0 }
-    }
-
-    /// Number of things.
-    pub fn len(&self) -> usize {
-        self.used
+        Slab { places: Vec::new(), free: NONE }
     }
 
     /// All numbers in use are below this.
@@ -35,7 +29,6 @@ impl<T> Slab<T> {
     /// Takes a thing; returns its number.
     #[inline(always)]
     pub fn insert(&mut self, thing: T) -> u32 {
-        self.used += 1;
         let number = self.free;
         if let Some(place) = self.places.get_mut(number as usize)
             && let Place::Free(next) = *place
@@ -83,7 +76,6 @@ impl<T> Slab<T> {
         let place = core::mem::replace(&mut self.places[number as usize], Place::Free(self.free));
         let Place::Used(thing) = place else { unused() };
         self.free = number;
-        self.used -= 1;
         thing
     }
 
