@@ -58,7 +58,7 @@ struct Session<'a> {
     /// The library under test, once it was built, or why it could not be.
     library: Option<std::result::Result<crate::build::Built, String>>,
     /// Test programs of the workspace, once they were compiled.
-    compiled: Option<std::result::Result<Vec<cargo::Program>, String>>,
+    compiled: Option<cargo::Compiled>,
 }
 
 /// What became of one test.

@@ -33,6 +33,7 @@ pub const CHECKS: &[Check] = &[
     Check { name: "arrows", look: |tree, _| arrows::check(tree) },
     Check { name: "no_std", look: arrows::no_std },
     Check { name: "descriptions", look: |tree, _| arrows::descriptions(tree) },
+    Check { name: "dead_tests", look: arrows::dead_tests },
     Check { name: "file_sizes", look: |_, sources| Ok(files::sizes(sources)) },
     Check { name: "function_sizes", look: |_, sources| Ok(functions::check(sources)) },
     Check { name: "unsafe_places", look: |_, sources| Ok(unsafe_places::check(sources)) },

@@ -85,6 +85,7 @@ pub fn select_one<C: Component + ?Sized, M>(
     slice: &[&'static C],
     query: impl Fn(&'static C) -> core::result::Result<(i32, M), Declined>,
 ) -> Result<(&'static C, M)> {
+    let before = DECISIONS.lock().len();
     let mut best: Option<(i32, &'static C, M)> = None;
     for component in open(framework, slice)? {
         let info = component.info();
@@ -111,15 +112,16 @@ pub fn select_one<C: Component + ?Sized, M>(
             Ok((component, module))
         }
         None => {
-            say_why_none(framework);
+            say_why_none(framework, before);
             Err(Error::NotFound)
         }
     }
 }
 
-fn say_why_none(framework: &'static Framework) {
+/// Says what was decided after the first `before` decisions.
+fn say_why_none(framework: &'static Framework, before: usize) {
     let mut reasons = String::new();
-    for decision in decisions().iter().filter(|decision| decision.framework == framework.name) {
+    for decision in decisions()[before..].iter().filter(|decision| decision.framework == framework.name) {
         if !reasons.is_empty() {
             reasons.push_str("; ");
         }

@@ -20,43 +20,50 @@ pub struct Program {
     folder: PathBuf,
 }
 
+/// What `cargo test --no-run` left.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// Sorted by name.
+    pub programs: Vec<Program>,
+    /// Of what did not compile; or empty.
+    pub errors: String,
+}
+
 /// `unit/…`: compile, then run program by program.
 pub fn tier(session: &mut Session) -> Result<()> {
     let start = Instant::now();
-    let programs = match compiled(session) {
-        Ok(programs) => programs,
-        Err(why) => {
-            session.report.result("unit/compile", start.elapsed(), Verdict::Failed(why));
-            return Ok(());
-        }
-    };
-    for program in &programs {
-        one_program(session, program)?;
+    let compiled = compiled(session);
+    if !compiled.errors.is_empty() {
+        session.report.result("unit/compile", start.elapsed(), Verdict::Failed(compiled.errors));
     }
-    Ok(())
+    // What did compile is worth running all the same.
+    compiled.programs.iter().try_for_each(|program| one_program(session, program))
 }
 
 /// Every test program of the workspace, compiled once per call of xtask.
-pub fn compiled(session: &mut Session) -> std::result::Result<Vec<Program>, String> {
-    if session.compiled.is_none() {
-        session.report.begins("compile the tests of the workspace");
-        session.compiled = Some(compile(session));
+pub fn compiled(session: &mut Session) -> Compiled {
+    if let Some(compiled) = &session.compiled {
+        return compiled.clone();
     }
-    session.compiled.clone().unwrap_or_else(|| Err("the tests were not compiled".to_owned()))
+    session.report.begins("compile the tests of the workspace");
+    let compiled = compile(session);
+    session.compiled.insert(compiled).clone()
 }
 
-fn compile(session: &Session) -> std::result::Result<Vec<Program>, String> {
+fn compile(session: &Session) -> Compiled {
     let mut cargo = tree::cargo();
-    cargo.args(["test", "--workspace", "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]);
+    cargo.args(["test", "--workspace", "--no-run", "--no-fail-fast", "--quiet"]);
+    cargo.args(["--message-format", "json-render-diagnostics"]);
     cargo.arg("--manifest-path").arg(session.tree.root.join("Cargo.toml"));
-    let outcome = shell::outcome(&mut cargo, COMPILE_LIMIT).map_err(|failure| failure.text)?;
-    if !outcome.status.success() {
-        return Err(outcome.stderr);
-    }
+    let outcome = match shell::outcome(&mut cargo, COMPILE_LIMIT) {
+        Ok(outcome) => outcome,
+        Err(failure) => return Compiled { programs: Vec::new(), errors: failure.text },
+    };
     let messages = outcome.stdout.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
     let mut programs: Vec<Program> = messages.filter_map(|message| message.program(session)).collect();
     programs.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(programs)
+    let errors = if outcome.status.success() { String::new() } else { format!("cargo failed\n{}", outcome.stderr) };
+    Compiled { programs, errors }
 }
 
 fn one_program(session: &mut Session, program: &Program) -> Result<()> {
@@ -92,7 +99,9 @@ fn one_program(session: &mut Session, program: &Program) -> Result<()> {
     for test in wanted {
         let verdict = match verdicts.get(test.as_str()) {
             Some(Said::Ok) => Verdict::Passed(String::new()),
-            Some(Said::Ignored(why)) => Verdict::Skipped(format!("marked #[ignore]{why}")),
+            // With a reason it is no test: a role that others start, or a measurement.
+            Some(Said::Ignored(why)) if !why.is_empty() => continue,
+            Some(Said::Ignored(_)) => Verdict::Failed("#[ignore] without a reason".to_owned()),
             Some(Said::Failed) => Verdict::Failed(own_output(&ended.out, test).unwrap_or_else(|| ended.story())),
             None => Verdict::Failed(format!("its program ended before it did\n{}", ended.story())),
         };

@@ -19,12 +19,9 @@ fn check(session: &mut Session, package: &str) -> Verdict {
     if shell::which("valgrind").is_none() {
         return Verdict::Skipped("valgrind is not installed: apt-get install valgrind".to_owned());
     }
-    let programs = match cargo::compiled(session) {
-        Ok(programs) => programs,
-        Err(why) => return Verdict::Failed(why),
-    };
-    let Some(program) = programs.iter().find(|program| program.name == package) else {
-        return Verdict::Failed(format!("package {package} has no unit tests to run"));
+    let compiled = cargo::compiled(session);
+    let Some(program) = compiled.programs.iter().find(|program| program.name == package) else {
+        return Verdict::Failed(format!("there is no test program of package {package}\n{}", compiled.errors));
     };
     let plain = program.command();
     let mut command = Command::new("valgrind");

@@ -61,6 +61,20 @@ pub fn descriptions(tree: &Tree) -> Result<Vec<String>> {
     Ok(silent.map(|package| format!("{}/Cargo.toml: no description", package.folder(tree))).collect())
 }
 
+/// Unit tests that cargo was told not to compile: they would be listed and never run.
+pub fn dead_tests(tree: &Tree, sources: &Sources) -> Result<Vec<String>> {
+    let mut findings = Vec::new();
+    for package in packages(tree)? {
+        let folder = package.folder(tree);
+        let off = package.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "lib") && !target.test);
+        let mut inside = sources.rust().filter(|source| source.path.starts_with(&format!("{folder}/src/")));
+        if let Some(source) = inside.find(|source| off && source.text.contains("#[test]")) {
+            findings.push(format!("{folder}/Cargo.toml says `test = false`, but {} has tests", source.path));
+        }
+    }
+    Ok(findings)
+}
+
 /// Where in the house a package stands.
 #[derive(Debug, PartialEq, Eq)]
 enum Place {
@@ -138,6 +152,13 @@ struct Package {
     description: Option<String>,
     manifest_path: PathBuf,
     dependencies: Vec<Dependency>,
+    targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
+    test: bool,
 }
 
 #[derive(Deserialize)]

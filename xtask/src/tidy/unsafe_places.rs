@@ -17,9 +17,10 @@ pub fn check(sources: &Sources) -> Vec<String> {
     strangers.chain(idle).collect()
 }
 
-/// What is in a product. Tests play C programs and boot crates.
+/// What is in a product. Tests and benches play C programs and boot crates.
 fn code(sources: &Sources) -> impl Iterator<Item = &Source> {
-    sources.rust().filter(|source| !source.is_test() && !source.path.ends_with("/test_image.rs"))
+    let plays = |path: &str| path.ends_with("/test_image.rs") || path.starts_with("benches/");
+    sources.rust().filter(move |source| !source.is_test() && !plays(&source.path))
 }
 
 /// A place is a file, or a folder and everything below it when it ends with `/`; `*` is one folder.
