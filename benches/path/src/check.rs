@@ -95,8 +95,7 @@ impl Round {
         let sends: Vec<&Message> = self.plan.iter().filter(|message| message.from == self.me).collect();
         let receives: Vec<&Message> = self.plan.iter().filter(|message| message.to == self.me).collect();
         let early = random.below(receives.len() + 1);
-        let mut posted: Vec<Posted> =
-            receives[..early].iter().map(|message| self.post(message, &mut random)).collect();
+        let mut posted: Vec<Posted> = receives[..early].iter().map(|message| self.post(message, &mut random)).collect();
         let mut buffers = Vec::new();
         let mut all: Vec<usize> = sends.iter().map(|message| self.send(message, &mut buffers)).collect();
         for message in &receives[early..] {
@@ -159,7 +158,10 @@ impl Round {
         let seen = pml::selected().probe(source, tag, lane()).expect("it comes");
         // The first of this source and tag is what a receive would get.
         let taken = pml::selected().mprobe(seen.source, seen.tag, lane()).expect("it is there");
-        assert_eq!((seen.source, seen.tag, seen.bytes()), (taken.status.source, taken.status.tag, taken.status.bytes()));
+        assert_eq!(
+            (seen.source, seen.tag, seen.bytes()),
+            (taken.status.source, taken.status.tag, taken.status.bytes())
+        );
         let room = seen.bytes() as usize;
         let gaps = random.below(2) == 0;
         let mut buffer = vec![0xee; place_bytes(room, gaps)];
@@ -211,7 +213,8 @@ impl Round {
                 let bytes = status.bytes() as usize;
                 let got = gather(&posted.buffer, bytes, posted.gaps);
                 let fits = |message: &&Message| {
-                    (message.from, message.to, message.tag, message.bytes) == (status.source, self.me, status.tag, bytes)
+                    (message.from, message.to, message.tag, message.bytes)
+                        == (status.source, self.me, status.tag, bytes)
                         && content(message, bytes) == got
                 };
                 *self.plan.iter().find(fits).unwrap_or_else(|| panic!("seed {seed}: nobody sent {status:?}"))

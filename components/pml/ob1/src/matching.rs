@@ -293,8 +293,7 @@ impl<P: Default, U> Matcher<P, U> {
         assert!(first + more < NONE, "four thousand million receives at once");
         for number in first..first + more {
             let next = if number + 1 == first + more { NONE } else { number + 1 };
-            let place =
-                Posted { next, previous: NONE, source: ANY, tag: Tag::Any, order: 0, receive: P::default() };
+            let place = Posted { next, previous: NONE, source: ANY, tag: Tag::Any, order: 0, receive: P::default() };
             self.posted.push(place);
         }
         self.free = first;
