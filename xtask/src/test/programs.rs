@@ -11,9 +11,9 @@ use std::time::Duration;
 /// `c/…`: each program at several numbers of ranks.
 pub fn tier(session: &mut Session) -> Result<()> {
     let sources = sources(&session.tree.root.join("tests/c"), &["c", "cc"])?;
-    for source in &sources {
-        program(session, source)?;
-    }
+    let (mutants, programs): (Vec<_>, Vec<_>) = sources.iter().partition(|source| stem(source) == "mutants");
+    programs.into_iter().try_for_each(|source| program(session, source))?;
+    mutants.into_iter().try_for_each(|source| mutated(session, source))?;
     let examples = sources_of_rust(session)?;
     for source in &examples {
         let stem = stem(source);
@@ -47,6 +47,50 @@ fn program(session: &mut Session, source: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Mistakes put over the library through the profiling names: each must be found by the program that is named beside
+/// it. `mutant N PROGRAM RANKS` lines of the file are the table.
+fn mutated(session: &mut Session, mutants: &Path) -> Result<()> {
+    let text = shell::read(mutants)?;
+    let table: Vec<Mutant> = text.lines().filter_map(Mutant::read).collect();
+    if table.is_empty() {
+        return Err(fail(format!("{} has no line `mutant N PROGRAM RANKS`", mutants.display())));
+    }
+    for Mutant { number, program, ranks } in table {
+        let source = mutants.with_file_name(format!("{program}.c"));
+        let flags = [format!("-DMUTANT={number}"), mutants.display().to_string()];
+        session.case(&format!("c/mutant_{number}_of_{program}@{ranks}"), |session| {
+            let name = format!("mutant_{number}_of_{program}");
+            let run = compiled_as(session, &source, &name, &flags)
+                .and_then(|program| launch(session, &program, ranks, &[], Duration::from_secs(60)));
+            match run {
+                Ok(ended) if ended.ended_with(0) => {
+                    Verdict::Failed(format!("it succeeds on a library with this mistake\n{}", ended.story()))
+                }
+                Ok(ended) if ended.trouble.is_none() => Verdict::Passed("found".to_owned()),
+                Ok(ended) => Verdict::Failed(format!("it did not end by finding the mistake\n{}", ended.story())),
+                Err(failure) => failure.into(),
+            }
+        });
+    }
+    Ok(())
+}
+
+/// A line of the table.
+struct Mutant {
+    number: u32,
+    program: String,
+    ranks: u32,
+}
+
+impl Mutant {
+    fn read(line: &str) -> Option<Mutant> {
+        let mut words = line.split_once("/* mutant ")?.1.split_whitespace();
+        let (number, program, ranks) = (words.next()?, words.next()?, words.next()?);
+        let ranks = ranks.trim_end_matches(':').parse().ok()?;
+        Some(Mutant { number: number.parse().ok()?, program: program.to_owned(), ranks })
+    }
 }
 
 fn right(session: &mut Session, source: &Path, ranks: u32, arguments: &[String], limit: Duration) -> Verdict {
@@ -92,15 +136,23 @@ fn rust(session: &mut Session, source: &Path, ranks: u32) -> Verdict {
     }
 }
 
-/// Compiles a program unless that was done in this call already.
 fn compiled(session: &mut Session, source: &Path, flags: &[&str]) -> Result<PathBuf> {
+    let name = format!("{}{}", stem(source), flags.concat());
+    let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    compiled_as(session, source, &name, &flags)
+}
+
+/// Compiles a program unless it is newer than all that it is made of.
+fn compiled_as(session: &mut Session, source: &Path, name: &str, flags: &[String]) -> Result<PathBuf> {
     let dist = session.library().map_err(fail)?.dist;
     let wrapper = if source.extension().is_some_and(|extension| extension == "cc") { "mpicxx" } else { "mpicc" };
     let folder = session.scratch().join("c");
     std::fs::create_dir_all(&folder).at(format!("create {}", folder.display()))?;
-    let program = folder.join(format!("{}{}", stem(source), flags.concat()));
+    let program = folder.join(name);
     let newest = |paths: &[&Path]| paths.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max();
-    let inputs = [source, &dist.join("lib/libmpi_abi.a"), &source.with_file_name("check.h")];
+    let beside = |name: &str| source.with_file_name(name);
+    let (library, check, mutants) = (dist.join("lib/libmpi_abi.a"), beside("check.h"), beside("mutants.c"));
+    let inputs = [source, &library, &check, &mutants];
     if newest(&[&program]).is_some_and(|made| Some(made) > newest(&inputs)) {
         return Ok(program);
     }
