@@ -159,6 +159,7 @@ pub fn init(wanted: ThreadLevel) -> Result<ThreadLevel> {
 
 fn start() -> opal_core::Result<&'static dyn ess::Module> {
     configure()?;
+    opal_core::framework::open_static()?;
     datatype::open();
     let environment = ess::select()?;
     let inherited = environment.inherited();

@@ -18,3 +18,12 @@ pub static ALL: &[&Framework] = &[
     &shmem::FRAMEWORK,
     &timer::FRAMEWORK,
 ];
+
+/// Opens the static components of this layer. Once, before anything is copied or timed.
+pub fn open_static() -> crate::Result<()> {
+    use crate::mca::open_static;
+    open_static(&atomics::FRAMEWORK, &atomics::OMPI_ATOMICS)?;
+    open_static(&memcpy::FRAMEWORK, &memcpy::OMPI_MEMCPYS)?;
+    open_static(&memory::FRAMEWORK, &memory::OMPI_MEMORIES)?;
+    open_static(&timer::FRAMEWORK, &timer::OMPI_TIMERS)
+}

@@ -77,6 +77,26 @@ pub fn open<C: Component + ?Sized>(framework: &'static Framework, slice: &[&'sta
     Ok(components)
 }
 
+/// Opens the component of a static framework. The calls of that framework go to it whatever it says, so one that
+/// cannot run here ends the start: `Err(Unsupported)` after a message.
+pub fn open_static<C: Component + ?Sized>(framework: &'static Framework, slice: &[&'static C]) -> Result<()> {
+    for component in slice {
+        let info = component.info();
+        if let Err(Declined(why)) = component.open() {
+            component.close();
+            record(info, Verdict::Declined(why));
+            message!(
+                "component {}/{} is built into this library but cannot run here: {why}",
+                framework.name,
+                info.name
+            );
+            return Err(Error::Unsupported);
+        }
+        record(info, Verdict::Chosen(None));
+    }
+    Ok(())
+}
+
 /// Opens all, asks each for a priority and a module, keeps the best and closes the others.
 ///
 /// `Err(NotFound)` after a message when nobody accepts.

@@ -1,0 +1,201 @@
+//! The copy.
+//!
+//! Assembly rather than intrinsics: the source may be written by another process meanwhile, which Rust's own reads do
+//! not allow for, and the registers used must be known for `vzeroupper`.
+#![allow(unsafe_code)]
+
+use core::arch::asm;
+use core::arch::x86_64::__cpuid_count;
+
+/// From here on `rep movsb`: as fast in the caches and faster outside them (`cargo run --release -p bench-statics`).
+const STRING: usize = 4 << 10;
+
+/// Whether this processor has AVX2 and the system keeps its registers.
+pub fn supported() -> bool {
+    const OSXSAVE_AVX: u32 = 1 << 27 | 1 << 28;
+    const AVX2: u32 = 1 << 5;
+    const XMM_YMM: u32 = 0b110;
+    __cpuid_count(0, 0).eax >= 7
+        && __cpuid_count(1, 0).ecx & OSXSAVE_AVX == OSXSAVE_AVX
+        && __cpuid_count(7, 0).ebx & AVX2 != 0
+        && saved_registers() & XMM_YMM == XMM_YMM
+}
+
+/// XCR0: what the system saves when it switches.
+fn saved_registers() -> u32 {
+    let low: u32;
+    // SAFETY: the caller saw OSXSAVE, so `xgetbv` exists; it reads a register.
+    unsafe { asm!("xgetbv", in("ecx") 0, out("eax") low, out("edx") _, options(nomem, nostack, preserves_flags)) };
+    low
+}
+
+/// Copies `bytes` bytes.
+///
+/// # Safety
+/// That of `framework::memcpy::copy`, and [`supported`].
+#[inline]
+pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
+    match bytes {
+        // SAFETY: the caller's promise.
+        0..64 => unsafe { small(to, from, bytes) },
+        // SAFETY: likewise, and AVX2 is there.
+        64..STRING => unsafe { vectors(to, from, bytes) },
+        // SAFETY: likewise.
+        _ => unsafe { string(to, from, bytes) },
+    }
+}
+
+/// At least 64 bytes by vectors.
+///
+/// # Safety
+/// That of [`copy`], and `bytes` ≥ 64.
+#[target_feature(enable = "avx2")]
+unsafe fn vectors(to: *mut u8, from: *const u8, bytes: usize) {
+    // SAFETY: up to 128 bytes, the first 64 and the last 64; up to 256, the first 128 and the last 128; above that
+    // the first 32, then aligned blocks of 128 while more than 128 are left, then the last 128. Each lies within
+    // `bytes`. Loads may see bytes that were copied already in no case, because the buffers do not overlap.
+    unsafe {
+        asm!(
+            "cmp {n}, 128",
+            "ja 2f",
+            "vmovdqu ymm0, [{from}]",
+            "vmovdqu ymm1, [{from} + 32]",
+            "vmovdqu ymm2, [{from} + {n} - 64]",
+            "vmovdqu ymm3, [{from} + {n} - 32]",
+            "vmovdqu [{to}], ymm0",
+            "vmovdqu [{to} + 32], ymm1",
+            "vmovdqu [{to} + {n} - 64], ymm2",
+            "vmovdqu [{to} + {n} - 32], ymm3",
+            "jmp 5f",
+            "2:",
+            "lea {last_from}, [{from} + {n} - 128]",
+            "lea {last_to}, [{to} + {n} - 128]",
+            "cmp {n}, 256",
+            "jbe 4f",
+            // To the next 32-byte boundary of the destination: stores that split a line cost more than such loads.
+            "vmovdqu ymm0, [{from}]",
+            "vmovdqu [{to}], ymm0",
+            "mov {step}, {to}",
+            "and {step}, 31",
+            "sub {step}, 32",
+            "sub {from}, {step}",
+            "sub {to}, {step}",
+            ".p2align 5",
+            "3:",
+            "vmovdqu ymm0, [{from}]",
+            "vmovdqu ymm1, [{from} + 32]",
+            "vmovdqu ymm2, [{from} + 64]",
+            "vmovdqu ymm3, [{from} + 96]",
+            "vmovdqa [{to}], ymm0",
+            "vmovdqa [{to} + 32], ymm1",
+            "vmovdqa [{to} + 64], ymm2",
+            "vmovdqa [{to} + 96], ymm3",
+            "sub {from}, -128",
+            "sub {to}, -128",
+            "cmp {to}, {last_to}",
+            "jb 3b",
+            "jmp 6f",
+            "4:",
+            "vmovdqu ymm0, [{from}]",
+            "vmovdqu ymm1, [{from} + 32]",
+            "vmovdqu ymm2, [{from} + 64]",
+            "vmovdqu ymm3, [{from} + 96]",
+            "vmovdqu [{to}], ymm0",
+            "vmovdqu [{to} + 32], ymm1",
+            "vmovdqu [{to} + 64], ymm2",
+            "vmovdqu [{to} + 96], ymm3",
+            "6:",
+            "vmovdqu ymm0, [{last_from}]",
+            "vmovdqu ymm1, [{last_from} + 32]",
+            "vmovdqu ymm2, [{last_from} + 64]",
+            "vmovdqu ymm3, [{last_from} + 96]",
+            "vmovdqu [{last_to}], ymm0",
+            "vmovdqu [{last_to} + 32], ymm1",
+            "vmovdqu [{last_to} + 64], ymm2",
+            "vmovdqu [{last_to} + 96], ymm3",
+            "5:",
+            "vzeroupper",
+            to = inout(reg) to => _,
+            from = inout(reg) from => _,
+            n = in(reg) bytes,
+            step = out(reg) _,
+            last_from = out(reg) _,
+            last_to = out(reg) _,
+            out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _,
+            out("ymm4") _, out("ymm5") _, out("ymm6") _, out("ymm7") _,
+            out("ymm8") _, out("ymm9") _, out("ymm10") _, out("ymm11") _,
+            out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
+            options(nostack)
+        );
+    }
+}
+
+/// By the processor's own string move.
+///
+/// # Safety
+/// That of [`copy`].
+unsafe fn string(to: *mut u8, from: *const u8, bytes: usize) {
+    // SAFETY: the caller's promise; the direction flag is clear by the ABI.
+    unsafe {
+        asm!(
+            "rep movsb",
+            inout("rcx") bytes => _,
+            inout("rdi") to => _,
+            inout("rsi") from => _,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Fewer than 64 bytes: two moves that may overlap, or four.
+///
+/// # Safety
+/// That of [`copy`], and `bytes` < 64.
+#[inline(always)]
+unsafe fn small(to: *mut u8, from: *const u8, bytes: usize) {
+    match bytes {
+        // SAFETY: at least twice this wide.
+        32..64 => unsafe { quarters(to, from, bytes) },
+        // SAFETY: at least once, at most twice this wide.
+        16..32 => unsafe { ends::<[u8; 16]>(to, from, bytes) },
+        // SAFETY: likewise.
+        8..16 => unsafe { ends::<[u8; 8]>(to, from, bytes) },
+        // SAFETY: likewise.
+        4..8 => unsafe { ends::<[u8; 4]>(to, from, bytes) },
+        // SAFETY: likewise.
+        2..4 => unsafe { ends::<[u8; 2]>(to, from, bytes) },
+        // SAFETY: one byte.
+        1 => unsafe { core::ptr::copy_nonoverlapping(from, to, 1) },
+        _ => {}
+    }
+}
+
+/// The first and the last `W`, which overlap unless there are exactly two.
+///
+/// # Safety
+/// That of [`copy`], and `size_of::<W>()` ≤ `bytes` ≤ 2 · `size_of::<W>()`.
+#[inline(always)]
+unsafe fn ends<W: Copy>(to: *mut u8, from: *const u8, bytes: usize) {
+    let last = bytes - size_of::<W>();
+    // SAFETY: the first `W` lies within `bytes` by the caller's promise.
+    let first = unsafe { from.cast::<W>().read_unaligned() };
+    // SAFETY: so does the last.
+    let end = unsafe { from.wrapping_add(last).cast::<W>().read_unaligned() };
+    // SAFETY: as the first above.
+    unsafe { to.cast::<W>().write_unaligned(first) };
+    // SAFETY: as the last above.
+    unsafe { to.wrapping_add(last).cast::<W>().write_unaligned(end) };
+}
+
+/// The first 32 and the last 32 bytes.
+///
+/// # Safety
+/// That of [`copy`], and 32 ≤ `bytes` ≤ 64.
+#[inline(always)]
+unsafe fn quarters(to: *mut u8, from: *const u8, bytes: usize) {
+    let last = bytes - 32;
+    // SAFETY: the first 32 bytes lie within `bytes`.
+    unsafe { ends::<[u8; 16]>(to, from, 32) };
+    // SAFETY: so do the last.
+    unsafe { ends::<[u8; 16]>(to.wrapping_add(last), from.wrapping_add(last), 32) };
+}
