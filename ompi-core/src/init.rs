@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use opal_core::framework::shmem;
 use opal_core::mca::{self, Framework, image, source};
 use opal_core::sync::{AtomicU32, Once, Ordering, raise_threads};
-use opal_core::{message, params, sys};
+use opal_core::{message, params, sys, wait};
 use orte_core::framework::ess;
 
 params! {
@@ -162,6 +162,7 @@ fn start() -> opal_core::Result<&'static dyn ess::Module> {
     opal_core::framework::open_static()?;
     datatype::open();
     let environment = ess::select()?;
+    wait::watch_epoch(|| ess::selected().map_or(0, |environment| environment.epoch()));
     let inherited = environment.inherited();
     if inherited.is_some() {
         shmem::select(inherited)?;

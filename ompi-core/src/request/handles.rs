@@ -53,8 +53,8 @@ pub fn get_status(handle: usize) -> Result<Option<Status>> {
 /// those that succeeded. Without a failure MPI_ERROR in the statuses is left alone.
 pub fn wait_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> Result<()> {
     let mut failed = None;
-    for index in 0..handles.len() {
-        let status = wait(&mut handles[index])?;
+    for (index, handle) in handles.iter_mut().enumerate() {
+        let status = wait(handle)?;
         note(&mut statuses, index, status, &mut failed);
     }
     in_status(failed, &statuses)
@@ -70,8 +70,8 @@ pub fn test_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
         }
     }
     let mut failed = None;
-    for index in 0..handles.len() {
-        let status = wait(&mut handles[index])?;
+    for (index, handle) in handles.iter_mut().enumerate() {
+        let status = wait(handle)?;
         note(&mut statuses, index, status, &mut failed);
     }
     in_status(failed, &statuses).map(|()| true)

@@ -28,6 +28,9 @@ pub const PAYLOAD_BYTES: usize = POOL_BYTES / 8;
 pub const HEAD_BITS: u32 = 54;
 const LINE_BYTES: usize = 64;
 const IN_POOL: u64 = 63;
+// Beyond, demoting costs the sender more than it saves the receiver.
+const DEMOTED_BYTES: usize = 1024;
+const PREFETCHED_LINES: usize = 64;
 
 /// Where a queue lies. The same bytes are mapped by both sides.
 #[derive(Clone, Copy)]
@@ -93,6 +96,8 @@ pub struct Producer {
     // Bytes of the byte ring ever allocated, and up to where they may be.
     pool_tail: u64,
     pool_limit: u64,
+    // Push the lines of the next message out of this core's cache.
+    demote: bool,
     // pool_tail after the message in each slot.
     marks: [u64; SLOTS as usize],
 }
@@ -101,7 +106,14 @@ impl Producer {
     /// At the start of an empty queue.
     pub fn new(memory: Memory) -> Producer {
         let pool_limit = POOL_BYTES as u64;
-        Producer { memory, tail: 0, limit: SLOTS, pool_tail: 0, pool_limit, marks: [0; SLOTS as usize] }
+        Producer { memory, tail: 0, limit: SLOTS, pool_tail: 0, pool_limit, demote: false, marks: [0; SLOTS as usize] }
+    }
+
+    /// Whether the lines of the next message are pushed out of this core's cache (`cldemote`), from where the consumer gets
+    /// them sooner: pays when the consumer waits for just this message, doubles the cost of a stream.
+    #[inline(always)]
+    pub fn set_demote(&mut self, demote: bool) {
+        self.demote = demote;
     }
 
     /// Whether nothing was pushed yet.
@@ -138,6 +150,9 @@ impl Producer {
         let offset = self.allocate(bytes)?;
         let at = self.memory.pool.wrapping_add(offset);
         fill(at);
+        if self.demote && bytes <= DEMOTED_BYTES {
+            demote_lines(at, bytes);
+        }
         // Relaxed: the header's Release covers it.
         self.memory.place(self.tail).store(offset as u64 | (bytes as u64) << 32, Ordering::Relaxed);
         self.publish(kind, IN_POOL, head);
@@ -162,6 +177,9 @@ impl Producer {
         let word = head << 10 | length << 4 | u64::from(kind & 7) << 1 | parity;
         // Release pairs with the Acquire in `peek`.
         self.memory.header(self.tail).store(word, Ordering::Release);
+        if self.demote {
+            demote_lines(self.memory.slot(self.tail), LINE_BYTES);
+        }
         self.marks[(self.tail % SLOTS) as usize] = self.pool_tail;
         self.tail = self.tail.wrapping_add(1);
         prefetch_for_writing(self.memory.slot(self.tail));
@@ -292,10 +310,35 @@ fn prefetch_for_writing(at: *const u8) {
     let _ = at;
 }
 
+/// Whether this core knows `cldemote`; elsewhere the instruction does nothing.
+pub fn can_demote() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        // CPUID leaf 7, subleaf 0: ECX bit 25 (Intel SDM, CPUID).
+        core::arch::x86_64::__cpuid(0).eax >= 7 && core::arch::x86_64::__cpuid_count(7, 0).ecx & 1 << 25 != 0
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// Pushes lines to a cache that both cores share.
+#[inline(always)]
+fn demote_lines(at: *const u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..bytes.div_ceil(LINE_BYTES) {
+        // SAFETY: a hint; any address is allowed, and a core without it treats it as a no-op.
+        unsafe {
+            core::arch::asm!("cldemote [{}]", in(reg) at.wrapping_add(line * LINE_BYTES), options(nostack, preserves_flags, readonly));
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (at, bytes);
+}
+
 /// As above for where the next payload of the same size will go.
 #[inline(always)]
 fn prefetch_next(at: *const u8, bytes: usize, room: usize) {
-    let lines = bytes.min(room).min(8 * LINE_BYTES).div_ceil(LINE_BYTES);
+    let lines = bytes.min(room).div_ceil(LINE_BYTES).min(PREFETCHED_LINES);
     for line in 0..lines {
         prefetch_for_writing(at.wrapping_add(line * LINE_BYTES));
     }

@@ -96,7 +96,12 @@ impl Receiving {
                     btl::deliver(peeked.kind, sender.peer, peeked.head, crate::raw::payload(&peeked));
                     sender.consumer.advance();
                 }
-                Ok(None) => return taken,
+                Ok(None) => {
+                    if taken > 0 {
+                        sm.note_arrival(rank);
+                    }
+                    return taken;
+                }
                 Err(_) => {
                     close_malformed(sm, rank, sender.peer);
                     return taken;

@@ -122,5 +122,6 @@ impl Module for Sm {
 
     fn consume(&self, from: Endpoint) {
         self.receiving.lock().advance(from.0);
+        self.note_arrival(from.0);
     }
 }

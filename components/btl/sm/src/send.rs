@@ -11,16 +11,17 @@ pub struct Outbound {
     inbox: Inbox,
     producer: Guarded<Producer>,
     own_rank: u32,
+    rank: u32,
     closed: AtomicBool,
     /// The caller's number for the peer.
     pub peer: u32,
 }
 
 impl Outbound {
-    /// To the owner of `inbox`, from the rank `own_rank` of this node.
-    pub fn new(inbox: Inbox, own_rank: u32, peer: u32) -> Outbound {
+    /// To the owner of `inbox`, rank `rank` of this node, from rank `own_rank`.
+    pub fn new(inbox: Inbox, rank: u32, own_rank: u32, peer: u32) -> Outbound {
         let producer = Guarded::new(Producer::new(inbox.queue(own_rank)));
-        Outbound { inbox, producer, own_rank, closed: AtomicBool::new(false), peer }
+        Outbound { inbox, producer, own_rank, rank, closed: AtomicBool::new(false), peer }
     }
 
     /// Runs `push` on the queue and sees to it that the receiver notices.
@@ -30,6 +31,7 @@ impl Outbound {
             return Err(Full);
         }
         let mut producer = self.producer.lock();
+        producer.set_demote(sm.is_awaited(self.rank));
         let first = producer.is_new();
         if let Err(why) = push(&mut producer) {
             return self.refused(sm, why);

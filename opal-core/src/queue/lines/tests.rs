@@ -6,8 +6,9 @@ struct Area([u8; RING_BYTES + POOL_BYTES + 64]);
 
 fn queue() -> (Producer, Consumer, *mut u8) {
     let base = std::boxed::Box::leak(std::boxed::Box::new(Area([0; RING_BYTES + POOL_BYTES + 64]))).0.as_mut_ptr();
+    let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + POOL_BYTES));
     // SAFETY: within the area just leaked.
-    let memory = unsafe { Memory::new(base, base.add(RING_BYTES), base.add(RING_BYTES + POOL_BYTES)) };
+    let memory = unsafe { Memory::new(base, pool, consumed) };
     (Producer::new(memory), Consumer::new(memory), base)
 }
 
@@ -84,7 +85,7 @@ fn a_lying_consumer_is_noticed() {
         push(&mut producer, 1, number, &[]).unwrap();
     }
     // SAFETY: the published count lies there.
-    unsafe { base.add(RING_BYTES + POOL_BYTES).cast::<u32>().write(SLOTS + 1) };
+    unsafe { base.wrapping_add(RING_BYTES + POOL_BYTES).cast::<u32>().write(SLOTS + 1) };
     assert_eq!(push(&mut producer, 1, 0, &[]), Err(Refused::Broken));
 }
 
@@ -100,7 +101,7 @@ fn a_lying_producer_is_noticed() {
     assert_eq!(lie(57, 0), Err(Malformed));
     assert_eq!(lie(63, 0), Ok(true));
     assert_eq!(lie(63, POOL_BYTES as u64), Ok(true)); // no bytes at the very end
-    assert_eq!(lie(63, POOL_BYTES as u64 - 99 | 100 << 32), Err(Malformed));
+    assert_eq!(lie(63, (POOL_BYTES as u64 - 99) | (100 << 32)), Err(Malformed));
     assert_eq!(lie(63, (PAYLOAD_BYTES as u64 + 1) << 32), Err(Malformed));
     assert_eq!(lie(63, u64::MAX), Err(Malformed));
 }

@@ -1,0 +1,224 @@
+//! What every transport promises: order, whole payloads of every allowed size, *full* instead of loss.
+
+use opal_core::framework::btl::{self, AM_IDS, Endpoint, Full, Module};
+use opal_core::mem::Foreign;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// A running transport with one peer, which runs the same suite.
+pub struct Fixture<'a> {
+    /// The transport.
+    pub module: &'static dyn Module,
+    /// Its number for the peer.
+    pub endpoint: Endpoint,
+    /// Which side this is; both are 0 if the peer is this process.
+    pub side: u32,
+    /// The peer's side.
+    pub other: u32,
+    /// The number under which the peer was added.
+    pub peer: u32,
+    /// Waits for the peer.
+    pub barrier: &'a mut dyn FnMut(),
+}
+
+/// Runs every case; panics at the first broken promise.
+pub fn suite(fixture: &mut Fixture<'_>) {
+    for (am, receiver) in RECEIVERS.iter().enumerate() {
+        btl::register(am as u8, *receiver).expect("the id is free");
+    }
+    assert_eq!(btl::register(0, receive::<0>), Err(opal_core::Error::Exists));
+    for (name, case) in CASES {
+        case(fixture);
+        (fixture.barrier)();
+        assert_eq!(fixture.module.poll(), 0, "{name}: nothing is left");
+        assert!(ARRIVED.lock().unwrap().is_empty(), "{name}: nothing is left");
+        // The peer's next case begins when this look is over.
+        (fixture.barrier)();
+    }
+}
+
+type Case = fn(&mut Fixture<'_>);
+
+/// All cases by name.
+pub const CASES: &[(&str, Case)] = &[
+    ("abilities make sense", abilities),
+    ("every inline size", every_inline_size),
+    ("every boundary size", boundary_sizes),
+    ("random sizes in both directions", random_sizes),
+    ("full, not lost", full_not_lost),
+    ("one peer at a time", poll_peer),
+];
+
+#[derive(Clone, Debug, PartialEq)]
+struct Message {
+    am: u8,
+    head: u64,
+    payload: Vec<u8>,
+}
+
+static ARRIVED: Mutex<Vec<(u32, Message)>> = Mutex::new(Vec::new());
+
+const RECEIVERS: [btl::Receiver; AM_IDS] =
+    [receive::<0>, receive::<1>, receive::<2>, receive::<3>, receive::<4>, receive::<5>, receive::<6>, receive::<7>];
+
+fn receive<const AM: u8>(peer: u32, head: u64, payload: Foreign<'_>) {
+    let mut bytes = vec![0; payload.len()];
+    payload.copy_to(&mut bytes);
+    ARRIVED.lock().unwrap().push((peer, Message { am: AM, head, payload: bytes }));
+}
+
+fn abilities(fixture: &mut Fixture<'_>) {
+    let caps = fixture.module.caps();
+    assert!(caps.head_bits >= 32 && caps.head_bits <= 64);
+    assert!(caps.inline_bytes <= caps.send_bytes && caps.eager_bytes <= caps.send_bytes);
+    assert!(caps.bandwidth_mbps > 0);
+}
+
+fn every_inline_size(fixture: &mut Fixture<'_>) {
+    let most = fixture.module.caps().inline_bytes;
+    both_ways(fixture, (0..=most).collect(), true);
+}
+
+fn boundary_sizes(fixture: &mut Fixture<'_>) {
+    let caps = *fixture.module.caps();
+    let mut sizes = vec![0, 1, caps.inline_bytes, caps.inline_bytes + 1, caps.eager_bytes, caps.send_bytes];
+    sizes.extend([63, 64, 65, 4095, 4096, 4097, caps.eager_bytes - 1, caps.send_bytes - 1]);
+    sizes.retain(|size| *size <= caps.send_bytes);
+    both_ways(fixture, sizes, false);
+}
+
+fn random_sizes(fixture: &mut Fixture<'_>) {
+    let most = fixture.module.caps().send_bytes;
+    for seed in 1..6u64 {
+        let mut state = seed * 0x9e37_79b9_7f4a_7c15 >> 3 | 1;
+        let mut next = |limit: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as usize % limit
+        };
+        let sizes = (0..2000).map(|_| if next(20) == 0 { next(most + 1) } else { next(600.min(most)) }).collect();
+        both_ways(fixture, sizes, seed % 2 == 0);
+    }
+}
+
+/// A sender that is never listened to is told so, and everything that it was not told so about arrives.
+fn full_not_lost(fixture: &mut Fixture<'_>) {
+    let bytes = 100.min(fixture.module.caps().send_bytes);
+    let mut sent = 0;
+    while send(fixture, &message(fixture, fixture.side, sent, bytes), false).is_ok() {
+        sent += 1;
+        assert!(sent < 1_000_000, "a transport has an end");
+    }
+    assert!(sent > 0);
+    (fixture.barrier)();
+    assert!(ARRIVED.lock().unwrap().is_empty(), "nothing is handed out but by a poll");
+    // What fits differs by nothing but timing, so both sides have sent the same number.
+    let got = collect(fixture, sent);
+    for (number, one) in got.into_iter().enumerate() {
+        assert_eq!(one, (fixture.peer, message(fixture, fixture.other, number, bytes)));
+    }
+    (fixture.barrier)();
+    // After progress there is room again.
+    both_ways(fixture, vec![bytes; 10], false);
+}
+
+/// The direct path: the next message of one peer, looked at and taken.
+fn poll_peer(fixture: &mut Fixture<'_>) {
+    const MESSAGES: usize = 50;
+    let module = fixture.module;
+    for number in 0..MESSAGES {
+        let message = message(fixture, fixture.side, number, number);
+        while send(fixture, &message, false).is_err() {
+            module.poll();
+        }
+    }
+    (fixture.barrier)();
+    let mut direct = 0;
+    while let Some(arrived) = module.poll_peer(fixture.endpoint, 1) {
+        let mut payload = vec![0; arrived.payload.len()];
+        arrived.payload.copy_to(&mut payload);
+        let got = Message { am: arrived.am, head: arrived.head, payload };
+        assert_eq!(got, message(fixture, fixture.other, direct, direct));
+        let again = module.poll_peer(fixture.endpoint, 1).expect("it is there until it is consumed");
+        assert_eq!(again.head, got.head);
+        module.consume(fixture.endpoint);
+        direct += 1;
+        if direct == MESSAGES / 2 {
+            break;
+        }
+    }
+    let rest = collect(fixture, MESSAGES - direct);
+    for (number, one) in rest.into_iter().enumerate() {
+        let number = number + direct;
+        assert_eq!(one, (fixture.peer, message(fixture, fixture.other, number, number)));
+    }
+}
+
+fn both_ways(fixture: &mut Fixture<'_>, sizes: Vec<usize>, inline: bool) {
+    let (mut next, mut seen) = (0, 0);
+    let deadline = Instant::now() + PATIENCE;
+    while seen < sizes.len() {
+        while next < sizes.len() {
+            let inline = inline && sizes[next] <= fixture.module.caps().inline_bytes;
+            if send(fixture, &message(fixture, fixture.side, next, sizes[next]), inline).is_err() {
+                break;
+            }
+            next += 1;
+        }
+        fixture.module.poll();
+        for (peer, got) in std::mem::take(&mut *ARRIVED.lock().unwrap()) {
+            assert_eq!(peer, fixture.peer);
+            let expected = message(fixture, fixture.other, seen, sizes[seen]);
+            assert!(got == expected, "message {seen} of {} bytes came as {} bytes", sizes[seen], got.payload.len());
+            seen += 1;
+        }
+        assert!(Instant::now() < deadline, "{seen} of {} messages came", sizes.len());
+    }
+    while next < sizes.len() {
+        let message = message(fixture, fixture.side, next, sizes[next]);
+        match send(fixture, &message, false) {
+            Ok(()) => next += 1,
+            Err(Full) => std::thread::yield_now(),
+        }
+    }
+    (fixture.barrier)();
+}
+
+fn collect(fixture: &Fixture<'_>, messages: usize) -> Vec<(u32, Message)> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        fixture.module.poll();
+        let mut arrived = ARRIVED.lock().unwrap();
+        if arrived.len() >= messages {
+            return std::mem::take(&mut *arrived);
+        }
+        assert!(Instant::now() < deadline, "{} of {messages} messages came", arrived.len());
+    }
+}
+
+fn send(fixture: &Fixture<'_>, message: &Message, inline: bool) -> Result<(), Full> {
+    let Fixture { module, endpoint, .. } = fixture;
+    let (from, bytes) = (message.payload.as_ptr(), message.payload.len());
+    if inline {
+        // SAFETY: the payload is `bytes` long.
+        return unsafe { module.send_inline(*endpoint, message.am, message.head, from, bytes) };
+    }
+    let mut fills = 0;
+    let sent = module.send(*endpoint, message.am, message.head, bytes, &mut |to| {
+        fills += 1;
+        // SAFETY: the transport promises a place for `bytes`.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
+    });
+    assert_eq!(fills, usize::from(sent.is_ok()), "the payload is asked for once, if at all");
+    sent
+}
+
+fn message(fixture: &Fixture<'_>, side: u32, number: usize, bytes: usize) -> Message {
+    let seed = number as u64 * 0x1_0001 + u64::from(side) * 77;
+    let head = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) & (u64::MAX >> (64 - fixture.module.caps().head_bits));
+    let payload = (0..bytes).map(|index| (seed as usize * 13 + index * 7) as u8).collect();
+    Message { am: (number % AM_IDS) as u8, head, payload }
+}
+
+const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,0 +1,5 @@
+//! One suite per framework, generic over its module trait, run for every component.
+#![allow(unsafe_code)] // places that transports hand out
+
+pub mod btl;
+pub mod pair;
