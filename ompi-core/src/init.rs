@@ -11,10 +11,10 @@ use crate::{comm, datatype};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::framework::shmem;
+use opal_core::framework::{btl, shmem};
 use opal_core::mca::{self, Framework, image, source};
 use opal_core::sync::{AtomicU32, Once, Ordering, raise_threads};
-use opal_core::{message, params, sys, wait};
+use opal_core::{message, params, progress, sys, wait};
 use orte_core::framework::ess;
 
 params! {
@@ -167,6 +167,11 @@ fn start() -> opal_core::Result<&'static dyn ess::Module> {
     if inherited.is_some() {
         shmem::select(inherited)?;
     }
+    wait::expect_local_ranks(environment.identity().local_size);
+    if let Some(secret) = environment.secret() {
+        let ess::Identity { job, rank, size, .. } = environment.identity();
+        btl::set_realm(btl::Realm { number: job, index: rank, size, secret });
+    }
     bml::select()?;
     pml::select()?;
     let bml = bml::selected().ok_or(opal_core::Error::NotFound)?;
@@ -220,12 +225,24 @@ pub fn finalize() -> Result<()> {
     initialized()?;
     comm::itself().free_attributes()?;
     comm::world().coll().of(crate::framework::coll::Function::Barrier)?.barrier(comm::world())?;
+    drain()?;
     if let Some(environment) = ess::selected() {
         environment.barrier()?;
         environment.set_state(ess::State::Finalized);
     }
     STATE.store(FINALIZED, Ordering::SeqCst);
     Ok(())
+}
+
+/// Until nothing that was sent is still in this process: nobody makes progress afterwards.
+fn drain() -> Result<()> {
+    let Some(bml) = bml::selected() else { return Ok(()) };
+    wait::until(|| {
+        progress::flush();
+        // A pass that moves something may have found room for what had waited above the transports.
+        progress::pass() == 0 && bml.modules().iter().all(|module| module.is_drained())
+    })
+    .map_err(Fault::from)
 }
 
 /// Ends the job with a status and a message.

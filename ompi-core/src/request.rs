@@ -75,6 +75,7 @@ pub trait Driver: Sync {
 impl Request {
     /// Waits for it and frees it. `MPI_ERR_*` of the operation as `Err`.
     pub fn wait(self) -> Result<Status> {
+        opal_core::progress::flush();
         let slot = slot_of(self.0);
         slot.wait()?;
         checked(slot.take(self.0))
@@ -82,6 +83,7 @@ impl Request {
 
     /// Completes and frees it if it is done; gives it back otherwise. Makes progress once.
     pub fn test(self) -> Result<core::result::Result<Status, Request>> {
+        opal_core::progress::flush();
         let slot = slot_of(self.0);
         if !slot.is_complete() {
             slot.poll();

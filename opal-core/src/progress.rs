@@ -4,7 +4,7 @@
 //! `pass` does nothing.
 
 use crate::framework::btl;
-use crate::sync::{AtomicUsize, Guarded, Once, Ordering};
+use crate::sync::{AtomicBool, AtomicUsize, Guarded, Once, Ordering};
 use crate::{Error, Result};
 
 /// Tries to move something on; returns how many things moved. Must return more than 0 if anything did: a waiting process
@@ -63,4 +63,32 @@ pub fn pass() -> usize {
         return 0;
     };
     TRANSPORTS.each(|module| module.poll()) + CALLBACKS.each(|callback| callback())
+}
+
+static GATHERED: AtomicBool = AtomicBool::new(false);
+
+/// For transports that gather small messages: something waits for [`flush`].
+#[inline(always)]
+pub fn gathered() {
+    GATHERED.store(true, Ordering::Relaxed);
+}
+
+/// Lets go of what transports gathered: for every call that communicates or makes progress, except one that only starts a
+/// send. A load and a predictable branch if nothing was.
+#[inline(always)]
+pub fn flush() {
+    // Relaxed: a thread lets go of what it gathered itself; what another one gathers is its own to flush.
+    if GATHERED.load(Ordering::Relaxed) {
+        flush_transports();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn flush_transports() {
+    GATHERED.store(false, Ordering::Relaxed);
+    TRANSPORTS.each(|module| {
+        module.flush_all();
+        0
+    });
 }

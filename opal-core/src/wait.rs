@@ -31,6 +31,15 @@ pub trait Bell: Sync {
     fn disarm(&self);
 }
 
+/// Sockets on which a process can sleep.
+pub trait Sockets: Sync {
+    /// Sleeps until something happens to one of them, at most this long.
+    fn sleep(&self, at_most_us: u64);
+
+    /// The next pass looks at them, however seldom it does otherwise.
+    fn urge(&self);
+}
+
 /// Waits until `done`, making progress. `Err(Unreachable)` if a process died and nothing moves any more.
 #[inline]
 pub fn until(mut done: impl FnMut() -> bool) -> Result<()> {
@@ -71,6 +80,9 @@ impl Idle {
         } else if self.polls < POLLS_PER_YIELD {
             core::hint::spin_loop();
             return Ok(());
+        } else if let (Some(sockets), None) = (SOCKETS.get(), BELL.get()) {
+            // A peer's message wakes this process at once, which a yielding one cannot count on.
+            sockets.sleep(if threads_possible() { UNTRUSTED_US } else { SLICE_US });
         } else {
             sys::yield_now();
         }
@@ -114,10 +126,21 @@ pub fn set_bell(bell: &'static dyn Bell) {
     BELL.call_once(|| bell);
 }
 
+/// Provides the process's sockets; the first ones stay.
+pub fn set_sockets(sockets: &'static dyn Sockets) {
+    SOCKETS.call_once(|| sockets);
+}
+
 /// Provides the epoch: its value now means that nobody died.
 pub fn watch_epoch(epoch: fn() -> u32) {
     EPOCH_AT_START.store(epoch(), Ordering::Relaxed);
     EPOCH.call_once(|| epoch);
+}
+
+/// Tells how many ranks run on this node, for where nobody tells of each of them.
+pub fn expect_local_ranks(ranks: u32) {
+    let own = sys::own_cores().iter().map(|word| word.count_ones()).sum();
+    SPIN.store(ranks <= own, Ordering::Relaxed);
 }
 
 /// Tells of a rank of this node, this one included: the cores that it may run on, and whether it registered for
@@ -143,15 +166,27 @@ pub fn spinning() -> bool {
 }
 
 fn sleep() {
-    let Some(bell) = BELL.get() else {
-        sys::nap_us(NAP_US);
-        return;
-    };
+    let sockets = SOCKETS.get();
+    if let Some(sockets) = sockets {
+        sockets.urge();
+    }
+    match (BELL.get(), sockets) {
+        (Some(bell), _) => sleep_on_bell(*bell, sockets.is_some()),
+        // What happens to a socket before the sleep ends it at once.
+        (None, Some(sockets)) if progress::pass() == 0 => {
+            sockets.sleep(if threads_possible() { UNTRUSTED_US } else { SLICE_US });
+        }
+        (None, Some(_)) => {}
+        (None, None) => sys::nap_us(NAP_US),
+    }
+}
+
+fn sleep_on_bell(bell: &dyn Bell, deaf: bool) {
     let ticket = bell.arm();
     let trusted = sys::membarrier() && TRUSTED.load(Ordering::Relaxed);
     if progress::pass() == 0 {
-        // With threads another one may complete what this one waits for, and it does not ring.
-        let slice = if trusted && !threads_possible() { SLICE_US } else { UNTRUSTED_US };
+        // With threads another one may complete what this one waits for, and it does not ring; nor do sockets.
+        let slice = if trusted && !threads_possible() && !deaf { SLICE_US } else { UNTRUSTED_US };
         bell.sleep(ticket, slice);
     }
     bell.disarm();
@@ -166,6 +201,7 @@ static SPIN: AtomicBool = AtomicBool::new(true);
 static TRUSTED: AtomicBool = AtomicBool::new(true);
 static LOAD: Mutex<Load> = Mutex::new(Load { ranks: 0, cores: [0; 4] });
 static BELL: Once<&'static dyn Bell> = Once::new();
+static SOCKETS: Once<&'static dyn Sockets> = Once::new();
 static EPOCH: Once<fn() -> u32> = Once::new();
 static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
 

@@ -12,6 +12,7 @@ use opal_core::{progress, wait};
 /// MPI_Wait. The empty status for a null or inactive request.
 #[inline]
 pub fn wait(handle: &mut usize) -> Result<Status> {
+    progress::flush();
     let Some(slot) = busy(*handle)? else {
         return Ok(Status::EMPTY);
     };
@@ -22,6 +23,7 @@ pub fn wait(handle: &mut usize) -> Result<Status> {
 /// MPI_Test: `None` while it is under way.
 #[inline]
 pub fn test(handle: &mut usize) -> Result<Option<Status>> {
+    progress::flush();
     let Some(slot) = busy(*handle)? else {
         return Ok(Some(Status::EMPTY));
     };
@@ -37,6 +39,7 @@ pub fn test(handle: &mut usize) -> Result<Option<Status>> {
 
 /// MPI_Request_get_status: as `test`, but the request stays.
 pub fn get_status(handle: usize) -> Result<Option<Status>> {
+    progress::flush();
     let Some(slot) = busy(handle)? else {
         return Ok(Some(Status::EMPTY));
     };
@@ -62,6 +65,7 @@ pub fn wait_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
 
 /// MPI_Testall: completes all or none.
 pub fn test_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> Result<bool> {
+    progress::flush();
     if !all_complete(handles)? {
         poll_all(handles)?;
         progress::pass();
@@ -79,6 +83,7 @@ pub fn test_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
 
 /// MPI_Waitany: the index and status of one that completed; `None` if no handle is active (MPI_UNDEFINED).
 pub fn wait_any(handles: &mut [usize]) -> Result<Option<(usize, Status)>> {
+    progress::flush();
     let mut fault = None;
     let mut found = None;
     let mut search = || match complete_one(handles) {
@@ -113,6 +118,7 @@ pub enum Any {
 
 /// MPI_Testany.
 pub fn test_any(handles: &mut [usize]) -> Result<Any> {
+    progress::flush();
     match complete_one(handles)? {
         Any::Pending => {
             poll_all(handles)?;
@@ -131,6 +137,7 @@ pub fn wait_some(
     mut statuses: Option<&mut [Status]>,
     count: &mut Option<usize>,
 ) -> Result<()> {
+    progress::flush();
     let mut ended = Ok(());
     wait::until(|| {
         ended = some(handles, indices, &mut statuses, count);
@@ -146,6 +153,7 @@ pub fn test_some(
     mut statuses: Option<&mut [Status]>,
     count: &mut Option<usize>,
 ) -> Result<()> {
+    progress::flush();
     some(handles, indices, &mut statuses, count)?;
     if *count == Some(0) {
         poll_all(handles)?;

@@ -60,7 +60,7 @@ pub struct Peer<'a> {
     pub is_self: bool,
     /// On the same node.
     pub same_node: bool,
-    /// What the same component there published as its address.
+    /// What all modules of the same component there published as their addresses, one after the other.
     pub address: &'a [u8],
 }
 
@@ -85,6 +85,32 @@ pub struct Arrived<'a> {
     pub head: u64,
     /// The payload, valid until [`Module::consume`].
     pub payload: Foreign<'a>,
+}
+
+/// Those among whom messages travel, for transports that strangers can reach, too.
+#[derive(Clone, Copy)]
+pub struct Realm {
+    /// Its number, different from that of any other on the same network.
+    pub number: u64,
+    /// This process's [`Peer::index`] at the others.
+    pub index: u32,
+    /// How many processes.
+    pub size: u32,
+    /// What only they know; never leaves a process.
+    pub secret: [u8; 32],
+}
+
+static REALM: Once<Realm> = Once::new();
+
+/// Says who this process is among its peers: once, before transports are opened. Without it, transports that must
+/// tell peers from strangers decline.
+pub fn set_realm(realm: Realm) {
+    REALM.call_once(|| realm);
+}
+
+/// What [`set_realm`] was given.
+pub fn realm() -> Option<&'static Realm> {
+    REALM.get()
 }
 
 static RECEIVERS: [Once<Receiver>; AM_IDS] = [const { Once::new() }; AM_IDS];
@@ -190,6 +216,16 @@ pub trait Module: Sync {
 
     /// Lets go of what was gathered for a peer.
     fn flush(&self, _to: Endpoint) {}
+
+    /// Lets go of what was gathered for anybody. Called through [`progress::flush`](crate::progress::flush) if this
+    /// module said [`progress::gathered`](crate::progress::gathered); may be called while the caller of a send or a
+    /// [`Receiver`] is at work, but hands nothing to receivers.
+    fn flush_all(&self) {}
+
+    /// Whether everything that was sent has left this process. While it has not, somebody must poll.
+    fn is_drained(&self) -> bool {
+        true
+    }
 
     /// Takes everything that arrived from anybody, handing each to its [`Receiver`]; returns how many.
     fn poll(&self) -> usize;

@@ -48,6 +48,11 @@ pub trait Module: Sync {
     /// Waits until every rank of the job is here. Slow; for start and end only.
     fn barrier(&self) -> Result<()>;
 
+    /// What only processes of this job know, if the launcher left some; it travels neither in arguments nor in variables.
+    fn secret(&self) -> Option<[u8; 32]> {
+        None
+    }
+
     /// The node's shared memory, if the launcher left some.
     fn inherited(&self) -> Option<Inherited>;
 

@@ -3,7 +3,7 @@
 //! Bytes are moved word by word with relaxed atomics: another process may write them at any time, and a few kilobytes
 //! once per job are not worth a raw copy.
 
-use super::layout::{ABORTS, BARRIER_ARRIVED, BARRIER_GENERATION, EPOCH, Layout};
+use super::layout::{ABORTS, BARRIER_ARRIVED, BARRIER_GENERATION, EPOCH, Layout, SECRET, SECRET_BYTES};
 use super::record::{self, RankState};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -62,6 +62,18 @@ impl<S: Shared> Control<S> {
     /// Where everything lies.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// Launcher: leaves what only processes of this job know. Before any of them starts.
+    pub fn set_secret(&self, secret: &[u8; SECRET_BYTES]) {
+        self.write(SECRET, secret);
+    }
+
+    /// What only processes of this job know: proof that a connection comes from one of them.
+    pub fn secret(&self) -> [u8; SECRET_BYTES] {
+        let mut secret = [0; SECRET_BYTES];
+        secret.copy_from_slice(&self.read(SECRET, SECRET_BYTES));
+        secret
     }
 
     /// Hands out a rank's addresses: once. `Err(OutOfResource)` if they are too long, `Err(Exists)` the second time.

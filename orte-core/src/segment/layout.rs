@@ -3,7 +3,7 @@
 /// The first eight bytes of every segment.
 pub const MAGIC: [u8; 8] = *b"ompi-rs\n";
 /// Raised when the layout or the meaning of a word changes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Most ranks of one node.
 pub const RANKS_MAX: u32 = 1024;
 /// Bytes of the header page and of one record.
@@ -21,6 +21,10 @@ pub const BARRIER_ARRIVED: usize = 128;
 pub const BARRIER_GENERATION: usize = 192;
 /// Offset of the number of ranks that called abort; the launcher looks at it.
 pub const ABORTS: usize = 256;
+/// Offset of the job's secret, which the launcher writes before any rank starts.
+pub const SECRET: usize = 320;
+/// Bytes of it.
+pub const SECRET_BYTES: usize = 32;
 
 /// Where the parts of one segment lie, in bytes from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

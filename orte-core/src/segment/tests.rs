@@ -37,6 +37,15 @@ fn soon() -> u64 {
 }
 
 #[test]
+fn the_secret_comes_back_and_disturbs_nothing() {
+    let control = control(2);
+    let secret: [u8; 32] = core::array::from_fn(|index| index as u8 ^ 0xa5);
+    control.set_secret(&secret);
+    assert_eq!(control.secret(), secret);
+    assert_eq!((control.epoch(), control.aborts(), control.state(0)), (0, 0, RankState::Absent));
+}
+
+#[test]
 fn layout_round_trip() {
     for ranks in [1, 2, 7, 64, RANKS_MAX] {
         let layout = Layout::new(0xabcd, ranks).unwrap();

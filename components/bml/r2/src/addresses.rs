@@ -1,7 +1,7 @@
 //! What a process publishes: the addresses of all its transports.
 //!
 //! Per transport: length of its name u8, name, length of its address u16 little-endian, address. Several modules of one
-//! component follow each other in the order of its `query`.
+//! component follow each other in the order of its `query`; a peer's modules get all of them.
 
 use alloc::vec::Vec;
 

@@ -30,25 +30,35 @@ impl R2 {
 
     fn paths(&self, process: &Process) -> Result<Vec<(&'static str, Path)>> {
         let mut paths = Vec::new();
-        let mut used: Vec<bool> = self.transports.iter().map(|_| false).collect();
-        let mut rest = &process.addresses[..];
-        while let Some((name, address)) = addresses::pop(&mut rest) {
-            // The n-th module there meets the n-th of the same component here.
-            let same = |index: &usize| self.transports[*index].name.as_bytes() == name && !used[*index];
-            let Some(index) = (0..self.transports.len()).find(same) else { continue };
-            used[index] = true;
-            let transport = &self.transports[index];
+        let published = self.published(process)?;
+        for (transport, address) in self.transports.iter().zip(&published) {
+            let Some(address) = address else { continue };
             let (is_self, same_node) = (process.is_self, process.same_node);
             let peer = Peer { index: process.index, is_self, same_node, address };
             if let Some(endpoint) = transport.module.add_peer(peer)? {
                 paths.push((transport.name, Path { module: transport.module, endpoint }));
             }
         }
+        Ok(paths)
+    }
+
+    /// Per transport what its component's modules there published, one after the other; `None` if there is no such
+    /// component there.
+    fn published(&self, process: &Process) -> Result<Vec<Option<Vec<u8>>>> {
+        let mut published: Vec<Option<Vec<u8>>> = self.transports.iter().map(|_| None).collect();
+        let mut rest = &process.addresses[..];
+        while let Some((name, address)) = addresses::pop(&mut rest) {
+            for (transport, all) in self.transports.iter().zip(&mut published) {
+                if transport.name.as_bytes() == name {
+                    all.get_or_insert_default().extend_from_slice(address);
+                }
+            }
+        }
         if !rest.is_empty() {
             message!("the addresses of process {} end in the middle; they were damaged on the way", process.index);
             return Err(Error::Malformed);
         }
-        Ok(paths)
+        Ok(published)
     }
 }
 

@@ -78,6 +78,10 @@ impl Module for Env {
         })
     }
 
+    fn secret(&self) -> Option<[u8; 32]> {
+        Some(self.control.secret())
+    }
+
     fn inherited(&self) -> Option<Inherited> {
         let layout = self.control.layout();
         Some(Inherited {

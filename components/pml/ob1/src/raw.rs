@@ -16,6 +16,7 @@ use opal_core::datatype::Convertor;
 use opal_core::framework::btl::{AmId, Full};
 use opal_core::framework::memcpy;
 use opal_core::mem::Foreign;
+use opal_core::progress;
 use opal_core::queue::small::copy_small;
 use opal_core::sync::Ordering;
 
@@ -256,6 +257,7 @@ impl Module for Ob1 {
 
     #[inline]
     unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()> {
+        progress::flush();
         if dest == PROC_NULL {
             return Ok(());
         }
@@ -302,6 +304,7 @@ impl Module for Ob1 {
         lane: Lane<'_>,
         status: Option<&mut Status>,
     ) -> Result<()> {
+        progress::flush();
         // SAFETY: writable during this call by the caller's promise.
         let fast = unsafe { Fast::new(data) };
         if let Some(got) = direct::receive(&fast, source, tag, lane)? {
@@ -313,19 +316,23 @@ impl Module for Ob1 {
     }
 
     unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, lane: Lane<'_>) -> Result<Request> {
+        progress::flush();
         // SAFETY: writable until the request completes by the caller's promise.
         recv::start(unsafe { Place::new(data) }, source, tag, lane)
     }
 
     fn iprobe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Status>> {
+        progress::flush();
         probe::look(source, tag, lane)
     }
 
     fn improbe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Matched>> {
+        progress::flush();
         probe::take(source, tag, lane)
     }
 
     unsafe fn imrecv(&self, data: &Data<'_>, message: Matched) -> Result<Request> {
+        progress::flush();
         // SAFETY: writable until the request completes by the caller's promise.
         recv::start_matched(unsafe { Place::new(data) }, message)
     }

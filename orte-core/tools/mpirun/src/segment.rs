@@ -23,6 +23,7 @@ pub fn create(ranks: u32) -> Result<Segment, Refusal> {
     let descriptor = sealed_file(&layout).map_err(|errno| failed(&errno))?;
     let mapping = Mapping::new(&descriptor, layout.control_bytes()).map_err(|error| failed(&error))?;
     let control = Control::new(layout, mapping).ok_or_else(|| failed(&"it is too short"))?;
+    control.set_secret(&random().map_err(|errno| failed(&errno))?);
     for rank in 0..ranks {
         control.set_state(rank, RankState::Started).map_err(|error| failed(&format_args!("{error:?}")))?;
     }
@@ -48,7 +49,11 @@ fn sealed_file(layout: &Layout) -> Result<OwnedFd, Errno> {
 
 /// Random, so that a descriptor of another job is never taken for this one's.
 fn job_number() -> Result<u64, Errno> {
-    let mut bytes = [0; 8];
+    random().map(u64::from_le_bytes)
+}
+
+fn random<const N: usize>() -> Result<[u8; N], Errno> {
+    let mut bytes = [0; N];
     let read = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    if read == bytes.len() { Ok(u64::from_le_bytes(bytes)) } else { Err(Errno::IO) }
+    if read == bytes.len() { Ok(bytes) } else { Err(Errno::IO) }
 }

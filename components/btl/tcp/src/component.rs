@@ -1,0 +1,105 @@
+//! Registration; the listening sockets are made here.
+
+use crate::module::Module;
+use crate::net::{Net, Port};
+use crate::params::{self, Limits};
+use crate::wire::{self, Entry};
+use crate::{interfaces, raw, socket};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use opal_core::framework::btl::{self, Realm};
+use opal_core::mca::{self, Declined};
+use opal_core::{message, sys, verbose, wait};
+
+/// The component.
+pub struct Component;
+
+impl mca::Component for Component {
+    opal_core::component_info!();
+
+    fn open(&self) -> Result<(), Declined> {
+        match btl::realm() {
+            None => Err(Declined("the launcher left no secret by which to tell the job's processes from strangers")),
+            Some(realm) if realm.size < 2 => Err(Declined("this process is alone")),
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+impl btl::Component for Component {
+    fn query(&self) -> Result<Vec<&'static dyn btl::Module>, Declined> {
+        let realm = *btl::realm().ok_or(Declined("there is no job any more"))?;
+        let said = Declined("its parameters do not fit this machine, see above");
+        let ports = ports(&realm).map_err(|sentence| {
+            message!("btl/tcp: {sentence}");
+            said
+        })?;
+        if ports.is_empty() {
+            return Err(Declined("no network interface is up"));
+        }
+        let net = Net::new(realm, Limits::new(), ports).map_err(|errno| {
+            message!("btl/tcp: the system refuses to watch sockets: {errno}");
+            Declined("the system refuses to watch sockets, see above")
+        })?;
+        let net: &'static Net = Box::leak(Box::new(net));
+        wait::set_sockets(net);
+        let module = |port| -> &'static dyn btl::Module { Box::leak(Box::new(Module::new(net, port))) };
+        Ok((0..net.ports.len()).map(module).collect())
+    }
+}
+
+/// Every usable interface, listening. `Err` with a sentence.
+fn ports(realm: &Realm) -> Result<Vec<Port>, String> {
+    let limits = Limits::new();
+    let range = params::ports(params::PORT.text()).map_err(|why| format!("btl_tcp_port: {why}"))?;
+    let all = raw::interfaces().ok_or("the system does not list its network interfaces")?;
+    let (chosen, vain) = interfaces::choose(all, params::IF_INCLUDE.text(), params::IF_EXCLUDE.text())?;
+    for name in vain {
+        message!("btl/tcp: btl_tcp_if_exclude names {name}, which does not exist here; nothing is excluded by it");
+    }
+    let network = network_id();
+    let mut ports = Vec::new();
+    for interface in chosen {
+        let mut listeners = Vec::new();
+        for (address, prefix) in interface.addresses {
+            if listeners.iter().any(|(entry, _): &(Entry, _)| entry.address.is_ipv4() == address.is_ipv4()) {
+                // One address per family is enough for one interface.
+                continue;
+            }
+            match socket::listen(address, range, &limits) {
+                Ok((listener, port)) => {
+                    let (number, loopback, mbps) = (ports.len() as u8, interface.loopback, interface.mbps);
+                    let realm = realm.number;
+                    let entry = Entry { interface: number, address, prefix, loopback, port, mbps, realm, network };
+                    listeners.push((entry, listener));
+                }
+                Err(why) => verbose!(btl::FRAMEWORK, 1, "tcp: interface {} is left out: {why}", interface.name),
+            }
+        }
+        if !listeners.is_empty() && ports.len() < PORTS_MAX {
+            ports.push(Port { name: interface.name, mbps: interface.mbps, listeners });
+        }
+    }
+    Ok(ports)
+}
+
+/// Equal for processes that share all interfaces: those of one network namespace of one running system.
+fn network_id() -> u64 {
+    let mut bytes = sys::read_file("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    if let Ok(stat) = rustix::fs::stat("/proc/self/ns/net") {
+        bytes.extend(stat.st_dev.to_le_bytes());
+        bytes.extend(stat.st_ino.to_le_bytes());
+    }
+    bytes.extend(sys::hostname().into_bytes());
+    wire::fnv(&bytes)
+}
+
+opal_core::component! {
+    /// Sockets between nodes.
+    pub static COMPONENT: Component = Component;
+    in opal_core::framework::btl, name "tcp", params params::ALL
+}
+
+const PORTS_MAX: usize = 8;

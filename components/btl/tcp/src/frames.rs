@@ -1,0 +1,88 @@
+//! From a stream of bytes to frames: one buffer per connection, used again and again.
+
+use crate::wire::{HEADER_BYTES, Header, Malformed};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// What was received and not yet taken.
+pub struct Frames {
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+/// A whole frame; its payload lies in the buffer until the next call of `room`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    pub kind: u8,
+    pub head: u64,
+    pub payload: Range<usize>,
+}
+
+impl Frames {
+    /// Empty.
+    pub fn new() -> Frames {
+        Frames { buffer: vec![0; FIRST_BYTES], start: 0, end: 0 }
+    }
+
+    /// Where to receive to: never empty after `peek` returned `Ok(None)`.
+    pub fn room(&mut self) -> &mut [u8] {
+        if self.start == self.end {
+            self.start = 0;
+            self.end = 0;
+        }
+        let wanted = self.wanted();
+        if self.start + wanted > self.buffer.len() || self.buffer.len() - self.end < self.buffer.len() / 4 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if wanted > self.buffer.len() {
+            // A sound header promised a frame that is longer than the buffer: at most PAYLOAD_MAX.
+            self.buffer.resize(wanted, 0);
+        }
+        &mut self.buffer[self.end..]
+    }
+
+    /// So many bytes were received to `room`.
+    pub fn filled(&mut self, bytes: usize) {
+        assert!(bytes <= self.buffer.len() - self.end);
+        self.end += bytes;
+    }
+
+    /// The next frame, if it is complete.
+    #[inline]
+    pub fn peek(&self) -> Result<Option<Frame>, Malformed> {
+        let Some(header) = self.buffer[self.start..self.end].first_chunk::<HEADER_BYTES>() else { return Ok(None) };
+        let header = Header::parse(header)?;
+        let start = self.start + HEADER_BYTES;
+        if self.end - start < header.bytes {
+            return Ok(None);
+        }
+        Ok(Some(Frame { kind: header.kind, head: header.head, payload: start..start + header.bytes }))
+    }
+
+    /// The bytes of a frame that `peek` returned last.
+    #[inline]
+    pub fn payload(&self, frame: &Frame) -> &[u8] {
+        &self.buffer[frame.payload.clone()]
+    }
+
+    /// Takes a frame that `peek` returned last.
+    #[inline]
+    pub fn advance(&mut self, frame: &Frame) {
+        debug_assert_eq!(self.start + HEADER_BYTES, frame.payload.start);
+        self.start = frame.payload.end;
+    }
+
+    /// Bytes of the frame that has begun, as far as it is known.
+    fn wanted(&self) -> usize {
+        match self.buffer[self.start..self.end].first_chunk::<HEADER_BYTES>().map(Header::parse) {
+            Some(Ok(header)) => HEADER_BYTES + header.bytes,
+            _ => HEADER_BYTES,
+        }
+    }
+}
+
+const FIRST_BYTES: usize = 128 << 10;

@@ -1,0 +1,122 @@
+//! Which network interfaces to use.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use opal_core::sys;
+
+/// An interface that is up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    pub name: String,
+    pub loopback: bool,
+    pub mbps: u32,
+    /// Addresses with their prefix lengths.
+    pub addresses: Vec<(IpAddr, u8)>,
+}
+
+/// Those of `all` that the two lists leave. `Err` with a sentence if `include` names what does not exist; what `exclude`
+/// names in vain is returned.
+pub fn choose(all: Vec<Interface>, include: &str, exclude: &str) -> Result<(Vec<Interface>, Vec<String>), String> {
+    let (include, exclude) = (rules("btl_tcp_if_include", include)?, rules("btl_tcp_if_exclude", exclude)?);
+    for rule in &include {
+        if !all.iter().any(|interface| interface.addresses.iter().any(|one| rule.meets(interface, one))) {
+            return Err(format!(
+                "btl_tcp_if_include names {}, which this machine does not have; it has {}",
+                rule.text,
+                list(&all)
+            ));
+        }
+    }
+    let in_vain = |rule: &&Rule<'_>| {
+        !all.iter().any(|interface| interface.addresses.iter().any(|one| rule.meets(interface, one)))
+    };
+    let vain = exclude.iter().filter(in_vain).map(|rule| format!("{} (there are {})", rule.text, list(&all))).collect();
+    let mut chosen = Vec::new();
+    for mut interface in all {
+        let addresses = core::mem::take(&mut interface.addresses);
+        let wanted = |one: &(IpAddr, u8)| {
+            (include.is_empty() || include.iter().any(|rule| rule.meets(&interface, one)))
+                && !exclude.iter().any(|rule| rule.meets(&interface, one))
+        };
+        interface.addresses = addresses.into_iter().filter(wanted).collect();
+        if !interface.addresses.is_empty() {
+            chosen.push(interface);
+        }
+    }
+    // The fastest first: matched messages travel on it.
+    chosen.sort_by_key(|interface| core::cmp::Reverse(interface.mbps));
+    Ok((chosen, vain))
+}
+
+/// What the system knows of an interface's speed.
+pub fn speed_mbps(name: &str, loopback: bool) -> u32 {
+    if loopback {
+        return LOOPBACK_MBPS;
+    }
+    let text = sys::read_file(&format!("/sys/class/net/{name}/speed")).unwrap_or_default();
+    let number = core::str::from_utf8(&text).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    // Virtual ones say -1 or nothing.
+    number.filter(|mbps| *mbps > 0).unwrap_or(UNKNOWN_MBPS)
+}
+
+/// Whether two addresses agree in their first bits.
+pub fn same_network(one: IpAddr, other: IpAddr, prefix: u8) -> bool {
+    match (one, other) {
+        (IpAddr::V4(one), IpAddr::V4(other)) => {
+            let differ = one.to_bits() ^ other.to_bits();
+            prefix == 0 || differ >> 32u32.saturating_sub(u32::from(prefix)) == 0
+        }
+        (IpAddr::V6(one), IpAddr::V6(other)) => {
+            let differ = one.to_bits() ^ other.to_bits();
+            prefix == 0 || differ >> 128u32.saturating_sub(u32::from(prefix)) == 0
+        }
+        _ => false,
+    }
+}
+
+/// For people: names and addresses.
+pub fn list(all: &[Interface]) -> String {
+    let mut text = String::new();
+    for interface in all {
+        for (address, prefix) in &interface.addresses {
+            let comma = if text.is_empty() { "" } else { ", " };
+            text.push_str(&format!("{comma}{} {address}/{prefix}", interface.name));
+        }
+    }
+    if text.is_empty() { String::from("none") } else { text }
+}
+
+struct Rule<'a> {
+    text: &'a str,
+    network: Option<(IpAddr, u8)>,
+}
+
+impl Rule<'_> {
+    fn meets(&self, interface: &Interface, (address, _): &(IpAddr, u8)) -> bool {
+        match self.network {
+            Some((network, prefix)) => same_network(network, *address, prefix),
+            None => interface.name == self.text,
+        }
+    }
+}
+
+fn rules<'a>(param: &str, text: &'a str) -> Result<Vec<Rule<'a>>, String> {
+    let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+    words.map(|word| rule(param, word)).collect()
+}
+
+fn rule<'a>(param: &str, text: &'a str) -> Result<Rule<'a>, String> {
+    let (address, prefix) = text.split_once('/').unwrap_or((text, ""));
+    let Ok(address) = address.parse::<IpAddr>() else { return Ok(Rule { text, network: None }) };
+    let widest = if address.is_ipv4() { 32 } else { 128 };
+    let prefix = if prefix.is_empty() { Some(widest) } else { prefix.parse().ok().filter(|bits| *bits <= widest) };
+    match prefix {
+        Some(prefix) => Ok(Rule { text, network: Some((address, prefix)) }),
+        None => Err(format!("{param} has `{text}`: after the slash stands a number of bits up to {widest}")),
+    }
+}
+
+const LOOPBACK_MBPS: u32 = 40_000;
+const UNKNOWN_MBPS: u32 = 1000;

@@ -1,0 +1,212 @@
+//! The sending side of one connection.
+
+use crate::handshake::HELLO_BYTES;
+use crate::params::Limits;
+use crate::socket::{self, Collected};
+use crate::wire::HEADER_BYTES;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use opal_core::framework::btl::Full;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+
+/// How far a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Nobody wanted it yet.
+    Idle,
+    /// This process connects; until when the system may try.
+    Connecting { deadline_ns: u64 },
+    /// This process said hello.
+    Greeted([u8; HELLO_BYTES]),
+    /// This process proved itself and waits for the verdict.
+    Proved,
+    /// The peer said that its own attempt goes first.
+    Expecting,
+    /// In force.
+    Open,
+    /// Sending failed; the next poll tells.
+    Broken(Errno),
+    /// Over.
+    Closed,
+}
+
+/// What the caller of a send must see to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Nothing.
+    Done,
+    /// Connect: this is the first message.
+    Connect,
+    /// A later send may be gathered: have it flushed by the next call.
+    Warm,
+}
+
+/// What waits for the socket.
+pub struct Outbound {
+    pub stage: Stage,
+    pub socket: Option<Arc<OwnedFd>>,
+    /// Attempts that ended before the peer said anything.
+    pub failures: u32,
+    /// Waits for the socket to become writable.
+    pub stuck: bool,
+    /// Epoll says when it is.
+    pub watched: bool,
+    /// The peer's part of the handshake.
+    pub reply: Collected,
+    queue: Vec<u8>,
+    start: usize,
+    messages: usize,
+    warm: bool,
+}
+
+impl Outbound {
+    /// Nothing was sent yet.
+    pub const fn new() -> Outbound {
+        Outbound {
+            stage: Stage::Idle,
+            socket: None,
+            failures: 0,
+            stuck: false,
+            watched: false,
+            reply: Collected::new(),
+            queue: Vec::new(),
+            start: 0,
+            messages: 0,
+            warm: false,
+        }
+    }
+
+    /// Sends a message whose payload lies somewhere.
+    #[inline]
+    pub fn send(&mut self, limits: &Limits, header: &[u8; HEADER_BYTES], payload: &[u8]) -> Result<Next, Full> {
+        if self.stage == Stage::Open && !self.warm && self.queue.is_empty() {
+            return Ok(self.write_at_once(header, payload));
+        }
+        self.admit(limits, payload.len())?;
+        self.queue.extend_from_slice(header);
+        self.queue.extend_from_slice(payload);
+        Ok(self.queued(limits))
+    }
+
+    /// Sends a message whose payload `append` adds to the queue.
+    pub fn send_filled(
+        &mut self,
+        limits: &Limits,
+        header: &[u8; HEADER_BYTES],
+        bytes: usize,
+        append: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<Next, Full> {
+        self.admit(limits, bytes)?;
+        self.queue.extend_from_slice(header);
+        let before = self.queue.len();
+        append(&mut self.queue);
+        assert_eq!(self.queue.len(), before + bytes);
+        Ok(self.queued(limits))
+    }
+
+    /// Bytes that wait.
+    pub fn waiting(&self) -> usize {
+        self.queue.len() - self.start
+    }
+
+    /// Whether what was sent has left, or never will.
+    pub fn is_drained(&self) -> bool {
+        self.waiting() == 0 || matches!(self.stage, Stage::Broken(_) | Stage::Closed)
+    }
+
+    /// Ends gathering: what waits is written as far as there is room.
+    pub fn cool(&mut self) {
+        self.warm = false;
+        if !self.stuck {
+            self.write();
+        }
+    }
+
+    /// Writes as much of the queue as there is room for.
+    pub fn write(&mut self) {
+        if self.stage != Stage::Open {
+            return;
+        }
+        let Some(socket) = &self.socket else { return };
+        while self.start < self.queue.len() {
+            match socket::send(socket, &self.queue[self.start..]) {
+                Ok(0) => {
+                    self.stuck = true;
+                    return;
+                }
+                Ok(bytes) => self.start += bytes,
+                Err(errno) => {
+                    self.stage = Stage::Broken(errno);
+                    return;
+                }
+            }
+        }
+        self.queue.clear();
+        (self.start, self.messages, self.stuck) = (0, 0, false);
+        if self.queue.capacity() > KEPT_BYTES {
+            self.queue.shrink_to(KEPT_BYTES);
+        }
+    }
+
+    /// Nothing leaves any more.
+    pub fn close(&mut self) {
+        self.stage = Stage::Closed;
+        self.socket = None;
+        self.queue = Vec::new();
+        self.start = 0;
+        self.stuck = false;
+    }
+
+    #[inline]
+    fn write_at_once(&mut self, header: &[u8; HEADER_BYTES], payload: &[u8]) -> Next {
+        let Some(socket) = &self.socket else { return Next::Done };
+        self.warm = true;
+        match socket::send_both(socket, header, payload) {
+            Ok(sent) if sent == HEADER_BYTES + payload.len() => {}
+            Ok(sent) => {
+                self.queue.extend_from_slice(&header[sent.min(HEADER_BYTES)..]);
+                self.queue.extend_from_slice(&payload[sent.saturating_sub(HEADER_BYTES)..]);
+                self.messages = 1;
+                self.stuck = true;
+            }
+            Err(errno) => self.stage = Stage::Broken(errno),
+        }
+        Next::Warm
+    }
+
+    fn admit(&mut self, limits: &Limits, bytes: usize) -> Result<(), Full> {
+        if matches!(self.stage, Stage::Broken(_) | Stage::Closed) {
+            return Err(Full);
+        }
+        let waiting = self.waiting();
+        if waiting > 0 && waiting + HEADER_BYTES + bytes > limits.queue_bytes {
+            return Err(Full);
+        }
+        if self.start > self.queue.len() / 2 {
+            self.queue.drain(..self.start);
+            self.start = 0;
+        }
+        Ok(())
+    }
+
+    fn queued(&mut self, limits: &Limits) -> Next {
+        self.messages += 1;
+        match self.stage {
+            Stage::Idle => Next::Connect,
+            Stage::Open => {
+                let enough = self.waiting() >= limits.gather_bytes || self.messages >= limits.gather_messages;
+                if !self.stuck && (!self.warm || enough) {
+                    self.messages = 0;
+                    self.write();
+                }
+                self.warm = true;
+                Next::Warm
+            }
+            _ => Next::Done,
+        }
+    }
+}
+
+/// A queue that was longer gives its memory back.
+const KEPT_BYTES: usize = 1 << 20;

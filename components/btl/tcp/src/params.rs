@@ -1,0 +1,76 @@
+//! Parameters.
+
+use crate::wire;
+use alloc::format;
+use alloc::string::String;
+
+opal_core::params! {
+    /// Interfaces to use, by name or as addresses such as 10.0.0.0/8, separated by commas; empty means all.
+    pub static IF_INCLUDE: Text = Text(""), "", level 2;
+    /// Interfaces not to use, written as for if_include.
+    pub static IF_EXCLUDE: Text = Text(""), "", level 2;
+    /// Ports to listen on, such as 5000-5100 for a firewall; empty means any.
+    pub static PORT: Text = Text(""), "", level 2;
+    /// How long to try to reach a peer before giving up.
+    pub static CONNECT_TIMEOUT_S: Size = Int(30), "s", level 4;
+    /// The system's buffer for what is sent on a connection; 0 means that the system decides.
+    pub static SNDBUF: Size = Int(0), "bytes", level 5;
+    /// The system's buffer for what arrives on a connection; 0 means that the system decides.
+    pub static RCVBUF: Size = Int(0), "bytes", level 5;
+    /// Largest message that is sent before the receiver asks for it.
+    pub static EAGER_LIMIT: Size = Int(65536), "bytes", level 4;
+    /// Largest piece of a long message that is sent at once.
+    pub static FRAGMENT_SIZE: Size = Int(131072), "bytes", level 5;
+    /// How much may wait for a connection's socket before senders must wait.
+    pub static QUEUE_LIMIT: Size = Int(524288), "bytes", level 5;
+    /// Small messages that follow each other without another call are gathered up to this many bytes.
+    pub static GATHER_BYTES: Size = Int(16384), "bytes", level 5;
+    /// Small messages that follow each other without another call are gathered up to this number.
+    pub static GATHER_MESSAGES: Size = Int(64), "", level 5;
+}
+
+/// What the numbers come to.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub connect_timeout_ns: u64,
+    pub send_buffer: usize,
+    pub receive_buffer: usize,
+    pub eager_bytes: usize,
+    pub fragment_bytes: usize,
+    pub queue_bytes: usize,
+    pub gather_bytes: usize,
+    pub gather_messages: usize,
+}
+
+impl Limits {
+    /// From the parameters in force.
+    pub fn new() -> Limits {
+        let fragment_bytes = FRAGMENT_SIZE.size().clamp(SMALLEST_FRAGMENT, wire::PAYLOAD_MAX);
+        Limits {
+            connect_timeout_ns: CONNECT_TIMEOUT_S.int().clamp(1, 1 << 20) as u64 * 1_000_000_000,
+            send_buffer: SNDBUF.size(),
+            receive_buffer: RCVBUF.size(),
+            // A message that is sent at once has a prefix sometimes.
+            eager_bytes: EAGER_LIMIT.size().min(fragment_bytes),
+            fragment_bytes,
+            queue_bytes: QUEUE_LIMIT.size(),
+            gather_bytes: GATHER_BYTES.size(),
+            gather_messages: GATHER_MESSAGES.size(),
+        }
+    }
+}
+
+/// The first and last port to listen on; 0 and 0 for any. `Err` with half a sentence.
+pub fn ports(text: &str) -> Result<(u16, u16), String> {
+    let text = text.trim();
+    if text.is_empty() || text == "0" {
+        return Ok((0, 0));
+    }
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.trim().parse(), last.trim().parse()) {
+        (Ok(first), Ok(last)) if 0 < first && first <= last => Ok((first, last)),
+        _ => Err(format!("`{text}` is no range of ports; write one such as 5000-5100")),
+    }
+}
+
+const SMALLEST_FRAGMENT: usize = 1024;

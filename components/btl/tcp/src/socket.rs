@@ -1,0 +1,172 @@
+//! The system's calls on sockets, none of which ever blocks.
+
+use alloc::format;
+use alloc::string::String;
+use core::net::{IpAddr, SocketAddr};
+use rustix::event::epoll;
+use rustix::fd::OwnedFd;
+use rustix::io::{Errno, IoSlice, Result};
+use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags, SocketType, sockopt};
+
+use crate::handshake::HELLO_BYTES;
+use crate::params::Limits;
+
+/// A socket that listens on one address, and its port.
+pub fn listen(address: IpAddr, ports: (u16, u16), limits: &Limits) -> core::result::Result<(OwnedFd, u16), String> {
+    let mut last = Errno::INVAL;
+    for port in ports.0..=ports.1 {
+        match listen_on(SocketAddr::new(address, port), limits) {
+            Ok(found) => return Ok(found),
+            Err(errno) => last = errno,
+        }
+        if last != Errno::ADDRINUSE {
+            break;
+        }
+    }
+    let range = if ports.1 == 0 { String::from("any port") } else { format!("ports {}-{}", ports.0, ports.1) };
+    Err(format!("cannot listen on {address}, {range}: {last}"))
+}
+
+fn listen_on(address: SocketAddr, limits: &Limits) -> Result<(OwnedFd, u16)> {
+    let socket = stream(address.ip(), limits)?;
+    sockopt::set_socket_reuseaddr(&socket, address.port() != 0)?;
+    net::bind(&socket, &address)?;
+    net::listen(&socket, BACKLOG)?;
+    let bound = SocketAddr::try_from(net::getsockname(&socket)?)?;
+    Ok((socket, bound.port()))
+}
+
+/// A socket on its way from one address to another.
+pub fn connect(from: IpAddr, to: SocketAddr, limits: &Limits) -> Result<OwnedFd> {
+    let socket = stream(from, limits)?;
+    net::bind(&socket, &SocketAddr::new(from, 0))?;
+    match net::connect(&socket, &to) {
+        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// How an attempt ended.
+pub fn outcome(socket: &OwnedFd) -> Result<()> {
+    sockopt::socket_error(socket)?
+}
+
+/// Takes the next connection, if there is one.
+pub fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>> {
+    loop {
+        match net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+            Ok(socket) => {
+                sockopt::set_tcp_nodelay(&socket, true)?;
+                return Ok(Some(socket));
+            }
+            Err(Errno::AGAIN) => return Ok(None),
+            // Who called is gone already.
+            Err(Errno::INTR | Errno::CONNABORTED) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+}
+
+/// What there is of bytes: `Ok(None)` for nothing now, `Ok(Some(0))` at the end.
+pub fn receive(socket: &OwnedFd, to: &mut [u8]) -> Result<Option<usize>> {
+    loop {
+        match net::recv(socket, &mut *to, RecvFlags::DONTWAIT) {
+            Ok((bytes, _)) => return Ok(Some(bytes)),
+            Err(Errno::AGAIN) => return Ok(None),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+}
+
+/// A message of the handshake as it arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct Collected {
+    bytes: [u8; HELLO_BYTES],
+    got: usize,
+}
+
+impl Collected {
+    /// Nothing yet.
+    pub const fn new() -> Collected {
+        Collected { bytes: [0; HELLO_BYTES], got: 0 }
+    }
+
+    /// The message once all `wanted` bytes are there, none of what follows. `Err(None)` if the other end closed.
+    pub fn collect(
+        &mut self,
+        socket: &OwnedFd,
+        wanted: usize,
+    ) -> core::result::Result<Option<[u8; HELLO_BYTES]>, Option<Errno>> {
+        while self.got < wanted {
+            match receive(socket, &mut self.bytes[self.got..wanted]).map_err(Some)? {
+                None => return Ok(None),
+                Some(0) => return Err(None),
+                Some(bytes) => self.got += bytes,
+            }
+        }
+        self.got = 0;
+        Ok(Some(self.bytes))
+    }
+}
+
+/// As many bytes as there is room for.
+pub fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize> {
+    loop {
+        match net::send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+            Err(Errno::AGAIN) => return Ok(0),
+            Err(Errno::INTR) => {}
+            other => return other,
+        }
+    }
+}
+
+/// As many bytes of both, one after the other, as there is room for.
+pub fn send_both(socket: &OwnedFd, first: &[u8], second: &[u8]) -> Result<usize> {
+    if first.len() + second.len() <= TOGETHER_BYTES {
+        let mut together = [0; TOGETHER_BYTES];
+        together[..first.len()].copy_from_slice(first);
+        together[first.len()..first.len() + second.len()].copy_from_slice(second);
+        return send(socket, &together[..first.len() + second.len()]);
+    }
+    let parts = [IoSlice::new(first), IoSlice::new(second)];
+    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    loop {
+        match net::sendmsg(socket, &parts, &mut SendAncillaryBuffer::default(), flags) {
+            Err(Errno::AGAIN) => return Ok(0),
+            Err(Errno::INTR) => {}
+            other => return other,
+        }
+    }
+}
+
+/// Has epoll watch a descriptor.
+pub fn watch(epoll: &OwnedFd, what: &OwnedFd, token: u64, events: epoll::EventFlags) -> Result<()> {
+    epoll::add(epoll, what, epoll::EventData::new_u64(token), events)
+}
+
+/// Changes what epoll watches a descriptor for.
+pub fn rewatch(epoll: &OwnedFd, what: &OwnedFd, token: u64, events: epoll::EventFlags) -> Result<()> {
+    epoll::modify(epoll, what, epoll::EventData::new_u64(token), events)
+}
+
+fn stream(address: IpAddr, limits: &Limits) -> Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = net::socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
+    sockopt::set_tcp_nodelay(&socket, true)?;
+    if address.is_ipv6() {
+        sockopt::set_ipv6_v6only(&socket, true)?;
+    }
+    // Accepted connections inherit the listener's buffers.
+    if limits.send_buffer > 0 {
+        sockopt::set_socket_send_buffer_size(&socket, limits.send_buffer)?;
+    }
+    if limits.receive_buffer > 0 {
+        sockopt::set_socket_recv_buffer_size(&socket, limits.receive_buffer)?;
+    }
+    Ok(socket)
+}
+
+const BACKLOG: i32 = 4096;
+/// Copying so much is cheaper than a second part of a call.
+const TOGETHER_BYTES: usize = 512;

@@ -1,0 +1,1 @@
+//! White-box tests.
