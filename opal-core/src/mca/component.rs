@@ -81,6 +81,7 @@ macro_rules! component {
 
 /// `fn info` of `mca::Component` for the type that this crate registers with [`component!`](crate::component).
 #[macro_export]
+#[allow(clippy::crate_in_macro_def)] // the caller's crate is what is meant
 macro_rules! component_info {
     () => {
         fn info(&self) -> &'static $crate::mca::Info {
