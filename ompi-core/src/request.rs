@@ -158,7 +158,8 @@ pub fn done() -> Request {
 }
 
 /// Ends an operation. Once per request (per start of a persistent one), by its owner; `status.error` is its error code.
-#[inline]
+// Inlined so that the status is made in its slot: made elsewhere and copied, the copy would wait for its own stores.
+#[inline(always)]
 pub fn complete(id: Id, status: Status) {
     let slot = slot_of(id.0);
     debug_assert!(slot.word.load(Ordering::Relaxed) & STATE == ACTIVE);

@@ -93,6 +93,9 @@ impl Receiving {
         for taken in 0..MESSAGES_PER_TURN {
             match sender.consumer.peek() {
                 Ok(Some(peeked)) => {
+                    if taken > 1 {
+                        sender.consumer.fetch_ahead();
+                    }
                     btl::deliver(peeked.kind, sender.peer, peeked.head, crate::raw::payload(&peeked));
                     sender.consumer.advance();
                 }

@@ -40,7 +40,7 @@ fn order_and_content_over_many_laps() {
         3 => (number * 7919 % PAYLOAD_BYTES as u64) as usize,
         _ => PAYLOAD_BYTES,
     };
-    while seen < 20_000 {
+    while seen < 3000 {
         while push(&mut producer, (sent % 8) as u8, sent, &pattern(sent, size(sent))).is_ok() {
             sent += 1;
         }
@@ -55,9 +55,9 @@ fn order_and_content_over_many_laps() {
 
 #[test]
 fn the_largest_payload_always_fits_when_all_is_taken() {
-    for step in 1..200 {
+    for step in (1..200).step_by(19) {
         let (mut producer, mut consumer, _) = queue();
-        for round in 0..300usize {
+        for round in 0..100usize {
             let bytes = if round % 2 == 0 { PAYLOAD_BYTES } else { step * 163 % PAYLOAD_BYTES };
             push(&mut producer, 0, 0, &pattern(0, bytes)).unwrap();
             assert_eq!(pop(&mut consumer).unwrap().2.len(), bytes);
@@ -109,7 +109,7 @@ fn a_lying_producer_is_noticed() {
 #[test]
 fn two_threads() {
     let (mut producer, mut consumer, _) = queue();
-    const MESSAGES: u64 = if cfg!(miri) { 100 } else { 200_000 };
+    const MESSAGES: u64 = 50_000;
     let sender = std::thread::spawn(move || {
         for number in 0..MESSAGES {
             let data = pattern(number, (number * 13 % 300) as usize);
