@@ -85,7 +85,7 @@ fn direct_calls_are_told() {
 fn errors_are_the_systems() {
     let _alone = ALONE.lock().unwrap();
     // SAFETY: not aligned: the system refuses.
-    assert_eq!(unsafe { libc::munmap(1 as *mut _, PAGE) }, -1);
+    assert_eq!(unsafe { libc::munmap(std::ptr::without_provenance_mut(1), PAGE) }, -1);
     assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::EINVAL));
     // SAFETY: no length: the system refuses.
     let refused =
