@@ -5,8 +5,15 @@ pub use loom::sync::atomic::{
     AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
 
+/// The atomics component of this build.
+#[cfg(ompi_atomics = "asm")]
+pub(crate) use atomics_asm as component;
+/// The atomics component of this build.
+#[cfg(not(ompi_atomics = "asm"))]
+pub(crate) use atomics_core as component;
+
 #[cfg(not(loom))]
-pub use atomics_core::{
+pub use component::{
     AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence,
 };
 

@@ -32,6 +32,7 @@ pub fn check<'a>(product: &Product<'a>, progress: &Progress) -> Result<()> {
     shell::write(&product.folder.join("smoke.c"), SMOKE_C)?;
     shell::write(&product.folder.join("smoke.cc"), SMOKE_C)?;
     shell::write(&product.folder.join("smoke.rs"), SMOKE_RUST)?;
+    shell::write(&product.folder.join("memory.c"), MEMORY_C)?;
     let checks: &[(&str, Check<'a>)] = &[
         ("exports are those of the standard ABI", Product::exports),
         ("every program of bin is there", Product::programs),
@@ -43,6 +44,7 @@ pub fn check<'a>(product: &Product<'a>, progress: &Progress) -> Result<()> {
         ("links into C++", Product::cplusplus),
         ("links into Rust", Product::rust),
         ("a profiling tool's functions win", Product::tool),
+        ("every release of memory is seen", Product::memory),
     ];
     for (what, check) in checks {
         progress.phase(&format!("check: {what}"), || check(product).map(|note| ((), note)).map_err(explain))?;
@@ -181,6 +183,20 @@ impl Product<'_> {
         Ok(String::new())
     }
 
+    /// Functions that stand in for the C library's must do so in every form of the library.
+    fn memory(&self) -> Result<String> {
+        if !self.choice.components.iter().any(|component| component.name == "memory/hook") {
+            return Ok("memory/hook is not chosen".to_owned());
+        }
+        for (name, flags) in
+            [("memory.archive", &[][..]), ("memory.static", &["-static"]), ("memory.shared", &["-shared-mpi"])]
+        {
+            let program = self.compile("mpicc", "memory.c", name, flags)?;
+            self.start(&program, &[])?;
+        }
+        Ok("archive, -static, shared".to_owned())
+    }
+
     fn compile(&self, wrapper: &str, source: &str, program: &str, flags: &[&str]) -> Result<PathBuf> {
         let program = self.folder.join(program);
         let mut command = Command::new(self.stage.join("bin").join(wrapper));
@@ -241,6 +257,7 @@ fn check_stack(program: &Path) -> Result<()> {
 }
 
 const SMOKE_C: &str = include_str!("product/smoke.c");
+const MEMORY_C: &str = include_str!("product/memory.c");
 const SMOKE_RUST: &str = include_str!("product/smoke.rs");
 /// For a program that takes milliseconds, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(60);

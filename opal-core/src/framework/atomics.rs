@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // linkme's expansion
 
 use crate::mca;
+use crate::sync::component;
 
 /// Atomics have no calls of their own beyond [`crate::sync`].
 pub trait Component: mca::Component {}
@@ -30,9 +31,9 @@ pub static COMPONENT: Chosen = Chosen;
 pub static INFO: mca::Info = mca::Info {
     framework: &FRAMEWORK,
     framework_version: FRAMEWORK.version,
-    name: atomics_core::NAME,
+    name: component::NAME,
     version: env!("CARGO_PKG_VERSION"),
-    doc: "Atomics of the Rust core library.",
+    doc: component::DOC,
     params: &[],
 };
 

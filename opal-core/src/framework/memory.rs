@@ -3,6 +3,8 @@
 #![allow(unsafe_code)] // linkme's expansion and the component's symbol
 
 use crate::mca;
+use crate::sync::{AtomicPtr, Ordering};
+use crate::{Error, Result};
 
 /// A way to watch. Whether unmapping is seen is the symbol that [`provide_memory!`](crate::provide_memory) defines.
 pub trait Component: mca::Component {}
@@ -27,10 +29,51 @@ mod component {
     }
 }
 
-/// Whether every unmapping in this process is seen, so that a registration may be kept beyond one operation.
+/// Whether every unmapping of the program's data in this process is seen, so that a registration may be kept beyond one
+/// operation. The component says what it cannot see (stacks of ended threads).
 pub fn watches() -> bool {
     component::watches()
 }
+
+/// Called with the first address and the length of a range that is about to go away.
+///
+/// It may run in any thread, inside any of the C library's functions and within other callbacks: it must not allocate
+/// memory, release any, or wait for a lock that somebody may hold while doing either. The range may be larger than
+/// what really goes, and may stay.
+pub type Release = fn(address: usize, bytes: usize);
+
+/// Registers a callback for the life of the process. `Err(Unsupported)` if nobody [`watches`], `Err(OutOfResource)` if
+/// there are too many.
+pub fn on_release(callback: Release) -> Result<()> {
+    if !watches() {
+        return Err(Error::Unsupported);
+    }
+    let callback = callback as *mut ();
+    for slot in &CALLBACKS {
+        // Release pairs with the Acquire in `released`: what was set up before is there when the callback runs.
+        let set = slot.compare_exchange(core::ptr::null_mut(), callback, Ordering::Release, Ordering::Relaxed);
+        if set.is_ok() || set == Err(callback) {
+            return Ok(());
+        }
+    }
+    Err(Error::OutOfResource)
+}
+
+/// For the component: this range is about to go away. No locks, no allocation.
+pub fn released(address: usize, bytes: usize) {
+    for slot in &CALLBACKS {
+        // Acquire pairs with the Release in `on_release`.
+        let callback = slot.load(Ordering::Acquire);
+        if callback.is_null() {
+            return;
+        }
+        // SAFETY: not null, so `on_release` stored a `Release` there; slots never change again.
+        let callback: Release = unsafe { core::mem::transmute(callback) };
+        callback(address, bytes);
+    }
+}
+
+static CALLBACKS: [AtomicPtr<()>; 8] = [const { AtomicPtr::new(core::ptr::null_mut()) }; 8];
 
 /// Defines the framework's symbol: `provide_memory!(watches)` with `fn watches() -> bool`.
 #[macro_export]

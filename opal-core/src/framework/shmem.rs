@@ -8,6 +8,11 @@ use crate::Result;
 use crate::mca;
 use crate::sync::Once;
 
+#[cfg(not(ompi_bare))]
+mod nameless;
+#[cfg(not(ompi_bare))]
+pub use nameless::Nameless;
+
 /// Bytes that say how a peer finds a segment; travel in the wire-up.
 pub type Address = [u8; 24];
 

@@ -188,3 +188,47 @@ fn check_names<C: Component + ?Sized>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mca::{Layer, Policy};
+    use crate::sync::{AtomicU32, Ordering};
+
+    struct Fixed {
+        answer: core::result::Result<(), Declined>,
+        closed: AtomicU32,
+    }
+
+    static FRAMEWORK: Framework = Framework::new("tests", "For tests.", Layer::Opal, 1, Policy::Static, |_| {});
+    static INFO: Info =
+        Info { framework: &FRAMEWORK, framework_version: 1, name: "fixed", version: "1", doc: "Fixed.", params: &[] };
+
+    impl Component for Fixed {
+        fn info(&self) -> &'static Info {
+            &INFO
+        }
+
+        fn open(&self) -> core::result::Result<(), Declined> {
+            self.answer
+        }
+
+        fn close(&self) {
+            self.closed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn verdict() -> Verdict {
+        decisions().into_iter().rfind(|decision| decision.framework == "tests").unwrap().verdict
+    }
+
+    #[test]
+    fn a_static_component_that_cannot_run_ends_the_start() {
+        static WELL: Fixed = Fixed { answer: Ok(()), closed: AtomicU32::new(0) };
+        static ILL: Fixed = Fixed { answer: Err(Declined("it is ill")), closed: AtomicU32::new(0) };
+        assert_eq!(open_static(&FRAMEWORK, &[&WELL]), Ok(()));
+        assert_eq!((verdict(), WELL.closed.load(Ordering::Relaxed)), (Verdict::Chosen(None), 0));
+        assert_eq!(open_static(&FRAMEWORK, &[&ILL]), Err(Error::Unsupported));
+        assert_eq!((verdict(), ILL.closed.load(Ordering::Relaxed)), (Verdict::Declined("it is ill"), 1));
+    }
+}

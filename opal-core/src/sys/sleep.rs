@@ -34,12 +34,18 @@ mod hosted {
             tv_nsec: (at_most_us % 1_000_000 * 1000) as _,
         };
         // Every outcome (woken, value changed, interrupted, too late) means: look again.
-        let _ = futex::wait(word, futex::Flags::empty(), value, Some(&timeout));
+        let _ = futex::wait(plain(word), futex::Flags::empty(), value, Some(&timeout));
     }
 
     /// Wakes whoever sleeps on `word`.
     pub fn futex_wake(word: &AtomicU32) {
-        let _ = futex::wake(word, futex::Flags::empty(), 1);
+        let _ = futex::wake(plain(word), futex::Flags::empty(), 1);
+    }
+
+    /// The word as the system call wants it, whatever the library's own atomics are.
+    fn plain(word: &AtomicU32) -> &core::sync::atomic::AtomicU32 {
+        // SAFETY: every atomics component has the layout of an aligned `u32`, and all access to it is atomic.
+        unsafe { core::sync::atomic::AtomicU32::from_ptr(word.as_ptr()) }
     }
 
     /// The cores that this process may run on.

@@ -9,3 +9,5 @@ pub use core::sync::atomic::{
 
 /// What the image and `ompi_info` call this component.
 pub const NAME: &str = "core";
+/// One sentence for `ompi_info`.
+pub const DOC: &str = "Atomics of the Rust core library.";
