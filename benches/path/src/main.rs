@@ -3,6 +3,7 @@
 //! `mpirun -n 2 bench-path` measures, `bench-path rate` sends 8 bytes for some seconds for a profiler to look at; `mpirun -n 4 bench-path check 1` runs seeded random traffic instead and compares
 //! every byte, status and order with what was meant to be sent (any number of ranks, any seed).
 #![allow(unsafe_code)] // buffers as MPI sees them
+#![allow(clippy::multiple_unsafe_ops_per_block)] // one promise on a buffer holds for the calls that follow on it
 
 mod check;
 mod measure;

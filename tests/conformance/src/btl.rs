@@ -90,7 +90,7 @@ fn boundary_sizes(fixture: &mut Fixture<'_>) {
 fn random_sizes(fixture: &mut Fixture<'_>) {
     let most = fixture.module.caps().send_bytes;
     for seed in 1..6u64 {
-        let mut state = (seed * 0x9e37_79b9_7f4a_7c15) >> 3 | 1;
+        let mut state = (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 3) | 1;
         let mut next = |limit: usize| {
             state ^= state << 13;
             state ^= state >> 7;

@@ -62,8 +62,8 @@ fn program(session: &Session) -> Outcome<PathBuf> {
         return Err(fail(outcome.stderr));
     }
     let messages = outcome.stdout.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let executables = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
-    executables.last().ok_or_else(|| fail("cargo built package walk, but names no program of it"))
+    let mut executables = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
+    executables.next_back().ok_or_else(|| fail("cargo built package walk, but names no program of it"))
 }
 
 const LIMIT: Duration = Duration::from_secs(120);
