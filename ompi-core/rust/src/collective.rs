@@ -14,7 +14,7 @@ impl Communicator<'_> {
 
     /// Waits until all have called it, or says why not.
     pub fn try_barrier(&self) -> Result<(), Error> {
-        Ok(self.inner.coll().of(Function::Barrier)?.barrier(self.inner)?)
+        self.inner.coll().of(Function::Barrier)?.barrier(self.inner).map_err(Error::from)
     }
 
     /// Gives everybody what the root has.

@@ -32,7 +32,7 @@ impl Process<'_> {
         check_tag(tag)?;
         let lane = Lane { comm: self.comm.inner, collective: false };
         // SAFETY: a slice is readable for the length of the call.
-        Ok(unsafe { pml::selected().send(&read_only(values), self.rank, tag, Mode::Standard, lane)? })
+        unsafe { pml::selected().send(&read_only(values), self.rank, tag, Mode::Standard, lane) }.map_err(Error::from)
     }
 
     /// Receives one value of any tag.
