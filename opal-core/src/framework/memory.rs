@@ -23,11 +23,7 @@ mod component {
     }
 }
 #[cfg(test)]
-mod component {
-    pub fn watches() -> bool {
-        false
-    }
-}
+use crate::test_image::memory as component;
 
 /// Whether every unmapping of the program's data in this process is seen, so that a registration may be kept beyond one
 /// operation. The component says what it cannot see (stacks of ended threads).

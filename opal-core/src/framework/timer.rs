@@ -22,14 +22,7 @@ mod component {
     }
 }
 #[cfg(test)]
-mod component {
-    pub fn ticks() -> u64 {
-        crate::sys::monotonic_ns()
-    }
-    pub fn frequency() -> u64 {
-        1_000_000_000
-    }
-}
+use crate::test_image::timer as component;
 
 /// Ticks since an unspecified start; never goes back on one core.
 #[inline(always)]
