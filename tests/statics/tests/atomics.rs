@@ -14,9 +14,7 @@ macro_rules! suite {
             };
 
             macro_rules! integer {
-                ($test:ident, $atomic:ident, $type:ty) => {
-                    #[test]
-                    fn $test() {
+                ($atomic:ident, $type:ty) => {{
                         static HELD: $atomic = $atomic::new(7);
                         assert_eq!(HELD.load(SeqCst), 7);
                         assert_eq!((size_of::<$atomic>(), align_of::<$atomic>()), (size_of::<$type>(), size_of::<$type>()));
@@ -49,14 +47,17 @@ macro_rules! suite {
                         let mut owned = $atomic::new(1);
                         *owned.get_mut() = 2;
                         assert_eq!(owned.into_inner(), 2);
-                    }
-                };
+                }};
             }
-            integer!(u8s, AtomicU8, u8);
-            integer!(u32s, AtomicU32, u32);
-            integer!(u64s, AtomicU64, u64);
-            integer!(usizes, AtomicUsize, usize);
-            integer!(i64s, AtomicI64, i64);
+
+            #[test]
+            fn integers() {
+                integer!(AtomicU8, u8);
+                integer!(AtomicU32, u32);
+                integer!(AtomicU64, u64);
+                integer!(AtomicUsize, usize);
+                integer!(AtomicI64, i64);
+            }
 
             #[test]
             fn flags() {

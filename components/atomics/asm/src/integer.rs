@@ -1,42 +1,27 @@
 //! Integers.
-#![allow(unsafe_code)] // hands the place to `raw`
 
-use crate::raw::Word;
-use core::cell::UnsafeCell;
+use crate::raw::Place;
 use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 macro_rules! integers {
-    ($($name:ident: $type:ty, $align:literal;)*) => {$(
+    ($($name:ident: $type:ty;)*) => {$(
         /// As its namesake in `core::sync::atomic`.
-        #[repr(C, align($align))]
+        #[repr(transparent)]
         pub struct $name {
-            place: UnsafeCell<$type>,
+            place: Place<$type>,
         }
-
-        // SAFETY: every access through a shared reference is one atomic instruction.
-        unsafe impl Sync for $name {}
 
         impl $name {
             /// Holds `value`.
             #[inline]
             pub const fn new(value: $type) -> $name {
-                $name { place: UnsafeCell::new(value) }
-            }
-
-            /// The atomic at a place.
-            ///
-            /// # Safety
-            /// `at` is aligned for it and valid for `'a`; meanwhile it is touched by atomics only.
-            #[inline]
-            pub const unsafe fn from_ptr<'a>(at: *mut $type) -> &'a $name {
-                // SAFETY: same layout, and the caller's promise.
-                unsafe { &*at.cast::<$name>() }
+                $name { place: Place::new(value) }
             }
 
             /// Where the value lies.
             #[inline]
             pub const fn as_ptr(&self) -> *mut $type {
-                self.place.get()
+                self.place.as_ptr()
             }
 
             /// The value; nobody else has it.
@@ -55,16 +40,14 @@ macro_rules! integers {
             #[inline]
             pub fn load(&self, order: Ordering) -> $type {
                 assert!(!matches!(order, Release | AcqRel), "a load never releases");
-                // SAFETY: a reference is aligned and readable.
-                unsafe { Word::load(self.as_ptr()) }
+                self.place.load()
             }
 
             /// Writes. Panics for `Acquire` and `AcqRel`.
             #[inline]
             pub fn store(&self, value: $type, order: Ordering) {
                 match order {
-                    // SAFETY: inside an UnsafeCell, aligned.
-                    Relaxed | Release => unsafe { Word::store(self.as_ptr(), value) },
+                    Relaxed | Release => self.place.store(value),
                     SeqCst => drop(self.swap(value, order)),
                     _ => panic!("a store never acquires"),
                 }
@@ -73,8 +56,7 @@ macro_rules! integers {
             /// Writes and returns what was there.
             #[inline]
             pub fn swap(&self, value: $type, _order: Ordering) -> $type {
-                // SAFETY: inside an UnsafeCell, aligned.
-                unsafe { Word::exchange(self.as_ptr(), value) }
+                self.place.exchange(value)
             }
 
             /// Writes `new` if `old` is there: `Ok(old)`, else `Err` with what was there.
@@ -87,11 +69,7 @@ macro_rules! integers {
                 failure: Ordering,
             ) -> Result<$type, $type> {
                 assert!(!matches!(failure, Release | AcqRel), "a load never releases");
-                // SAFETY: inside an UnsafeCell, aligned.
-                match unsafe { Word::compare_exchange(self.as_ptr(), old, new) } {
-                    (found, true) => Ok(found),
-                    (found, false) => Err(found),
-                }
+                self.place.compare_exchange(old, new)
             }
 
             /// The same; never fails without reason here.
@@ -109,8 +87,7 @@ macro_rules! integers {
             /// Adds, wrapping.
             #[inline]
             pub fn fetch_add(&self, value: $type, _order: Ordering) -> $type {
-                // SAFETY: inside an UnsafeCell, aligned.
-                unsafe { Word::exchange_add(self.as_ptr(), value) }
+                self.place.exchange_add(value)
             }
 
             /// Subtracts, wrapping.
@@ -206,9 +183,9 @@ macro_rules! integers {
 }
 
 integers! {
-    AtomicU8: u8, 1;
-    AtomicU32: u32, 4;
-    AtomicU64: u64, 8;
-    AtomicUsize: usize, 8;
-    AtomicI64: i64, 8;
+    AtomicU8: u8;
+    AtomicU32: u32;
+    AtomicU64: u64;
+    AtomicUsize: usize;
+    AtomicI64: i64;
 }
