@@ -56,7 +56,7 @@ impl Door {
                 Ok(None) => break,
                 Err(errno) => {
                     if !core::mem::replace(&mut self.said_full, true) {
-                        message!("btl/tcp: cannot accept a connection: {errno}; `ulimit -n` may be too low");
+                        message!("btl/tcp: cannot accept a connection: {}", socket::why(errno));
                     }
                     break;
                 }

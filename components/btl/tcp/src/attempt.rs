@@ -48,8 +48,8 @@ pub fn moved(net: &Net, receiving: &mut Receiving, connection: &Connection) -> R
     let Some(socket) = outbound.socket.clone() else { return Ok(()) };
     match outbound.stage {
         Stage::Connecting { .. } => {
-            socket::outcome(&socket).map_err(|errno| format!("{errno}"))?;
-            say_hello(net, connection, &mut outbound).map_err(|errno| format!("{errno}"))
+            socket::outcome(&socket).map_err(socket::why)?;
+            say_hello(net, connection, &mut outbound).map_err(socket::why)
         }
         Stage::Greeted(hello) => {
             let Some(answer) = heard(net, connection, &mut outbound, HELLO_BYTES)? else { return Ok(()) };
@@ -129,10 +129,9 @@ fn retry(net: &Net, connection: &Connection, outbound: &mut Outbound, errno: Opt
     outbound.failures += 1;
     outbound.reply = Collected::new();
     if outbound.failures > RETRIES {
-        return Err(errno.map_or_else(
-            || String::from("the other end closed each connection before it was made"),
-            |errno| format!("{errno}"),
-        ));
+        return Err(
+            errno.map_or_else(|| String::from("the other end closed each connection before it was made"), socket::why)
+        );
     }
     begin(net, connection, outbound);
     Ok(())

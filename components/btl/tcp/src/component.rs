@@ -40,7 +40,7 @@ impl btl::Component for Component {
             return Err(Declined("no network interface is up"));
         }
         let net = Net::new(realm, Limits::new(), ports).map_err(|errno| {
-            message!("btl/tcp: the system refuses to watch sockets: {errno}");
+            message!("btl/tcp: the system refuses to watch sockets: {}", socket::why(errno));
             Declined("the system refuses to watch sockets, see above")
         })?;
         let net: &'static Net = Box::leak(Box::new(net));
@@ -55,9 +55,10 @@ fn ports(realm: &Realm) -> Result<Vec<Port>, String> {
     let limits = Limits::new();
     let range = params::ports(params::PORT.text()).map_err(|why| format!("btl_tcp_port: {why}"))?;
     let all = raw::interfaces().ok_or("the system does not list its network interfaces")?;
+    let there = interfaces::list(&all);
     let (chosen, vain) = interfaces::choose(all, params::IF_INCLUDE.text(), params::IF_EXCLUDE.text())?;
     for name in vain {
-        message!("btl/tcp: btl_tcp_if_exclude names {name}, which does not exist here; nothing is excluded by it");
+        message!("btl/tcp: btl_tcp_if_exclude names {name}, which this machine does not have; it has {there}");
     }
     let network = network_id();
     let mut ports = Vec::new();

@@ -110,7 +110,7 @@ impl Receiving {
     }
 
     /// The next frame of one connection, looking at its socket if there is none yet.
-    pub fn peek(&mut self, net: &Net, id: u32) -> Option<(&[u8], Frame)> {
+    pub fn peek(&mut self, id: u32) -> Option<(&[u8], Frame)> {
         let inbound = self.inbound.get_mut(id as usize)?.as_mut()?;
         if inbound.ended {
             return None;
@@ -133,10 +133,7 @@ impl Receiving {
         match next {
             Ok(Some(frame)) => Some((inbound.frames.payload(&frame), frame)),
             // `take_leftovers` finds what is malformed, too.
-            Ok(None) | Err(_) => {
-                let _ = net;
-                None
-            }
+            Ok(None) | Err(_) => None,
         }
     }
 
@@ -244,7 +241,7 @@ impl Receiving {
             None | Some(Errno::CONNRESET | Errno::PIPE) => {
                 verbose!(btl::FRAMEWORK, 10, "tcp: the peer closed the connection {}", net.ends(connection));
             }
-            Some(errno) => message!("btl/tcp: the connection {} is lost: {errno}", net.ends(connection)),
+            Some(errno) => message!("btl/tcp: the connection {} is lost: {}", net.ends(connection), socket::why(errno)),
         }
         self.fail(net, connection.peer);
     }

@@ -163,7 +163,7 @@ impl btl::Module for Module {
 
     fn poll_peer(&self, from: Endpoint, _polls: u32) -> Option<Arrived<'_>> {
         let mut receiving = self.net.receiving.lock();
-        let (payload, frame) = receiving.peek(self.net, from.0)?;
+        let (payload, frame) = receiving.peek(from.0)?;
         let (at, bytes) = (payload.as_ptr(), payload.len());
         // SAFETY: the frame lies in its connection's buffer until `consume`: the caller is the only thread and neither
         // polls nor reads before.

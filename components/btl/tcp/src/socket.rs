@@ -24,7 +24,7 @@ pub fn listen(address: IpAddr, ports: (u16, u16), limits: &Limits) -> core::resu
         }
     }
     let range = if ports.1 == 0 { String::from("any port") } else { format!("ports {}-{}", ports.0, ports.1) };
-    Err(format!("cannot listen on {address}, {range}: {last}"))
+    Err(format!("cannot listen on {address}, {range}: {}", why(last)))
 }
 
 fn listen_on(address: SocketAddr, limits: &Limits) -> Result<(OwnedFd, u16)> {
@@ -148,6 +148,23 @@ pub fn watch(epoll: &OwnedFd, what: &OwnedFd, token: u64, events: epoll::EventFl
 /// Changes what epoll watches a descriptor for.
 pub fn rewatch(epoll: &OwnedFd, what: &OwnedFd, token: u64, events: epoll::EventFlags) -> Result<()> {
     epoll::modify(epoll, what, epoll::EventData::new_u64(token), events)
+}
+
+/// What the system's reason means.
+pub fn why(errno: Errno) -> String {
+    let text = match errno {
+        Errno::CONNREFUSED => "nobody listens there (the peer has ended, or a firewall refuses)",
+        Errno::HOSTUNREACH | Errno::NETUNREACH => "there is no route to it",
+        Errno::TIMEDOUT => "the other end does not answer",
+        Errno::CONNRESET | Errno::PIPE => "the other end closed it",
+        Errno::ADDRINUSE => "the port is in use",
+        Errno::ADDRNOTAVAIL => "the own address is gone, or no port is left",
+        Errno::ACCESS | Errno::PERM => "the system does not permit it",
+        Errno::MFILE | Errno::NFILE => "too many descriptors are open; `ulimit -n` may be too low",
+        Errno::NOBUFS | Errno::NOMEM => "the system has no memory for it",
+        other => return format!("{other}"),
+    };
+    String::from(text)
 }
 
 fn stream(address: IpAddr, limits: &Limits) -> Result<OwnedFd> {

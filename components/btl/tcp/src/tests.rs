@@ -1,1 +1,53 @@
-//! White-box tests.
+//! White-box tests: bytes, choices, and two networks in one process that talk over the loopback.
+
+mod bytes;
+mod choices;
+mod doors;
+
+use crate::net::{Net, Port};
+use crate::params::Limits;
+use crate::socket;
+use crate::wire::Entry;
+use alloc::boxed::Box;
+use alloc::vec;
+use core::net::{IpAddr, Ipv4Addr};
+use opal_core::framework::btl::Realm;
+
+/// Numbers that look random and are the same each time.
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % sides
+    }
+}
+
+pub fn realm(index: u32, size: u32) -> Realm {
+    Realm { number: 0xfeed, index, size, secret: [7; 32] }
+}
+
+pub fn limits() -> Limits {
+    Limits { connect_timeout_ns: 5_000_000_000, ..Limits::new() }
+}
+
+/// A process of its own, on the loopback.
+pub fn net(realm: Realm) -> &'static Net {
+    let limits = limits();
+    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let (listener, port) = socket::listen(address, (0, 0), &limits).unwrap();
+    let entry =
+        Entry { interface: 0, address, prefix: 8, loopback: true, port, mbps: 1000, realm: realm.number, network: 1 };
+    let port = Port { name: "lo".into(), mbps: 1000, listeners: vec![(entry, listener)] };
+    Box::leak(Box::new(Net::new(realm, limits, vec![port]).unwrap()))
+}
+
+pub fn entry(net: &Net) -> Entry {
+    net.ports[0].listeners[0].0
+}

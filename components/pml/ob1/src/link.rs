@@ -2,11 +2,11 @@
 
 use alloc::boxed::Box;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::framework::bml;
+use ompi_core::framework::bml::{self, Path};
 use ompi_core::process;
-use opal_core::framework::btl;
+use opal_core::framework::btl::{self, Full};
 use opal_core::message;
-use opal_core::sync::{AtomicBool, AtomicU32, Once, Ordering};
+use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Once, Ordering};
 
 /// A process and the one transport whose order its matched messages have.
 pub struct Link {
@@ -20,14 +20,69 @@ pub struct Link {
     pub inline_bytes: usize,
     /// Most bytes of a message that is sent at once.
     pub eager_bytes: usize,
-    /// Most bytes of a fragment, without its prefix.
-    pub fragment_bytes: usize,
+    /// The ways that fragments of long messages go: at least one.
+    pub lanes: Box<[Lane]>,
     /// Messages that wait for room in the transport: later ones must not overtake them.
     pub queued: AtomicU32,
     dead: AtomicBool,
 }
 
+/// One of the ways to a process. What travels on it is not matched, so order does not count.
+pub struct Lane {
+    /// The way.
+    pub path: Path,
+    /// Most bytes of a fragment, without its prefix.
+    pub fragment_bytes: usize,
+    mbps: u64,
+    // When it would be done with all it was given, in the time of an ideal wire.
+    clock: AtomicU64,
+}
+
+impl Lane {
+    fn new(path: Path) -> Lane {
+        let caps = path.module.caps();
+        let fragment_bytes = caps.send_bytes.saturating_sub(crate::wire::PREFIX_BYTES);
+        Lane { path, fragment_bytes, mbps: u64::from(caps.bandwidth_mbps.max(1)), clock: AtomicU64::new(0) }
+    }
+
+    fn is_usable(&self) -> bool {
+        self.path.module.caps().head_bits >= crate::wire::HEAD_BITS && self.fragment_bytes > 0
+    }
+}
+
 impl Link {
+    /// Gives the next fragment to the lane that will be done first, in proportion to their bandwidths; if it has no room, to
+    /// another one. `send` gets the lane and returns how many bytes it sent.
+    #[inline]
+    pub fn spread(
+        &self,
+        mut send: impl FnMut(&Lane) -> core::result::Result<usize, Full>,
+    ) -> core::result::Result<usize, Full> {
+        if let [only] = &self.lanes[..] {
+            return send(only);
+        }
+        let clock = |lane: &&Lane| lane.clock.load(Ordering::Relaxed);
+        for _ in 0..self.lanes.len() {
+            // The state's lock is held: nobody else moves the clocks.
+            let Some(lane) = self.lanes.iter().min_by_key(clock) else { break };
+            let now = clock(&lane);
+            if let Ok(bytes) = send(lane) {
+                lane.clock.store(now + (bytes as u64 * CLOCK_SCALE / lane.mbps).max(1), Ordering::Relaxed);
+                return Ok(bytes);
+            }
+            // Slower than it says: what it misses it does not get later.
+            let latest = self.lanes.iter().map(|lane| clock(&lane)).max().unwrap_or(now);
+            lane.clock.store(latest + 1, Ordering::Relaxed);
+        }
+        Err(Full)
+    }
+
+    /// The way that matched messages go.
+    #[inline(always)]
+    pub fn path(&self) -> Path {
+        Path { module: self.module, endpoint: self.endpoint }
+    }
+
     /// The process can no longer be reached.
     pub fn set_dead(&self) {
         self.dead.store(true, Ordering::Relaxed);
@@ -76,7 +131,8 @@ pub fn existing(process: u32) -> Option<&'static Link> {
 
 fn connect(process: u32) -> Result<Link> {
     let bml = bml::selected().ok_or_else(|| Fault::new(Class::Intern).because("the BML is not running"))?;
-    let path = bml.add_process(process::get(process)).map_err(Fault::from)?[0];
+    let paths = bml.add_process(process::get(process)).map_err(Fault::from)?;
+    let path = paths[0];
     let caps = path.module.caps();
     if caps.head_bits < crate::wire::HEAD_BITS || caps.send_bytes <= crate::wire::PREFIX_BYTES {
         message!(
@@ -97,8 +153,10 @@ fn connect(process: u32) -> Result<Link> {
         endpoint: path.endpoint,
         inline_bytes: caps.inline_bytes.min(most),
         eager_bytes: crate::component::EAGER_LIMIT.size().min(caps.eager_bytes).min(most),
-        fragment_bytes: most,
+        lanes: paths.iter().map(|path| Lane::new(*path)).filter(Lane::is_usable).collect(),
         queued: AtomicU32::new(0),
         dead: AtomicBool::new(false),
     })
 }
+
+const CLOCK_SCALE: u64 = 1024;

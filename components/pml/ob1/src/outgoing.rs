@@ -189,7 +189,7 @@ impl Packet {
             Packet::Eager { head, place, cookie: None, .. } => place.send_whole(link, wire::EAGER, *head),
             Packet::Eager { head, place, cookie: Some(cookie), .. } => {
                 let bytes = place.bytes();
-                place.send_part(link, wire::SYNCHRONOUS, *head, *cookie, 0, bytes)
+                place.send_part(link.path(), wire::SYNCHRONOUS, *head, *cookie, 0, bytes)
             }
         }
     }

@@ -9,6 +9,7 @@ use alloc::boxed::Box;
 use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
+use ompi_core::framework::bml::Path;
 use ompi_core::framework::pml::{Lane, Matched, Mode, Module};
 use ompi_core::request::{self, Request};
 use ompi_core::status::{PROC_NULL, Status};
@@ -104,7 +105,7 @@ impl Place {
     /// Sends `bytes` bytes from `offset` on, behind a number.
     pub fn send_part(
         &mut self,
-        link: &Link,
+        path: Path,
         am: AmId,
         head: u64,
         prefix: u64,
@@ -113,7 +114,7 @@ impl Place {
     ) -> core::result::Result<(), Full> {
         assert!(offset + bytes <= self.bytes);
         let whole = bytes + wire::PREFIX_BYTES;
-        link.module.send(link.endpoint, am, head, whole, &mut |to| {
+        path.module.send(path.endpoint, am, head, whole, &mut |to| {
             let prefix = prefix.to_le_bytes();
             // SAFETY: the transport gives a place for `whole` bytes, of which the prefix is the first.
             unsafe { copy_small(to, prefix.as_ptr(), wire::PREFIX_BYTES) };

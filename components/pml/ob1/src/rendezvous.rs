@@ -98,9 +98,11 @@ impl State {
         let request = *request;
         if let Work::Streaming { place, to, wanted, sent } = work {
             while *sent < *wanted {
-                let bytes = link.fragment_bytes.min(*wanted - *sent);
-                place.send_part(link, wire::FRAGMENT, *to, *sent as u64, *sent, bytes)?;
-                *sent += bytes;
+                *sent += link.spread(|lane| {
+                    let bytes = lane.fragment_bytes.min(*wanted - *sent);
+                    place.send_part(lane.path, wire::FRAGMENT, *to, *sent as u64, *sent, bytes)?;
+                    Ok(bytes)
+                })?;
             }
         }
         self.operations.remove(number);

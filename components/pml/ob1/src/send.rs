@@ -78,7 +78,7 @@ fn start_eager(
     let sent = match cookie {
         _ if link.queued.load(Ordering::Relaxed) != 0 => Err(Full),
         None => place.send_whole(link, wire::EAGER, head),
-        Some(cookie) => place.send_part(link, wire::SYNCHRONOUS, head, cookie, 0, bytes),
+        Some(cookie) => place.send_part(link.path(), wire::SYNCHRONOUS, head, cookie, 0, bytes),
     };
     match (sent, cookie) {
         (Ok(()), None) => request::complete(request, ompi_core::status::Status::EMPTY),

@@ -1,0 +1,155 @@
+//! Bytes on the medium: any cuts, any garbage.
+
+use super::*;
+use crate::frames::Frames;
+use crate::handshake::{self, Names, Refused};
+use crate::wire::{self, HEADER_BYTES, Header, Malformed, PAYLOAD_MAX};
+use alloc::vec::Vec;
+use std::println;
+
+fn message(dice: &mut Dice, number: u64) -> (Header, Vec<u8>) {
+    let bytes = match dice.roll(8) {
+        0 => 0,
+        1..6 => dice.roll(200),
+        6 => dice.roll(9000),
+        _ => dice.roll(300_000),
+    };
+    let payload = (0..bytes).map(|index| (index as u64 * 31 + number) as u8).collect();
+    (Header { kind: (number % 8) as u8, bytes, head: number.wrapping_mul(0x0123_4567_89ab_cdef) }, payload)
+}
+
+#[test]
+fn frames_survive_any_cut() {
+    for seed in 0..20 {
+        println!("seed {seed}");
+        let mut dice = Dice::new(seed);
+        let messages: Vec<_> = (0..60).map(|number| message(&mut dice, number)).collect();
+        let mut stream = Vec::new();
+        for (header, payload) in &messages {
+            stream.extend(header.encode());
+            stream.extend(payload);
+        }
+        let (mut frames, mut rest, mut got) = (Frames::new(), &stream[..], 0);
+        while got < messages.len() {
+            let room = frames.room();
+            assert!(!room.is_empty(), "no room although no frame is complete");
+            let most = room.len().min(rest.len());
+            let cut = if dice.roll(3) == 0 { most } else { (1 + dice.roll(5000)).min(most) };
+            room[..cut].copy_from_slice(&rest[..cut]);
+            frames.filled(cut);
+            rest = &rest[cut..];
+            while let Some(frame) = frames.peek().unwrap() {
+                let (header, payload) = &messages[got];
+                assert_eq!((frame.kind, frame.head), (header.kind, header.head));
+                assert!(frames.payload(&frame) == payload, "payload of message {got} differs");
+                frames.advance(&frame);
+                got += 1;
+            }
+        }
+        assert!(rest.is_empty());
+    }
+}
+
+#[test]
+fn hostile_headers_are_refused_before_anything_is_allocated() {
+    let good = Header { kind: 7, bytes: PAYLOAD_MAX, head: u64::MAX };
+    assert_eq!(Header::parse(&good.encode()), Ok(good));
+    let mut spoiled = [good.encode(); 4];
+    spoiled[0][0] ^= 1;
+    spoiled[1][2] = 8;
+    spoiled[2][3] = 1;
+    spoiled[3][4..8].copy_from_slice(&(PAYLOAD_MAX as u32 + 1).to_le_bytes());
+    for header in spoiled {
+        assert_eq!(Header::parse(&header), Err(Malformed));
+        let mut frames = Frames::new();
+        let before = frames.room().len();
+        frames.room()[..HEADER_BYTES].copy_from_slice(&header);
+        frames.filled(HEADER_BYTES);
+        assert_eq!(frames.peek(), Err(Malformed));
+        assert!(frames.room().len() <= before);
+    }
+}
+
+#[test]
+fn garbage_is_never_more_than_malformed() {
+    for seed in 0..200 {
+        let mut dice = Dice::new(seed);
+        let mut frames = Frames::new();
+        for _ in 0..50 {
+            let room = frames.room();
+            let bytes = room.len().min(1 + dice.roll(100));
+            room[..bytes].iter_mut().for_each(|byte| *byte = dice.roll(256) as u8);
+            frames.filled(bytes);
+            match frames.peek() {
+                Ok(Some(frame)) => frames.advance(&frame),
+                Ok(None) => {}
+                Err(Malformed) => break,
+            }
+        }
+    }
+}
+
+#[test]
+fn published_addresses() {
+    let one = Entry {
+        interface: 3,
+        address: "10.1.2.3".parse().unwrap(),
+        prefix: 24,
+        loopback: false,
+        port: 4711,
+        mbps: 25_000,
+        realm: 0xfeed,
+        network: u64::MAX,
+    };
+    let other = Entry { address: "2001:db8::7".parse().unwrap(), prefix: 64, loopback: true, ..one };
+    let mut bytes = Vec::new();
+    one.push(&mut bytes);
+    other.push(&mut bytes);
+    assert_eq!(wire::entries(&bytes).unwrap(), [one, other]);
+    assert_eq!(wire::wire_id_of(&bytes), Some(wire::WIRE_ID));
+    for length in 1..bytes.len() {
+        assert!(wire::entries(&bytes[..length]).is_none_or(|entries| entries == [one]));
+    }
+    bytes[5] = 5;
+    assert_eq!(wire::entries(&bytes), None);
+    assert_eq!(wire::entries(&[0; wire::ENTRY_BYTES * (wire::ENTRIES_MAX + 1)]), None);
+}
+
+#[test]
+fn only_the_secret_opens_the_door() {
+    let (caller, owner) = (realm(0, 3), realm(2, 3));
+    let names = Names { from: 0, to: 2, from_interface: 1, to_interface: 4 };
+    let hello = handshake::hello(&caller, names, &[1; 32]);
+    assert_eq!(handshake::greeted(&owner, &hello), Ok(names));
+    let answer = handshake::answer(&owner, &hello, &[2; 32]);
+    let proof = handshake::answered(&caller, &hello, &answer).unwrap();
+    assert!(handshake::is_proved(&owner, &hello, &[2; 32], &proof));
+
+    let stranger = Realm { secret: [8; 32], ..caller };
+    assert_eq!(handshake::answered(&stranger, &hello, &answer), None);
+    let own = handshake::answer(&stranger, &hello, &[2; 32]);
+    assert!(!handshake::is_proved(&owner, &hello, &[2; 32], &own[32..]), "an answer is no proof");
+    assert!(!handshake::is_proved(&owner, &hello, &[3; 32], &proof), "a proof is good for one handshake only");
+    for byte in 0..answer.len() {
+        let mut changed = answer;
+        changed[byte] ^= 1;
+        assert_eq!(handshake::answered(&caller, &hello, &changed), None);
+    }
+}
+
+#[test]
+fn a_hello_must_be_meant_for_this_process() {
+    let caller = realm(0, 3);
+    let hello = |from, to| {
+        let names = Names { from, to, from_interface: 0, to_interface: 0 };
+        handshake::hello(&caller, names, &[1; 32])
+    };
+    let owner = realm(2, 3);
+    for (from, to) in [(0, 1), (2, 2), (3, 2), (u32::MAX, 2)] {
+        assert_eq!(handshake::greeted(&owner, &hello(from, to)), Err(Refused::Stranger));
+    }
+    assert_eq!(handshake::greeted(&Realm { number: 1, ..owner }, &hello(0, 2)), Err(Refused::Stranger));
+    let mut other = hello(0, 2);
+    other[8] ^= 1;
+    assert!(matches!(handshake::greeted(&owner, &other), Err(Refused::OtherFormat(_))));
+}

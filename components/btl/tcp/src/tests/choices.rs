@@ -1,0 +1,97 @@
+//! Interfaces, ports and pairs.
+
+use super::*;
+use crate::interfaces::{self, Interface};
+use crate::pairing::pairs;
+use crate::params;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+fn interface(name: &str, mbps: u32, addresses: &[(&str, u8)]) -> Interface {
+    let addresses = addresses.iter().map(|(address, prefix)| (address.parse().unwrap(), *prefix)).collect();
+    Interface { name: name.to_string(), loopback: name == "lo", mbps, addresses }
+}
+
+fn machine() -> Vec<Interface> {
+    vec![
+        interface("lo", 100, &[("127.0.0.1", 8), ("::1", 128)]),
+        interface("eth0", 1000, &[("10.0.0.5", 24), ("2001:db8::5", 64)]),
+        interface("ib0", 100_000, &[("192.168.7.5", 16)]),
+    ]
+}
+
+fn names(include: &str, exclude: &str) -> Vec<alloc::string::String> {
+    interfaces::choose(machine(), include, exclude).unwrap().0.into_iter().map(|one| one.name).collect()
+}
+
+#[test]
+fn interfaces_by_name_and_network() {
+    assert_eq!(names("", ""), ["ib0", "eth0", "lo"]);
+    assert_eq!(names("eth0", ""), ["eth0"]);
+    assert_eq!(names("10.0.0.0/8, lo", ""), ["eth0", "lo"]);
+    assert_eq!(names("", "ib0,127.0.0.0/8,::1"), ["eth0"]);
+    let (only_six, _) = interfaces::choose(machine(), "2001:db8::/32", "").unwrap();
+    assert_eq!(only_six[0].addresses.len(), 1);
+    assert!(only_six[0].addresses[0].0.is_ipv6());
+}
+
+#[test]
+fn what_does_not_exist_is_named_with_what_does() {
+    let said = interfaces::choose(machine(), "eth0,eth7", "").unwrap_err();
+    assert!(
+        said.contains("eth7") && said.contains("eth0 10.0.0.5/24") && said.contains("ib0 192.168.7.5/16"),
+        "{said}"
+    );
+    assert!(interfaces::choose(machine(), "10.0.0.0/33", "").unwrap_err().contains("32"));
+    let (chosen, vain) = interfaces::choose(machine(), "", "docker0").unwrap();
+    assert_eq!((chosen.len(), vain.len()), (3, 1));
+    assert!(vain[0].contains("docker0"));
+}
+
+#[test]
+fn ports() {
+    assert_eq!(params::ports(""), Ok((0, 0)));
+    assert_eq!(params::ports(" 5000-5100 "), Ok((5000, 5100)));
+    assert_eq!(params::ports("5000"), Ok((5000, 5000)));
+    for bad in ["5100-5000", "0-5", "70000", "http", "5-"] {
+        assert!(params::ports(bad).unwrap_err().contains(bad));
+    }
+    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let (_first, port) = socket::listen(address, (0, 0), &limits()).unwrap();
+    let taken = socket::listen(address, (port, port), &limits()).unwrap_err();
+    assert!(taken.contains("127.0.0.1") && taken.contains(&port.to_string()), "{taken}");
+}
+
+fn entry(interface: u8, address: &str, prefix: u8, mbps: u32, network: u64) -> Entry {
+    let address: IpAddr = address.parse().unwrap();
+    Entry { interface, address, prefix, loopback: address.is_loopback(), port: 1, mbps, realm: 0, network }
+}
+
+#[test]
+fn pairs_of_interfaces() {
+    let here = [
+        entry(0, "10.0.0.1", 24, 1000, 1),
+        entry(1, "10.0.1.1", 24, 9000, 1),
+        entry(2, "127.0.0.1", 8, 40_000, 1),
+        entry(3, "172.17.0.1", 16, 10_000, 1),
+    ];
+    let there = [
+        entry(0, "10.0.1.2", 24, 9000, 2),
+        entry(1, "127.0.0.1", 8, 40_000, 2),
+        entry(2, "10.0.0.2", 24, 1000, 2),
+        entry(3, "172.17.0.1", 16, 10_000, 2),
+    ];
+    assert_eq!(pairs(&here, &there), [(1, 0), (0, 2)], "each network once, never bridges of the same address");
+    let mirrored: Vec<_> = pairs(&there, &here).into_iter().map(|(low, high)| (high, low)).collect();
+    assert_eq!(pairs(&here, &there), mirrored);
+
+    assert_eq!(pairs(&here, &here), [(2, 2)], "the loopback for processes of one node");
+    assert_eq!(pairs(&here[..1], &here[..1]), [(0, 0)], "or what there is");
+
+    let far = [entry(0, "192.0.2.9", 24, 1000, 3), entry(1, "198.51.100.9", 24, 5000, 3)];
+    assert_eq!(pairs(&here, &far), [(1, 1)], "one routed pair, the fastest");
+    assert_eq!(pairs(&here[2..3], &far), [], "the loopback leads nowhere else");
+    let six = [entry(0, "2001:db8::1", 64, 1000, 1), entry(0, "10.0.0.1", 24, 1000, 1)];
+    let seven = [entry(0, "2001:db8::2", 64, 1000, 2), entry(0, "10.0.0.9", 24, 1000, 2)];
+    assert_eq!(pairs(&six, &seven).len(), 1, "an interface carries one connection, whatever its families");
+}

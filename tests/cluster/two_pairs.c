@@ -1,0 +1,48 @@
+/*
+ * Rank 0 sends long and short messages to rank 1 and takes them back; each byte is checked. For two_networks.sh, which
+ * counts what crossed which wire.
+ *
+ *   two_pairs [bytes] [times]
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned char byte_of(size_t i, int round)
+{
+    return (unsigned char)(i * 131 + (i >> 8) * 7 + (size_t)round * 29 + 1);
+}
+
+int main(int argc, char **argv)
+{
+    int bytes = argc > 1 ? atoi(argv[1]) : 4 << 20, times = argc > 2 ? atoi(argv[2]) : 16, rank, wrong = 0;
+    unsigned char *data = malloc((size_t)bytes);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int round = 0; round < times; round++) {
+        if (rank == 0) {
+            for (size_t i = 0; i < (size_t)bytes; i++)
+                data[i] = byte_of(i, round);
+            MPI_Send(data, bytes, MPI_BYTE, 1, round, MPI_COMM_WORLD);
+            MPI_Recv(data, bytes, MPI_BYTE, 1, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            for (size_t i = 0; i < (size_t)bytes; i++)
+                wrong += data[i] != (unsigned char)~byte_of(i, round);
+        } else if (rank == 1) {
+            MPI_Recv(data, bytes, MPI_BYTE, 0, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            for (size_t i = 0; i < (size_t)bytes; i++) {
+                wrong += data[i] != byte_of(i, round);
+                data[i] = (unsigned char)~data[i];
+            }
+            MPI_Send(data, bytes, MPI_BYTE, 0, round, MPI_COMM_WORLD);
+        }
+    }
+    if (wrong > 0) {
+        fprintf(stderr, "two_pairs: rank %d: %d bytes differ\n", rank, wrong);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (rank == 0)
+        printf("ok two_pairs %d bytes, %d times\n", bytes, times);
+    free(data);
+    MPI_Finalize();
+    return 0;
+}
