@@ -30,6 +30,7 @@ pub struct Check {
 
 /// All of them.
 pub const CHECKS: &[Check] = &[
+    Check { name: "conflicts", look: |_, sources| Ok(names::conflicts(sources)) },
     Check { name: "arrows", look: |tree, _| arrows::check(tree) },
     Check { name: "no_std", look: arrows::no_std },
     Check { name: "descriptions", look: |tree, _| arrows::descriptions(tree) },

@@ -29,6 +29,7 @@ fn check(session: &mut Session, package: &str) -> Verdict {
     // Texts of parameters live as long as the process and are still pointed to; what is lost is a defect.
     command.args(["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]);
     command.arg(plain.get_program()).arg("--test-threads=1");
+    LONG.iter().for_each(|test| _ = command.args(["--skip", test]));
     if let Some(folder) = plain.get_current_dir() {
         command.current_dir(folder);
     }
@@ -41,4 +42,7 @@ fn check(session: &mut Session, package: &str) -> Verdict {
 
 const SAMPLE: &[&str] = &["opal-core"];
 const ALL: &[&str] = &["opal-core", "orte-core", "ompi-core"];
+/// Repeat by the ten thousand what shorter tests do once, or spin between threads, of which valgrind runs one at a time.
+const LONG: &[&str] =
+    &["random_types", "order_and_content_over_many_laps", "the_largest_payload_always_fits", "two_threads"];
 const LIMIT: Duration = Duration::from_secs(300);

@@ -25,6 +25,16 @@ pub fn unfinished(sources: &Sources) -> Vec<String> {
     })
 }
 
+/// Marks that a merge leaves where two sides differ.
+pub fn conflicts(sources: &Sources) -> Vec<String> {
+    let mark = |line: &str| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ");
+    let find = |source: &Source| -> Vec<String> {
+        let lines = source.text.lines().enumerate().filter(|(_, line)| mark(line));
+        lines.map(|(at, _)| format!("{}:{}: a merge was not finished here", source.path, at + 1)).collect()
+    };
+    sources.0.iter().flat_map(find).collect()
+}
+
 /// Paths that exist on one machine only.
 pub fn machine_paths(sources: &Sources) -> Vec<String> {
     // In two halves, so that this file passes.
@@ -76,6 +86,7 @@ mod tests {
         assert_eq!(files(&one("a/src/b.rs", "pub mod types {\n")).len(), 1);
         assert!(files(&one("a/src/futile.rs", "mod datatypes;\n")).is_empty());
         assert_eq!(unfinished(&one("a.rs", concat!("    to", "do!(\"later\")"))).len(), 1);
+        assert_eq!(conflicts(&one("a.toml", "x\n<<<<<<< HEAD\n=======\n>>>>>>> b\n")).len(), 2);
         assert_eq!(machine_paths(&one("a.md", concat!("see /ro", "ot/x"))).len(), 1);
         assert!(machine_paths(&one("a.md", concat!("see my/wo", "rk/x"))).is_empty());
     }
