@@ -12,6 +12,7 @@ extern crate std;
 
 #[macro_use]
 pub mod abi;
+pub mod attr;
 pub mod comm;
 pub mod data;
 pub mod datatype;
