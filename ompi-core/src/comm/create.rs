@@ -4,6 +4,7 @@
 //! the bits of the coll components that would serve there. No global agreement on numbers is needed.
 
 use super::{Communicator, DYNAMIC, context, open};
+use crate::buffer::{self, Owner};
 use crate::data::{Data, Source};
 use crate::error::{Class, Fault, Result};
 use crate::framework::coll::Function;
@@ -80,6 +81,10 @@ pub fn create(parent: &Communicator, group: &Arc<Group>) -> Result<Option<usize>
 pub fn free(handle: usize) -> Result<()> {
     // The callbacks of its attributes may still use it.
     attr::delete_all(attr::Kind::Comm, handle)?;
+    if let Some(comm) = DYNAMIC.get(handle) {
+        // The number will be another communicator's.
+        buffer::drop_owner(Owner::Comm(comm.context))?;
+    }
     DYNAMIC.remove(handle).map(drop).ok_or_else(|| Class::Comm.into())
 }
 
