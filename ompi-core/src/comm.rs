@@ -2,7 +2,6 @@
 #![allow(unsafe_code)]
 
 use crate::errhandler;
-use crate::error::Result;
 use crate::framework::coll;
 use crate::group::Group;
 use crate::handle::Table;
@@ -118,11 +117,6 @@ impl Communicator {
     /// MPI_Comm_set_name; the caller has cut it to MPI_MAX_OBJECT_NAME - 1 bytes.
     pub fn set_name(&self, name: String) {
         *self.name.lock() = name;
-    }
-
-    /// Calls the delete callbacks of its attributes. There are no attributes yet.
-    pub fn free_attributes(&self) -> Result<()> {
-        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Datatypes as MPI objects: a layout, how it was made, its handle.
 
+use crate::attr;
 use crate::error::{Class, Fault, Result};
 use crate::handle::Table;
 use crate::status::Status;
@@ -202,16 +203,31 @@ pub fn byte() -> &'static Datatype {
     borrow(583).expect("predefined datatypes are made before anything uses them")
 }
 
+/// MPI_Type_dup: a copy under its own handle, with the attributes that their callbacks copy.
+pub fn duplicate(handle: usize, old: &Arc<Datatype>) -> Result<usize> {
+    let copy = register(Arc::new(dup(old)))?;
+    if let Err(fault) = attr::copy_all(attr::Kind::Type, handle, copy) {
+        // The first fault is the one to report.
+        let _second = free(copy);
+        return Err(fault);
+    }
+    Ok(copy)
+}
+
 /// MPI_Type_free. `Err(Type)` for predefined types, named or not, and for what is no handle.
 pub fn free(handle: usize) -> Result<()> {
     let fault = |why| Err(Fault::new(Class::Type).argument("datatype").because(why));
     match borrow(handle) {
         None => fault("this is not the handle of a datatype"),
         Some(datatype) if datatype.is_predefined() => fault("a predefined datatype cannot be freed"),
-        Some(_) => match remove(handle) {
-            Some(_) => Ok(()),
-            None => fault("this is not the handle of a datatype"),
-        },
+        Some(_) => {
+            // The callbacks of its attributes may still use it.
+            attr::delete_all(attr::Kind::Type, handle)?;
+            match remove(handle) {
+                Some(_) => Ok(()),
+                None => fault("this is not the handle of a datatype"),
+            }
+        }
     }
 }
 

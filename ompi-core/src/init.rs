@@ -7,7 +7,7 @@ use crate::errhandler::Errhandler;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process::{self, Process};
-use crate::{comm, datatype};
+use crate::{attr, buffer, comm, datatype};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -223,7 +223,10 @@ fn show_components() {
 /// MPI_Finalize: everything that was sent is delivered, then the others are awaited.
 pub fn finalize() -> Result<()> {
     initialized()?;
-    comm::itself().free_attributes()?;
+    // As if MPI_COMM_SELF were freed, and with MPI still active (MPI 5.0 §11.2.4).
+    attr::delete_all(attr::Kind::Comm, comm::SELF_HANDLE)?;
+    attr::delete_all(attr::Kind::Comm, comm::WORLD_HANDLE)?;
+    buffer::drop_all()?;
     comm::world().coll().of(crate::framework::coll::Function::Barrier)?.barrier(comm::world())?;
     drain()?;
     if let Some(environment) = ess::selected() {

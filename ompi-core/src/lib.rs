@@ -12,6 +12,8 @@ extern crate std;
 
 #[macro_use]
 pub mod abi;
+pub mod attr;
+pub mod buffer;
 pub mod comm;
 pub mod data;
 pub mod datatype;

@@ -22,6 +22,7 @@ use opal_core::sync::{AtomicPtr, AtomicU32, AtomicU64, Guarded, Ordering, thread
 use opal_core::wait;
 
 pub mod exchange;
+pub mod generalized;
 pub mod handles;
 pub mod persistent;
 
@@ -70,6 +71,12 @@ pub trait Driver: Sync {
 
     /// Not for sends and receives: the request is gone; gives back what the token stands for.
     fn release(&self, _token: u64) {}
+
+    /// As `release`, by a driver whose release can fail: an error code for the call that completes or frees the request.
+    fn end(&self, token: u64) -> i32 {
+        self.release(token);
+        0
+    }
 }
 
 impl Request {
@@ -103,6 +110,11 @@ impl Request {
     /// The request behind a C handle that is in force.
     pub fn from_handle(handle: usize) -> Option<Request> {
         find(handle).map(|_| Request(handle as u32))
+    }
+
+    /// Whether its operation is done. Makes no progress.
+    pub fn is_complete(&self) -> bool {
+        slot_of(self.0).is_complete()
     }
 
     /// Its name for [`complete`].
@@ -155,6 +167,11 @@ pub fn set_token(id: Id, token: u64) {
 #[inline(always)]
 pub fn done() -> Request {
     Request(DONE)
+}
+
+/// The token of a request in force, or of one that the user freed while its operation was under way.
+pub fn token(handle: usize) -> Option<u64> {
+    find_even_freed(handle).map(|(slot, _)| slot.token.load(Ordering::Relaxed))
 }
 
 /// Ends an operation. Once per request (per start of a persistent one), by its owner; `status.error` is its error code.
@@ -263,11 +280,15 @@ impl Slot {
 
     #[inline(never)]
     fn take_queried(&self, handle: u32, word: u32) -> Status {
-        let status = if word & DETACHED == 0 { self.look() } else { Status::EMPTY };
+        let mut status = if word & DETACHED == 0 { self.look() } else { Status::EMPTY };
         if word & (PERSISTENT | DETACHED) == PERSISTENT {
             self.change(|word| word & !STATE | INACTIVE);
         } else {
-            self.drive(|driver, token| driver.release(token));
+            let mut code = 0;
+            self.drive(|driver, token| code = driver.end(token));
+            if status.error == 0 {
+                status.error = code;
+            }
             self.free(handle);
         }
         status
@@ -348,13 +369,18 @@ fn slot_of(handle: u32) -> &'static Slot {
 /// The slot of a handle from the program, if it is in force.
 #[inline(always)]
 fn find(handle: usize) -> Option<&'static Slot> {
+    find_even_freed(handle).filter(|(_, word)| word & DETACHED == 0).map(|(slot, _)| slot)
+}
+
+#[inline(always)]
+fn find_even_freed(handle: usize) -> Option<(&'static Slot, u32)> {
     if handle > i32::MAX as usize {
         return None;
     }
     let slot = slot(handle as u32 & INDEX_MASK)?;
     let word = slot.word.load(Ordering::Acquire);
     let same = (word & GENERATION) >> GENERATION_SHIFT == handle as u32 >> INDEX_BITS;
-    (same && word & STATE != FREE && word & DETACHED == 0).then_some(slot)
+    (same && word & STATE != FREE).then_some((slot, word))
 }
 
 #[inline]

@@ -1,3 +1,4 @@
+// ranks: 1 2 4 16 32
 // covers: MPI_Sendrecv MPI_Barrier MPI_Alltoall MPI_Allreduce MPI_Isend MPI_Irecv MPI_Waitall MPI_Allgather
 /*
  * Far more ranks than cores, MPI 5.0 sections 3.5 (progress) and 6.3. Every step waits for a rank that is not running: a

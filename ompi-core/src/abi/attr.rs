@@ -1,10 +1,10 @@
 //! Attributes of communicators, windows and datatypes. MPI 5.0 §7.7, §9.1.2 and §16.1.
 
-use super::kinds::{Callback, Comm, Datatype, Out, Place, Raw, Win};
+use super::kinds::{Callback, CommHandle, Out, Place, Raw, TypeHandle, Win};
+use crate::attr::{self, Kind};
 use crate::errhandler;
-use crate::error::{Class, Fault, Result};
+use crate::error::Result;
 use crate::status::{ANY_SOURCE, PROC_NULL};
-use alloc::format;
 use core::ffi::{c_int, c_void};
 use opal_core::sync::{AtomicU32, Ordering};
 
@@ -13,37 +13,46 @@ rows! {
     fn Comm_create_keyval(
         comm_copy_attr_fn: Callback, comm_delete_attr_fn: Callback, comm_keyval: Out<c_int>,
         extra_state: Raw<*mut c_void>,
-    ) [] => unsupported
-
-    /// Frees a key of communicators. MPI 5.0 §7.7.2.
-    fn Comm_free_keyval(comm_keyval: Out<c_int>) [] => unsupported
-
-    /// Sets an attribute of a communicator. MPI 5.0 §7.7.2.
-    fn Comm_set_attr(comm: Comm, comm_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>) [] => unsupported
-
-    /// An attribute of a communicator. MPI 5.0 §7.7.2.
-    fn Comm_get_attr(comm: Comm, comm_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>, flag: Out<c_int>) [] => {
-        let _unused = comm;
-        let found = attribute(comm_keyval)?;
-        flag.set(c_int::from(found.is_some()));
-        let place = Place::new(attribute_val.cast::<*const c_int>())?;
-        if let Some(value) = found {
-            place.set(value);
-        }
+    ) [] => {
+        comm_keyval.set(attr::create_key(Kind::Comm, comm_copy_attr_fn, comm_delete_attr_fn, extra_state)?);
         Ok(())
     }
 
+    /// Frees a key of communicators. MPI 5.0 §7.7.2.
+    fn Comm_free_keyval(comm_keyval: Out<c_int>) [] => {
+        free(Kind::Comm, comm_keyval, "comm_keyval")
+    }
+
+    /// Sets an attribute of a communicator. MPI 5.0 §7.7.2.
+    fn Comm_set_attr(comm: CommHandle, comm_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>) [] => {
+        attr::set(Kind::Comm, comm.0, comm_keyval, attribute_val).map_err(|fault| fault.argument("comm_keyval"))
+    }
+
+    /// An attribute of a communicator. MPI 5.0 §7.7.2.
+    fn Comm_get_attr(
+        comm: CommHandle, comm_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>, flag: Out<c_int>,
+    ) [] => {
+        get(Kind::Comm, comm.0, comm_keyval, attribute_val, flag).map_err(|fault| fault.argument("comm_keyval"))
+    }
+
     /// Deletes an attribute of a communicator. MPI 5.0 §7.7.2.
-    fn Comm_delete_attr(comm: Comm, comm_keyval: Raw<c_int>) [] => unsupported
+    fn Comm_delete_attr(comm: CommHandle, comm_keyval: Raw<c_int>) [] => {
+        attr::delete(Kind::Comm, comm.0, comm_keyval).map_err(|fault| fault.argument("comm_keyval"))
+    }
 
     /// Makes a key for attributes of windows. MPI 5.0 §7.7.3.
     fn Win_create_keyval(
         win_copy_attr_fn: Callback, win_delete_attr_fn: Callback, win_keyval: Out<c_int>,
         extra_state: Raw<*mut c_void>,
-    ) [] => unsupported
+    ) [] => {
+        win_keyval.set(attr::create_key(Kind::Win, win_copy_attr_fn, win_delete_attr_fn, extra_state)?);
+        Ok(())
+    }
 
     /// Frees a key of windows. MPI 5.0 §7.7.3.
-    fn Win_free_keyval(win_keyval: Out<c_int>) [] => unsupported
+    fn Win_free_keyval(win_keyval: Out<c_int>) [] => {
+        free(Kind::Win, win_keyval, "win_keyval")
+    }
 
     /// Sets an attribute of a window. MPI 5.0 §7.7.3.
     fn Win_set_attr(win: Win, win_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>) [] => unsupported
@@ -60,71 +69,112 @@ rows! {
     fn Type_create_keyval(
         type_copy_attr_fn: Callback, type_delete_attr_fn: Callback, type_keyval: Out<c_int>,
         extra_state: Raw<*mut c_void>,
-    ) [] => unsupported
+    ) [] => {
+        type_keyval.set(attr::create_key(Kind::Type, type_copy_attr_fn, type_delete_attr_fn, extra_state)?);
+        Ok(())
+    }
 
     /// Frees a key of datatypes. MPI 5.0 §7.7.4.
-    fn Type_free_keyval(type_keyval: Out<c_int>) [] => unsupported
+    fn Type_free_keyval(type_keyval: Out<c_int>) [] => {
+        free(Kind::Type, type_keyval, "type_keyval")
+    }
 
     /// Sets an attribute of a datatype. MPI 5.0 §7.7.4.
-    fn Type_set_attr(datatype: Datatype, type_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>) [] => unsupported
+    fn Type_set_attr(datatype: TypeHandle, type_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>) [] => {
+        attr::set(Kind::Type, datatype.0, type_keyval, attribute_val).map_err(|fault| fault.argument("type_keyval"))
+    }
 
     /// An attribute of a datatype. MPI 5.0 §7.7.4.
     fn Type_get_attr(
-        datatype: Datatype, type_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>, flag: Out<c_int>,
-    ) [] => unsupported
+        datatype: TypeHandle, type_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>, flag: Out<c_int>,
+    ) [] => {
+        get(Kind::Type, datatype.0, type_keyval, attribute_val, flag).map_err(|fault| fault.argument("type_keyval"))
+    }
 
     /// Deletes an attribute of a datatype. MPI 5.0 §7.7.4.
-    fn Type_delete_attr(datatype: Datatype, type_keyval: Raw<c_int>) [] => unsupported
+    fn Type_delete_attr(datatype: TypeHandle, type_keyval: Raw<c_int>) [] => {
+        attr::delete(Kind::Type, datatype.0, type_keyval).map_err(|fault| fault.argument("type_keyval"))
+    }
 
     /// As MPI_Comm_create_keyval. Deprecated. MPI 5.0 §16.1.
     fn Keyval_create(
         copy_fn: Callback, delete_fn: Callback, keyval: Out<c_int>, extra_state: Raw<*mut c_void>,
-    ) [] => unsupported
-
-    /// As MPI_Comm_free_keyval. Deprecated. MPI 5.0 §16.1.
-    fn Keyval_free(keyval: Out<c_int>) [] => unsupported
-
-    /// As MPI_Comm_set_attr. Deprecated. MPI 5.0 §16.1.
-    fn Attr_put(comm: Comm, keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>) [] => unsupported
-
-    /// As MPI_Comm_get_attr. Deprecated. MPI 5.0 §16.1.
-    fn Attr_get(comm: Comm, keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>, flag: Out<c_int>) [] => {
-        let _unused = comm;
-        let found = attribute(keyval)?;
-        flag.set(c_int::from(found.is_some()));
-        let place = Place::new(attribute_val.cast::<*const c_int>())?;
-        if let Some(value) = found {
-            place.set(value);
-        }
+    ) [] => {
+        keyval.set(attr::create_key(Kind::Comm, copy_fn, delete_fn, extra_state)?);
         Ok(())
     }
 
+    /// As MPI_Comm_free_keyval. Deprecated. MPI 5.0 §16.1.
+    fn Keyval_free(keyval: Out<c_int>) [] => {
+        free(Kind::Comm, keyval, "keyval")
+    }
+
+    /// As MPI_Comm_set_attr. Deprecated. MPI 5.0 §16.1.
+    fn Attr_put(comm: CommHandle, keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>) [] => {
+        attr::set(Kind::Comm, comm.0, keyval, attribute_val).map_err(|fault| fault.argument("keyval"))
+    }
+
+    /// As MPI_Comm_get_attr. Deprecated. MPI 5.0 §16.1.
+    fn Attr_get(comm: CommHandle, keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>, flag: Out<c_int>) [] => {
+        get(Kind::Comm, comm.0, keyval, attribute_val, flag).map_err(|fault| fault.argument("keyval"))
+    }
+
     /// As MPI_Comm_delete_attr. Deprecated. MPI 5.0 §16.1.
-    fn Attr_delete(comm: Comm, keyval: Raw<c_int>) [] => unsupported
+    fn Attr_delete(comm: CommHandle, keyval: Raw<c_int>) [] => {
+        attr::delete(Kind::Comm, comm.0, keyval).map_err(|fault| fault.argument("keyval"))
+    }
 }
+
+/// MPI_KEYVAL_INVALID.
+const KEYVAL_INVALID: c_int = 0;
+
+/// Frees a key and forgets it where the user keeps it.
+fn free(kind: Kind, place: Place<c_int>, argument: &'static str) -> Result<()> {
+    attr::free_key(kind, place.get()).map_err(|fault| fault.argument(argument))?;
+    place.set(KEYVAL_INVALID);
+    Ok(())
+}
+
+/// Gives the value of an attribute of the user's or, for communicators, of a predefined one.
+fn get(kind: Kind, object: usize, key: c_int, value: *mut c_void, flag: Place<c_int>) -> Result<()> {
+    let found = match (kind, key) {
+        (Kind::Comm, TAG_UB..=UNIVERSE_SIZE) => predefined(key),
+        _ => attr::get(kind, object, key)?,
+    };
+    let place = Place::new(value.cast::<*mut c_void>()).map_err(|fault| fault.argument("attribute_val"))?;
+    flag.set(c_int::from(found.is_some()));
+    if let Some(value) = found {
+        place.set(value);
+    }
+    Ok(())
+}
+
+const TAG_UB: c_int = 501;
+const IO: c_int = 502;
+const HOST: c_int = 503;
+const WTIME_IS_GLOBAL: c_int = 504;
+const LASTUSEDCODE: c_int = 506;
+const UNIVERSE_SIZE: c_int = 507;
 
 /// Where the value of a predefined attribute of communicators lies (MPI 5.0 §9.1.2); none for those that this library
 /// does not set: MPI_APPNUM and MPI_UNIVERSE_SIZE are the launcher's to know.
-fn attribute(key: c_int) -> Result<Option<*const c_int>> {
-    static TAG_UB: c_int = c_int::MAX;
-    static HOST: c_int = PROC_NULL;
-    static IO: c_int = ANY_SOURCE;
-    static WTIME_IS_GLOBAL: c_int = 0;
+fn predefined(key: c_int) -> Option<*mut c_void> {
+    static TAGS: c_int = c_int::MAX;
+    static NO_HOST: c_int = PROC_NULL;
+    static ANYONE: c_int = ANY_SOURCE;
+    static NO: c_int = 0;
     static LAST_USED_CODE: AtomicU32 = AtomicU32::new(0);
-    match key {
-        501 => Ok(Some(&raw const TAG_UB)),
-        502 => Ok(Some(&raw const IO)),
-        503 => Ok(Some(&raw const HOST)),
-        504 => Ok(Some(&raw const WTIME_IS_GLOBAL)),
-        505 | 507 => Ok(None),
-        506 => {
+    let at: *const c_int = match key {
+        TAG_UB => &raw const TAGS,
+        IO => &raw const ANYONE,
+        HOST => &raw const NO_HOST,
+        WTIME_IS_GLOBAL => &raw const NO,
+        LASTUSEDCODE => {
             // The program reads through the pointer later, too: the newest value is what it shall find.
             LAST_USED_CODE.store(errhandler::last_used_code() as u32, Ordering::Relaxed);
-            Ok(Some((&raw const LAST_USED_CODE).cast()))
+            (&raw const LAST_USED_CODE).cast()
         }
-        0 => Err(Fault::new(Class::Keyval).argument("comm_keyval").because("it is MPI_KEYVAL_INVALID")),
-        _ => {
-            Err(Fault::new(Class::Keyval).argument("comm_keyval").because(format!("{key} is no key of communicators")))
-        }
-    }
+        _ => return None,
+    };
+    Some(at.cast_mut().cast())
 }

@@ -1,6 +1,6 @@
 //! Communicators. MPI 5.0 §7.4, §7.6 and §7.8.
 
-use super::kinds::{Comm, CommPlace, Group, Hints, Out, Rank, Raw, Tag, Text, give_text, intra};
+use super::kinds::{Comm, CommHandle, CommPlace, Group, Hints, Out, Rank, Raw, Tag, Text, give_text, intra};
 use crate::comm::{self, Communicator};
 use crate::error::{Class, Fault, Result};
 use crate::group::{self, Comparison};
@@ -33,18 +33,22 @@ rows! {
     }
 
     /// Copies a communicator with its attributes into a new context. MPI 5.0 §7.4.2.
-    fn Comm_dup(comm: Comm, newcomm: Out<usize>) [] => {
+    fn Comm_dup(comm: CommHandle, newcomm: Out<usize>) [] => {
+        let (handle, comm) = comm;
         intra(comm)?;
-        newcomm.set(comm::duplicate(comm)?);
+        newcomm.set(comm::NULL);
+        newcomm.set(comm::duplicate(handle, comm)?);
         Ok(())
     }
 
     /// As MPI_Comm_dup with hints of its own. MPI 5.0 §7.4.2.
-    fn Comm_dup_with_info(comm: Comm, info: Hints, newcomm: Out<usize>) [] => {
+    fn Comm_dup_with_info(comm: CommHandle, info: Hints, newcomm: Out<usize>) [] => {
+        let (handle, comm) = comm;
         intra(comm)?;
         // No hint changes anything yet, and hints that are not understood are ignored (MPI 5.0 §7.4.4).
         drop(info);
-        newcomm.set(comm::duplicate(comm)?);
+        newcomm.set(comm::NULL);
+        newcomm.set(comm::duplicate(handle, comm)?);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Making, committing and freeing datatypes. MPI 5.0 §5.1.
 
-use super::kinds::{Aint, AnyNumber, Array, Counts, OldType, Out, Rank, Raw, TwinAint, array};
+use super::kinds::{Aint, AnyNumber, Array, Counts, OldType, Out, Rank, Raw, TwinAint, TypeHandle, array};
 use crate::data::Counts as Displacements;
 use crate::datatype::{self, Datatype, Number, Order};
 use crate::error::{Class, Fault, Result};
@@ -158,8 +158,11 @@ rows! {
     }
 
     /// Copies a datatype. MPI 5.0 §5.1.10.
-    fn Type_dup(oldtype: OldType, newtype: Out<usize>) [] => {
-        newtype.set(give(datatype::dup(&oldtype))?);
+    fn Type_dup(oldtype: TypeHandle, newtype: Out<usize>) [] => {
+        let (handle, _) = oldtype;
+        let old = datatype::get(handle).ok_or(Class::Type)?;
+        newtype.set(datatype::NULL);
+        newtype.set(datatype::duplicate(handle, &old)?);
         Ok(())
     }
 

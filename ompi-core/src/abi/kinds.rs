@@ -145,6 +145,14 @@ same! {
 }
 
 same! {
+    /// A datatype with its handle, committed or not.
+    TypeHandle, usize => (usize, &'static Type), |raw| match datatype::borrow(raw) {
+        Some(datatype) => Ok((raw, datatype)),
+        None => Err(bad_handle(Class::Type, "datatype", raw, 0x200)),
+    }
+}
+
+same! {
     /// A datatype that the standard ignores on some ranks or beside MPI_IN_PLACE; [`late`] checks it.
     LateType, usize => usize, |raw| Ok(raw)
 }

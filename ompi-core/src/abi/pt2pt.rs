@@ -3,12 +3,13 @@
 use super::kinds::{
     Buffer, Comm, Committed, ConstBuffer, Count, Out, Rank, RecvTag, StatusOut, Tag, data, rank_from, rank_to,
 };
+use crate::buffer;
 use crate::comm::Communicator;
 use crate::data::Data;
 use crate::datatype;
 use crate::error::{Class, Result};
 use crate::framework::pml::{self, Lane, Mode};
-use crate::request::{Request, exchange, handles};
+use crate::request::{self, Request, exchange, handles};
 use crate::status::Status;
 use alloc::vec::Vec;
 
@@ -22,9 +23,12 @@ rows! {
     }
 
     /// Sends through the buffer that the user attached. MPI 5.0 §3.4.
-    fn Bsend(
-        buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm,
-    ) [large] => unsupported
+    fn Bsend(buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        rank_to(dest, comm, "dest")?;
+        // SAFETY: the buffer is readable by the standard.
+        unsafe { buffer::send(&data, dest, tag, comm) }
+    }
 
     /// Sends and returns only after the receive has begun. MPI 5.0 §3.4.
     fn Ssend(buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm) [large] => {
@@ -63,10 +67,17 @@ rows! {
         Ok(())
     }
 
-    /// Begins a buffered send. MPI 5.0 §3.7.2.
+    /// Begins a buffered send, which is done as soon as the message is copied. MPI 5.0 §3.7.2.
     fn Ibsend(
         buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        rank_to(dest, comm, "dest")?;
+        // SAFETY: the buffer is readable by the standard.
+        unsafe { buffer::send(&data, dest, tag, comm)? };
+        request.set(request::done().into_handle());
+        Ok(())
+    }
 
     /// Begins a synchronous send. MPI 5.0 §3.7.2.
     fn Issend(

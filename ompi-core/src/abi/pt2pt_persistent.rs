@@ -1,13 +1,12 @@
 //! Persistent sends and receives. MPI 5.0 §3.9.
 
 use super::kinds::{
-    Buffer, Comm, CommHandle, Committed, ConstBuffer, Count, OldType, Out, OutArray, Rank, RecvTag, Tag, array, data,
-    rank_from, rank_to,
+    Buffer, CommHandle, ConstBuffer, Count, OldType, Out, OutArray, Rank, RecvTag, Tag, array, data, rank_from, rank_to,
 };
 use crate::error::{Class, Fault, Result};
 use crate::framework::pml::Mode;
 use crate::request::handles;
-use crate::request::persistent::{Operation, prepare};
+use crate::request::persistent::{Operation, Way, prepare};
 
 rows! {
     /// Makes a persistent request for a standard send. MPI 5.0 §3.9.
@@ -17,7 +16,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_to(dest, comm, "dest")?;
-        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, mode: Some(Mode::Standard) };
+        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, way: Way::Send(Mode::Standard) };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is readable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());
@@ -26,8 +25,17 @@ rows! {
 
     /// Makes a persistent request for a buffered send. MPI 5.0 §3.9.
     fn Bsend_init(
-        buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        buf: ConstBuffer, count: Count, datatype: OldType, dest: Rank, tag: Tag, comm: CommHandle,
+        request: Out<usize>,
+    ) [large] => {
+        let (handle, comm) = comm;
+        rank_to(dest, comm, "dest")?;
+        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, way: Way::Buffered };
+        check(&operation)?;
+        // SAFETY: from every start to its completion the buffer is readable by the standard.
+        request.set(unsafe { prepare(operation)? }.into_handle());
+        Ok(())
+    }
 
     /// Makes a persistent request for a synchronous send. MPI 5.0 §3.9.
     fn Ssend_init(
@@ -36,7 +44,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_to(dest, comm, "dest")?;
-        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, mode: Some(Mode::Synchronous) };
+        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, way: Way::Send(Mode::Synchronous) };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is readable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());
@@ -50,7 +58,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_to(dest, comm, "dest")?;
-        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, mode: Some(Mode::Ready) };
+        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, way: Way::Send(Mode::Ready) };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is readable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());
@@ -64,7 +72,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_from(source, comm, "source")?;
-        let operation = Operation { at: buf, count, datatype, peer: source, tag, comm: handle, mode: None };
+        let operation = Operation { at: buf, count, datatype, peer: source, tag, comm: handle, way: Way::Receive };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is writable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());

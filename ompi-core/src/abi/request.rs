@@ -2,6 +2,7 @@
 
 use super::kinds::{Array, Count, Out, OutArray, Place, Request, StatusOut, array, array_mut};
 use crate::error::{Class, Fault, Result};
+use crate::request::generalized;
 use crate::request::handles::{self, Any};
 use crate::status::{Status, UNDEFINED};
 use alloc::vec::Vec;
@@ -191,7 +192,7 @@ rows! {
 
     /// Marks a pending operation for cancellation. MPI 5.0 §3.8.4.
     fn Cancel(request: Out<usize>) [] => {
-        handles::cancel(request.get())
+        generalized::cancel(request.get()).unwrap_or_else(|| handles::cancel(request.get()))
     }
 }
 

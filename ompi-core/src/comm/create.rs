@@ -4,6 +4,7 @@
 //! the bits of the coll components that would serve there. No global agreement on numbers is needed.
 
 use super::{Communicator, DYNAMIC, context, open};
+use crate::buffer::{self, Owner};
 use crate::data::{Data, Source};
 use crate::error::{Class, Fault, Result};
 use crate::framework::coll::Function;
@@ -11,7 +12,7 @@ use crate::framework::pml;
 use crate::group::Group;
 use crate::process;
 use crate::status::UNDEFINED;
-use crate::{datatype, errhandler};
+use crate::{attr, datatype, errhandler};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::sync::Arc;
@@ -19,8 +20,20 @@ use alloc::vec;
 use alloc::vec::Vec;
 use opal_core::sync::Ordering;
 
-/// MPI_Comm_dup without attributes and info: the same group, another context.
-pub fn duplicate(parent: &Communicator) -> Result<usize> {
+/// MPI_Comm_dup: the same group and the attributes that their callbacks copy, another context.
+///
+/// Attributes come last: whatever a callback says here, all processes have taken part in what concerns them all.
+pub fn duplicate(handle: usize, parent: &Communicator) -> Result<usize> {
+    let copy = duplicate_bare(parent)?;
+    if let Err(fault) = attr::copy_all(attr::Kind::Comm, handle, copy) {
+        // The first fault is the one to report.
+        let _second = free(copy);
+        return Err(fault);
+    }
+    Ok(copy)
+}
+
+fn duplicate_bare(parent: &Communicator) -> Result<usize> {
     let number = reserve()?;
     let words = exchange(parent, [u64::from(number)])?;
     let contexts = words.iter().map(|[number]| *number as u32).collect();
@@ -66,9 +79,13 @@ pub fn create(parent: &Communicator, group: &Arc<Group>) -> Result<Option<usize>
 
 /// MPI_Comm_free: ends the handle; pending communication completes on the objects that hold the rest.
 pub fn free(handle: usize) -> Result<()> {
-    let comm = DYNAMIC.remove(handle).ok_or(Class::Comm)?;
-    comm.free_attributes()?;
-    Ok(())
+    // The callbacks of its attributes may still use it.
+    attr::delete_all(attr::Kind::Comm, handle)?;
+    if let Some(comm) = DYNAMIC.get(handle) {
+        // The number will be another communicator's.
+        buffer::drop_owner(Owner::Comm(comm.context))?;
+    }
+    DYNAMIC.remove(handle).map(drop).ok_or_else(|| Class::Comm.into())
 }
 
 impl Drop for Communicator {

@@ -3,7 +3,7 @@
 //! Statuses returned carry the operation's own error code in `error`; a row hands a single one to
 //! [`Status::deliver`], which leaves the user's MPI_ERROR alone.
 
-use super::{ACTIVE, COMPLETE, DETACHED, DONE, INACTIVE, Id, NULL, PERSISTENT, STATE, Slot, find};
+use super::{ACTIVE, COMPLETE, DETACHED, DONE, INACTIVE, Id, NULL, PERSISTENT, QUERIED, STATE, Slot, find};
 use crate::error::{Class, Fault, Result};
 use crate::status::Status;
 use opal_core::sync::Ordering;
@@ -174,7 +174,10 @@ pub fn free(handle: &mut usize) -> Result<()> {
     let before = slot.change(|word| word | DETACHED);
     match before & STATE {
         // A persistent one has nothing to be taken; `take` releases it because it is detached now.
-        COMPLETE | INACTIVE => _ = slot.take(number),
+        COMPLETE | INACTIVE => match before & QUERIED {
+            0 => _ = slot.take(number),
+            _ => return slot.take(number).deliver(None),
+        },
         _ => {}
     }
     Ok(())
@@ -306,7 +309,8 @@ fn note(statuses: &mut Option<&mut [Status]>, index: usize, status: Status, fail
 fn in_status(failed: Option<Status>, statuses: &Option<&mut [Status]>) -> Result<()> {
     match (failed, statuses) {
         (None, _) => Ok(()),
-        (Some(_), Some(_)) => Err(Fault::new(Class::InStatus)),
+        // The handler in force is that of the communicator on which an operation failed (MPI 5.0 §9.3).
+        (Some(status), Some(_)) => Err(Fault::new(Class::InStatus).on(status.context())),
         (Some(status), None) => Err(status.fault()),
     }
 }

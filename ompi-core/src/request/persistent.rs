@@ -3,7 +3,8 @@
 //! **Invariant:** nothing here is locked while the PML runs.
 
 use super::handles;
-use super::{Driver, Id, Kind, Request, complete, create};
+use super::{Driver, Id, Kind, Request, complete, create, done};
+use crate::buffer;
 use crate::comm::{self, Communicator};
 use crate::data::Data;
 use crate::datatype::Datatype;
@@ -28,8 +29,19 @@ pub struct Operation {
     pub tag: i32,
     /// The communicator's handle.
     pub comm: usize,
-    /// A send in this mode; a receive if none.
-    pub mode: Option<Mode>,
+    /// A send or a receive.
+    pub way: Way,
+}
+
+/// Which call each start repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// A send that is not buffered.
+    Send(Mode),
+    /// A send through the buffer that is attached when it starts.
+    Buffered,
+    /// A receive.
+    Receive,
 }
 
 /// A persistent request, inactive.
@@ -66,15 +78,20 @@ struct Prepare;
 impl Driver for Prepare {
     fn start(&self, token: u64, id: Id) -> Result<()> {
         let prepared = PREPARED.get(token as usize).ok_or(Class::Intern)?;
-        let Operation { at, count, ref datatype, peer, tag, mode, comm } = prepared.operation;
+        let Operation { at, count, ref datatype, peer, tag, way, comm } = prepared.operation;
         let comm = prepared.comm.as_deref().or_else(|| comm::borrow(comm)).ok_or(Class::Comm)?;
         let lane = Lane { comm, collective: false };
         let data = Data { at, count, datatype };
-        let request = match mode {
+        let request = match way {
+            Way::Buffered => {
+                // SAFETY: the promise made to `prepare`.
+                unsafe { buffer::send(&data, peer, tag, comm)? };
+                done()
+            }
             // SAFETY: the promise made to `prepare`.
-            Some(mode) => unsafe { pml::selected().isend(&data, peer, tag, mode, lane)? },
+            Way::Send(mode) => unsafe { pml::selected().isend(&data, peer, tag, mode, lane)? },
             // SAFETY: the promise made to `prepare`.
-            None => unsafe { pml::selected().irecv(&data, peer, tag, lane)? },
+            Way::Receive => unsafe { pml::selected().irecv(&data, peer, tag, lane)? },
         };
         *prepared.running.lock() = Some((request.into_handle(), id));
         Ok(())
