@@ -57,7 +57,8 @@ pub trait Module: Sync {
     /// A counter that rises when something happened to the job (a rank died): who waits for a peer looks at it.
     fn epoch(&self) -> u32;
 
-    /// Ends the whole job: the launcher prints `message` once and exits with `status`.
+    /// Ends the whole job: the launcher prints `message` once and exits with `status`. A message that begins with
+    /// `called ` goes on after this rank's name, any other one stands for what made this rank end the job.
     fn abort(&self, status: i32, message: &str) -> !;
 }
 

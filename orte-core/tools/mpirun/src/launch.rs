@@ -10,6 +10,7 @@ use crate::tree::Process;
 use crate::wire::{self, Message, Received};
 use crate::{Refusal, program, raw, say, signals, tree};
 use opal_core::mca::source;
+use orte_core::segment::RankState;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -38,6 +39,8 @@ pub fn run(job: Job) -> Result<u8, Refusal> {
 enum Phase {
     /// Ranks run.
     Running,
+    /// A rank that was done with MPI failed: at this time the others are asked to end, if they have not until then.
+    Lingering(Instant),
     /// Something went wrong: ranks were asked to end, and are killed at this time.
     Ending(Instant),
     /// The keeper was told to kill whatever is left and to end.
@@ -57,7 +60,8 @@ struct Running {
     strangers: Vec<Process>,
     streams: Streams,
     pids: Vec<Option<u32>>,
-    alive: usize,
+    /// Which ranks have not ended.
+    alive: Vec<bool>,
     phase: Phase,
     cause: Option<Cause>,
     refusal: Option<Refusal>,
@@ -99,7 +103,7 @@ impl Running {
         Ok(Running {
             streams: Streams::new(job.ranks, job.tag_output),
             pids: vec![None; job.ranks as usize],
-            alive: job.ranks as usize,
+            alive: vec![true; job.ranks as usize],
             phase: Phase::Running,
             cause: None,
             refusal: None,
@@ -153,7 +157,7 @@ impl Running {
         let until = |time: Instant| time.saturating_duration_since(Instant::now());
         match self.phase {
             Phase::Running => Some(self.deadline.map_or(TICK, |deadline| until(deadline).min(TICK))),
-            Phase::Ending(kill) => Some(until(kill)),
+            Phase::Lingering(time) | Phase::Ending(time) => Some(until(time)),
             Phase::Clearing | Phase::Draining => None,
         }
     }
@@ -170,6 +174,7 @@ impl Running {
                     self.fail(cause, true);
                 }
             }
+            Phase::Lingering(end) if Instant::now() >= end => self.end_ranks(true),
             Phase::Ending(kill) if Instant::now() >= kill => self.finish(),
             _ => {}
         }
@@ -185,7 +190,7 @@ impl Running {
             match self.phase {
                 // The terminal has signalled the ranks as well, which are in the same process group.
                 Phase::Running => self.fail(Cause::Interrupted(signal), !from_terminal),
-                Phase::Ending(_) => self.finish(),
+                Phase::Lingering(_) | Phase::Ending(_) => self.finish(),
                 Phase::Clearing => {}
                 Phase::Draining => {
                     self.cause.get_or_insert(Cause::Interrupted(signal));
@@ -230,17 +235,27 @@ impl Running {
     fn ended(&mut self, rank: u32, wait_status: i32) {
         let control = &self.segment.control;
         let cause = Cause::of_end(rank, wait_status, control.state(rank), control.aborted(rank));
+        let finalized = control.state(rank) == RankState::Finalized;
         // The keeper only reports ranks that it started.
         let _ = control.mark_gone(rank);
-        self.alive = self.alive.saturating_sub(1);
+        if let Some(alive) = self.alive.get_mut(rank as usize) {
+            *alive = false;
+        }
         if self.phase == Phase::Running
             && let Some(cause) = cause
         {
             // Another rank's abort is the reason for this end, if there was one.
             let cause = self.first_abort().unwrap_or(cause);
-            self.fail(cause, true);
+            match (finalized, &cause) {
+                // The others came as far as it did, and are most likely about to end: let them write what they have.
+                (true, Cause::Exit(..)) => {
+                    self.cause = Some(cause);
+                    self.phase = Phase::Lingering(Instant::now() + LINGER);
+                }
+                _ => self.fail(cause, true),
+            }
         }
-        if self.alive == 0 {
+        if !self.alive.contains(&true) {
             self.finish();
         }
     }
@@ -255,21 +270,36 @@ impl Running {
 
     /// Ends the job for this reason: asks the remaining ranks first.
     fn fail(&mut self, cause: Cause, tell: bool) {
-        let signal = cause.signal() as u32;
-        self.measures.running = self.alive;
         self.cause = Some(cause);
+        self.end_ranks(tell);
+    }
+
+    fn end_ranks(&mut self, tell: bool) {
+        let Some(cause) = &self.cause else { return };
+        let signal = cause.signal() as u32;
+        self.measures.running = self.others(cause);
         self.phase = Phase::Ending(Instant::now() + GRACE);
-        if tell && self.alive > 0 {
+        if tell && self.alive.contains(&true) {
             self.tell(Message::Signal(signal, 1));
         }
     }
 
+    /// Ranks that still run and end only because of this: not the one that is the cause, nor those that ended
+    /// themselves for a reason of their own at the same time, which may not have left yet.
+    fn others(&self, cause: &Cause) -> usize {
+        let runs = |(rank, _): &(usize, &bool)| {
+            let rank = *rank as u32;
+            cause.rank() != Some(rank) && self.segment.control.state(rank) != RankState::Aborted
+        };
+        self.alive.iter().enumerate().filter(|(_, alive)| **alive).filter(runs).count()
+    }
+
     /// Has everything killed that is left.
     fn finish(&mut self) {
-        if !matches!(self.phase, Phase::Running | Phase::Ending(_)) {
+        if !matches!(self.phase, Phase::Running | Phase::Lingering(_) | Phase::Ending(_)) {
             return;
         }
-        self.measures.killed = self.alive;
+        self.measures.killed = self.cause.as_ref().map_or(0, |cause| self.others(cause));
         self.phase = Phase::Clearing;
         self.tell(Message::Finish);
     }
@@ -350,5 +380,7 @@ fn report_bindings(job: &Job, cores: &[usize]) {
 
 /// How long ranks have to end by themselves.
 const GRACE: Duration = Duration::from_secs(1);
+/// How long ranks may go on after another one was done with MPI and then failed.
+const LINGER: Duration = Duration::from_millis(100);
 /// How often to look whether a rank called abort.
 const TICK: Duration = Duration::from_millis(250);

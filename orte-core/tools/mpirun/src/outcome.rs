@@ -57,6 +57,16 @@ impl Cause {
         }
     }
 
+    /// The rank that it began with.
+    pub fn rank(&self) -> Option<u32> {
+        match self {
+            Cause::Abort(rank, ..) | Cause::Signal(rank, _) | Cause::Exit(rank, _) | Cause::NotFinalized(rank) => {
+                Some(*rank)
+            }
+            Cause::Interrupted(_) | Cause::TimedOut(_) | Cause::KeeperLost(_) => None,
+        }
+    }
+
     /// The signal that the remaining ranks get first.
     pub fn signal(&self) -> i32 {
         match self {

@@ -50,6 +50,23 @@ fn a_rank() {
         "lookup" | "barrier" => sys::exit(5),
         "abort" if rank == 1 => ess.abort(7, "the sky\nfalls"),
         "silent" | "abort" => std::thread::sleep(std::time::Duration::from_secs(1040)),
+        "fatal" if rank == 1 => ess.abort(55, "MPI_Op_create failed: no\n  this version"),
+        "fatal" => std::thread::sleep(std::time::Duration::from_secs(1042)),
+        // Long enough to be found running, short enough to end by itself.
+        "late" if rank == 0 => {
+            ess.set_state(State::Initialized);
+            ess.barrier().unwrap();
+            ess.set_state(State::Finalized);
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            println!("\nrank 0 is done");
+        }
+        "late" => {
+            ess.set_state(State::Initialized);
+            ess.barrier().unwrap();
+            ess.set_state(State::Finalized);
+            sys::exit(6)
+        }
+        "called" => ess.abort(7, "called MPI_Abort on MPI_COMM_WORLD with error code 7"),
         "not finalized" => {
             ess.set_state(State::Initialized);
             sys::exit(0)
@@ -145,7 +162,7 @@ fn a_silent_rank_is_named_after_the_deadline() {
     let ended = job("2", "silent", &["--mca", "ess_env_lookup_timeout_s", "1"]);
     assert_eq!(ended.status, Some(3), "{}", ended.err);
     assert!(ended.err.contains("rank 0] rank 1 did not say its addresses within 1 s"), "{}", ended.err);
-    assert!(ended.err.contains("called MPI_Abort with status 3:\n  rank 1 is silent\n"), "{}", ended.err);
+    assert!(ended.err.contains(" ended the job: rank 1 is silent\n"), "{}", ended.err);
 }
 
 #[test]
@@ -166,9 +183,32 @@ fn an_abort_is_told_once() {
     for shell in [&[][..], &["sh", "-c", "\"$0\" \"$@\"; sleep 1041"]] {
         let ended = job("3", "abort", shell);
         assert_eq!(ended.status, Some(7), "{}", ended.err);
-        assert_eq!(ended.err.matches("MPI_Abort").count(), 1, "{}", ended.err);
-        assert!(ended.err.contains("rank 1 ") && ended.err.contains("  the sky\n  falls\n"), "{}", ended.err);
+        assert_eq!(ended.err.matches("ended the job: the sky\n  falls\n").count(), 1, "{}", ended.err);
+        assert!(ended.err.contains("rank 1 ") && !ended.err.contains("MPI_Abort"), "{}", ended.err);
+        // Rank 1 itself is none of the others, whether or not a shell keeps it alive.
+        assert!(ended.err.contains("The 2 other ranks that still ran"), "{}", ended.err);
     }
+}
+
+#[test]
+fn an_error_handler_is_no_abort_call() {
+    let ended = job("2", "fatal", &[]);
+    assert_eq!(ended.status, Some(55), "{}", ended.err);
+    assert!(ended.err.contains(") ended the job: MPI_Op_create failed: no\n  this version\n"), "{}", ended.err);
+    assert!(ended.err.contains("The 1 other rank that still ran was sent SIGTERM"), "{}", ended.err);
+    let ended = job("2", "called", &[]);
+    assert_eq!(ended.status, Some(7), "{}", ended.err);
+    assert!(ended.err.contains(") called MPI_Abort on MPI_COMM_WORLD with error code 7.\n"), "{}", ended.err);
+    // Both called it: nobody else was there to be ended.
+    assert!(!ended.err.contains("2 other ranks"), "{}", ended.err);
+}
+
+#[test]
+fn output_of_finished_ranks_is_not_lost() {
+    let ended = job("2", "late", &[]);
+    assert_eq!(ended.status, Some(6), "{}", ended.err);
+    assert!(ended.out.contains("rank 0 is done"), "{}{}", ended.out, ended.err);
+    assert!(!ended.err.contains("still ran"), "{}", ended.err);
 }
 
 #[test]
