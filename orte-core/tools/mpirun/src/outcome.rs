@@ -76,6 +76,17 @@ impl Cause {
     }
 }
 
+/// `status 3`, `signal 9 (SIGKILL, …)`.
+pub fn words(wait_status: i32) -> String {
+    match libc::WIFSIGNALED(wait_status) {
+        true => {
+            let signal = libc::WTERMSIG(wait_status);
+            format!("signal {signal} ({})", crate::signals::describe(signal))
+        }
+        false => format!("status {}", libc::WEXITSTATUS(wait_status)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
