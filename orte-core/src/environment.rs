@@ -19,6 +19,8 @@ pub const LOCAL_SIZE: &str = "OMPI_COMM_WORLD_LOCAL_SIZE";
 pub const NODE_RANK: &str = "OMPI_COMM_WORLD_NODE_RANK";
 /// Ranks that the job could have: `MPI_UNIVERSE_SIZE`.
 pub const UNIVERSE_SIZE: &str = "OMPI_UNIVERSE_SIZE";
+/// Which of the job's programs this is, counted from 0 in the order of the command line: `MPI_APPNUM`.
+pub const APP: &str = "OMPI_APP_CTX";
 /// The job's number, hexadecimal; also in the segment's header.
 pub const JOB: &str = "OMPI_RS_JOB";
 /// Descriptor of the job segment, inherited. mpirun leaves it inheritable, so that a shell may stand between it and
@@ -26,7 +28,7 @@ pub const JOB: &str = "OMPI_RS_JOB";
 pub const SEGMENT: &str = "OMPI_RS_SEGMENT";
 
 /// Every variable of the contract that a launcher sets anew for each job.
-pub const ALL: [&str; 8] = [RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, NODE_RANK, UNIVERSE_SIZE, JOB, SEGMENT];
+pub const ALL: [&str; 9] = [RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, NODE_RANK, UNIVERSE_SIZE, APP, JOB, SEGMENT];
 
 /// What the variables say to one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +45,15 @@ pub struct Contract {
     pub local_size: u32,
     /// Ranks that the job could have.
     pub universe: u32,
+    /// Which of the job's programs.
+    pub app: u32,
     /// Descriptor of the segment.
     pub segment: i32,
 }
 
 impl Contract {
     /// The variables with their values.
-    pub fn encode(&self) -> [(&'static str, String); 8] {
+    pub fn encode(&self) -> [(&'static str, String); 9] {
         [
             (RANK, self.rank.to_string()),
             (SIZE, self.size.to_string()),
@@ -57,6 +61,7 @@ impl Contract {
             (LOCAL_SIZE, self.local_size.to_string()),
             (NODE_RANK, self.local_rank.to_string()),
             (UNIVERSE_SIZE, self.universe.to_string()),
+            (APP, self.app.to_string()),
             (JOB, format!("{:x}", self.job)),
             (SEGMENT, self.segment.to_string()),
         ]
@@ -79,6 +84,7 @@ impl Contract {
             local_rank: number(LOCAL_RANK)?,
             local_size: number(LOCAL_SIZE)?,
             universe: number(UNIVERSE_SIZE)?,
+            app: number(APP)?,
             segment: segment
                 .parse()
                 .ok()
@@ -115,8 +121,16 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    const GOOD: Contract =
-        Contract { job: 0xfeed_0123, rank: 2, size: 4, local_rank: 2, local_size: 4, universe: 8, segment: 200 };
+    const GOOD: Contract = Contract {
+        job: 0xfeed_0123,
+        rank: 2,
+        size: 4,
+        local_rank: 2,
+        local_size: 4,
+        universe: 8,
+        app: 1,
+        segment: 200,
+    };
 
     fn decode(change: Option<(&str, Option<&str>)>) -> Result<Option<Contract>, String> {
         let mut pairs: Vec<(&str, String)> = GOOD.encode().to_vec();
@@ -136,7 +150,7 @@ mod tests {
 
     #[test]
     fn every_flaw_is_named() {
-        for name in [RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, UNIVERSE_SIZE, JOB] {
+        for name in [RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, UNIVERSE_SIZE, APP, JOB] {
             assert!(decode(Some((name, None))).unwrap_err().contains(name));
             assert!(decode(Some((name, Some("x")))).unwrap_err().contains(name));
         }

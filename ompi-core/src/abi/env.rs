@@ -110,6 +110,6 @@ rows! {
 
     /// Ends the job. MPI 5.0 §9.7.
     fn Abort(comm: Comm, errorcode: Raw<c_int>) [] => {
-        init::abort(errorcode, &format!("MPI_Abort on {} with error code {errorcode}", comm.name()))
+        init::abort(errorcode, &format!("called MPI_Abort on {} with error code {errorcode}", comm.name()))
     }
 }

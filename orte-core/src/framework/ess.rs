@@ -35,6 +35,17 @@ pub trait Module: Sync {
     /// Who am I.
     fn identity(&self) -> Identity;
 
+    /// Which of the job's programs this process runs, counted from 0: MPI_APPNUM (MPI 5.0 §11.10.3). `None` if nobody
+    /// counted.
+    fn app_number(&self) -> Option<u32> {
+        None
+    }
+
+    /// How many ranks the job could have: MPI_UNIVERSE_SIZE (MPI 5.0 §11.10.1). `None` if nobody knows.
+    fn universe_size(&self) -> Option<u32> {
+        None
+    }
+
     /// The node that a rank of the job runs on; equal numbers share memory.
     fn node_of(&self, rank: u32) -> u32;
 
@@ -62,7 +73,8 @@ pub trait Module: Sync {
     /// A counter that rises when something happened to the job (a rank died): who waits for a peer looks at it.
     fn epoch(&self) -> u32;
 
-    /// Ends the whole job: the launcher prints `message` once and exits with `status`.
+    /// Ends the whole job: the launcher prints `message` once and exits with `status`. A message that begins with
+    /// `called ` goes on after this rank's name, any other one stands for what made this rank end the job.
     fn abort(&self, status: i32, message: &str) -> !;
 }
 

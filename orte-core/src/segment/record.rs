@@ -15,9 +15,9 @@ pub const ABORT_LENGTH: usize = 16;
 /// The message given to abort, UTF-8, cut if longer.
 pub const ABORT_TEXT: usize = 64;
 /// Room for that message.
-pub const ABORT_TEXT_BYTES: usize = 320;
+pub const ABORT_TEXT_BYTES: usize = 704;
 /// The addresses that the rank published.
-pub const ADDRESSES: usize = 384;
+pub const ADDRESSES: usize = 768;
 /// Room for them.
 pub const ADDRESSES_BYTES: usize = 4096 - ADDRESSES;
 

@@ -30,6 +30,14 @@ impl Module for Env {
         Identity { job, rank, size, local_rank, local_size }
     }
 
+    fn app_number(&self) -> Option<u32> {
+        Some(self.contract.app)
+    }
+
+    fn universe_size(&self) -> Option<u32> {
+        Some(self.contract.universe)
+    }
+
     fn node_of(&self, _rank: u32) -> u32 {
         // `segment::open` made sure that all ranks of the job are in the segment.
         0

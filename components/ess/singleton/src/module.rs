@@ -63,7 +63,7 @@ impl Module for Singleton {
     }
 
     fn abort(&self, status: i32, text: &str) -> ! {
-        message!("MPI_Abort was called with status {status}: {text}");
+        message!("this process ended itself with status {status}: {text}");
         // The system keeps eight bits; a failure must stay one.
         opal_core::sys::exit(if status != 0 && status & 0xff == 0 { 1 } else { status })
     }

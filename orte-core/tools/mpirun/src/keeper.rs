@@ -2,12 +2,13 @@
 //!
 //! When mpirun dies its end of the socket closes, and the keeper kills everything below itself.
 
+use crate::cli::{self, Stdin};
 use crate::raw::{self, Start};
 use crate::tree;
 use crate::wire::{self, Message, Received};
 use orte_core::environment::Contract;
 use rustix::event::{PollFd, PollFlags};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Resource, Signal};
 use std::ffi::{CString, OsString};
@@ -27,14 +28,25 @@ pub struct Orders {
     pub segment: i32,
     /// The job.
     pub job: u64,
-    /// How many ranks to start.
-    pub ranks: u32,
-    /// How many the job could have.
+    /// How many ranks the job could have.
     pub universe: u32,
-    /// Cores to pin the ranks to in turn; empty: none.
-    pub cores: Vec<usize>,
+    /// Sets of processors that the ranks take in turn; none: they run anywhere.
+    pub bindings: Vec<Vec<usize>>,
+    /// Who gets standard input.
+    pub stdin: Stdin,
+    /// What to start.
+    pub apps: Vec<App>,
+}
+
+/// One program of the job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct App {
+    /// Its ranks.
+    pub ranks: u32,
     /// The file to execute.
     pub path: OsString,
+    /// The directory to work in, absolute; empty: mpirun's own.
+    pub directory: OsString,
     /// Its arguments, the first being its name.
     pub arguments: Vec<OsString>,
 }
@@ -58,39 +70,63 @@ pub fn run(words: &[OsString]) -> ExitCode {
 impl Orders {
     /// As words of a command line.
     pub fn encode(&self) -> Vec<OsString> {
-        let cores: Vec<String> = self.cores.iter().map(usize::to_string).collect();
-        let numbers = [
+        let numbers = |set: &Vec<usize>| set.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        let stdin = match self.stdin {
+            Stdin::Rank(rank) => rank.to_string(),
+            Stdin::All => "all".to_owned(),
+            Stdin::None => "none".to_owned(),
+        };
+        let fixed = [
             self.control.to_string(),
             self.segment.to_string(),
             self.job.to_string(),
-            self.ranks.to_string(),
             self.universe.to_string(),
-            cores.join(","),
+            self.bindings.iter().map(numbers).collect::<Vec<_>>().join(";"),
+            stdin,
         ];
-        let mut words: Vec<OsString> = numbers.into_iter().map(OsString::from).collect();
-        words.push(self.path.clone());
-        words.extend_from_slice(&self.arguments);
+        let mut words: Vec<OsString> = fixed.into_iter().map(OsString::from).collect();
+        for app in &self.apps {
+            words.push(app.ranks.to_string().into());
+            words.extend([app.path.clone(), app.directory.clone()]);
+            words.push(app.arguments.len().to_string().into());
+            words.extend_from_slice(&app.arguments);
+        }
         words
     }
 
     fn decode(words: &[OsString]) -> Option<Orders> {
-        let (numbers, rest) = words.split_first_chunk::<6>()?;
-        let (path, arguments) = rest.split_first()?;
-        let cores = numbers[5].to_str()?;
+        let (fixed, mut rest) = words.split_first_chunk::<6>()?;
+        let set = |text: &str| text.split(',').map(|number| number.parse().ok()).collect::<Option<Vec<usize>>>();
+        let stdin = match fixed[5].to_str()? {
+            "all" => Stdin::All,
+            "none" => Stdin::None,
+            rank => Stdin::Rank(rank.parse().ok()?),
+        };
+        let mut apps = Vec::new();
+        while !rest.is_empty() {
+            let ([ranks, path, directory, count], after) = rest.split_first_chunk::<4>()?;
+            let (arguments, after) = after.split_at_checked(count.to_str()?.parse().ok()?)?;
+            let ranks = ranks.to_str()?.parse().ok()?;
+            let (path, directory) = (path.clone(), directory.clone());
+            apps.push(App { ranks, path, directory, arguments: arguments.to_vec() });
+            rest = after;
+        }
+        if apps.is_empty() {
+            return None;
+        }
         Some(Orders {
-            control: numbers[0].to_str()?.parse().ok()?,
-            segment: numbers[1].to_str()?.parse().ok()?,
-            job: numbers[2].to_str()?.parse().ok()?,
-            ranks: numbers[3].to_str()?.parse().ok()?,
-            universe: numbers[4].to_str()?.parse().ok()?,
-            cores: cores
-                .split(',')
-                .filter(|core| !core.is_empty())
-                .map(|core| core.parse().ok())
-                .collect::<Option<_>>()?,
-            path: path.clone(),
-            arguments: arguments.to_vec(),
+            control: fixed[0].to_str()?.parse().ok()?,
+            segment: fixed[1].to_str()?.parse().ok()?,
+            job: fixed[2].to_str()?.parse().ok()?,
+            universe: fixed[3].to_str()?.parse().ok()?,
+            bindings: fixed[4].to_str()?.split(';').filter(|one| !one.is_empty()).map(set).collect::<Option<_>>()?,
+            stdin,
+            apps,
         })
+    }
+
+    fn ranks(&self) -> u32 {
+        self.apps.iter().map(|app| app.ranks).sum()
     }
 }
 
@@ -172,12 +208,13 @@ impl Keeper {
 
     fn start_all(&mut self) -> Result<()> {
         let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-        for rank in 0..self.orders.ranks {
+        for rank in 0..self.orders.ranks() {
             match self.start(rank, &environment) {
-                Ok((pid, output, error)) => {
+                Ok((pid, ends)) => {
                     self.ranks.push(Some(pid));
                     let message = Message::Started(rank, pid.as_raw_nonzero().get() as u32);
-                    if wire::send(&self.control, message, &[output.as_fd(), error.as_fd()]).is_err() {
+                    let ends: Vec<BorrowedFd<'_>> = ends.iter().map(AsFd::as_fd).collect();
+                    if wire::send(&self.control, message, &ends).is_err() {
                         return Ok(());
                     }
                 }
@@ -192,21 +229,35 @@ impl Keeper {
         Ok(())
     }
 
-    /// Starts one rank: its process and the read ends of its standard output and error.
-    fn start(&self, rank: u32, environment: &[(OsString, OsString)]) -> Result<(Pid, OwnedFd, OwnedFd)> {
+    /// Starts one rank: its process, the read ends of its standard output and error, and perhaps the write end of its
+    /// standard input.
+    fn start(&self, rank: u32, environment: &[(OsString, OsString)]) -> Result<(Pid, Vec<OwnedFd>)> {
         let (output, output_end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         let (error, error_end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-        let mut command = Command::new(&self.orders.path);
-        command.stdin(if rank == 0 { Stdio::inherit() } else { Stdio::null() });
-        command.stdout(output_end).stderr(error_end);
-        let child = raw::spawn_rank(&mut command, self.begin(rank, environment)?)?;
+        let mut ends = vec![output, error];
+        let input = match self.orders.stdin {
+            Stdin::All => {
+                let (input_end, input) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+                ends.push(input);
+                Stdio::from(input_end)
+            }
+            Stdin::Rank(reader) if reader == rank => Stdio::inherit(),
+            Stdin::Rank(_) | Stdin::None => Stdio::null(),
+        };
+        let app = cli::app_of(self.orders.apps.iter().map(|app| app.ranks), rank);
+        let mut command = Command::new(&self.orders.apps[app].path);
+        command.stdin(input).stdout(output_end).stderr(error_end);
+        if !self.orders.apps[app].directory.is_empty() {
+            command.current_dir(&self.orders.apps[app].directory);
+        }
+        let child = raw::spawn_rank(&mut command, self.begin(rank, app, environment)?)?;
         // The child is waited for by number, with all the others.
-        let pid = Pid::from_child(&child);
-        Ok((pid, output, error))
+        Ok((Pid::from_child(&child), ends))
     }
 
-    fn begin(&self, rank: u32, environment: &[(OsString, OsString)]) -> Result<Start> {
-        let Orders { job, ranks, universe, ref cores, .. } = self.orders;
+    fn begin(&self, rank: u32, app: usize, environment: &[(OsString, OsString)]) -> Result<Start> {
+        let Orders { job, universe, ref bindings, ref apps, .. } = self.orders;
+        let ranks = self.orders.ranks();
         let contract = Contract {
             job,
             rank,
@@ -214,22 +265,28 @@ impl Keeper {
             local_rank: rank,
             local_size: ranks,
             universe,
+            app: app as u32,
             segment: raw::number(&self.segment),
         };
         let own = contract.encode();
-        let inherited = environment.iter().filter(|(name, _)| !own.iter().any(|(set, _)| name == set));
+        let (app, moved) = (&apps[app], !apps[app].directory.is_empty());
+        let replaced = |name: &OsString| own.iter().any(|(set, _)| name == set) || (moved && name == "PWD");
+        let inherited = environment.iter().filter(|(name, _)| !replaced(name));
         let mut pairs: Vec<CString> =
             inherited.map(|(name, value)| pair(name.as_bytes(), value.as_bytes())).collect::<Result<_>>()?;
         for (name, value) in &own {
             pairs.push(pair(name.as_bytes(), value.as_bytes())?);
         }
-        let words = self.orders.arguments.iter().map(|word| Ok(CString::new(word.clone().into_vec())?));
+        if moved {
+            pairs.push(pair(b"PWD", app.directory.as_bytes())?);
+        }
+        let words = app.arguments.iter().map(|word| Ok(CString::new(word.clone().into_vec())?));
         Ok(Start {
-            path: CString::new(self.orders.path.clone().into_vec())?,
+            path: CString::new(app.path.clone().into_vec())?,
             arguments: words.collect::<Result<_>>()?,
             environment: pairs,
             segment: raw::number(&self.segment),
-            core: (!cores.is_empty()).then(|| cores[rank as usize % cores.len()]),
+            processors: bindings.get(rank as usize % bindings.len().max(1)).cloned().unwrap_or_default(),
             files: rustix::process::getrlimit(Resource::Nofile),
         })
     }
@@ -255,19 +312,28 @@ mod tests {
 
     #[test]
     fn orders_round_trip() {
+        let app = |ranks, directory: &str, arguments: &[&str]| App {
+            ranks,
+            path: "/bin/a b".into(),
+            directory: directory.into(),
+            arguments: arguments.iter().map(OsString::from).collect(),
+        };
         let orders = Orders {
             control: 3,
             segment: 4,
             job: u64::MAX,
-            ranks: 5,
             universe: 6,
-            cores: vec![0, 2],
-            path: "/bin/a b".into(),
-            arguments: vec!["a b".into(), "".into(), "--x".into()],
+            bindings: vec![vec![0, 2], vec![1]],
+            stdin: Stdin::All,
+            apps: vec![app(5, "", &["a b", "", "--x"]), app(1, "/tmp", &[":"])],
         };
         assert_eq!(Orders::decode(&orders.encode()), Some(orders.clone()));
-        let unbound = Orders { cores: Vec::new(), ..orders };
-        assert_eq!(Orders::decode(&unbound.encode()), Some(unbound));
+        assert_eq!(orders.ranks(), 6);
+        let unbound = Orders { bindings: Vec::new(), stdin: Stdin::Rank(3), ..orders };
+        assert_eq!(Orders::decode(&unbound.encode()), Some(unbound.clone()));
         assert_eq!(Orders::decode(&["3".into()]), None);
+        let mut cut = unbound.encode();
+        cut.pop();
+        assert_eq!(Orders::decode(&cut), None);
     }
 }

@@ -1,21 +1,23 @@
 //! A job from its segment to its exit status.
 
-use crate::cli::Job;
-use crate::keeper::{ARGUMENT, Orders};
-use crate::outcome::Cause;
+use crate::cli::{self, Job, Stdin};
+use crate::files::Files;
+use crate::keeper::{self, ARGUMENT, Orders};
+use crate::outcome::{self, Cause};
 use crate::report::{self, Measures};
 use crate::segment::{self, Segment};
+use crate::stdin::{self, Fan};
 use crate::stdio::{Interest, Stream, Streams};
 use crate::tree::Process;
 use crate::wire::{self, Message, Received};
 use crate::{Refusal, program, raw, say, signals, tree};
 use opal_core::mca::source;
+use orte_core::segment::RankState;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{Resource, Rlimit};
-use rustix::thread::CpuSet;
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -24,11 +26,13 @@ use std::time::{Duration, Instant};
 
 /// Runs a job; mpirun's exit status.
 pub fn run(job: Job) -> Result<u8, Refusal> {
-    enter_directory(&job)?;
-    let name = job.command[0].clone();
     let search = job.export.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
-    let path = program::find(&name, search.or_else(|| std::env::var_os("PATH")))?;
-    let mut running = Running::start(job, path)?;
+    let search = search.or_else(|| std::env::var_os("PATH"));
+    let apps = job.apps.iter().map(|app| prepare(app, search.clone())).collect::<Result<_, _>>()?;
+    if !job.quiet {
+        job.notes.iter().for_each(|note| say(note));
+    }
+    let mut running = Running::start(job, apps)?;
     running.watch()?;
     running.conclude()
 }
@@ -38,6 +42,8 @@ pub fn run(job: Job) -> Result<u8, Refusal> {
 enum Phase {
     /// Ranks run.
     Running,
+    /// A rank that was done with MPI failed: at this time the others are asked to end, if they have not until then.
+    Lingering(Instant),
     /// Something went wrong: ranks were asked to end, and are killed at this time.
     Ending(Instant),
     /// The keeper was told to kill whatever is left and to end.
@@ -48,7 +54,7 @@ enum Phase {
 
 struct Running {
     job: Job,
-    path: PathBuf,
+    apps: Vec<keeper::App>,
     segment: Segment,
     control: OwnedFd,
     signals: OwnedFd,
@@ -56,8 +62,11 @@ struct Running {
     /// Children that this process had before it became mpirun (`sleep 9 & exec mpirun …`): none of its business.
     strangers: Vec<Process>,
     streams: Streams,
+    fan: Fan,
+    files: Option<Files>,
     pids: Vec<Option<u32>>,
-    alive: usize,
+    /// Which ranks have not ended.
+    alive: Vec<bool>,
     phase: Phase,
     cause: Option<Cause>,
     refusal: Option<Refusal>,
@@ -66,46 +75,49 @@ struct Running {
 }
 
 impl Running {
-    fn start(job: Job, path: PathBuf) -> Result<Running, Refusal> {
+    fn start(job: Job, apps: Vec<keeper::App>) -> Result<Running, Refusal> {
         let failed = |error: &dyn std::fmt::Display| Refusal::system("starting the keeper process", error);
-        let files = raise_descriptor_limit();
+        let ranks = job.ranks();
+        let bindings = job.binding.sets()?;
+        let files = job.output.directory.as_deref().map(|directory| Files::new(directory, ranks)).transpose()?;
+        let limit = raise_descriptor_limit();
         let strangers = tree::below(&[]);
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| failed(&errno))?;
         let handled = signals::handled();
         let signals = raw::signal_descriptor(&handled).map_err(|error| failed(&error))?;
-        let segment = segment::create(job.ranks)?;
+        let segment = segment::create(ranks)?;
         let (control, keeper_end) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .map_err(|errno| failed(&errno))?;
-        let cores = if job.bind_to_core { usable_cores() } else { Vec::new() };
         if job.report_bindings {
-            report_bindings(&job, &cores);
+            job.binding.report(ranks, &bindings).iter().for_each(|line| say(line));
         }
         let inherit = [raw::number(&keeper_end), raw::number(&segment.descriptor)];
         let orders = Orders {
             control: inherit[0],
             segment: inherit[1],
             job: segment.control.layout().job,
-            ranks: job.ranks,
-            universe: job.ranks.max(opal_core::sys::cores() as u32),
-            cores,
-            path: path.clone().into(),
-            arguments: job.command.clone(),
+            universe: ranks.max(opal_core::sys::cores() as u32),
+            bindings,
+            stdin: job.stdin,
+            apps: apps.clone(),
         };
         let mut command = Command::new("/proc/self/exe");
         command.arg0("mpirun").arg(ARGUMENT).args(orders.encode()).envs(environment(&job));
-        let keeper = raw::spawn_keeper(&mut command, inherit, handled, files).map_err(|error| failed(&error))?;
+        let keeper = raw::spawn_keeper(&mut command, inherit, handled, limit).map_err(|error| failed(&error))?;
         let deadline = job.timeout_s.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
         Ok(Running {
-            streams: Streams::new(job.ranks, job.tag_output),
-            pids: vec![None; job.ranks as usize],
-            alive: job.ranks as usize,
+            streams: Streams::new(ranks, &job.output),
+            fan: Fan::new(if job.stdin == Stdin::All { ranks as usize } else { 0 }),
+            files,
+            pids: vec![None; ranks as usize],
+            alive: vec![true; ranks as usize],
             phase: Phase::Running,
             cause: None,
             refusal: None,
             measures: Measures::default(),
             job,
-            path,
+            apps,
             segment,
             control,
             signals,
@@ -118,16 +130,18 @@ impl Running {
     /// Until no process is left and all output is written.
     fn watch(&mut self) -> Result<(), Refusal> {
         while self.phase != Phase::Draining || !self.streams.is_done() {
-            let (interests, ready) = match self.wait() {
+            let (interests, readers, ready) = match self.wait() {
                 Ok(answers) => answers,
                 Err(Errno::INTR) => continue,
                 Err(errno) => return Err(Refusal::system("waiting for the ranks", errno)),
             };
-            let (own, streams) = ready.split_at(2);
+            let (own, others) = ready.split_at(2);
+            let (streams, fan) = others.split_at(interests.len());
             if !own[0].is_empty() && !self.hear_signals() {
                 return Ok(());
             }
             self.streams.pump(&interests, streams);
+            self.fan.pump(&readers, fan);
             if !own[1].is_empty() && self.phase != Phase::Draining {
                 self.hear_keeper()?;
             }
@@ -136,29 +150,32 @@ impl Running {
         Ok(())
     }
 
-    /// Sleeps until something happens: the answers for signals, keeper and streams.
-    fn wait(&self) -> Result<(Vec<Interest>, Vec<PollFlags>), Errno> {
+    /// Sleeps until something happens: the answers for signals, keeper, streams and readers of standard input.
+    fn wait(&self) -> Result<(Vec<Interest>, Vec<stdin::Interest>, Vec<PollFlags>), Errno> {
         // Of a keeper that is gone nothing more is heard; its slot waits for signals a second time.
         let keeper = if self.phase == Phase::Draining { &self.signals } else { &self.control };
         let mut polls = vec![PollFd::new(&self.signals, PollFlags::IN), PollFd::new(keeper, PollFlags::IN)];
         let interests = self.streams.interests(&mut polls);
+        let readers = self.fan.interests(&mut polls);
         let timeout = self
             .timeout()
             .map(|timeout| Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: i64::from(timeout.subsec_nanos()) });
         rustix::event::poll(&mut polls, timeout.as_ref())?;
-        Ok((interests, polls.iter().map(PollFd::revents).collect()))
+        Ok((interests, readers, polls.iter().map(PollFd::revents).collect()))
     }
 
     fn timeout(&self) -> Option<Duration> {
         let until = |time: Instant| time.saturating_duration_since(Instant::now());
-        match self.phase {
+        let own = match self.phase {
             Phase::Running => Some(self.deadline.map_or(TICK, |deadline| until(deadline).min(TICK))),
-            Phase::Ending(kill) => Some(until(kill)),
+            Phase::Lingering(time) | Phase::Ending(time) => Some(until(time)),
             Phase::Clearing | Phase::Draining => None,
-        }
+        };
+        own.into_iter().chain(self.streams.next_prompt().map(until)).min()
     }
 
     fn look_at_clock(&mut self) {
+        self.streams.pass_prompts(Instant::now());
         match self.phase {
             Phase::Running if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
                 let seconds = self.job.timeout_s.unwrap_or_default();
@@ -170,6 +187,7 @@ impl Running {
                     self.fail(cause, true);
                 }
             }
+            Phase::Lingering(end) if Instant::now() >= end => self.end_ranks(true),
             Phase::Ending(kill) if Instant::now() >= kill => self.finish(),
             _ => {}
         }
@@ -182,10 +200,14 @@ impl Running {
                 self.tell(Message::Signal(signal as u32, 0));
                 continue;
             }
+            if signals::STOPPING.contains(&signal) {
+                self.stop_or_go_on(signal);
+                continue;
+            }
             match self.phase {
                 // The terminal has signalled the ranks as well, which are in the same process group.
                 Phase::Running => self.fail(Cause::Interrupted(signal), !from_terminal),
-                Phase::Ending(_) => self.finish(),
+                Phase::Lingering(_) | Phase::Ending(_) => self.finish(),
                 Phase::Clearing => {}
                 Phase::Draining => {
                     self.cause.get_or_insert(Cause::Interrupted(signal));
@@ -196,12 +218,24 @@ impl Running {
         true
     }
 
+    /// SIGSTOP for the ranks, because SIGTSTP does nothing to processes of which no shell takes care.
+    fn stop_or_go_on(&mut self, signal: i32) {
+        match signal {
+            libc::SIGTSTP => {
+                self.tell(Message::Signal(libc::SIGSTOP as u32, 1));
+                raw::stop();
+            }
+            _ => self.tell(Message::Signal(signal as u32, 1)),
+        }
+    }
+
     fn hear_keeper(&mut self) -> Result<(), Refusal> {
         loop {
             match wire::receive(&self.control).map_err(|error| Refusal::system("hearing the keeper process", error))? {
                 Received::Message(Message::Started(rank, pid), descriptors) => self.started(rank, pid, descriptors)?,
-                Received::Message(Message::NotStarted(_, errno), _) => {
-                    self.refusal = Some(program::not_started(&self.path, errno as i32));
+                Received::Message(Message::NotStarted(rank, errno), _) => {
+                    let path = PathBuf::from(&self.apps[self.job.app_of(rank)].path);
+                    self.refusal = Some(program::not_started(&path, errno as i32));
                     self.finish();
                 }
                 Received::Message(Message::Ended(rank, status), _) => self.ended(rank, status as i32),
@@ -220,34 +254,61 @@ impl Running {
             |error: &dyn std::fmt::Display| Refusal::system(&format!("reading the output of rank {rank}"), error);
         let slot = self.pids.get_mut(rank as usize).ok_or_else(|| failed(&"there is no such rank"))?;
         *slot = Some(pid);
+        if self.job.verbose {
+            let app = &self.apps[self.job.app_of(rank)];
+            say(&format!("rank {rank} is process {pid}: {}", app.path.display()));
+        }
         // Fewer arrive if this process has no descriptors left.
-        let [output, error]: [OwnedFd; 2] =
-            descriptors.try_into().map_err(|_| failed(&"too many open files; raise the limit with ulimit -n"))?;
-        self.streams.add(rank, Stream::Output, output).map_err(|errno| failed(&errno))?;
-        self.streams.add(rank, Stream::Error, error).map_err(|errno| failed(&errno))
+        let mut descriptors = descriptors.into_iter();
+        let mut next =
+            || descriptors.next().ok_or_else(|| failed(&"too many open files; raise the limit with ulimit -n"));
+        let (output, error) = (next()?, next()?);
+        if self.job.stdin == Stdin::All {
+            let input = next()?;
+            self.fan.add(input).map_err(|errno| failed(&errno))?;
+        }
+        let [output_file, error_file] = match &self.files {
+            Some(files) => files.create(rank)?.map(Some),
+            None => [None, None],
+        };
+        self.streams.add(rank, Stream::Output, output, output_file).map_err(|errno| failed(&errno))?;
+        self.streams.add(rank, Stream::Error, error, error_file).map_err(|errno| failed(&errno))
     }
 
     fn ended(&mut self, rank: u32, wait_status: i32) {
         let control = &self.segment.control;
         let cause = Cause::of_end(rank, wait_status, control.state(rank), control.aborted(rank));
+        if self.job.verbose {
+            say(&format!("rank {rank} ended with {}", outcome::words(wait_status)));
+        }
+        let finalized = control.state(rank) == RankState::Finalized;
         // The keeper only reports ranks that it started.
         let _ = control.mark_gone(rank);
-        self.alive = self.alive.saturating_sub(1);
+        if let Some(alive) = self.alive.get_mut(rank as usize) {
+            *alive = false;
+        }
         if self.phase == Phase::Running
             && let Some(cause) = cause
         {
             // Another rank's abort is the reason for this end, if there was one.
             let cause = self.first_abort().unwrap_or(cause);
-            self.fail(cause, true);
+            match (finalized, &cause) {
+                // The others came as far as it did, and are most likely about to end: let them write what they have.
+                (true, Cause::Exit(..)) => {
+                    self.cause = Some(cause);
+                    self.phase = Phase::Lingering(Instant::now() + LINGER);
+                }
+                _ => self.fail(cause, true),
+            }
         }
-        if self.alive == 0 {
+        if !self.alive.contains(&true) {
             self.finish();
         }
     }
 
     fn first_abort(&self) -> Option<Cause> {
         let control = &self.segment.control;
-        (0..self.job.ranks).find_map(|rank| {
+        (0..self.job.ranks()).find_map(|rank| {
             let (status, message) = control.aborted(rank)?;
             Some(Cause::Abort(rank, status, message))
         })
@@ -255,22 +316,38 @@ impl Running {
 
     /// Ends the job for this reason: asks the remaining ranks first.
     fn fail(&mut self, cause: Cause, tell: bool) {
-        let signal = cause.signal() as u32;
-        self.measures.running = self.alive;
         self.cause = Some(cause);
+        self.end_ranks(tell);
+    }
+
+    fn end_ranks(&mut self, tell: bool) {
+        let Some(cause) = &self.cause else { return };
+        let signal = cause.signal() as u32;
+        self.measures.running = self.others(cause);
         self.phase = Phase::Ending(Instant::now() + GRACE);
-        if tell && self.alive > 0 {
+        if tell && self.alive.contains(&true) {
             self.tell(Message::Signal(signal, 1));
         }
     }
 
+    /// Ranks that still run and end only because of this: not the one that is the cause, nor those that ended
+    /// themselves for a reason of their own at the same time, which may not have left yet.
+    fn others(&self, cause: &Cause) -> usize {
+        let runs = |(rank, _): &(usize, &bool)| {
+            let rank = *rank as u32;
+            cause.rank() != Some(rank) && self.segment.control.state(rank) != RankState::Aborted
+        };
+        self.alive.iter().enumerate().filter(|(_, alive)| **alive).filter(runs).count()
+    }
+
     /// Has everything killed that is left.
     fn finish(&mut self) {
-        if !matches!(self.phase, Phase::Running | Phase::Ending(_)) {
+        if !matches!(self.phase, Phase::Running | Phase::Lingering(_) | Phase::Ending(_)) {
             return;
         }
-        self.measures.killed = self.alive;
+        self.measures.killed = self.cause.as_ref().map_or(0, |cause| self.others(cause));
         self.phase = Phase::Clearing;
+        self.fan.close();
         self.tell(Message::Finish);
     }
 
@@ -283,6 +360,7 @@ impl Running {
         for process in tree::clear(&self.strangers, |_, _| {}) {
             say(&format!("process {} did not end although it was killed; it hangs inside the system", process.pid));
         }
+        self.fan.close();
         self.streams.last_call();
         self.phase = Phase::Draining;
     }
@@ -298,15 +376,27 @@ impl Running {
         }
         let Some(cause) = self.cause else { return Ok(0) };
         let pid = |rank: u32| self.pids.get(rank as usize).copied().flatten();
-        opal_core::sys::write_stderr(report::block(&cause, pid, self.measures).as_bytes());
+        if !self.job.quiet {
+            opal_core::sys::write_stderr(report::block(&cause, pid, self.measures).as_bytes());
+        }
         Ok(cause.status())
     }
 }
 
-fn enter_directory(job: &Job) -> Result<(), Refusal> {
-    let Some(directory) = &job.wdir else { return Ok(()) };
-    std::env::set_current_dir(directory)
-        .map_err(|error| Refusal::usage(format!("--wdir {}: {error}", directory.display())))
+/// Looks for a program where it will be started.
+fn prepare(app: &cli::App, search: Option<OsString>) -> Result<keeper::App, Refusal> {
+    let directory = match &app.wdir {
+        None => PathBuf::new(),
+        Some(wdir) => {
+            let refuse = |error: std::io::Error| Refusal::usage(format!("--wdir {}: {error}", wdir.display()));
+            let directory = std::path::absolute(wdir).map_err(refuse)?;
+            let inside = rustix::fs::access(directory.join("."), rustix::fs::Access::EXEC_OK);
+            inside.map_err(|errno| refuse(errno.into()))?;
+            directory
+        }
+    };
+    let path = program::find(&app.command[0], search, &directory)?;
+    Ok(keeper::App { ranks: app.ranks, path: path.into(), directory: directory.into(), arguments: app.command.clone() })
 }
 
 /// What the ranks get beyond mpirun's own environment; the keeper adds what differs from rank to rank.
@@ -317,11 +407,6 @@ fn environment(job: &Job) -> Vec<(OsString, OsString)> {
     }
     let names: Vec<&str> = job.mca.iter().map(|(name, _)| name.as_str()).collect();
     pairs.push((source::COMMAND_LINE.into(), names.join(",").into()));
-    if job.wdir.is_some()
-        && let Ok(directory) = std::env::current_dir()
-    {
-        pairs.push(("PWD".into(), directory.into()));
-    }
     pairs
 }
 
@@ -333,22 +418,9 @@ fn raise_descriptor_limit() -> Rlimit {
     files
 }
 
-fn usable_cores() -> Vec<usize> {
-    let set = rustix::thread::sched_getaffinity(None);
-    set.map_or_else(|_| Vec::new(), |set| (0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect())
-}
-
-fn report_bindings(job: &Job, cores: &[usize]) {
-    let usable: Vec<String> = usable_cores().iter().map(usize::to_string).collect();
-    for rank in 0..job.ranks {
-        match cores.is_empty() {
-            true => say(&format!("rank {rank} is not bound and may use cores {}", usable.join(","))),
-            false => say(&format!("rank {rank} is bound to core {}", cores[rank as usize % cores.len()])),
-        }
-    }
-}
-
 /// How long ranks have to end by themselves.
 const GRACE: Duration = Duration::from_secs(1);
+/// How long ranks may go on after another one was done with MPI and then failed.
+const LINGER: Duration = Duration::from_millis(100);
 /// How often to look whether a rank called abort.
 const TICK: Duration = Duration::from_millis(250);

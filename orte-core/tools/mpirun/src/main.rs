@@ -8,7 +8,9 @@
 
 use std::process::ExitCode;
 
+mod binding;
 mod cli;
+mod files;
 mod keeper;
 mod launch;
 mod outcome;
@@ -18,6 +20,7 @@ mod raw;
 mod report;
 mod segment;
 mod signals;
+mod stdin;
 mod stdio;
 mod tree;
 mod wire;

@@ -57,12 +57,33 @@ impl Cause {
         }
     }
 
+    /// The rank that it began with.
+    pub fn rank(&self) -> Option<u32> {
+        match self {
+            Cause::Abort(rank, ..) | Cause::Signal(rank, _) | Cause::Exit(rank, _) | Cause::NotFinalized(rank) => {
+                Some(*rank)
+            }
+            Cause::Interrupted(_) | Cause::TimedOut(_) | Cause::KeeperLost(_) => None,
+        }
+    }
+
     /// The signal that the remaining ranks get first.
     pub fn signal(&self) -> i32 {
         match self {
             Cause::Interrupted(signal) => *signal,
             _ => libc::SIGTERM,
         }
+    }
+}
+
+/// `status 3`, `signal 9 (SIGKILL, …)`.
+pub fn words(wait_status: i32) -> String {
+    match libc::WIFSIGNALED(wait_status) {
+        true => {
+            let signal = libc::WTERMSIG(wait_status);
+            format!("signal {signal} ({})", crate::signals::describe(signal))
+        }
+        false => format!("status {}", libc::WEXITSTATUS(wait_status)),
     }
 }
 

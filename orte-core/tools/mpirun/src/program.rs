@@ -6,24 +6,25 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The file to execute: `program` itself if it contains a slash, else the first executable of that name in `path`.
-pub fn find(program: &OsStr, path: Option<OsString>) -> Result<PathBuf, Refusal> {
+/// The file to execute: `program` itself if it contains a slash, else the first executable of that name in `path`; both
+/// as seen from `directory`, which is empty for this process's own.
+pub fn find(program: &OsStr, path: Option<OsString>, directory: &Path) -> Result<PathBuf, Refusal> {
     let shown = program.to_string_lossy();
     if program.as_bytes().contains(&b'/') {
-        let file = PathBuf::from(program);
+        let file = directory.join(program);
         return executable(&file).map(|()| file);
     }
     let mut first_refusal = None;
-    for directory in std::env::split_paths(&path.unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"))) {
-        let file =
-            if directory.as_os_str().is_empty() { Path::new(".").join(program) } else { directory.join(program) };
+    for place in std::env::split_paths(&path.unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"))) {
+        let place = if place.as_os_str().is_empty() { PathBuf::from(".") } else { place };
+        let file = directory.join(place).join(program);
         match executable(&file) {
             Ok(()) => return Ok(file),
             Err(refusal) if refusal.status == NOT_EXECUTABLE => _ = first_refusal.get_or_insert(refusal),
             Err(_) => {}
         }
     }
-    let here = Path::new(program).is_file();
+    let here = directory.join(program).is_file();
     let hint = if here { format!("; did you mean ./{shown}?") } else { String::new() };
     Err(first_refusal.unwrap_or_else(|| Refusal {
         status: NOT_FOUND,

@@ -37,6 +37,26 @@ pub fn next_signal(descriptor: &OwnedFd) -> Option<(i32, bool)> {
     Some((info.ssi_signo as i32, info.ssi_code == libc::SI_KERNEL))
 }
 
+/// Stops this process until it gets SIGCONT, as Ctrl-Z would.
+pub fn stop() {
+    // SAFETY: no preconditions; a signal that stops is no danger to memory.
+    unsafe { libc::raise(libc::SIGSTOP) };
+}
+
+/// The time as people read it here: `Fri Nov 20 14:47:05 2026`.
+pub fn local_time() -> String {
+    let seconds = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs()) as libc::time_t;
+    // SAFETY: all zeros is a valid tm.
+    let mut broken: libc::tm = unsafe { core::mem::zeroed() };
+    // SAFETY: both are valid for the call; null means failure and leaves 1900.
+    unsafe { libc::localtime_r(&seconds, &mut broken) };
+    let mut text = [0u8; 64];
+    // SAFETY: as many bytes as are said, a terminated format, a tm that was filled.
+    let length =
+        unsafe { libc::strftime(text.as_mut_ptr().cast(), text.len(), c"%a %b %e %H:%M:%S %Y".as_ptr(), &broken) };
+    String::from_utf8_lossy(&text[..length]).into_owned()
+}
+
 /// Whether this process was started with the signal ignored, as nohup does.
 pub fn is_ignored(signal: i32) -> bool {
     // SAFETY: all zeros is a valid sigaction.
@@ -68,8 +88,8 @@ pub struct Start {
     pub environment: Vec<CString>,
     /// The segment.
     pub segment: RawFd,
-    /// The core to run on.
-    pub core: Option<usize>,
+    /// The processors to run on; empty: all.
+    pub processors: Vec<usize>,
     /// The limit on descriptors that the user had.
     pub files: Rlimit,
 }
@@ -86,9 +106,9 @@ pub fn spawn_rank(command: &mut Command, start: Start) -> Result<Child> {
         if rustix::process::getppid() != Some(keeper) {
             return Err(Error::from_raw_os_error(libc::ESRCH));
         }
-        if let Some(core) = start.core {
+        if !start.processors.is_empty() {
             let mut set = CpuSet::new();
-            set.set(core);
+            start.processors.iter().for_each(|processor| set.set(*processor));
             rustix::thread::sched_setaffinity(None, &set)?;
         }
         unblock_all()?;

@@ -23,10 +23,8 @@ pub fn block(cause: &Cause, pid: impl Fn(u32) -> Option<u32>, measures: Measures
     let mut text = String::from(RULE);
     let _ = match cause {
         Cause::Abort(rank, status, message) => {
-            let message = message.trim_end();
-            let colon = if message.is_empty() { "." } else { ":" };
-            writeln!(text, "mpirun: {} called MPI_Abort with status {status}{colon}", who(*rank))
-                .and_then(|()| message.lines().try_for_each(|line| writeln!(text, "  {line}")))
+            text.push_str(&abort(&who(*rank), *status, message));
+            Ok(())
         }
         Cause::Signal(rank, signal) => {
             writeln!(text, "mpirun: {} was ended by signal {signal} ({}).", who(*rank), signals::describe(*signal))
@@ -46,6 +44,26 @@ pub fn block(cause: &Cause, pid: impl Fn(u32) -> Option<u32>, measures: Measures
     };
     text.push_str(&measures.sentence(cause));
     text.push_str(RULE);
+    text
+}
+
+/// `called MPI_Abort …` goes on after the rank's name (see `ess::Module::abort`); else an error handler or the library
+/// itself ended the job, which the program need not know of.
+fn abort(who: &str, status: i32, message: &str) -> String {
+    let message = message.trim_end();
+    let mut lines = message.lines();
+    let first = lines.next().unwrap_or_default();
+    let mut text = match first {
+        "" => format!("mpirun: {who} ended the job with status {status}.\n"),
+        _ if first.starts_with("called ") => format!("mpirun: {who} {first}.\n"),
+        _ => format!("mpirun: {who} ended the job: {first}\n"),
+    };
+    for line in lines {
+        // The library indents what belongs to its first line.
+        text.push_str(if line.starts_with("  ") { "" } else { "  " });
+        text.push_str(line);
+        text.push('\n');
+    }
     text
 }
 
@@ -81,7 +99,11 @@ mod tests {
             assert!(text.contains(words), "{words} is missing in {text}");
         }
         let text = block(&Cause::Abort(0, 5, "one\ntwo\n".into()), |_| None, Measures::default());
-        assert!(text.contains("status 5:\n  one\n  two\n"), "{text}");
+        assert!(text.contains(" ended the job: one\n  two\n") && !text.contains("MPI_Abort"), "{text}");
+        let text = block(&Cause::Abort(0, 5, "called MPI_Abort on X with error code 5".into()), |_| None, measures);
+        assert!(text.contains(" called MPI_Abort on X with error code 5.\n"), "{text}");
+        let text = block(&Cause::Abort(0, 5, String::new()), |_| None, Measures::default());
+        assert!(text.contains(" ended the job with status 5.\n"), "{text}");
         assert!(!text.contains("still ran"));
     }
 }

@@ -4,10 +4,12 @@
 pub const ENDING: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 /// Are passed on to the ranks and change nothing else.
 pub const PASSED_ON: [i32; 2] = [libc::SIGUSR1, libc::SIGUSR2];
+/// Stop ranks and mpirun, and let them go on.
+pub const STOPPING: [i32; 2] = [libc::SIGTSTP, libc::SIGCONT];
 
 /// Those that this process handles: all but the ones it was started with ignored.
 pub fn handled() -> Vec<i32> {
-    ENDING.into_iter().chain(PASSED_ON).filter(|signal| !crate::raw::is_ignored(*signal)).collect()
+    ENDING.into_iter().chain(PASSED_ON).chain(STOPPING).filter(|signal| !crate::raw::is_ignored(*signal)).collect()
 }
 
 /// `SIGSEGV, invalid memory access`.

@@ -4,10 +4,14 @@
 //! the reader has room for, and stops reading ranks while much is waiting, so that they wait as they would for the
 //! reader itself.
 
+use crate::cli::Output;
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
+use std::fs::File;
+use std::io::Write;
+use std::time::{Duration, Instant};
 
 /// Which stream of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +30,9 @@ pub struct Streams {
     error_sink: usize,
     /// Lines are kept whole; with a single rank bytes are passed on as they come.
     whole_lines: bool,
-    tag: bool,
+    prefix: Prefix,
+    /// Write to this process's own streams, too, and not only to files.
+    copy: bool,
     scratch: Vec<u8>,
 }
 
@@ -45,6 +51,17 @@ struct Source {
     stream: Stream,
     /// The beginning of a line that has not ended.
     partial: Vec<u8>,
+    /// When the last byte came.
+    heard: Instant,
+    /// Where everything is written as well.
+    file: Option<File>,
+}
+
+/// What stands before each line.
+#[derive(Clone, Copy, Debug)]
+struct Prefix {
+    tag: bool,
+    timestamp: bool,
 }
 
 struct Sink {
@@ -61,7 +78,7 @@ struct Sink {
 
 impl Streams {
     /// For a job of this many ranks.
-    pub fn new(ranks: u32, tag: bool) -> Streams {
+    pub fn new(ranks: u32, wish: &Output) -> Streams {
         let (output, error) = (rustix::stdio::stdout(), rustix::stdio::stderr());
         let identity = |descriptor| rustix::fs::fstat(descriptor).ok().map(|stat| (stat.st_dev, stat.st_ino));
         let error_sink = usize::from(identity(output) != identity(error));
@@ -69,17 +86,18 @@ impl Streams {
             sources: Vec::new(),
             sinks: [Sink::new(output), Sink::new(error)],
             error_sink,
-            whole_lines: ranks > 1 || tag,
-            tag,
+            whole_lines: ranks > 1 || wish.tag || wish.timestamp,
+            prefix: Prefix { tag: wish.tag, timestamp: wish.timestamp },
+            copy: !wish.nocopy,
             scratch: vec![0; CHUNK],
         }
     }
 
     /// Takes over the read end of a rank's stream.
-    pub fn add(&mut self, rank: u32, stream: Stream, descriptor: OwnedFd) -> Result<(), Errno> {
+    pub fn add(&mut self, rank: u32, stream: Stream, descriptor: OwnedFd, file: Option<File>) -> Result<(), Errno> {
         let flags = rustix::fs::fcntl_getfl(&descriptor)?;
         rustix::fs::fcntl_setfl(&descriptor, flags | OFlags::NONBLOCK)?;
-        self.sources.push(Source { descriptor, rank, stream, partial: Vec::new() });
+        self.sources.push(Source { descriptor, rank, stream, partial: Vec::new(), heard: Instant::now(), file });
         Ok(())
     }
 
@@ -122,6 +140,22 @@ impl Streams {
         self.drop_unread();
     }
 
+    /// When the next beginning of a line has waited long enough for its end.
+    pub fn next_prompt(&self) -> Option<Instant> {
+        let waiting = self.sources.iter().filter(|source| !source.partial.is_empty());
+        waiting.map(|source| source.heard + PROMPT).min()
+    }
+
+    /// Passes on beginnings of lines whose ends do not come: somebody may be asked a question there.
+    pub fn pass_prompts(&mut self, now: Instant) {
+        for index in 0..self.sources.len() {
+            let source = &self.sources[index];
+            if !source.partial.is_empty() && now >= source.heard + PROMPT {
+                self.forward(index, source.partial.len());
+            }
+        }
+    }
+
     /// Whether every byte that will come has been written.
     pub fn is_done(&self) -> bool {
         self.sources.is_empty() && self.sinks.iter().all(Sink::is_idle)
@@ -152,6 +186,16 @@ impl Streams {
 
     fn take(&mut self, index: usize, read: usize) {
         let source = &mut self.sources[index];
+        source.heard = Instant::now();
+        if let Some(file) = &mut source.file
+            && let Err(error) = file.write_all(&self.scratch[..read])
+        {
+            crate::say(&format!("the file of rank {} cannot be written: {error}; it stays incomplete", source.rank));
+            source.file = None;
+        }
+        if !self.copy {
+            return;
+        }
         source.partial.extend_from_slice(&self.scratch[..read]);
         let fresh = source.partial.len() - read;
         let whole = match source.partial[fresh..].iter().rposition(|byte| *byte == b'\n') {
@@ -171,7 +215,7 @@ impl Streams {
         let (source, sink) = (&mut self.sources[index], &mut self.sinks[sink]);
         let rest = source.partial.split_off(bytes);
         let lines = core::mem::replace(&mut source.partial, rest);
-        sink.append(source, &lines, self.tag);
+        sink.append(source, &lines, self.prefix);
     }
 
     fn finish(&mut self, index: usize) {
@@ -207,7 +251,7 @@ impl Sink {
         Sink { descriptor, waiting: Vec::new(), written: 0, unfinished: None, closed: false, most }
     }
 
-    fn append(&mut self, source: &Source, lines: &[u8], tag: bool) {
+    fn append(&mut self, source: &Source, lines: &[u8], prefix: Prefix) {
         if self.closed {
             return;
         }
@@ -217,9 +261,8 @@ impl Sink {
             self.unfinished = None;
         }
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            if tag && self.unfinished.is_none() {
-                let name = if source.stream == Stream::Output { "stdout" } else { "stderr" };
-                self.waiting.extend_from_slice(format!("[1,{}]<{name}>: ", source.rank).as_bytes());
+            if self.unfinished.is_none() {
+                self.waiting.extend_from_slice(prefix.of(source).as_bytes());
             }
             self.waiting.extend_from_slice(line);
             self.unfinished = (!line.ends_with(b"\n")).then_some(who);
@@ -267,6 +310,20 @@ impl Sink {
     }
 }
 
+impl Prefix {
+    fn of(self, source: &Source) -> String {
+        if !self.tag && !self.timestamp {
+            return String::new();
+        }
+        let time = if self.timestamp { crate::raw::local_time() } else { String::new() };
+        let rank = if self.tag { format!("[1,{}]", source.rank) } else { String::new() };
+        let name = if source.stream == Stream::Output { "stdout" } else { "stderr" };
+        format!("{time}{rank}<{name}>: ")
+    }
+}
+
+/// How long the beginning of a line waits for its end before it is passed on by itself.
+const PROMPT: Duration = Duration::from_millis(500);
 /// Bytes read at once.
 const CHUNK: usize = 64 << 10;
 /// Ranks are not read while this much waits for a reader.

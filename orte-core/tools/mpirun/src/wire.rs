@@ -11,7 +11,8 @@ use std::mem::MaybeUninit;
 /// A sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// Keeper: this rank runs as this process; with the read ends of its standard output and error.
+    /// Keeper: this rank runs as this process; with the read ends of its standard output and error, and with
+    /// `--stdin all` the write end of its standard input.
     Started(u32, u32),
     /// Keeper: this rank could not be started, for this errno; no further ones are.
     NotStarted(u32, u32),
@@ -34,13 +35,13 @@ pub enum Received {
     Nothing,
 }
 
-/// Sends a sentence with at most two descriptors.
+/// Sends a sentence with at most three descriptors.
 pub fn send(socket: &OwnedFd, message: Message, descriptors: &[BorrowedFd<'_>]) -> Result<()> {
     let bytes = encode(message);
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     if !descriptors.is_empty() {
-        assert!(ancillary.push(SendAncillaryMessage::ScmRights(descriptors)), "at most two descriptors");
+        assert!(ancillary.push(SendAncillaryMessage::ScmRights(descriptors)), "at most three descriptors");
     }
     loop {
         match rustix::net::sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::NOSIGNAL) {
@@ -54,7 +55,7 @@ pub fn send(socket: &OwnedFd, message: Message, descriptors: &[BorrowedFd<'_>]) 
 /// Takes the next sentence if there is one.
 pub fn receive(socket: &OwnedFd) -> Result<Received> {
     let mut bytes = [0; BYTES];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
     let received = loop {

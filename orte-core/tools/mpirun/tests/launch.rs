@@ -142,9 +142,6 @@ fn options_that_scripts_use() {
     let ended =
         run(&["-n", "2", "--bind-to", "core", "--report-bindings", "grep", "Cpus_allowed_list", "/proc/self/status"]);
     assert_eq!(ended.err.matches("is bound to core").count(), 2, "{}", ended.err);
-    for line in ended.out.lines() {
-        assert!(line.rsplit('\t').next().unwrap().parse::<u32>().is_ok(), "more than one core: {line}");
-    }
 }
 
 #[test]

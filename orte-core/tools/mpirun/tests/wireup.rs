@@ -8,6 +8,9 @@ use opal_core::mca::{Framework, image, source};
 use opal_core::{Error, sys};
 use orte_core::framework::ess::{self, Module, State};
 use rig::{Ended, Run};
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -33,7 +36,17 @@ fn a_rank() {
     let Ok(ess) = ess::select() else { sys::exit(9) };
     let rank = ess.identity().rank;
     match sys::variable("SCENARIO").unwrap_or("wireup") {
+        "wireup" if ess.inherited().is_some() => {
+            wire_up(ess);
+            assert_eq!((ess.app_number(), ess.universe_size().is_some()), (Some(0), true));
+        }
         "wireup" => wire_up(ess),
+        "apps" => {
+            println!("\nrank {rank} runs program {:?}", ess.app_number());
+            ess.set_state(State::Initialized);
+            ess.barrier().unwrap();
+            ess.set_state(State::Finalized);
+        }
         "silent" if rank == 0 => {
             assert_eq!(ess.lookup(1), Err(Error::Timeout));
             ess.abort(3, "rank 1 is silent")
@@ -50,6 +63,28 @@ fn a_rank() {
         "lookup" | "barrier" => sys::exit(5),
         "abort" if rank == 1 => ess.abort(7, "the sky\nfalls"),
         "silent" | "abort" => std::thread::sleep(std::time::Duration::from_secs(1040)),
+        "fatal" if rank == 1 => ess.abort(55, "MPI_Op_create failed: no\n  this version"),
+        "fatal" => std::thread::sleep(std::time::Duration::from_secs(1042)),
+        // Long enough to be found running, short enough to end by itself.
+        "late" if rank == 0 => {
+            ess.set_state(State::Initialized);
+            ess.barrier().unwrap();
+            ess.set_state(State::Finalized);
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            println!("\nrank 0 is done");
+        }
+        "late" => {
+            ess.set_state(State::Initialized);
+            ess.barrier().unwrap();
+            ess.set_state(State::Finalized);
+            sys::exit(6)
+        }
+        // As the others, but it stays until it is killed.
+        "stay" => {
+            wire_up(ess);
+            std::thread::sleep(std::time::Duration::from_secs(1043));
+        }
+        "called" => ess.abort(7, "called MPI_Abort on MPI_COMM_WORLD with error code 7"),
         "not finalized" => {
             ess.set_state(State::Initialized);
             sys::exit(0)
@@ -145,7 +180,7 @@ fn a_silent_rank_is_named_after_the_deadline() {
     let ended = job("2", "silent", &["--mca", "ess_env_lookup_timeout_s", "1"]);
     assert_eq!(ended.status, Some(3), "{}", ended.err);
     assert!(ended.err.contains("rank 0] rank 1 did not say its addresses within 1 s"), "{}", ended.err);
-    assert!(ended.err.contains("called MPI_Abort with status 3:\n  rank 1 is silent\n"), "{}", ended.err);
+    assert!(ended.err.contains(" ended the job: rank 1 is silent\n"), "{}", ended.err);
 }
 
 #[test]
@@ -162,12 +197,97 @@ fn a_lost_rank_is_not_waited_for() {
 }
 
 #[test]
+fn each_rank_knows_its_program() {
+    let own = rank_command();
+    let own = own.iter().map(String::as_str);
+    let mut words = vec!["-n", "2", "-x", "SCENARIO=apps"];
+    words.extend(own.clone());
+    words.extend([":", "-n", "1"]);
+    words.extend(own);
+    let ended = rig::run(&words);
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    for line in ["rank 0 runs program Some(0)", "rank 1 runs program Some(0)", "rank 2 runs program Some(1)"] {
+        assert!(ended.out.contains(line), "{line}: {}", ended.out);
+    }
+}
+
+#[test]
 fn an_abort_is_told_once() {
     for shell in [&[][..], &["sh", "-c", "\"$0\" \"$@\"; sleep 1041"]] {
         let ended = job("3", "abort", shell);
         assert_eq!(ended.status, Some(7), "{}", ended.err);
-        assert_eq!(ended.err.matches("MPI_Abort").count(), 1, "{}", ended.err);
-        assert!(ended.err.contains("rank 1 ") && ended.err.contains("  the sky\n  falls\n"), "{}", ended.err);
+        assert_eq!(ended.err.matches("ended the job: the sky\n  falls\n").count(), 1, "{}", ended.err);
+        assert!(ended.err.contains("rank 1 ") && !ended.err.contains("MPI_Abort"), "{}", ended.err);
+        // Rank 1 itself is none of the others, whether or not a shell keeps it alive.
+        assert!(ended.err.contains("The 2 other ranks that still ran"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn an_error_handler_is_no_abort_call() {
+    let ended = job("2", "fatal", &[]);
+    assert_eq!(ended.status, Some(55), "{}", ended.err);
+    assert!(ended.err.contains(") ended the job: MPI_Op_create failed: no\n  this version\n"), "{}", ended.err);
+    assert!(ended.err.contains("The 1 other rank that still ran was sent SIGTERM"), "{}", ended.err);
+    let ended = job("2", "called", &[]);
+    assert_eq!(ended.status, Some(7), "{}", ended.err);
+    assert!(ended.err.contains(") called MPI_Abort on MPI_COMM_WORLD with error code 7.\n"), "{}", ended.err);
+    // Both called it: nobody else was there to be ended.
+    assert!(!ended.err.contains("2 other ranks"), "{}", ended.err);
+}
+
+#[test]
+fn output_of_finished_ranks_is_not_lost() {
+    let ended = job("2", "late", &[]);
+    assert_eq!(ended.status, Some(6), "{}", ended.err);
+    assert!(ended.out.contains("rank 0 is done"), "{}{}", ended.out, ended.err);
+    assert!(!ended.err.contains("still ran"), "{}", ended.err);
+}
+
+/// What a job could leave beside processes: files of the system's shared memory, in TMPDIR, and sockets with a name.
+fn traces(directory: &Path) -> BTreeSet<String> {
+    let list = |path: &Path| {
+        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path().display().to_string()).collect::<Vec<_>>()
+    };
+    let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
+    // Other people's sockets and files come and go; ours would carry the project's name.
+    let named = sockets.lines().filter_map(|line| line.split_whitespace().nth(7).map(str::to_owned));
+    let shared = list(Path::new("/dev/shm"));
+    let ours = named.chain(shared).filter(|name| name.contains("ompi"));
+    ours.chain(list(directory)).collect()
+}
+
+#[test]
+fn whoever_is_killed_nothing_is_left() {
+    let directory = std::env::temp_dir().join(format!("ompi-rs-wireup-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let before = traces(&directory);
+    for victims in [&["rank"][..], &["mpirun"], &["keeper"], &["mpirun", "keeper"], &["mpirun", "keeper", "rank"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mpirun"));
+        command.args(["-n", "3", "-x", "SCENARIO=stay"]).args(rank_command()).env("TMPDIR", &directory);
+        let mut run = Run::start_as(&mut command);
+        let mut lines = BufReader::new(run.child.stdout.take().unwrap()).lines();
+        for _ in 0..3 {
+            assert!(lines.any(|line| line.unwrap().ends_with("is done")), "{victims:?}: a rank is missing");
+        }
+        let pids: Vec<i32> = victims.iter().map(|victim| of(&run, victim)).collect();
+        // Stopped first, so that none has time to notice that another one is gone.
+        pids.iter().for_each(|pid| rig::signal("STOP", *pid));
+        pids.iter().for_each(|pid| rig::signal("KILL", *pid));
+        run.child.wait().unwrap();
+        run.assert_nothing_left();
+        let left: Vec<String> = traces(&directory).difference(&before).cloned().collect();
+        assert!(left.is_empty(), "{victims:?} killed: {left:?}");
+    }
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+fn of(run: &Run, victim: &str) -> i32 {
+    match victim {
+        "mpirun" => run.child.id() as i32,
+        "keeper" => run.wait_for("mpirun --ompi-rs-keeper", 1)[0],
+        _ => run.wait_for(&rank_command()[0], 3)[0],
     }
 }
 

@@ -1,0 +1,313 @@
+//! Every option as people type it.
+
+mod rig;
+
+use rig::{Run, run, signal};
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// A directory that goes away.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Directory {
+        let path = std::env::temp_dir().join(format!("ompi-rs-options-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Directory(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+const WHO: &str = "echo $OMPI_APP_CTX $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE $0";
+
+#[test]
+fn several_programs_are_one_job() {
+    let ended =
+        run(&["-n", "2", "sh", "-c", WHO, "one", ":", "sh", "-c", WHO, "two", ":", "-np", "1", "sh", "-c", WHO]);
+    assert_eq!((ended.status, ended.err.as_str()), (Some(0), ""));
+    assert_eq!(sorted(&ended.out), ["0 0 4 one", "0 1 4 one", "1 2 4 two", "2 3 4 sh"]);
+}
+
+#[test]
+fn each_program_has_its_directory() {
+    let show = "echo $OMPI_COMM_WORLD_RANK $PWD; pwd";
+    let ended = run(&["-wd", "/", "sh", "-c", show, ":", "--wdir", "/proc", "sh", "-c", show]);
+    assert_eq!(sorted(&ended.out), ["/", "/proc", "0 /", "1 /proc"], "{}", ended.err);
+}
+
+#[test]
+fn a_program_of_several_that_is_missing_is_named() {
+    let ended = run(&["-n", "2", "true", ":", "surely-no-such-program"]);
+    assert!(ended.status == Some(127) && ended.err.contains("surely-no-such-program"), "{}", ended.err);
+}
+
+#[test]
+fn hosts_are_local() {
+    for host in ["localhost:3", "localhost:1,127.0.0.1:2"] {
+        assert_eq!(run(&["--host", host, "echo", "x"]).out, "x\nx\nx\n", "{host}");
+    }
+    let own = String::from_utf8(Command::new("uname").arg("-n").output().unwrap().stdout).unwrap();
+    assert_eq!(run(&["-H", own.trim(), "echo", "x"]).out, "x\n");
+    for words in [&["-H", "node17.invalid", "true"][..], &["-host", "localhost,node17.invalid", "true"]] {
+        let ended = run(words);
+        assert_eq!((ended.status, ended.err.lines().count()), (Some(2), 1), "{}", ended.err);
+        assert!(ended.err.contains("node17.invalid") && ended.err.contains("not there yet"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn hostfiles_are_local() {
+    let directory = Directory::new("hosts");
+    let file = directory.path("hosts");
+    std::fs::write(&file, "# here\nlocalhost slots=2 max_slots=9\n").unwrap();
+    assert_eq!(run(&["--hostfile", &file, "echo", "x"]).out, "x\nx\n");
+    assert_eq!(run(&["-machinefile", &file, "-n", "3", "echo", "x"]).out, "x\nx\nx\n");
+    std::fs::write(&file, "localhost\nnode17.invalid slots=2\n").unwrap();
+    let ended = run(&["--hostfile", &file, "true"]);
+    assert!(ended.status == Some(2) && ended.err.contains("line 2"), "{}", ended.err);
+}
+
+#[test]
+fn ranks_per_node() {
+    assert_eq!(run(&["-npernode", "3", "echo", "x"]).out, "x\nx\nx\n");
+    assert_eq!(run(&["-N", "3", "-n", "2", "echo", "x"]).out, "x\nx\n");
+    assert_eq!(run(&["--map-by", "ppr:2:node:OVERSUBSCRIBE", "echo", "x"]).out, "x\nx\n");
+    let ended = run(&["-N", "1", "-n", "2", "true"]);
+    assert!(ended.status == Some(2) && ended.err.contains("several machines"), "{}", ended.err);
+}
+
+#[test]
+fn what_is_accepted_for_scripts() {
+    let words = ["--oversubscribe", "--allow-run-as-root", "--prefix", "/opt/mpi", "--map-by", "slot", "-n", "3"];
+    for more in [&["--map-by", "core"][..], &["--map-by", "node"], &["--map-by", "none"], &["--bind-to", "none"]] {
+        let all: Vec<&str> = words.iter().chain(more).chain(&["echo", "x"]).copied().collect();
+        let ended = run(&all);
+        assert_eq!((ended.status, ended.out.as_str(), ended.err.as_str()), (Some(0), "x\nx\nx\n", ""), "{more:?}");
+    }
+    let ended =
+        run(&["-n", "1", "--gmca", "a_b", "1", "--omca", "c_d", "2", "sh", "-c", "echo $OMPI_MCA_a_b $OMPI_MCA_c_d"]);
+    assert_eq!(ended.out, "1 2\n", "{}", ended.err);
+}
+
+/// Processors that this test may use.
+fn allowed(text: &str) -> Vec<usize> {
+    let list = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        first.parse::<usize>().unwrap()..=last.parse().unwrap()
+    };
+    list.trim().split(',').flat_map(range).collect()
+}
+
+#[test]
+fn binding() {
+    let mine = allowed(&std::fs::read_to_string("/proc/self/status").unwrap());
+    for (words, name) in [
+        (&["--bind-to", "hwthread"][..], "hardware thread"),
+        (&["--bind-to", "core"], "core"),
+        (&["--bind-to", "socket"], "socket"),
+        (&["--bind-to", "numa"], "NUMA node"),
+    ] {
+        let show = ["--report-bindings", "-n", "2", "grep", "Cpus_allowed_list", "/proc/self/status"];
+        let all: Vec<&str> = words.iter().chain(&show).copied().collect();
+        let ended = run(&all);
+        assert_eq!(ended.err.matches(&format!(" is bound to {name} ")).count(), 2, "{}", ended.err);
+        for line in ended.out.lines() {
+            // What is reported is what the system says.
+            let set = allowed(line);
+            let list: Vec<String> = set.iter().map(usize::to_string).collect();
+            assert!(ended.err.contains(&format!("(processors {})", list.join(","))), "{line} {}", ended.err);
+            assert!(set.iter().all(|processor| mine.contains(processor)));
+            assert!(name != "hardware thread" || set.len() == 1, "{line}");
+        }
+    }
+    let ended = run(&["--report-bindings", "-n", "1", "--bind-to", "l3cache", "true"]);
+    assert!(ended.err.contains("l3cache is taken as socket"), "{}", ended.err);
+    let ended = run(&["--report-bindings", "-n", "2", "true"]);
+    assert_eq!(ended.err.matches("is not bound").count(), 2, "{}", ended.err);
+    if mine.len() > 1 {
+        let words = [
+            "--bind-to",
+            "hwthread",
+            "--map-by",
+            "core:PE=2",
+            "-n",
+            "1",
+            "grep",
+            "Cpus_allowed_list",
+            "/proc/self/status",
+        ];
+        assert_eq!(allowed(&run(&words).out).len(), 2);
+    }
+}
+
+#[test]
+fn lines_with_the_time() {
+    let year = String::from_utf8(Command::new("date").arg("+%Y").output().unwrap().stdout).unwrap();
+    let ended = run(&["-n", "2", "--timestamp-output", "echo", "x"]);
+    for line in ended.out.lines() {
+        let (time, rest) = line.split_once('<').unwrap();
+        assert!(time.ends_with(year.trim()) && time.len() == "Fri Nov 20 14:47:05 2026".len(), "{line}");
+        assert_eq!(rest, "stdout>: x");
+    }
+    let ended = run(&["-n", "1", "--timestamp-output", "--tag-output", "echo", "x"]);
+    assert!(ended.out.ends_with("[1,0]<stdout>: x\n"), "{}", ended.out);
+}
+
+#[test]
+fn output_goes_into_files() {
+    let directory = Directory::new("files");
+    let out = directory.path("out");
+    let script = "echo out $OMPI_COMM_WORLD_RANK; echo err >&2; printf end";
+    let ended = run(&["-n", "2", "--tag-output", "--output-filename", &out, "sh", "-c", script]);
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    for rank in ["0", "1"] {
+        assert_eq!(directory.read(&format!("out/1/rank.{rank}/stdout")), format!("out {rank}\nend"));
+        assert_eq!(directory.read(&format!("out/1/rank.{rank}/stderr")), "err\n");
+    }
+    assert_eq!(ended.out.lines().count(), 4, "{}", ended.out);
+    let ended = run(&["-n", "10", "--output-filename", &format!("{out}:nocopy"), "sh", "-c", script]);
+    assert_eq!((ended.status, ended.out.as_str(), ended.err.as_str()), (Some(0), "", ""));
+    assert_eq!(directory.read("out/1/rank.09/stdout"), "out 9\nend");
+    let ended = run(&["-n", "1", "--output-filename", "/proc/1/no", "true"]);
+    assert!(ended.status == Some(2) && ended.err.contains("/proc/1/no"), "{}", ended.err);
+}
+
+/// mpirun reading from a pipe; what it wrote.
+fn fed(options: &str, input: &str) -> rig::Ended {
+    let script = format!(
+        "printf '{input}' | $0 {options} sh -c 'while read -r line; do echo $OMPI_COMM_WORLD_RANK $line; done'"
+    );
+    Run::start_as(Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_mpirun")])).end()
+}
+
+#[test]
+fn standard_input_goes_where_it_is_sent() {
+    for (options, lines) in [
+        ("-n 3", &["0 a", "0 b"][..]),
+        ("-n 3 --stdin 2", &["2 a", "2 b"]),
+        ("-n 3 --stdin none", &[]),
+        ("-n 2 -stdin all", &["0 a", "0 b", "1 a", "1 b"]),
+    ] {
+        let ended = fed(options, "a\\nb\\n");
+        assert_eq!((ended.status, sorted(&ended.out)), (Some(0), lines.to_vec()), "{options}: {}", ended.err);
+    }
+}
+
+#[test]
+fn all_get_all_of_a_long_input() {
+    // Far more than the pipes hold; rank 0 stops reading early and must not hold up the others.
+    let count = "head -c 3000000 /dev/zero | $0 -n 3 --stdin all sh -c \
+                 'if [ $OMPI_COMM_WORLD_RANK = 0 ]; then head -c 10 | wc -c; else wc -c; fi'";
+    let ended = Run::start_as(Command::new("sh").args(["-c", count, env!("CARGO_BIN_EXE_mpirun")])).end();
+    assert_eq!((ended.status, sorted(&ended.out)), (Some(0), vec!["10", "3000000", "3000000"]), "{}", ended.err);
+}
+
+#[test]
+fn prompts_appear_with_several_ranks() {
+    let script = "[ $OMPI_COMM_WORLD_RANK = 1 ] || { printf 'name: '; read -r name; echo hello $name; }";
+    let directory = Directory::new("prompt");
+    let fifo = directory.path("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    // A pipe that this test can write to stands for the terminal.
+    let shell = ["-c", "exec \"$@\" <>\"$0\"", &fifo, env!("CARGO_BIN_EXE_mpirun"), "-n", "2", "sh", "-c", script];
+    let mut run = Run::start_as(Command::new("sh").args(shell));
+    let mut prompt = [0; 6];
+    run.child.stdout.as_mut().unwrap().read_exact(&mut prompt).unwrap();
+    assert_eq!(&prompt, b"name: ");
+    std::fs::OpenOptions::new().write(true).open(&fifo).unwrap().write_all(b"you\n").unwrap();
+    let ended = run.end();
+    assert_eq!((ended.status, ended.out.as_str()), (Some(0), "hello you\n"), "{}", ended.err);
+}
+
+#[test]
+fn quiet_and_verbose() {
+    let ended = run(&["-q", "-n", "2", "-x", "SURELY_NOT_SET", "sh", "-c", "exit 5"]);
+    assert_eq!((ended.status, ended.out.as_str(), ended.err.as_str()), (Some(5), "", ""));
+    let ended = run(&["-q", "surely-no-such-program"]);
+    assert!(ended.status == Some(127) && ended.err.contains("surely-no-such-program"), "{}", ended.err);
+    let ended = run(&["-v", "-n", "2", "true"]);
+    for words in
+        ["rank 0 is process ", "rank 1 is process ", "rank 0 ended with status 0", "rank 1 ended with status 0"]
+    {
+        assert!(ended.err.contains(words), "{words} is missing in {}", ended.err);
+    }
+}
+
+#[test]
+fn by_its_other_name() {
+    let directory = Directory::new("mpiexec");
+    let mpiexec = directory.path("mpiexec");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_mpirun"), &mpiexec).unwrap();
+    let ended = Run::start_as(Command::new(&mpiexec).args(["-n", "2", "echo", "x"])).end();
+    assert_eq!((ended.status, ended.out.as_str(), ended.err.as_str()), (Some(0), "x\nx\n", ""));
+    assert!(Run::start_as(Command::new(&mpiexec).arg("--version")).end().out.starts_with("mpirun "));
+}
+
+/// The state of a process: the letter in /proc.
+fn state(pid: i32) -> char {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    text.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next()).unwrap_or('?')
+}
+
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < end, "{what} did not come");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn the_job_stops_and_goes_on() {
+    let run = Run::start(&["-n", "2", "sleep", "1031"]);
+    let ranks = run.wait_for("sleep 1031", 2);
+    let mpirun = run.child.id() as i32;
+    run.signal("TSTP");
+    wait_until("a stop", || ranks.iter().chain([&mpirun]).all(|pid| state(*pid) == 'T'));
+    run.signal("CONT");
+    wait_until("an end of the stop", || ranks.iter().chain([&mpirun]).all(|pid| state(*pid) != 'T'));
+    signal("TERM", mpirun);
+    assert_eq!(run.end().status, Some(143));
+}
+
+#[test]
+fn both_user_signals_pass_through() {
+    for name in ["USR1", "USR2"] {
+        let script = format!("trap 'echo got {name}; exit 0' {name}; sleep 1032 & wait");
+        let run = Run::start(&["-n", "2", "sh", "-c", &script]);
+        run.wait_for("sleep 1032 ", 2);
+        run.signal(name);
+        let ended = run.end();
+        assert_eq!((ended.status, ended.out), (Some(0), format!("got {name}\ngot {name}\n")));
+    }
+}
+
+#[test]
+fn statuses_of_signals() {
+    for (name, number) in [("SEGV", 11), ("KILL", 9), ("FPE", 8), ("TERM", 15)] {
+        let ended = run(&["-n", "1", "sh", "-c", &format!("kill -s {name} $$")]);
+        assert_eq!(ended.status, Some(128 + number), "{}", ended.err);
+    }
+}
