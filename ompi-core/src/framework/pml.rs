@@ -148,7 +148,71 @@ pub fn select() -> opal_core::Result<()> {
 ///
 /// # Panics
 /// Before [`select`]; every caller is behind the check that MPI is initialised.
+#[cfg(not(ompi_direct = "pml"))]
 #[inline(always)]
 pub fn selected() -> &'static dyn Module {
     *SELECTED.get().expect("the PML is chosen during MPI_Init")
+}
+
+#[cfg(ompi_direct = "pml")]
+mod direct;
+#[cfg(ompi_direct = "pml")]
+pub use direct::Direct;
+
+/// The running PML, whose hot calls are direct ones.
+#[cfg(ompi_direct = "pml")]
+#[inline(always)]
+pub fn selected() -> Direct {
+    Direct
+}
+
+/// For a component: defines the symbols by which `--direct pml/<name>` calls its module. Does nothing in an image that
+/// calls it through the table.
+///
+/// ```ignore
+/// #[cfg(ompi_direct = "pml/ob1")]
+/// ompi_core::direct_pml!(Ob1);
+/// ```
+#[macro_export]
+macro_rules! direct_pml {
+    ($module:expr) => {
+        const _: () = {
+            use $crate::data::Data;
+            use $crate::error::Result;
+            use $crate::framework::pml::{Lane, Mode, Module};
+            use $crate::request::Request;
+            use $crate::status::Status;
+
+            #[unsafe(export_name = "__ompi_direct_pml_send_v1")]
+            #[inline]
+            unsafe fn send(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()> {
+                // SAFETY: the contract of `Module::send`, which the caller keeps.
+                unsafe { $module.send(data, dest, tag, mode, lane) }
+            }
+            #[unsafe(export_name = "__ompi_direct_pml_isend_v1")]
+            #[inline]
+            unsafe fn isend(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request> {
+                // SAFETY: the contract of `Module::isend`, which the caller keeps.
+                unsafe { $module.isend(data, dest, tag, mode, lane) }
+            }
+            #[unsafe(export_name = "__ompi_direct_pml_recv_v1")]
+            #[inline]
+            unsafe fn recv(
+                data: &Data<'_>,
+                source: i32,
+                tag: i32,
+                lane: Lane<'_>,
+                status: Option<&mut Status>,
+            ) -> Result<()> {
+                // SAFETY: the contract of `Module::recv`, which the caller keeps.
+                unsafe { $module.recv(data, source, tag, lane, status) }
+            }
+            #[unsafe(export_name = "__ompi_direct_pml_irecv_v1")]
+            #[inline]
+            unsafe fn irecv(data: &Data<'_>, source: i32, tag: i32, lane: Lane<'_>) -> Result<Request> {
+                // SAFETY: the contract of `Module::irecv`, which the caller keeps.
+                unsafe { $module.irecv(data, source, tag, lane) }
+            }
+        };
+    };
 }

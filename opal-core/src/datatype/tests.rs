@@ -239,7 +239,9 @@ fn elements(layout: &Layout, naive: &Naive, what: &str) {
 fn random_types() {
     let mut random = Random(0x1234_5678_9abc_def1);
     let (mut kinds, mut largest) = ([0usize; 3], 0);
-    for round in 0..6000 {
+    // Under valgrind, which is 50 times slower, fewer of them.
+    let rounds = if std::env::var_os("OMPI_RS_FEWER_ROUNDS").is_some() { 200 } else { 6000 };
+    for round in 0..rounds {
         let depth = 1 + round % 5;
         let (layout, naive) = random_type(&mut random, depth);
         if naive.elements.len() > 20_000 {
@@ -254,7 +256,7 @@ fn random_types() {
         largest = largest.max(layout.size());
     }
     println!("types: {kinds:?} (gaps, contiguous, empty), the largest has {largest} bytes");
-    assert!(kinds.iter().all(|kind| *kind > 100), "{kinds:?}");
+    assert!(kinds.iter().all(|kind| *kind > rounds / 60), "{kinds:?}");
 }
 
 #[test]

@@ -240,6 +240,9 @@ pub trait Module: Sync {
     fn consume(&self, _from: Endpoint) {}
 }
 
+mod called;
+pub use called::Called;
+
 /// A transport that may run.
 pub trait Component: mca::Component {
     /// Its modules; called once after `open`.

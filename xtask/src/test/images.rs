@@ -2,8 +2,8 @@
 
 use super::programs::own_choice;
 use super::{Session, Verdict, deadline};
-use crate::build;
-use crate::failure::Result;
+use crate::failure::{At, Result};
+use crate::{build, shell};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -19,6 +19,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     for (name, arguments, words) in REFUSED {
         session.case(&format!("image/refuses_{name}"), |session| refused(session, arguments, words));
     }
+    session.case("image/direct_and_outside", direct_and_outside);
     if session.options.all {
         session.case("image/minimal", |session| other(session, "minimal", &["minimal"], false));
         session.case("image/fat", |session| other(session, "fat", &[], true));
@@ -111,6 +112,44 @@ fn other(session: &mut Session, name: &str, components: &[&str], fat: bool) -> V
         Ok(built) => Verdict::Passed(format!("{} components, product checked", built.choice.components.len())),
         Err(failure) => failure.into(),
     }
+}
+
+/// A library whose message path is called directly, with a component from a folder outside the tree. The product
+/// checks run it on two ranks.
+fn direct_and_outside(session: &mut Session) -> Verdict {
+    let folder = session.scratch().join("outside/memcpy-elsewhere");
+    if let Err(failure) = elsewhere(&session.tree.root, &folder) {
+        return failure.into();
+    }
+    let components = vec!["default".to_owned(), folder.display().to_string()];
+    let direct = vec!["pml/ob1".to_owned(), "btl/sm".to_owned()];
+    let out = Some(session.scratch().join("direct"));
+    let options = build::Options { components, direct, thin: true, out, ..Default::default() };
+    match build::build(&options, session.progress) {
+        Ok(built) if built.choice.components.iter().any(|one| one.name == "memcpy/elsewhere") => {
+            Verdict::Passed("the component from outside is in, the product was checked".to_owned())
+        }
+        Ok(built) => Verdict::Failed(format!("memcpy/elsewhere is not among {:?}", built.choice.components)),
+        Err(failure) => failure.into(),
+    }
+}
+
+/// A crate of its own, as somebody else would write it: memcpy/repmovs under another name.
+fn elsewhere(root: &Path, folder: &Path) -> Result<()> {
+    let from = root.join("components/memcpy/repmovs/src");
+    let source = folder.join("src");
+    std::fs::create_dir_all(&source).at(format_args!("create {}", source.display()))?;
+    for name in ["lib.rs", "component.rs", "raw.rs"] {
+        let text = shell::read(&from.join(name))?.replace("\"repmovs\"", "\"elsewhere\"");
+        std::fs::write(source.join(name), text).at(format_args!("write {name}"))?;
+    }
+    let manifest = format!(
+        "[package]\nname = \"memcpy-elsewhere\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
+         description = \"Copies by rep movsb\"\n\n[dependencies]\nopal-core = {{ path = \"{}\" }}\n\n\
+         [package.metadata.ompi]\nbare = true\n\n[workspace]\n",
+        root.join("opal-core").display()
+    );
+    std::fs::write(folder.join("Cargo.toml"), manifest).at("write Cargo.toml")
 }
 
 fn start(session: &Session, program: &Path, arguments: &[&str]) -> std::result::Result<String, String> {

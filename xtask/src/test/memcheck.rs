@@ -25,6 +25,7 @@ fn check(session: &mut Session, package: &str) -> Verdict {
     };
     let plain = program.command();
     let mut command = Command::new("valgrind");
+    command.env("OMPI_RS_FEWER_ROUNDS", "1");
     command.args(["--quiet", "--error-exitcode=99", "--fair-sched=yes", "--leak-check=full"]);
     // Texts of parameters live as long as the process and are still pointed to; what is lost is a defect.
     command.args(["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]);

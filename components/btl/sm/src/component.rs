@@ -63,6 +63,12 @@ fn leak(module: Sm, component: &'static Component) -> &'static Sm {
     component.module.call_once(|| module)
 }
 
+/// Whether this is the address of the one module.
+#[cfg(ompi_direct = "btl/sm")]
+pub fn is_own(module: *const ()) -> bool {
+    COMPONENT.module.get().is_some_and(|own| core::ptr::eq((&raw const *own).cast(), module))
+}
+
 opal_core::component! {
     /// Shared memory on one node.
     pub static COMPONENT: Component = Component { module: Once::new() };

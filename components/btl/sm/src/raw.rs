@@ -125,3 +125,6 @@ impl Module for Sm {
         self.note_arrival(from.0);
     }
 }
+
+#[cfg(ompi_direct = "btl/sm")]
+opal_core::direct_btl!(Sm, |module: *const ()| crate::component::is_own(module));

@@ -13,7 +13,7 @@ pub struct Link {
     /// Index of the process.
     pub process: u32,
     /// The transport.
-    pub module: &'static dyn btl::Module,
+    pub module: btl::Called,
     /// Its number for the process.
     pub endpoint: btl::Endpoint,
     /// Most bytes of a message that is sent with its transport's fast call.
@@ -80,7 +80,7 @@ impl Link {
     /// The way that matched messages go.
     #[inline(always)]
     pub fn path(&self) -> Path {
-        Path { module: self.module, endpoint: self.endpoint }
+        Path { module: self.module.module(), endpoint: self.endpoint }
     }
 
     /// The process can no longer be reached.
@@ -149,7 +149,7 @@ fn connect(process: u32) -> Result<Link> {
     let most = caps.send_bytes - crate::wire::PREFIX_BYTES;
     Ok(Link {
         process,
-        module: path.module,
+        module: btl::Called::new(path.module),
         endpoint: path.endpoint,
         inline_bytes: caps.inline_bytes.min(most),
         eager_bytes: crate::component::EAGER_LIMIT.size().min(caps.eager_bytes).min(most),

@@ -338,3 +338,6 @@ impl Module for Ob1 {
         recv::start_matched(unsafe { Place::new(data) }, message)
     }
 }
+
+#[cfg(ompi_direct = "pml/ob1")]
+ompi_core::direct_pml!(Ob1);
