@@ -1,4 +1,5 @@
-//! How long a function may be. Counts on rustfmt: a function ends where a `}` stands under its first letter.
+//! How long a function may be. Counts on rustfmt: a function ends where a `}` stands under its first letter. Lines
+//! that hold nothing but a text, such as assembly, do not count.
 
 use super::files::Sources;
 
@@ -29,7 +30,8 @@ fn lengths(text: &str) -> Vec<(usize, &str, usize)> {
             return Some((at + 1, name, 1));
         }
         let body = lines[at..].iter().position(|line| **line == close || **line == format!("{close},"))?;
-        Some((at + 1, name, body + 1))
+        let text = lines[at..at + body].iter().filter(|line| line.trim_start().starts_with('"')).count();
+        Some((at + 1, name, body + 1 - text))
     });
     functions.collect()
 }
@@ -55,8 +57,8 @@ mod tests {
         let body = "    x();\n".repeat(69);
         let text = format!(
             "pub(crate) const unsafe fn long(\n    a: u8,\n) {{\n{body}}}\nimpl X {{\n    fn short(&self) -> u8 {{\n        1\n    }}\n\n    \
-             fn line() {{}}\n}}\n// a fn in a comment\n#[cfg(test)]\nmod tests {{\n    fn never() {{\n{body}    }}\n}}\n"
+             fn line() {{}}\n\n    fn assembly() {{\n        asm!(\n            \"ret\",\n        );\n    }}\n}}\n// a fn in a comment\n#[cfg(test)]\nmod tests {{\n    fn never() {{\n{body}    }}\n}}\n"
         );
-        assert_eq!(lengths(&text), [(1, "long", 73), (75, "short", 3), (79, "line", 1)]);
+        assert_eq!(lengths(&text), [(1, "long", 73), (75, "short", 3), (79, "line", 1), (81, "assembly", 4)]);
     }
 }
