@@ -36,6 +36,9 @@ pub trait Sockets: Sync {
     /// Sleeps until something happens to one of them, at most this long.
     fn sleep(&self, at_most_us: u64);
 
+    /// Whether anything of the job can come from them.
+    fn is_needed(&self) -> bool;
+
     /// The next pass looks at them, however seldom it does otherwise.
     fn urge(&self);
 }
@@ -166,7 +169,7 @@ pub fn spinning() -> bool {
 }
 
 fn sleep() {
-    let sockets = SOCKETS.get();
+    let sockets = SOCKETS.get().filter(|sockets| sockets.is_needed());
     if let Some(sockets) = sockets {
         sockets.urge();
     }

@@ -74,7 +74,11 @@ impl Module for R2 {
     fn add_process(&self, process: &Process) -> Result<&'static [Path]> {
         let mut paths = self.paths(process)?;
         let best = paths.iter().map(|(_, path)| path.module.caps().exclusivity).max();
-        paths.retain(|(_, path)| Some(path.module.caps().exclusivity) == best);
+        let (used, unused): (Vec<_>, Vec<_>) =
+            paths.into_iter().partition(|(_, path)| Some(path.module.caps().exclusivity) == best);
+        // What is not used expects nothing from the process either, and need not be looked at.
+        unused.iter().for_each(|(_, path)| path.module.remove_peer(path.endpoint));
+        paths = used;
         paths.sort_by_key(|(_, path)| path.module.caps().latency_ns);
         let Some((name, _)) = paths.first() else {
             say_no_path(process, &self.transports);

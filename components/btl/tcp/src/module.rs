@@ -5,6 +5,7 @@ use crate::pairing;
 use crate::wire::{self, Entry};
 use alloc::vec::Vec;
 use opal_core::framework::btl::{Caps, Endpoint, Peer};
+use opal_core::sync::Ordering;
 use opal_core::{Error, Result, message, wait};
 
 /// The part of the network behind one interface.
@@ -69,7 +70,7 @@ impl Module {
     /// Nothing goes to or comes from a peer any more.
     pub fn forget(&self, endpoint: Endpoint) {
         let Some(connection) = self.net.connection(endpoint.0) else { return };
-        connection.outbound.lock().close();
+        self.net.close(connection);
         self.net.receiving.lock().dismiss(endpoint.0);
     }
 
@@ -103,6 +104,10 @@ impl Module {
 impl wait::Sockets for Net {
     fn sleep(&self, at_most_us: u64) {
         crate::poll::sleep(self, at_most_us);
+    }
+
+    fn is_needed(&self) -> bool {
+        self.possible.load(Ordering::Relaxed) > 0
     }
 
     fn urge(&self) {

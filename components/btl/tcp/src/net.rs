@@ -53,6 +53,8 @@ pub struct Net {
     pub broken: AtomicBool,
     /// Some connection is or was in force.
     pub used: AtomicBool,
+    /// Connections that there are or may be.
+    pub possible: AtomicUsize,
 }
 
 /// What an event of epoll is about.
@@ -113,6 +115,7 @@ impl Net {
             starts: AtomicUsize::new(0),
             broken: AtomicBool::new(false),
             used: AtomicBool::new(false),
+            possible: AtomicUsize::new(0),
         })
     }
 
@@ -140,6 +143,7 @@ impl Net {
         let place = self.connections.get(id as usize).filter(|place| place.get().is_none())?;
         let outbound = Guarded::new(Outbound::new());
         place.call_once(|| Box::new(Connection { id, peer, local, remote, outbound }));
+        self.possible.fetch_add(1, Ordering::Relaxed);
         Some(Endpoint(id))
     }
 
@@ -223,6 +227,15 @@ impl Net {
             outbound.stage = Stage::Broken(errno);
             self.broken.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// A connection is over.
+    pub fn close(&self, connection: &Connection) {
+        let mut outbound = connection.outbound.lock();
+        if outbound.stage != Stage::Closed {
+            self.possible.fetch_sub(1, Ordering::Relaxed);
+        }
+        outbound.close();
     }
 
     /// Whether everything has left.

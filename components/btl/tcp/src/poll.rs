@@ -249,7 +249,7 @@ impl Receiving {
     /// Closes all connections to a peer and tells.
     fn fail(&mut self, net: &Net, peer: u32) {
         for connection in net.to_peer(peer) {
-            connection.outbound.lock().close();
+            net.close(connection);
             self.dismiss(connection.id);
         }
         btl::failed(peer);
@@ -314,6 +314,11 @@ impl Receiving {
             return self.urge();
         }
         self.in_vain = self.in_vain.saturating_add(1);
+        if net.possible.load(Ordering::Relaxed) == 0 {
+            // Only strangers can call, and have time.
+            self.skip = SKIP_UNUSED;
+            return;
+        }
         self.skip = match (net.used.load(Ordering::Relaxed), wait::spinning()) {
             (true, _) if self.in_vain < LOOKS_IN_VAIN => 0,
             (true, true) => 7,
@@ -353,3 +358,4 @@ pub fn sleep(net: &Net, at_most_us: u64) {
 const EVENTS: usize = 32;
 const READS_PER_TURN: usize = 8;
 const LOOKS_IN_VAIN: u32 = 4096;
+const SKIP_UNUSED: u32 = 4095;
