@@ -137,7 +137,10 @@ pub unsafe fn send(data: &Data<'_>, dest: i32, tag: i32, comm: &Communicator) ->
     let copy = Data { at, count: bytes, datatype: datatype::byte() };
     // SAFETY: the copy stays as it is until the request is complete, which ends the reservation.
     let sent = unsafe { pml::selected().isend(&copy, dest, tag, Mode::Standard, Lane { comm, collective: false }) };
-    buffer.started(place, sent)
+    buffer.started(place, sent)?;
+    // The message is on its way even if the program makes no other call for long.
+    progress::flush();
+    Ok(())
 }
 
 const FIRST_SWEEP: usize = 64;
@@ -197,6 +200,7 @@ impl Buffer {
 
     /// Waits until the messages up to a serial number have left.
     fn drain(&self, until: u64) -> Result<()> {
+        progress::flush();
         wait::until(|| self.is_drained(until))?;
         Ok(())
     }

@@ -2,11 +2,13 @@
 
 use crate::error::{Class, Fault, Result};
 use crate::handle::Table;
+use crate::{init, process};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::sync::Guarded;
+use opal_core::sys;
 
 /// MPI_INFO_NULL.
 pub const NULL: usize = 0x130;
@@ -76,12 +78,42 @@ impl Info {
     }
 }
 
-/// The object behind a handle. Nothing is known that would stand in MPI_INFO_ENV, so it is empty.
+/// The object behind a handle.
 pub fn get(handle: usize) -> Option<Arc<Info>> {
     match handle {
-        ENV => Some(Arc::new(Info::of([]))),
+        ENV => Some(Arc::new(environment(command_line()))),
         _ => DYNAMIC.get(handle),
     }
+}
+
+/// What MPI_INFO_ENV says of this process and its command line (MPI 5.0 §11.2.1): what is not known is not there.
+pub fn environment(command_line: Vec<String>) -> Info {
+    let info = Info::of([("host", &sys::hostname())]);
+    if let Some((command, arguments)) = command_line.split_first() {
+        info.set("command", &cut(command));
+        info.set("argv", &cut(&arguments.join(" ")));
+    }
+    if cfg!(target_arch = "x86_64") {
+        info.set("arch", "x86_64");
+    }
+    if init::is_active() {
+        info.set("maxprocs", &format!("{}", process::count()));
+        info.set("thread_level", init::ThreadLevel::from_int(init::thread_level()).map_or("", |level| level.symbol()));
+    }
+    info
+}
+
+fn cut(value: &str) -> String {
+    value[..value.floor_char_boundary(MAX_VALUE - 1)].into()
+}
+
+fn command_line() -> Vec<String> {
+    let bytes = sys::read_file("/proc/self/cmdline").unwrap_or_default();
+    let words = bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
+    let mut words: Vec<String> = words.collect();
+    // A NUL ends each word, the last one, too.
+    words.pop();
+    words
 }
 
 /// MPI_Info_free: false for a handle that is none of the user's.

@@ -55,6 +55,16 @@ impl ThreadLevel {
         use ThreadLevel::*;
         [Single, Funneled, Serialized, Multiple].into_iter().find(|level| *level as i32 == number)
     }
+
+    /// As the standard spells it.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            ThreadLevel::Single => "MPI_THREAD_SINGLE",
+            ThreadLevel::Funneled => "MPI_THREAD_FUNNELED",
+            ThreadLevel::Serialized => "MPI_THREAD_SERIALIZED",
+            ThreadLevel::Multiple => "MPI_THREAD_MULTIPLE",
+        }
+    }
 }
 
 /// Whether calls that need MPI may be made.

@@ -23,6 +23,7 @@ pub mod executor;
 pub mod framework;
 pub mod group;
 pub mod handle;
+pub mod hardware;
 pub mod info;
 pub mod init;
 pub mod op;

@@ -3,7 +3,7 @@
 use super::kinds::{Aint, Buffer, Comm, Hints, Out, Place, Raw, give_text};
 use crate::error::{Class, Fault};
 use crate::init::{self, ThreadLevel};
-use crate::user_memory;
+use crate::{hardware, user_memory};
 use alloc::format;
 use core::ffi::{c_char, c_int, c_void};
 use opal_core::framework::timer;
@@ -106,7 +106,10 @@ rows! {
     }
 
     /// The hardware resources on which this process runs. MPI 5.0 §9.1.2.
-    fn Get_hw_resource_info(hw_info: Out<usize>) [] => unsupported
+    fn Get_hw_resource_info(hw_info: Out<usize>) [] => {
+        hw_info.set(hardware::resources().into_handle()?);
+        Ok(())
+    }
 
     /// Ends the job. MPI 5.0 §9.7.
     fn Abort(comm: Comm, errorcode: Raw<c_int>) [] => {

@@ -1,10 +1,10 @@
 //! Info objects. MPI 5.0 §10 and §16.3.
 
-use super::kinds::{Count, Info, Out, Place, Raw, Text, give_text};
+use super::kinds::{Count, Info, Out, Place, Raw, Text, array, give_text};
 use crate::error::{Class, Fault};
 use crate::info;
 use alloc::format;
-use core::ffi::{c_char, c_int};
+use core::ffi::{CStr, c_char, c_int};
 
 rows! {
     /// Makes an empty info object. MPI 5.0 §10.
@@ -14,7 +14,23 @@ rows! {
     }
 
     /// An info object that says how this process was started. MPI 5.0 §10.
-    fn Info_create_env(argc: Raw<c_int>, argv: Raw<*mut *mut c_char>, info: Out<usize>) [always] => unsupported
+    fn Info_create_env(argc: Raw<c_int>, argv: Raw<*mut *mut c_char>, info: Out<usize>) [always] => {
+        let known = match argv.is_null() {
+            // As MPI_INFO_ENV, which finds the command line by itself.
+            true => info::get(info::ENV).ok_or(Class::Intern)?.duplicate(),
+            false => {
+                let count = usize::try_from(argc).map_err(|_| Fault::new(Class::Arg).argument("argc").because("it is negative"))?;
+                // SAFETY: main's arguments by the standard.
+                let words = unsafe { array(argv.cast_const(), count, "argv")? };
+                let words = words.iter().filter(|word| !word.is_null());
+                // SAFETY: not null, so a text that a NUL ends.
+                let words = words.map(|word| unsafe { CStr::from_ptr(*word) }.to_string_lossy().into_owned());
+                info::environment(words.collect())
+            }
+        };
+        info.set(known.into_handle()?);
+        Ok(())
+    }
 
     /// Sets the value of a key. MPI 5.0 §10.
     fn Info_set(info: Info, key: Text, value: Text) [always] => {

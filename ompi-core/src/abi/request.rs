@@ -7,6 +7,7 @@ use crate::request::handles::{self, Any};
 use crate::status::{Status, UNDEFINED};
 use alloc::vec::Vec;
 use core::ffi::c_int;
+use opal_core::progress;
 
 rows! {
     /// Waits for a request. MPI 5.0 §3.7.3.
@@ -128,12 +129,14 @@ rows! {
         // SAFETY: the array has `count` elements by the standard.
         let requests = unsafe { array(array_of_requests, count, "array_of_requests")? };
         let mut active = false;
+        progress::flush();
+        progress::pass();
         for (place, request) in requests.iter().enumerate() {
             if !handles::is_active(*request)? {
                 continue;
             }
             active = true;
-            if let Some(ended) = handles::get_status(*request)? {
+            if let Some(ended) = handles::look(*request)? {
                 flag.set(1);
                 return any(Some((place, ended)), index, status);
             }
@@ -153,13 +156,16 @@ rows! {
         // SAFETY: the array has `count` elements by the standard.
         let requests = unsafe { array(array_of_requests, count, "array_of_requests")? };
         let mut ended = Vec::with_capacity(count);
+        progress::flush();
+        progress::pass();
         for request in requests {
-            ended.extend(handles::get_status(*request)?);
+            let Some(status) = handles::look(*request)? else {
+                flag.set(0);
+                return Ok(());
+            };
+            ended.push(status);
         }
-        flag.set(c_int::from(ended.len() == count));
-        if ended.len() < count {
-            return Ok(());
-        }
+        flag.set(1);
         // SAFETY: MPI_STATUSES_IGNORE or `count` elements by the standard.
         several(&ended, unsafe { statuses(array_of_statuses, count) })
     }
@@ -176,12 +182,14 @@ rows! {
         // SAFETY: MPI_STATUSES_IGNORE or `incount` elements by the standard.
         let statuses = unsafe { statuses(array_of_statuses, incount) };
         let (mut active, mut found) = (false, Vec::new());
+        progress::flush();
+        progress::pass();
         for (place, request) in requests.iter().enumerate() {
             if !handles::is_active(*request)? {
                 continue;
             }
             active = true;
-            if let Some(ended) = handles::get_status(*request)? {
+            if let Some(ended) = handles::look(*request)? {
                 indices[found.len()] = place as c_int;
                 found.push(ended);
             }

@@ -40,12 +40,20 @@ pub fn test(handle: &mut usize) -> Result<Option<Status>> {
 /// MPI_Request_get_status: as `test`, but the request stays.
 pub fn get_status(handle: usize) -> Result<Option<Status>> {
     progress::flush();
+    if let Some(status) = look(handle)? {
+        return Ok(Some(status));
+    }
+    progress::pass();
+    look(handle)
+}
+
+/// As [`get_status`] for one of many requests: makes no progress but this request's own.
+pub fn look(handle: usize) -> Result<Option<Status>> {
     let Some(slot) = busy(handle)? else {
         return Ok(Some(Status::EMPTY));
     };
     if !slot.is_complete() {
         slot.poll();
-        progress::pass();
     }
     Ok(slot.is_complete().then(|| slot.look()))
 }
