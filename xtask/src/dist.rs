@@ -5,6 +5,7 @@
 
 use crate::archive::{SHARED, STATIC};
 use crate::failure::{At, Result};
+use crate::manual;
 use crate::resolve::Choice;
 use crate::shell;
 use crate::tools::Tool;
@@ -46,6 +47,7 @@ pub fn assemble(parts: &Parts, stage: &Path) -> Result<()> {
     for name in ["ompi-rs", "mpi-c"] {
         shell::write(&stage.join(format!("lib/pkgconfig/{name}.pc")), &pkgconfig(version))?;
     }
+    manual::write(stage, version)?;
     let share = stage.join("share/ompi-rs");
     shell::write(&share.join("components.json"), &components(parts, version))?;
     if parts.info.is_some() {

@@ -14,6 +14,7 @@ mod dist;
 mod failure;
 mod groups;
 mod image;
+mod manual;
 #[allow(dead_code)] // the library's own file, so that nearest names are the same everywhere
 #[path = "../../opal-core/src/mca/name.rs"]
 mod name;

@@ -31,6 +31,9 @@ pub struct Arguments {
     /// Show where this library lies: prefix, bindir, libdir, incdir, mandir, pkgdatadir, sysconfdir, or all
     #[arg(long, value_name = "WHICH", num_args = 0..=1, default_missing_value = "all")]
     pub path: Option<String>,
+    /// For `cargo xtask build`: what the manual page is made of
+    #[arg(long = "ompi-rs-manual", hide = true)]
+    pub manual: bool,
     /// Show the version only
     #[arg(short = 'V', long)]
     pub version: bool,

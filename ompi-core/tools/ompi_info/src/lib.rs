@@ -8,6 +8,9 @@ mod facts;
 mod find;
 mod json;
 mod lines;
+#[allow(dead_code)] // one file for all programs whose tables clap has
+#[path = "../../../../orte-core/tools/mpirun/src/manual.rs"]
+mod manual;
 mod path;
 mod text;
 
@@ -60,6 +63,10 @@ impl From<io::Error> for Stop {
 }
 
 fn answer(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Stop> {
+    if arguments.manual {
+        write!(out, "{}", manual::lines(<Arguments as clap::CommandFactory>::command()))?;
+        return Ok(0);
+    }
     if let Some(which) = &arguments.path {
         path::show(which, arguments, out)?;
         return Ok(0);

@@ -25,7 +25,8 @@ pub fn show(
         "version" => format!("{name}: ompi-rs {} (MPI 5.0, standard ABI)", env!("CARGO_PKG_VERSION")),
         "compile_info" => with_compiler(prefix.compile_flags()),
         "link_info" => with_compiler(prefix.link_flags(parsed.library)),
-        "help" => HELP.to_owned(),
+        "help" => help(name),
+        "manual" => manual(),
         other => return Err(format!("--showme:{other} is not known; write one of {PARTS}")),
     };
     println!("{text}");
@@ -42,19 +43,48 @@ fn quoted(words: impl IntoIterator<Item = String>) -> String {
     words.into_iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
+fn help(name: &str) -> String {
+    let width = OPTIONS.iter().map(|(option, _)| option.len()).max().unwrap_or(0);
+    let rows = OPTIONS.iter().map(|(option, meaning)| format!("  {option:width$}  {meaning}\n"));
+    format!("{name} {USAGE}\n{}{}", rows.collect::<String>(), TEXT.join("\n"))
+}
+
+/// What `cargo xtask build` makes the manual page of: fields parted by tabs.
+fn manual() -> String {
+    let rows = OPTIONS.iter().map(|(option, meaning)| format!("option\t{option}\t{meaning}"));
+    let text = TEXT.iter().map(|line| format!("text\t{line}"));
+    let head = ["name\tmpicc".to_owned(), format!("about\t{ABOUT}"), format!("usage\tmpicc {USAGE}")];
+    let cplusplus = [format!("usage\tmpicxx {USAGE}")];
+    head.into_iter().chain(cplusplus).chain(rows).chain(text).collect::<Vec<_>>().join("\n")
+}
+
 const PARTS: &str = "command, compile, link, incdirs, libdirs, libs, version, help";
-const HELP: &str = "\
-mpicc [FLAGS AND FILES OF THE COMPILER]
-  -shared-mpi, -static-mpi   link libmpi_abi.so.1 with a run path, or the archive (default; OMPI_RS_LINK=shared|static)
-  -cc=COMPILER               take this compiler (also OMPI_CC, MPICC_CC, MPICH_CC; OMPI_CXX, MPICXX_CXX, MPICH_CXX)
-  -show, --showme            print the command instead of running it
-  --showme:PART              print a part of it: command, compile, link, incdirs, libdirs, libs, version, help
-Everything else goes to the compiler as it is. With -shared the shared library is linked, so that a program and its
-libraries use one MPI.";
+const ABOUT: &str = "compiles and links C and C++ programs with this MPI library";
+const USAGE: &str = "[flags and files of the compiler]";
+const OPTIONS: &[(&str, &str)] = &[
+    ("-shared-mpi", "link libmpi_abi.so.1, with a run path"),
+    ("-static-mpi", "link the archive libmpi_abi.a (default; OMPI_RS_LINK=shared|static sets it)"),
+    ("-cc=COMPILER", "take this compiler, also -cxx=COMPILER"),
+    ("-show, --showme", "print the command instead of running it"),
+    ("--showme:PART", "print a part of it: command, compile, link, incdirs, libdirs, libs, version, help"),
+];
+const TEXT: &[&str] = &[
+    "Everything else goes to the compiler as it is. With -shared the shared library is linked, so that a program and its",
+    "libraries use one MPI; with -static the archive.",
+    "",
+    "The compiler is gcc, or what the first of these names: OMPI_CC, MPICC_CC, MPICH_CC; for C++ g++, or OMPI_CXX,",
+    "MPICXX_CXX, MPICH_CXX.",
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_help_names_every_part() {
+        assert!(PARTS.split(", ").all(|part| help("mpicc").contains(part)));
+        assert!(manual().lines().all(|line| line.split('\t').count() >= 2));
+    }
 
     #[test]
     fn quotes_what_a_shell_would_split() {

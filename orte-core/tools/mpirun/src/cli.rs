@@ -5,6 +5,7 @@ mod hosts;
 mod options;
 mod values;
 
+pub use options::command;
 pub use values::{Output, Stdin};
 
 use crate::binding::Binding;

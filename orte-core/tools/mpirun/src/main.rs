@@ -13,6 +13,7 @@ mod cli;
 mod files;
 mod keeper;
 mod launch;
+mod manual;
 mod outcome;
 mod params;
 mod program;
@@ -32,6 +33,10 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     if arguments.get(1).is_some_and(|first| first == keeper::ARGUMENT) {
         return keeper::run(&arguments[2..]);
+    }
+    if arguments.get(1).is_some_and(|first| first == manual::ARGUMENT) {
+        print!("{}", manual::lines(cli::command()));
+        return ExitCode::SUCCESS;
     }
     match cli::parse(&arguments).and_then(launch::run) {
         Ok(status) => ExitCode::from(status),

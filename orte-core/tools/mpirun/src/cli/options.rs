@@ -82,6 +82,11 @@ pub struct Options {
     pub prefix: Option<PathBuf>,
 }
 
+/// The table, for the manual page.
+pub fn command() -> clap::Command {
+    Options::command()
+}
+
 /// Parts options from the program, and writes the options as clap wants them.
 pub fn split(words: &[OsString]) -> Result<(Vec<OsString>, Vec<OsString>), Refusal> {
     let mut known = Options::command();
