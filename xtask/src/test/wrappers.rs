@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// `wrappers/…`.
 pub fn tier(session: &mut Session) -> Result<()> {
-    let cases: &[(&str, fn(&Place) -> Result<Verdict>)] = &[
+    let cases: &[(&str, Case)] = &[
         ("compile-and-link", compile_and_link),
         ("static", fully_static),
         ("shared", shared),
@@ -31,6 +31,8 @@ pub fn tier(session: &mut Session) -> Result<()> {
     }
     Ok(())
 }
+
+type Case = fn(&Place) -> Result<Verdict>;
 
 /// The library, and a folder of this test's own with a C program in it.
 struct Place {

@@ -28,6 +28,9 @@ pub struct Arguments {
     /// Write the table of all parameters as a JSON array, without values
     #[arg(long, conflicts_with_all = ["json", "parsable", "param"])]
     pub params_json: bool,
+    /// Show how this library was built: components, those that are called directly, and the kind of optimization
+    #[arg(short, long)]
+    pub config: bool,
     /// Show where this library lies: prefix, bindir, libdir, incdir, mandir, pkgdatadir, sysconfdir, or all
     #[arg(long, value_name = "WHICH", num_args = 0..=1, default_missing_value = "all")]
     pub path: Option<String>,
@@ -41,8 +44,8 @@ pub struct Arguments {
 
 /// Reads the command line; `Err` is the status to end with, everything having been said.
 pub fn parse(typed: Vec<String>) -> Result<Arguments, u8> {
-    let program = std::iter::once("ompi_info".to_owned());
-    let arguments = <Arguments as clap::Parser>::try_parse_from(program.chain(typed)).map_err(|error| {
+    let words = std::iter::once("ompi_info".to_owned()).chain(typed.into_iter().map(two_dashes));
+    let arguments = <Arguments as clap::Parser>::try_parse_from(words).map_err(|error| {
         // Nobody is left to be told when this fails, too.
         let _ = error.print();
         error.exit_code() as u8
@@ -50,6 +53,19 @@ pub fn parse(typed: Vec<String>) -> Result<Arguments, u8> {
     match arguments.mca.is_empty() || std::env::var_os(AGAIN).is_some() {
         true => Ok(arguments),
         false => Err(again(&arguments)),
+    }
+}
+
+/// One dash does as well as two before a long name, as with mpirun.
+fn two_dashes(word: String) -> String {
+    let name = word.strip_prefix('-').unwrap_or_default().split('=').next().unwrap_or_default();
+    let command = <Arguments as clap::CommandFactory>::command();
+    let mut names = command
+        .get_arguments()
+        .flat_map(|argument| argument.get_long().into_iter().chain(argument.get_all_aliases().unwrap_or_default()));
+    match name.len() > 1 && (name == "help" || names.any(|long| long == name)) {
+        true => format!("-{word}"),
+        false => word,
     }
 }
 

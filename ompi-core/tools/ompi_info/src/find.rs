@@ -79,8 +79,12 @@ fn scope(words: &[String], facts: &Facts) -> Result<Scope, String> {
         let is_framework = |word: &str| facts.frameworks.iter().any(|family| family.framework.name == word);
         let next = words.next_if(|next| joined.is_none() && !is_framework(next)).cloned();
         let component = joined.or(next).filter(|component| component != "all");
-        let component = component.map(|component| name::canonical(&component).to_owned());
-        if let Some(component) = &component
+        let component = component.map(|component| match component.as_str() {
+            // What the framework itself has, as Open MPI calls it.
+            "base" => String::new(),
+            name => name::canonical(name).to_owned(),
+        });
+        if let Some(component) = component.as_deref().filter(|component| !component.is_empty())
             && !family.components.iter().any(|info| info.name == component)
         {
             let all = family.components.iter().map(|info| info.name);
@@ -116,6 +120,7 @@ mod tests {
         assert_eq!(ask(&["timer/clock"]), ask(&["timer", "clock"]));
         assert_eq!(ask(&["btl", "timer"]), Ok(Scope::Of(vec![one("btl", None), one("timer", None)])));
         assert_eq!(ask(&["btl", "all"]), ask(&["btl"]));
+        assert_eq!(ask(&["btl", "base"]), Ok(Scope::Of(vec![one("btl", Some(""))])));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! is therefore what is linked, not what a file says.
 
 mod command_line;
+mod config;
 mod facts;
 mod find;
 mod json;
@@ -69,6 +70,10 @@ fn answer(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Stop> {
     }
     if let Some(which) = &arguments.path {
         path::show(which, arguments, out)?;
+        return Ok(0);
+    }
+    if arguments.config {
+        config::show(arguments, out)?;
         return Ok(0);
     }
     // Without values: what xtask stores must not depend on the environment of the build.

@@ -8,7 +8,11 @@ use std::path::{Path, PathBuf};
 /// Writes one folder, or all.
 pub fn show(which: &str, arguments: &Arguments, out: &mut dyn Write) -> Result<(), Stop> {
     let prefix = prefix().map_err(Stop::Failed)?;
-    let folder = |(name, below): &(&'static str, &str)| (*name, prefix.join(below));
+    let folder = |(name, below): &(&'static str, &str)| {
+        // Joining nothing would leave a slash behind.
+        let path = if below.is_empty() { prefix.clone() } else { prefix.join(below) };
+        (*name, path)
+    };
     let all: Vec<(&str, PathBuf)> = FOLDERS.iter().map(folder).collect();
     let wanted: Vec<&(&str, PathBuf)> = all.iter().filter(|(name, _)| which == "all" || *name == which).collect();
     if wanted.is_empty() {

@@ -98,6 +98,38 @@ fn unknown_names_are_refused_with_the_nearest() {
 }
 
 #[test]
+fn one_dash_does_as_well() {
+    let said = run(&["-param", "mpi", "-level", "9"], &[]);
+    assert_eq!((said.status, &said.out), (0, &run(&["--param", "mpi", "--level", "9"], &[]).out));
+    assert_eq!(run(&["-a"], &[]).out, run(&["--all"], &[]).out);
+}
+
+#[test]
+fn what_the_framework_itself_has() {
+    let said = run(&["--param", "btl", "base", "--level", "9"], &[]);
+    assert!(said.out.contains("btl_base_verbose = 0"), "{}{}", said.out, said.err);
+    let said = run(&["--param", "timer", "clock", "--level", "9"], &[]);
+    assert!(said.status == 0 && !said.out.contains("timer_base_verbose"), "{}", said.out);
+}
+
+#[test]
+fn a_file_is_named_with_its_line() {
+    let home = std::env::temp_dir().join(format!("ompi-rs-info-{}", std::process::id()));
+    std::fs::create_dir_all(home.join(".ompi-rs")).unwrap();
+    std::fs::write(home.join(".ompi-rs/mca-params.conf"), "# mine\nmpi_show_components = yes\n").unwrap();
+    let said = run(&["--param", "mpi"], &[("HOME", home.to_str().unwrap())]);
+    let wanted = format!("mpi_show_components = true  (file {}/.ompi-rs/mca-params.conf:2)", home.display());
+    std::fs::remove_dir_all(&home).unwrap();
+    assert!(said.out.contains(&wanted), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn a_library_without_its_facts_says_so() {
+    let said = run(&["--config"], &[]);
+    assert!(said.status == 1 && said.err.contains("components.json"), "{}", said.err);
+}
+
+#[test]
 fn json_is_json() {
     let said = run(&["--all", "--json"], &[("OMPI_MCA_btl", "^tcp")]);
     let whole: Json = serde_json::from_str(&said.out).unwrap();
@@ -134,7 +166,8 @@ fn parsable_lines() {
 #[test]
 fn paths() {
     let prefix = run(&["--path", "prefix"], &[]).out.trim().to_owned();
-    assert_eq!(run(&["--path", "libdir"], &[]).out.trim(), format!("{}/lib", prefix.trim_end_matches('/')));
+    assert!(!prefix.ends_with('/'));
+    assert_eq!(run(&["--path", "libdir"], &[]).out.trim(), format!("{prefix}/lib"));
     assert!(run(&["--path"], &[]).out.contains("sysconfdir: /etc/ompi-rs"));
 }
 

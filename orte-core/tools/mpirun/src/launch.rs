@@ -1,6 +1,6 @@
 //! A job from its segment to its exit status.
 
-use crate::cli::{self, Job, Stdin};
+use crate::cli::{Job, Stdin};
 use crate::files::Files;
 use crate::keeper::{self, ARGUMENT, Orders};
 use crate::outcome::{self, Cause};
@@ -10,15 +10,12 @@ use crate::stdin::{self, Fan};
 use crate::stdio::{Interest, Stream, Streams};
 use crate::tree::Process;
 use crate::wire::{self, Message, Received};
-use crate::{Refusal, program, raw, say, signals, tree};
-use opal_core::mca::source;
+use crate::{Refusal, prepare, program, raw, say, signals, tree};
 use orte_core::segment::RankState;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
-use rustix::process::{Resource, Rlimit};
-use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -26,9 +23,7 @@ use std::time::{Duration, Instant};
 
 /// Runs a job; mpirun's exit status.
 pub fn run(job: Job) -> Result<u8, Refusal> {
-    let search = job.export.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
-    let search = search.or_else(|| std::env::var_os("PATH"));
-    let apps = job.apps.iter().map(|app| prepare(app, search.clone())).collect::<Result<_, _>>()?;
+    let apps = prepare::apps(&job)?;
     if !job.quiet {
         job.notes.iter().for_each(|note| say(note));
     }
@@ -74,13 +69,16 @@ struct Running {
     deadline: Option<Instant>,
 }
 
+/// Who was waited for among streams and readers of standard input, and the answers of all, signals and keeper first.
+type Answers = (Vec<Interest>, Vec<stdin::Interest>, Vec<PollFlags>);
+
 impl Running {
     fn start(job: Job, apps: Vec<keeper::App>) -> Result<Running, Refusal> {
         let failed = |error: &dyn std::fmt::Display| Refusal::system("starting the keeper process", error);
         let ranks = job.ranks();
         let bindings = job.binding.sets()?;
         let files = job.output.directory.as_deref().map(|directory| Files::new(directory, ranks)).transpose()?;
-        let limit = raise_descriptor_limit();
+        let limit = prepare::raise_descriptor_limit();
         let strangers = tree::below(&[]);
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| failed(&errno))?;
         let handled = signals::handled();
@@ -103,7 +101,7 @@ impl Running {
             apps: apps.clone(),
         };
         let mut command = Command::new("/proc/self/exe");
-        command.arg0("mpirun").arg(ARGUMENT).args(orders.encode()).envs(environment(&job));
+        command.arg0("mpirun").arg(ARGUMENT).args(orders.encode()).envs(prepare::environment(&job));
         let keeper = raw::spawn_keeper(&mut command, inherit, handled, limit).map_err(|error| failed(&error))?;
         let deadline = job.timeout_s.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
         Ok(Running {
@@ -151,7 +149,7 @@ impl Running {
     }
 
     /// Sleeps until something happens: the answers for signals, keeper, streams and readers of standard input.
-    fn wait(&self) -> Result<(Vec<Interest>, Vec<stdin::Interest>, Vec<PollFlags>), Errno> {
+    fn wait(&self) -> Result<Answers, Errno> {
         // Of a keeper that is gone nothing more is heard; its slot waits for signals a second time.
         let keeper = if self.phase == Phase::Draining { &self.signals } else { &self.control };
         let mut polls = vec![PollFd::new(&self.signals, PollFlags::IN), PollFd::new(keeper, PollFlags::IN)];
@@ -381,41 +379,6 @@ impl Running {
         }
         Ok(cause.status())
     }
-}
-
-/// Looks for a program where it will be started.
-fn prepare(app: &cli::App, search: Option<OsString>) -> Result<keeper::App, Refusal> {
-    let directory = match &app.wdir {
-        None => PathBuf::new(),
-        Some(wdir) => {
-            let refuse = |error: std::io::Error| Refusal::usage(format!("--wdir {}: {error}", wdir.display()));
-            let directory = std::path::absolute(wdir).map_err(refuse)?;
-            let inside = rustix::fs::access(directory.join("."), rustix::fs::Access::EXEC_OK);
-            inside.map_err(|errno| refuse(errno.into()))?;
-            directory
-        }
-    };
-    let path = program::find(&app.command[0], search, &directory)?;
-    Ok(keeper::App { ranks: app.ranks, path: path.into(), directory: directory.into(), arguments: app.command.clone() })
-}
-
-/// What the ranks get beyond mpirun's own environment; the keeper adds what differs from rank to rank.
-fn environment(job: &Job) -> Vec<(OsString, OsString)> {
-    let mut pairs = job.export.clone();
-    for (name, value) in &job.mca {
-        pairs.push((format!("{}{name}", source::PREFIX).into(), value.into()));
-    }
-    let names: Vec<&str> = job.mca.iter().map(|(name, _)| name.as_str()).collect();
-    pairs.push((source::COMMAND_LINE.into(), names.join(",").into()));
-    pairs
-}
-
-/// Two pipes per rank may be more than the usual limit. Returns the user's limit, which the ranks get.
-fn raise_descriptor_limit() -> Rlimit {
-    let files = rustix::process::getrlimit(Resource::Nofile);
-    // Refused only above the hard limit; then a large job says so when it runs out.
-    let _ = rustix::process::setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });
-    files
 }
 
 /// How long ranks have to end by themselves.

@@ -16,6 +16,7 @@ mod launch;
 mod manual;
 mod outcome;
 mod params;
+mod prepare;
 mod program;
 mod raw;
 mod report;

@@ -1,0 +1,49 @@
+//! What is made ready before the keeper starts: programs found, the ranks' environment, descriptors.
+
+use crate::cli::{App, Job};
+use crate::{Refusal, keeper, program};
+use opal_core::mca::source;
+use rustix::process::{Resource, Rlimit};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Looks for every program of a job where it will be started.
+pub fn apps(job: &Job) -> Result<Vec<keeper::App>, Refusal> {
+    let search = job.export.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+    let search = search.or_else(|| std::env::var_os("PATH"));
+    job.apps.iter().map(|one| app(one, search.clone())).collect()
+}
+
+fn app(app: &App, search: Option<OsString>) -> Result<keeper::App, Refusal> {
+    let directory = match &app.wdir {
+        None => PathBuf::new(),
+        Some(wdir) => {
+            let refuse = |error: std::io::Error| Refusal::usage(format!("--wdir {}: {error}", wdir.display()));
+            let directory = std::path::absolute(wdir).map_err(refuse)?;
+            let inside = rustix::fs::access(directory.join("."), rustix::fs::Access::EXEC_OK);
+            inside.map_err(|errno| refuse(errno.into()))?;
+            directory
+        }
+    };
+    let path = program::find(&app.command[0], search, &directory)?;
+    Ok(keeper::App { ranks: app.ranks, path: path.into(), directory: directory.into(), arguments: app.command.clone() })
+}
+
+/// What the ranks get beyond mpirun's own environment; the keeper adds what differs from rank to rank.
+pub fn environment(job: &Job) -> Vec<(OsString, OsString)> {
+    let mut pairs = job.export.clone();
+    for (name, value) in &job.mca {
+        pairs.push((format!("{}{name}", source::PREFIX).into(), value.into()));
+    }
+    let names: Vec<&str> = job.mca.iter().map(|(name, _)| name.as_str()).collect();
+    pairs.push((source::COMMAND_LINE.into(), names.join(",").into()));
+    pairs
+}
+
+/// Two pipes per rank may be more than the usual limit. Returns the user's limit, which the ranks get.
+pub fn raise_descriptor_limit() -> Rlimit {
+    let files = rustix::process::getrlimit(Resource::Nofile);
+    // Refused only above the hard limit; then a large job says so when it runs out.
+    let _ = rustix::process::setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });
+    files
+}
