@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::status::{ANY_SOURCE, PROC_NULL};
 use core::ffi::{c_int, c_void};
 use opal_core::sync::{AtomicU32, Ordering};
+use orte_core::framework::ess;
 
 rows! {
     /// Makes a key for attributes of communicators. MPI 5.0 §7.7.2.
@@ -153,17 +154,20 @@ const TAG_UB: c_int = 501;
 const IO: c_int = 502;
 const HOST: c_int = 503;
 const WTIME_IS_GLOBAL: c_int = 504;
+const APPNUM: c_int = 505;
 const LASTUSEDCODE: c_int = 506;
 const UNIVERSE_SIZE: c_int = 507;
 
-/// Where the value of a predefined attribute of communicators lies (MPI 5.0 §9.1.2); none for those that this library
-/// does not set: MPI_APPNUM and MPI_UNIVERSE_SIZE are the launcher's to know.
+/// Where the value of a predefined attribute of communicators lies (MPI 5.0 §9.1.2). MPI_APPNUM and MPI_UNIVERSE_SIZE
+/// are the launcher's to know; without one they are not set (MPI 5.0 §11.10.3).
 fn predefined(key: c_int) -> Option<*mut c_void> {
     static TAGS: c_int = c_int::MAX;
     static NO_HOST: c_int = PROC_NULL;
     static ANYONE: c_int = ANY_SOURCE;
     static NO: c_int = 0;
     static LAST_USED_CODE: AtomicU32 = AtomicU32::new(0);
+    static APP: AtomicU32 = AtomicU32::new(0);
+    static UNIVERSE: AtomicU32 = AtomicU32::new(0);
     let at: *const c_int = match key {
         TAG_UB => &raw const TAGS,
         IO => &raw const ANYONE,
@@ -173,6 +177,14 @@ fn predefined(key: c_int) -> Option<*mut c_void> {
             // The program reads through the pointer later, too: the newest value is what it shall find.
             LAST_USED_CODE.store(errhandler::last_used_code() as u32, Ordering::Relaxed);
             (&raw const LAST_USED_CODE).cast()
+        }
+        APPNUM => {
+            APP.store(ess::selected()?.app_number()?, Ordering::Relaxed);
+            (&raw const APP).cast()
+        }
+        UNIVERSE_SIZE => {
+            UNIVERSE.store(ess::selected()?.universe_size()?, Ordering::Relaxed);
+            (&raw const UNIVERSE).cast()
         }
         _ => return None,
     };
