@@ -22,6 +22,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
         ("cplusplus", cplusplus),
         ("pkg-config", pkg_config),
         ("cmake", cmake),
+        ("several-programs", several_programs),
         ("manual", manual),
     ];
     for (name, test) in cases {
@@ -212,6 +213,19 @@ fn cmake(place: &Place) -> Result<Verdict> {
         }
     }
     Ok(Verdict::Passed(String::new()))
+}
+
+/// One job of a C and a C++ program: a single world, and each knows which program it runs.
+fn several_programs(place: &Place) -> Result<Verdict> {
+    shell::output(&mut place.tool("mpicc", &["ring.c", "-o", "first"]))?;
+    shell::output(&mut place.tool("mpicxx", &["ring.cc", "-o", "second"]))?;
+    let mut command = place.tool("mpirun", &["-n", "2", "./first", ":", "-n", "1", "./second"]);
+    let ended = deadline::run(&mut command, RUN_LIMIT, &place.folder.join("log"))?;
+    let wanted = ["rank 0 runs program 0", "rank 1 runs program 0", "rank 2 runs program 1"];
+    match ended.ended_with(0) && wanted.iter().all(|line| ended.out.lines().any(|have| have == *line)) {
+        true => Ok(Verdict::Passed(String::new())),
+        false => Ok(Verdict::Failed(ended.story())),
+    }
 }
 
 /// Every page is without a warning, and names the options that its program's help names.

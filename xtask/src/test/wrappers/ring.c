@@ -5,7 +5,7 @@
 int main(int argc, char **argv)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int rank, size, length, token = -1;
+    int rank, size, length, token = -1, has_app = 0, has_room = 0, *app, *room;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -14,6 +14,12 @@ int main(int argc, char **argv)
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (token != (rank + size - 1) % size)
         MPI_Abort(MPI_COMM_WORLD, 3);
+    /* Which of the programs of one job, and for how many ranks there would be room: the launcher says. */
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &app, &has_app);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &room, &has_room);
+    if (!has_app || !has_room || *room < size)
+        MPI_Abort(MPI_COMM_WORLD, 4);
+    printf("rank %d runs program %d\n", rank, *app);
     printf("ring of %d: %s\n", size, version);
     MPI_Finalize();
     return 0;
