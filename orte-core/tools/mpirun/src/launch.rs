@@ -285,19 +285,28 @@ impl Running {
         if let Some(alive) = self.alive.get_mut(rank as usize) {
             *alive = false;
         }
-        if self.phase == Phase::Running
-            && let Some(cause) = cause
-        {
-            // Another rank's abort is the reason for this end, if there was one.
-            let cause = self.first_abort().unwrap_or(cause);
-            match (finalized, &cause) {
-                // The others came as far as it did, and are most likely about to end: let them write what they have.
-                (true, Cause::Exit(..)) => {
-                    self.cause = Some(cause);
-                    self.phase = Phase::Lingering(Instant::now() + LINGER);
+        match (self.phase, cause) {
+            (Phase::Running, Some(cause)) => {
+                // Another rank's abort is the reason for this end, if there was one.
+                let cause = match self.first_abort() {
+                    Some(abort) if !cause.explains(&abort) => abort,
+                    _ => cause,
+                };
+                match (finalized, &cause) {
+                    // The others came as far as it did, and are most likely about to end: let them write what they have.
+                    (true, Cause::Exit(..)) => {
+                        self.cause = Some(cause);
+                        self.phase = Phase::Lingering(Instant::now() + LINGER);
+                    }
+                    _ => self.fail(cause, true),
                 }
-                _ => self.fail(cause, true),
             }
+            // It died first, but the news of it came second.
+            (Phase::Ending(_), Some(cause)) if self.cause.as_ref().is_some_and(|known| cause.explains(known)) => {
+                self.cause = Some(cause);
+                self.measures.running = self.measures.running.saturating_sub(1);
+            }
+            _ => {}
         }
         if !self.alive.contains(&true) {
             self.finish();

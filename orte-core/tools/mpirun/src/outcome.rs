@@ -67,6 +67,18 @@ impl Cause {
         }
     }
 
+    /// Whether a rank that a signal ended is the reason for another rank's abort: the library there noticed that a peer
+    /// is gone, perhaps before this process did. Not so if the program called MPI_Abort by itself, nor if the signal is
+    /// the one that ranks are asked to end with.
+    pub fn explains(&self, other: &Cause) -> bool {
+        match (self, other) {
+            (Cause::Signal(rank, signal), Cause::Abort(aborted, _, message)) => {
+                rank != aborted && *signal != libc::SIGTERM && !message.starts_with("called ")
+            }
+            _ => false,
+        }
+    }
+
     /// The signal that the remaining ranks get first.
     pub fn signal(&self) -> i32 {
         match self {
@@ -101,6 +113,16 @@ mod tests {
         assert_eq!(end(11, RankState::Started), Some(Cause::Signal(3, 11)));
         let aborted = Cause::of_end(3, 0, RankState::Aborted, Some((5, "x".into())));
         assert_eq!(aborted, Some(Cause::Abort(3, 5, "x".into())));
+    }
+
+    #[test]
+    fn who_died_explains_who_noticed() {
+        let abort = |message: &str| Cause::Abort(1, 58, message.into());
+        assert!(Cause::Signal(0, 9).explains(&abort("MPI_Barrier failed: a peer is gone")));
+        assert!(!Cause::Signal(0, 9).explains(&abort("called MPI_Abort")));
+        assert!(!Cause::Signal(1, 9).explains(&abort("MPI_Barrier failed")));
+        assert!(!Cause::Signal(0, 15).explains(&abort("MPI_Barrier failed")));
+        assert!(!Cause::Exit(0, 1).explains(&abort("MPI_Barrier failed")));
     }
 
     #[test]

@@ -84,6 +84,17 @@ fn a_rank() {
             wire_up(ess);
             std::thread::sleep(std::time::Duration::from_secs(1043));
         }
+        // Rank 1 notices the death of rank 0 by itself, as over a connection, and earlier than mpirun if it can.
+        "noticed" if rank == 0 => {
+            ess.publish(&std::process::id().to_le_bytes()).unwrap();
+            rig::signal("KILL", std::process::id() as i32);
+        }
+        "noticed" => {
+            let pid = u32::from_le_bytes(ess.lookup(0).unwrap().try_into().unwrap());
+            let stat = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            while !stat().is_empty() && !stat().contains(") Z ") {}
+            ess.abort(58, "MPI_Barrier failed: a peer is gone")
+        }
         "called" => ess.abort(7, "called MPI_Abort on MPI_COMM_WORLD with error code 7"),
         "not finalized" => {
             ess.set_state(State::Initialized);
@@ -234,6 +245,16 @@ fn an_error_handler_is_no_abort_call() {
     assert!(ended.err.contains(") called MPI_Abort on MPI_COMM_WORLD with error code 7.\n"), "{}", ended.err);
     // Both called it: nobody else was there to be ended.
     assert!(!ended.err.contains("2 other ranks"), "{}", ended.err);
+}
+
+#[test]
+fn who_died_is_named_and_not_who_noticed() {
+    for _ in 0..5 {
+        let ended = job("2", "noticed", &[]);
+        assert_eq!(ended.status, Some(137), "{}", ended.err);
+        assert!(ended.err.contains("rank 0 (") && ended.err.contains("signal 9"), "{}", ended.err);
+        assert!(!ended.err.contains("MPI_Barrier"), "{}", ended.err);
+    }
 }
 
 #[test]
