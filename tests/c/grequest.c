@@ -4,6 +4,8 @@
  * was given, may call MPI, and their error codes come back from the call that ran them.
  */
 #include "check.h"
+#include <pthread.h>
+#include <unistd.h>
 
 struct work {
     int queries, frees, cancels, told, count, query_code, free_code, cancelled;
@@ -178,9 +180,40 @@ static void mistakes(void)
     MPI_Wait(&q, MPI_STATUS_IGNORE);
 }
 
+/* Another thread does the work while this one waits. */
+static void *labour(void *q)
+{
+    usleep(5000);
+    MPI_Grequest_complete(*(MPI_Request *)q);
+    return NULL;
+}
+
+static void threads(void)
+{
+    struct work w = {.count = 3};
+    pthread_t thread;
+    MPI_Request q, copy;
+    MPI_Status s;
+    int count = -1;
+    for (int i = 0; i < 5; i++) {
+        MPI_Grequest_start(query, release, cancel, &w, &q);
+        copy = q;
+        pthread_create(&thread, NULL, labour, &copy);
+        MPI_Wait(&q, &s);
+        MPI_Get_count(&s, MPI_INT, &count);
+        CHECK(q == MPI_REQUEST_NULL && count == 3);
+        pthread_join(thread, NULL);
+    }
+    CHECK_EQ(w.frees, 5);
+}
+
 int main(int argc, char **argv)
 {
-    start(&argc, &argv, "grequest");
+    int level = -1;
+    check_name = "grequest";
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &check_ranks);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     life();
@@ -189,5 +222,7 @@ int main(int argc, char **argv)
     codes();
     among_others();
     mistakes();
+    if (level == MPI_THREAD_MULTIPLE)
+        threads();
     return finish();
 }

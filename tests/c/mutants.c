@@ -163,6 +163,123 @@ int MPI_Gatherv(const void *a, int n, MPI_Datatype t, void *b, const int *counts
         memmove((double *)b + 1, b, (size_t)(counts[0] - 1) * sizeof(double));
     return code;
 }
+#elif MUTANT == 21 /* mutant 21 attr 1: a duplicate shares the attribute with its parent, no callback asked */
+int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *del, int *key, void *state)
+{
+    return PMPI_Comm_create_keyval(copy == MPI_COMM_NULL_COPY_FN ? copy : MPI_COMM_DUP_FN, del, key, state);
+}
+#elif MUTANT == 22 /* mutant 22 attr 1: the attributes of MPI_COMM_SELF are deleted in the order in which they were set */
+static void *held[3];
+static int holds, keys[3];
+int MPI_Comm_set_attr(MPI_Comm c, int key, void *value)
+{
+    if (c == MPI_COMM_SELF && holds < 3) {
+        keys[holds] = key, held[holds++] = value;
+        if (holds == 3)
+            for (int i = 2; i >= 0; i--)
+                PMPI_Comm_set_attr(c, keys[i], held[i]);
+        return MPI_SUCCESS;
+    }
+    return PMPI_Comm_set_attr(c, key, value);
+}
+#elif MUTANT == 23 /* mutant 23 pt2pt_buffered 2: a buffered send leaves the message where it is */
+int MPI_Bsend(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c)
+{
+    return PMPI_Isend(b, n, t, to, tag, c, &(MPI_Request){MPI_REQUEST_NULL});
+}
+#elif MUTANT == 24 /* mutant 24 grequest 1: the query function is not called for a status that is ignored */
+int MPI_Wait(MPI_Request *q, MPI_Status *s)
+{
+    return s == MPI_STATUS_IGNORE ? PMPI_Request_free(q) : PMPI_Wait(q, s);
+}
+#elif MUTANT == 25 /* mutant 25 pt2pt_persistent 1: a request sends for ever what the buffer held at its first start */
+int MPI_Send_init(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *q)
+{
+    int size;
+    PMPI_Type_size(t, &size);
+    char *copy = calloc((size_t)n + 1, (size_t)size);
+    memcpy(copy, b, (size_t)n * (size_t)(t == MPI_BYTE));
+    return PMPI_Send_init(copy, n, t, to, tag, c, q);
+}
+#elif MUTANT == 26 /* mutant 26 pt2pt_large_counts 1: an exchange in place forgets to save what it sends */
+int MPI_Isendrecv_replace_c(void *b, MPI_Count n, MPI_Datatype t, int to, int sendtag, int from, int recvtag, MPI_Comm c, MPI_Request *q)
+{
+    if (t == MPI_BYTE && n > 0)
+        memset(b, 0, (size_t)n);
+    return PMPI_Isendrecv_replace_c(b, n, t, to, sendtag, from, recvtag, c, q);
+}
+#elif MUTANT == 27 /* mutant 27 request_status 1: looking at all requests completes them */
+int MPI_Request_get_status_all(int n, const MPI_Request *q, int *flag, MPI_Status *s)
+{
+    return PMPI_Testall(n, (MPI_Request *)q, flag, s);
+}
+#elif MUTANT == 28 /* mutant 28 info 1: a copy is the same object */
+int MPI_Info_dup(MPI_Info info, MPI_Info *copy)
+{
+    *copy = info;
+    return MPI_SUCCESS;
+}
+#elif MUTANT == 29 /* mutant 29 group 3: a union sorts its members */
+int MPI_Group_union(MPI_Group a, MPI_Group b, MPI_Group *out)
+{
+    MPI_Group all, none, rest;
+    PMPI_Group_union(a, b, &none);
+    PMPI_Comm_group(MPI_COMM_WORLD, &all);
+    PMPI_Group_difference(all, none, &rest);
+    return PMPI_Group_difference(all, rest, out);
+}
+#elif MUTANT == 30 /* mutant 30 comm_more 3: a communicator for a group has the order of its parent */
+int MPI_Comm_create(MPI_Comm c, MPI_Group g, MPI_Comm *out)
+{
+    int rank;
+    PMPI_Group_rank(g, &rank);
+    return PMPI_Comm_split(c, rank == MPI_UNDEFINED ? MPI_UNDEFINED : 0, 0, out);
+}
+#elif MUTANT == 31 /* mutant 31 handle_int 1: a request becomes another one on the way */
+int MPI_Request_toint(MPI_Request q)
+{
+    return PMPI_Request_toint(q) & 0xffff;
+}
+MPI_Request MPI_Request_fromint(int number)
+{
+    return number == PMPI_Request_toint(MPI_REQUEST_NULL) ? MPI_REQUEST_NULL : PMPI_Request_fromint(number ^ 1);
+}
+#elif MUTANT == 32 /* mutant 32 errhandler 1: a code of the program's has no text of its own */
+int MPI_Add_error_string(int code, const char *text)
+{
+    (void)text;
+    return PMPI_Add_error_string(code, "an error");
+}
+#elif MUTANT == 33 /* mutant 33 env_more 2: an operation that does not commute is taken for one that does */
+int MPI_Op_create_c(MPI_User_function_c *f, int commute, MPI_Op *op)
+{
+    (void)commute;
+    return PMPI_Op_create_c(f, 1, op);
+}
+#elif MUTANT == 34 /* mutant 34 datatype_constructors 1: displacements in bytes are taken for ones in elements */
+int MPI_Type_create_hindexed(int n, const int *lengths, const MPI_Aint *places, MPI_Datatype t, MPI_Datatype *out)
+{
+    MPI_Aint wrong[8];
+    for (int i = 0; i < n && i < 8; i++)
+        wrong[i] = places[i] - places[i] % 8;
+    return PMPI_Type_create_hindexed(n, lengths, wrong, t, out);
+}
+#elif MUTANT == 35 /* mutant 35 datatype_query 1: only whole elements are counted */
+int MPI_Get_elements_c(const MPI_Status *s, MPI_Datatype t, MPI_Count *n)
+{
+    return PMPI_Get_count_c(s, t, n);
+}
+#elif MUTANT == 36 /* mutant 36 coll_large_counts 2: displacements are multiplied twice */
+int MPI_Alltoallw_c(const void *a, const MPI_Count *n, const MPI_Aint *at, const MPI_Datatype *t, void *b, const MPI_Count *m,
+                    const MPI_Aint *to, const MPI_Datatype *u, MPI_Comm c)
+{
+    int size;
+    PMPI_Comm_size(c, &size);
+    MPI_Aint wrong[64];
+    for (int r = 0; r < size && r < 64; r++)
+        wrong[r] = at[r] / 2;
+    return PMPI_Alltoallw_c(a, n, wrong, t, b, m, to, u, c);
+}
 #else
 #error "MUTANT is a number of the list above"
 #endif
