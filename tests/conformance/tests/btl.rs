@@ -10,12 +10,17 @@ use std::time::{Duration, Instant};
 use test_conformance::btl::{Fixture, suite};
 use test_conformance::pair::{self, Pair};
 
-opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd, btl_self, btl_sm];
+opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd, btl_self, btl_sm, btl_tcp];
 
 fn main() {
     // Each test in processes of its own: components are opened once per process.
-    let tests: [(&str, fn()); 4] =
-        [("self", own), ("sm", sm), ("sm refuses strangers", strangers), ("sleep and wake", sleep_and_wake)];
+    let tests: [(&str, fn()); 5] = [
+        ("self", own),
+        ("sm", sm),
+        ("sm refuses strangers", strangers),
+        ("tcp", tcp),
+        ("sleep and wake", sleep_and_wake),
+    ];
     let only = std::env::args().nth(1).filter(|argument| !argument.starts_with('-'));
     for (name, test) in tests.iter().filter(|(name, _)| only.as_deref().is_none_or(|only| name.contains(only))) {
         in_a_child(name, *test);
@@ -65,6 +70,28 @@ fn sm() {
     let side = pair.side;
     let mut fixture =
         Fixture { module, endpoint, side, other: 1 - side, peer: 10 + side, barrier: &mut || pair.barrier() };
+    suite(&mut fixture);
+    pair.end();
+}
+
+/// Over every interface that two processes of one node have in common: the loopback.
+fn tcp() {
+    let mut pair = pair::fork();
+    let side = pair.side;
+    btl::set_realm(btl::Realm { number: 4711, index: side, size: 2, secret: [42; 32] });
+    btl_tcp::COMPONENT.open().expect("it opens");
+    let modules = btl::Component::query(&btl_tcp::COMPONENT).expect("it runs");
+    let own: Vec<u8> = modules.iter().flat_map(|module| module.address()).collect();
+    let address = pair.exchange(&own);
+    let peer = Peer { index: 1 - side, is_self: false, same_node: true, address: &address };
+    let mut reached = modules.iter().filter_map(|module| Some((*module, module.add_peer(peer).expect("it is good")?)));
+    let (module, endpoint) = reached.next().expect("it is reached");
+    assert!(reached.next().is_none(), "one path is enough within a node");
+    pair.barrier();
+    // The polls of the suite are those of one module; the first one looks for all.
+    assert_eq!(module.add_peer(peer).map(drop), Err(opal_core::Error::Exists), "twice");
+    let mut fixture =
+        Fixture { module, endpoint, side, other: 1 - side, peer: 1 - side, barrier: &mut || pair.barrier() };
     suite(&mut fixture);
     pair.end();
 }

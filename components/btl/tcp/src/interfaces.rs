@@ -45,8 +45,8 @@ pub fn choose(all: Vec<Interface>, include: &str, exclude: &str) -> Result<(Vec<
             chosen.push(interface);
         }
     }
-    // The fastest first: matched messages travel on it.
-    chosen.sort_by_key(|interface| core::cmp::Reverse(interface.mbps));
+    // The loopback first, then the fastest: matched messages travel on the first that reaches a peer.
+    chosen.sort_by_key(|interface| (!interface.loopback, core::cmp::Reverse(interface.mbps)));
     Ok((chosen, vain))
 }
 
