@@ -29,6 +29,7 @@ fn check(session: &mut Session, package: &str) -> Verdict {
     command.args(["--quiet", "--error-exitcode=99", "--fair-sched=yes", "--leak-check=full"]);
     // Texts of parameters live as long as the process and are still pointed to; what is lost is a defect.
     command.args(["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]);
+    command.arg(format!("--suppressions={}", session.tree.root.join("tests/valgrind.supp").display()));
     command.arg(plain.get_program()).arg("--test-threads=1");
     LONG.iter().for_each(|test| _ = command.args(["--skip", test]));
     if let Some(folder) = plain.get_current_dir() {
