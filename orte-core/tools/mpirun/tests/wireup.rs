@@ -143,8 +143,8 @@ fn notice(ess: &'static dyn Module) -> ! {
     rig::signal("STOP", deaf);
     rig::signal("KILL", rank_0);
     // Longer than mpirun takes to look for aborts, shorter than it waits for ranks to end.
-    let wake = format!("sleep 0.6; kill -s CONT {deaf}");
-    Command::new("sh").args(["-c", &wake]).spawn().unwrap();
+    let wake = format!("(sleep 0.6; kill -s CONT {deaf}) &");
+    assert!(Command::new("sh").args(["-c", &wake]).status().unwrap().success());
     ess.abort(58, "MPI_Barrier failed: a peer is gone")
 }
 
