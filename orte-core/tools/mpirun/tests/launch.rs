@@ -3,10 +3,10 @@
 mod rig;
 
 use rig::{Run, run};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// A directory that goes away.
 struct Directory(PathBuf);
@@ -21,7 +21,12 @@ impl Directory {
     fn file(&self, name: &str, content: &[u8], mode: u32) -> String {
         let path = self.0.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, content).unwrap();
+        // Another program writes: a child that a test beside this one starts in the meantime would inherit the open
+        // file, and who is to execute it would be told that it is busy.
+        let mut writer = Command::new("sh");
+        let mut writer = writer.args(["-c", "cat > \"$0\""]).arg(&path).stdin(Stdio::piped()).spawn().unwrap();
+        writer.stdin.take().unwrap().write_all(content).unwrap();
+        assert!(writer.wait().unwrap().success());
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         path.to_str().unwrap().to_owned()
     }
