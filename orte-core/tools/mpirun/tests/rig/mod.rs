@@ -19,9 +19,12 @@ pub struct Ended {
 }
 
 impl Run {
-    /// Starts mpirun with these words.
+    /// Starts mpirun with these words. It respects signals that it finds ignored, as everything does that a script starts in
+    /// the background; the tests are about a job in the foreground, wherever they run.
     pub fn start(words: &[&str]) -> Run {
-        Run::start_as(Command::new(env!("CARGO_BIN_EXE_mpirun")).args(words))
+        let mut command = Command::new("env");
+        command.args(["--default-signal=HUP,INT,QUIT,TERM,USR1,USR2", env!("CARGO_BIN_EXE_mpirun")]);
+        Run::start_as(command.args(words))
     }
 
     /// Starts a command that becomes mpirun.
