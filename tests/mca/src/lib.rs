@@ -56,7 +56,7 @@ macro_rules! fake {
     ($module:ident in $framework:ident, named $name:literal, opens $opens:expr, offers $offers:expr, params $params:expr) => {
         #[doc = concat!("Component ", $name, ".")]
         pub mod $module {
-            #[allow(unused_imports)]
+            #[allow(unused_imports)] // only components that decline name it
             use opal_core::mca::Declined;
             opal_core::component! {
                 /// Made for tests.
