@@ -82,6 +82,12 @@ impl Communicator {
         }
     }
 
+    /// Size of [`Communicator::peers`], with one load.
+    #[inline(always)]
+    pub fn peer_count(&self) -> usize {
+        self.peer_contexts.len()
+    }
+
     /// Number of processes in this process's group.
     #[inline(always)]
     pub fn size(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use crate::attr;
 use crate::error::{Class, Fault, Result};
-use crate::handle::Table;
+use crate::handle::{Fixed, Table};
 use crate::status::Status;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -55,6 +55,8 @@ pub const COMBINER_CONTIGUOUS: i32 = Combiner::Contiguous as i32;
 
 static DYNAMIC: Table<Datatype> = Table::new();
 static PREDEFINED: Once<predefined::Set> = Once::new();
+// The same for who only looks at one during a call: one load.
+static BORROWED: Fixed<Datatype, 0x200> = Fixed::new();
 
 impl Datatype {
     /// A new derived datatype, not yet committed, that does not tell how it was made.
@@ -167,7 +169,7 @@ impl core::fmt::Debug for Datatype {
 #[inline(always)]
 pub fn borrow(handle: usize) -> Option<&'static Datatype> {
     match handle {
-        0x200..0x400 => PREDEFINED.get()?.get(handle - 0x200).map(|found| &**found),
+        0x200..0x400 => BORROWED.get(handle - 0x200),
         _ => DYNAMIC.borrow(handle),
     }
 }
@@ -243,5 +245,10 @@ pub fn remove(handle: usize) -> Option<Arc<Datatype>> {
 
 /// Makes the predefined datatypes: once, before anything else of this layer.
 pub fn open() {
-    PREDEFINED.call_once(predefined::Set::new);
+    let set = PREDEFINED.call_once(predefined::Set::new);
+    for index in 0..0x200 {
+        if let Some(datatype) = set.get(index) {
+            BORROWED.set(index, datatype);
+        }
+    }
 }

@@ -167,6 +167,42 @@ impl<T: Send + Sync> Default for Table<T> {
     }
 }
 
+/// Objects with fixed numbers that live as long as the process: looked up with one load.
+pub struct Fixed<T: 'static, const N: usize> {
+    objects: [AtomicPtr<T>; N],
+    lasting: PhantomData<&'static T>,
+}
+
+impl<T: Sync, const N: usize> Fixed<T, N> {
+    /// None is there.
+    pub const fn new() -> Fixed<T, N> {
+        Fixed { objects: [const { AtomicPtr::new(core::ptr::null_mut()) }; N], lasting: PhantomData }
+    }
+
+    /// Makes an object known.
+    ///
+    /// # Panics
+    /// If there is no such number.
+    pub fn set(&self, index: usize, object: &'static T) {
+        // Release pairs with the Acquire in `get`.
+        self.objects[index].store(core::ptr::from_ref(object).cast_mut(), Ordering::Release);
+    }
+
+    /// The object with a number; `None` if there is none.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Option<&'static T> {
+        let at = self.objects.get(index)?.load(Ordering::Acquire);
+        // SAFETY: null, or what `set` was given.
+        unsafe { at.as_ref() }
+    }
+}
+
+impl<T: Sync, const N: usize> Default for Fixed<T, N> {
+    fn default() -> Fixed<T, N> {
+        Fixed::new()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

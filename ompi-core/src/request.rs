@@ -136,12 +136,11 @@ pub fn wait_all(requests: impl IntoIterator<Item = Request>) -> Result<()> {
 }
 
 /// A request for an operation that is under way ([`Kind::Persistent`]: inactive at first).
-#[inline]
+#[inline(always)]
 pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Request> {
-    let Some(index) = reserve() else {
-        return Err(Fault::new(Class::NoMem).because("four million requests are in use already"));
+    let Some((index, slot)) = reserve() else {
+        return Err(no_slot());
     };
-    let slot = slot(index).expect("a reserved slot exists");
     // SAFETY: a slot that was free until now is this thread's alone.
     unsafe { *slot.driver.get() = Some(driver) };
     slot.token.store(token, Ordering::Relaxed);
@@ -155,6 +154,21 @@ pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Req
     // Release: who learns of the handle sees the driver; the handle itself travels by the program's own means.
     slot.word.store(generation | flags, Ordering::Release);
     Ok(Request(generation >> GENERATION_SHIFT << INDEX_BITS | index))
+}
+
+/// As [`create`] for a plain send or receive, with nothing but a few loads and stores: `None` if there may be other
+/// threads or no slot is at hand, and then `create` is to be asked.
+#[inline(always)]
+pub fn create_at_once(driver: &'static dyn Driver) -> Option<Request> {
+    let mut list = LIST.lock_alone()?;
+    let index = list.first;
+    let slot = slot(index)?;
+    list.first = slot.next_free.load(Ordering::Relaxed);
+    // SAFETY: a slot that was free until now is this thread's alone.
+    unsafe { *slot.driver.get() = Some(driver) };
+    let generation = slot.word.load(Ordering::Relaxed) & GENERATION;
+    slot.word.store(generation | ACTIVE, Ordering::Release);
+    Some(Request(generation >> GENERATION_SHIFT << INDEX_BITS | index))
 }
 
 /// Replaces the token that [`create`] was given, before the handle is known to others.
@@ -185,8 +199,15 @@ pub fn complete(id: Id, status: Status) {
     // ACTIVE (1) becomes COMPLETE (2). Release pairs with the Acquire in `is_complete`.
     let before = slot.change(|word| word & !STATE | COMPLETE);
     if before & DETACHED != 0 {
-        slot.take(id.0);
+        end_detached(id);
     }
+}
+
+/// The user freed the request while its operation was under way.
+#[cold]
+#[inline(never)]
+fn end_detached(id: Id) {
+    slot_of(id.0).take(id.0);
 }
 
 struct Slot {
@@ -333,31 +354,45 @@ struct List {
 
 const INDEX_BITS: u32 = 22;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
-const FIRST: u32 = 1024;
-const CHUNKS: usize = (INDEX_BITS - 10) as usize;
+/// Slots in a chunk. All chunks are of one size so that a look-up is a shift and two loads, and a mask.
+const CHUNK: u32 = 1024;
+const CHUNKS: usize = ((INDEX_MASK + 1) / CHUNK) as usize;
 const NONE: u32 = 0;
 /// Slot 1024 of generation 0 is complete for ever.
-const DONE: u32 = FIRST;
+const DONE: u32 = CHUNK;
 
-// Chunk k holds the indices 1024·2^k to 1024·2^(k+1) - 1.
+// Chunk k holds the indices 1024·k to 1024·(k + 1) - 1; handles below 1024 are the standard's, so the first one is never made.
 static SLOTS: [AtomicPtr<Slot>; CHUNKS] = [const { AtomicPtr::new(core::ptr::null_mut()) }; CHUNKS];
-static LIST: Guarded<List> = Guarded::new(List { first: NONE, next: FIRST + 1 });
+static LIST: Guarded<List> = Guarded::new(List { first: NONE, next: DONE + 1 });
 
 #[inline(always)]
 fn slot(index: u32) -> Option<&'static Slot> {
-    if index < FIRST {
-        return None;
-    }
-    let chunk = index.ilog2() - FIRST.ilog2();
     // Acquire pairs with the Release in `grow`.
-    let base = SLOTS.get(chunk as usize)?.load(Ordering::Acquire);
+    let base = SLOTS[(index / CHUNK) as usize % CHUNKS].load(Ordering::Acquire);
     if base.is_null() {
-        return if index == DONE { first_slot() } else { None };
+        return absent(index);
     }
-    // SAFETY: chunk k has 1024·2^k slots and index - 1024·2^k is less than that.
-    let at = unsafe { base.add((index - (FIRST << chunk)) as usize) };
+    // SAFETY: every chunk has CHUNK slots.
+    let at = unsafe { base.add((index % CHUNK) as usize) };
     // SAFETY: chunks are never freed.
     Some(unsafe { &*at })
+}
+
+/// A slot whose chunk was not made: only that of [`done`] is made when it is looked at.
+#[cold]
+#[inline(never)]
+fn absent(index: u32) -> Option<&'static Slot> {
+    if index != DONE {
+        return None;
+    }
+    let _list = LIST.lock();
+    let chunk = (DONE / CHUNK) as usize;
+    // Relaxed: written under the same lock.
+    if SLOTS[chunk].load(Ordering::Relaxed).is_null() {
+        grow(chunk);
+    }
+    // SAFETY: just made; the chunk's first slot.
+    Some(unsafe { &*SLOTS[chunk].load(Ordering::Relaxed) })
 }
 
 /// The slot of a request that is known to be in force.
@@ -383,47 +418,53 @@ fn find_even_freed(handle: usize) -> Option<(&'static Slot, u32)> {
     (same && word & STATE != FREE).then_some((slot, word))
 }
 
-#[inline]
-fn reserve() -> Option<u32> {
+#[inline(always)]
+fn reserve() -> Option<(u32, &'static Slot)> {
     let mut list = LIST.lock();
-    if list.first != NONE {
-        let index = list.first;
-        list.first = slot(index)?.next_free.load(Ordering::Relaxed);
-        return Some(index);
+    let index = list.first;
+    if index == NONE {
+        return list.extend();
     }
-    let index = list.next;
-    if index >> INDEX_BITS != 0 {
-        return None;
+    let slot = slot(index)?;
+    list.first = slot.next_free.load(Ordering::Relaxed);
+    Some((index, slot))
+}
+
+impl List {
+    /// A slot that was never used.
+    #[cold]
+    #[inline(never)]
+    fn extend(&mut self) -> Option<(u32, &'static Slot)> {
+        let index = self.next;
+        if index > INDEX_MASK {
+            return None;
+        }
+        let chunk = (index / CHUNK) as usize;
+        // Relaxed: written under the same lock.
+        if SLOTS[chunk].load(Ordering::Relaxed).is_null() {
+            grow(chunk);
+        }
+        self.next += 1;
+        Some((index, slot(index)?))
     }
-    let chunk = (index.ilog2() - FIRST.ilog2()) as usize;
-    // Relaxed: written under the same lock.
-    if SLOTS[chunk].load(Ordering::Relaxed).is_null() {
-        grow(chunk);
-    }
-    list.next += 1;
-    Some(index)
 }
 
 #[cold]
-fn first_slot() -> Option<&'static Slot> {
-    let _list = LIST.lock();
-    if SLOTS[0].load(Ordering::Relaxed).is_null() {
-        grow(0);
-    }
-    // SAFETY: just made; the chunk's first slot.
-    Some(unsafe { &*SLOTS[0].load(Ordering::Relaxed) })
+#[inline(never)]
+fn no_slot() -> Fault {
+    Fault::new(Class::NoMem).because("four million requests are in use already")
 }
 
 #[cold]
 fn grow(chunk: usize) {
-    let layout = Layout::array::<Slot>((FIRST as usize) << chunk).expect("at most 128 MiB");
+    let layout = Layout::array::<Slot>(CHUNK as usize).expect("64 KiB");
     let layout = layout.align_to(64).expect("64 is a power of two");
     // SAFETY: the layout is not empty.
     let base = unsafe { alloc_zeroed(layout) }.cast::<Slot>();
     if base.is_null() {
         handle_alloc_error(layout);
     }
-    if chunk == 0 {
+    if chunk == (DONE / CHUNK) as usize {
         // SAFETY: all zeros is a slot: free, generation 0, no driver (None is the null pointer).
         let done = unsafe { &*base };
         done.word.store(COMPLETE, Ordering::Relaxed);

@@ -194,6 +194,33 @@ static void packed(void)
     MPI_Type_free(&t);
 }
 
+/* A type whose data is one run that does not begin at the buffer's address: through each way to send and to receive. */
+static void one_run_further_on(void)
+{
+    int out[4] = {1, 2, 3, 4}, one = 1;
+    MPI_Aint displacement = 2 * sizeof(int);
+    MPI_Datatype t;
+    MPI_Type_create_hindexed(1, &one, &displacement, MPI_INT, &t);
+    MPI_Type_commit(&t);
+    for (int way = 0; way < 4; way++) {
+        int in[4] = {0, 0, 0, 0};
+        MPI_Request send, receive;
+        if (way & 1)
+            MPI_Irecv(in, 1, t, previous, way, MPI_COMM_WORLD, &receive);
+        if (way & 2 || !(way & 1))
+            MPI_Isend(out, 1, t, next, way, MPI_COMM_WORLD, &send);
+        else
+            MPI_Send(out, 1, t, next, way, MPI_COMM_WORLD), send = MPI_REQUEST_NULL;
+        if (way & 1)
+            MPI_Wait(&receive, MPI_STATUS_IGNORE);
+        else
+            MPI_Recv(in, 1, t, previous, way, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Wait(&send, MPI_STATUS_IGNORE);
+        CHECK(in[0] == 0 && in[1] == 0 && in[2] == 3 && in[3] == 0);
+    }
+    MPI_Type_free(&t);
+}
+
 int main(int argc, char **argv)
 {
     start(&argc, &argv, "datatype_basic");
@@ -203,6 +230,7 @@ int main(int argc, char **argv)
     every_pair(12);
     every_pair(1200);
     every_pair(262152); /* a little over 1 MiB of data, far more of memory */
+    one_run_further_on();
     freed_while_used();
     packed();
     return finish();

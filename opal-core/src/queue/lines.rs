@@ -97,8 +97,6 @@ pub struct Producer {
     // Bytes of the byte ring ever allocated, and up to where they may be.
     pool_tail: u64,
     pool_limit: u64,
-    // Push the lines of the next message out of this core's cache.
-    demote: bool,
     // pool_tail after the message in each slot.
     marks: [u64; SLOTS as usize],
 }
@@ -107,14 +105,7 @@ impl Producer {
     /// At the start of an empty queue.
     pub fn new(memory: Memory) -> Producer {
         let pool_limit = POOL_BYTES as u64;
-        Producer { memory, tail: 0, limit: SLOTS, pool_tail: 0, pool_limit, demote: false, marks: [0; SLOTS as usize] }
-    }
-
-    /// Whether the lines of the next message are pushed out of this core's cache (`cldemote`), from where the consumer gets
-    /// them sooner: pays when the consumer waits for just this message, doubles the cost of a stream.
-    #[inline(always)]
-    pub fn set_demote(&mut self, demote: bool) {
-        self.demote = demote;
+        Producer { memory, tail: 0, limit: SLOTS, pool_tail: 0, pool_limit, marks: [0; SLOTS as usize] }
     }
 
     /// Whether nothing was pushed yet.
@@ -123,40 +114,74 @@ impl Producer {
         self.tail == 0
     }
 
-    /// Pushes at most [`INLINE_BYTES`] bytes.
+    /// Pushes at most [`INLINE_BYTES`] bytes if there is room as far as is known; says whether. Nothing on the way is a
+    /// call. For `demote` see [`Producer::push`].
     ///
     /// # Safety
     /// `from` is readable for `bytes`.
     #[inline(always)]
-    pub unsafe fn push_inline(&mut self, kind: u8, head: u64, from: *const u8, bytes: usize) -> Result<(), Refused> {
-        assert!(bytes <= INLINE_BYTES);
-        self.reserve()?;
-        let payload = self.memory.slot(self.tail).wrapping_add(8);
+    pub unsafe fn push_at_once(&mut self, kind: u8, head: u64, from: *const u8, bytes: usize, demote: bool) -> bool {
+        let tail = self.tail;
+        if tail == self.limit || bytes > INLINE_BYTES {
+            return false;
+        }
+        let payload = self.memory.slot(tail).wrapping_add(8);
         // SAFETY: the slot has room for `bytes` after its header, and the consumer reads it only after `publish`.
         unsafe { copy_small(payload, from, bytes) };
-        self.publish(kind, bytes as u64, head);
+        self.publish(tail, kind, bytes as u64, head, demote);
+        true
+    }
+
+    /// As [`Producer::push_at_once`], after a look at what the consumer has taken.
+    ///
+    /// # Safety
+    /// `from` is readable for `bytes`, at most [`INLINE_BYTES`].
+    pub unsafe fn push_inline(
+        &mut self,
+        kind: u8,
+        head: u64,
+        from: *const u8,
+        bytes: usize,
+        demote: bool,
+    ) -> Result<(), Refused> {
+        assert!(bytes <= INLINE_BYTES);
+        self.reserve()?;
+        // SAFETY: the caller's promise.
+        let pushed = unsafe { self.push_at_once(kind, head, from, bytes, demote) };
+        debug_assert!(pushed);
         Ok(())
     }
 
     /// Pushes at most [`PAYLOAD_BYTES`] bytes, which `fill` writes to the place that it gets.
+    ///
+    /// `demote`: whether the message's lines are pushed out of this core's cache (`cldemote`), from where the consumer gets
+    /// them sooner: pays when the consumer waits for just this message, doubles the cost of a stream.
     #[inline]
-    pub fn push(&mut self, kind: u8, head: u64, bytes: usize, fill: &mut dyn FnMut(*mut u8)) -> Result<(), Refused> {
+    pub fn push(
+        &mut self,
+        kind: u8,
+        head: u64,
+        bytes: usize,
+        demote: bool,
+        fill: &mut dyn FnMut(*mut u8),
+    ) -> Result<(), Refused> {
         assert!(bytes <= PAYLOAD_BYTES);
         self.reserve()?;
+        let tail = self.tail;
         if bytes <= INLINE_BYTES {
-            fill(self.memory.slot(self.tail).wrapping_add(8));
-            self.publish(kind, bytes as u64, head);
+            fill(self.memory.slot(tail).wrapping_add(8));
+            self.publish(tail, kind, bytes as u64, head, demote);
             return Ok(());
         }
         let offset = self.allocate(bytes)?;
         let at = self.memory.pool.wrapping_add(offset);
         fill(at);
-        if self.demote && bytes <= DEMOTED_BYTES {
+        if demote && bytes <= DEMOTED_BYTES {
             demote_lines(at, bytes);
         }
         // Relaxed: the header's Release covers it.
-        self.memory.place(self.tail).store(offset as u64 | (bytes as u64) << 32, Ordering::Relaxed);
-        self.publish(kind, IN_POOL, head);
+        self.memory.place(tail).store(offset as u64 | (bytes as u64) << 32, Ordering::Relaxed);
+        self.publish(tail, kind, IN_POOL, head, demote);
         prefetch_next(at.wrapping_add(bytes.next_multiple_of(LINE_BYTES)), bytes, self.room_behind(offset, bytes));
         Ok(())
     }
@@ -173,17 +198,17 @@ impl Producer {
     }
 
     #[inline(always)]
-    fn publish(&mut self, kind: u8, length: u64, head: u64) {
-        let parity = u64::from(((self.tail / SLOTS) & 1) ^ 1);
+    fn publish(&mut self, tail: u32, kind: u8, length: u64, head: u64, demote: bool) {
+        let parity = u64::from(((tail / SLOTS) & 1) ^ 1);
         let word = head << 10 | length << 4 | u64::from(kind & 7) << 1 | parity;
         // Release pairs with the Acquire in `peek`.
-        self.memory.header(self.tail).store(word, Ordering::Release);
-        if self.demote {
-            demote_lines(self.memory.slot(self.tail), LINE_BYTES);
+        self.memory.header(tail).store(word, Ordering::Release);
+        if demote {
+            demote_lines(self.memory.slot(tail), LINE_BYTES);
         }
-        self.marks[(self.tail % SLOTS) as usize] = self.pool_tail;
-        self.tail = self.tail.wrapping_add(1);
-        prefetch_for_writing(self.memory.slot(self.tail));
+        self.marks[(tail % SLOTS) as usize] = self.pool_tail;
+        self.tail = tail.wrapping_add(1);
+        prefetch_for_writing(self.memory.slot(tail.wrapping_add(1)));
     }
 
     fn allocate(&mut self, bytes: usize) -> Result<usize, Refused> {

@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use opal_core::framework::btl::{Caps, Endpoint, Peer};
 use opal_core::framework::shmem;
 use opal_core::queue::lines;
-use opal_core::sync::{AtomicBool, Guarded, Once, Ordering};
+use opal_core::sync::{AtomicBool, Guarded, Once};
 use opal_core::{Error, Result, message};
 
 /// Endpoints are local ranks.
@@ -20,8 +20,6 @@ pub struct Sm {
     shmem: &'static dyn shmem::Module,
     pub(crate) outbound: Box<[Once<Outbound>]>,
     pub(crate) receiving: Guarded<Receiving>,
-    // Per rank: something arrived from it since the last message to it.
-    arrived: Box<[AtomicBool]>,
     demotes: bool,
     /// A queue to some peer was found broken while sending; the next poll tells.
     pub(crate) broken: AtomicBool,
@@ -33,28 +31,17 @@ impl Sm {
         let ranks = address.local_size;
         let receiving = Guarded::new(Receiving::new(&inbox, ranks));
         let outbound = (0..ranks).map(|_| Once::new()).collect();
-        let arrived = (0..ranks).map(|_| AtomicBool::new(false)).collect();
         let demotes = params::CLDEMOTE.flag() && lines::can_demote();
         let broken = AtomicBool::new(false);
-        Sm { caps: caps(), address, inbox, shmem, outbound, receiving, arrived, demotes, broken }
+        Sm { caps: caps(), address, inbox, shmem, outbound, receiving, demotes, broken }
     }
 
     /// Something arrived from a rank of the node.
     #[inline(always)]
     pub fn note_arrival(&self, rank: u32) {
-        self.arrived[rank as usize].store(true, Ordering::Relaxed);
-    }
-
-    /// Whether a rank of the node probably waits for the next message to it: it sent one since the last. Asked once per
-    /// message.
-    #[inline(always)]
-    pub fn is_awaited(&self, rank: u32) -> bool {
-        let arrived = &self.arrived[rank as usize];
-        let awaited = self.demotes && arrived.load(Ordering::Relaxed);
-        if awaited {
-            arrived.store(false, Ordering::Relaxed);
+        if let Some(outbound) = self.outbound.get(rank as usize).and_then(|place| place.get()) {
+            outbound.note_arrival();
         }
-        awaited
     }
 
     /// Its own inbox.
@@ -94,7 +81,7 @@ impl Sm {
         }
         let segment = self.shmem.attach(&address.inbox)?;
         let inbox = Inbox::new(Shared::of(segment), address.local_size).ok_or(Error::Malformed)?;
-        place.call_once(|| Outbound::new(inbox, rank, self.address.local_rank, peer.index));
+        place.call_once(|| Outbound::new(inbox, self.address.local_rank, peer.index, self.demotes));
         self.receiving.lock().admit(rank, peer.index);
         opal_core::wait::add_local_rank(&address.cores, address.registered);
         Ok(Some(Endpoint(rank)))

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::module::Sm;
+use crate::send::Outbound;
 use alloc::vec::Vec;
 use opal_core::Result;
 use opal_core::framework::btl::{AmId, Arrived, Caps, Endpoint, Full, Module, Peer};
@@ -61,6 +62,23 @@ pub fn payload<'a>(peeked: &Peeked) -> Foreign<'a> {
     unsafe { Foreign::new(peeked.at, peeked.bytes) }
 }
 
+impl Sm {
+    /// # Safety
+    /// `payload` is readable for `bytes`.
+    #[inline(never)]
+    unsafe fn send_slowly(
+        &self,
+        to: &Outbound,
+        am: AmId,
+        head: u64,
+        payload: *const u8,
+        bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        // SAFETY: the caller's promise.
+        to.with(self, |producer, awaited| unsafe { producer.push_inline(am, head, payload, bytes, awaited) })
+    }
+}
+
 impl Module for Sm {
     fn caps(&self) -> &Caps {
         self.abilities()
@@ -94,7 +112,11 @@ impl Module for Sm {
             return Err(Full);
         };
         // SAFETY: `payload` is readable for `bytes` by the caller's promise.
-        outbound.with(self, |producer| unsafe { producer.push_inline(am, head, payload, bytes) })
+        if outbound.at_once(|producer, awaited| unsafe { producer.push_at_once(am, head, payload, bytes, awaited) }) {
+            return Ok(());
+        }
+        // SAFETY: `payload` is readable for `bytes` by the caller's promise.
+        unsafe { self.send_slowly(outbound, am, head, payload, bytes) }
     }
 
     fn send(
@@ -108,7 +130,7 @@ impl Module for Sm {
         let Some(outbound) = self.outbound.get(to.0 as usize).and_then(|place| place.get()) else {
             return Err(Full);
         };
-        outbound.with(self, |producer| producer.push(am, head, bytes, fill))
+        outbound.with(self, |producer, awaited| producer.push(am, head, bytes, awaited, fill))
     }
 
     fn poll(&self) -> usize {

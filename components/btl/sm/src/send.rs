@@ -11,29 +11,48 @@ pub struct Outbound {
     inbox: Inbox,
     producer: Guarded<Producer>,
     own_rank: u32,
-    rank: u32,
     closed: AtomicBool,
+    // Something arrived from the peer since the last message to it.
+    heard: AtomicBool,
+    demotes: bool,
     /// The caller's number for the peer.
     pub peer: u32,
 }
 
 impl Outbound {
-    /// To the owner of `inbox`, rank `rank` of this node, from rank `own_rank`.
-    pub fn new(inbox: Inbox, rank: u32, own_rank: u32, peer: u32) -> Outbound {
+    /// To the owner of `inbox`, whom the caller knows as `peer`, from rank `own_rank` of this node. `demotes`: whether the core
+    /// can push lines out of its cache.
+    pub fn new(inbox: Inbox, own_rank: u32, peer: u32, demotes: bool) -> Outbound {
         let producer = Guarded::new(Producer::new(inbox.queue(own_rank)));
-        Outbound { inbox, producer, own_rank, rank, closed: AtomicBool::new(false), peer }
+        let (closed, heard) = (AtomicBool::new(false), AtomicBool::new(false));
+        Outbound { inbox, producer, own_rank, closed, heard, demotes, peer }
     }
 
-    /// Runs `push` on the queue and sees to it that the receiver notices.
+    /// Something arrived from the peer.
     #[inline(always)]
-    pub fn with(&self, sm: &Sm, push: impl FnOnce(&mut Producer) -> Result<(), Refused>) -> Result<(), Full> {
+    pub fn note_arrival(&self) {
+        self.heard.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the peer probably waits for the next message to it: it sent one since the last. Asked once per message.
+    #[inline(always)]
+    fn is_awaited(&self) -> bool {
+        let awaited = self.demotes && self.heard.load(Ordering::Relaxed);
+        if awaited {
+            self.heard.store(false, Ordering::Relaxed);
+        }
+        awaited
+    }
+
+    /// Runs `push` on the queue, with whether the peer waits for just this message, and sees to it that the receiver notices.
+    #[inline(always)]
+    pub fn with(&self, sm: &Sm, push: impl FnOnce(&mut Producer, bool) -> Result<(), Refused>) -> Result<(), Full> {
         if self.is_closed() {
             return Err(Full);
         }
         let mut producer = self.producer.lock();
-        producer.set_demote(sm.is_awaited(self.rank));
         let first = producer.is_new();
-        if let Err(why) = push(&mut producer) {
+        if let Err(why) = push(&mut producer, self.is_awaited()) {
             return self.refused(sm, why);
         }
         if first {
@@ -41,6 +60,18 @@ impl Outbound {
         }
         self.inbox.wake();
         Ok(())
+    }
+
+    /// As [`Outbound::with`] for the fast call, when one thread uses the library: nothing on the way is a call, so that no
+    /// register is saved. `false`: ask `with`, which also finds out why.
+    #[inline(always)]
+    pub fn at_once(&self, push: impl FnOnce(&mut Producer, bool) -> bool) -> bool {
+        let Some(mut producer) = self.producer.lock_alone() else { return false };
+        if self.is_closed() || producer.is_new() || !push(&mut producer, self.is_awaited()) {
+            return false;
+        }
+        self.inbox.wake();
+        true
     }
 
     /// Nothing is sent any more.

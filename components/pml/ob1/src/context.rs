@@ -86,18 +86,39 @@ pub struct Context {
     pub early: Vec<(Envelope, Message)>,
     /// The communicator is gone, but receives are still posted.
     pub closing: bool,
+    // Number of ranks while the communicator is in use and rank and process index are the same; 0 otherwise.
+    plain: u32,
 }
 
 impl Context {
     /// Known to nobody yet.
     pub fn new() -> Context {
-        Context { members: None, lanes: [Matcher::new(0), Matcher::new(0)], early: Vec::new(), closing: false }
+        Context {
+            members: None,
+            lanes: [Matcher::new(0), Matcher::new(0)],
+            early: Vec::new(),
+            closing: false,
+            plain: 0,
+        }
     }
 
     /// The communicator is complete.
     pub fn connect(&mut self, peers: &[u32]) {
-        self.members = Some(Members::new(peers));
+        let members = Members::new(peers);
+        self.plain = if let Members::Identity(size) = members { size } else { 0 };
+        self.members = Some(members);
         self.lanes = [Matcher::new(peers.len()), Matcher::new(peers.len())];
+    }
+
+    /// The communicator is gone.
+    pub fn close(&mut self) {
+        (self.closing, self.plain) = (true, 0);
+    }
+
+    /// [`Context::lane`] if the communicator is in use and the rank of `process` in it is its index.
+    #[inline(always)]
+    pub fn plain_lane(&mut self, process: u32, collective: bool) -> Option<&mut Matcher<Receive, Message>> {
+        (process < self.plain).then(|| &mut self.lanes[usize::from(collective)])
     }
 
     /// Whether the communicator is complete.

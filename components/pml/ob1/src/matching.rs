@@ -165,6 +165,69 @@ impl<P: Default, U> Matcher<P, U> {
         Some(self.unpost(found))
     }
 
+    /// The receive that a message from `source` with `tag` matches, if that is the first one posted for the source and none
+    /// is posted for any source: what nearly every message meets. [`Matcher::settle_first`] takes it.
+    #[inline(always)]
+    pub fn first(&mut self, source: u32, tag: i32) -> Option<&mut P> {
+        let first = self.sources.get(source as usize)?.posted.first;
+        if self.wild.first != NONE {
+            return None;
+        }
+        let posted = self.posted.get_mut(first as usize)?;
+        posted.tag.takes(tag).then_some(&mut posted.receive)
+    }
+
+    /// Takes the receive that [`Matcher::first`] returned. Its place in the table keeps the value until it is used again and is
+    /// then overwritten without being dropped: it must own nothing.
+    #[inline(always)]
+    pub fn settle_first(&mut self, source: u32) {
+        let list = &mut self.sources[source as usize].posted;
+        let number = list.first;
+        let posted = &mut self.posted[number as usize];
+        let next = posted.next;
+        posted.order = 0;
+        posted.next = self.free;
+        self.free = number;
+        self.in_use -= 1;
+        list.first = next;
+        match self.posted.get_mut(next as usize) {
+            Some(next) => next.previous = NONE,
+            None => list.last = NONE,
+        }
+    }
+
+    /// Whether [`Matcher::post_at_once`] may be called: nothing has arrived that a receive could match, and there is a
+    /// place for one.
+    #[inline(always)]
+    pub fn takes_at_once(&self) -> bool {
+        self.arrivals.first == NONE && self.free != NONE
+    }
+
+    /// As [`Matcher::post`], from one source, when [`Matcher::takes_at_once`].
+    #[inline(always)]
+    pub fn post_at_once(&mut self, source: u32, tag: Tag, receive: P) -> u32 {
+        let number = self.free;
+        let list = &mut self.sources[source as usize].posted;
+        let previous = list.last;
+        list.last = number;
+        match self.posted.get_mut(previous as usize) {
+            Some(previous) => previous.next = number,
+            None => list.first = number,
+        }
+        self.order += 1;
+        self.in_use += 1;
+        let place = &mut self.posted[number as usize];
+        self.free = place.next;
+        place.next = NONE;
+        place.previous = previous;
+        place.source = source;
+        place.tag = tag;
+        place.order = self.order;
+        // Nothing is dropped: what `settle_first` left there owns nothing, and `unpost` leaves the default.
+        core::mem::forget(core::mem::replace(&mut place.receive, receive));
+        number
+    }
+
     /// Takes a posted receive back.
     pub fn cancel(&mut self, number: u32) -> P {
         self.unpost(number)

@@ -33,8 +33,9 @@ pub struct Place {
     convertor: Option<Box<Convertor>>,
 }
 
+/// Where a run of it begins.
 #[derive(Clone, Copy)]
-struct Address(*mut u8);
+pub struct Address(*mut u8);
 
 impl Default for Address {
     fn default() -> Address {
@@ -52,9 +53,29 @@ impl Place {
     /// The data is readable (to send) or writable (to receive) until the place is dropped.
     #[inline(always)]
     unsafe fn new(data: &Data<'_>) -> Place {
-        // SAFETY: the caller's promise.
-        let convertor = if data.contiguous().is_some() { None } else { Some(unsafe { boxed_convertor(data) }) };
-        Place { at: Address(data.at), bytes: data.bytes(), convertor }
+        let (at, convertor) = match data.contiguous() {
+            Some(run) => (run, None),
+            // SAFETY: the caller's promise.
+            None => (data.at, Some(unsafe { boxed_convertor(data) })),
+        };
+        Place { at: Address(at), bytes: data.bytes(), convertor }
+    }
+
+    /// Writes a message of a few bytes that fits, to one run, without a call; says whether it was one.
+    #[inline(always)]
+    pub fn write_short(&self, from: Foreign<'_>) -> bool {
+        let short = from.len() <= SHORT_BYTES.min(self.bytes) && self.convertor.is_none();
+        if short {
+            // SAFETY: the run is writable for `bytes` by the contract of `new`, and the message is not longer.
+            unsafe { copy_small(self.at.0, from.as_ptr(), from.len()) };
+        }
+        short
+    }
+
+    /// A run.
+    #[inline(always)]
+    pub fn run(at: Address, bytes: usize) -> Place {
+        Place { at, bytes, convertor: None }
     }
 
     /// Bytes of data.
@@ -137,7 +158,8 @@ impl Place {
 pub struct Fast<'a, 'd> {
     data: &'a Data<'d>,
     bytes: usize,
-    contiguous: bool,
+    // Where it lies if it is one run.
+    run: Option<*mut u8>,
 }
 
 impl<'a, 'd> Fast<'a, 'd> {
@@ -145,7 +167,7 @@ impl<'a, 'd> Fast<'a, 'd> {
     /// The data is readable (to send) or writable (to receive) as long as this lives.
     #[inline(always)]
     unsafe fn new(data: &'a Data<'d>) -> Fast<'a, 'd> {
-        Fast { data, bytes: data.bytes(), contiguous: data.contiguous().is_some() }
+        Fast { data, bytes: data.bytes(), run: data.contiguous() }
     }
 
     /// Bytes of data.
@@ -157,14 +179,14 @@ impl<'a, 'd> Fast<'a, 'd> {
     /// Whether it is one run.
     #[inline(always)]
     pub fn is_contiguous(&self) -> bool {
-        self.contiguous
+        self.run.is_some()
     }
 
     /// Sends all of it as one message.
     #[inline(always)]
     pub fn send(&self, link: &Link, am: AmId, head: u64) -> core::result::Result<(), Full> {
-        if self.contiguous {
-            return send_run(link, am, head, self.data.at, self.bytes);
+        if let Some(at) = self.run {
+            return send_run(link, am, head, at, self.bytes);
         }
         // SAFETY: readable while this lives, by the contract of `new`.
         unsafe { Place::new(self.data) }.send_whole(link, am, head)
@@ -173,8 +195,8 @@ impl<'a, 'd> Fast<'a, 'd> {
     /// Writes what fits to one run.
     #[inline(always)]
     pub fn write(&self, from: Foreign<'_>) {
-        debug_assert!(self.contiguous);
-        copy_any(self.data.at, from.as_ptr(), from.len().min(self.bytes));
+        let Some(at) = self.run else { return };
+        copy_any(at, from.as_ptr(), from.len().min(self.bytes));
     }
 }
 
@@ -195,7 +217,7 @@ fn send_run(link: &Link, am: AmId, head: u64, at: *mut u8, bytes: usize) -> core
 /// Copies between a user's buffer and a transport's. Private to this file, whose callers have the right to both.
 #[inline(always)]
 fn copy_any(to: *mut u8, from: *const u8, bytes: usize) {
-    if bytes <= 64 {
+    if bytes <= SHORT_BYTES {
         // SAFETY: both valid for `bytes`: one by the contract of `Place::new` or `Fast::new` and the checks of lengths
         // before the call, the other by the transport's.
         unsafe { copy_small(to, from, bytes) };
@@ -316,8 +338,14 @@ impl Module for Ob1 {
         request::handles::wait(&mut handle)?.deliver(status)
     }
 
+    #[inline]
     unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, lane: Lane<'_>) -> Result<Request> {
         progress::flush();
+        if let Some(at) = data.contiguous()
+            && let Some(request) = recv::start_at_once(Address(at), data.bytes(), source, tag, lane)
+        {
+            return Ok(request);
+        }
         // SAFETY: writable until the request completes by the caller's promise.
         recv::start(unsafe { Place::new(data) }, source, tag, lane)
     }
@@ -338,6 +366,9 @@ impl Module for Ob1 {
         recv::start_matched(unsafe { Place::new(data) }, message)
     }
 }
+
+/// What [`copy_small`] copies.
+const SHORT_BYTES: usize = 64;
 
 #[cfg(ompi_direct = "pml/ob1")]
 ompi_core::direct_pml!(Ob1);

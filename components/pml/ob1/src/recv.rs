@@ -3,7 +3,7 @@
 use crate::context::Receive;
 use crate::link;
 use crate::matching::Tag;
-use crate::raw::Place;
+use crate::raw::{Address, Place};
 use crate::state::STATE;
 use crate::wire;
 use ompi_core::error::{Class, Fault, Result};
@@ -35,8 +35,29 @@ pub fn tag(tag: i32) -> Tag {
     if tag == ANY_TAG { Tag::Any } else { Tag::Only(tag) }
 }
 
-/// Starts a receive.
+/// Starts a receive of one run from one source if nothing stands in the way: one thread, no message that nobody waited for,
+/// room at hand. `None`: [`start`] does it. There is no call on the way, as in `arrive::hand_over`.
 #[inline(always)]
+pub fn start_at_once(at: Address, bytes: usize, from: i32, with: i32, lane: Lane<'_>) -> Option<Request> {
+    // ANY_SOURCE and PROC_NULL are negative.
+    let source = u32::try_from(from).ok()?;
+    if link::any_dead() {
+        return None;
+    }
+    let mut state = STATE.lock_alone()?;
+    let matcher = state.context(lane.comm.context)?.lane(lane.collective);
+    if !matcher.takes_at_once() {
+        return None;
+    }
+    let request = request::create_at_once(&RECEIVES)?;
+    let receive = Receive { place: Place::run(at, bytes), request: request.id() };
+    let place = matcher.post_at_once(source, tag(with), receive);
+    request::set_token(request.id(), wire::lane(lane.comm.context, lane.collective) | u64::from(place) << 32);
+    Some(request)
+}
+
+/// Starts a receive.
+#[inline(never)]
 pub fn start(place: Place, from: i32, with: i32, lane: Lane<'_>) -> Result<Request> {
     let request = request::create(Kind::Recv, &RECEIVES, 0)?;
     let id = request.id();

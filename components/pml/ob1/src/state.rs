@@ -83,7 +83,7 @@ impl State {
         for collective in [false, true] {
             while context.lane(collective).take_any().is_some() {}
         }
-        context.closing = true;
+        context.close();
         self.close_if_idle(number);
     }
 

@@ -21,7 +21,7 @@ pub fn data<'a>(at: *mut u8, count: usize, datatype: &'a Type, argument: &'stati
 /// Checks a destination rank against its communicator: a rank of it or MPI_PROC_NULL.
 #[inline(always)]
 pub fn rank_to(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
-    match (rank as u32 as usize) < comm.peers().size() || rank == PROC_NULL {
+    match (rank as u32 as usize) < comm.peer_count() || rank == PROC_NULL {
         true => Ok(()),
         false => Err(bad_rank(rank, comm, "", Class::Rank).argument(argument)),
     }
@@ -30,7 +30,7 @@ pub fn rank_to(rank: i32, comm: &Communicator, argument: &'static str) -> Result
 /// Checks a source rank: as [`rank_to`], or MPI_ANY_SOURCE.
 #[inline(always)]
 pub fn rank_from(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
-    match (rank as u32 as usize) < comm.peers().size() || rank == PROC_NULL || rank == ANY_SOURCE {
+    match (rank as u32 as usize) < comm.peer_count() || rank == PROC_NULL || rank == ANY_SOURCE {
         true => Ok(()),
         false => Err(bad_rank(rank, comm, " nor MPI_ANY_SOURCE", Class::Rank).argument(argument)),
     }
