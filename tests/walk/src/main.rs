@@ -1,4 +1,5 @@
-//! One blocking send of eight bytes from rank 0 to rank 1, which already waits for it: the walk of ARCHITECTURE.md.
+//! Blocking sends of eight bytes from rank 0 to rank 1, which already waits for them: the walk of ARCHITECTURE.md. Two,
+//! because the first one also makes the sender known to the receiver.
 //!
 //! `cargo xtask test walk` runs it under callgrind and compares who calls whom with what the page says. The program
 //! calls the C functions, as C would.
@@ -34,12 +35,16 @@ fn main() {
     must("MPI_Init", unsafe { PMPI_Init(core::ptr::null_mut(), core::ptr::null_mut()) });
     match comm::world().rank {
         0 => {
-            receive(1, GO);
-            send(1, VALUE, 42.0);
+            for value in [41.0, 42.0] {
+                receive(1, GO);
+                send(1, VALUE, value);
+            }
         }
         1 => {
-            send(0, GO, 0.0);
-            assert_eq!(receive(0, VALUE), 42.0);
+            for value in [41.0, 42.0] {
+                send(0, GO, 0.0);
+                assert_eq!(receive(0, VALUE), value);
+            }
         }
         _ => {}
     }
