@@ -52,9 +52,12 @@ impl Place {
     /// The data is readable (to send) or writable (to receive) until the place is dropped.
     #[inline(always)]
     unsafe fn new(data: &Data<'_>) -> Place {
-        // SAFETY: the caller's promise.
-        let convertor = if data.contiguous().is_some() { None } else { Some(unsafe { boxed_convertor(data) }) };
-        Place { at: Address(data.at), bytes: data.bytes(), convertor }
+        let (at, convertor) = match data.contiguous() {
+            Some(at) => (at, None),
+            // SAFETY: the caller's promise.
+            None => (data.at, Some(unsafe { boxed_convertor(data) })),
+        };
+        Place { at: Address(at), bytes: data.bytes(), convertor }
     }
 
     /// Bytes of data.
@@ -137,7 +140,8 @@ impl Place {
 pub struct Fast<'a, 'd> {
     data: &'a Data<'d>,
     bytes: usize,
-    contiguous: bool,
+    // Where it lies if it is one run, which need not begin at the buffer's address.
+    run: Option<*mut u8>,
 }
 
 impl<'a, 'd> Fast<'a, 'd> {
@@ -145,7 +149,7 @@ impl<'a, 'd> Fast<'a, 'd> {
     /// The data is readable (to send) or writable (to receive) as long as this lives.
     #[inline(always)]
     unsafe fn new(data: &'a Data<'d>) -> Fast<'a, 'd> {
-        Fast { data, bytes: data.bytes(), contiguous: data.contiguous().is_some() }
+        Fast { data, bytes: data.bytes(), run: data.contiguous() }
     }
 
     /// Bytes of data.
@@ -157,24 +161,25 @@ impl<'a, 'd> Fast<'a, 'd> {
     /// Whether it is one run.
     #[inline(always)]
     pub fn is_contiguous(&self) -> bool {
-        self.contiguous
+        self.run.is_some()
     }
 
     /// Sends all of it as one message.
     #[inline(always)]
     pub fn send(&self, link: &Link, am: AmId, head: u64) -> core::result::Result<(), Full> {
-        if self.contiguous {
-            return send_run(link, am, head, self.data.at, self.bytes);
+        if let Some(at) = self.run {
+            return send_run(link, am, head, at, self.bytes);
         }
         // SAFETY: readable while this lives, by the contract of `new`.
         unsafe { Place::new(self.data) }.send_whole(link, am, head)
     }
 
-    /// Writes what fits to one run.
+    /// Writes what fits if it is one run, and nothing otherwise.
     #[inline(always)]
     pub fn write(&self, from: Foreign<'_>) {
-        debug_assert!(self.contiguous);
-        copy_any(self.data.at, from.as_ptr(), from.len().min(self.bytes));
+        if let Some(at) = self.run {
+            copy_any(at, from.as_ptr(), from.len().min(self.bytes));
+        }
     }
 }
 
