@@ -36,7 +36,8 @@ const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the queue does.
-pub const FORMAT: &str = "btl/sm 2: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length; words";
+pub const FORMAT: &str =
+    "btl/sm 2: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length; words";
 
 /// Hash (FNV-1a) of the format and its sizes.
 pub const WIRE_ID: u32 = {

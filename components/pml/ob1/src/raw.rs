@@ -15,7 +15,7 @@ use ompi_core::request::{self, Request};
 use ompi_core::status::{PROC_NULL, Status};
 use opal_core::datatype::Convertor;
 use opal_core::framework::btl::{AmId, Full};
-use opal_core::framework::memcpy;
+use opal_core::framework::{memcpy, smsc};
 use opal_core::mem::Foreign;
 use opal_core::progress;
 use opal_core::queue::small::copy_small;
@@ -64,6 +64,11 @@ impl Place {
     #[inline(always)]
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Where it lies, if it is one run.
+    pub fn run(&self) -> Option<Run> {
+        self.convertor.is_none().then_some(Run { at: self.at, bytes: self.bytes })
     }
 
     /// Writes what fits, from the beginning; returns how many bytes.
@@ -133,6 +138,37 @@ impl Place {
                 }
             }
         })
+    }
+}
+
+/// A place that is one run, for copies that are made without the state's lock. Used only while the place's operation is
+/// under way.
+#[derive(Clone, Copy)]
+pub struct Run {
+    at: Address,
+    bytes: usize,
+}
+
+impl Run {
+    /// Its address, as a peer is told.
+    pub fn address(&self) -> u64 {
+        self.at.0 as u64
+    }
+
+    /// Fills a part of it from a peer's memory.
+    pub fn pull(&self, way: &smsc::Way, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
+        let to = self.at.0.wrapping_add(offset);
+        // SAFETY: a part of the place, which is writable while its operation is under way.
+        unsafe { way.module.copy_from(way.peer, remote, to, bytes) }
+    }
+
+    /// Writes a part of it to a peer's memory.
+    pub fn push(&self, way: &smsc::Way, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
+        let from = self.at.0.wrapping_add(offset);
+        // SAFETY: a part of the place, which is readable while its operation is under way.
+        unsafe { way.module.copy_to(way.peer, remote, from, bytes) }
     }
 }
 
