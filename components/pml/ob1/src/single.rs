@@ -7,6 +7,8 @@
 //! receiver when it is done with its own. So a side that is busy outside of MPI costs nothing. The sender says when
 //! what it claimed is *shared*; the receiver acknowledges when everything is there.
 //!
+//! While other copies wait here, nobody has a half: the whole message belongs to who changes the word first.
+//!
 //! The word holds the receiver's cookie beside its state, so that a share that is looked at late, when the word already
 //! serves another message, claims nothing. Without a word (all are in use, no memory is shared) the receiver reads all.
 //! Where a copy fails (memory that the kernel does not let others see) the receiver has the message sent in fragments.
@@ -123,7 +125,7 @@ impl Pull {
 impl State {
     /// Begins to receive in a single copy.
     pub fn pull(&mut self, link: &Link, mut pull: Pull, request: Id) {
-        let begin = middle(&pull);
+        let begin = if self.copies.is_empty() { middle(&pull) } else { 0 };
         let word = if begin < pull.wanted { link.take_word() } else { None };
         if word.is_some() {
             pull.end = begin;
@@ -193,7 +195,13 @@ impl State {
         let way = link.copier?;
         let most = way.module.caps().max_bytes;
         match &mut operation.work {
-            Work::Pulling(pull) if pull.got < pull.end && !pull.failed => {
+            Work::Pulling(pull) if !pull.failed => {
+                if pull.end == 0 && pull.written.is_none() && claim(link, true, pull.word?, cookie, RECEIVERS) {
+                    pull.end = pull.wanted;
+                }
+                if pull.got == pull.end {
+                    return None;
+                }
                 let (run, offset, bytes) = (pull.run, pull.got, most.min(pull.end - pull.got));
                 let remote = pull.remote.saturating_add(offset as u64);
                 Some(Step { cookie, way, run, remote, offset, bytes, pulls: true })
@@ -299,11 +307,11 @@ impl Step {
     }
 }
 
-// So that the second half begins on a page of the receiver's and no page is written by both.
+// The receiver begins earlier, and is waited for less. No page of its place is written by both.
 fn middle(pull: &Pull) -> usize {
     let begins = pull.run.address();
-    let middle = (begins + pull.wanted as u64 / 2).next_multiple_of(PAGE) - begins;
-    (middle as usize).min(pull.wanted)
+    let middle = begins.saturating_add(pull.wanted as u64 / 2 + HEAD_START) / PAGE * PAGE;
+    (middle.saturating_sub(begins) as usize).min(pull.wanted)
 }
 
 // Makes an open word ours. It may hold anything: the other side writes it, too.
@@ -321,4 +329,6 @@ const STATE_BITS: u32 = 2;
 const OPEN: u64 = 1;
 const RECEIVERS: u64 = 2;
 const SENDERS: u64 = 3;
+/// What the receiver copies while its share is on the way.
+const HEAD_START: u64 = 4096;
 const PAGE: u64 = 4096;
