@@ -7,11 +7,11 @@ use crate::errhandler::Errhandler;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process::{self, Process};
-use crate::{attr, buffer, comm, datatype};
+use crate::{addresses, attr, buffer, comm, datatype};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::framework::{btl, shmem};
+use opal_core::framework::{btl, shmem, smsc};
 use opal_core::mca::{self, Framework, image, source};
 use opal_core::sync::{AtomicU32, Once, Ordering, raise_threads};
 use opal_core::{message, params, progress, sys, wait};
@@ -182,13 +182,22 @@ fn start() -> opal_core::Result<&'static dyn ess::Module> {
         let ess::Identity { job, rank, size, .. } = environment.identity();
         btl::set_realm(btl::Realm { number: job, index: rank, size, secret });
     }
+    smsc::select(environment.launcher())?;
     bml::select()?;
     pml::select()?;
     let bml = bml::selected().ok_or(opal_core::Error::NotFound)?;
-    environment.publish(&bml.addresses())?;
+    environment.publish(&published(bml))?;
     process::open(processes(environment)?);
     comm::open(environment.identity())?;
     Ok(environment)
+}
+
+fn published(bml: &dyn bml::Module) -> Vec<u8> {
+    let mut list = bml.addresses();
+    if let Some(smsc::Selected { name, module }) = smsc::selected() {
+        addresses::push(&mut list, &format!("{}/{name}", smsc::FRAMEWORK.name), &module.address());
+    }
+    list
 }
 
 fn processes(environment: &dyn ess::Module) -> opal_core::Result<Vec<Process>> {

@@ -14,7 +14,7 @@ pub struct Process {
     pub is_self: bool,
     /// On this process's node.
     pub same_node: bool,
-    /// What its BML published.
+    /// What it published; a list of [`crate::addresses`].
     pub addresses: Vec<u8>,
 }
 

@@ -6,6 +6,8 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Rank in the job.
 pub const RANK: &str = "OMPI_COMM_WORLD_RANK";
@@ -27,8 +29,11 @@ pub const JOB: &str = "OMPI_RS_JOB";
 /// the rank; the rank sets close-on-exec on it when it initializes.
 pub const SEGMENT: &str = "OMPI_RS_SEGMENT";
 
+/// The number of the process on this node that all ranks here descend from; left out by a launcher that has none.
+pub const LAUNCHER: &str = "OMPI_RS_LAUNCHER";
+
 /// Every variable of the contract that a launcher sets anew for each job.
-pub const ALL: [&str; 9] = [RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, NODE_RANK, UNIVERSE_SIZE, APP, JOB, SEGMENT];
+pub const ALL: [&str; 10] = [RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, NODE_RANK, UNIVERSE_SIZE, APP, JOB, SEGMENT, LAUNCHER];
 
 /// What the variables say to one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,12 +54,14 @@ pub struct Contract {
     pub app: u32,
     /// Descriptor of the segment.
     pub segment: i32,
+    /// The process that all ranks of this node descend from.
+    pub launcher: Option<u32>,
 }
 
 impl Contract {
     /// The variables with their values.
-    pub fn encode(&self) -> [(&'static str, String); 9] {
-        [
+    pub fn encode(&self) -> Vec<(&'static str, String)> {
+        let mut variables = vec![
             (RANK, self.rank.to_string()),
             (SIZE, self.size.to_string()),
             (LOCAL_RANK, self.local_rank.to_string()),
@@ -64,7 +71,9 @@ impl Contract {
             (APP, self.app.to_string()),
             (JOB, format!("{:x}", self.job)),
             (SEGMENT, self.segment.to_string()),
-        ]
+        ];
+        variables.extend(self.launcher.map(|pid| (LAUNCHER, pid.to_string())));
+        variables
     }
 
     /// Reads the variables: `Ok(None)` if no launcher left a segment, `Err` with a sentence if one is missing, is not
@@ -90,6 +99,7 @@ impl Contract {
                 .ok()
                 .filter(|descriptor| *descriptor >= 0)
                 .ok_or_else(|| format!("{SEGMENT} is `{segment}`, which is not a descriptor; {ADVICE}"))?,
+            launcher: variable(LAUNCHER).map(|_| number(LAUNCHER)).transpose()?,
         };
         contract.check()?;
         Ok(Some(contract))
@@ -119,7 +129,6 @@ fn missing(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
 
     const GOOD: Contract = Contract {
         job: 0xfeed_0123,
@@ -130,10 +139,11 @@ mod tests {
         universe: 8,
         app: 1,
         segment: 200,
+        launcher: Some(4711),
     };
 
     fn decode(change: Option<(&str, Option<&str>)>) -> Result<Option<Contract>, String> {
-        let mut pairs: Vec<(&str, String)> = GOOD.encode().to_vec();
+        let mut pairs: Vec<(&str, String)> = GOOD.encode();
         if let Some((name, value)) = change {
             pairs.retain(|(other, _)| *other != name);
             pairs
@@ -146,6 +156,7 @@ mod tests {
     fn what_is_encoded_is_decoded() {
         assert_eq!(decode(None), Ok(Some(GOOD)));
         assert_eq!(decode(Some((SEGMENT, None))), Ok(None));
+        assert_eq!(decode(Some((LAUNCHER, None))), Ok(Some(Contract { launcher: None, ..GOOD })));
     }
 
     #[test]
@@ -154,6 +165,7 @@ mod tests {
             assert!(decode(Some((name, None))).unwrap_err().contains(name));
             assert!(decode(Some((name, Some("x")))).unwrap_err().contains(name));
         }
+        assert!(decode(Some((LAUNCHER, Some("x")))).unwrap_err().contains(LAUNCHER));
         assert!(decode(Some((SEGMENT, Some("-1")))).unwrap_err().contains(SEGMENT));
         assert!(decode(Some((RANK, Some("4")))).unwrap_err().contains("4"));
         assert!(decode(Some((LOCAL_SIZE, Some("5")))).unwrap_err().contains("5"));

@@ -16,7 +16,7 @@ pub struct Path {
 
 /// The running BML.
 pub trait Module: Sync {
-    /// Collects the addresses of all transports of this process, to be published.
+    /// Collects the addresses of all transports of this process, to be published; a list of [`crate::addresses`].
     fn addresses(&self) -> alloc::vec::Vec<u8>;
 
     /// Connects the transports to a process, best path first. Messages that are matched travel only on the first.

@@ -9,7 +9,7 @@
 
 use crate::mca;
 use crate::mem::Foreign;
-use crate::sync::Once;
+use crate::sync::{AtomicU64, Once};
 use crate::{Error, Result};
 use alloc::vec::Vec;
 
@@ -212,6 +212,13 @@ pub trait Module: Sync {
     /// Makes memory reachable for the peers' put and get; returns the key.
     fn register(&self, _address: *mut u8, _bytes: usize) -> Result<u64> {
         Ok(0)
+    }
+
+    /// Word `index` of those that this process and a peer share: `own` ones are this process's to give a meaning to, the
+    /// others the peer's, which sees them as its own. Both see 0 at first; what the other writes is hostile. `None` where
+    /// no memory is shared, and beyond the last one.
+    fn shared_word(&self, _peer: Endpoint, _own: bool, _index: u32) -> Option<&AtomicU64> {
+        None
     }
 
     /// Lets go of what was gathered for a peer.

@@ -5,6 +5,7 @@ pub mod btl;
 pub mod memcpy;
 pub mod memory;
 pub mod shmem;
+pub mod smsc;
 pub mod timer;
 
 use crate::mca::Framework;
@@ -16,6 +17,7 @@ pub static ALL: &[&Framework] = &[
     &memcpy::FRAMEWORK,
     &memory::FRAMEWORK,
     &shmem::FRAMEWORK,
+    &smsc::FRAMEWORK,
     &timer::FRAMEWORK,
 ];
 

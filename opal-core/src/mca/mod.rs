@@ -22,7 +22,7 @@ pub mod source;
 pub use component::{Component, Declined, Info};
 pub use framework::{Framework, Layer, Policy};
 pub use param::{Kind, Param, Value};
-pub use select::{open, open_static, select_one};
+pub use select::{open, open_static, select_best, select_one};
 
 #[doc(hidden)]
 pub use {linkme, pastey};

@@ -106,6 +106,18 @@ pub fn select_one<C: Component + ?Sized, M>(
     query: impl Fn(&'static C) -> core::result::Result<(i32, M), Declined>,
 ) -> Result<(&'static C, M)> {
     let before = DECISIONS.lock().len();
+    select_best(framework, slice, query)?.ok_or_else(|| {
+        say_why_none(framework, before);
+        Error::NotFound
+    })
+}
+
+/// As [`select_one`] for a framework that nobody needs: `None`, without a message, when nobody accepts.
+pub fn select_best<C: Component + ?Sized, M>(
+    framework: &'static Framework,
+    slice: &[&'static C],
+    query: impl Fn(&'static C) -> core::result::Result<(i32, M), Declined>,
+) -> Result<Option<(&'static C, M)>> {
     let mut best: Option<(i32, &'static C, M)> = None;
     for component in open(framework, slice)? {
         let info = component.info();
@@ -126,16 +138,10 @@ pub fn select_one<C: Component + ?Sized, M>(
             }
         }
     }
-    match best {
-        Some((priority, component, module)) => {
-            record(component.info(), Verdict::Chosen(Some(priority)));
-            Ok((component, module))
-        }
-        None => {
-            say_why_none(framework, before);
-            Err(Error::NotFound)
-        }
-    }
+    Ok(best.map(|(priority, component, module)| {
+        record(component.info(), Verdict::Chosen(Some(priority)));
+        (component, module)
+    }))
 }
 
 /// Says what was decided after the first `before` decisions.

@@ -64,6 +64,11 @@ pub trait Module: Sync {
         None
     }
 
+    /// The process on this node that all processes of the job here descend from, if there is one.
+    fn launcher(&self) -> Option<u32> {
+        None
+    }
+
     /// The node's shared memory, if the launcher left some.
     fn inherited(&self) -> Option<Inherited>;
 

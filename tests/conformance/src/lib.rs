@@ -3,3 +3,4 @@
 
 pub mod btl;
 pub mod pair;
+pub mod smsc;

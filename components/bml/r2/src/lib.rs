@@ -6,7 +6,6 @@
 
 extern crate alloc;
 
-mod addresses;
 mod component;
 mod module;
 

@@ -1,9 +1,9 @@
 //! Paths to processes.
 
-use crate::addresses;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use ompi_core::addresses;
 use ompi_core::framework::bml::{Module, Path};
 use ompi_core::process::Process;
 use opal_core::framework::btl::{self, Peer};

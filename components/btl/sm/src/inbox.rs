@@ -31,6 +31,12 @@ impl Inbox {
         self.shared.word64(wire::INBOUND + index * 8)
     }
 
+    /// A word that the owner shares with a sender.
+    pub fn shared_word(&self, sender: u32, index: u32) -> Option<&AtomicU64> {
+        let known = sender < self.ranks && index < wire::WORDS;
+        known.then(|| self.shared.word64(wire::word(sender, index, self.ranks)))
+    }
+
     /// Says that a rank has sent something.
     pub fn mark_inbound(&self, sender: u32) {
         // Release pairs with the Acquire of the owner's look at the bitmap: it then finds the slot filled.

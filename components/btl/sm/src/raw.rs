@@ -133,6 +133,13 @@ impl Module for Sm {
         outbound.with(self, |producer, awaited| producer.push(am, head, bytes, awaited, fill))
     }
 
+    fn shared_word(&self, peer: Endpoint, own: bool, index: u32) -> Option<&AtomicU64> {
+        if own {
+            return self.inbox().shared_word(peer.0, index);
+        }
+        self.outbound.get(peer.0 as usize)?.get()?.shared_word(index)
+    }
+
     fn poll(&self) -> usize {
         self.receiving.lock().poll(self)
     }

@@ -4,7 +4,7 @@ use crate::inbox::Inbox;
 use crate::module::Sm;
 use opal_core::framework::btl::Full;
 use opal_core::queue::lines::{Producer, Refused};
-use opal_core::sync::{AtomicBool, Guarded, Ordering};
+use opal_core::sync::{AtomicBool, AtomicU64, Guarded, Ordering};
 
 /// The way to one peer.
 pub struct Outbound {
@@ -72,6 +72,11 @@ impl Outbound {
         }
         self.inbox.wake();
         true
+    }
+
+    /// A word of the peer's that it shares with this process.
+    pub fn shared_word(&self, index: u32) -> Option<&AtomicU64> {
+        self.inbox.shared_word(self.own_rank, index)
     }
 
     /// Nothing is sent any more.

@@ -8,10 +8,11 @@
 //! | 4 | 4 | bell: the futex that the owner sleeps on | senders |
 //! | 64 | n / 8 | inbound: bit s says that rank s has sent something | each sender once |
 //! | 4096 | 64 · n | how many slots the owner has consumed, a line per sender | owner |
+//! | W | 1024 · n | words for the layer above, 64 per sender, 16 bytes apart | both |
 //! | A | 8192 · n | slots, per sender | the sender |
 //! | B | 262144 · n | byte ring, per sender | the sender |
 //!
-//! A is the end of the lines before, B that of the slots, each rounded up to a page. Nothing is touched before it is used.
+//! W, A and B are the ends of what stands before, each rounded up to a page. Nothing is touched before it is used.
 //!
 //! Address, little-endian: 0 wire id u32 · 4 registered for membarrier u8, 3 bytes zero · 8 local rank u32 · 12 local size
 //! u32 · 16 shmem address [24] · 40 cores [32].
@@ -35,7 +36,8 @@ const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the queue does.
-pub const FORMAT: &str = "btl/sm 1: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length";
+pub const FORMAT: &str =
+    "btl/sm 2: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length; words";
 
 /// Hash (FNV-1a) of the format and its sizes.
 pub const WIRE_ID: u32 = {
@@ -54,9 +56,19 @@ pub const fn consumed(sender: u32) -> usize {
     CONSUMED + sender as usize * LINE
 }
 
+/// Offset of a word shared with a sender.
+pub const fn word(sender: u32, index: u32, ranks: u32) -> usize {
+    let words = (CONSUMED + ranks as usize * LINE).next_multiple_of(PAGE);
+    words + (sender * WORDS + index) as usize * WORD_BYTES
+}
+
+/// Words per sender.
+pub const WORDS: u32 = 64;
+const WORD_BYTES: usize = 16;
+
 /// Offset of a sender's slots.
 pub const fn slots(sender: u32, ranks: u32) -> usize {
-    (CONSUMED + ranks as usize * LINE).next_multiple_of(PAGE) + sender as usize * RING_BYTES
+    word(ranks, 0, ranks).next_multiple_of(PAGE) + sender as usize * RING_BYTES
 }
 
 /// Offset of a sender's byte ring.
@@ -132,7 +144,10 @@ mod tests {
     fn areas_do_not_overlap_and_fit_the_launcher_slice() {
         for ranks in [1, 2, 3, 32, 128, 1000] {
             assert!(INBOUND + ranks as usize / 8 < CONSUMED);
-            assert!(consumed(ranks) <= slots(0, ranks));
+            assert!(consumed(ranks) <= word(0, 0, ranks));
+            assert!(word(0, WORDS - 1, ranks) < word(1, 0, ranks));
+            assert!(word(ranks, 0, ranks) <= slots(0, ranks));
+            assert!(word(1, 1, ranks).is_multiple_of(8));
             assert!(slots(ranks, ranks) <= pool(0, ranks));
             assert_eq!((slots(1, ranks) % 64, pool(1, ranks) % 64), (0, 0));
             assert!(inbox_bytes(ranks) <= (1 << 20) + ranks as usize * (512 << 10));

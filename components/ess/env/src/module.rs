@@ -90,6 +90,10 @@ impl Module for Env {
         Some(self.control.secret())
     }
 
+    fn launcher(&self) -> Option<u32> {
+        self.contract.launcher
+    }
+
     fn inherited(&self) -> Option<Inherited> {
         let layout = self.control.layout();
         Some(Inherited {

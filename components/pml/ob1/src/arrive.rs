@@ -1,6 +1,7 @@
 //! What transports call: one function per kind of message. Payloads are a peer's and hostile.
 
-use crate::context::{Body, Message};
+use crate::context::{Announced, Body, Message};
+use crate::single::Share;
 use crate::state::STATE;
 use crate::wire::{self, Envelope};
 use ompi_core::framework::pml;
@@ -48,19 +49,25 @@ pub fn synchronous(process: u32, head: u64, payload: Foreign<'_>) {
 
 /// A long send is announced.
 pub fn ask(process: u32, head: u64, payload: Foreign<'_>) {
-    match wire::parse_pair(payload) {
-        Some((bytes, cookie)) => {
-            let message = Message { process, body: Body::Announced(bytes, cookie) };
-            STATE.lock().message(Envelope::of(head), message);
-        }
-        None => malformed(process, "ask"),
-    }
+    let announced = match (wire::parse(payload), wire::parse(payload)) {
+        (Some([bytes, cookie]), _) => Announced { bytes, cookie, address: None },
+        (_, Some([bytes, cookie, address])) => Announced { bytes, cookie, address: Some(address) },
+        _ => return malformed(process, "ask"),
+    };
+    let message = Message { process, body: Body::Announced(announced) };
+    STATE.lock().message(Envelope::of(head), message);
 }
 
 /// The receiver of a long send is ready.
 pub fn clear(process: u32, head: u64, payload: Foreign<'_>) {
-    let known =
-        wire::parse_pair(payload).is_some_and(|(cookie, wanted)| STATE.lock().cleared(process, head, cookie, wanted));
+    let known = match (wire::parse(payload), wire::parse(payload)) {
+        (Some([cookie, wanted]), _) => STATE.lock().cleared(process, head, cookie, wanted),
+        (_, Some([cookie, wanted, address, begin, word])) => {
+            let share = Share { cookie, wanted, address, begin, word };
+            STATE.lock().asked_to_share(process, head, share)
+        }
+        _ => false,
+    };
     if !known {
         malformed(process, "clear");
     }
@@ -75,7 +82,14 @@ pub fn fragment(process: u32, head: u64, payload: Foreign<'_>) {
     }
 }
 
-/// A synchronous send was matched.
+/// The sender has written its part.
+pub fn shared(process: u32, head: u64, payload: Foreign<'_>) {
+    if !wire::parse(payload).is_some_and(|[written]| STATE.lock().shared(process, head, written == 1)) {
+        malformed(process, "shared");
+    }
+}
+
+/// A synchronous send was matched, or a message was copied.
 pub fn acknowledge(process: u32, head: u64, _payload: Foreign<'_>) {
     if !STATE.lock().acknowledged(process, head) {
         malformed(process, "acknowledge");

@@ -22,13 +22,14 @@ impl mca::Component for Component {
 impl pml::Component for Component {
     fn query(&self) -> Result<(i32, &'static dyn pml::Module), Declined> {
         let taken = Declined("another component handles its kinds of messages");
-        let receivers: [(btl::AmId, btl::Receiver); 6] = [
+        let receivers: [(btl::AmId, btl::Receiver); 7] = [
             (wire::EAGER, arrive::eager),
             (wire::SYNCHRONOUS, arrive::synchronous),
             (wire::ASK, arrive::ask),
             (wire::CLEAR, arrive::clear),
             (wire::FRAGMENT, arrive::fragment),
             (wire::ACKNOWLEDGE, arrive::acknowledge),
+            (wire::SHARED, arrive::shared),
         ];
         for (am, receiver) in receivers {
             btl::register(am, receiver).map_err(|_| taken)?;

@@ -32,8 +32,19 @@ pub struct Message {
 pub enum Body {
     /// All of it; with a cookie if the sender wants to know that it was matched.
     Whole(Stored, Option<u64>),
-    /// The announcement of so many bytes, and the sender's cookie.
-    Announced(u64, u64),
+    /// Its announcement.
+    Announced(Announced),
+}
+
+/// A long message that its sender announced.
+#[derive(Clone, Copy)]
+pub struct Announced {
+    /// Bytes in all.
+    pub bytes: u64,
+    /// The sender's.
+    pub cookie: u64,
+    /// Where the data lies there, if it can be copied once.
+    pub address: Option<u64>,
 }
 
 impl Body {
@@ -41,7 +52,7 @@ impl Body {
     pub fn bytes(&self) -> u64 {
         match self {
             Body::Whole(stored, _) => stored.bytes().len() as u64,
-            Body::Announced(bytes, _) => *bytes,
+            Body::Announced(announced) => announced.bytes,
         }
     }
 }

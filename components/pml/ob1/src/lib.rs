@@ -2,7 +2,7 @@
 //!
 //! Owns one table of contexts (a communicator as its peers address it) with what is posted and what arrived unexpected,
 //! and the operations that take more than one message. Short messages travel at once (`send`), long ones when the receiver
-//! asks (`rendezvous`); a blocking receive takes what it waits for straight from the transport (`direct`).
+//! asks (`rendezvous`), between processes of a node copied once by both of them (`single`); a blocking receive takes what it waits for straight from the transport (`direct`).
 //! Invariant: the state's lock is never held while waiting or while a transport is polled.
 #![no_std]
 
@@ -22,6 +22,7 @@ mod raw;
 mod recv;
 mod rendezvous;
 mod send;
+mod single;
 mod slab;
 mod state;
 mod wire;

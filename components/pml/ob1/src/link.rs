@@ -3,8 +3,9 @@
 use alloc::boxed::Box;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::bml::{self, Path};
-use ompi_core::process;
+use ompi_core::{addresses, process};
 use opal_core::framework::btl::{self, Full};
+use opal_core::framework::smsc;
 use opal_core::message;
 use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Once, Ordering};
 
@@ -24,6 +25,10 @@ pub struct Link {
     pub lanes: Box<[Lane]>,
     /// Messages that wait for room in the transport: later ones must not overtake them.
     pub queued: AtomicU32,
+    /// How bytes of long messages get there and back in one copy, if they can.
+    pub copier: Option<smsc::Way>,
+    // Own words shared with the process that are in use; changed under the state's lock only.
+    words: AtomicU64,
     dead: AtomicBool,
 }
 
@@ -75,6 +80,25 @@ impl Link {
             lane.clock.store(latest + 1, Ordering::Relaxed);
         }
         Err(Full)
+    }
+
+    /// Takes an own word that is shared with the process; `None` if all are in use, or there are none.
+    pub fn take_word(&self) -> Option<u32> {
+        let used = self.words.load(Ordering::Relaxed);
+        let index = used.trailing_ones();
+        self.shared_word(true, index)?;
+        self.words.store(used | 1 << index, Ordering::Relaxed);
+        Some(index)
+    }
+
+    /// Gives it back.
+    pub fn give_word(&self, index: u32) {
+        self.words.store(self.words.load(Ordering::Relaxed) & !(1 << index), Ordering::Relaxed);
+    }
+
+    /// A word shared with the process, own or the process's; `index` may be anything.
+    pub fn shared_word(&self, own: bool, index: u32) -> Option<&AtomicU64> {
+        if index >= u64::BITS { None } else { self.module.shared_word(self.endpoint, own, index) }
     }
 
     /// The way that matched messages go.
@@ -155,8 +179,18 @@ fn connect(process: u32) -> Result<Link> {
         eager_bytes: crate::component::EAGER_LIMIT.size().min(caps.eager_bytes).min(most),
         lanes: paths.iter().map(|path| Lane::new(*path)).filter(Lane::is_usable).collect(),
         queued: AtomicU32::new(0),
+        copier: copier(process::get(process)),
+        words: AtomicU64::new(0),
         dead: AtomicBool::new(false),
     })
+}
+
+fn copier(process: &process::Process) -> Option<smsc::Way> {
+    if process.is_self || !process.same_node {
+        return None;
+    }
+    let name = smsc::selected()?.name;
+    smsc::reach(process.index, addresses::find(&process.addresses, smsc::FRAMEWORK.name, name))
 }
 
 const CLOCK_SCALE: u64 = 1024;

@@ -2,6 +2,7 @@
 
 use crate::link::{self, Link};
 use crate::raw::Place;
+use crate::single;
 use crate::state::{STATE, State, aborted};
 use crate::wire;
 use alloc::collections::VecDeque;
@@ -23,16 +24,20 @@ pub struct Outgoing {
 pub struct Control {
     am: AmId,
     head: u64,
-    bytes: [u8; 16],
+    bytes: [u8; 8 * NUMBERS],
     length: u8,
 }
 
+const NUMBERS: usize = 5;
+
 impl Control {
-    /// At most 16 bytes of payload.
-    pub fn new(am: AmId, head: u64, payload: &[u8]) -> Control {
-        let mut bytes = [0; 16];
-        bytes[..payload.len()].copy_from_slice(payload);
-        Control { am, head, bytes, length: payload.len() as u8 }
+    /// With at most five numbers.
+    pub fn new(am: AmId, head: u64, numbers: &[u64]) -> Control {
+        let mut bytes = [0; 8 * NUMBERS];
+        for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        Control { am, head, bytes, length: 8 * numbers.len() as u8 }
     }
 }
 
@@ -42,7 +47,7 @@ enum Packet {
     Eager { head: u64, place: Place, cookie: Option<u64>, request: Id },
 }
 
-/// Processes with something that waits, for progress to look at without the lock.
+/// Processes with something that waits, and copies to make, for progress to look at without the lock.
 static BUSY: AtomicUsize = AtomicUsize::new(0);
 
 /// Tries again what waits; called by every progress pass.
@@ -51,7 +56,8 @@ pub fn progress() -> usize {
     if BUSY.load(Ordering::Relaxed) == 0 {
         return 0;
     }
-    STATE.lock().push_all()
+    let moved = STATE.lock().push_all();
+    moved + single::copy_next()
 }
 
 impl State {
@@ -122,7 +128,7 @@ impl State {
                 index += 1;
             }
         }
-        BUSY.store(self.busy.len(), Ordering::Relaxed);
+        self.count_busy();
         moved
     }
 
@@ -162,8 +168,13 @@ impl State {
         if waits && !outgoing.listed {
             outgoing.listed = true;
             self.busy.push(process);
-            BUSY.store(self.busy.len(), Ordering::Relaxed);
+            self.count_busy();
         }
+    }
+
+    /// After a change of what waits.
+    pub fn count_busy(&self) {
+        BUSY.store(self.busy.len() + self.copies.len(), Ordering::Relaxed);
     }
 
     fn outgoing_of(&mut self, process: u32) -> &mut Outgoing {

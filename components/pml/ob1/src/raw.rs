@@ -15,7 +15,7 @@ use ompi_core::request::{self, Request};
 use ompi_core::status::{PROC_NULL, Status};
 use opal_core::datatype::Convertor;
 use opal_core::framework::btl::{AmId, Full};
-use opal_core::framework::memcpy;
+use opal_core::framework::{memcpy, smsc};
 use opal_core::mem::Foreign;
 use opal_core::progress;
 use opal_core::queue::small::copy_small;
@@ -33,9 +33,8 @@ pub struct Place {
     convertor: Option<Box<Convertor>>,
 }
 
-/// Where a run of it begins.
 #[derive(Clone, Copy)]
-pub struct Address(*mut u8);
+struct Address(*mut u8);
 
 impl Default for Address {
     fn default() -> Address {
@@ -54,7 +53,7 @@ impl Place {
     #[inline(always)]
     unsafe fn new(data: &Data<'_>) -> Place {
         let (at, convertor) = match data.contiguous() {
-            Some(run) => (run, None),
+            Some(at) => (at, None),
             // SAFETY: the caller's promise.
             None => (data.at, Some(unsafe { boxed_convertor(data) })),
         };
@@ -72,16 +71,21 @@ impl Place {
         short
     }
 
-    /// A run.
+    /// That is one run.
     #[inline(always)]
-    pub fn run(at: Address, bytes: usize) -> Place {
-        Place { at, bytes, convertor: None }
+    pub fn of(run: Run) -> Place {
+        Place { at: run.at, bytes: run.bytes, convertor: None }
     }
 
     /// Bytes of data.
     #[inline(always)]
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Where it lies, if it is one run.
+    pub fn run(&self) -> Option<Run> {
+        self.convertor.is_none().then_some(Run { at: self.at, bytes: self.bytes })
     }
 
     /// Writes what fits, from the beginning; returns how many bytes.
@@ -154,6 +158,37 @@ impl Place {
     }
 }
 
+/// A place that is one run, for copies that are made without the state's lock. Used only while the place's operation is
+/// under way.
+#[derive(Clone, Copy)]
+pub struct Run {
+    at: Address,
+    bytes: usize,
+}
+
+impl Run {
+    /// Its address, as a peer is told.
+    pub fn address(&self) -> u64 {
+        self.at.0 as u64
+    }
+
+    /// Fills a part of it from a peer's memory.
+    pub fn pull(&self, way: &smsc::Way, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
+        let to = self.at.0.wrapping_add(offset);
+        // SAFETY: a part of the place, which is writable while its operation is under way.
+        unsafe { way.module.copy_from(way.peer, remote, to, bytes) }
+    }
+
+    /// Writes a part of it to a peer's memory.
+    pub fn push(&self, way: &smsc::Way, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
+        let from = self.at.0.wrapping_add(offset);
+        // SAFETY: a part of the place, which is readable while its operation is under way.
+        unsafe { way.module.copy_to(way.peer, remote, from, bytes) }
+    }
+}
+
 /// Data of a blocking call: as [`Place`], but nothing is built for it. Lives inside the call.
 pub struct Fast<'a, 'd> {
     data: &'a Data<'d>,
@@ -192,11 +227,12 @@ impl<'a, 'd> Fast<'a, 'd> {
         unsafe { Place::new(self.data) }.send_whole(link, am, head)
     }
 
-    /// Writes what fits to one run.
+    /// Writes what fits if it is one run, and nothing otherwise.
     #[inline(always)]
     pub fn write(&self, from: Foreign<'_>) {
-        let Some(at) = self.run else { return };
-        copy_any(at, from.as_ptr(), from.len().min(self.bytes));
+        if let Some(at) = self.run {
+            copy_any(at, from.as_ptr(), from.len().min(self.bytes));
+        }
     }
 }
 
@@ -342,7 +378,7 @@ impl Module for Ob1 {
     unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, lane: Lane<'_>) -> Result<Request> {
         progress::flush();
         if let Some(at) = data.contiguous()
-            && let Some(request) = recv::start_at_once(Address(at), data.bytes(), source, tag, lane)
+            && let Some(request) = recv::start_at_once(Run { at: Address(at), bytes: data.bytes() }, source, tag, lane)
         {
             return Ok(request);
         }

@@ -3,7 +3,7 @@
 use crate::context::Receive;
 use crate::link;
 use crate::matching::Tag;
-use crate::raw::{Address, Place};
+use crate::raw::{Place, Run};
 use crate::state::STATE;
 use crate::wire;
 use ompi_core::error::{Class, Fault, Result};
@@ -38,7 +38,7 @@ pub fn tag(tag: i32) -> Tag {
 /// Starts a receive of one run from one source if nothing stands in the way: one thread, no message that nobody waited for,
 /// room at hand. `None`: [`start`] does it. There is no call on the way, as in `arrive::hand_over`.
 #[inline(always)]
-pub fn start_at_once(at: Address, bytes: usize, from: i32, with: i32, lane: Lane<'_>) -> Option<Request> {
+pub fn start_at_once(run: Run, from: i32, with: i32, lane: Lane<'_>) -> Option<Request> {
     // ANY_SOURCE and PROC_NULL are negative.
     let source = u32::try_from(from).ok()?;
     if link::any_dead() {
@@ -50,7 +50,7 @@ pub fn start_at_once(at: Address, bytes: usize, from: i32, with: i32, lane: Lane
         return None;
     }
     let request = request::create_at_once(&RECEIVES)?;
-    let receive = Receive { place: Place::run(at, bytes), request: request.id() };
+    let receive = Receive { place: Place::of(run), request: request.id() };
     let place = matcher.post_at_once(source, tag(with), receive);
     request::set_token(request.id(), wire::lane(lane.comm.context, lane.collective) | u64::from(place) << 32);
     Some(request)

@@ -3,10 +3,11 @@
 //! The receiver says how much it wants, so what would be cut off is never sent. Fragments go out as the transport has
 //! room; a transport that is full is tried again by progress.
 
-use crate::context::Receive;
+use crate::context::{Announced, Receive};
 use crate::link::Link;
 use crate::outgoing::Control;
 use crate::raw::Place;
+use crate::single::{self, Pull, Push};
 use crate::state::{State, aborted};
 use crate::wire;
 use ompi_core::error::Class;
@@ -18,20 +19,26 @@ use opal_core::mem::Foreign;
 /// Something that takes more than one message.
 pub struct Operation {
     serial: u64,
-    process: u32,
-    request: Id,
-    work: Work,
+    /// With whom.
+    pub process: u32,
+    /// For whom.
+    pub request: Id,
+    /// What is left to do.
+    pub work: Work,
 }
 
-enum Work {
-    // A synchronous send that was sent and not yet matched.
+/// How far an operation is.
+pub enum Work {
+    /// A synchronous send that was sent and not yet matched.
     Acknowledge,
-    // A long send that was announced.
-    Announced(Place),
-    // A long send whose receiver is ready: its cookie, how much it wants, how much was sent.
+    /// A long send that was announced, and what it says of a single copy.
+    Announced(Place, Push),
+    /// A long send whose receiver is ready: its cookie, how much it wants, how much was sent.
     Streaming { place: Place, to: u64, wanted: usize, sent: usize },
-    // A long receive: what its status will be, how much is wanted, how much came.
+    /// A long receive: what its status will be, how much is wanted, how much came.
     Receiving { place: Place, status: Status, wanted: usize, got: usize },
+    /// A long receive in a single copy.
+    Pulling(Pull),
 }
 
 const NUMBER_BITS: u32 = 24;
@@ -43,9 +50,15 @@ impl State {
         self.begin(process, request, Work::Acknowledge).1
     }
 
-    /// A long send waits for its receiver; returns the cookie.
-    pub fn announce(&mut self, process: u32, request: Id, place: Place) -> u64 {
-        self.begin(process, request, Work::Announced(place)).1
+    /// A long send asks its receiver.
+    pub fn announce(&mut self, link: &Link, head: u64, request: Id, place: Place) {
+        let bytes = place.bytes() as u64;
+        let address = link.copier.filter(|way| place.bytes() >= way.module.caps().min_bytes).and_then(|_| place.run());
+        let push = if address.is_some() { Push::Offered } else { Push::No };
+        let cookie = self.begin(link.process, request, Work::Announced(place, push)).1;
+        let numbers = [bytes, cookie, address.map_or(0, |run| run.address())];
+        let used = if address.is_some() { 3 } else { 2 };
+        self.control(link.process, Control::new(wire::ASK, head, &numbers[..used]));
     }
 
     /// Tells the sender of a synchronous message that it was matched.
@@ -54,26 +67,29 @@ impl State {
     }
 
     /// A receive met the announcement of a long message.
-    pub fn clear(&mut self, receive: Receive, mut status: Status, context: u32, process: u32, bytes: u64, theirs: u64) {
+    pub fn clear(&mut self, receive: Receive, mut status: Status, context: u32, process: u32, announced: Announced) {
+        let Announced { bytes, cookie, address } = announced;
         let wanted = receive.place.bytes().min(usize::try_from(bytes).unwrap_or(usize::MAX));
         if bytes > wanted as u64 {
             status.fail(Class::Truncate as i32, context);
         }
         status.set_bytes(wanted as u64);
-        let request = receive.request;
+        let Receive { place, request } = receive;
         let ours = if wanted == 0 {
             request::complete(request, status);
             0
+        } else if let (Some(remote), Some((link, run))) = (address, single::reachable(process, &place, wanted)) {
+            return self.pull(link, Pull::new(place, run, status, wanted, (cookie, remote)), request);
         } else {
-            self.begin(process, request, Work::Receiving { place: receive.place, status, wanted, got: 0 }).1
+            self.begin(process, request, Work::Receiving { place, status, wanted, got: 0 }).1
         };
-        self.control(process, Control::new(wire::CLEAR, theirs, &wire::pair(ours, wanted as u64)));
+        self.control(process, Control::new(wire::CLEAR, cookie, &[ours, wanted as u64]));
     }
 
     /// The receiver of a long send is ready. `false` if the cookie is none of that process's.
     pub fn cleared(&mut self, process: u32, cookie: u64, theirs: u64, wanted: u64) -> bool {
         let Some((number, operation)) = self.find(process, cookie) else { return false };
-        let Work::Announced(place) = &mut operation.work else { return false };
+        let Work::Announced(place, _) = &mut operation.work else { return false };
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).min(place.bytes());
         if wanted == 0 {
             request::complete(self.operations.remove(number).request, Status::EMPTY);
@@ -131,10 +147,13 @@ impl State {
         true
     }
 
-    /// A synchronous send was matched. `false` if the cookie is none of that process's.
+    /// A synchronous send was matched, or a message copied. `false` if the cookie is none of that process's.
     pub fn acknowledged(&mut self, process: u32, cookie: u64) -> bool {
         let Some((number, operation)) = self.find(process, cookie) else { return false };
-        let Work::Acknowledge = operation.work else { return false };
+        let (Work::Acknowledge | Work::Announced(_, Push::Offered | Push::Asked(_) | Push::Done)) = operation.work
+        else {
+            return false;
+        };
         request::complete(self.operations.remove(number).request, Status::EMPTY);
         true
     }
@@ -150,7 +169,8 @@ impl State {
         }
     }
 
-    fn begin(&mut self, process: u32, request: Id, work: Work) -> (u32, u64) {
+    /// Enters an operation; returns its number and its cookie.
+    pub fn begin(&mut self, process: u32, request: Id, work: Work) -> (u32, u64) {
         self.serial = (self.serial + 1) % SERIALS;
         let serial = self.serial;
         let number = self.operations.insert(Operation { serial, process, request, work });
@@ -158,9 +178,15 @@ impl State {
         (number, serial << NUMBER_BITS | u64::from(number))
     }
 
-    fn find(&mut self, process: u32, cookie: u64) -> Option<(u32, &mut Operation)> {
+    /// The operation with a cookie that may be anything, if it is one with that process.
+    pub fn find(&mut self, process: u32, cookie: u64) -> Option<(u32, &mut Operation)> {
+        self.find_own(cookie).filter(|(_, operation)| operation.process == process)
+    }
+
+    /// The operation with a cookie, if it is still under way.
+    pub fn find_own(&mut self, cookie: u64) -> Option<(u32, &mut Operation)> {
         let number = cookie as u32 & ((1 << NUMBER_BITS) - 1);
         let operation = self.operations.find_mut(number)?;
-        (operation.process == process && operation.serial == cookie >> NUMBER_BITS).then_some((number, operation))
+        (operation.serial == cookie >> NUMBER_BITS).then_some((number, operation))
     }
 }

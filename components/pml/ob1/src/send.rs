@@ -2,7 +2,6 @@
 
 use crate::context::Route;
 use crate::link::Link;
-use crate::outgoing::Control;
 use crate::raw::{Fast, Place};
 use crate::state::STATE;
 use crate::wire;
@@ -56,9 +55,7 @@ pub fn start(place: Place, route: &Route, head: u64, mode: Mode) -> Result<Reque
     let request = request::create(Kind::Send, &SENDS, 0)?;
     let mut state = STATE.lock();
     if place.bytes() > link.eager_bytes {
-        let bytes = place.bytes() as u64;
-        let cookie = state.announce(link.process, request.id(), place);
-        state.control(link.process, Control::new(wire::ASK, head, &wire::pair(bytes, cookie)));
+        state.announce(link, head, request.id(), place);
         return Ok(request);
     }
     let cookie = (mode == Mode::Synchronous).then(|| state.expect_acknowledge(link.process, request.id()));

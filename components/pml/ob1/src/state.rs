@@ -7,6 +7,7 @@ use crate::rendezvous::Operation;
 use crate::slab::Slab;
 use crate::wire::Envelope;
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use ompi_core::comm::{Communicator, context};
 use ompi_core::error::{Class, Fault, Result};
@@ -31,6 +32,8 @@ pub struct State {
     pub outgoing: Vec<Outgoing>,
     /// Processes with something in `outgoing`.
     pub busy: Vec<u32>,
+    /// Cookies of our own: operations that this process copies for, in order.
+    pub copies: VecDeque<u64>,
     /// Messages taken by matched probes.
     pub matched: Slab<(u32, Status, u32, Message)>,
 }
@@ -43,6 +46,7 @@ impl State {
             serial: 0,
             outgoing: Vec::new(),
             busy: Vec::new(),
+            copies: VecDeque::new(),
             matched: Slab::new(),
         }
     }
@@ -167,9 +171,7 @@ impl State {
                     self.acknowledge(message.process, cookie);
                 }
             }
-            Body::Announced(bytes, cookie) => {
-                self.clear(receive, status, context, message.process, bytes, cookie);
-            }
+            Body::Announced(announced) => self.clear(receive, status, context, message.process, announced),
         }
     }
 

@@ -5,9 +5,15 @@
 //! | eager | envelope | data |
 //! | synchronous | envelope | sender's cookie u64, data |
 //! | ask | envelope | bytes in all u64, sender's cookie u64 |
+//! | ask, single copy | envelope | the same, address of the data u64 |
 //! | clear | sender's cookie | receiver's cookie u64, bytes wanted u64 |
+//! | share | sender's cookie | the same, address of the place u64, where the sender's part begins u64, word u64 |
+//! | shared | receiver's cookie | 1 if the sender's part is there, 0 if it could not be written, u64 |
 //! | fragment | receiver's cookie | offset u64, data |
 //! | acknowledge | sender's cookie | nothing |
+//!
+//! An ask with an address may be answered by *clear* as any other, or by *share* (whose words [`crate::single`] explains)
+//! and in the end by *acknowledge*. A share may be followed by a clear: then everything is sent once more.
 //!
 //! Envelope: bit 0 collective, 1–22 the receiver's context number, 23–53 tag. A cookie names an operation in its owner's
 //! table; it comes back from a peer and is checked like everything else.
@@ -26,8 +32,10 @@ pub const ASK: AmId = 2;
 pub const CLEAR: AmId = 3;
 /// A part of a long message.
 pub const FRAGMENT: AmId = 4;
-/// A synchronous send was matched.
+/// A synchronous send was matched, or all of a message that was announced with an address has been copied.
 pub const ACKNOWLEDGE: AmId = 5;
+/// The sender has written its part of a message.
+pub const SHARED: AmId = 6;
 
 /// Bits of head that a transport must carry.
 pub const HEAD_BITS: u32 = LANE_BITS + 31;
@@ -66,23 +74,16 @@ impl Envelope {
     }
 }
 
-/// Two numbers.
-pub fn pair(first: u64, second: u64) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&first.to_le_bytes());
-    bytes[8..].copy_from_slice(&second.to_le_bytes());
-    bytes
-}
-
-/// Two numbers from a peer; `None` if the length is another.
-pub fn parse_pair(payload: Foreign<'_>) -> Option<(u64, u64)> {
-    let bytes: [u8; 16] = payload.array().filter(|_| payload.len() == 16)?;
-    let half = |at: usize| {
-        let mut number = [0; 8];
-        number.copy_from_slice(&bytes[at..at + 8]);
-        u64::from_le_bytes(number)
-    };
-    Some((half(0), half(8)))
+/// Numbers from a peer; `None` if the length is another.
+pub fn parse<const N: usize>(payload: Foreign<'_>) -> Option<[u64; N]> {
+    if payload.len() != 8 * N {
+        return None;
+    }
+    let mut numbers = [0; N];
+    for (index, number) in numbers.iter_mut().enumerate() {
+        *number = u64::from_le_bytes(payload.skip(8 * index).array()?);
+    }
+    Some(numbers)
 }
 
 /// A number and what follows it.
@@ -109,9 +110,10 @@ mod tests {
 
     #[test]
     fn numbers() {
-        let bytes = pair(7, u64::MAX);
-        assert_eq!(parse_pair(Foreign::of(&bytes)), Some((7, u64::MAX)));
-        assert_eq!(parse_pair(Foreign::of(&bytes[..15])), None);
+        let bytes = [7u64.to_le_bytes(), u64::MAX.to_le_bytes()].concat();
+        assert_eq!(parse(Foreign::of(&bytes)), Some([7, u64::MAX]));
+        assert_eq!(parse::<2>(Foreign::of(&bytes[..15])), None);
+        assert_eq!(parse::<3>(Foreign::of(&bytes)), None);
         assert!(parse_prefix(Foreign::of(&bytes[..7])).is_none());
         assert_eq!(parse_prefix(Foreign::of(&bytes)).unwrap().1.len(), 8);
     }

@@ -267,6 +267,7 @@ impl Keeper {
             universe,
             app: app as u32,
             segment: raw::number(&self.segment),
+            launcher: Some(std::process::id()),
         };
         let own = contract.encode();
         let (app, moved) = (&apps[app], !apps[app].directory.is_empty());

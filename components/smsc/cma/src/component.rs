@@ -1,0 +1,56 @@
+//! Parameters and registration.
+
+use crate::module::Cma;
+use crate::raw;
+use opal_core::framework::{shmem, smsc};
+use opal_core::mca::{self, Declined};
+use opal_core::sync::Once;
+
+opal_core::params! {
+    /// Smallest message that is copied this way; shorter ones go through shared memory.
+    pub static MIN_SIZE: Size = Int(16384), "bytes", level 4;
+    /// Longest copy in one system call; longer ones are made of several, with progress in between.
+    pub static CHUNK_SIZE: Size = Int(16777216), "bytes", level 6;
+    /// Let processes that descend from the launcher reach into this one where Yama restricts it (ptrace_scope 1).
+    pub static ALLOW_JOB: Bool = Bool(true), "", level 6;
+}
+
+/// The component.
+pub struct Component {
+    module: Once<Cma>,
+}
+
+impl mca::Component for Component {
+    opal_core::component_info!();
+
+    fn open(&self) -> Result<(), Declined> {
+        if shmem::inherited().is_some_and(|place| place.local_size > 1) {
+            return Ok(());
+        }
+        Err(Declined("this rank is alone on its node"))
+    }
+}
+
+impl smsc::Component for Component {
+    fn query(&self, launcher: Option<u32>) -> Result<(i32, &'static dyn smsc::Module), Declined> {
+        if ALLOW_JOB.flag() && restricts_to_descendants() {
+            // Before the address is published: from then on peers try.
+            launcher.map(raw::allow_descendants_of);
+        }
+        let module = Cma::new().ok_or(Declined("the system gives no random bytes"))?;
+        Ok((PRIORITY, COMPONENT.module.call_once(|| module)))
+    }
+}
+
+/// Yama lets a process reach into its descendants only, unless these say whom else they allow. Not there: no restriction.
+fn restricts_to_descendants() -> bool {
+    opal_core::sys::read_file("/proc/sys/kernel/yama/ptrace_scope").is_some_and(|text| text.first() == Some(&b'1'))
+}
+
+opal_core::component! {
+    /// Cross-memory attach: the kernel copies between two processes.
+    pub static COMPONENT: Component = Component { module: Once::new() };
+    in opal_core::framework::smsc, name "cma", params ALL
+}
+
+const PRIORITY: i32 = 20;

@@ -1,0 +1,125 @@
+//! Single copy: moves bytes straight between this process's memory and that of a peer on the same node.
+//!
+//! Where the system allows it a long message is copied once instead of into shared memory and out again, and both ends
+//! can copy at the same time. Whether it is allowed nobody can know from here (seccomp, Yama, other user ids and pid
+//! namespaces all forbid it in their own ways), so [`Module::connect`] tries it on the very peer, and who is refused
+//! does without.
+//!
+//! A peer's address space is the peer's: whatever address it named, nothing but that peer's own memory is read or
+//! written. This process's memory is touched only where the caller of a copy says.
+#![allow(unsafe_code)] // linkme's expansion
+
+use crate::mca;
+use crate::sync::{AtomicBool, Once, Ordering};
+use crate::{Error, Result, verbose};
+use alloc::vec::Vec;
+
+/// A module's own number for a peer that can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub u64);
+
+/// What a module can do, as data.
+#[derive(Clone, Copy, Debug)]
+pub struct Caps {
+    /// Smaller messages go faster through shared memory.
+    pub min_bytes: usize,
+    /// Longest copy that suits being made in one call: others wait meanwhile.
+    pub max_bytes: usize,
+}
+
+/// A running way to copy.
+pub trait Module: Sync {
+    /// Its abilities; the same for its whole life.
+    fn caps(&self) -> &Caps;
+
+    /// What a peer passes to [`Module::connect`]. What it points to stays as it is for the life of the process.
+    fn address(&self) -> Vec<u8>;
+
+    /// Reaches a peer of this node, and proves it: what the address promises is read from the peer's memory and written
+    /// back to it.
+    ///
+    /// `Err(Permission)` if the system refuses, `Err(Mismatch)` if something else lies there (another process has the
+    /// peer's number here), `Err(Unreachable)` if there is no such process, `Err(Malformed)` for no address of this module.
+    fn connect(&self, address: &[u8]) -> Result<Peer>;
+
+    /// Reads `bytes` bytes at `remote` in the peer. `Ok`: all of it is here. `Err(Unreachable)`: the peer is gone.
+    /// `Err(Invalid)`: the peer has no such memory. After an error any part may have been written.
+    ///
+    /// # Safety
+    /// `local` is writable for `bytes`.
+    unsafe fn copy_from(&self, peer: Peer, remote: u64, local: *mut u8, bytes: usize) -> Result<()>;
+
+    /// Writes `bytes` bytes to `remote` in the peer, which asked for it. `Ok`: all of it is there. Errors as above.
+    ///
+    /// # Safety
+    /// `local` is readable for `bytes`.
+    unsafe fn copy_to(&self, peer: Peer, remote: u64, local: *const u8, bytes: usize) -> Result<()>;
+}
+
+/// A way to copy that may run.
+pub trait Component: mca::Component {
+    /// Priority and module, after `open`; `launcher` is the process that all processes of the job descend from, if known,
+    /// for systems where a process must say who may reach into it.
+    fn query(&self, launcher: Option<u32>) -> core::result::Result<(i32, &'static dyn Module), mca::Declined>;
+}
+
+crate::framework! {
+    /// Single copy between processes of a node.
+    "smsc", Opal, version 1, OneOfMany, OMPI_SMSCS: dyn Component
+}
+
+/// The running module and its component's name: peers must use the same.
+#[derive(Clone, Copy)]
+pub struct Selected {
+    /// The component.
+    pub name: &'static str,
+    /// The module.
+    pub module: &'static dyn Module,
+}
+
+static SELECTED: Once<Option<Selected>> = Once::new();
+
+/// Chooses the component, once, before addresses are published. That there is none is no error: messages then go
+/// through shared memory.
+pub fn select(launcher: Option<u32>) -> Result<()> {
+    let best = mca::select_best(&FRAMEWORK, &OMPI_SMSCS, |component| component.query(launcher))?;
+    SELECTED.call_once(|| best.map(|(component, module)| Selected { name: component.info().name, module }));
+    Ok(())
+}
+
+/// The running module, if there is one.
+pub fn selected() -> Option<Selected> {
+    SELECTED.get().copied().flatten()
+}
+
+/// A peer that can be reached.
+#[derive(Clone, Copy)]
+pub struct Way {
+    /// By whom.
+    pub module: &'static dyn Module,
+    /// Its number for the peer.
+    pub peer: Peer,
+}
+
+/// The way to a process of this node by what the same component there published; `None` if there is none, which is said
+/// once at verbosity 10.
+pub fn reach(process: u32, address: Option<&[u8]>) -> Option<Way> {
+    let Selected { name, module } = selected()?;
+    let why = match address.map(|address| module.connect(address)) {
+        Some(Ok(peer)) => return Some(Way { module, peer }),
+        Some(Err(Error::Permission)) => "the system forbids it (seccomp, Yama, or another user)",
+        Some(Err(Error::Mismatch | Error::Unreachable)) => "its process number means something else here",
+        Some(Err(_)) => "its address is none",
+        None => "it does not run this component",
+    };
+    if !SAID.swap(true, Ordering::Relaxed) {
+        verbose!(
+            FRAMEWORK,
+            10,
+            "{name} cannot reach process {process}: {why}; long messages go through shared memory instead"
+        );
+    }
+    None
+}
+
+static SAID: AtomicBool = AtomicBool::new(false);

@@ -1,0 +1,396 @@
+// covers: MPI_Isend MPI_Irecv MPI_Waitall MPI_Ssend MPI_Send_init MPI_Recv_init MPI_Startall MPI_Mprobe MPI_Imrecv MPI_Sendrecv MPI_Test MPI_Cancel
+// args:
+// args: refuse
+// seconds: 240
+/*
+ * Long messages, MPI 5.0 sections 3.5 to 3.8, where both ends of a node copy a part: every byte arrives once, from buffers
+ * that were just written, at odd sizes and addresses, in both directions at once, with many under way, whether the sender
+ * is inside MPI or elsewhere, and nothing is written beside what was wanted. `refuse`: the system refuses to copy between
+ * processes (a seccomp filter), and all must be as before. `endless`: traffic that only ends with a killed rank.
+ */
+#define _GNU_SOURCE
+#include "check.h"
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { GUARD = 64, GUARD_BYTE = 0x5c };
+
+static const int SIZES[] = {8191,   8193,   16384,  24577,   32767,   32768,   32769,   40961,   65535,  65536,
+                            65537,  98305,  131071, 131073,  200003,  262143,  262144,  262145,  500009, 1048575,
+                            1048576, 1048577, 2097151, 3000017, 4194304, 4194305, 6000011, 16777217};
+enum { SIZE_COUNT = sizeof SIZES / sizeof SIZES[0], LARGEST = 16777217 + 4096 };
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Outside of MPI for a while, without giving the core away. */
+static void elsewhere(double time)
+{
+    volatile double sink = 0;
+    for (double end = seconds() + time; seconds() < end;)
+        sink += 1;
+}
+
+/* process_vm_readv and process_vm_writev fail with EPERM from now on, as in many containers. */
+static void refuse_copies(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) {
+        perror("the seccomp filter cannot be installed");
+        exit(3);
+    }
+}
+
+/* A place for n bytes with guards around it; `odd` moves it off every alignment. */
+struct room {
+    unsigned char *all, *at;
+    size_t n;
+};
+
+static struct room room(size_t n, size_t odd)
+{
+    struct room r = {check_alloc(n + odd + 2 * GUARD), NULL, n};
+    r.at = r.all + GUARD + odd;
+    memset(r.all, GUARD_BYTE, n + odd + 2 * GUARD);
+    return r;
+}
+
+static void check_guards(const struct room *r)
+{
+    for (int i = 0; i < GUARD; i++) {
+        CHECK_EQ(r->at[-1 - i], GUARD_BYTE);
+        CHECK_EQ(r->at[r->n + (size_t)i], GUARD_BYTE);
+    }
+}
+
+/* With the peer: every size in both directions at once, from a buffer that is written just before. */
+static void both_ways(int peer)
+{
+    struct room out = room(LARGEST, 3), in = room(LARGEST, 11);
+    for (int k = 0; k < SIZE_COUNT; k++) {
+        int n = SIZES[k], seed = check_rank * 100 + k;
+        MPI_Request q[2];
+        MPI_Status s[2];
+        fill(out.at, (size_t)n, seed);
+        memset(in.at, 0, (size_t)n);
+        memset(in.at + n, GUARD_BYTE, GUARD);
+#ifdef SEED_LOST_BYTE_MISTAKE
+        out.at[n / 2 + 4096 < n ? n / 2 + 4096 : n / 2] ^= 1;
+#endif
+        MPI_Irecv(in.at, n, MPI_BYTE, peer, k, MPI_COMM_WORLD, &q[0]);
+        MPI_Isend(out.at, n, MPI_BYTE, peer, k, MPI_COMM_WORLD, &q[1]);
+        MPI_Waitall(2, q, s);
+        CHECK_STATUS(s[0], peer, k, n);
+        CHECK_BYTES(in.at, (size_t)n, peer * 100 + k);
+        CHECK_BYTES(out.at, (size_t)n, seed);
+        CHECK_EQ(in.at[n], GUARD_BYTE);
+        CHECK_EQ(in.at[-1], GUARD_BYTE);
+    }
+    free(out.all);
+    free(in.all);
+}
+
+/* One way and the other; now and then a side is elsewhere when it is needed, for as long as a part of the copy takes. */
+static void late_sides(int peer)
+{
+    enum { ROUNDS = 200, N = 300007 };
+    struct room r = room(N, 5);
+    unsigned state = 12345;
+    for (int k = 0; k < ROUNDS; k++) {
+        MPI_Request q;
+        int sends = (k & 1) == (check_rank < peer), done = 0;
+        double sender_late, receiver_late;
+        state = state * 1103515245u + 12345u;
+        sender_late = (double)(state >> 16 & 63) * 1e-6 * (k % 3);
+        receiver_late = (double)(state >> 22 & 63) * 1e-6 * (k % 2);
+        if (sends) {
+            fill(r.at, N, k);
+            MPI_Isend(r.at, N, MPI_BYTE, peer, 7, MPI_COMM_WORLD, &q);
+            elsewhere(sender_late);
+        } else {
+            memset(r.at, 0, N);
+            MPI_Irecv(r.at, N, MPI_BYTE, peer, 7, MPI_COMM_WORLD, &q);
+            elsewhere(receiver_late);
+        }
+        while (!done) {
+            MPI_Test(&q, &done, MPI_STATUS_IGNORE);
+            if (k % 5 == 4)
+                elsewhere(3e-6);
+        }
+        CHECK_BYTES(r.at, N, k);
+        /* A part that is copied twice, late, would land here. */
+        if (!sends)
+            memset(r.at, 0x77, N);
+        MPI_Sendrecv(NULL, 0, MPI_BYTE, peer, 8, NULL, 0, MPI_BYTE, peer, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = 0; !sends && i < N; i += 61)
+            CHECK_EQ(r.at[i], 0x77);
+        check_guards(&r);
+    }
+    free(r.all);
+}
+
+static volatile sig_atomic_t told;
+
+static void on_signal(int number)
+{
+    (void)number;
+    told = 1;
+}
+
+/* The receiver needs nothing of a sender that is elsewhere until the receive is done. */
+static void absent_sender(int peer)
+{
+    enum { N = 1500001 };
+    unsigned char *p = check_alloc(N);
+    if (check_rank < peer) {
+        MPI_Request q;
+        int pid = getpid();
+        told = 0;
+        signal(SIGUSR1, on_signal);
+        fill(p, N, 9);
+        MPI_Send(&pid, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);
+        MPI_Isend(p, N, MPI_BYTE, peer, 2, MPI_COMM_WORLD, &q);
+        for (double end = seconds() + 60; !told && seconds() < end;)
+            elsewhere(1e-5);
+        CHECK_MSG(told, "the message was not received while its sender was outside of MPI");
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+        signal(SIGUSR1, SIG_DFL);
+    } else {
+        int pid = 0;
+        MPI_Recv(&pid, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(p, N, MPI_BYTE, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK_BYTES(p, N, 9);
+        if (pid > 1)
+            kill(pid, SIGUSR1);
+    }
+    free(p);
+}
+
+/* More under way at once than there can be shared work for, of mixed sizes, received in another order than sent. */
+static void many(int peer)
+{
+    enum { COUNT = 150 };
+    struct room out[COUNT], in[COUNT];
+    MPI_Request q[2 * COUNT];
+    for (int k = 0; k < COUNT; k++) {
+        size_t n = (size_t)(33001 + k * 1237);
+        out[k] = room(n, (size_t)k % 7);
+        in[k] = room(n, (size_t)k % 5);
+        fill(out[k].at, n, check_rank * 3 + k);
+    }
+    for (int k = COUNT - 1; k >= 0; k--)
+        MPI_Irecv(in[k].at, (int)in[k].n, MPI_BYTE, peer, k, MPI_COMM_WORLD, &q[k]);
+    for (int k = 0; k < COUNT; k++)
+        MPI_Isend(out[k].at, (int)out[k].n, MPI_BYTE, peer, k, MPI_COMM_WORLD, &q[COUNT + k]);
+    MPI_Waitall(2 * COUNT, q, MPI_STATUSES_IGNORE);
+    for (int k = 0; k < COUNT; k++) {
+        CHECK_BYTES(in[k].at, in[k].n, peer * 3 + k);
+        check_guards(&in[k]);
+        free(in[k].all);
+        free(out[k].all);
+    }
+}
+
+/* A receive that is too short gets what fits and an error; so does one that is much too short; one of nothing, too. */
+static void truncation(int peer)
+{
+    static const int WANTED[] = {999999, 700001, 40000, 100, 0};
+    enum { N = 1000000 };
+    struct room r = room(N, 1);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int k = 0; k < 5; k++) {
+        if (check_rank < peer) {
+            fill(r.at, N, k);
+            MPI_Send(r.at, N, MPI_BYTE, peer, 3, MPI_COMM_WORLD);
+        } else {
+            int n = WANTED[k];
+            memset(r.at, GUARD_BYTE, N);
+            CHECK_CLASS(MPI_Recv(r.at, n, MPI_BYTE, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+            CHECK_BYTES(r.at, (size_t)n, k);
+            for (int i = n; i < N; i++)
+                if (r.at[i] != GUARD_BYTE) {
+                    CHECK_EQ(r.at[i], GUARD_BYTE);
+                    break;
+                }
+        }
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    free(r.all);
+}
+
+/* Synchronous, persistent, matched and cancelled ones. */
+static void kinds(int peer)
+{
+    enum { N = 260003, ROUNDS = 6 };
+    struct room out = room(N, 2), in = room(N, 9);
+    MPI_Request q[2], never;
+    MPI_Message message;
+    MPI_Status s;
+    int cancelled = 0;
+    MPI_Send_init(out.at, N, MPI_BYTE, peer, 4, MPI_COMM_WORLD, &q[0]);
+    MPI_Recv_init(in.at, N, MPI_BYTE, peer, 4, MPI_COMM_WORLD, &q[1]);
+    for (int k = 0; k < ROUNDS; k++) {
+        fill(out.at, N, k + check_rank);
+        memset(in.at, 0, N);
+        MPI_Startall(2, q);
+        MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+        CHECK_BYTES(in.at, N, k + peer);
+    }
+    MPI_Request_free(&q[0]);
+    MPI_Request_free(&q[1]);
+    for (int turn = 0; turn < 2; turn++) {
+        if ((turn == 0) == (check_rank < peer)) {
+            fill(out.at, N, 50 + turn);
+            MPI_Ssend(out.at, N, MPI_BYTE, peer, 5, MPI_COMM_WORLD);
+        } else {
+            memset(in.at, 0, N);
+            MPI_Irecv(in.at, N, MPI_BYTE, peer, 99, MPI_COMM_WORLD, &never);
+            MPI_Mprobe(peer, 5, MPI_COMM_WORLD, &message, &s);
+            CHECK_STATUS(s, peer, 5, N);
+            MPI_Imrecv(in.at, N, MPI_BYTE, &message, &q[0]);
+            MPI_Wait(&q[0], &s);
+            CHECK_STATUS(s, peer, 5, N);
+            CHECK_BYTES(in.at, N, 50 + turn);
+            MPI_Cancel(&never);
+            MPI_Wait(&never, &s);
+            MPI_Test_cancelled(&s, &cancelled);
+            CHECK(cancelled);
+        }
+    }
+    check_guards(&in);
+    free(out.all);
+    free(in.all);
+}
+
+/* Data with gaps at either end or both, data that does not begin where its buffer does, and messages to oneself. */
+static void shapes(int peer)
+{
+    enum { ROWS = 5000, ROW = 24, GAP = 40, N = ROWS * ROW };
+    MPI_Datatype gaps, moved;
+    MPI_Aint by = 77;
+    int length = N;
+    unsigned char *wide = check_alloc((size_t)ROWS * GAP), *flat = check_alloc(N + 77), *back = check_alloc(N + 77);
+    MPI_Type_vector(ROWS, ROW, GAP, MPI_BYTE, &gaps);
+    MPI_Type_commit(&gaps);
+    MPI_Type_create_hindexed(1, &length, &by, MPI_BYTE, &moved);
+    MPI_Type_commit(&moved);
+    for (int k = 0; k < 8; k++) {
+        int from_gaps = k & 1, to_gaps = k >> 1 & 1;
+        fill(flat, N, k);
+        memset(wide, 0x11, (size_t)ROWS * GAP);
+        if ((k >> 2 & 1) == (check_rank < peer)) {
+            for (int i = 0; i < ROWS; i++)
+                memcpy(wide + (size_t)i * GAP, flat + (size_t)i * ROW, ROW);
+            if (from_gaps)
+                MPI_Send(wide, 1, gaps, peer, 6, MPI_COMM_WORLD);
+            else
+                MPI_Send(flat, N, MPI_BYTE, peer, 6, MPI_COMM_WORLD);
+        } else if (to_gaps) {
+            MPI_Recv(wide, 1, gaps, peer, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            for (int i = 0; i < ROWS; i++) {
+                CHECK(memcmp(wide + (size_t)i * GAP, flat + (size_t)i * ROW, ROW) == 0);
+                CHECK(i == ROWS - 1 || wide[(size_t)i * GAP + ROW] == 0x11);
+            }
+        } else {
+            memset(back, 0, N);
+            MPI_Recv(back, N, MPI_BYTE, peer, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            CHECK_BYTES(back, N, k);
+        }
+    }
+    memset(back, 0x22, N + 77);
+    memset(flat, 0x33, 77);
+    fill(flat + 77, N, 4);
+    MPI_Sendrecv(flat, 1, moved, peer, 6, back, 1, moved, peer, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK_BYTES(back + 77, N, 4);
+    CHECK(back[0] == 0x22 && back[76] == 0x22);
+    memset(back, 0x22, N + 77);
+    MPI_Sendrecv(flat, 1, moved, check_rank, 6, back, 1, moved, check_rank, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK_BYTES(back + 77, N, 4);
+    CHECK(back[76] == 0x22);
+    MPI_Type_free(&gaps);
+    MPI_Type_free(&moved);
+    free(wide);
+    free(flat);
+    free(back);
+}
+
+/* Everybody to everybody at once. */
+static void all_to_all(void)
+{
+    enum { N = 150001 };
+    unsigned char *out = check_alloc((size_t)check_ranks * N), *in = check_alloc((size_t)check_ranks * N);
+    MPI_Request *q = check_alloc(2 * (size_t)check_ranks * sizeof *q);
+    for (int turn = 0; turn < 5; turn++) {
+        for (int r = 0; r < check_ranks; r++) {
+            fill(out + (size_t)r * N, N, check_rank * 17 + r + turn);
+            MPI_Irecv(in + (size_t)r * N, N, MPI_BYTE, r, turn, MPI_COMM_WORLD, &q[2 * r]);
+        }
+        for (int r = 0; r < check_ranks; r++)
+            MPI_Isend(out + (size_t)r * N, N, MPI_BYTE, r, turn, MPI_COMM_WORLD, &q[2 * r + 1]);
+        MPI_Waitall(2 * check_ranks, q, MPI_STATUSES_IGNORE);
+        for (int r = 0; r < check_ranks; r++)
+            CHECK_BYTES(in + (size_t)r * N, N, r * 17 + check_rank + turn);
+    }
+    free(out);
+    free(in);
+    free(q);
+}
+
+/* Until somebody is killed: the last rank kills itself after a while. */
+static void endless(int peer)
+{
+    enum { N = 8 << 20 };
+    unsigned char *out = check_alloc(N), *in = check_alloc(N);
+    double end = seconds() + 0.3;
+    fill(out, N, check_rank);
+    for (;;) {
+        MPI_Request q[2];
+        MPI_Irecv(in, N, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &q[0]);
+        MPI_Isend(out, N, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &q[1]);
+        if (check_rank == check_ranks - 1 && seconds() > end)
+            raise(SIGKILL);
+        MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int refused = argc > 1 && strcmp(argv[1], "refuse") == 0, copied = argc > 1 && strcmp(argv[1], "copied") == 0, peer;
+    if (refused)
+        refuse_copies();
+    start(&argc, &argv, "pt2pt_single_copy");
+    peer = check_rank ^ 1;
+    if (argc > 1 && strcmp(argv[1], "endless") == 0 && peer < check_ranks)
+        endless(peer);
+    all_to_all();
+    if (peer < check_ranks) {
+        both_ways(peer);
+        late_sides(peer);
+        many(peer);
+        truncation(peer);
+        kinds(peer);
+        shapes(peer);
+        if (copied)
+            absent_sender(peer);
+    }
+    return finish();
+}

@@ -1,0 +1,177 @@
+//! What every way to copy promises: all bytes of any range, none beside it, and an error where there is nobody or nothing.
+
+use opal_core::Error;
+use opal_core::framework::smsc::{Module, Peer};
+
+/// A running module with one peer, which runs the same suite.
+pub struct Fixture<'a> {
+    /// The module.
+    pub module: &'static dyn Module,
+    /// Its number for the peer.
+    pub peer: Peer,
+    /// Which side this is.
+    pub side: u32,
+    /// Gives the peer some bytes and takes its.
+    pub exchange: &'a mut dyn FnMut(&[u8]) -> Vec<u8>,
+}
+
+/// Runs every case; panics at the first broken promise.
+pub fn suite(fixture: &mut Fixture<'_>) {
+    for (name, case) in CASES {
+        println!("side {}: {name}", fixture.side);
+        case(fixture);
+        (fixture.exchange)(&[]);
+    }
+}
+
+type Case = fn(&mut Fixture<'_>);
+
+/// All cases by name.
+pub const CASES: &[(&str, Case)] = &[
+    ("abilities make sense", abilities),
+    ("every size and place", sizes),
+    ("both at once", both_at_once),
+    ("memory that ends", memory_that_ends),
+    ("no address of a peer", no_address),
+];
+
+fn pattern(side: u32, index: usize) -> u8 {
+    (index * 131 + (index >> 8) * 7 + (index >> 16) * 3 + side as usize * 77 + 1) as u8
+}
+
+fn filled(side: u32, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|index| pattern(side, index)).collect()
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+}
+
+fn abilities(fixture: &mut Fixture<'_>) {
+    let caps = fixture.module.caps();
+    assert!(caps.min_bytes > 0 && caps.max_bytes >= 4096);
+}
+
+fn odd_sizes() -> Vec<usize> {
+    let mut sizes = vec![0, 1, 2, 63, 64, 65, 511, 4095, 4096, 4097, 8191, 65535, 65537, (1 << 20) + 13];
+    sizes.extend([(16 << 20) + 1, (64 << 20) + 4099]);
+    sizes
+}
+
+/// Reads from and writes to places of any alignment, with guards around what is written.
+fn sizes(fixture: &mut Fixture<'_>) {
+    const MOST: usize = (64 << 20) + (1 << 16);
+    const GUARD: u8 = 0x5a;
+    let own = filled(fixture.side, MOST);
+    // For the peer's writes.
+    let place = vec![GUARD; MOST];
+    let addresses = [own.as_ptr() as u64, place.as_ptr() as u64].map(u64::to_le_bytes).concat();
+    let theirs = (fixture.exchange)(&addresses);
+    let (source, target) = (number(&theirs[..8]), number(&theirs[8..]));
+    let other = 1 - fixture.side;
+    let mut got = vec![GUARD; MOST];
+    for (turn, bytes) in odd_sizes().into_iter().enumerate() {
+        let (from, to) = (turn * 1237 % 9000, 1 + turn * 577 % 5000);
+        // SAFETY: `to + bytes` is less than the vector's length.
+        let read = unsafe {
+            fixture.module.copy_from(fixture.peer, source + from as u64, got.as_mut_ptr().wrapping_add(to), bytes)
+        };
+        assert_eq!(read, Ok(()), "{bytes} bytes from {from}");
+        assert!(got[..to].iter().all(|byte| *byte == GUARD), "nothing before {bytes} bytes");
+        assert!(got[to + bytes..].iter().all(|byte| *byte == GUARD), "nothing behind {bytes} bytes");
+        assert!((0..bytes).all(|index| got[to + index] == pattern(other, from + index)), "{bytes} bytes are theirs");
+        got[to..to + bytes].fill(GUARD);
+        // SAFETY: `from + bytes` is less than the vector's length.
+        let written =
+            unsafe { fixture.module.copy_to(fixture.peer, target + to as u64, own.as_ptr().wrapping_add(from), bytes) };
+        assert_eq!(written, Ok(()), "{bytes} bytes to {to}");
+        (fixture.exchange)(&[]);
+        // Another process wrote it: read as such.
+        let place = core::hint::black_box(&place);
+        let byte = |index: usize| {
+            // SAFETY: an element of a vector.
+            unsafe { place.as_ptr().add(index).read_volatile() }
+        };
+        assert!((0..bytes).all(|index| byte(to + index) == pattern(other, from + index)), "{bytes} bytes were written");
+        assert!(byte(to - 1) == GUARD && byte(to + bytes) == GUARD, "nothing beside {bytes} bytes was");
+        // The peer's next write begins elsewhere.
+        let erased = vec![GUARD; bytes];
+        // SAFETY: the same range of the same vector, which only the peer touches otherwise, and it waits.
+        unsafe { place.as_ptr().cast_mut().add(to).copy_from(erased.as_ptr(), bytes) };
+        (fixture.exchange)(&[]);
+    }
+}
+
+/// Each side reads one half of a message while the other one writes the other half.
+fn both_at_once(fixture: &mut Fixture<'_>) {
+    const BYTES: usize = (3 << 20) + 77;
+    const HALF: usize = BYTES / 2 + 11;
+    for _ in 0..20 {
+        let data = filled(fixture.side, BYTES);
+        let mut place = vec![0; BYTES];
+        let addresses = [data.as_ptr() as u64, place.as_mut_ptr() as u64].map(u64::to_le_bytes).concat();
+        let theirs = (fixture.exchange)(&addresses);
+        let (source, target) = (number(&theirs[..8]), number(&theirs[8..]));
+        // SAFETY: less than the vector's length.
+        let read = unsafe { fixture.module.copy_from(fixture.peer, source, place.as_mut_ptr(), HALF) };
+        // SAFETY: the rest of the vector.
+        let written = unsafe {
+            let rest = data.as_ptr().add(HALF);
+            fixture.module.copy_to(fixture.peer, target + HALF as u64, rest, BYTES - HALF)
+        };
+        assert_eq!((read, written), (Ok(()), Ok(())));
+        (fixture.exchange)(&[]);
+        assert!(
+            core::hint::black_box(&place).iter().enumerate().all(|(at, byte)| *byte == pattern(1 - fixture.side, at))
+        );
+    }
+}
+
+/// A range of which a part is nobody's memory is refused, in either direction.
+fn memory_that_ends(fixture: &mut Fixture<'_>) {
+    const PAGES: usize = 40 * 4096;
+    // SAFETY: a new mapping.
+    let base = unsafe {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        libc::mmap(core::ptr::null_mut(), PAGES, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+    };
+    assert_ne!(base, libc::MAP_FAILED);
+    // SAFETY: the last page of it.
+    let unmapped = unsafe { libc::munmap(base.wrapping_add(PAGES - 4096), 4096) };
+    assert_eq!(unmapped, 0);
+    let theirs = number(&(fixture.exchange)(&(base as u64).to_le_bytes()));
+    let mut room = vec![0u8; PAGES];
+    let mut both = |remote: u64, bytes: usize| {
+        // SAFETY: not longer than the vector.
+        let read = unsafe { fixture.module.copy_from(fixture.peer, remote, room.as_mut_ptr(), bytes) };
+        // SAFETY: as above.
+        let written = unsafe { fixture.module.copy_to(fixture.peer, remote, room.as_ptr(), bytes) };
+        (read, written)
+    };
+    assert_eq!(both(theirs, PAGES - 4096), (Ok(()), Ok(())));
+    for (remote, bytes) in [(theirs, PAGES), (theirs + 5, PAGES - 4096), (0, 1), (u64::MAX - 4, 8), (1 << 63, 64)] {
+        assert_eq!(both(remote, bytes), (Err(Error::Invalid), Err(Error::Invalid)), "{bytes} bytes at {remote:#x}");
+    }
+    (fixture.exchange)(&[]);
+    // SAFETY: what is left of the mapping.
+    unsafe { libc::munmap(base, PAGES - 4096) };
+}
+
+/// What is no address is refused, and so is one under which somebody else is found.
+fn no_address(fixture: &mut Fixture<'_>) {
+    let own = fixture.module.address();
+    let theirs = (fixture.exchange)(&own);
+    assert_eq!(fixture.module.connect(&theirs).map(drop), Ok(()));
+    for length in 0..theirs.len() {
+        assert_eq!(fixture.module.connect(&theirs[..length]), Err(Error::Malformed));
+    }
+    // Whatever bit is wrong, nobody is taken for the peer.
+    for bit in 0..theirs.len() * 8 {
+        let mut wrong = theirs.clone();
+        wrong[bit / 8] ^= 1 << (bit % 8);
+        let refused = fixture.module.connect(&wrong);
+        let known = [Error::Malformed, Error::Mismatch, Error::Unreachable, Error::Permission];
+        assert!(refused.is_err_and(|error| known.contains(&error)), "bit {bit}: {refused:?}");
+    }
+    (fixture.exchange)(&[]);
+}

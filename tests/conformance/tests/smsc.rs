@@ -1,0 +1,138 @@
+//! The suite of framework smsc for every component, and what becomes of dead peers and very long copies.
+
+#![allow(unsafe_code)] // fork, and copies
+
+use opal_core::framework::{shmem, smsc};
+use opal_core::{Error, mca::Component as _};
+use std::time::{Duration, Instant};
+use test_conformance::pair::{self, Pair};
+use test_conformance::smsc::{Fixture, suite};
+
+opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd, smsc_cma];
+
+fn main() {
+    let tests: [(&str, fn()); 3] = [("cma", cma), ("dead peer", dead_peer), ("beyond two GiB", very_long)];
+    for (name, test) in tests {
+        in_a_child(name, test);
+        println!("test {name} ... ok");
+    }
+}
+
+fn in_a_child(name: &str, test: fn()) {
+    // SAFETY: this process has one thread.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        test();
+        std::process::exit(0);
+    }
+    let mut status = 0;
+    // SAFETY: a child of this process.
+    let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
+    assert_eq!((ended, status), (child, 0), "test {name} failed");
+}
+
+fn opened(pair: &Pair) -> &'static dyn smsc::Module {
+    assert!(smsc_cma::COMPONENT.open().is_err(), "alone on its node");
+    shmem::select(Some(pair.inherited)).expect("shmem/memfd runs");
+    smsc_cma::COMPONENT.open().expect("it opens");
+    smsc::Component::query(&smsc_cma::COMPONENT, Some(1)).expect("it runs").1
+}
+
+fn connected(pair: &mut Pair) -> (&'static dyn smsc::Module, smsc::Peer) {
+    let module = opened(pair);
+    let address = pair.exchange(&module.address());
+    let peer = module.connect(&address).expect("the peer is who it says");
+    pair.barrier();
+    (module, peer)
+}
+
+fn cma() {
+    let mut pair = pair::fork();
+    let (module, peer) = connected(&mut pair);
+    let side = pair.side;
+    suite(&mut Fixture { module, peer, side, exchange: &mut |bytes| pair.exchange(bytes) });
+    pair.end();
+}
+
+/// A peer that is killed while it is copied from ends the copies with an error, and soon.
+fn dead_peer() {
+    const BYTES: usize = 8 << 20;
+    let mut pair = pair::fork();
+    let (module, peer) = connected(&mut pair);
+    let data = vec![7u8; BYTES];
+    let theirs =
+        pair.exchange(&[&(data.as_ptr() as u64).to_le_bytes()[..], &std::process::id().to_le_bytes()].concat());
+    let remote = u64::from_le_bytes(theirs[..8].try_into().unwrap());
+    let pid = u32::from_le_bytes(theirs[8..].try_into().unwrap()) as i32;
+    if pair.side == 1 {
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+    let mut room = vec![0u8; BYTES];
+    let mut copy = || {
+        // SAFETY: not longer than the vector.
+        unsafe { module.copy_from(peer, remote, room.as_mut_ptr(), BYTES) }
+    };
+    assert_eq!(copy(), Ok(()));
+    // SAFETY: a child of this process, which is waited for below.
+    let killed = unsafe { libc::kill(pid, libc::SIGKILL) };
+    assert_eq!(killed, 0);
+    let end = Instant::now() + Duration::from_secs(20);
+    // A copy that is under way when it dies may end in the middle of its memory.
+    let mut last = copy();
+    while last != Err(Error::Unreachable) {
+        assert!(matches!(last, Ok(()) | Err(Error::Invalid)), "{last:?}");
+        assert!(Instant::now() < end, "the dead peer is noticed");
+        last = copy();
+    }
+    let mut status = 0;
+    // SAFETY: a child of this process.
+    unsafe { libc::waitpid(pid, &raw mut status, 0) };
+    assert_eq!(copy(), Err(Error::Unreachable));
+}
+
+/// More than the system copies in one call. The memory is the same 4 MiB again and again.
+fn very_long() {
+    const PIECE: usize = 4 << 20;
+    const PIECES: usize = 513;
+    let source = repeated(PIECE, PIECES);
+    for index in 0..PIECE / 8 {
+        // SAFETY: within the first piece, before another process knows it.
+        unsafe { source.cast::<u64>().add(index).write(index as u64 * 0x9e37_79b9) };
+    }
+    let mut pair = pair::fork();
+    let (module, peer) = connected(&mut pair);
+    if pair.side == 0 {
+        let target = repeated(PIECE, PIECES);
+        let bytes = PIECE * PIECES - 12_345;
+        // SAFETY: `target` is that long.
+        let read = unsafe { module.copy_from(peer, source as u64, target, bytes) };
+        assert_eq!(read, Ok(()));
+        for index in 0..PIECE / 8 {
+            // SAFETY: within the first piece; nobody else knows it.
+            let got = unsafe { target.cast::<u64>().add(index).read() };
+            assert_eq!(got, index as u64 * 0x9e37_79b9);
+        }
+    }
+    pair.end();
+}
+
+fn repeated(piece: usize, pieces: usize) -> *mut u8 {
+    // SAFETY: a NUL-terminated name.
+    let descriptor = unsafe { libc::memfd_create(c"piece".as_ptr(), 0) };
+    // SAFETY: no pointers.
+    assert_eq!(unsafe { libc::ftruncate(descriptor, piece as libc::off_t) }, 0);
+    let (protection, none) = (libc::PROT_READ | libc::PROT_WRITE, core::ptr::null_mut());
+    // SAFETY: a new mapping.
+    let base =
+        unsafe { libc::mmap(none, piece * pieces, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
+    assert_ne!(base, libc::MAP_FAILED);
+    for index in 0..pieces {
+        let at = base.wrapping_add(index * piece);
+        // SAFETY: replaces a part of the mapping above.
+        let mapped = unsafe { libc::mmap(at, piece, protection, libc::MAP_SHARED | libc::MAP_FIXED, descriptor, 0) };
+        assert_eq!(mapped, at);
+    }
+    base.cast()
+}
