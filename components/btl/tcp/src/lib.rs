@@ -17,6 +17,7 @@ mod attempt;
 mod component;
 mod frames;
 mod handshake;
+mod inbound;
 mod interfaces;
 mod module;
 mod net;

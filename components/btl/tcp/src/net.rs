@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
-use opal_core::framework::btl::{AmId, Endpoint, Full, Realm};
+use opal_core::framework::btl::{AmId, Endpoint, Full, PREFIX_BYTES_MAX, Realm};
 use opal_core::progress;
 use opal_core::sync::{AtomicBool, AtomicUsize, Guarded, Once, Ordering};
 use rustix::event::epoll::{self, EventFlags};
@@ -153,6 +153,17 @@ impl Net {
         let connection = self.connection(to.0).ok_or(Full)?;
         let header = Header { kind: am, bytes: payload.len(), head }.encode();
         self.with(connection, |outbound| outbound.send(&self.limits, &header, payload))
+    }
+
+    /// Sends a short prefix and a payload that lies somewhere.
+    pub fn send_behind(&self, to: Endpoint, am: AmId, head: u64, prefix: &[u8], payload: &[u8]) -> Result<(), Full> {
+        let connection = self.connection(to.0).ok_or(Full)?;
+        let mut lead = [0; HEADER_BYTES + PREFIX_BYTES_MAX];
+        let (header, rest) = lead.split_at_mut(HEADER_BYTES);
+        header.copy_from_slice(&Header { kind: am, bytes: prefix.len() + payload.len(), head }.encode());
+        rest[..prefix.len()].copy_from_slice(prefix);
+        let lead = &lead[..HEADER_BYTES + prefix.len()];
+        self.with(connection, |outbound| outbound.send(&self.limits, lead, payload))
     }
 
     /// Sends a payload of `bytes` bytes that `append` adds to the queue.

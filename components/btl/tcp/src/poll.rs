@@ -2,7 +2,8 @@
 
 use crate::accept::{self, Door};
 use crate::attempt;
-use crate::frames::{Frame, Frames};
+use crate::frames::Frame;
+use crate::inbound::{Inbound, Next, Read};
 use crate::net::{Connection, Net, Token};
 use crate::outbound::{Outbound, Stage};
 use crate::socket;
@@ -11,7 +12,6 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use opal_core::framework::btl;
-use opal_core::mem::Foreign;
 use opal_core::sync::Ordering;
 use opal_core::{message, sys, verbose, wait};
 use rustix::event::Timespec;
@@ -29,20 +29,6 @@ pub struct Receiving {
     // that found something.
     skip: u32,
     in_vain: u32,
-}
-
-struct Inbound {
-    socket: Arc<OwnedFd>,
-    frames: Frames,
-    peer: u32,
-    ended: bool,
-}
-
-/// How a connection's reading went.
-enum Read {
-    More,
-    Empty,
-    Ended(Option<Errno>),
 }
 
 impl Receiving {
@@ -95,8 +81,7 @@ impl Receiving {
     pub fn open(&mut self, net: &Net, connection: &Connection, outbound: &mut Outbound, socket: Arc<OwnedFd>) {
         outbound.stage = Stage::Open;
         (outbound.stuck, outbound.watched) = (false, false);
-        let (peer, frames) = (connection.peer, Frames::new());
-        self.inbound[connection.id as usize] = Some(Inbound { socket, frames, peer, ended: false });
+        self.inbound[connection.id as usize] = Some(Inbound::new(socket, connection.peer));
         net.used.store(true, Ordering::Relaxed);
         verbose!(btl::FRAMEWORK, 30, "tcp: connected {}", net.ends(connection));
         outbound.write();
@@ -115,33 +100,37 @@ impl Receiving {
         if inbound.ended {
             return None;
         }
-        let mut next = inbound.frames.peek();
-        if let Ok(None) = next
-            && let Read::Ended(_) = inbound.read()
+        let mut next = inbound.next();
+        if let Next::Nothing = next
+            && !inbound.is_landing()
         {
-            // The next look at all sockets finds it again and tells.
-            inbound.ended = true;
-            self.urge();
-            return None;
-        } else if let Ok(None) = next {
-            next = inbound.frames.peek();
+            match inbound.read() {
+                Read::Ended(_) => {
+                    // The next look at all sockets finds it again and tells.
+                    inbound.ended = true;
+                    self.urge();
+                    return None;
+                }
+                Read::More | Read::Empty => next = inbound.next(),
+            }
         }
-        if !self.leftover.contains(&id) && !matches!(next, Ok(None)) {
+        if !matches!(next, Next::Nothing) && !self.leftover.contains(&id) {
             self.leftover.push(id);
         }
+        let Next::Frame(frame) = next else {
+            // A long message is for the next look at all sockets; that finds what is malformed, too.
+            self.skip = 0;
+            return None;
+        };
         let inbound = self.inbound.get(id as usize)?.as_ref()?;
-        match next {
-            Ok(Some(frame)) => Some((inbound.frames.payload(&frame), frame)),
-            // `take_leftovers` finds what is malformed, too.
-            Ok(None) | Err(_) => None,
-        }
+        Some((inbound.payload(&frame), frame))
     }
 
     /// Takes what `peek` returned.
     pub fn consume(&mut self, id: u32) {
         let Some(Some(inbound)) = self.inbound.get_mut(id as usize) else { return };
-        if let Ok(Some(frame)) = inbound.frames.peek() {
-            inbound.frames.advance(&frame);
+        if let Next::Frame(frame) = inbound.next() {
+            inbound.advance(&frame);
         }
     }
 
@@ -214,16 +203,13 @@ impl Receiving {
         let Some(Some(inbound)) = self.inbound.get_mut(id as usize) else { return 0 };
         let mut taken = 0;
         loop {
-            match inbound.frames.peek() {
-                Ok(Some(frame)) => {
-                    let payload = Foreign::of(inbound.frames.payload(&frame));
-                    btl::deliver(frame.kind, inbound.peer, frame.head, payload);
-                    inbound.frames.advance(&frame);
-                    taken += 1;
-                }
-                Ok(None) => return taken,
-                Err(_) => break,
+            match inbound.next() {
+                Next::Frame(frame) => inbound.deliver(&frame),
+                Next::Landed => {}
+                Next::Nothing => return taken,
+                Next::Malformed => break,
             }
+            taken += 1;
         }
         if let Some(connection) = net.connection(id) {
             message!(
@@ -326,23 +312,6 @@ impl Receiving {
             (false, true) => 63,
             (false, false) => 7,
         };
-    }
-}
-
-impl Inbound {
-    fn read(&mut self) -> Read {
-        let room = self.frames.room();
-        let wanted = room.len();
-        match socket::receive(&self.socket, room) {
-            Ok(None) => Read::Empty,
-            Ok(Some(0)) => Read::Ended(None),
-            Ok(Some(bytes)) => {
-                self.frames.filled(bytes);
-                // Less than there was room for: the socket is empty, or the next look finds what came since.
-                if bytes == wanted { Read::More } else { Read::Empty }
-            }
-            Err(errno) => Read::Ended(Some(errno)),
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use opal_core::Result;
-use opal_core::framework::btl::{self, AmId, Arrived, Caps, Endpoint, Full, Peer};
+use opal_core::framework::btl::{self, AmId, Arrived, Caps, Endpoint, Full, PREFIX_BYTES_MAX, Peer};
 use opal_core::mem::Foreign;
 
 /// Every interface that is up and has an address of family 4 or 6 that is not link-local.
@@ -132,6 +132,23 @@ impl btl::Module for Module {
     ) -> core::result::Result<(), Full> {
         assert!(bytes <= self.caps.send_bytes);
         self.net.send_filled(to, am, head, bytes, |queue| append(queue, bytes, fill))
+    }
+
+    unsafe fn send_run(
+        &self,
+        to: Endpoint,
+        am: AmId,
+        head: u64,
+        prefix: &[u8],
+        run: *const u8,
+        bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        assert!(prefix.len() <= PREFIX_BYTES_MAX && prefix.len() + bytes <= self.caps.send_bytes);
+        if bytes == 0 {
+            return self.net.send(to, am, head, prefix);
+        }
+        // SAFETY: `run` is readable for `bytes` by the caller's promise, and `bytes` is not 0.
+        self.net.send_behind(to, am, head, prefix, unsafe { core::slice::from_raw_parts(run, bytes) })
     }
 
     fn flush(&self, to: Endpoint) {

@@ -3,6 +3,7 @@
 mod bytes;
 mod choices;
 mod doors;
+mod landing;
 
 use crate::net::{Net, Port};
 use crate::params::Limits;
