@@ -20,7 +20,7 @@ opal_core::params! {
     /// Largest message that is sent before the receiver asks for it.
     pub static EAGER_LIMIT: Size = Int(65536), "bytes", level 4;
     /// Largest piece of a long message that is sent at once.
-    pub static FRAGMENT_SIZE: Size = Int(131072), "bytes", level 5;
+    pub static FRAGMENT_SIZE: Size = Int(524288), "bytes", level 5;
     /// How much may wait for a connection's socket before senders must wait.
     pub static QUEUE_LIMIT: Size = Int(524288), "bytes", level 5;
     /// Small messages that follow each other without another call are gathered up to this many bytes.
