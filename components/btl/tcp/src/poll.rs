@@ -315,13 +315,14 @@ impl Receiving {
     }
 }
 
-/// Sleeps until something happens to any socket, at most this long.
-pub fn sleep(net: &Net, at_most_us: u64) {
+/// Sleeps until something happens to any socket, at most this long; returns whether it did.
+pub fn sleep(net: &Net, at_most_us: u64) -> bool {
     let timeout = Timespec { tv_sec: (at_most_us / 1_000_000) as i64, tv_nsec: (at_most_us % 1_000_000 * 1000) as _ };
     let mut place = [const { MaybeUninit::<Event>::uninit() }; 1];
     // What happened stays to be seen by the next look.
-    let _ = epoll::wait(&net.epoll, &mut place, Some(&timeout));
+    let happened = epoll::wait(&net.epoll, &mut place, Some(&timeout)).is_ok_and(|(events, _)| !events.is_empty());
     net.receiving.lock().urge();
+    happened
 }
 
 const EVENTS: usize = 32;

@@ -3,6 +3,7 @@
 
 use crate::interfaces::{self, Interface};
 use crate::module::Module;
+use crate::net::{Net, Token};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ffi::CStr;
@@ -10,6 +11,8 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use opal_core::Result;
 use opal_core::framework::btl::{self, AmId, Arrived, Caps, Endpoint, Full, PREFIX_BYTES_MAX, Peer};
 use opal_core::mem::Foreign;
+use rustix::event::epoll::{self, EventFlags};
+use rustix::fd::BorrowedFd;
 
 /// Every interface that is up and has an address of family 4 or 6 that is not link-local.
 pub fn interfaces() -> Option<Vec<Interface>> {
@@ -78,6 +81,13 @@ fn is_link_local(address: IpAddr) -> bool {
         IpAddr::V4(address) => address.is_link_local(),
         IpAddr::V6(address) => address.is_unicast_link_local(),
     }
+}
+
+/// Has epoll watch a descriptor whose only meaning is to end a sleep.
+pub fn watch_bell(net: &Net, descriptor: i32) -> bool {
+    // SAFETY: whoever gives a bell's descriptor keeps it open as long as the process lives (`wait::Bell`).
+    let descriptor = unsafe { BorrowedFd::borrow_raw(descriptor) };
+    epoll::add(&net.epoll, descriptor, epoll::EventData::new_u64(Token::Bell.encode()), EventFlags::IN).is_ok()
 }
 
 /// Appends `bytes` bytes that `fill` writes.
