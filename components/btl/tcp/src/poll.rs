@@ -171,7 +171,7 @@ impl Receiving {
             Stage::Connecting { .. } | Stage::Greeted(_) | Stage::Proved => {
                 drop(outbound);
                 if let Err(reason) = attempt::moved(net, self, connection) {
-                    message!("btl/tcp: cannot connect {}: {reason}", net.ends(connection));
+                    message!("btl/tcp: {}", attempt::cannot(net, connection, &reason));
                     self.fail(net, connection.peer);
                 }
                 1
@@ -289,7 +289,7 @@ impl Receiving {
         net.starts.store(net.started.lock().len(), Ordering::Relaxed);
         for connection in late.into_iter().filter_map(|id| net.connection(id)) {
             let reason: String = attempt::too_late(net);
-            message!("btl/tcp: cannot connect {}: {reason}", net.ends(connection));
+            message!("btl/tcp: {}", attempt::cannot(net, connection, &reason));
             self.fail(net, connection.peer);
         }
     }

@@ -4,6 +4,7 @@ mod bytes;
 mod choices;
 mod doors;
 mod landing;
+mod roads;
 
 use crate::net::{Net, Port};
 use crate::params::Limits;
@@ -40,8 +41,11 @@ pub fn limits() -> Limits {
 
 /// A process of its own, on the loopback.
 pub fn net(realm: Realm) -> &'static Net {
-    let limits = limits();
-    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    net_at(realm, IpAddr::V4(Ipv4Addr::LOCALHOST), limits())
+}
+
+/// A process of its own, at an address of the loopback.
+pub fn net_at(realm: Realm, address: IpAddr, limits: Limits) -> &'static Net {
     let (listener, port) = socket::listen(address, (0, 0), &limits).unwrap();
     let entry =
         Entry { interface: 0, address, prefix: 8, loopback: true, port, mbps: 1000, realm: realm.number, network: 1 };
