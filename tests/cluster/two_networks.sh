@@ -3,6 +3,7 @@
 # which way the messages went. Needs root and iproute2; ends with status 77 and a reason where it cannot run.
 #
 #   tests/cluster/two_networks.sh [dist [case]]      one_wire weights exclude_network exclude_name include_unknown ipv6 no_answer
+#   detour
 set -eu
 dist=${1:-dist}
 case=${2:-all}
@@ -114,15 +115,33 @@ ipv6() {
     [ "$first" -ge $((least / 4)) ] && [ "$second" -ge $((least / 4)) ] || fail "two equal wires, one of them hardly used"
 }
 
+# One of two wires swallows whatever the far end sends: all goes over the other one, and the job is told.
+detour() {
+    both_wires
+    for number in 1 2; do
+        [ "$number" = 1 ] && far=or$$b || far=or$$d
+        ip -n "$space" neigh replace "10.77.$number.1" lladdr 02:00:00:00:77:77 dev "$far" nud permanent
+        crossed --mca btl_tcp_connect_timeout_s 2
+        [ "$number" = 1 ] && { mute=$first good=$second; } || { mute=$second good=$first; }
+        [ "$mute" -lt 100000 ] && [ "$good" -ge "$least" ] || fail "wire $number is mute, but $mute bytes went there"
+        grep -q "interface or[0-9]*[a-d]) to 10.77.$number.[12]:.* no answer within 2 s.* Messages go from .* instead" "$work/said" ||
+            fail "nobody was told of the detour"
+        ip -n "$space" neigh del "10.77.$number.1" dev "$far"
+    done
+}
+
 # The peer's side swallows whatever arrives: the deadline comes, and the message names both ends and the interface.
 no_answer() {
     wire "$one" "or$$b" 1
-    # Answers of the other end go nowhere.
-    ip -n "$space" route add blackhole 10.77.1.1/32
+    # What the other end sends goes to a card that nobody has.
+    ip -n "$space" neigh replace 10.77.1.1 lladdr 02:00:00:00:77:77 dev "or$$b" nud permanent
     start=$(date +%s)
     run --mca btl_tcp_connect_timeout_s 2 && fail "a peer that never answers was reached"
     [ $(($(date +%s) - start)) -lt 30 ] || fail "the deadline of 2 s came late"
-    grep -q "cannot connect from 10.77.1.1 (interface $one) to 10.77.1.2:[0-9]*, process 1: no answer within 2 s" "$work/said" ||
+    # Both ends try; who gives up first ends the job.
+    near="from 10.77.1.1 (interface $one) to 10.77.1.2:[0-9]*, process 1"
+    far="from 10.77.1.2 (interface or$$b) to 10.77.1.1:[0-9]*, process 0"
+    grep -q -e "cannot connect $near: no answer within 2 s" -e "cannot connect $far: no answer within 2 s" "$work/said" ||
         fail "the message does not name both ends and the interface"
 }
 
@@ -133,7 +152,7 @@ ip link add "$one" type veth peer name "$two" 2>"$work/said" || skip "this syste
 clean
 mkdir "$work"
 "$dist/bin/mpicc" -O2 "$here/two_pairs.c" -o "$work/two_pairs"
-[ "$case" != all ] || set -- one_wire weights exclude_network exclude_name include_unknown ipv6 no_answer
+[ "$case" != all ] || set -- one_wire weights exclude_network exclude_name include_unknown ipv6 no_answer detour
 [ "$case" = all ] || set -- "$case"
 for case in "$@"; do
     ip netns add "$space"

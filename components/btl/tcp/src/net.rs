@@ -187,6 +187,10 @@ impl Net {
         send: impl FnOnce(&mut Outbound) -> Result<Next, Full>,
     ) -> Result<(), Full> {
         let mut outbound = connection.outbound.lock();
+        if let Stage::Detour(id) = outbound.stage {
+            drop(outbound);
+            return self.with(self.connection(id).ok_or(Full)?, send);
+        }
         let next = send(&mut outbound)?;
         if next == Next::Connect {
             attempt::begin(self, connection, &mut outbound);
@@ -198,6 +202,22 @@ impl Net {
             progress::gathered();
         }
         Ok(())
+    }
+
+    /// Gives up a connection that was never made, for another one to the same peer. `None` if there is none.
+    pub fn detour(&self, connection: &Connection) -> Option<&Connection> {
+        let promising = |other: &&Connection| other.id != connection.id && other.outbound.lock().is_promising();
+        let other = self.to_peer(connection.peer).find(promising)?;
+        let mut given_up = connection.outbound.lock();
+        // Locked second: nobody takes a detour to a connection that takes one.
+        let mut outbound = other.outbound.lock();
+        let waited = given_up.give_up(other.id);
+        self.possible.fetch_sub(1, Ordering::Relaxed);
+        if outbound.take_over(&waited) == Next::Connect {
+            attempt::begin(self, other, &mut outbound);
+        }
+        self.after_write(other, &mut outbound);
+        Some(other)
     }
 
     /// Writes what was gathered for anybody.
@@ -243,7 +263,7 @@ impl Net {
     /// A connection is over.
     pub fn close(&self, connection: &Connection) {
         let mut outbound = connection.outbound.lock();
-        if outbound.stage != Stage::Closed {
+        if !matches!(outbound.stage, Stage::Closed | Stage::Detour(_)) {
             self.possible.fetch_sub(1, Ordering::Relaxed);
         }
         outbound.close();

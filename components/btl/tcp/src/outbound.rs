@@ -27,6 +27,9 @@ pub enum Stage {
     Open,
     /// Sending failed; the next poll tells.
     Broken(Errno),
+    /// It cannot be made: what was meant for it takes another connection to the same peer, for ever, so that its order
+    /// stays.
+    Detour(u32),
     /// Over.
     Closed,
 }
@@ -118,7 +121,35 @@ impl Outbound {
 
     /// Whether what was sent has left, or never will.
     pub fn is_drained(&self) -> bool {
-        self.waiting() == 0 || matches!(self.stage, Stage::Broken(_) | Stage::Closed)
+        self.waiting() == 0 || matches!(self.stage, Stage::Broken(_) | Stage::Closed | Stage::Detour(_))
+    }
+
+    /// Whether it can be or become one on which messages leave.
+    pub fn is_promising(&self) -> bool {
+        !matches!(self.stage, Stage::Broken(_) | Stage::Closed | Stage::Detour(_))
+    }
+
+    /// Gives up before anything was sent: returns what waited, whole messages in their order.
+    pub fn give_up(&mut self, detour: u32) -> Vec<u8> {
+        debug_assert!(self.start == 0 && self.stage != Stage::Open);
+        let waited = core::mem::take(&mut self.queue);
+        self.close();
+        self.stage = Stage::Detour(detour);
+        waited
+    }
+
+    /// Takes over what another connection gave up, however much that is.
+    pub fn take_over(&mut self, waited: &[u8]) -> Next {
+        if waited.is_empty() {
+            return Next::Done;
+        }
+        self.queue.extend_from_slice(waited);
+        match self.stage {
+            Stage::Idle => return Next::Connect,
+            _ if !self.stuck => self.write(),
+            _ => {}
+        }
+        Next::Done
     }
 
     /// Ends gathering: what waits is written as far as there is room.

@@ -29,6 +29,7 @@ pub struct Receiving {
     // that found something.
     skip: u32,
     in_vain: u32,
+    said_detour: bool,
 }
 
 impl Receiving {
@@ -40,6 +41,7 @@ impl Receiving {
             door: Door::new(),
             skip: 0,
             in_vain: 0,
+            said_detour: false,
         }
     }
 
@@ -171,8 +173,7 @@ impl Receiving {
             Stage::Connecting { .. } | Stage::Greeted(_) | Stage::Proved => {
                 drop(outbound);
                 if let Err(reason) = attempt::moved(net, self, connection) {
-                    message!("btl/tcp: {}", attempt::cannot(net, connection, &reason));
-                    self.fail(net, connection.peer);
+                    self.cannot(net, connection, reason);
                 }
                 1
             }
@@ -232,6 +233,25 @@ impl Receiving {
         self.fail(net, connection.peer);
     }
 
+    /// A connection cannot be made: another one to the same peer does its work, or the peer is out of reach.
+    #[cold]
+    fn cannot(&mut self, net: &Net, connection: &Connection, reason: String) {
+        let said = attempt::cannot(net, connection, &reason);
+        match net.detour(connection) {
+            Some(other) if core::mem::replace(&mut self.said_detour, true) => {
+                verbose!(btl::FRAMEWORK, 10, "tcp: {said}; messages go {} instead", net.ends(other));
+            }
+            Some(other) => message!(
+                "btl/tcp: {said}. Messages go {} instead; more of the kind are told with `--mca btl_base_verbose 10`",
+                net.ends(other)
+            ),
+            None => {
+                message!("btl/tcp: {said}");
+                self.fail(net, connection.peer);
+            }
+        }
+    }
+
     /// Closes all connections to a peer and tells.
     fn fail(&mut self, net: &Net, peer: u32) {
         for connection in net.to_peer(peer) {
@@ -251,6 +271,10 @@ impl Receiving {
         }
         for (id, errno) in broken {
             let Some(connection) = net.connection(id) else { continue };
+            if self.inbound[id as usize].is_none() {
+                self.cannot(net, connection, socket::why(errno));
+                continue;
+            }
             // What the peer sent before it went is still there.
             self.read_rest(net, connection);
             if connection.outbound.lock().stage == Stage::Broken(errno) {
@@ -288,9 +312,7 @@ impl Receiving {
         });
         net.starts.store(net.started.lock().len(), Ordering::Relaxed);
         for connection in late.into_iter().filter_map(|id| net.connection(id)) {
-            let reason: String = attempt::too_late(net);
-            message!("btl/tcp: {}", attempt::cannot(net, connection, &reason));
-            self.fail(net, connection.peer);
+            self.cannot(net, connection, attempt::too_late(net));
         }
     }
 

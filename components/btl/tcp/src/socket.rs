@@ -171,7 +171,8 @@ pub fn rewatch(epoll: &OwnedFd, what: &OwnedFd, token: u64, events: epoll::Event
 pub fn why(errno: Errno) -> String {
     let text = match errno {
         Errno::CONNREFUSED => "nobody listens there (the peer has ended, or a firewall refuses)",
-        Errno::HOSTUNREACH | Errno::NETUNREACH => "there is no route to it",
+        // A route that is a black hole makes an argument invalid.
+        Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::INVAL => "there is no route to it",
         Errno::TIMEDOUT => "the other end does not answer",
         Errno::CONNRESET | Errno::PIPE => "the other end closed it",
         Errno::ADDRINUSE => "the port is in use",

@@ -5,6 +5,7 @@ use super::*;
 use crate::attempt;
 use crate::outbound::Stage;
 use alloc::vec::Vec;
+use opal_core::framework::btl;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net;
@@ -103,4 +104,74 @@ fn a_reset_is_told_to_its_peer_only() {
         poll_until(&[other, fine], || ARRIVED.lock().unwrap().last().is_some_and(|last| last.1 == 9));
         assert_eq!(*FAILED.lock().unwrap(), [0], "seed {seed}");
     }
+}
+
+/// Two processes with two roads, of which the first leads nowhere for who has the lower number.
+fn two_roads(dice: &mut Dice) -> (&'static Net, &'static Net) {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let dead = gone.local_addr().unwrap().port();
+    let (low, high) = (with_ports(realm(0, 2), 2), with_ports(realm(1, 2), 2));
+    let entries = |net: &'static Net, port: usize| net.ports[port].listeners[0].0;
+    let order = if dice.roll(2) == 0 { [0, 1] } else { [1, 0] };
+    for port in order {
+        let (near, far) = (entries(low, port), entries(high, port));
+        let wrong = Entry { port: dead, ..far };
+        low.add(1, port, near, if port == 0 { wrong } else { far }).unwrap();
+        high.add(0, port, far, if port == 0 && dice.roll(2) == 0 { Entry { port: dead, ..near } } else { near })
+            .unwrap();
+    }
+    (low, high)
+}
+
+#[test]
+fn a_road_that_cannot_be_made_is_replaced_and_its_order_kept() {
+    let _guard = alone();
+    let mut detours = 0;
+    for seed in 0..60 {
+        let mut dice = Dice::new(seed);
+        let (low, high) = two_roads(&mut dice);
+        ARRIVED.lock().unwrap().clear();
+        // By side and road.
+        let mut sent = [[0u64; 2]; 2];
+        for _ in 0..120 {
+            let (road, side) = (dice.roll(2) as u32, dice.roll(2));
+            let (net, endpoint) = [(low, 2 + road), (high, road)][side];
+            let payload = vec![seed as u8; dice.roll(2000)];
+            let head = u64::from(road) << 32 | sent[side][road as usize];
+            if dice.roll(3) == 0 {
+                super::doors::poll_once(net);
+            } else if net.send(btl::Endpoint(endpoint), 0, head, &payload).is_ok() {
+                sent[side][road as usize] += 1;
+            }
+        }
+        let all: u64 = sent.iter().flatten().sum();
+        poll_until(&[low, high], || ARRIVED.lock().unwrap().len() as u64 >= all);
+        let arrived = ARRIVED.lock().unwrap();
+        for (side, road) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let mine = arrived.iter().filter(|one| one.0 == side && one.1 >> 32 == road as u64);
+            let heads: Vec<u64> = mine.map(|one| one.1 & 0xffff_ffff).collect();
+            let wanted: Vec<u64> = (0..sent[side as usize][road as usize]).collect();
+            assert_eq!(heads, wanted, "seed {seed}, side {side}, road {road}: in order, each once");
+        }
+        assert_eq!(*FAILED.lock().unwrap(), [], "seed {seed}");
+        detours += usize::from(matches!(stage(low, btl::Endpoint(2)), Stage::Detour(3)));
+    }
+    assert!(detours > 20, "only {detours} times was a road given up");
+}
+
+#[test]
+fn no_road_is_left() {
+    let _guard = alone();
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let dead = gone.local_addr().unwrap().port();
+    drop(gone);
+    let low = with_ports(realm(0, 2), 2);
+    for port in 0..2 {
+        let near = low.ports[port].listeners[0].0;
+        low.add(1, port, near, Entry { port: dead, ..near }).unwrap();
+    }
+    low.send(btl::Endpoint(2), 0, 1, b"hello?").unwrap();
+    poll_until(&[low], || *FAILED.lock().unwrap() == [1]);
+    assert!(low.send(btl::Endpoint(2), 0, 1, b"hello?").is_err());
+    assert!(low.is_drained());
 }
