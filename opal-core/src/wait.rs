@@ -9,38 +9,75 @@
 //! message. That holds only if every sender is registered with the system, which each says in its address; where one is
 //! not, or the system refuses, sleeps last at most a millisecond instead.
 //!
+//! A rank that only peers of its node can reach sleeps on a futex in its inbox, one that only sockets can reach in epoll.
+//! Where both can there is one sleep for both: epoll, which also watches a descriptor that the peers ring ([`Bell`] says
+//! which of the two ways the sleeper wants). Where a peer cannot reach that descriptor, sleeps last at most a millisecond.
+//!
 //! Who waits also looks at an epoch, which rises when a process of the job died: a wait that nothing ends any more then
 //! ends with `Err(Unreachable)`.
 
 use crate::framework::btl;
 use crate::progress;
-use crate::sync::{AtomicBool, AtomicU32, Mutex, Once, Ordering, threads_possible};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Once, Ordering, threads_possible};
 use crate::sys::{self, Cores};
 use crate::{Error, Result, verbose};
 
-/// How a process sleeps and is woken. There is one per process: whoever has memory or a descriptor that peers can reach
-/// provides it. (A transport with sockets provides one that sleeps in epoll, with a descriptor that peers can write to.)
+/// How a process is woken by the peers of its node. There is one per process: whoever has memory that peers can reach
+/// provides it.
 pub trait Bell: Sync {
-    /// From now on who has something for this process rings. Returns a ticket for `sleep`.
-    fn arm(&self) -> u32;
+    /// From now on who has something for this process rings, by `how`. Returns a ticket for `sleep`.
+    fn arm(&self, how: Ring) -> u32;
 
-    /// Sleeps until somebody rang after the `arm` that gave the ticket, at most this long.
+    /// Sleeps until somebody rang after the `arm` by [`Ring::Futex`] that gave the ticket, at most this long.
     fn sleep(&self, ticket: u32, at_most_us: u64);
 
-    /// Nobody needs to ring any more.
-    fn disarm(&self);
+    /// Nobody needs to ring any more; returns whether somebody did.
+    fn disarm(&self) -> bool;
+
+    /// What becomes readable when somebody rings by [`Ring::Descriptor`]; `None` if some peer cannot.
+    fn descriptor(&self) -> Option<i32>;
+}
+
+/// How to wake a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ring {
+    /// Through the word that it sleeps on.
+    Futex = 1,
+    /// Through its descriptor.
+    Descriptor = 2,
 }
 
 /// Sockets on which a process can sleep.
 pub trait Sockets: Sync {
-    /// Sleeps until something happens to one of them, at most this long.
-    fn sleep(&self, at_most_us: u64);
+    /// Sleeps until something happens to one of them or to what is watched beside them, at most this long; returns
+    /// whether anything did.
+    fn sleep(&self, at_most_us: u64) -> bool;
+
+    /// From now on a sleep ends when this descriptor is readable, too. `false` where the system refuses.
+    fn watch(&self, descriptor: i32) -> bool;
 
     /// Whether anything of the job can come from them.
     fn is_needed(&self) -> bool;
 
     /// The next pass looks at them, however seldom it does otherwise.
     fn urge(&self);
+}
+
+/// How this process's sleeps ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sleeps {
+    /// A peer of the node rang.
+    pub rung: u64,
+    /// Something happened to a socket.
+    pub socket: u64,
+    /// Nothing did, for as long as a sleep may last.
+    pub late: u64,
+}
+
+/// Counts since the process began.
+pub fn sleeps() -> Sleeps {
+    let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+    Sleeps { rung: of(&RUNG), socket: of(&SOCKET), late: of(&LATE) }
 }
 
 /// Waits until `done`, making progress. `Err(Unreachable)` if a process died and nothing moves any more.
@@ -85,7 +122,7 @@ impl Idle {
             return Ok(());
         } else if let (Some(sockets), None) = (SOCKETS.get(), BELL.get()) {
             // A peer's message wakes this process at once, which a yielding one cannot count on.
-            sockets.sleep(if threads_possible() { UNTRUSTED_US } else { SLICE_US });
+            sleep_on_sockets(*sockets);
         } else {
             sys::yield_now();
         }
@@ -174,25 +211,63 @@ fn sleep() {
         sockets.urge();
     }
     match (BELL.get(), sockets) {
-        (Some(bell), _) => sleep_on_bell(*bell, sockets.is_some()),
+        (Some(bell), None) => sleep_on_bell(*bell, false),
+        (Some(bell), Some(sockets)) if hears_the_bell(*bell, *sockets) => sleep_on_both(*bell, *sockets),
+        (Some(bell), Some(_)) => sleep_on_bell(*bell, true),
         // What happens to a socket before the sleep ends it at once.
-        (None, Some(sockets)) if progress::pass() == 0 => {
-            sockets.sleep(if threads_possible() { UNTRUSTED_US } else { SLICE_US });
-        }
+        (None, Some(sockets)) if progress::pass() == 0 => sleep_on_sockets(*sockets),
         (None, Some(_)) => {}
         (None, None) => sys::nap_us(NAP_US),
     }
 }
 
+/// Whether a sleep on the sockets ends when the bell is rung.
+fn hears_the_bell(bell: &dyn Bell, sockets: &dyn Sockets) -> bool {
+    bell.descriptor().is_some_and(|descriptor| *WATCHED.call_once(|| sockets.watch(descriptor)))
+}
+
+fn sleep_on_both(bell: &dyn Bell, sockets: &dyn Sockets) {
+    bell.arm(Ring::Descriptor);
+    let slice = slice_us(sys::membarrier());
+    // Level-triggered: what comes between this pass and the sleep ends it at once.
+    let slept = progress::pass() == 0;
+    let happened = slept && sockets.sleep(slice);
+    let rung = bell.disarm();
+    if slept {
+        count(rung, happened);
+    }
+}
+
 fn sleep_on_bell(bell: &dyn Bell, deaf: bool) {
-    let ticket = bell.arm();
-    let trusted = sys::membarrier() && TRUSTED.load(Ordering::Relaxed);
-    if progress::pass() == 0 {
-        // With threads another one may complete what this one waits for, and it does not ring; nor do sockets.
-        let slice = if trusted && !threads_possible() && !deaf { SLICE_US } else { UNTRUSTED_US };
+    let ticket = bell.arm(Ring::Futex);
+    let slice = slice_us(sys::membarrier() && !deaf);
+    let slept = progress::pass() == 0;
+    if slept {
         bell.sleep(ticket, slice);
     }
-    bell.disarm();
+    let rung = bell.disarm();
+    if slept {
+        count(rung, rung);
+    }
+}
+
+fn sleep_on_sockets(sockets: &dyn Sockets) {
+    let slice = if threads_possible() { UNTRUSTED_US } else { SLICE_US };
+    count(false, sockets.sleep(slice));
+}
+
+/// How long a sleep may last. With threads another one may complete what this one waits for, and it does not ring.
+fn slice_us(fenced: bool) -> u64 {
+    if fenced && TRUSTED.load(Ordering::Relaxed) && !threads_possible() { SLICE_US } else { UNTRUSTED_US }
+}
+
+fn count(rung: bool, happened: bool) {
+    let why = match (happened, rung) {
+        (true, true) => &RUNG,
+        (true, false) => &SOCKET,
+        (false, _) => &LATE,
+    };
+    why.fetch_add(1, Ordering::Relaxed);
 }
 
 struct Load {
@@ -205,6 +280,10 @@ static TRUSTED: AtomicBool = AtomicBool::new(true);
 static LOAD: Mutex<Load> = Mutex::new(Load { ranks: 0, cores: [0; 4] });
 static BELL: Once<&'static dyn Bell> = Once::new();
 static SOCKETS: Once<&'static dyn Sockets> = Once::new();
+static WATCHED: Once<bool> = Once::new();
+static RUNG: AtomicU64 = AtomicU64::new(0);
+static SOCKET: AtomicU64 = AtomicU64::new(0);
+static LATE: AtomicU64 = AtomicU64::new(0);
 static EPOCH: Once<fn() -> u32> = Once::new();
 static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
 

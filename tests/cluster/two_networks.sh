@@ -1,78 +1,165 @@
 #!/bin/sh
 # Two ranks of one job in two network namespaces of this machine, joined by virtual wires. Proves by the wires' counters
-# that the messages crossed them: with one wire all of them, with two wires both. Needs root and iproute2.
+# which way the messages went. Needs root and iproute2; ends with status 77 and a reason where it cannot run.
 #
-#   tests/cluster/two_networks.sh [dist]
+#   tests/cluster/two_networks.sh [dist [case]]      one_wire weights exclude_network exclude_name include_unknown ipv6 no_answer
+#   detour
 set -eu
 dist=${1:-dist}
+case=${2:-all}
 here=$(dirname "$0")
 space=ompi-rs-$$
 work=$(mktemp -d)
 bytes=4194304 times=16
 least=$((bytes * times)) # each way
+one=or$$a two=or$$c      # this end of the wires; the other ends are or$$b and or$$d
 
 clean() {
     ip netns del "$space" 2>/dev/null || true
-    ip link del "or$$a" 2>/dev/null || true
-    ip link del "or$$c" 2>/dev/null || true
+    ip link del "$one" 2>/dev/null || true
+    ip link del "$two" 2>/dev/null || true
     rm -rf "$work"
 }
-trap clean EXIT INT TERM
+trap clean EXIT
+trap 'exit 1' INT TERM
 
 fail() {
-    echo "two_networks: $*" >&2
+    [ ! -s "$work/said" ] || cat "$work/said" >&2
+    echo "two_networks: $case: $*" >&2
     exit 1
 }
 
-wire() { # near end, far end, third number of the addresses
+skip() {
+    echo "two_networks: skipped: $*" >&2
+    exit 77
+}
+
+wire() { # near end, far end, number of the network
     ip link add "$1" type veth peer name "$2" netns "$space"
-    ip addr add "10.77.$3.1/24" dev "$1"
     ip link set "$1" up
-    ip -n "$space" addr add "10.77.$3.2/24" dev "$2"
     ip -n "$space" link set "$2" up
+    [ "$case" = ipv6 ] || ip addr add "10.77.$3.1/24" dev "$1"
+    [ "$case" = ipv6 ] || ip -n "$space" addr add "10.77.$3.2/24" dev "$2"
+    [ "$case" != ipv6 ] || ip addr add "fd77:0:0:$3::1/64" dev "$1" nodad
+    [ "$case" != ipv6 ] || ip -n "$space" addr add "fd77:0:0:$3::2/64" dev "$2" nodad
 }
 
 sent() { # bytes that left on an interface
     cat "/sys/class/net/$1/statistics/tx_bytes"
 }
 
-run() {
+run() { # parameters of mpirun; the second rank is in the other network
     # shellcheck disable=SC2016
     timeout 120 "$dist/bin/mpirun" -n 2 --mca btl tcp,self "$@" sh -c '
         [ "$OMPI_COMM_WORLD_RANK" = 0 ] && exec "$0" "$2" "$3"
-        exec ip netns exec "$1" "$0" "$2" "$3"' "$work/two_pairs" "$space" "$bytes" "$times"
+        exec ip netns exec "$1" "$0" "$2" "$3"' "$work/two_pairs" "$space" "$bytes" "$times" >"$work/out" 2>"$work/said"
 }
 
-[ "$(id -u)" = 0 ] || { echo "two_networks: skipped: needs root" >&2; exit 77; }
-command -v ip >/dev/null || { echo "two_networks: skipped: needs ip of the package iproute2" >&2; exit 77; }
+crossed() { # runs; leaves in $first and $second what crossed which wire
+    first=$(sent "$one") second=$(sent "$two")
+    run "$@" || fail "the job failed"
+    first=$(($(sent "$one") - first)) second=$(($(sent "$two") - second))
+    echo "$case: $first and $second bytes crossed the wires, $least were sent each way"
+    [ $((first + second)) -ge "$least" ] || fail "less crossed the wires than was sent"
+}
+
+one_wire() {
+    wire "$one" "or$$b" 1
+    first=$(sent "$one")
+    run || fail "the job failed"
+    first=$(($(sent "$one") - first))
+    echo "$case: $first bytes crossed the wire, $least were sent each way"
+    [ "$first" -ge "$least" ] || fail "less crossed the wire than was sent"
+}
+
+both_wires() {
+    wire "$one" "or$$b" 1
+    wire "$two" "or$$d" 2
+}
+
+# Equal wires share equally; said to be 1 : 4 in speed, the second gets most of it.
+weights() {
+    both_wires
+    crossed
+    [ "$first" -ge $((least / 4)) ] && [ "$second" -ge $((least / 4)) ] || fail "two equal wires, one of them hardly used"
+    crossed --mca btl_tcp_if_speed "$one=1000,or$$b=1000,$two=4000,or$$d=4000"
+    [ "$second" -ge $((2 * first)) ] || fail "the wire that is four times as fast did not get most of it"
+    [ "$first" -ge $((least / 20)) ] || fail "the slow wire was not used"
+}
+
+exclude_network() {
+    both_wires
+    crossed --mca btl_tcp_if_exclude 10.77.2.0/24
+    [ "$second" -lt 100000 ] || fail "the second wire's network was excluded"
+    crossed --mca btl_tcp_if_include 10.77.2.0/24
+    [ "$first" -lt 100000 ] || fail "only the second wire's network was included"
+}
+
+exclude_name() {
+    both_wires
+    crossed --mca btl_tcp_if_exclude "$two"
+    [ "$second" -lt 100000 ] || fail "the second wire was excluded by its name"
+}
+
+include_unknown() {
+    wire "$one" "or$$b" 1
+    run --mca btl_tcp_if_include no_such_interface && fail "an interface that does not exist was accepted"
+    grep -q "no_such_interface, which this machine does not have; it has .*10.77.1" "$work/said" ||
+        fail "the refusal does not say which interfaces there are"
+}
+
+# There is no IPv4 address on either wire.
+ipv6() {
+    both_wires
+    crossed
+    [ "$first" -ge $((least / 4)) ] && [ "$second" -ge $((least / 4)) ] || fail "two equal wires, one of them hardly used"
+}
+
+# One of two wires swallows whatever the far end sends: all goes over the other one, and the job is told.
+detour() {
+    both_wires
+    for number in 1 2; do
+        [ "$number" = 1 ] && far=or$$b || far=or$$d
+        ip -n "$space" neigh replace "10.77.$number.1" lladdr 02:00:00:00:77:77 dev "$far" nud permanent
+        crossed --mca btl_tcp_connect_timeout_s 2
+        [ "$number" = 1 ] && { mute=$first good=$second; } || { mute=$second good=$first; }
+        [ "$mute" -lt 100000 ] && [ "$good" -ge "$least" ] || fail "wire $number is mute, but $mute bytes went there"
+        grep -q "interface or[0-9]*[a-d]) to 10.77.$number.[12]:.* no answer within 2 s.* Messages go from .* instead" "$work/said" ||
+            fail "nobody was told of the detour"
+        ip -n "$space" neigh del "10.77.$number.1" dev "$far"
+    done
+}
+
+# The peer's side swallows whatever arrives: the deadline comes, and the message names both ends and the interface.
+no_answer() {
+    wire "$one" "or$$b" 1
+    # What the other end sends goes to a card that nobody has.
+    ip -n "$space" neigh replace 10.77.1.1 lladdr 02:00:00:00:77:77 dev "or$$b" nud permanent
+    start=$(date +%s)
+    run --mca btl_tcp_connect_timeout_s 2 && fail "a peer that never answers was reached"
+    [ $(($(date +%s) - start)) -lt 30 ] || fail "the deadline of 2 s came late"
+    # Both ends try; who gives up first ends the job.
+    near="from 10.77.1.1 (interface $one) to 10.77.1.2:[0-9]*, process 1"
+    far="from 10.77.1.2 (interface or$$b) to 10.77.1.1:[0-9]*, process 0"
+    grep -q -e "cannot connect $near: no answer within 2 s" -e "cannot connect $far: no answer within 2 s" "$work/said" ||
+        fail "the message does not name both ends and the interface"
+}
+
+[ "$(id -u)" = 0 ] || skip "needs root"
+command -v ip >/dev/null || skip "needs ip: apt-get install iproute2"
+ip netns add "$space" 2>"$work/said" || skip "this system makes no network namespaces: $(cat "$work/said")"
+ip link add "$one" type veth peer name "$two" 2>"$work/said" || skip "this system makes no virtual wires: $(cat "$work/said")"
+clean
+mkdir "$work"
 "$dist/bin/mpicc" -O2 "$here/two_pairs.c" -o "$work/two_pairs"
-ip netns add "$space"
-ip -n "$space" link set lo up
-
-wire "or$$a" "or$$b" 1
-before=$(sent "or$$a")
-run
-crossed=$(($(sent "or$$a") - before))
-[ "$crossed" -ge "$least" ] || fail "one wire: $crossed bytes crossed it, at least $least were sent"
-echo "one wire: $crossed bytes crossed it, $least were sent"
-
-wire "or$$c" "or$$d" 2
-one=$(sent "or$$a") two=$(sent "or$$c")
-run
-one=$(($(sent "or$$a") - one)) two=$(($(sent "or$$c") - two))
-[ $((one + two)) -ge "$least" ] || fail "two wires: $one and $two bytes crossed them, at least $least were sent"
-[ "$one" -ge $((least / 5)) ] && [ "$two" -ge $((least / 5)) ] || fail "two wires, one of them idle: $one and $two bytes"
-echo "two wires: $one and $two bytes crossed them, $least were sent"
-
-one=$(sent "or$$a") two=$(sent "or$$c")
-run --mca btl_tcp_if_exclude "or$$c"
-one=$(($(sent "or$$a") - one)) two=$(($(sent "or$$c") - two))
-[ "$two" -lt 100000 ] && [ "$one" -ge "$least" ] || fail "the second wire was excluded, but $two bytes crossed it"
-echo "two wires, the second excluded: $one and $two bytes crossed them"
-
-run --mca btl_tcp_if_include no_such_interface 2>"$work/said" && fail "an interface that does not exist was accepted"
-grep -q "no_such_interface, which this machine does not have; it has .*10.77.1" "$work/said" || {
-    cat "$work/said" >&2
-    fail "the refusal does not say which interfaces there are"
-}
-echo "ok two_networks"
+[ "$case" != all ] || set -- one_wire weights exclude_network exclude_name include_unknown ipv6 no_answer detour
+[ "$case" = all ] || set -- "$case"
+for case in "$@"; do
+    ip netns add "$space"
+    ip -n "$space" link set lo up
+    "$case"
+    ip netns del "$space"
+    ip link del "$one" 2>/dev/null || true
+    ip link del "$two" 2>/dev/null || true
+    echo "ok $case"
+done

@@ -4,6 +4,7 @@
 //! is listed as skipped with the package that helps. The last line is `N passed, N failed, N skipped`.
 
 mod cargo;
+mod cluster;
 mod deadline;
 mod header;
 mod images;
@@ -196,5 +197,6 @@ const TIERS: &[Tier] = &[
     Tier { name: "probe", budget_minutes: 1.0, run: probe::tier, ci_only: false },
     Tier { name: "valgrind", budget_minutes: 2.0, run: memcheck::tier, ci_only: false },
     Tier { name: "walk", budget_minutes: 0.5, run: walk::tier, ci_only: false },
+    Tier { name: "cluster", budget_minutes: 1.0, run: cluster::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
 ];

@@ -7,6 +7,7 @@
 //! through the completion. [`Full`] is not an error: try again after progress.
 #![allow(unsafe_code)] // linkme's expansion
 
+use crate::framework::memcpy;
 use crate::mca;
 use crate::mem::Foreign;
 use crate::sync::{AtomicU64, Once};
@@ -193,6 +194,29 @@ pub trait Module: Sync {
         fill: &mut dyn FnMut(*mut u8),
     ) -> core::result::Result<(), Full>;
 
+    /// Sends `prefix`, at most [`PREFIX_BYTES_MAX`] bytes, and `bytes` bytes that lie in one run as one payload, together
+    /// at most [`Caps::send_bytes`]. A transport that can hands the run to the system from where it lies; it may say
+    /// [`Full`] rather than copy.
+    ///
+    /// # Safety
+    /// `run` is readable for `bytes`.
+    unsafe fn send_run(
+        &self,
+        to: Endpoint,
+        am: AmId,
+        head: u64,
+        prefix: &[u8],
+        run: *const u8,
+        bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        self.send(to, am, head, prefix.len() + bytes, &mut |place| {
+            // SAFETY: `place` has room for the prefix and the run.
+            unsafe { memcpy::copy(place, prefix.as_ptr(), prefix.len()) };
+            // SAFETY: as above; the run is readable by the caller's promise.
+            unsafe { memcpy::copy(place.wrapping_add(prefix.len()), run, bytes) };
+        })
+    }
+
     /// Writes `bytes` from `from` to the peer's memory. `Ok` means it is there.
     ///
     /// # Safety
@@ -248,7 +272,9 @@ pub trait Module: Sync {
 }
 
 mod called;
+mod landing;
 pub use called::Called;
+pub use landing::{Arriving, Landing, PREFIX_BYTES_MAX, landing, register_landing};
 
 /// A transport that may run.
 pub trait Component: mca::Component {

@@ -13,5 +13,8 @@ mod bare;
 #[cfg(ompi_bare)]
 pub use bare::*;
 
+mod doorbell;
+pub use doorbell::*;
+
 mod sleep;
 pub use sleep::*;

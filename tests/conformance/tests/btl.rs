@@ -14,12 +14,13 @@ opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd, b
 
 fn main() {
     // Each test in processes of its own: components are opened once per process.
-    let tests: [(&str, fn()); 5] = [
+    let tests: [(&str, fn()); 6] = [
         ("self", own),
         ("sm", sm),
         ("sm refuses strangers", strangers),
         ("tcp", tcp),
         ("sleep and wake", sleep_and_wake),
+        ("one sleep for memory and sockets", one_sleep),
     ];
     let only = std::env::args().nth(1).filter(|argument| !argument.starts_with('-'));
     for (name, test) in tests.iter().filter(|(name, _)| only.as_deref().is_none_or(|only| name.contains(only))) {
@@ -78,11 +79,7 @@ fn sm() {
 fn tcp() {
     let mut pair = pair::fork();
     let side = pair.side;
-    btl::set_realm(btl::Realm { number: 4711, index: side, size: 2, secret: [42; 32] });
-    btl_tcp::COMPONENT.open().expect("it opens");
-    let modules = btl::Component::query(&btl_tcp::COMPONENT).expect("it runs");
-    let own: Vec<u8> = modules.iter().flat_map(|module| module.address()).collect();
-    let address = pair.exchange(&own);
+    let (modules, address) = opened_tcp(&mut pair);
     let peer = Peer { index: 1 - side, is_self: false, same_node: true, address: &address };
     let mut reached = modules.iter().filter_map(|module| Some((*module, module.add_peer(peer).expect("it is good")?)));
     let (module, endpoint) = reached.next().expect("it is reached");
@@ -94,6 +91,16 @@ fn tcp() {
         Fixture { module, endpoint, side, other: 1 - side, peer: 1 - side, barrier: &mut || pair.barrier() };
     suite(&mut fixture);
     pair.end();
+}
+
+/// The modules, and what the peer's published.
+fn opened_tcp(pair: &mut Pair) -> (Vec<&'static dyn btl::Module>, Vec<u8>) {
+    btl::set_realm(btl::Realm { number: 4711, index: pair.side, size: 2, secret: [42; 32] });
+    btl_tcp::COMPONENT.open().expect("it opens");
+    let modules = btl::Component::query(&btl_tcp::COMPONENT).expect("it runs");
+    let own: Vec<u8> = modules.iter().flat_map(|module| module.address()).collect();
+    let address = pair.exchange(&own);
+    (modules, address)
 }
 
 fn strangers() {
@@ -150,4 +157,68 @@ fn sleep_and_wake() {
     }
     assert!(late < TURNS / 10, "{late} of {} waits were not ended by the message they waited for", TURNS / 2);
     pair.end();
+}
+
+/// A process that can be reached through memory and through sockets sleeps, and either wakes it: not the end of the time
+/// that a sleep may last.
+fn one_sleep() {
+    const TURNS: u64 = 40;
+    let mut pair = pair::fork();
+    btl::register(0, |_, head, _| SEEN.store(head, Ordering::Relaxed)).expect("the id is free");
+    let sm = connected(&mut pair);
+    let (modules, address) = opened_tcp(&mut pair);
+    let peer = Peer { index: 1 - pair.side, is_self: false, same_node: true, address: &address };
+    let reached = |module: &&'static dyn btl::Module| Some((*module, module.add_peer(peer).expect("it is good")?));
+    let tcp = modules.iter().find_map(reached).expect("it is reached");
+    for module in [sm.0].into_iter().chain(modules.iter().copied()) {
+        progress::add_transport(module).expect("there is a place");
+    }
+    pair.barrier();
+    let before = (wait::sleeps(), cpu_time(), Instant::now());
+    for turn in 1..=TURNS {
+        let (module, endpoint) = if turn % 2 == 0 { sm } else { tcp };
+        if pair.side == 0 {
+            // Longer than a sleep may last, so that the receiver has been asleep for a while.
+            std::thread::sleep(Duration::from_millis(if turn % 4 < 2 { 30 } else { 12 }));
+            // SAFETY: nothing is read.
+            let sent = unsafe { module.send_inline(endpoint, 0, turn, std::ptr::null(), 0) };
+            assert_eq!(sent, Ok(()));
+            while !module.is_drained() {
+                progress::pass();
+            }
+        } else {
+            wait::until(|| SEEN.load(Ordering::Relaxed) == turn).expect("nobody dies");
+        }
+        if turn == 1 {
+            // The receiver's end of the connection is made while somebody polls.
+            progress::pass();
+        }
+    }
+    if pair.side == 1 {
+        let (sleeps, used, passed) = (wait::sleeps(), cpu_time() - before.1, before.2.elapsed());
+        // A busy machine now and then wakes the sender before this process falls asleep.
+        assert!(
+            sleeps.rung - before.0.rung >= TURNS / 4,
+            "of {} messages in memory few ended a sleep: {sleeps:?}",
+            TURNS / 2
+        );
+        assert!(
+            sleeps.socket - before.0.socket >= TURNS / 4,
+            "of {} at sockets few ended a sleep: {sleeps:?}",
+            TURNS / 2
+        );
+        assert!(sleeps.late - before.0.late <= 4 * TURNS, "sleeps of a millisecond: {sleeps:?}");
+        assert!(used < passed / 2, "{used:?} of {passed:?} were spent awake");
+    }
+    pair.end();
+}
+
+fn cpu_time() -> Duration {
+    // SAFETY: all zeros are a value of it.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: a place for what this process used.
+    let got = unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) };
+    assert_eq!(got, 0);
+    let of = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
+    of(usage.ru_utime) + of(usage.ru_stime)
 }

@@ -4,12 +4,14 @@ use crate::inbox::Inbox;
 use crate::module::Sm;
 use crate::raw::Shared;
 use crate::{params, wire};
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use opal_core::framework::{btl, shmem};
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
-use opal_core::{sys, wait};
+use opal_core::sys::{self, DoorName, Doorbell};
+use opal_core::wait;
 
 /// The component.
 pub struct Component {
@@ -41,7 +43,9 @@ impl btl::Component for Component {
         let segment = shmem
             .create(wire::inbox_bytes(place.local_size))
             .map_err(|_| Declined("there is not enough shared memory for this rank's inbox"))?;
-        let inbox = Inbox::new(Shared::of(segment), place.local_size)
+        let door = Doorbell::new().map(Arc::new);
+        let door_name = door.as_ref().map_or(DoorName::default(), |door| door.name());
+        let inbox = Inbox::new(Shared::of(segment), place.local_size, door, door_name)
             .ok_or(Declined("the shared memory for this rank's inbox is shorter than asked for"))?;
         // Before the first store to a peer, see `opal_core::wait`.
         let address = wire::Address {
@@ -51,6 +55,8 @@ impl btl::Component for Component {
             local_size: place.local_size,
             inbox: shmem.address(),
             cores: sys::own_cores(),
+            door: door_name,
+            network: sys::network_namespace(),
         };
         wait::add_local_rank(&address.cores, address.registered);
         let module: &'static Sm = leak(Sm::new(inbox, address, shmem), &COMPONENT);

@@ -2,20 +2,39 @@
 
 use crate::raw::Shared;
 use crate::wire;
-use opal_core::sync::{AtomicU32, AtomicU64, Ordering};
-use opal_core::wait::Bell;
-use opal_core::{queue::lines::Memory, sys};
+use alloc::sync::Arc;
+use opal_core::queue::lines::Memory;
+use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use opal_core::sys::{self, DoorName, Doorbell};
+use opal_core::wait::{Bell, Ring};
 
 /// A mapped inbox, long enough for its number of ranks.
 pub struct Inbox {
     shared: Shared,
     ranks: u32,
+    // This process's own doorbell, from which it rings others'.
+    door: Option<Arc<Doorbell>>,
+    /// The doorbell of the owner, who sleeps on it at times.
+    door_name: DoorName,
+    // Every peer of the node can ring it. Of one's own inbox.
+    reachable: AtomicBool,
 }
 
 impl Inbox {
-    /// `None` if the segment is too short.
-    pub fn new(shared: Shared, ranks: u32) -> Option<Inbox> {
-        (ranks <= wire::MAX_RANKS && shared.bytes() >= wire::inbox_bytes(ranks)).then_some(Inbox { shared, ranks })
+    /// `None` if the segment is too short. `door` is this process's own doorbell, `door_name` the owner's.
+    pub fn new(shared: Shared, ranks: u32, door: Option<Arc<Doorbell>>, door_name: DoorName) -> Option<Inbox> {
+        let fits = ranks <= wire::MAX_RANKS && shared.bytes() >= wire::inbox_bytes(ranks);
+        fits.then_some(Inbox { shared, ranks, door, door_name, reachable: AtomicBool::new(true) })
+    }
+
+    /// Some peer cannot ring the owner's doorbell.
+    pub fn set_unreachable(&self) {
+        self.reachable.store(false, Ordering::Relaxed);
+    }
+
+    /// This process's own doorbell.
+    pub fn door(&self) -> Option<Arc<Doorbell>> {
+        self.door.clone()
     }
 
     /// The queue of one sender. Call once per side and sender: a queue has one producer and one consumer.
@@ -57,9 +76,14 @@ impl Inbox {
     #[inline(never)]
     fn ring(&self) {
         // Of several senders one is enough. SeqCst as the rest of the protocol.
-        if self.asleep().swap(0, Ordering::SeqCst) != 0 {
+        let how = self.asleep().swap(AWAKE, Ordering::SeqCst);
+        if how == Ring::Futex as u32 {
             self.bell().fetch_add(1, Ordering::SeqCst);
             sys::futex_wake(self.bell());
+        } else if how == Ring::Descriptor as u32
+            && let Some(door) = &self.door
+        {
+            door.ring(&self.door_name);
         }
     }
 
@@ -74,9 +98,13 @@ impl Inbox {
 
 /// The owner sleeps on its own inbox.
 impl Bell for Inbox {
-    fn arm(&self) -> u32 {
+    fn arm(&self, how: Ring) -> u32 {
+        if let (Ring::Descriptor, Some(door)) = (how, &self.door) {
+            // Who rang too late for the last sleep must not end this one.
+            door.quiet();
+        }
         let ticket = self.bell().load(Ordering::SeqCst);
-        self.asleep().store(1, Ordering::SeqCst);
+        self.asleep().store(how as u32, Ordering::SeqCst);
         ticket
     }
 
@@ -84,7 +112,18 @@ impl Bell for Inbox {
         sys::futex_wait(self.bell(), ticket, at_most_us);
     }
 
-    fn disarm(&self) {
-        self.asleep().store(0, Ordering::SeqCst);
+    fn disarm(&self) -> bool {
+        let rung = self.asleep().swap(AWAKE, Ordering::SeqCst) == AWAKE;
+        if let (true, Some(door)) = (rung, &self.door) {
+            door.quiet();
+        }
+        rung
+    }
+
+    fn descriptor(&self) -> Option<i32> {
+        self.door.as_ref().filter(|_| self.reachable.load(Ordering::Relaxed)).map(|door| door.descriptor())
     }
 }
+
+/// What the owner's word says while it needs no waking.
+const AWAKE: u32 = 0;

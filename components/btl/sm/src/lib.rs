@@ -17,3 +17,6 @@ mod send;
 mod wire;
 
 pub use component::{COMPONENT, INFO};
+
+#[cfg(test)]
+mod test_image;

@@ -6,11 +6,11 @@ use crate::raw::Shared;
 use crate::send::Outbound;
 use crate::{params, wire};
 use alloc::boxed::Box;
-use opal_core::framework::btl::{Caps, Endpoint, Peer};
+use opal_core::framework::btl::{self, Caps, Endpoint, Peer};
 use opal_core::framework::shmem;
 use opal_core::queue::lines;
 use opal_core::sync::{AtomicBool, Guarded, Once};
-use opal_core::{Error, Result, message};
+use opal_core::{Error, Result, message, verbose};
 
 /// Endpoints are local ranks.
 pub struct Sm {
@@ -80,7 +80,12 @@ impl Sm {
             return Err(Error::Malformed);
         }
         let segment = self.shmem.attach(&address.inbox)?;
-        let inbox = Inbox::new(Shared::of(segment), address.local_size).ok_or(Error::Malformed)?;
+        if !self.address.hears(&address) || !address.hears(&self.address) {
+            self.inbox.set_unreachable();
+            verbose!(btl::FRAMEWORK, 10, "sm: process {} and this one cannot ring each other's doorbells", peer.index);
+        }
+        let door = self.inbox.door();
+        let inbox = Inbox::new(Shared::of(segment), address.local_size, door, address.door).ok_or(Error::Malformed)?;
         place.call_once(|| Outbound::new(inbox, self.address.local_rank, peer.index, self.demotes));
         self.receiving.lock().admit(rank, peer.index);
         opal_core::wait::add_local_rank(&address.cores, address.registered);

@@ -4,7 +4,7 @@
 //!
 //! | offset | bytes | what | who writes |
 //! |---|---|---|---|
-//! | 0 | 4 | asleep: the owner wants to be woken | owner; a sender that wakes it |
+//! | 0 | 4 | asleep: the owner wants to be woken, by its futex (1) or its doorbell (2) | owner; a sender that wakes it |
 //! | 4 | 4 | bell: the futex that the owner sleeps on | senders |
 //! | 64 | n / 8 | inbound: bit s says that rank s has sent something | each sender once |
 //! | 4096 | 64 · n | how many slots the owner has consumed, a line per sender | owner |
@@ -15,12 +15,12 @@
 //! W, A and B are the ends of what stands before, each rounded up to a page. Nothing is touched before it is used.
 //!
 //! Address, little-endian: 0 wire id u32 · 4 registered for membarrier u8, 3 bytes zero · 8 local rank u32 · 12 local size
-//! u32 · 16 shmem address [24] · 40 cores [32].
+//! u32 · 16 shmem address [24] · 40 cores [32] · 72 doorbell's name [8] · 80 network namespace u64.
 
 use alloc::vec::Vec;
 use opal_core::framework::shmem;
 use opal_core::queue::lines::{POOL_BYTES, RING_BYTES, SLOTS};
-use opal_core::sys::Cores;
+use opal_core::sys::{Cores, DoorName};
 
 /// Where the owner says that it sleeps.
 pub const ASLEEP: usize = 0;
@@ -36,8 +36,8 @@ const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the queue does.
-pub const FORMAT: &str =
-    "btl/sm 2: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length; words";
+pub const FORMAT: &str = "btl/sm 3: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length; \
+     words; asleep futex doorbell";
 
 /// Hash (FNV-1a) of the format and its sizes.
 pub const WIRE_ID: u32 = {
@@ -96,6 +96,10 @@ pub struct Address {
     pub inbox: shmem::Address,
     /// Where it may run.
     pub cores: Cores,
+    /// What its peers ring when it sleeps on descriptors.
+    pub door: DoorName,
+    /// Where that name means something.
+    pub network: u64,
 }
 
 impl Address {
@@ -108,7 +112,14 @@ impl Address {
         bytes.extend(self.local_size.to_le_bytes());
         bytes.extend(self.inbox);
         self.cores.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+        bytes.extend(self.door);
+        bytes.extend(self.network.to_le_bytes());
         bytes
+    }
+
+    /// Whether the other one can ring its doorbell: from a doorbell of its own, in the same place.
+    pub fn hears(&self, other: &Address) -> bool {
+        self.door[0] != 0 && other.door[0] != 0 && self.network != 0 && self.network == other.network
     }
 
     /// From bytes; `None` if too short for even a wire id, which is all that is certain of another format.
@@ -123,6 +134,8 @@ impl Address {
         let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
         let mut inbox = [0; 24];
         inbox.copy_from_slice(&bytes[16..40]);
+        let mut door = DoorName::default();
+        door.copy_from_slice(&bytes[72..80]);
         Some(Address {
             wire_id: word(0),
             registered: bytes[4] == 1,
@@ -130,11 +143,13 @@ impl Address {
             local_size: word(12),
             inbox,
             cores: [long(40), long(48), long(56), long(64)],
+            door,
+            network: long(80),
         })
     }
 }
 
-const ADDRESS_BYTES: usize = 72;
+const ADDRESS_BYTES: usize = 88;
 
 #[cfg(test)]
 mod tests {
@@ -163,7 +178,12 @@ mod tests {
             local_size: 9,
             inbox: [7; 24],
             cores: [1, 2, 3, u64::MAX],
+            door: *b"0a1b2\0\0\0",
+            network: 77,
         };
+        assert!(address.hears(&address));
+        assert!(!address.hears(&Address { network: 78, ..address }));
+        assert!(!address.hears(&Address { door: [0; 8], ..address }));
         let bytes = address.to_bytes();
         assert_eq!(Address::parse(&bytes), Some(address));
         assert_eq!(Address::parse(&bytes[1..]), None);

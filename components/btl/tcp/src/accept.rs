@@ -199,7 +199,7 @@ fn verdict(net: &Net, connection: &Connection, outbound: &Outbound) -> Option<u8
         Stage::Idle | Stage::Connecting { .. } | Stage::Expecting => Some(handshake::WELCOME),
         Stage::Greeted(_) | Stage::Proved if net.realm.index < connection.peer => Some(handshake::YIELD),
         Stage::Greeted(_) | Stage::Proved => Some(handshake::WELCOME),
-        Stage::Open | Stage::Broken(_) | Stage::Closed => None,
+        Stage::Open | Stage::Broken(_) | Stage::Detour(_) | Stage::Closed => None,
     }
 }
 

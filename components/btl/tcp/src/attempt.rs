@@ -82,10 +82,15 @@ pub fn moved(net: &Net, receiving: &mut Receiving, connection: &Connection) -> R
     }
 }
 
+/// For people: which connection cannot be made, both ends and the interface, and why.
+pub fn cannot(net: &Net, connection: &Connection, reason: &Reason) -> String {
+    format!("cannot connect {}: {reason}", net.ends(connection))
+}
+
 /// The system took too long.
 pub fn too_late(net: &Net) -> Reason {
     format!(
-        "no answer within {} s (btl_tcp_connect_timeout_s); a firewall, or an interface that the peer's network cannot reach: \
+        "no answer within {} s (btl_tcp_connect_timeout_s): a firewall, or an interface that the peer's network cannot reach: \
          btl_tcp_if_include says which ones to use",
         net.limits.connect_timeout_ns / 1_000_000_000
     )

@@ -54,8 +54,11 @@ impl btl::Component for Component {
 fn ports(realm: &Realm) -> Result<Vec<Port>, String> {
     let limits = Limits::new();
     let range = params::ports(params::PORT.text()).map_err(|why| format!("btl_tcp_port: {why}"))?;
-    let all = raw::interfaces().ok_or("the system does not list its network interfaces")?;
+    let mut all = raw::interfaces().ok_or("the system does not list its network interfaces")?;
     let there = interfaces::list(&all);
+    for name in interfaces::correct_speeds(&mut all, params::IF_SPEED.text())? {
+        verbose!(btl::FRAMEWORK, 10, "tcp: btl_tcp_if_speed names {name}, which this machine does not have");
+    }
     let (chosen, vain) = interfaces::choose(all, params::IF_INCLUDE.text(), params::IF_EXCLUDE.text())?;
     for name in vain {
         message!("btl/tcp: btl_tcp_if_exclude names {name}, which this machine does not have; it has {there}");

@@ -26,8 +26,9 @@ impl Frames {
         Frames { buffer: vec![0; FIRST_BYTES], start: 0, end: 0 }
     }
 
-    /// Where to receive to: never empty after `peek` returned `Ok(None)`.
-    pub fn room(&mut self) -> &mut [u8] {
+    /// Where to receive to, about `ahead` bytes or all that a frame which has begun lacks: never empty after `peek`
+    /// returned `Ok(None)`.
+    pub fn room(&mut self, ahead: usize) -> &mut [u8] {
         if self.start == self.end {
             self.start = 0;
             self.end = 0;
@@ -42,7 +43,9 @@ impl Frames {
             // A sound header promised a frame that is longer than the buffer: at most PAYLOAD_MAX.
             self.buffer.resize(wanted, 0);
         }
-        &mut self.buffer[self.end..]
+        let most = ahead.max(wanted.saturating_sub(self.end - self.start));
+        let end = self.buffer.len().min(self.end + most);
+        &mut self.buffer[self.end..end]
     }
 
     /// So many bytes were received to `room`.
@@ -74,6 +77,24 @@ impl Frames {
     pub fn advance(&mut self, frame: &Frame) {
         debug_assert_eq!(self.start + HEADER_BYTES, frame.payload.start);
         self.start = frame.payload.end;
+    }
+
+    /// The frame that has begun and is not complete, and what there is of its payload.
+    pub fn begun(&self) -> Option<(Header, &[u8])> {
+        let (header, payload) = self.buffer[self.start..self.end].split_first_chunk::<HEADER_BYTES>()?;
+        let header = Header::parse(header).ok()?;
+        (payload.len() < header.bytes).then_some((header, payload))
+    }
+
+    /// Everything that was not taken, whatever it is.
+    pub fn rest(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Takes so many bytes of the rest.
+    pub fn skip(&mut self, bytes: usize) {
+        assert!(bytes <= self.end - self.start);
+        self.start += bytes;
     }
 
     /// Bytes of the frame that has begun, as far as it is known.

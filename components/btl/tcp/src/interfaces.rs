@@ -50,6 +50,25 @@ pub fn choose(all: Vec<Interface>, include: &str, exclude: &str) -> Result<(Vec<
     Ok((chosen, vain))
 }
 
+/// Applies what the user says of interfaces' speeds. `Err` with a sentence if it is no list of speeds; what it names in
+/// vain is returned: another machine of the job may have it.
+pub fn correct_speeds(all: &mut [Interface], text: &str) -> Result<Vec<String>, String> {
+    let mut vain = Vec::new();
+    for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        let pair = word.split_once('=').and_then(|(name, mbps)| Some((name.trim(), mbps.trim().parse::<u32>().ok()?)));
+        let Some((name, mbps)) = pair.filter(|(_, mbps)| *mbps > 0) else {
+            return Err(format!(
+                "btl_tcp_if_speed has `{word}`: write interfaces with Mb/s such as eth0=10000,eth1=1000"
+            ));
+        };
+        match all.iter_mut().find(|interface| interface.name == name) {
+            Some(interface) => interface.mbps = mbps,
+            None => vain.push(String::from(name)),
+        }
+    }
+    Ok(vain)
+}
+
 /// What the system knows of an interface's speed.
 pub fn speed_mbps(name: &str, loopback: bool) -> u32 {
     if loopback {

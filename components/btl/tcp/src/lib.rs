@@ -5,7 +5,8 @@
 //! (`handshake`); of two that are made at the same time the one that the process with the lower index began stays.
 //! Invariants: bytes from the network are checked before use and never make this process allocate more than a frame;
 //! what is not from a process of the job closes its own connection and nothing else. Locks are taken in the order
-//! receiving, whatever receivers hold, one connection's outbound.
+//! receiving, whatever receivers hold, one connection's outbound, that of its detour. A connection that cannot be made is
+//! replaced by another one to the same peer; one that breaks after it was in force ends the peer.
 #![no_std]
 
 extern crate alloc;
@@ -17,6 +18,7 @@ mod attempt;
 mod component;
 mod frames;
 mod handshake;
+mod inbound;
 mod interfaces;
 mod module;
 mod net;

@@ -102,8 +102,12 @@ impl Module {
 }
 
 impl wait::Sockets for Net {
-    fn sleep(&self, at_most_us: u64) {
-        crate::poll::sleep(self, at_most_us);
+    fn sleep(&self, at_most_us: u64) -> bool {
+        crate::poll::sleep(self, at_most_us)
+    }
+
+    fn watch(&self, descriptor: i32) -> bool {
+        crate::raw::watch_bell(self, descriptor)
     }
 
     fn is_needed(&self) -> bool {

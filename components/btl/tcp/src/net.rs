@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
-use opal_core::framework::btl::{AmId, Endpoint, Full, Realm};
+use opal_core::framework::btl::{AmId, Endpoint, Full, PREFIX_BYTES_MAX, Realm};
 use opal_core::progress;
 use opal_core::sync::{AtomicBool, AtomicUsize, Guarded, Once, Ordering};
 use rustix::event::epoll::{self, EventFlags};
@@ -155,6 +155,17 @@ impl Net {
         self.with(connection, |outbound| outbound.send(&self.limits, &header, payload))
     }
 
+    /// Sends a short prefix and a payload that lies somewhere.
+    pub fn send_behind(&self, to: Endpoint, am: AmId, head: u64, prefix: &[u8], payload: &[u8]) -> Result<(), Full> {
+        let connection = self.connection(to.0).ok_or(Full)?;
+        let mut lead = [0; HEADER_BYTES + PREFIX_BYTES_MAX];
+        let (header, rest) = lead.split_at_mut(HEADER_BYTES);
+        header.copy_from_slice(&Header { kind: am, bytes: prefix.len() + payload.len(), head }.encode());
+        rest[..prefix.len()].copy_from_slice(prefix);
+        let lead = &lead[..HEADER_BYTES + prefix.len()];
+        self.with(connection, |outbound| outbound.send(&self.limits, lead, payload))
+    }
+
     /// Sends a payload of `bytes` bytes that `append` adds to the queue.
     pub fn send_filled(
         &self,
@@ -176,6 +187,10 @@ impl Net {
         send: impl FnOnce(&mut Outbound) -> Result<Next, Full>,
     ) -> Result<(), Full> {
         let mut outbound = connection.outbound.lock();
+        if let Stage::Detour(id) = outbound.stage {
+            drop(outbound);
+            return self.with(self.connection(id).ok_or(Full)?, send);
+        }
         let next = send(&mut outbound)?;
         if next == Next::Connect {
             attempt::begin(self, connection, &mut outbound);
@@ -187,6 +202,22 @@ impl Net {
             progress::gathered();
         }
         Ok(())
+    }
+
+    /// Gives up a connection that was never made, for another one to the same peer. `None` if there is none.
+    pub fn detour(&self, connection: &Connection) -> Option<&Connection> {
+        let promising = |other: &&Connection| other.id != connection.id && other.outbound.lock().is_promising();
+        let other = self.to_peer(connection.peer).find(promising)?;
+        let mut given_up = connection.outbound.lock();
+        // Locked second: nobody takes a detour to a connection that takes one.
+        let mut outbound = other.outbound.lock();
+        let waited = given_up.give_up(other.id);
+        self.possible.fetch_sub(1, Ordering::Relaxed);
+        if outbound.take_over(&waited) == Next::Connect {
+            attempt::begin(self, other, &mut outbound);
+        }
+        self.after_write(other, &mut outbound);
+        Some(other)
     }
 
     /// Writes what was gathered for anybody.
@@ -232,7 +263,7 @@ impl Net {
     /// A connection is over.
     pub fn close(&self, connection: &Connection) {
         let mut outbound = connection.outbound.lock();
-        if outbound.stage != Stage::Closed {
+        if !matches!(outbound.stage, Stage::Closed | Stage::Detour(_)) {
             self.possible.fetch_sub(1, Ordering::Relaxed);
         }
         outbound.close();

@@ -27,6 +27,9 @@ pub enum Stage {
     Open,
     /// Sending failed; the next poll tells.
     Broken(Errno),
+    /// It cannot be made: what was meant for it takes another connection to the same peer, for ever, so that its order
+    /// stays.
+    Detour(u32),
     /// Over.
     Closed,
 }
@@ -77,14 +80,20 @@ impl Outbound {
         }
     }
 
-    /// Sends a message whose payload lies somewhere.
+    /// Sends a message: its header, with what goes before a payload that lies somewhere, and that payload. A long one is
+    /// handed to the system from where it lies, behind what was gathered; it is refused rather than copied while the
+    /// socket is full.
     #[inline]
-    pub fn send(&mut self, limits: &Limits, header: &[u8; HEADER_BYTES], payload: &[u8]) -> Result<Next, Full> {
-        if self.stage == Stage::Open && !self.warm && self.queue.is_empty() {
-            return Ok(self.write_at_once(header, payload));
+    pub fn send(&mut self, limits: &Limits, lead: &[u8], payload: &[u8]) -> Result<Next, Full> {
+        let long = payload.len() >= limits.gather_bytes;
+        if self.stage == Stage::Open && !self.stuck && (long || !self.warm && self.queue.is_empty()) {
+            return Ok(self.write_at_once(lead, payload));
+        }
+        if long && self.stage == Stage::Open {
+            return Err(Full);
         }
         self.admit(limits, payload.len())?;
-        self.queue.extend_from_slice(header);
+        self.queue.extend_from_slice(lead);
         self.queue.extend_from_slice(payload);
         Ok(self.queued(limits))
     }
@@ -112,7 +121,35 @@ impl Outbound {
 
     /// Whether what was sent has left, or never will.
     pub fn is_drained(&self) -> bool {
-        self.waiting() == 0 || matches!(self.stage, Stage::Broken(_) | Stage::Closed)
+        self.waiting() == 0 || matches!(self.stage, Stage::Broken(_) | Stage::Closed | Stage::Detour(_))
+    }
+
+    /// Whether it can be or become one on which messages leave.
+    pub fn is_promising(&self) -> bool {
+        !matches!(self.stage, Stage::Broken(_) | Stage::Closed | Stage::Detour(_))
+    }
+
+    /// Gives up before anything was sent: returns what waited, whole messages in their order.
+    pub fn give_up(&mut self, detour: u32) -> Vec<u8> {
+        debug_assert!(self.start == 0 && self.stage != Stage::Open);
+        let waited = core::mem::take(&mut self.queue);
+        self.close();
+        self.stage = Stage::Detour(detour);
+        waited
+    }
+
+    /// Takes over what another connection gave up, however much that is.
+    pub fn take_over(&mut self, waited: &[u8]) -> Next {
+        if waited.is_empty() {
+            return Next::Done;
+        }
+        self.queue.extend_from_slice(waited);
+        match self.stage {
+            Stage::Idle => return Next::Connect,
+            _ if !self.stuck => self.write(),
+            _ => {}
+        }
+        Next::Done
     }
 
     /// Ends gathering: what waits is written as far as there is room.
@@ -142,8 +179,7 @@ impl Outbound {
                 }
             }
         }
-        self.queue.clear();
-        (self.start, self.messages, self.stuck) = (0, 0, false);
+        self.emptied();
         if self.queue.capacity() > KEPT_BYTES {
             self.queue.shrink_to(KEPT_BYTES);
         }
@@ -159,20 +195,33 @@ impl Outbound {
     }
 
     #[inline]
-    fn write_at_once(&mut self, header: &[u8; HEADER_BYTES], payload: &[u8]) -> Next {
+    fn write_at_once(&mut self, lead: &[u8], payload: &[u8]) -> Next {
         let Some(socket) = &self.socket else { return Next::Done };
-        self.warm = true;
-        match socket::send_both(socket, header, payload) {
-            Ok(sent) if sent == HEADER_BYTES + payload.len() => {}
+        let gathered = &self.queue[self.start..];
+        let whole = gathered.len() + lead.len() + payload.len();
+        match socket::send_all(socket, [gathered, lead, payload]) {
+            Ok(sent) if sent == whole => self.emptied(),
             Ok(sent) => {
-                self.queue.extend_from_slice(&header[sent.min(HEADER_BYTES)..]);
-                self.queue.extend_from_slice(&payload[sent.saturating_sub(HEADER_BYTES)..]);
-                self.messages = 1;
+                let mut sent = sent;
+                let gathered = gathered.len().min(sent);
+                self.start += gathered;
+                sent -= gathered;
+                for part in [lead, payload] {
+                    let gone = part.len().min(sent);
+                    self.queue.extend_from_slice(&part[gone..]);
+                    sent -= gone;
+                }
+                self.messages += 1;
                 self.stuck = true;
             }
             Err(errno) => self.stage = Stage::Broken(errno),
         }
-        Next::Warm
+        if core::mem::replace(&mut self.warm, true) { Next::Done } else { Next::Warm }
+    }
+
+    fn emptied(&mut self) {
+        self.queue.clear();
+        (self.start, self.messages, self.stuck) = (0, 0, false);
     }
 
     fn admit(&mut self, limits: &Limits, bytes: usize) -> Result<(), Full> {
@@ -200,8 +249,7 @@ impl Outbound {
                     self.messages = 0;
                     self.write();
                 }
-                self.warm = true;
-                Next::Warm
+                if core::mem::replace(&mut self.warm, true) { Next::Done } else { Next::Warm }
             }
             _ => Next::Done,
         }

@@ -9,6 +9,9 @@ opal_core::params! {
     pub static IF_INCLUDE: Text = Text(""), "", level 2;
     /// Interfaces not to use, written as for if_include.
     pub static IF_EXCLUDE: Text = Text(""), "", level 2;
+    /// Speeds in Mb/s where the system does not know them or is wrong, such as eth0=10000,eth1=1000; long messages are
+    /// spread over the interfaces in this proportion.
+    pub static IF_SPEED: Text = Text(""), "", level 4;
     /// Ports to listen on, such as 5000-5100 for a firewall; empty means any.
     pub static PORT: Text = Text(""), "", level 2;
     /// How long to try to reach a peer before giving up.
@@ -20,7 +23,7 @@ opal_core::params! {
     /// Largest message that is sent before the receiver asks for it.
     pub static EAGER_LIMIT: Size = Int(65536), "bytes", level 4;
     /// Largest piece of a long message that is sent at once.
-    pub static FRAGMENT_SIZE: Size = Int(131072), "bytes", level 5;
+    pub static FRAGMENT_SIZE: Size = Int(524288), "bytes", level 5;
     /// How much may wait for a connection's socket before senders must wait.
     pub static QUEUE_LIMIT: Size = Int(524288), "bytes", level 5;
     /// Small messages that follow each other without another call are gathered up to this many bytes.

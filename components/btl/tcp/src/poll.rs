@@ -2,7 +2,8 @@
 
 use crate::accept::{self, Door};
 use crate::attempt;
-use crate::frames::{Frame, Frames};
+use crate::frames::Frame;
+use crate::inbound::{Inbound, Next, Read};
 use crate::net::{Connection, Net, Token};
 use crate::outbound::{Outbound, Stage};
 use crate::socket;
@@ -11,7 +12,6 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use opal_core::framework::btl;
-use opal_core::mem::Foreign;
 use opal_core::sync::Ordering;
 use opal_core::{message, sys, verbose, wait};
 use rustix::event::Timespec;
@@ -29,20 +29,7 @@ pub struct Receiving {
     // that found something.
     skip: u32,
     in_vain: u32,
-}
-
-struct Inbound {
-    socket: Arc<OwnedFd>,
-    frames: Frames,
-    peer: u32,
-    ended: bool,
-}
-
-/// How a connection's reading went.
-enum Read {
-    More,
-    Empty,
-    Ended(Option<Errno>),
+    said_detour: bool,
 }
 
 impl Receiving {
@@ -54,6 +41,7 @@ impl Receiving {
             door: Door::new(),
             skip: 0,
             in_vain: 0,
+            said_detour: false,
         }
     }
 
@@ -95,8 +83,7 @@ impl Receiving {
     pub fn open(&mut self, net: &Net, connection: &Connection, outbound: &mut Outbound, socket: Arc<OwnedFd>) {
         outbound.stage = Stage::Open;
         (outbound.stuck, outbound.watched) = (false, false);
-        let (peer, frames) = (connection.peer, Frames::new());
-        self.inbound[connection.id as usize] = Some(Inbound { socket, frames, peer, ended: false });
+        self.inbound[connection.id as usize] = Some(Inbound::new(socket, connection.peer));
         net.used.store(true, Ordering::Relaxed);
         verbose!(btl::FRAMEWORK, 30, "tcp: connected {}", net.ends(connection));
         outbound.write();
@@ -115,33 +102,37 @@ impl Receiving {
         if inbound.ended {
             return None;
         }
-        let mut next = inbound.frames.peek();
-        if let Ok(None) = next
-            && let Read::Ended(_) = inbound.read()
+        let mut next = inbound.next();
+        if let Next::Nothing = next
+            && !inbound.is_landing()
         {
-            // The next look at all sockets finds it again and tells.
-            inbound.ended = true;
-            self.urge();
-            return None;
-        } else if let Ok(None) = next {
-            next = inbound.frames.peek();
+            match inbound.read() {
+                Read::Ended(_) => {
+                    // The next look at all sockets finds it again and tells.
+                    inbound.ended = true;
+                    self.urge();
+                    return None;
+                }
+                Read::More | Read::Empty => next = inbound.next(),
+            }
         }
-        if !self.leftover.contains(&id) && !matches!(next, Ok(None)) {
+        if !matches!(next, Next::Nothing) && !self.leftover.contains(&id) {
             self.leftover.push(id);
         }
+        let Next::Frame(frame) = next else {
+            // A long message is for the next look at all sockets; that finds what is malformed, too.
+            self.skip = 0;
+            return None;
+        };
         let inbound = self.inbound.get(id as usize)?.as_ref()?;
-        match next {
-            Ok(Some(frame)) => Some((inbound.frames.payload(&frame), frame)),
-            // `take_leftovers` finds what is malformed, too.
-            Ok(None) | Err(_) => None,
-        }
+        Some((inbound.payload(&frame), frame))
     }
 
     /// Takes what `peek` returned.
     pub fn consume(&mut self, id: u32) {
         let Some(Some(inbound)) = self.inbound.get_mut(id as usize) else { return };
-        if let Ok(Some(frame)) = inbound.frames.peek() {
-            inbound.frames.advance(&frame);
+        if let Next::Frame(frame) = inbound.next() {
+            inbound.advance(&frame);
         }
     }
 
@@ -182,8 +173,7 @@ impl Receiving {
             Stage::Connecting { .. } | Stage::Greeted(_) | Stage::Proved => {
                 drop(outbound);
                 if let Err(reason) = attempt::moved(net, self, connection) {
-                    message!("btl/tcp: cannot connect {}: {reason}", net.ends(connection));
-                    self.fail(net, connection.peer);
+                    self.cannot(net, connection, reason);
                 }
                 1
             }
@@ -214,16 +204,13 @@ impl Receiving {
         let Some(Some(inbound)) = self.inbound.get_mut(id as usize) else { return 0 };
         let mut taken = 0;
         loop {
-            match inbound.frames.peek() {
-                Ok(Some(frame)) => {
-                    let payload = Foreign::of(inbound.frames.payload(&frame));
-                    btl::deliver(frame.kind, inbound.peer, frame.head, payload);
-                    inbound.frames.advance(&frame);
-                    taken += 1;
-                }
-                Ok(None) => return taken,
-                Err(_) => break,
+            match inbound.next() {
+                Next::Frame(frame) => inbound.deliver(&frame),
+                Next::Landed => {}
+                Next::Nothing => return taken,
+                Next::Malformed => break,
             }
+            taken += 1;
         }
         if let Some(connection) = net.connection(id) {
             message!(
@@ -246,6 +233,25 @@ impl Receiving {
         self.fail(net, connection.peer);
     }
 
+    /// A connection cannot be made: another one to the same peer does its work, or the peer is out of reach.
+    #[cold]
+    fn cannot(&mut self, net: &Net, connection: &Connection, reason: String) {
+        let said = attempt::cannot(net, connection, &reason);
+        match net.detour(connection) {
+            Some(other) if core::mem::replace(&mut self.said_detour, true) => {
+                verbose!(btl::FRAMEWORK, 10, "tcp: {said}; messages go {} instead", net.ends(other));
+            }
+            Some(other) => message!(
+                "btl/tcp: {said}. Messages go {} instead; more of the kind are told with `--mca btl_base_verbose 10`",
+                net.ends(other)
+            ),
+            None => {
+                message!("btl/tcp: {said}");
+                self.fail(net, connection.peer);
+            }
+        }
+    }
+
     /// Closes all connections to a peer and tells.
     fn fail(&mut self, net: &Net, peer: u32) {
         for connection in net.to_peer(peer) {
@@ -265,6 +271,10 @@ impl Receiving {
         }
         for (id, errno) in broken {
             let Some(connection) = net.connection(id) else { continue };
+            if self.inbound[id as usize].is_none() {
+                self.cannot(net, connection, socket::why(errno));
+                continue;
+            }
             // What the peer sent before it went is still there.
             self.read_rest(net, connection);
             if connection.outbound.lock().stage == Stage::Broken(errno) {
@@ -302,9 +312,7 @@ impl Receiving {
         });
         net.starts.store(net.started.lock().len(), Ordering::Relaxed);
         for connection in late.into_iter().filter_map(|id| net.connection(id)) {
-            let reason: String = attempt::too_late(net);
-            message!("btl/tcp: cannot connect {}: {reason}", net.ends(connection));
-            self.fail(net, connection.peer);
+            self.cannot(net, connection, attempt::too_late(net));
         }
     }
 
@@ -329,30 +337,14 @@ impl Receiving {
     }
 }
 
-impl Inbound {
-    fn read(&mut self) -> Read {
-        let room = self.frames.room();
-        let wanted = room.len();
-        match socket::receive(&self.socket, room) {
-            Ok(None) => Read::Empty,
-            Ok(Some(0)) => Read::Ended(None),
-            Ok(Some(bytes)) => {
-                self.frames.filled(bytes);
-                // Less than there was room for: the socket is empty, or the next look finds what came since.
-                if bytes == wanted { Read::More } else { Read::Empty }
-            }
-            Err(errno) => Read::Ended(Some(errno)),
-        }
-    }
-}
-
-/// Sleeps until something happens to any socket, at most this long.
-pub fn sleep(net: &Net, at_most_us: u64) {
+/// Sleeps until something happens to any socket, at most this long; returns whether it did.
+pub fn sleep(net: &Net, at_most_us: u64) -> bool {
     let timeout = Timespec { tv_sec: (at_most_us / 1_000_000) as i64, tv_nsec: (at_most_us % 1_000_000 * 1000) as _ };
     let mut place = [const { MaybeUninit::<Event>::uninit() }; 1];
     // What happened stays to be seen by the next look.
-    let _ = epoll::wait(&net.epoll, &mut place, Some(&timeout));
+    let happened = epoll::wait(&net.epoll, &mut place, Some(&timeout)).is_ok_and(|(events, _)| !events.is_empty());
     net.receiving.lock().urge();
+    happened
 }
 
 const EVENTS: usize = 32;

@@ -3,13 +3,16 @@
 
 use crate::interfaces::{self, Interface};
 use crate::module::Module;
+use crate::net::{Net, Token};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use opal_core::Result;
-use opal_core::framework::btl::{self, AmId, Arrived, Caps, Endpoint, Full, Peer};
+use opal_core::framework::btl::{self, AmId, Arrived, Caps, Endpoint, Full, PREFIX_BYTES_MAX, Peer};
 use opal_core::mem::Foreign;
+use rustix::event::epoll::{self, EventFlags};
+use rustix::fd::BorrowedFd;
 
 /// Every interface that is up and has an address of family 4 or 6 that is not link-local.
 pub fn interfaces() -> Option<Vec<Interface>> {
@@ -80,6 +83,13 @@ fn is_link_local(address: IpAddr) -> bool {
     }
 }
 
+/// Has epoll watch a descriptor whose only meaning is to end a sleep.
+pub fn watch_bell(net: &Net, descriptor: i32) -> bool {
+    // SAFETY: whoever gives a bell's descriptor keeps it open as long as the process lives (`wait::Bell`).
+    let descriptor = unsafe { BorrowedFd::borrow_raw(descriptor) };
+    epoll::add(&net.epoll, descriptor, epoll::EventData::new_u64(Token::Bell.encode()), EventFlags::IN).is_ok()
+}
+
 /// Appends `bytes` bytes that `fill` writes.
 pub fn append(to: &mut Vec<u8>, bytes: usize, fill: &mut dyn FnMut(*mut u8)) {
     to.reserve(bytes);
@@ -132,6 +142,23 @@ impl btl::Module for Module {
     ) -> core::result::Result<(), Full> {
         assert!(bytes <= self.caps.send_bytes);
         self.net.send_filled(to, am, head, bytes, |queue| append(queue, bytes, fill))
+    }
+
+    unsafe fn send_run(
+        &self,
+        to: Endpoint,
+        am: AmId,
+        head: u64,
+        prefix: &[u8],
+        run: *const u8,
+        bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        assert!(prefix.len() <= PREFIX_BYTES_MAX && prefix.len() + bytes <= self.caps.send_bytes);
+        if bytes == 0 {
+            return self.net.send(to, am, head, prefix);
+        }
+        // SAFETY: `run` is readable for `bytes` by the caller's promise, and `bytes` is not 0.
+        self.net.send_behind(to, am, head, prefix, unsafe { core::slice::from_raw_parts(run, bytes) })
     }
 
     fn flush(&self, to: Endpoint) {

@@ -5,8 +5,9 @@ use alloc::string::String;
 use core::net::{IpAddr, SocketAddr};
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
-use rustix::io::{Errno, IoSlice, Result};
-use rustix::net::{self, AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags, SocketType, sockopt};
+use rustix::io::{Errno, IoSlice, IoSliceMut, Result};
+use rustix::net::{self, AddressFamily, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags};
+use rustix::net::{SocketFlags, SocketType, sockopt};
 
 use crate::handshake::HELLO_BYTES;
 use crate::params::Limits;
@@ -121,21 +122,37 @@ pub fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize> {
     }
 }
 
-/// As many bytes of both, one after the other, as there is room for.
-pub fn send_both(socket: &OwnedFd, first: &[u8], second: &[u8]) -> Result<usize> {
-    if first.len() + second.len() <= TOGETHER_BYTES {
-        let mut together = [0; TOGETHER_BYTES];
-        together[..first.len()].copy_from_slice(first);
-        together[first.len()..first.len() + second.len()].copy_from_slice(second);
-        return send(socket, &together[..first.len() + second.len()]);
+/// As many bytes of all, one after the other, as there is room for.
+pub fn send_all(socket: &OwnedFd, parts: [&[u8]; 3]) -> Result<usize> {
+    let whole: usize = parts.iter().map(|part| part.len()).sum();
+    if whole <= TOGETHER_BYTES {
+        let (mut together, mut end) = ([0; TOGETHER_BYTES], 0);
+        for part in parts {
+            together[end..end + part.len()].copy_from_slice(part);
+            end += part.len();
+        }
+        return send(socket, &together[..whole]);
     }
-    let parts = [IoSlice::new(first), IoSlice::new(second)];
+    let parts = parts.map(IoSlice::new);
     let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
     loop {
         match net::sendmsg(socket, &parts, &mut SendAncillaryBuffer::default(), flags) {
             Err(Errno::AGAIN) => return Ok(0),
             Err(Errno::INTR) => {}
             other => return other,
+        }
+    }
+}
+
+/// As `receive`, to one place and then another.
+pub fn receive_both(socket: &OwnedFd, first: &mut [u8], second: &mut [u8]) -> Result<Option<usize>> {
+    let mut parts = [IoSliceMut::new(first), IoSliceMut::new(second)];
+    loop {
+        match net::recvmsg(socket, &mut parts, &mut RecvAncillaryBuffer::default(), RecvFlags::DONTWAIT) {
+            Ok(message) => return Ok(Some(message.bytes)),
+            Err(Errno::AGAIN) => return Ok(None),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
         }
     }
 }
@@ -154,7 +171,8 @@ pub fn rewatch(epoll: &OwnedFd, what: &OwnedFd, token: u64, events: epoll::Event
 pub fn why(errno: Errno) -> String {
     let text = match errno {
         Errno::CONNREFUSED => "nobody listens there (the peer has ended, or a firewall refuses)",
-        Errno::HOSTUNREACH | Errno::NETUNREACH => "there is no route to it",
+        // A route that is a black hole makes an argument invalid.
+        Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::INVAL => "there is no route to it",
         Errno::TIMEDOUT => "the other end does not answer",
         Errno::CONNRESET | Errno::PIPE => "the other end closed it",
         Errno::ADDRINUSE => "the port is in use",

@@ -3,6 +3,8 @@
 mod bytes;
 mod choices;
 mod doors;
+mod landing;
+mod roads;
 
 use crate::net::{Net, Port};
 use crate::params::Limits;
@@ -39,13 +41,25 @@ pub fn limits() -> Limits {
 
 /// A process of its own, on the loopback.
 pub fn net(realm: Realm) -> &'static Net {
-    let limits = limits();
-    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    let (listener, port) = socket::listen(address, (0, 0), &limits).unwrap();
+    net_at(realm, IpAddr::V4(Ipv4Addr::LOCALHOST), limits())
+}
+
+/// A process of its own, at an address of the loopback.
+pub fn net_at(realm: Realm, address: IpAddr, limits: Limits) -> &'static Net {
+    Box::leak(Box::new(Net::new(realm, limits, vec![port_at(0, realm, address)]).unwrap()))
+}
+
+/// A process of its own with several ports on the loopback.
+pub fn with_ports(realm: Realm, ports: u8) -> &'static Net {
+    let ports = (0..ports).map(|number| port_at(number, realm, IpAddr::V4(Ipv4Addr::LOCALHOST))).collect();
+    Box::leak(Box::new(Net::new(realm, limits(), ports).unwrap()))
+}
+
+fn port_at(interface: u8, realm: Realm, address: IpAddr) -> Port {
+    let (listener, port) = socket::listen(address, (0, 0), &limits()).unwrap();
     let entry =
-        Entry { interface: 0, address, prefix: 8, loopback: true, port, mbps: 1000, realm: realm.number, network: 1 };
-    let port = Port { name: "lo".into(), mbps: 1000, listeners: vec![(entry, listener)] };
-    Box::leak(Box::new(Net::new(realm, limits, vec![port]).unwrap()))
+        Entry { interface, address, prefix: 8, loopback: true, port, mbps: 1000, realm: realm.number, network: 1 };
+    Port { name: "lo".into(), mbps: 1000, listeners: vec![(entry, listener)] }
 }
 
 pub fn entry(net: &Net) -> Entry {

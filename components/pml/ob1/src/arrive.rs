@@ -7,6 +7,7 @@ use crate::wire::{self, Envelope};
 use ompi_core::framework::pml;
 use ompi_core::request;
 use ompi_core::status::Status;
+use opal_core::framework::btl::{Arriving, Landing};
 use opal_core::mem::Foreign;
 use opal_core::verbose;
 
@@ -86,6 +87,22 @@ pub fn fragment(process: u32, head: u64, payload: Foreign<'_>) {
 pub fn shared(process: u32, head: u64, payload: Foreign<'_>) {
     if !wire::parse(payload).is_some_and(|[written]| STATE.lock().shared(process, head, written == 1)) {
         malformed(process, "shared");
+    }
+}
+
+/// Where parts of long sends belong.
+pub const FRAGMENTS: Landing = Landing { prefix_bytes: wire::PREFIX_BYTES, place, landed };
+
+fn place(part: Arriving<'_>, take: &mut dyn FnMut(&mut [u8])) -> bool {
+    wire::parse_prefix(Foreign::of(part.prefix))
+        .is_some_and(|(offset, _)| STATE.lock().place(part.peer, part.head, offset, part.done..part.bytes, take))
+}
+
+fn landed(part: Arriving<'_>) {
+    let known = wire::parse_prefix(Foreign::of(part.prefix))
+        .is_some_and(|(offset, _)| STATE.lock().landed(part.peer, part.head, offset, part.bytes));
+    if !known {
+        malformed(part.peer, "fragment");
     }
 }
 

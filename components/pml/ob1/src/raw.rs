@@ -115,6 +115,18 @@ impl Place {
         }
     }
 
+    /// Calls `take` with the part of it, if it is one run; the caller has checked that it is within.
+    pub fn with_run(&mut self, offset: usize, bytes: usize, take: &mut dyn FnMut(&mut [u8])) -> bool {
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
+        if self.convertor.is_some() || bytes == 0 {
+            return false;
+        }
+        // SAFETY: within the user's buffer, which is writable by the contract of `new` and which nobody else touches
+        // while the receive is under way (MPI 5.0 §3.7.3).
+        take(unsafe { core::slice::from_raw_parts_mut(self.at.0.wrapping_add(offset), bytes) });
+        true
+    }
+
     /// Sends all of it as one message.
     pub fn send_whole(&mut self, link: &Link, am: AmId, head: u64) -> core::result::Result<(), Full> {
         let (at, bytes) = (self.at.0, self.bytes);
@@ -138,21 +150,23 @@ impl Place {
         bytes: usize,
     ) -> core::result::Result<(), Full> {
         assert!(offset + bytes <= self.bytes);
+        if self.convertor.is_none() {
+            let run = self.at.0.wrapping_add(offset);
+            // SAFETY: the place is readable for what was asserted, by the contract of `new`.
+            return unsafe { path.module.send_run(path.endpoint, am, head, &prefix.to_le_bytes(), run, bytes) };
+        }
         let whole = bytes + wire::PREFIX_BYTES;
         path.module.send(path.endpoint, am, head, whole, &mut |to| {
             let prefix = prefix.to_le_bytes();
             // SAFETY: the transport gives a place for `whole` bytes, of which the prefix is the first.
             unsafe { copy_small(to, prefix.as_ptr(), wire::PREFIX_BYTES) };
             let to = to.wrapping_add(wire::PREFIX_BYTES);
-            match &mut self.convertor {
-                None => copy_any(to, self.at.0.wrapping_add(offset), bytes),
-                Some(convertor) => {
-                    if convertor.position() != offset {
-                        convertor.seek(offset);
-                    }
-                    // SAFETY: behind the prefix there is room for `bytes`, outside the user's buffer.
-                    unsafe { convertor.pack(to, bytes) };
+            if let Some(convertor) = &mut self.convertor {
+                if convertor.position() != offset {
+                    convertor.seek(offset);
                 }
+                // SAFETY: behind the prefix there is room for `bytes`, outside the user's buffer.
+                unsafe { convertor.pack(to, bytes) };
             }
         })
     }

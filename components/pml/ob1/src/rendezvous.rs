@@ -10,6 +10,7 @@ use crate::raw::Place;
 use crate::single::{self, Pull, Push};
 use crate::state::{State, aborted};
 use crate::wire;
+use core::ops::Range;
 use ompi_core::error::Class;
 use ompi_core::request::{self, Id};
 use ompi_core::status::Status;
@@ -128,23 +129,51 @@ impl State {
 
     /// A part of a long message arrived. `false` if it belongs to nothing.
     pub fn fragment(&mut self, process: u32, cookie: u64, offset: u64, data: Foreign<'_>) -> bool {
-        let Some((number, operation)) = self.find(process, cookie) else { return false };
-        let Work::Receiving { place, wanted, got, .. } = &mut operation.work else { return false };
-        let Ok(offset) = usize::try_from(offset) else { return false };
-        // Each byte once: the sum of the lengths must not exceed what is wanted either.
-        let fits = offset.checked_add(data.len()).is_some_and(|end| end <= *wanted) && *got + data.len() <= *wanted;
-        if !fits || data.is_empty() {
-            return false;
-        }
+        let Some((number, offset, place)) = self.room_for(process, cookie, offset, data.len()) else { return false };
         place.write_at(offset, data);
-        *got += data.len();
+        self.came(number, data.len());
+        true
+    }
+
+    /// Calls `take` with the place for what is missing of a part of a long message, if that is one run.
+    pub fn place(
+        &mut self,
+        process: u32,
+        cookie: u64,
+        offset: u64,
+        part: Range<usize>,
+        take: &mut dyn FnMut(&mut [u8]),
+    ) -> bool {
+        let Some((_, offset, place)) = self.room_for(process, cookie, offset, part.end) else { return false };
+        place.with_run(offset + part.start, part.len(), take)
+    }
+
+    /// All of a part of a long message is in its place. `false` if it belongs to nothing any more.
+    pub fn landed(&mut self, process: u32, cookie: u64, offset: u64, bytes: usize) -> bool {
+        let Some((number, ..)) = self.room_for(process, cookie, offset, bytes) else { return false };
+        self.came(number, bytes);
+        true
+    }
+
+    /// The long receive that a part of so many bytes belongs to, where in it, and its place.
+    fn room_for(&mut self, process: u32, cookie: u64, offset: u64, bytes: usize) -> Option<(u32, usize, &mut Place)> {
+        let (number, operation) = self.find(process, cookie)?;
+        let Work::Receiving { place, wanted, got, .. } = &mut operation.work else { return None };
+        let offset = usize::try_from(offset).ok()?;
+        // Each byte once: the sum of the lengths must not exceed what is wanted either.
+        let fits = offset.checked_add(bytes).is_some_and(|end| end <= *wanted) && bytes <= *wanted - *got;
+        (fits && bytes > 0).then_some((number, offset, place))
+    }
+
+    fn came(&mut self, number: u32, bytes: usize) {
+        let Work::Receiving { wanted, got, .. } = &mut self.operations.get_mut(number).work else { return };
+        *got += bytes;
         if *got == *wanted {
             let Operation { request, work, .. } = self.operations.remove(number);
             if let Work::Receiving { status, .. } = work {
                 request::complete(request, status);
             }
         }
-        true
     }
 
     /// A synchronous send was matched, or a message copied. `false` if the cookie is none of that process's.

@@ -36,6 +36,17 @@ fn interfaces_by_name_and_network() {
 }
 
 #[test]
+fn speeds_by_the_user() {
+    let mut all = machine();
+    assert_eq!(interfaces::correct_speeds(&mut all, "eth0=40000, eth9=1").unwrap(), ["eth9"]);
+    assert_eq!(all.iter().map(|one| one.mbps).collect::<Vec<_>>(), [100, 40_000, 100_000]);
+    for wrong in ["eth0", "eth0=", "eth0=fast", "eth0=0", "=;"] {
+        let said = interfaces::correct_speeds(&mut all, wrong).unwrap_err();
+        assert!(said.contains(wrong) && said.contains("btl_tcp_if_speed"), "{said}");
+    }
+}
+
+#[test]
 fn what_does_not_exist_is_named_with_what_does() {
     let said = interfaces::choose(machine(), "eth0,eth7", "").unwrap_err();
     assert!(

@@ -12,13 +12,13 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Mutex, MutexGuard, Once};
 use std::time::{Duration, Instant};
 
-type Log = Vec<(u32, u64, Vec<u8>)>;
+pub(super) type Log = Vec<(u32, u64, Vec<u8>)>;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-static ARRIVED: Mutex<Log> = Mutex::new(Vec::new());
-static FAILED: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+pub(super) static ARRIVED: Mutex<Log> = Mutex::new(Vec::new());
+pub(super) static FAILED: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-fn alone() -> MutexGuard<'static, ()> {
+pub(super) fn alone() -> MutexGuard<'static, ()> {
     static REGISTER: Once = Once::new();
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     REGISTER.call_once(|| {
@@ -37,18 +37,18 @@ fn arrive(peer: u32, head: u64, payload: Foreign<'_>) {
     ARRIVED.lock().unwrap().push((peer, head, bytes));
 }
 
-fn poll(net: &'static Net) -> usize {
+pub(super) fn poll_once(net: &'static Net) -> usize {
     let mut receiving = net.receiving.lock();
     receiving.urge();
     net.flush();
     receiving.poll(net)
 }
 
-fn poll_until(nets: &[&'static Net], mut done: impl FnMut() -> bool) {
+pub(super) fn poll_until(nets: &[&'static Net], mut done: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(20);
     while !done() {
         assert!(Instant::now() < end, "nothing happens any more");
-        if nets.iter().map(|net| poll(net)).sum::<usize>() == 0 {
+        if nets.iter().map(|net| poll_once(net)).sum::<usize>() == 0 {
             std::thread::yield_now();
         }
     }
@@ -56,13 +56,17 @@ fn poll_until(nets: &[&'static Net], mut done: impl FnMut() -> bool) {
 
 /// Two processes that know each other.
 fn couple() -> (&'static Net, &'static Net, Endpoint, Endpoint) {
-    let (low, high) = (net(realm(0, 2)), net(realm(1, 2)));
+    acquainted(net(realm(0, 2)), net(realm(1, 2)))
+}
+
+/// Two processes, introduced to each other.
+pub(super) fn acquainted(low: &'static Net, high: &'static Net) -> (&'static Net, &'static Net, Endpoint, Endpoint) {
     let there = low.add(1, 0, entry(low), entry(high)).unwrap();
     let back = high.add(0, 0, entry(high), entry(low)).unwrap();
     (low, high, there, back)
 }
 
-fn stage(net: &Net, endpoint: Endpoint) -> Stage {
+pub(super) fn stage(net: &Net, endpoint: Endpoint) -> Stage {
     net.connection(endpoint.0).unwrap().outbound.lock().stage
 }
 
@@ -79,16 +83,16 @@ fn both_ends_connect_at_the_same_time() {
             match dice.roll(4) {
                 0 => sent_low += u64::from(low.send(there, 0, sent_low, &[1; 100]).is_ok()),
                 1 => sent_high += u64::from(high.send(back, 0, sent_high, &[2; 100]).is_ok()),
-                2 => _ = poll(low),
-                _ => _ = poll(high),
+                2 => _ = poll_once(low),
+                _ => _ = poll_once(high),
             }
         }
         sent_low += u64::from(low.send(there, 0, sent_low, &[1; 100]).is_ok());
         sent_high += u64::from(high.send(back, 0, sent_high, &[2; 100]).is_ok());
         poll_until(&[low, high], || ARRIVED.lock().unwrap().len() as u64 >= sent_low + sent_high);
         for _ in 0..20 {
-            poll(low);
-            poll(high);
+            poll_once(low);
+            poll_once(high);
         }
         let arrived = ARRIVED.lock().unwrap();
         for (peer, sent) in [(0, sent_low), (1, sent_high)] {
@@ -128,7 +132,7 @@ fn strangers_are_sent_away_and_disturb_nobody() {
             2 => _ = stranger.write_all(&handshake::hello(&realm(0, 2), names, &[1; 32])[..40]),
             _ => {}
         }
-        poll(high);
+        poll_once(high);
         strangers.push(stranger);
     }
     high.send(back, 0, 5, b"to you").unwrap();
@@ -229,7 +233,7 @@ fn small_messages_are_gathered_until_somebody_flushes() {
     // The first left at once, the others wait.
     poll_until(&[high], || ARRIVED.lock().unwrap().len() == 2);
     assert!(!low.is_drained());
-    assert_eq!(poll(high), 0);
+    assert_eq!(poll_once(high), 0);
     low.flush();
     assert!(low.is_drained());
     poll_until(&[high], || ARRIVED.lock().unwrap().len() == 4);

@@ -1,0 +1,177 @@
+//! Roads that lead nowhere or end on the way, and those of the other family.
+
+use super::doors::{ARRIVED, FAILED, acquainted, alone, poll_until, stage};
+use super::*;
+use crate::attempt;
+use crate::outbound::Stage;
+use alloc::vec::Vec;
+use opal_core::framework::btl;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+#[test]
+fn the_other_family() {
+    let _guard = alone();
+    let six: IpAddr = "::1".parse().unwrap();
+    let Ok(_) = std::net::TcpListener::bind((six, 0)) else {
+        // The tier `cluster` makes an interface of its own for this.
+        std::println!("this machine has no IPv6 on its loopback: not tested here");
+        return;
+    };
+    let (low, high) = (net_at(realm(0, 2), six, limits()), net_at(realm(1, 2), six, limits()));
+    let (low, high, there, back) = acquainted(low, high);
+    let long: Vec<u8> = (0..300_000).map(|index| (index * 3) as u8).collect();
+    low.send(there, 0, 1, &long).unwrap();
+    poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 1);
+    high.send(back, 0, 2, b"and back").unwrap();
+    poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 2);
+    assert_eq!(*ARRIVED.lock().unwrap(), [(0, 1, long), (1, 2, b"and back".to_vec())]);
+    let socket = low.connection(there.0).unwrap().outbound.lock().socket.clone().unwrap();
+    let SocketAddr::V6(end) = SocketAddr::try_from(net::getpeername(&*socket).unwrap().unwrap()).unwrap() else {
+        panic!("the connection is of the other family")
+    };
+    assert_eq!(IpAddr::V6(*end.ip()), six);
+}
+
+/// A listener whose queue is full: the system drops who calls now, as a firewall does.
+fn deaf_listener() -> (OwnedFd, Vec<OwnedFd>, u16) {
+    let (family, kind) = (net::AddressFamily::INET, net::SocketType::STREAM);
+    let listener = net::socket_with(family, kind, net::SocketFlags::CLOEXEC, None).unwrap();
+    net::bind(&listener, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    net::listen(&listener, 0).unwrap();
+    let address = SocketAddr::try_from(net::getsockname(&listener).unwrap()).unwrap();
+    let callers = (0..4).map(|_| {
+        let caller = net::socket_with(family, kind, net::SocketFlags::NONBLOCK, None).unwrap();
+        assert!(matches!(net::connect(&caller, &address), Ok(()) | Err(Errno::INPROGRESS)));
+        caller
+    });
+    let callers = callers.collect();
+    (listener, callers, address.port())
+}
+
+#[test]
+fn nobody_answers_until_the_deadline() {
+    let _guard = alone();
+    let patience = Duration::from_millis(1500);
+    let limits = Limits { connect_timeout_ns: patience.as_nanos() as u64, ..limits() };
+    let low = net_at(realm(0, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), limits);
+    let (_listener, _callers, port) = deaf_listener();
+    let there = low.add(1, 0, entry(low), Entry { port, ..entry(low) }).unwrap();
+    let start = Instant::now();
+    low.send(there, 0, 1, b"hello?").unwrap();
+    assert!(matches!(stage(low, there), Stage::Connecting { .. }));
+    poll_until(&[low], || *FAILED.lock().unwrap() == [1]);
+    assert!(start.elapsed() >= patience, "given up before the deadline");
+    assert_eq!(stage(low, there), Stage::Closed);
+    let connection = low.connection(there.0).unwrap();
+    let said = attempt::cannot(low, connection, &attempt::too_late(low));
+    let wanted =
+        ["from 127.0.0.1 (interface lo)", &alloc::format!("to 127.0.0.1:{port}, process 1"), "within 1 s", "timeout"];
+    for part in wanted {
+        assert!(said.contains(part), "`{said}` does not say `{part}`");
+    }
+}
+
+#[test]
+fn a_reset_is_told_to_its_peer_only() {
+    let _guard = alone();
+    for seed in 0..20 {
+        let mut dice = Dice::new(seed);
+        let (low, high, there, _) = acquainted(net(realm(0, 2)), net(realm(1, 2)));
+        let (other, fine, way, _) = acquainted(net(realm(0, 2)), net(realm(1, 2)));
+        ARRIVED.lock().unwrap().clear();
+        FAILED.lock().unwrap().clear();
+        low.send(there, 0, 1, b"good").unwrap();
+        other.send(way, 0, 2, b"good").unwrap();
+        poll_until(&[low, high, other, fine], || ARRIVED.lock().unwrap().len() == 2);
+        for _ in 0..dice.roll(4) {
+            low.send(there, 0, 3, &vec![1; 1 + dice.roll(100_000)]).unwrap();
+        }
+        if dice.roll(2) == 0 {
+            super::doors::poll_once(high);
+        }
+        // Closing a socket that lingers for no time sends a reset instead of an end.
+        let socket = low.connection(there.0).unwrap().outbound.lock().socket.clone().unwrap();
+        net::sockopt::set_socket_linger(&*socket, Some(Duration::ZERO)).unwrap();
+        drop(socket);
+        low.close(low.connection(there.0).unwrap());
+        low.receiving.lock().dismiss(there.0);
+        poll_until(&[high], || *FAILED.lock().unwrap() == [0]);
+        other.send(way, 0, 9, b"still here").unwrap();
+        poll_until(&[other, fine], || ARRIVED.lock().unwrap().last().is_some_and(|last| last.1 == 9));
+        assert_eq!(*FAILED.lock().unwrap(), [0], "seed {seed}");
+    }
+}
+
+/// Two processes with two roads, of which the first leads nowhere for who has the lower number.
+fn two_roads(dice: &mut Dice) -> (&'static Net, &'static Net) {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let dead = gone.local_addr().unwrap().port();
+    let (low, high) = (with_ports(realm(0, 2), 2), with_ports(realm(1, 2), 2));
+    let entries = |net: &'static Net, port: usize| net.ports[port].listeners[0].0;
+    let order = if dice.roll(2) == 0 { [0, 1] } else { [1, 0] };
+    for port in order {
+        let (near, far) = (entries(low, port), entries(high, port));
+        let wrong = Entry { port: dead, ..far };
+        low.add(1, port, near, if port == 0 { wrong } else { far }).unwrap();
+        high.add(0, port, far, if port == 0 && dice.roll(2) == 0 { Entry { port: dead, ..near } } else { near })
+            .unwrap();
+    }
+    (low, high)
+}
+
+#[test]
+fn a_road_that_cannot_be_made_is_replaced_and_its_order_kept() {
+    let _guard = alone();
+    let mut detours = 0;
+    for seed in 0..60 {
+        let mut dice = Dice::new(seed);
+        let (low, high) = two_roads(&mut dice);
+        ARRIVED.lock().unwrap().clear();
+        // By side and road.
+        let mut sent = [[0u64; 2]; 2];
+        for _ in 0..120 {
+            let (road, side) = (dice.roll(2) as u32, dice.roll(2));
+            let (net, endpoint) = [(low, 2 + road), (high, road)][side];
+            let payload = vec![seed as u8; dice.roll(2000)];
+            let head = u64::from(road) << 32 | sent[side][road as usize];
+            if dice.roll(3) == 0 {
+                super::doors::poll_once(net);
+            } else if net.send(btl::Endpoint(endpoint), 0, head, &payload).is_ok() {
+                sent[side][road as usize] += 1;
+            }
+        }
+        let all: u64 = sent.iter().flatten().sum();
+        poll_until(&[low, high], || ARRIVED.lock().unwrap().len() as u64 >= all);
+        let arrived = ARRIVED.lock().unwrap();
+        for (side, road) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let mine = arrived.iter().filter(|one| one.0 == side && one.1 >> 32 == road as u64);
+            let heads: Vec<u64> = mine.map(|one| one.1 & 0xffff_ffff).collect();
+            let wanted: Vec<u64> = (0..sent[side as usize][road as usize]).collect();
+            assert_eq!(heads, wanted, "seed {seed}, side {side}, road {road}: in order, each once");
+        }
+        assert_eq!(*FAILED.lock().unwrap(), [], "seed {seed}");
+        detours += usize::from(matches!(stage(low, btl::Endpoint(2)), Stage::Detour(3)));
+    }
+    assert!(detours > 20, "only {detours} times was a road given up");
+}
+
+#[test]
+fn no_road_is_left() {
+    let _guard = alone();
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let dead = gone.local_addr().unwrap().port();
+    drop(gone);
+    let low = with_ports(realm(0, 2), 2);
+    for port in 0..2 {
+        let near = low.ports[port].listeners[0].0;
+        low.add(1, port, near, Entry { port: dead, ..near }).unwrap();
+    }
+    low.send(btl::Endpoint(2), 0, 1, b"hello?").unwrap();
+    poll_until(&[low], || *FAILED.lock().unwrap() == [1]);
+    assert!(low.send(btl::Endpoint(2), 0, 1, b"hello?").is_err());
+    assert!(low.is_drained());
+}

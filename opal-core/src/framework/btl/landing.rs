@@ -1,0 +1,57 @@
+//! Where long payloads belong, for transports that can receive them straight to there.
+
+use super::{AM_IDS, AmId};
+use crate::sync::Once;
+use crate::{Error, Result};
+
+/// The most bytes of a payload that may say where the rest of it belongs.
+pub const PREFIX_BYTES_MAX: usize = 16;
+
+/// How the payloads of an am id are received without a copy in between. A transport that cannot, or a payload for which
+/// there is no place, goes to the [`Receiver`](super::Receiver) as always.
+#[derive(Clone, Copy)]
+pub struct Landing {
+    /// Bytes at the beginning of each payload that say where the rest belongs; at most [`PREFIX_BYTES_MAX`].
+    pub prefix_bytes: usize,
+    /// Calls `take` once, during this call, with the place for what is still missing of a payload; `false`, without the
+    /// call, if there is none or none any more. Nobody else touches the place during the call.
+    pub place: fn(Arriving<'_>, take: &mut dyn FnMut(&mut [u8])) -> bool,
+    /// All of a payload is where it belongs.
+    pub landed: fn(Arriving<'_>),
+}
+
+/// A payload that arrives piece by piece.
+#[derive(Clone, Copy, Debug)]
+pub struct Arriving<'a> {
+    /// Who sent it.
+    pub peer: u32,
+    /// Its head.
+    pub head: u64,
+    /// Its first bytes; a peer's, and hostile.
+    pub prefix: &'a [u8],
+    /// Bytes behind the prefix; as the peer says.
+    pub bytes: usize,
+    /// How many of them have come.
+    pub done: usize,
+}
+
+static LANDINGS: [Once<Landing>; AM_IDS] = [const { Once::new() }; AM_IDS];
+
+/// Says where the payloads of an am id belong; once per id, before any peer is added. `Err(Exists)` if that was said.
+pub fn register_landing(am: AmId, landing: Landing) -> Result<()> {
+    let place = LANDINGS.get(am as usize).ok_or(Error::Invalid)?;
+    if landing.prefix_bytes > PREFIX_BYTES_MAX {
+        return Err(Error::Invalid);
+    }
+    let mut mine = false;
+    place.call_once(|| {
+        mine = true;
+        landing
+    });
+    if mine { Ok(()) } else { Err(Error::Exists) }
+}
+
+/// For modules: what [`register_landing`] was told.
+pub fn landing(am: AmId) -> Option<&'static Landing> {
+    LANDINGS.get(am as usize)?.get()
+}

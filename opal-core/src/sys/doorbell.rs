@@ -1,0 +1,137 @@
+//! A descriptor that the other processes of this node can make readable, for who sleeps on sockets and must hear its
+//! peers, too: a datagram socket whose name the system chooses, outside the file system.
+//!
+//! Any process in the same network namespace can ring it. A stranger who does wakes this process for nothing; what it
+//! sends is not looked at.
+
+/// A doorbell's name, which its peers must know; all zeros: there is none.
+pub type DoorName = [u8; 8];
+
+#[cfg(not(ompi_bare))]
+mod hosted {
+    use super::*;
+    use rustix::fd::{AsRawFd, OwnedFd};
+    use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+
+    /// See the module.
+    pub struct Doorbell {
+        socket: OwnedFd,
+        name: DoorName,
+    }
+
+    impl Doorbell {
+        /// A new one; `None` where the system has none to give.
+        pub fn new() -> Option<Doorbell> {
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            let socket = net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None).ok()?;
+            // unix(7), "Autobind": without a name the system chooses five hexadecimal digits.
+            net::bind(&socket, &SocketAddrUnix::new_unnamed()).ok()?;
+            let bound = SocketAddrUnix::try_from(net::getsockname(&socket).ok()?).ok()?;
+            let chosen = bound.abstract_name().filter(|name| !name.is_empty())?;
+            let mut name = [0; 8];
+            name.get_mut(..chosen.len())?.copy_from_slice(chosen);
+            Some(Doorbell { socket, name })
+        }
+
+        /// Its name.
+        pub fn name(&self) -> DoorName {
+            self.name
+        }
+
+        /// For epoll: readable once somebody rang.
+        pub fn descriptor(&self) -> i32 {
+            self.socket.as_raw_fd()
+        }
+
+        /// Rings another one.
+        pub fn ring(&self, other: &DoorName) {
+            let length = other.iter().position(|byte| *byte == 0).unwrap_or(other.len());
+            let Ok(address) = SocketAddrUnix::new_abstract_name(&other[..length]) else { return };
+            // Full: it is readable already. Nobody there: the process has ended.
+            while net::sendto(&self.socket, &[1], SendFlags::DONTWAIT | SendFlags::NOSIGNAL, &address)
+                == Err(rustix::io::Errno::INTR)
+            {}
+        }
+
+        /// Takes back every ring.
+        pub fn quiet(&self) {
+            let mut bytes = [0; 8];
+            while net::recv(&self.socket, &mut bytes, RecvFlags::DONTWAIT).is_ok() {}
+        }
+    }
+
+    /// Equal, and not 0, for processes that can ring each other.
+    pub fn network_namespace() -> u64 {
+        rustix::fs::stat("/proc/self/ns/net").map_or(0, |stat| stat.st_ino ^ stat.st_dev.rotate_left(32))
+    }
+}
+#[cfg(not(ompi_bare))]
+pub use hosted::*;
+
+#[cfg(ompi_bare)]
+mod bare {
+    use super::*;
+
+    /// There are no descriptors.
+    pub struct Doorbell(core::convert::Infallible);
+
+    impl Doorbell {
+        /// None.
+        pub fn new() -> Option<Doorbell> {
+            None
+        }
+
+        /// Never called.
+        pub fn name(&self) -> DoorName {
+            match self.0 {}
+        }
+
+        /// Never called.
+        pub fn descriptor(&self) -> i32 {
+            match self.0 {}
+        }
+
+        /// Never called.
+        pub fn ring(&self, _other: &DoorName) {
+            match self.0 {}
+        }
+
+        /// Never called.
+        pub fn quiet(&self) {
+            match self.0 {}
+        }
+    }
+
+    /// There are no networks.
+    pub fn network_namespace() -> u64 {
+        0
+    }
+}
+#[cfg(ompi_bare)]
+pub use bare::*;
+
+#[cfg(all(test, not(ompi_bare)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_and_is_quiet_again() {
+        let (one, other) = (Doorbell::new().unwrap(), Doorbell::new().unwrap());
+        assert_ne!(one.name(), other.name());
+        assert_ne!(network_namespace(), 0);
+        let readable = |bell: &Doorbell| {
+            // SAFETY: the bell lives during the call.
+            let descriptor = unsafe { rustix::fd::BorrowedFd::borrow_raw(bell.descriptor()) };
+            let mut watched = [rustix::event::PollFd::new(&descriptor, rustix::event::PollFlags::IN)];
+            rustix::event::poll(&mut watched, Some(&rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap() > 0
+        };
+        assert!(!readable(&one));
+        // More than the system keeps: who finds it full need not ring.
+        (0..2000).for_each(|_| other.ring(&one.name()));
+        assert!(readable(&one) && !readable(&other));
+        one.quiet();
+        assert!(!readable(&one));
+        other.ring(&[b'x'; 8]);
+        other.ring(&[0; 8]);
+    }
+}
