@@ -4,7 +4,7 @@ use ompi_core::data::Data;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::schedule::Port;
 use opal_core::datatype::Convertor;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A source of numbers that is the same for the same seed.
@@ -42,12 +42,15 @@ struct State {
 pub struct Net {
     state: RefCell<State>,
     hasty: bool,
+    // The next message goes to the wrong rank: the one after the right one.
+    astray: Cell<bool>,
 }
 
 impl Net {
-    /// An empty one. `hasty` is a mistake: everything counts as done at once.
-    pub fn new(hasty: bool) -> Net {
-        Net { hasty, ..Net::default() }
+    /// An empty one. `hasty` and `astray` are mistakes: everything counts as done at once; the first message goes to the
+    /// rank after the right one.
+    pub fn new(hasty: bool, astray: bool) -> Net {
+        Net { hasty, astray: Cell::new(astray), ..Net::default() }
     }
 
     /// Lets one message arrive, whichever the dice choose; false if none can.
@@ -109,6 +112,7 @@ impl Port for Wire<'_> {
     type Message = usize;
 
     unsafe fn send(&self, data: &Data<'_>, to: usize) -> Result<Option<usize>> {
+        let to = if self.net.astray.take() { to + 1 } else { to };
         Ok(Some(self.net.begin(data, (self.rank, to, self.tag), true)))
     }
 

@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use test_coll::{Buffer, Member, Shape, Team};
 
-opal_core::image![memcpy_portable, op_scalar, coll_basic, coll_self];
+opal_core::image![memcpy_portable, op_scalar, coll_basic, coll_self, coll_tuned];
 
 /// Never dropped: that would tell the PML, which does not run here.
 fn communicator(size: u32) -> &'static Communicator {

@@ -13,9 +13,13 @@ use ompi_core::op::Op;
 use ompi_core::schedule::{Recorder, Run, Schedule, Step};
 use test_coll::{Buffer, Dice, Net, Shape, Wire};
 
-opal_core::image![memcpy_portable, op_scalar, coll_basic, coll_self];
+use coll_tuned as tuned;
+
+opal_core::image![memcpy_portable, op_scalar, coll_basic, coll_self, coll_tuned];
 
 const OPERATIONS: usize = 12;
+/// The kinds of `part` and how many there are.
+const KINDS: usize = 22;
 const ROUNDS: u64 = 12;
 
 type Outcome = core::result::Result<(), String>;
@@ -48,26 +52,36 @@ struct Plan {
     root: usize,
     in_place: bool,
     user: bool,
+    gaps: bool,
 }
 
 impl Plan {
     fn draw(dice: &mut Dice, which: usize, size: usize) -> Plan {
         let count = [0, 1, 3, 50][dice.below(4)];
-        let (in_place, user) = (dice.below(2) == 0, dice.below(2) == 0);
-        Plan { kind: dice.below(11), which, count, root: dice.below(size), in_place, user }
+        let [in_place, user, gaps] = [0; 3].map(|_| dice.below(2) == 0);
+        Plan { kind: dice.below(KINDS), which, count, root: dice.below(size), in_place, user, gaps }
+    }
+
+    fn reduces(&self) -> bool {
+        matches!(self.kind, 6..=10 | 13 | 14 | 20 | 21)
+    }
+
+    /// Whether an operation that does not commute may be asked for.
+    fn keeps_order(&self) -> bool {
+        !matches!(self.kind, 13 | 20 | 21)
     }
 
     fn op(&self) -> Op {
-        match self.user {
+        match self.user && self.keeps_order() {
             true => Op::User { function: composed, commutative: false },
             false => Op::Predefined(Operation::Sum),
         }
     }
 
-    fn fold(&self, ranks: core::ops::Range<usize>, ints: usize) -> Vec<i32> {
-        let mut all = ranks.map(|rank| values(rank, 0, self.which, ints));
+    fn fold(&self, ranks: core::ops::Range<usize>, to: usize, ints: usize) -> Vec<i32> {
+        let mut all = ranks.map(|rank| values(rank, to, self.which, ints));
         let first = all.next().unwrap_or_default();
-        all.fold(first, |sum, next| match self.user {
+        all.fold(first, |sum, next| match self.user && self.keeps_order() {
             true => sum.chunks(2).zip(next.chunks(2)).flat_map(|(a, b)| compose(a, b)).collect(),
             false => sum.iter().zip(&next).map(|(a, b)| a.wrapping_add(*b)).collect(),
         })
@@ -103,10 +117,14 @@ fn part<'a>(plan: &Plan, rank: usize, size: usize, shape: &'a Shape) -> Part<'a>
     let mut wanted = Vec::new();
     let schedule = record(rank, size, |on| match kind {
         0 => barrier::barrier(on),
-        1 => {
+        1 | 11 | 12 => {
             wanted = values(root, 0, which, ints);
             to.set(0, if at_root { &wanted } else { &[] });
-            bcast::bcast(on, &into, root)
+            match kind {
+                1 => bcast::bcast(on, &into, root),
+                11 => tuned::bcast::scatter_allgather(on, &into, root),
+                _ => tuned::bcast::chain(on, &into, root, 24),
+            }
         }
         2 => {
             wanted = if at_root { concatenated(&|other| values(other, 0, which, ints)) } else { Vec::new() };
@@ -116,18 +134,46 @@ fn part<'a>(plan: &Plan, rank: usize, size: usize, shape: &'a Shape) -> Part<'a>
             wanted = values(root, rank, which, ints);
             scatter::scatter(on, at_root.then_some(&out), Some(&into), root)
         }
-        4 => {
+        4 | 15..=17 => {
             wanted = concatenated(&|other| values(other, 0, which, ints));
-            allgather::allgather(on, Source::From(out), &into)
+            if in_place {
+                to.set(rank * count, &outgoing[..ints]);
+            }
+            let source = if in_place { Source::InPlace } else { Source::From(out) };
+            match kind {
+                15 if size.is_power_of_two() => tuned::allgather::doubling(on, source, &into),
+                17 if size.is_multiple_of(2) => tuned::allgather::neighbor(on, source, &into),
+                4 => allgather::allgather(on, source, &into),
+                _ => tuned::allgather::bruck(on, source, &into),
+            }
         }
-        5 => {
+        5 | 18 | 19 => {
             wanted = concatenated(&|other| values(other, rank, which, ints));
             to.set(0, if in_place { &outgoing } else { &[] });
-            alltoall::alltoall(on, if in_place { Source::InPlace } else { Source::From(out) }, &into)
+            match kind {
+                18 => tuned::alltoall::bruck(on, &out, &into),
+                19 => tuned::alltoall::pairwise(on, &out, &into),
+                _ => alltoall::alltoall(on, if in_place { Source::InPlace } else { Source::From(out) }, &into),
+            }
+        }
+        8 | 20 | 21 => {
+            to.set(0, if in_place { &outgoing } else { &[] });
+            wanted = plan.fold(0..size, rank, ints);
+            if in_place {
+                wanted.extend(&outgoing[ints..]);
+            }
+            let source = if in_place { Source::InPlace } else { Source::From(out) };
+            let blocks = tuned::reduce_scatter::Blocks::new(source, &into, size, |rank| rank * count);
+            match kind {
+                // The others are not for one rank.
+                _ if kind == 8 || size == 1 => reduce_scatter::reduce_scatter_block(on, source, &into, &op),
+                21 if size.is_power_of_two() => tuned::reduce_scatter::halving(on, &blocks, &into, &op),
+                _ => tuned::reduce_scatter::ring(on, &blocks, &into, &op),
+            }
         }
         _ => {
             to.set(0, if in_place { &outgoing[..ints] } else { &[] });
-            wanted = plan.fold(0..size, ints);
+            wanted = plan.fold(0..size, 0, ints);
             let source = if in_place { Source::InPlace } else { Source::From(out) };
             match kind {
                 6 => {
@@ -138,22 +184,17 @@ fn part<'a>(plan: &Plan, rank: usize, size: usize, shape: &'a Shape) -> Part<'a>
                     reduce::reduce(on, source, at_root.then_some(&into), &op, root)
                 }
                 7 => allreduce::allreduce(on, source, &into, &op),
-                8 => {
-                    // Every rank's block is what it sends to nobody in particular: the first block, so all are equal.
-                    from.set(0, &values(rank, 0, which, ints).repeat(size));
-                    to.set(0, if in_place { &outgoing[..ints] } else { &[] });
-                    let equal = Source::From(out);
-                    reduce_scatter::reduce_scatter_block(on, equal, &into, &op)
-                }
+                13 => tuned::allreduce::ring(on, source, &into, &op),
+                14 => tuned::allreduce::halving(on, source, &into, &op),
                 9 => {
-                    wanted = plan.fold(0..rank + 1, ints);
+                    wanted = plan.fold(0..rank + 1, 0, ints);
                     scan::scan(on, source, &into, &op)
                 }
                 _ => {
                     wanted = match rank {
                         0 if in_place => outgoing[..ints].to_vec(),
                         0 => Vec::new(),
-                        _ => plan.fold(0..rank, ints),
+                        _ => plan.fold(0..rank, 0, ints),
                     };
                     scan::exscan(on, source, &into, &op)
                 }
@@ -163,13 +204,17 @@ fn part<'a>(plan: &Plan, rank: usize, size: usize, shape: &'a Shape) -> Part<'a>
     Part { schedule, run: Run::new(), begun: false, ended: false, buffers: [from, to], wanted }
 }
 
-/// The predefined type itself for predefined operations, else pairs.
+/// The predefined type itself for predefined operations, pairs for the user's, with or without gaps for what only moves.
 fn shape_of(plan: &Plan) -> Shape {
-    let mut shape = if plan.user { Shape::pair() } else { Shape::int() };
-    if !plan.user {
-        shape.datatype =
-            Datatype::derived(datatype::borrow(521).unwrap().layout.as_ref().clone(), datatype::COMBINER_NAMED);
+    if !plan.reduces() {
+        return if plan.gaps { Shape::vector() } else { Shape::pair() };
     }
+    if plan.user && plan.keeps_order() {
+        return Shape::pair();
+    }
+    let mut shape = Shape::int();
+    shape.datatype =
+        Datatype::derived(datatype::borrow(521).unwrap().layout.as_ref().clone(), datatype::COMBINER_NAMED);
     shape
 }
 
@@ -178,16 +223,23 @@ enum Mistake {
     None,
     OneTag,
     Hasty,
+    Astray,
 }
 
 fn round(seed: u64, size: usize, mistake: Mistake) -> Outcome {
     let mut dice = Dice::new(seed);
     let plans: Vec<Plan> = (0..OPERATIONS).map(|which| Plan::draw(&mut dice, which, size)).collect();
+    outstanding(seed, size, mistake, &plans)
+}
+
+/// All of these at once.
+fn outstanding(seed: u64, size: usize, mistake: Mistake, plans: &[Plan]) -> Outcome {
+    let mut dice = Dice::new(seed);
     let shapes: Vec<Shape> = plans.iter().map(shape_of).collect();
     let mut parts: Vec<Vec<Part<'_>>> = (0..size)
         .map(|rank| plans.iter().zip(&shapes).map(|(plan, shape)| part(plan, rank, size, shape)).collect())
         .collect();
-    let net = Net::new(mistake == Mistake::Hasty);
+    let net = Net::new(mistake == Mistake::Hasty, mistake == Mistake::Astray);
     let mut idle = 0;
     while parts.iter().flatten().any(|part| !part.ended) {
         idle += 1;
@@ -198,10 +250,10 @@ fn round(seed: u64, size: usize, mistake: Mistake) -> Outcome {
             idle = if net.deliver(&mut dice) { 0 } else { idle };
             continue;
         }
-        let (rank, which) = (dice.below(size), dice.below(OPERATIONS));
+        let (rank, which) = (dice.below(size), dice.below(plans.len()));
         // Operations begin in the order of the program; which of those under way moves on is free.
-        let next = parts[rank].iter().position(|part| !part.begun).unwrap_or(OPERATIONS);
-        let which = which.min(next).min(OPERATIONS - 1);
+        let next = parts[rank].iter().position(|part| !part.begun).unwrap_or(plans.len());
+        let which = which.min(next).min(plans.len() - 1);
         let all_began = parts.iter().all(|parts| parts[which].begun || which == next);
         let part = &mut parts[rank][which];
         if part.ended {
@@ -243,19 +295,48 @@ fn many_at_once() {
 }
 
 #[test]
+fn every_algorithm() {
+    ready();
+    for size in [2, 3, 5, 6, 8, 9] {
+        for kind in 0..KINDS {
+            let counts = [0, 1, size - 1, 61].into_iter().enumerate();
+            let flags = |bits: usize| (bits & 1 != 0, bits & 2 != 0);
+            let cases = counts.flat_map(|(which, count)| [0, 3].map(|bits| (2 * which + bits / 3, count, flags(bits))));
+            let plans: Vec<Plan> = cases
+                .map(|(which, count, (in_place, user))| Plan {
+                    kind,
+                    which,
+                    count,
+                    root: which % size,
+                    in_place,
+                    user,
+                    gaps: in_place,
+                })
+                .collect();
+            outstanding((kind * 100 + size) as u64, size, Mistake::None, &plans).unwrap();
+        }
+    }
+}
+
+#[test]
 fn mistakes_are_noticed() {
     ready();
     for mistake in [Mistake::OneTag, Mistake::Hasty] {
         let found = (0..ROUNDS).filter(|seed| round(*seed, 4, mistake).is_err()).count();
         assert!(found as u64 > ROUNDS / 2, "only {found} of {ROUNDS} rounds");
     }
+    for kind in 0..KINDS {
+        let plan = Plan { kind, which: 1, count: 61, root: 2, in_place: false, user: false, gaps: false };
+        assert!(outstanding(5, 4, Mistake::Astray, &[plan]).is_err(), "kind {kind}");
+    }
 }
 
 #[test]
 fn a_schedule_runs_again_with_new_contents() {
     ready();
-    let (size, shape) = (3, shape_of(&Plan { kind: 7, which: 0, count: 5, root: 0, in_place: true, user: true }));
-    let plan = Plan { kind: 7, which: 1, count: 5, root: 0, in_place: true, user: true };
+    let (size, shape) =
+        (3, shape_of(&Plan { kind: 7, which: 0, count: 5, root: 0, in_place: true, user: true, gaps: false }));
+    let plan = Plan { kind: 7, which: 1, count: 5, root: 0, in_place: true, user: true, gaps: false };
     let mut parts: Vec<Part<'_>> = (0..size).map(|rank| part(&plan, rank, size, &shape)).collect();
     let (net, mut dice) = (Net::default(), Dice::new(7));
     for which in 1..5 {
@@ -273,7 +354,7 @@ fn a_schedule_runs_again_with_new_contents() {
                 part.ended = ended.is_some_and(|ended| ended.is_ok());
             }
         }
-        let wanted = plan.fold(0..size, 10);
+        let wanted = plan.fold(0..size, 0, 10);
         parts.iter().for_each(|part| assert_eq!(part.buffers[1].differs(&wanted), None));
     }
 }
