@@ -112,7 +112,7 @@ static void both_ways(int peer)
 /* One way and the other; now and then a side is elsewhere when it is needed, for as long as a part of the copy takes. */
 static void late_sides(int peer)
 {
-    enum { ROUNDS = 400, N = 300007, TAIL = 256 };
+    enum { ROUNDS = 240, N = 300007, TAIL = 256 };
     struct room r = room(N, 5);
     unsigned state = 12345;
     for (int k = 0; k < ROUNDS; k++) {
