@@ -6,7 +6,8 @@
  * Long messages, MPI 5.0 sections 3.5 to 3.8, where both ends of a node copy a part: every byte arrives once, from buffers
  * that were just written, at odd sizes and addresses, in both directions at once, with many under way, whether the sender
  * is inside MPI or elsewhere, and nothing is written beside what was wanted. `refuse`: the system refuses to copy between
- * processes (a seccomp filter), and all must be as before. `endless`: traffic that only ends with a killed rank.
+ * processes (a seccomp filter), and all must be as before. `no-reads`, `no-writes`: it
+ * refuses one kind of copy, and only when peers have found each other. `endless`: traffic that only ends with a killed rank.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -43,13 +44,14 @@ static void elsewhere(double time)
         sink += 1;
 }
 
-/* process_vm_readv and process_vm_writev fail with EPERM from now on, as in many containers. */
-static void refuse_copies(void)
+/* process_vm_readv, process_vm_writev or both fail with EPERM from now on, as in many containers. */
+static void refuse_copies(int reads, int writes)
 {
+    const unsigned none = 0xffffffff;
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, reads ? SYS_process_vm_readv : none, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, writes ? SYS_process_vm_writev : none, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -380,8 +382,12 @@ int main(int argc, char **argv)
 {
     int refused = argc > 1 && strcmp(argv[1], "refuse") == 0, copied = argc > 1 && strcmp(argv[1], "copied") == 0, peer;
     if (refused)
-        refuse_copies();
+        refuse_copies(1, 1);
     start(&argc, &argv, "pt2pt_single_copy");
+    if (argc > 1 && strcmp(argv[1], "no-reads") == 0)
+        refuse_copies(1, 0);
+    if (argc > 1 && strcmp(argv[1], "no-writes") == 0)
+        refuse_copies(0, 1);
     peer = check_rank ^ 1;
     if (argc > 1 && strcmp(argv[1], "endless") == 0 && peer < check_ranks)
         endless(peer);

@@ -34,6 +34,9 @@ const CASES: &[Case] = &[
     // No memory is shared that could decide who copies: the receiver does.
     Case { name: "without-shared-words", ranks: 2, options: NO_WORDS, argument: "plain", holds: copied_by_receivers },
     Case { name: "left-out", ranks: 2, options: &["--mca", "smsc", "^cma"], argument: "plain", holds: not_copied },
+    // Either side's half fails when peers have found each other already: the other side, or fragments, must do.
+    Case { name: "reads-fail-later", ranks: 2, options: &[], argument: "no-reads", holds: reads_failed },
+    Case { name: "writes-fail-later", ranks: 2, options: &[], argument: "no-writes", holds: copied_by_receivers },
     Case { name: "refused-by-the-system", ranks: 3, options: &[], argument: "refuse", holds: refused },
     Case { name: "a-rank-is-killed", ranks: 2, options: &[], argument: "endless", holds: killed },
     Case { name: "one-of-four-is-killed", ranks: 4, options: &[], argument: "endless", holds: killed },
@@ -110,6 +113,15 @@ fn refused(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), Str
     }
 }
 
+fn reads_failed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+    well(ended)?;
+    let ((reads, _), (fragments, _)) = (lines(ended, ranks, READ), lines(ended, ranks, FRAGMENTS));
+    match reads.iter().all(|lines| *lines == 0) && fragments.iter().all(|lines| *lines == 1) {
+        true => Ok(()),
+        false => Err(format!("reads fail, yet {reads:?} were made; messages in fragments: {fragments:?}")),
+    }
+}
+
 /// The usual words, and nothing stays behind.
 fn killed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
     if !ended.ended_with(137) {
@@ -125,6 +137,7 @@ fn killed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), Stri
 
 const READ: &str = "bytes read from a peer's memory";
 const WRITTEN: &str = "bytes written to a peer's memory";
+const FRAGMENTS: &str = "comes in fragments";
 const REFUSED: &str = "cma cannot reach process";
 /// Seconds on a busy machine with more ranks than cores.
 const LIMIT: Duration = Duration::from_secs(240);

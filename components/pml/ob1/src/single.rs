@@ -277,12 +277,10 @@ impl State {
         pull.word.take().into_iter().for_each(|word| link.give_word(word));
         let (theirs, status, wanted) = (pull.theirs, pull.status, pull.wanted);
         if pull.failed {
-            verbose!(
-                smsc::FRAMEWORK,
-                10,
-                "a message from process {} comes in fragments: its memory cannot be read",
-                link.process
-            );
+            if !SAID_FRAGMENTS.swap(true, Ordering::Relaxed) {
+                let process = link.process;
+                verbose!(smsc::FRAMEWORK, 10, "a message of process {process} comes in fragments: it cannot be read");
+            }
             let place = core::mem::take(&mut pull.place);
             operation.work = Work::Receiving { place, status, wanted, got: 0 };
             return self.control(link.process, Control::new(wire::CLEAR, theirs, &[cookie, wanted as u64]));
@@ -324,6 +322,7 @@ fn claim(link: &Link, own: bool, index: u32, cookie: u64, side: u64) -> bool {
 
 static SAID_PULL: AtomicBool = AtomicBool::new(false);
 static SAID_PUSH: AtomicBool = AtomicBool::new(false);
+static SAID_FRAGMENTS: AtomicBool = AtomicBool::new(false);
 
 const STATE_BITS: u32 = 2;
 const OPEN: u64 = 1;
