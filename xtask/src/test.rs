@@ -5,6 +5,7 @@
 
 mod cargo;
 mod cluster;
+mod copies;
 mod deadline;
 mod header;
 mod images;
@@ -193,6 +194,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "unit", budget_minutes: 5.0, run: cargo::tier, ci_only: false },
     Tier { name: "image", budget_minutes: 4.0, run: images::tier, ci_only: false },
     Tier { name: "c", budget_minutes: 6.0, run: programs::tier, ci_only: false },
+    Tier { name: "copies", budget_minutes: 1.5, run: copies::tier, ci_only: false },
     Tier { name: "wrappers", budget_minutes: 0.7, run: wrappers::tier, ci_only: false },
     Tier { name: "probe", budget_minutes: 1.0, run: probe::tier, ci_only: false },
     Tier { name: "valgrind", budget_minutes: 2.0, run: memcheck::tier, ci_only: false },

@@ -90,14 +90,14 @@ fn sizes(fixture: &mut Fixture<'_>) {
         let place = core::hint::black_box(&place);
         let byte = |index: usize| {
             // SAFETY: an element of a vector.
-            unsafe { place.as_ptr().add(index).read_volatile() }
+            unsafe { place.as_ptr().wrapping_add(index).read_volatile() }
         };
         assert!((0..bytes).all(|index| byte(to + index) == pattern(other, from + index)), "{bytes} bytes were written");
         assert!(byte(to - 1) == GUARD && byte(to + bytes) == GUARD, "nothing beside {bytes} bytes was");
         // The peer's next write begins elsewhere.
         let erased = vec![GUARD; bytes];
         // SAFETY: the same range of the same vector, which only the peer touches otherwise, and it waits.
-        unsafe { place.as_ptr().cast_mut().add(to).copy_from(erased.as_ptr(), bytes) };
+        unsafe { place.as_ptr().cast_mut().wrapping_add(to).copy_from(erased.as_ptr(), bytes) };
         (fixture.exchange)(&[]);
     }
 }
@@ -116,7 +116,7 @@ fn both_at_once(fixture: &mut Fixture<'_>) {
         let read = unsafe { fixture.module.copy_from(fixture.peer, source, place.as_mut_ptr(), HALF) };
         // SAFETY: the rest of the vector.
         let written = unsafe {
-            let rest = data.as_ptr().add(HALF);
+            let rest = data.as_ptr().wrapping_add(HALF);
             fixture.module.copy_to(fixture.peer, target + HALF as u64, rest, BYTES - HALF)
         };
         assert_eq!((read, written), (Ok(()), Ok(())));

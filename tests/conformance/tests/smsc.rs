@@ -99,7 +99,7 @@ fn very_long() {
     let source = repeated(PIECE, PIECES);
     for index in 0..PIECE / 8 {
         // SAFETY: within the first piece, before another process knows it.
-        unsafe { source.cast::<u64>().add(index).write(index as u64 * 0x9e37_79b9) };
+        unsafe { source.cast::<u64>().wrapping_add(index).write(index as u64 * 0x9e37_79b9) };
     }
     let mut pair = pair::fork();
     let (module, peer) = connected(&mut pair);
@@ -111,7 +111,7 @@ fn very_long() {
         assert_eq!(read, Ok(()));
         for index in 0..PIECE / 8 {
             // SAFETY: within the first piece; nobody else knows it.
-            let got = unsafe { target.cast::<u64>().add(index).read() };
+            let got = unsafe { target.cast::<u64>().wrapping_add(index).read() };
             assert_eq!(got, index as u64 * 0x9e37_79b9);
         }
     }

@@ -136,7 +136,8 @@ fn rust(session: &mut Session, source: &Path, ranks: u32) -> Verdict {
     }
 }
 
-fn compiled(session: &mut Session, source: &Path, flags: &[&str]) -> Result<PathBuf> {
+/// A program under the library's own mpicc, with these flags.
+pub fn compiled(session: &mut Session, source: &Path, flags: &[&str]) -> Result<PathBuf> {
     let name = format!("{}{}", stem(source), flags.concat());
     let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
     compiled_as(session, source, &name, &flags)

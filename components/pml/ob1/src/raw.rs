@@ -77,6 +77,12 @@ impl Place {
         Place { at: run.at, bytes: run.bytes, convertor: None }
     }
 
+    /// Over memory that outlives it.
+    #[cfg(test)]
+    pub fn over(data: &mut [u8]) -> Place {
+        Place { at: Address(data.as_mut_ptr()), bytes: data.len(), convertor: None }
+    }
+
     /// Bytes of data.
     #[inline(always)]
     pub fn bytes(&self) -> usize {

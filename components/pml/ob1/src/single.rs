@@ -277,12 +277,10 @@ impl State {
         pull.word.take().into_iter().for_each(|word| link.give_word(word));
         let (theirs, status, wanted) = (pull.theirs, pull.status, pull.wanted);
         if pull.failed {
-            verbose!(
-                smsc::FRAMEWORK,
-                10,
-                "a message from process {} comes in fragments: its memory cannot be read",
-                link.process
-            );
+            if !SAID_FRAGMENTS.swap(true, Ordering::Relaxed) {
+                let process = link.process;
+                verbose!(smsc::FRAMEWORK, 10, "a message of process {process} comes in fragments: it cannot be read");
+            }
             let place = core::mem::take(&mut pull.place);
             operation.work = Work::Receiving { place, status, wanted, got: 0 };
             return self.control(link.process, Control::new(wire::CLEAR, theirs, &[cookie, wanted as u64]));
@@ -324,6 +322,7 @@ fn claim(link: &Link, own: bool, index: u32, cookie: u64, side: u64) -> bool {
 
 static SAID_PULL: AtomicBool = AtomicBool::new(false);
 static SAID_PUSH: AtomicBool = AtomicBool::new(false);
+static SAID_FRAGMENTS: AtomicBool = AtomicBool::new(false);
 
 const STATE_BITS: u32 = 2;
 const OPEN: u64 = 1;
@@ -332,3 +331,62 @@ const SENDERS: u64 = 3;
 /// What the receiver copies while its share is on the way.
 const HEAD_START: u64 = 4096;
 const PAGE: u64 = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: Share = Share { cookie: 9, wanted: 100, address: 4096, begin: 40, word: 5 };
+
+    fn pull(data: &mut [u8], end: usize) -> Pull {
+        let wanted = data.len();
+        let place = Place::over(data);
+        let run = place.run().unwrap();
+        Pull { end, ..Pull::new(place, run, Status::EMPTY, wanted, (7, 4096)) }
+    }
+
+    #[test]
+    fn a_share_is_within_what_was_offered() {
+        let (mut state, mut data) = (State::new(), [0u8; 100]);
+        let (_, plain) = state.begin(3, Id::default(), Work::Announced(Place::over(&mut data), Push::No));
+        let (_, cookie) = state.begin(3, Id::default(), Work::Announced(Place::over(&mut data), Push::Offered));
+        assert!(!state.asked_to_share(3, plain, GOOD));
+        assert!(!state.asked_to_share(2, cookie, GOOD));
+        assert!(!state.asked_to_share(3, cookie + 1, GOOD));
+        for bad in [
+            Share { wanted: 101, ..GOOD },
+            Share { begin: 100, ..GOOD },
+            Share { begin: u64::MAX, wanted: u64::MAX, ..GOOD },
+            Share { address: u64::MAX - 50, ..GOOD },
+            Share { word: 1 << 32, ..GOOD },
+        ] {
+            assert!(!state.asked_to_share(3, cookie, bad));
+        }
+        assert!(state.copies.is_empty());
+        assert!(state.asked_to_share(3, cookie, GOOD));
+        assert!(!state.asked_to_share(3, cookie, GOOD), "once");
+    }
+
+    #[test]
+    fn shared_is_heard_once_and_only_of_a_part_that_was_left() {
+        let (mut state, mut data) = (State::new(), [0u8; 100]);
+        let (_, all) = state.begin(3, Id::default(), Work::Pulling(pull(&mut data, 100)));
+        let (_, half) = state.begin(3, Id::default(), Work::Pulling(pull(&mut data, 50)));
+        assert!(!state.shared(3, all, true), "the receiver has it all");
+        assert!(!state.shared(2, half, true));
+        assert!(state.shared(3, half, true));
+        assert!(!state.shared(3, half, true));
+    }
+
+    #[test]
+    fn no_page_has_two_writers() {
+        let mut data = alloc::vec![0u8; 300_000];
+        for (from, bytes) in [(0, 300_000), (1, 65536), (4095, 65537), (17, 8192), (5, 100), (0, 1)] {
+            let pull = pull(&mut data[from..from + bytes], 0);
+            let begin = middle(&pull);
+            let ends_a_page = (pull.run.address() + begin as u64).is_multiple_of(PAGE);
+            assert!(begin <= bytes && (begin == 0 || begin == bytes || ends_a_page), "{begin} of {bytes}");
+            assert!(bytes < 65536 || (bytes / 2..bytes / 2 + 4097).contains(&begin), "{begin} of {bytes}");
+        }
+    }
+}

@@ -39,7 +39,8 @@ pub struct State {
 }
 
 impl State {
-    const fn new() -> State {
+    /// Nothing yet.
+    pub const fn new() -> State {
         State {
             contexts: Vec::new(),
             operations: Slab::new(),

@@ -33,9 +33,9 @@ impl mca::Component for Component {
 
 impl smsc::Component for Component {
     fn query(&self, launcher: Option<u32>) -> Result<(i32, &'static dyn smsc::Module), Declined> {
-        if ALLOW_JOB.flag() && restricts_to_descendants() {
+        if let Some(launcher) = launcher.filter(|_| ALLOW_JOB.flag() && restricts_to_descendants()) {
             // Before the address is published: from then on peers try.
-            launcher.map(raw::allow_descendants_of);
+            raw::allow_descendants_of(launcher);
         }
         let module = Cma::new().ok_or(Declined("the system gives no random bytes"))?;
         Ok((PRIORITY, COMPONENT.module.call_once(|| module)))

@@ -1,0 +1,143 @@
+//! Long messages between the processes of a node under every condition: the C program that is about their data, with and
+//! without the system's leave to copy from one process to another, and with a rank that dies meanwhile.
+
+use super::programs::{compiled, own_choice};
+use super::{Session, Verdict, deadline};
+use crate::failure::{Result, fail};
+use std::process::Command;
+use std::time::Duration;
+
+/// `copies/…`.
+pub fn tier(session: &mut Session) -> Result<()> {
+    for case in CASES {
+        session.case(&format!("copies/{}", case.name), |session| {
+            run(session, case).map_or_else(Verdict::from, |ended| match (case.holds)(&ended, case.ranks) {
+                Ok(()) => Verdict::Passed(String::new()),
+                Err(why) => Verdict::Failed(format!("{why}\n{}", ended.story())),
+            })
+        });
+    }
+    Ok(())
+}
+
+struct Case {
+    name: &'static str,
+    ranks: usize,
+    options: &'static [&'static str],
+    argument: &'static str,
+    holds: fn(&deadline::Ended, usize) -> std::result::Result<(), String>,
+}
+
+const CASES: &[Case] = &[
+    Case { name: "copied-by-both", ranks: 2, options: &[], argument: "copied", holds: copied_by_both },
+    Case { name: "in-small-pieces", ranks: 4, options: SMALL_PIECES, argument: "copied", holds: copied_by_both },
+    // No memory is shared that could decide who copies: the receiver does.
+    Case { name: "without-shared-words", ranks: 2, options: NO_WORDS, argument: "plain", holds: copied_by_receivers },
+    Case { name: "left-out", ranks: 2, options: &["--mca", "smsc", "^cma"], argument: "plain", holds: not_copied },
+    // Either side's half fails when peers have found each other already: the other side, or fragments, must do.
+    Case { name: "reads-fail-later", ranks: 2, options: &[], argument: "no-reads", holds: reads_failed },
+    Case { name: "writes-fail-later", ranks: 2, options: &[], argument: "no-writes", holds: copied_by_receivers },
+    Case { name: "refused-by-the-system", ranks: 3, options: &[], argument: "refuse", holds: refused },
+    Case { name: "a-rank-is-killed", ranks: 2, options: &[], argument: "endless", holds: killed },
+    Case { name: "one-of-four-is-killed", ranks: 4, options: &[], argument: "endless", holds: killed },
+];
+
+const SMALL_PIECES: &[&str] = &["--mca", "smsc_cma_chunk_size", "4k", "--mca", "smsc_cma_min_size", "1"];
+const NO_WORDS: &[&str] = &["--mca", "btl", "self,tcp"];
+
+fn run(session: &mut Session, case: &Case) -> Result<deadline::Ended> {
+    let source = session.tree.root.join("tests/c/pt2pt_single_copy.c");
+    let program = compiled(session, &source, &[])?;
+    let dist = session.library().map_err(fail)?.dist;
+    let mut command = Command::new(dist.join("bin/mpirun"));
+    command.args(["-n", &case.ranks.to_string(), "--mca", "smsc_base_verbose", "20"]).args(case.options);
+    command.arg(program).arg(case.argument);
+    own_choice(&mut command);
+    let log = session.scratch().join("copies").join(format!("{}.log", case.name));
+    deadline::run(&mut command, LIMIT, &log)
+}
+
+fn well(ended: &deadline::Ended) -> std::result::Result<(), String> {
+    if ended.ended_with(0) { Ok(()) } else { Err("status 0 was expected".to_owned()) }
+}
+
+/// How many lines of each rank, and of all, contain some words.
+fn lines(ended: &deadline::Ended, ranks: usize, words: &str) -> (Vec<usize>, usize) {
+    let count = |who: &str| ended.err.lines().filter(|line| line.contains(who) && line.contains(words)).count();
+    ((0..ranks).map(|rank| count(&format!(" rank {rank}] "))).collect(), count(""))
+}
+
+/// Who reads, and who writes, says so once.
+fn copied(
+    ended: &deadline::Ended,
+    ranks: usize,
+    writers: std::ops::RangeInclusive<usize>,
+) -> std::result::Result<(), String> {
+    well(ended)?;
+    let (reads, _) = lines(ended, ranks, READ);
+    if reads.iter().any(|lines| *lines != 1) {
+        return Err(format!("each rank should have read a peer's memory and said so once, said was {reads:?}"));
+    }
+    let (writes, all) = lines(ended, ranks, WRITTEN);
+    if writes.iter().any(|lines| *lines > 1) || !writers.contains(&all) {
+        return Err(format!("of the ranks {writers:?} should have written to a peer's memory, these did: {writes:?}"));
+    }
+    Ok(())
+}
+
+fn copied_by_both(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+    copied(ended, ranks, 1..=ranks)
+}
+
+fn copied_by_receivers(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+    copied(ended, ranks, 0..=0)
+}
+
+fn not_copied(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+    well(ended)?;
+    match lines(ended, ranks, "single copy").1 + lines(ended, ranks, REFUSED).1 {
+        0 => Ok(()),
+        lines => Err(format!("{lines} lines speak of single copies, which were left out")),
+    }
+}
+
+fn refused(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+    well(ended)?;
+    let (said, all) = lines(ended, ranks, REFUSED);
+    if said.iter().any(|lines| *lines != 1) || all != ranks {
+        return Err(format!("each rank should say once that the system forbids it, said was {said:?}"));
+    }
+    match lines(ended, ranks, "single copy").1 {
+        0 => Ok(()),
+        lines => Err(format!("{lines} single copies, which the system refuses")),
+    }
+}
+
+fn reads_failed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+    well(ended)?;
+    let ((reads, _), (fragments, _)) = (lines(ended, ranks, READ), lines(ended, ranks, FRAGMENTS));
+    match reads.iter().all(|lines| *lines == 0) && fragments.iter().all(|lines| *lines == 1) {
+        true => Ok(()),
+        false => Err(format!("reads fail, yet {reads:?} were made; messages in fragments: {fragments:?}")),
+    }
+}
+
+/// The usual words, and nothing stays behind.
+fn killed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+    if !ended.ended_with(137) {
+        return Err("status 137 was expected, and nothing left behind".to_owned());
+    }
+    // Each pair has a rank that kills itself only if it is the last.
+    let who = format!("mpirun: rank {} (process ", ranks - 1);
+    match ended.err.contains(&who) && ended.err.contains("was ended by signal 9") {
+        true => Ok(()),
+        false => Err(format!("`{who}…) was ended by signal 9` was expected")),
+    }
+}
+
+const READ: &str = "bytes read from a peer's memory";
+const WRITTEN: &str = "bytes written to a peer's memory";
+const FRAGMENTS: &str = "comes in fragments";
+const REFUSED: &str = "cma cannot reach process";
+/// Seconds on a busy machine with more ranks than cores.
+const LIMIT: Duration = Duration::from_secs(240);
