@@ -8,7 +8,7 @@ mod cluster;
 mod deadline;
 mod header;
 mod images;
-mod marked;
+pub mod marked;
 mod memcheck;
 mod peers;
 mod probe;
