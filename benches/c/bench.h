@@ -142,6 +142,9 @@ static inline struct bench bench_start(int *argc, char ***argv, struct bench b)
     }
     if (b.o.pin && !pin_to_core(b.rank))
         bench_die(&b, "could not be pinned; leave --pin out to measure a floating process", b.rank);
+#if defined(__linux__)
+    b.o.crowded = b.ranks > sysconf(_SC_NPROCESSORS_ONLN);
+#endif
     bench_identify(&b);
     return b;
 }
@@ -172,7 +175,7 @@ static inline int bench_settle(const struct bench *b, void (*chunk)(void *, int)
         MPI_Send(&trial, 1, MPI_INT, r, BENCH_TAG, MPI_COMM_WORLD);
     if (b->rank != 0)
         MPI_Recv(&trial, 1, MPI_INT, 0, BENCH_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < (trial > 1 ? 5 : 3); i++)
         each = (next = bench_trial(chunk, with, trial)) < each ? next : each;
     iterations = b->o.iterations > 0 ? b->o.iterations : iterations_for(&b->o, each);
     for (int r = 1; r < b->members && b->rank == 0; r++)

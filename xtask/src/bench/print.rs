@@ -51,7 +51,7 @@ fn text(line: &SizeLine, raw: bool, before: bool, compared: bool) -> String {
     }
     if compared {
         text += &line.ratio.map_or(format!("{:>7}", "-"), |ratio| format!("{ratio:>7.2}"));
-        text += &format!("  {:<14}", line.best_peer.as_deref().unwrap_or(""));
+        text += &format!("  {:<14} ", line.best_peer.as_deref().unwrap_or(""));
         text += &line.aim.map_or(String::new(), |aim| format!("{aim:.2}"));
     }
     text
