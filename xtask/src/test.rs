@@ -8,6 +8,7 @@ mod cluster;
 mod deadline;
 mod header;
 mod images;
+mod instructions;
 pub mod marked;
 mod memcheck;
 mod peers;
@@ -36,6 +37,9 @@ pub struct Options {
     /// What cannot run here counts as failed
     #[arg(long)]
     pub require_all: bool,
+    /// Commit the instruction counts of this run
+    #[arg(long)]
+    bless: bool,
     /// Name the tests instead of running them
     #[arg(long)]
     list: bool,
@@ -198,5 +202,6 @@ const TIERS: &[Tier] = &[
     Tier { name: "valgrind", budget_minutes: 2.0, run: memcheck::tier, ci_only: false },
     Tier { name: "walk", budget_minutes: 0.5, run: walk::tier, ci_only: false },
     Tier { name: "cluster", budget_minutes: 1.0, run: cluster::tier, ci_only: false },
+    Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
 ];

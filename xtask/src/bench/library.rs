@@ -98,8 +98,9 @@ impl Library {
     /// One line per transport: everything that a reader needs to launch it likewise.
     pub fn settings(&self) -> Vec<String> {
         let line = |name: &str, transport: Transport| {
-            let mut words: Vec<String> =
-                self.variables(transport).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+            // Without where things lie on this machine.
+            let variables = own_variables(self.kind, transport).iter();
+            let mut words: Vec<String> = variables.map(|(name, value)| format!("{name}={value}")).collect();
             words.extend(self.launcher.file_name().map(|name| name.to_string_lossy().into_owned()));
             words.extend(self.options(transport, false));
             format!("{name}: {}", words.join(" "))
@@ -132,21 +133,8 @@ impl Library {
 
     /// Environment of a launch.
     fn variables(&self, transport: Transport) -> Vec<(String, String)> {
-        let words: &[(&str, &str)] = match (self.kind, transport) {
-            (Kind::Mpich, Transport::Tcp) => {
-                // One is read by builds with libfabric, the other by builds with UCX.
-                &[
-                    ("MPIR_CVAR_NOLOCAL", "1"),
-                    ("MPIR_CVAR_CH4_NETMOD", "ofi"),
-                    ("FI_PROVIDER", "tcp"),
-                    ("UCX_TLS", "tcp,self"),
-                ]
-            }
-            (Kind::Intel, Transport::Sm) => &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "shm")],
-            (Kind::Intel, Transport::Tcp) => &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "ofi"), ("FI_PROVIDER", "tcp")],
-            _ => &[],
-        };
-        let own = words.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let own =
+            own_variables(self.kind, transport).iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         own.chain(self.environment.iter().cloned()).collect()
     }
 
@@ -203,6 +191,23 @@ impl Kind {
             Kind::Intel => "Intel(R) MPI",
             Kind::Raw => "",
         }
+    }
+}
+
+fn own_variables(kind: Kind, transport: Transport) -> &'static [(&'static str, &'static str)] {
+    match (kind, transport) {
+        (Kind::Mpich, Transport::Tcp) => {
+            // One is read by builds with libfabric, the other by builds with UCX.
+            &[
+                ("MPIR_CVAR_NOLOCAL", "1"),
+                ("MPIR_CVAR_CH4_NETMOD", "ofi"),
+                ("FI_PROVIDER", "tcp"),
+                ("UCX_TLS", "tcp,self"),
+            ]
+        }
+        (Kind::Intel, Transport::Sm) => &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "shm")],
+        (Kind::Intel, Transport::Tcp) => &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "ofi"), ("FI_PROVIDER", "tcp")],
+        _ => &[],
     }
 }
 

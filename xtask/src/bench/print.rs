@@ -32,8 +32,13 @@ pub fn troubles(table: &Table) -> usize {
     table.rows.iter().map(|row| row.failures.len()).sum()
 }
 
-/// A row's first line.
-pub fn heading(row: &Measured) -> String {
+/// What a row is, as a sentence begins.
+pub fn title(row: &Measured) -> String {
+    let mut letters = row.title.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn heading(row: &Measured) -> String {
     let crowded = if row.crowded { ", more ranks than cores: no sample left out" } else { "" };
     format!("{} ({}, {} ranks{crowded}): {}", row.name, row.unit.name(), row.ranks, row.title)
 }
