@@ -5,6 +5,7 @@
 //! which library it runs on, and the kernel said the same.
 
 mod baseline;
+mod direct;
 pub mod instructions;
 mod launch;
 mod library;
@@ -14,7 +15,7 @@ mod peers;
 mod plot;
 mod print;
 mod report;
-mod result;
+pub mod result;
 mod rows;
 mod sample;
 
@@ -75,6 +76,8 @@ pub struct Options {
 /// What `bench` does beside measuring rows.
 #[derive(clap::Subcommand, Clone, Debug)]
 enum Other {
+    /// What components cost: instructions and time against a library that calls them directly
+    Direct(direct::Options),
     /// Make docs/performance.md and its plots from the figures that --json wrote
     Report {
         /// The figures
@@ -88,6 +91,7 @@ enum Other {
 /// Measures, prints, writes.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     match &options.other {
+        Some(Other::Direct(options)) => direct::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
         None => measure(options, progress),
     }

@@ -3,6 +3,7 @@
 //! Every program that a test starts has a deadline; what it leaves behind is found and ended. What this machine lacks
 //! is listed as skipped with the package that helps. The last line is `N passed, N failed, N skipped`.
 
+mod benchmarks;
 mod cargo;
 mod cluster;
 mod deadline;
@@ -203,5 +204,6 @@ const TIERS: &[Tier] = &[
     Tier { name: "walk", budget_minutes: 0.5, run: walk::tier, ci_only: false },
     Tier { name: "cluster", budget_minutes: 1.0, run: cluster::tier, ci_only: false },
     Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
+    Tier { name: "bench", budget_minutes: 0.5, run: benchmarks::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
 ];
