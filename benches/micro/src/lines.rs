@@ -99,21 +99,21 @@ fn take(from: &mut Consumer, buffer: &mut [u8]) -> u64 {
 
 fn ping_pong(turns: u64, bytes: usize) -> Duration {
     let (there, back, ready) = (Area::new(), Area::new(), AtomicBool::new(false));
-    let (first, second) = (there.memory, back.memory);
+    let (mut to, mut from) = (Producer::new(back.memory), Consumer::new(there.memory));
+    let said = &ready;
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        scope.spawn(move || {
             pin(1);
-            let (mut to, mut from) = (Producer::new(second), Consumer::new(first));
             let mut buffer = vec![1u8; bytes.max(1)];
             // Relaxed: it only says that this thread runs.
-            ready.store(true, Ordering::Relaxed);
+            said.store(true, Ordering::Relaxed);
             for _ in 0..turns {
                 take(&mut from, &mut buffer);
                 push(&mut to, &buffer, bytes);
             }
         });
         pin(0);
-        let (mut to, mut from) = (Producer::new(first), Consumer::new(second));
+        let (mut to, mut from) = (Producer::new(there.memory), Consumer::new(back.memory));
         let mut buffer = vec![1u8; bytes.max(1)];
         while !ready.load(Ordering::Relaxed) {
             spin_loop();

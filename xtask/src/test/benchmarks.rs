@@ -4,7 +4,7 @@ use super::{Session, Verdict, deadline};
 use crate::bench::result::{Figure, Table};
 use crate::failure::{At, Result, fail};
 use crate::shell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ fn ended(session: &Session, command: &mut Command) -> Result<()> {
     }
 }
 
-fn read(file: &PathBuf) -> Result<Table> {
+fn read(file: &Path) -> Result<Table> {
     serde_json::from_str(&shell::read(file)?).at(format!("read {}", file.display()))
 }
 
