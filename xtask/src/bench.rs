@@ -114,6 +114,7 @@ fn measure(options: &Options, progress: &Progress) -> Result<()> {
         return Ok(());
     }
     let only = sizes(&options.sizes)?;
+    options.against.iter().try_for_each(|name| peers::known(name))?;
     let tree = Tree::open()?;
     let libraries = contestants(options, &tree, progress)?;
     let plan = Plan {

