@@ -54,6 +54,6 @@ fn vector(blocks: usize, block: usize) -> Layout {
 
 fn by_hand(source: &[f64], packed: &mut [f64], block: usize) {
     for (to, from) in packed.chunks_exact_mut(block).zip(source.chunks_exact(block * 2)) {
-        to.copy_from_slice(&from[..block]);
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
     }
 }

@@ -17,7 +17,7 @@ mod ob1;
 mod slab;
 mod statics;
 
-opal_core::image![opal_core::framework::atomics];
+opal_core::image![opal_core::framework::atomics, memcpy_portable, memory_none, timer_clock];
 
 criterion::criterion_group!(all, lines::all, matching::all, handles::all, statics::all, convertor::all);
 criterion::criterion_main!(all);
