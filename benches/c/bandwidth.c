@@ -5,17 +5,25 @@
  * Each message in flight has a buffer of its own, as the standard demands of receives. The window shrinks with the size so
  * that a side holds at most MEMORY bytes per direction; benchmarks that let a window share one buffer measure the cache.
  *
- *   mpirun -n 2 bandwidth [--bidir] [-s size[,size]] [-w window] [-r repetitions] [-i windows] [--json] [--pin]
+ *   mpirun -n 2 bandwidth [--bidir] [--rewrite] [-s size[,size]] [-w window] [-r samples] [-i windows] [--json] [--pin]
  */
 #include "bench.h"
 
 #define MEMORY (32 << 20)
+
+static int bidir, rewrite;
 
 struct stream {
     char *out, *in; /* NULL where this rank does not send or receive */
     MPI_Request *requests;
     int size, window, peer;
 };
+
+static void touch(char *buffer, size_t size)
+{
+    for (size_t i = 0; i < size; i += 64)
+        buffer[i]++;
+}
 
 static void chunk(void *with, int iterations)
 {
@@ -24,8 +32,11 @@ static void chunk(void *with, int iterations)
         int n = 0;
         for (int m = 0; m < s->window && s->in != NULL; m++)
             MPI_Irecv(s->in + (size_t)m * s->size, s->size, MPI_BYTE, s->peer, BENCH_TAG, MPI_COMM_WORLD, &s->requests[n++]);
-        for (int m = 0; m < s->window && s->out != NULL; m++)
+        for (int m = 0; m < s->window && s->out != NULL; m++) {
+            if (rewrite)
+                touch(s->out + (size_t)m * s->size, (size_t)s->size);
             MPI_Isend(s->out + (size_t)m * s->size, s->size, MPI_BYTE, s->peer, BENCH_TAG, MPI_COMM_WORLD, &s->requests[n++]);
+        }
         MPI_Waitall(n, s->requests, MPI_STATUSES_IGNORE);
         if (s->in != NULL)
             MPI_Send(NULL, 0, MPI_BYTE, s->peer, BENCH_TAG, MPI_COMM_WORLD);
@@ -36,29 +47,20 @@ static void chunk(void *with, int iterations)
 
 static void measure(const struct bench *b, int size)
 {
-    int window = size > 0 && MEMORY / size < b->window ? MEMORY / size : b->window;
+    int window = size > 0 && MEMORY / size < b->o.window ? MEMORY / size : b->o.window, verify = rewrite;
     struct stream s = {NULL, NULL, NULL, size, window > 0 ? window : 1, 1 - b->rank};
     size_t bytes = (size_t)size * (size_t)s.window;
-    double payload = (double)bytes * (b->bidir ? 2 : 1);
-    struct bench_result r;
-    s.requests = (MPI_Request *)(void *)bench_memory(b, 2 * (size_t)s.window * sizeof(MPI_Request));
-    if (b->rank == 0 || b->bidir)
+    s.requests = (void *)bench_memory(b, 2 * (size_t)s.window * sizeof(MPI_Request));
+    if (b->rank == 0 || bidir)
         bench_fill(s.out = bench_memory(b, bytes), bytes, size + b->rank);
-    if (b->rank == 1 || b->bidir)
+    if (b->rank == 1 || bidir)
         s.in = bench_memory(b, bytes);
+    rewrite = 0;
     chunk(&s, 1);
+    rewrite = verify;
     if (s.in != NULL)
         bench_verify(b, s.in, bytes, size + s.peer);
-    r = bench_measure(b, chunk, &s);
-    if (b->rank == 0 && b->json) {
-        bench_json_open(b, size, &r);
-        printf(",\"bidir\":%s,\"window\":%d,\"best_mb_s\":%.2f,\"median_mb_s\":%.2f,\"worst_mb_s\":%.2f}\n",
-               b->bidir ? "true" : "false", s.window, payload / r.min / 1e6, payload / r.median / 1e6, payload / r.max / 1e6);
-    } else if (b->rank == 0) {
-        printf("%10d %8d %14.2f %14.2f %14.2f %10d\n", size, s.window, payload / r.min / 1e6, payload / r.median / 1e6,
-               payload / r.max / 1e6, r.iterations);
-    }
-    fflush(stdout);
+    bench_measure(b, chunk, &s, size, BYTES_PER_SECOND, s.window * (bidir ? 2 : 1), (double)bytes * (bidir ? 2 : 1));
     free(s.out);
     free(s.in);
     free(s.requests);
@@ -66,14 +68,14 @@ static void measure(const struct bench *b, int size)
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.name = "bandwidth", .repetitions = 10, .window = 64};
+    struct bench b = {.o = {.program = "bandwidth", .repetitions = 20, .chunk_us = 4000, .window = 64}, .members = 2};
+    b.o.flags[0] = (struct flag){"--bidir", "both directions at once", &bidir};
+    b.o.flags[1] = (struct flag){"--rewrite", "write each message before it is sent", &rewrite};
     for (int size = 1; size <= 4 << 20; size *= 4)
-        b.sizes[b.size_count++] = size;
+        b.o.sizes[b.o.size_count++] = size;
     b = bench_start(&argc, &argv, b);
-    if (b.rank == 0 && !b.json)
-        printf("# %8s %8s %14s %14s %14s %10s\n", "bytes", "window", "best MB/s", "median MB/s", "worst MB/s", "windows");
-    for (int i = 0; i < b.size_count && b.rank < 2; i++)
-        measure(&b, b.sizes[i]);
+    for (int i = 0; i < b.o.size_count && b.rank < 2; i++)
+        measure(&b, b.o.sizes[i]);
     bench_finish();
     return 0;
 }

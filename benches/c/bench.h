@@ -1,57 +1,37 @@
 /*
- * What the point-to-point benchmarks share: options, pinning, clock, statistics, output. Include it first, since
- * pinning needs _GNU_SOURCE. The programs use MPI-1 calls only, so that any MPI of the last twenty years can be compared.
+ * What the MPI benchmarks share beside samples.h: start and end of a job, who it really runs on, buffers, taking samples.
+ * The programs use MPI-1 calls where they can, so that any MPI of the last twenty years can be compared.
  *
- * Method: a figure is taken over a chunk of iterations between two MPI_Wtime calls, long enough that the clock's own cost
- * (some 20 ns) vanishes; chunks are repeated, and both the minimum (what the machine can do) and the median (what a user
- * gets) are shown. Ranks 0 and 1 measure; further ranks wait in a barrier and may disturb, so use two.
+ * Ranks 0 … members-1 measure; further ranks wait in a barrier and may disturb, so start no more than needed.
  */
 #ifndef BENCH_H
 #define BENCH_H
-#if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE
-#endif
+#include "samples.h"
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#if defined(__linux__)
-#include <sched.h>
-#include <unistd.h>
-#endif
 
-#define BENCH_MAX_SIZES 64
-#define BENCH_CHUNK_SECONDS 0.004
 #define BENCH_TAG 17
+#define BENCH_MAPPED 512
 
 struct bench {
-    const char *name;
+    struct options o;
     int rank, ranks;
-    int sizes[BENCH_MAX_SIZES], size_count; /* bytes */
-    int repetitions;                        /* chunks per size */
-    int iterations;                         /* per chunk; 0: as many as fill BENCH_CHUNK_SECONDS */
-    int window;                             /* messages in flight; rate and bandwidth only */
-    int json, pin, bidir;
-    char library[256]; /* first line of MPI_Get_library_version */
-};
-
-struct bench_result {
-    double min, median, max; /* seconds per iteration */
-    int iterations;
+    int members; /* how many ranks measure */
+    int all;     /* a sample is what the slowest rank took, not what rank 0 took */
+    int threads; /* level to ask for; 0: plain MPI_Init */
 };
 
 /* Ends all ranks at once: a benchmark whose data are wrong has no figures. */
 static inline void bench_die(const struct bench *b, const char *what, long long where)
 {
-    fprintf(stderr, "%s: rank %d: %s (%lld)\n", b->name, b->rank, what, where);
+    fprintf(stderr, "%s: rank %d: %s (%lld)\n", b->o.program, b->rank, what, where);
     MPI_Abort(MPI_COMM_WORLD, 1);
     exit(1); /* a library's MPI_Abort may return while the launcher's signal is on its way */
 }
 
 static inline char *bench_memory(const struct bench *b, size_t bytes)
 {
-    char *p = malloc(bytes ? bytes : 1);
-    if (p == NULL)
+    void *p = NULL;
+    if (posix_memalign(&p, 4096, bytes ? bytes : 1) != 0)
         bench_die(b, "no memory, bytes wanted", (long long)bytes);
     memset(p, 0, bytes ? bytes : 1); /* page faults belong before the clock */
     return p;
@@ -76,112 +56,96 @@ static inline void bench_verify(const struct bench *b, const char *p, size_t n, 
             bench_die(b, "received data differ, first wrong byte", (long long)i);
 }
 
-/* "4096", "4k", "1m"; -1 if it is none of these or more than an int holds. */
-static inline int bench_size(const char *word, const char **end)
+/* Every mapped file whose name has libmpi in it, once each: what the loader took, whatever anybody asked for. */
+static inline void bench_mapped(char *list)
 {
-    char *stop;
-    long long n = strtoll(word, &stop, 10);
-    if (stop == word || n < 0 || n > 0x7fffffff)
-        return -1;
-    if (*stop == 'k' || *stop == 'K')
-        n <<= 10, stop++;
-    else if (*stop == 'm' || *stop == 'M')
-        n <<= 20, stop++;
-    *end = stop;
-    return n > 0x7fffffff ? -1 : (int)n;
-}
-
-static inline int bench_parse_sizes(struct bench *b, const char *list)
-{
-    for (b->size_count = 0; b->size_count < BENCH_MAX_SIZES;) {
-        const char *end = list;
-        int n = bench_size(list, &end);
-        if (n < 0 || (*end != ',' && *end != '\0'))
-            return 0;
-        b->sizes[b->size_count++] = n;
-        if (*end == '\0')
-            return 1;
-        list = end + 1;
+    char line[4352];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    list[0] = '\0';
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        char *path = strchr(line, '/'), *name = path == NULL ? NULL : strrchr(path, '/');
+        if (path == NULL || strstr(name, "libmpi") == NULL)
+            continue;
+        path[strcspn(path, "\n")] = '\0';
+        if (strstr(list, path) == NULL && strlen(list) + strlen(path) + 2 < BENCH_MAPPED)
+            strcat(strcat(list, list[0] ? ":" : ""), path);
     }
-    return 0;
+    if (maps != NULL)
+        fclose(maps);
 }
 
-/* Returns 1 to go on, 0 after --help, -1 after a mistake, which rank 0 has printed. */
-static inline int bench_parse(struct bench *b, int argc, char **argv)
+static inline void bench_string(const char *p)
 {
-    for (int i = 1; i < argc; i++) {
-        const char *option = argv[i], *word = i + 1 < argc ? argv[i + 1] : "", *end = word;
-        int *number = strcmp(option, "-r") == 0   ? &b->repetitions
-                      : strcmp(option, "-i") == 0 ? &b->iterations
-                      : strcmp(option, "-w") == 0 && b->window > 0 ? &b->window
-                                                                    : NULL;
-        int ok = 1;
-        if (strcmp(option, "-s") == 0) {
-            ok = bench_parse_sizes(b, word), i++;
-        } else if (number != NULL) {
-            *number = bench_size(word, &end), i++;
-            ok = *number > 0 && *end == '\0';
-        } else if (strcmp(option, "--json") == 0) {
-            b->json = 1;
-        } else if (strcmp(option, "--pin") == 0) {
-            b->pin = 1;
-        } else if (strcmp(option, "--bidir") == 0 && strcmp(b->name, "bandwidth") == 0) {
-            b->bidir = 1;
-        } else if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
-            if (b->rank == 0)
-                printf("usage: %s [-s size[,size]] [-r repetitions] [-i iterations] [--json] [--pin]%s%s\n"
-                       "sizes in bytes, or with k or m; --pin: rank r on core r %% cores\n",
-                       b->name, b->window > 0 ? " [-w window]" : "", strcmp(b->name, "bandwidth") == 0 ? " [--bidir]" : "");
-            return 0;
-        } else {
-            ok = 0, word = "";
+    putchar('"');
+    for (; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            putchar('\\');
+        putchar((unsigned char)*p < 0x20 ? ' ' : *p);
+    }
+    putchar('"');
+}
+
+/* Which library each rank runs on, said by the library and by the kernel. Rank 0 prints for all. */
+static inline void bench_identify(const struct bench *b)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING + 1], mapped[BENCH_MAPPED];
+    int length;
+    MPI_Get_library_version(version, &length);
+    version[strcspn(version, "\r\n")] = '\0';
+    bench_mapped(mapped);
+    if (b->rank != 0 && b->o.json) {
+        MPI_Send(version, (int)strlen(version) + 1, MPI_CHAR, 0, BENCH_TAG, MPI_COMM_WORLD);
+        MPI_Send(mapped, BENCH_MAPPED, MPI_CHAR, 0, BENCH_TAG, MPI_COMM_WORLD);
+    }
+    if (b->rank == 0 && !b->o.json)
+        printf("# %s: %s\n", b->o.program, version);
+    for (int r = 0; r < b->ranks && b->rank == 0 && b->o.json; r++) {
+        if (r > 0) {
+            MPI_Recv(version, (int)sizeof version, MPI_CHAR, r, BENCH_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(mapped, BENCH_MAPPED, MPI_CHAR, r, BENCH_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
-        if (!ok && b->rank == 0)
-            fprintf(stderr, "%s: bad or unknown option: %s %s; see --help\n", b->name, option, word);
-        if (!ok)
-            return -1;
+        printf("{\"rank\":%d,\"library\":", r);
+        bench_string(version);
+        printf(",\"mapped\":");
+        bench_string(mapped);
+        printf("}\n");
     }
-    return 1;
-}
-
-static inline void bench_pin(struct bench *b)
-{
-#if defined(__linux__)
-    cpu_set_t one;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    CPU_ZERO(&one);
-    CPU_SET((int)(b->rank % (cores > 0 ? cores : 1)), &one);
-    if (sched_setaffinity(0, sizeof one, &one) == 0)
-        return;
-#endif
-    fprintf(stderr, "%s: rank %d: could not be pinned; the figures are those of a floating process\n", b->name, b->rank);
-    b->pin = 0;
 }
 
 /* MPI_Init and everything up to the first measurement. Leaves the program by itself on --help or a mistake. */
 static inline struct bench bench_start(int *argc, char ***argv, struct bench b)
 {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length, go;
-    MPI_Init(argc, argv);
+    int go, level = 0, wanted = 0;
+    /* The thread level is needed before MPI_Init, where nobody may print. */
+    for (int i = 1; i < *argc; i++)
+        wanted |= strcmp((*argv)[i], "--multiple") == 0;
+    if (wanted)
+        MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
+    else
+        MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
-    MPI_Get_library_version(version, &length);
-    version[strcspn(version, "\r\n")] = '\0';
-    snprintf(b.library, sizeof b.library, "%.255s", version);
-    go = bench_parse(&b, *argc, *argv);
+    go = parse_options(&b.o, *argc, *argv, b.rank == 0);
+    if (b.members == 0)
+        b.members = b.ranks;
     if (go == 1 && b.ranks < 2) {
-        fprintf(stderr, "%s: needs 2 ranks, this job has 1; start it with mpirun -n 2\n", b.name);
+        fprintf(stderr, "%s: needs 2 ranks, this job has 1; start it with mpirun -n 2\n", b.o.program);
+        go = -1;
+    }
+    if (go == 1 && wanted && level != MPI_THREAD_MULTIPLE) {
+        fprintf(stderr, "%s: this library does not grant MPI_THREAD_MULTIPLE\n", b.o.program);
         go = -1;
     }
     if (go != 1) {
         MPI_Finalize();
         exit(go == 0 ? 0 : 2);
     }
-    if (b.pin)
-        bench_pin(&b);
-    if (b.rank == 0 && !b.json)
-        printf("# %s%s: %s\n", b.name, b.bidir ? " --bidir" : "", b.library);
+    if (b.o.pin && !pin_to_core(b.rank))
+        bench_die(&b, "could not be pinned; leave --pin out to measure a floating process", b.rank);
+#if defined(__linux__)
+    b.o.crowded = b.ranks > sysconf(_SC_NPROCESSORS_ONLN);
+#endif
+    bench_identify(&b);
     return b;
 }
 
@@ -191,56 +155,77 @@ static inline void bench_finish(void)
     MPI_Finalize();
 }
 
-static inline int bench_order(const void *a, const void *b)
+/* What a trial of `iterations` takes. */
+static inline double bench_trial(void (*chunk)(void *, int), void *with, int iterations)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    double start = seconds_now();
+    chunk(with, iterations);
+    return (seconds_now() - start) / iterations;
 }
 
-/* Runs `chunk` (which does `iterations` of the pattern on ranks 0 and 1) often enough and returns rank 0's times.
- * Rank 0 settles the iteration count by a trial and tells rank 1. */
-static inline struct bench_result bench_measure(const struct bench *b, void (*chunk)(void *, int), void *with)
+/* Rank 0 settles how many iterations make a sample, and tells the others. */
+static inline int bench_settle(const struct bench *b, void (*chunk)(void *, int), void *with)
 {
-    struct bench_result r = {0.0, 0.0, 0.0, b->iterations};
-    double *t = malloc((size_t)b->repetitions * sizeof *t), start;
-    if (t == NULL)
-        bench_die(b, "no memory for the times of so many repetitions", b->repetitions);
-    chunk(with, 8);
-    if (r.iterations == 0) {
-        double each;
-        start = MPI_Wtime();
-        chunk(with, 8);
-        each = (MPI_Wtime() - start) / 8;
-        r.iterations = each * 20000 <= BENCH_CHUNK_SECONDS ? 20000 : (int)(BENCH_CHUNK_SECONDS / each) + 4;
-        if (b->rank == 0)
-            MPI_Send(&r.iterations, 1, MPI_INT, 1, BENCH_TAG, MPI_COMM_WORLD);
-        else
-            MPI_Recv(&r.iterations, 1, MPI_INT, 0, BENCH_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-    chunk(with, r.iterations / 4 + 1); /* warm up with the final pattern */
-    for (int i = 0; i < b->repetitions; i++) {
-        start = MPI_Wtime();
-        chunk(with, r.iterations);
-        t[i] = (MPI_Wtime() - start) / r.iterations;
-    }
-    qsort(t, (size_t)b->repetitions, sizeof *t, bench_order);
-    r.min = t[0];
-    r.max = t[b->repetitions - 1];
-    r.median = b->repetitions % 2 ? t[b->repetitions / 2] : 0.5 * (t[b->repetitions / 2 - 1] + t[b->repetitions / 2]);
-    free(t);
-    return r;
+    int iterations = 1, trial = 4;
+    double each = bench_trial(chunk, with, 1), next;
+    /* The best of three trials: one that was interrupted would make the samples too short for their clock. */
+    if (b->rank == 0)
+        trial = each > 1e-3 ? 1 : 8;
+    for (int r = 1; r < b->members && b->rank == 0; r++)
+        MPI_Send(&trial, 1, MPI_INT, r, BENCH_TAG, MPI_COMM_WORLD);
+    if (b->rank != 0)
+        MPI_Recv(&trial, 1, MPI_INT, 0, BENCH_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < (trial > 1 ? 5 : 3); i++)
+        each = (next = bench_trial(chunk, with, trial)) < each ? next : each;
+    iterations = b->o.iterations > 0 ? b->o.iterations : iterations_for(&b->o, each);
+    for (int r = 1; r < b->members && b->rank == 0; r++)
+        MPI_Send(&iterations, 1, MPI_INT, r, BENCH_TAG, MPI_COMM_WORLD);
+    if (b->rank != 0)
+        MPI_Recv(&iterations, 1, MPI_INT, 0, BENCH_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return iterations;
 }
 
-/* Opens a JSON line with what all benchmarks have in common; the caller appends its figures and the brace. */
-static inline void bench_json_open(const struct bench *b, int size, const struct bench_result *r)
+/* Adds what the other ranks saw to the samples of rank 0. */
+static inline void bench_gather(const struct bench *b, struct samples *s)
 {
-    printf("{\"bench\":\"%s\",\"library\":\"", b->name);
-    for (const char *p = b->library; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            putchar('\\');
-        putchar((unsigned char)*p < 0x20 ? ' ' : *p);
+    struct samples other;
+    if (b->rank != 0) {
+        MPI_Send(s->seconds, s->count, MPI_DOUBLE, 0, BENCH_TAG, MPI_COMM_WORLD);
+        MPI_Send(s->switches, s->count, MPI_INT, 0, BENCH_TAG, MPI_COMM_WORLD);
+        return;
     }
-    printf("\",\"size\":%d,\"repetitions\":%d,\"iterations\":%d,\"pinned\":%s", size, b->repetitions, r->iterations,
-           b->pin ? "true" : "false");
+    if (!samples_open(&other, s->count, s->iterations))
+        bench_die(b, "no memory for so many samples", s->count);
+    for (int r = 1; r < b->members; r++) {
+        MPI_Recv(other.seconds, s->count, MPI_DOUBLE, r, BENCH_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(other.switches, s->count, MPI_INT, r, BENCH_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = 0; i < s->count; i++) {
+            s->switches[i] += other.switches[i];
+            if (b->all && other.seconds[i] > s->seconds[i])
+                s->seconds[i] = other.seconds[i];
+        }
+    }
+    samples_close(&other);
+}
+
+/* Takes samples of `chunk`, which does `iterations` of the pattern on all members, and prints them on rank 0. */
+static inline void bench_measure(const struct bench *b, void (*chunk)(void *, int), void *with, int size, enum unit unit,
+                                 double operations, double bytes)
+{
+    struct samples s;
+    if (!samples_open(&s, b->o.repetitions, bench_settle(b, chunk, with)))
+        bench_die(b, "no memory for so many samples", b->o.repetitions);
+    chunk(with, s.iterations / 4 + 1); /* warm up with the final pattern */
+    for (int i = 0; i < s.count; i++) {
+        int before = involuntary();
+        double start = seconds_now();
+        chunk(with, s.iterations);
+        s.seconds[i] = (seconds_now() - start) / s.iterations;
+        s.switches[i] = involuntary() - before;
+    }
+    bench_gather(b, &s);
+    if (b->rank == 0)
+        samples_print(&b->o, &s, size, unit, operations, bytes);
+    samples_close(&s);
 }
 #endif

@@ -6,6 +6,7 @@ extern crate alloc;
 
 mod api;
 mod archive;
+mod bench;
 mod build;
 mod ci;
 mod compile;
@@ -52,6 +53,8 @@ enum Command {
     Run(run::Options),
     /// Compare mpi.h and the C functions with the standard's data, and list which functions work
     Api(api::Options),
+    /// Measure the library, alone or against others, launch by launch in turn
+    Bench(bench::Options),
     /// Run everything that is tested; says what was skipped and what to install for it
     Test(test::Options),
     /// Check the rules of this source tree that no compiler checks
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         Command::Build(options) => build::build(options, &progress).map(drop),
         Command::Run(options) => run::run(options, &progress),
         Command::Api(options) => api::api(options, &progress),
+        Command::Bench(options) => bench::run(options, &progress),
         Command::Test(options) => test::run(options, &progress),
         Command::Tidy(options) => tidy::run(options, &progress),
         Command::Ci(options) => ci::run(options, &progress),

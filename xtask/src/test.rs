@@ -3,13 +3,15 @@
 //! Every program that a test starts has a deadline; what it leaves behind is found and ended. What this machine lacks
 //! is listed as skipped with the package that helps. The last line is `N passed, N failed, N skipped`.
 
+mod benchmarks;
 mod cargo;
 mod cluster;
 mod copies;
 mod deadline;
 mod header;
 mod images;
-mod marked;
+mod instructions;
+pub mod marked;
 mod memcheck;
 mod peers;
 mod probe;
@@ -37,6 +39,9 @@ pub struct Options {
     /// What cannot run here counts as failed
     #[arg(long)]
     pub require_all: bool,
+    /// Commit the instruction counts of this run
+    #[arg(long)]
+    bless: bool,
     /// Name the tests instead of running them
     #[arg(long)]
     list: bool,
@@ -200,5 +205,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "valgrind", budget_minutes: 2.0, run: memcheck::tier, ci_only: false },
     Tier { name: "walk", budget_minutes: 0.5, run: walk::tier, ci_only: false },
     Tier { name: "cluster", budget_minutes: 1.0, run: cluster::tier, ci_only: false },
+    Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
+    Tier { name: "bench", budget_minutes: 0.5, run: benchmarks::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
 ];

@@ -1,0 +1,191 @@
+/*
+ * What a call costs in instructions, for callgrind: `cargo xtask test instructions`. Each function below calls one MPI
+ * function CALLS times and nothing else, so that the profile's edge from it is that function's inclusive cost.
+ *
+ * No waiting is counted: the ranks take turns outside of MPI, through two pipes in the file system, so that every message
+ * has arrived before its receive is called. The first turn is not counted; it sets up what is set up lazily.
+ *
+ *   mpirun -n 2 instructions FOLDER        (a folder for the pipes)
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define CALLS 16 /* fewer than a ring holds */
+#define TURNS 8
+#define TAG 17
+#define APART __attribute__((noinline, noclone))
+
+static char buffer[CALLS][4096];
+static MPI_Request requests[CALLS];
+static MPI_Comm comm;
+
+APART static void warm_send(int size, int peer)
+{
+    for (int i = 0; i < CALLS; i++)
+        MPI_Send(buffer[i], size, MPI_BYTE, peer, TAG, comm);
+}
+
+APART static void warm_recv(int size, int peer)
+{
+    for (int i = 0; i < CALLS; i++)
+        MPI_Recv(buffer[i], size, MPI_BYTE, peer, TAG, comm, MPI_STATUS_IGNORE);
+}
+
+/* Each call stands alone in the profile: what happens every so many calls shows beside what always happens. */
+#define FOUR(call, at) call(at) call(at + 1) call(at + 2) call(at + 3)
+#define EACH(call) FOUR(call, 0) FOUR(call, 4) FOUR(call, 8) FOUR(call, 12)
+
+/* Keeps the last call from becoming a jump, and two functions with the same body from becoming one. */
+#define END(name) __asm__ volatile("# " name)
+
+#define PAIR(size)                                                                                                              \
+    APART static void count_send_##size(int peer)                                                                               \
+    {                                                                                                                           \
+        EACH(SEND_##size)                                                                                                       \
+        END("send");                                                                                                            \
+    }                                                                                                                           \
+    APART static void count_recv_##size(int peer)                                                                               \
+    {                                                                                                                           \
+        EACH(RECV_##size)                                                                                                       \
+        END("recv");                                                                                                            \
+    }
+#define SEND(i, size) MPI_Send(buffer[i], size, MPI_BYTE, peer, TAG, comm);
+#define RECV(i, size) MPI_Recv(buffer[i], size, MPI_BYTE, peer, TAG, comm, MPI_STATUS_IGNORE);
+#define SEND_0(i) SEND(i, 0)
+#define RECV_0(i) RECV(i, 0)
+#define SEND_8(i) SEND(i, 8)
+#define RECV_8(i) RECV(i, 8)
+#define SEND_512(i) SEND(i, 512)
+#define RECV_512(i) RECV(i, 512)
+PAIR(0)
+PAIR(8)
+PAIR(512)
+
+APART static void count_isend_8(int peer)
+{
+#define ISEND(i) MPI_Isend(buffer[i], 8, MPI_BYTE, peer, TAG, comm, &requests[i]);
+    EACH(ISEND)
+    END("isend");
+}
+
+APART static void count_irecv_8(int peer)
+{
+#define IRECV(i) MPI_Irecv(buffer[i], 8, MPI_BYTE, peer, TAG, comm, &requests[i]);
+    EACH(IRECV)
+    END("irecv");
+}
+
+/* One call for CALLS requests. */
+APART static void count_waitall_of_isends(void)
+{
+    MPI_Waitall(CALLS, requests, MPI_STATUSES_IGNORE);
+    END("isends");
+}
+
+APART static void count_waitall_of_irecvs(void)
+{
+    MPI_Waitall(CALLS, requests, MPI_STATUSES_IGNORE);
+    END("irecvs");
+}
+
+static FILE *to, *from;
+
+static void say(void)
+{
+    if (fputc('.', to) == EOF || fflush(to) != 0)
+        exit(3);
+}
+
+static void hear(void)
+{
+    if (fgetc(from) == EOF)
+        exit(4);
+}
+
+static void sender(int peer)
+{
+    static void (*const COUNTED[])(int) = {count_send_0, count_send_8, count_send_512};
+    static const int SIZES[] = {0, 8, 512};
+    for (int what = 0; what < 4; what++) {
+        for (int turn = 0; turn < TURNS; turn++) {
+            for (int i = 0; i < CALLS; i++)
+                memset(buffer[i], turn * CALLS + i, sizeof buffer[i]);
+            if (turn == 0)
+                warm_send(what < 3 ? SIZES[what] : 8, peer);
+            else if (what < 3)
+                COUNTED[what](peer);
+            else
+                count_isend_8(peer), count_waitall_of_isends();
+            say();
+            hear();
+        }
+    }
+}
+
+static void receiver(int peer)
+{
+    static void (*const COUNTED[])(int) = {count_recv_0, count_recv_8, count_recv_512};
+    static const int SIZES[] = {0, 8, 512, 8};
+    for (int what = 0; what < 4; what++) {
+        for (int turn = 0; turn < TURNS; turn++) {
+            hear();
+            memset(buffer, 0, sizeof buffer);
+            if (turn == 0)
+                warm_recv(SIZES[what], peer);
+            else if (what < 3)
+                COUNTED[what](peer);
+            else
+                count_irecv_8(peer), count_waitall_of_irecvs();
+            for (int i = 0; i < CALLS; i++)
+                for (int k = 0; k < SIZES[what]; k++)
+                    if (buffer[i][k] != (char)(turn * CALLS + i)) {
+                        fprintf(stderr, "instructions: message %d of turn %d is wrong\n", i, turn);
+                        MPI_Abort(comm, 1);
+                    }
+            say();
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    char path[2][4096];
+    int rank, ranks;
+    MPI_Init(&argc, &argv);
+    comm = MPI_COMM_WORLD;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    if (argc != 2 || ranks != 2) {
+        fprintf(stderr, "usage: mpirun -n 2 instructions FOLDER\n");
+        MPI_Abort(comm, 2);
+    }
+    for (int i = 0; i < 2; i++) {
+        snprintf(path[i], sizeof path[i], "%s/turn.%d", argv[1], i);
+        if (rank == 0 && mkfifo(path[i], 0600) != 0) {
+            perror(path[i]);
+            MPI_Abort(comm, 1);
+        }
+    }
+    MPI_Barrier(comm);
+    /* Each open waits for the other side; in this order nobody waits for ever. */
+    if (rank == 0) {
+        to = fopen(path[0], "w");
+        from = fopen(path[1], "r");
+    } else {
+        from = fopen(path[0], "r");
+        to = fopen(path[1], "w");
+    }
+    if (to == NULL || from == NULL) {
+        perror("turn");
+        MPI_Abort(comm, 1);
+    }
+    if (rank == 0)
+        sender(1);
+    else
+        receiver(0);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,23 @@
+//! `cargo bench -p bench-micro [-- NAME]`: the parts of the message path, one by one.
+//!
+//! Two-sided measurements run two threads on cores 0 and 1. Times are criterion's; to compare two states of the tree, run
+//! with `--save-baseline before` and then `--baseline before`.
+
+extern crate alloc;
+
+mod convertor;
+mod handles;
+mod lines;
+mod matching;
+#[path = "../../../components/pml/ob1/src/matching.rs"]
+#[allow(dead_code)] // the component's own file; not all of it is measured
+mod ob1;
+#[path = "../../../components/pml/ob1/src/slab.rs"]
+#[allow(dead_code)]
+mod slab;
+mod statics;
+
+opal_core::image![opal_core::framework::atomics, memcpy_portable, memory_none, timer_clock];
+
+criterion::criterion_group!(all, lines::all, matching::all, handles::all, statics::all, convertor::all);
+criterion::criterion_main!(all);

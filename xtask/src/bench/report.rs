@@ -1,0 +1,187 @@
+//! docs/performance.md, made from the figures of a run: the page that a visitor reads first.
+
+use super::peers;
+use super::print::{digits, title};
+use super::result::{Contestant, Figure, Machine, Measured, SizeLine, Table};
+use crate::failure::Result;
+use crate::shell;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Writes the page and its plots beside it.
+pub fn write(table: &Table, docs: &Path) -> Result<bool> {
+    let (plots, png) = super::plot::draw(table, &docs.join("performance"))?;
+    shell::write(&docs.join("performance.md"), &page(table, &plots))?;
+    Ok(png)
+}
+
+fn page(table: &Table, plots: &[String]) -> String {
+    let mut page = String::from(
+        "# Performance\n\n\
+         Generated from one run's figures by `cargo xtask bench report`; do not edit.\n\n\
+         Every number below is the best of many short samples, with the median of the same samples behind it. A ratio below 1 is \
+         good for times, above 1 for rates; it compares with the best of all other libraries in the same run. *Raw* is what \
+         the machine does without any MPI, measured in the same turns. *Aim* is the ratio this library wants to reach.\n\n",
+    );
+    summary(&mut page, table);
+    page += "## What was measured, and where\n\n";
+    machine(&mut page, &table.machine, table);
+    libraries(&mut page, &table.libraries);
+    page += "\n## Figures\n";
+    for row in &table.rows {
+        rows(&mut page, row, table, plots.contains(&row.name));
+    }
+    _ = write!(page, "\n## Method\n\n```text\n{}\n```\n\n", peers::HELP);
+    page += "To measure on your machine: `cargo xtask bench --against openmpi,mpich,impi --json figures.json --plot plots`; \
+             `cargo xtask bench --quick` takes about a minute. Programs: [benches/c](../benches/c).\n";
+    page
+}
+
+/// The rows that have an aim.
+fn summary(page: &mut String, table: &Table) {
+    let aimed = |line: &&SizeLine| line.aim.is_some() && line.ratio.is_some();
+    if !table.rows.iter().flat_map(|row| &row.sizes).any(|line| aimed(&line)) {
+        return;
+    }
+    *page += "## In short\n\n| row | size | ours | best other | ratio | aim | |\n|---|---:|---:|---:|---:|---:|---|\n";
+    for row in &table.rows {
+        for line in row.sizes.iter().filter(aimed) {
+            let (ratio, aim) = (line.ratio.unwrap_or(f64::NAN), line.aim.unwrap_or(f64::NAN));
+            let met = if row.unit.is_time() { ratio <= aim } else { ratio >= aim };
+            let peer = line.best_peer.as_deref().unwrap_or("");
+            let index = table.libraries.iter().position(|library| library.name == peer);
+            let best = |index: Option<usize>| {
+                let figure = index.and_then(|index| line.figures.get(index)?.as_ref()?.best);
+                figure.map_or("–".to_owned(), digits)
+            };
+            let (unit, met) = (row.unit.name(), if met { "reached" } else { "missed" });
+            _ = writeln!(
+                page,
+                "| {} | {} | {} {unit} | {} {unit} ({peer}) | {ratio:.2} | {aim:.2} | {met} |",
+                row.name,
+                size(line.size),
+                best(Some(0)),
+                best(index),
+            );
+        }
+    }
+    *page += "\n";
+}
+
+fn machine(page: &mut String, machine: &Machine, table: &Table) {
+    _ = writeln!(
+        page,
+        "* {}, {} cores, {} GiB; Linux {}",
+        machine.processor, machine.cores, machine.memory_gib, machine.kernel
+    );
+    _ = writeln!(page, "* {}; {}", machine.compiler, machine.rustc);
+    let minutes = (table.seconds / 60.0).ceil();
+    _ = writeln!(
+        page,
+        "* {}: {} turns of each library in each row, {} samples per size and turn, {minutes} minutes; others on the machine \
+         at the start: load {}",
+        machine.date, table.rounds, table.samples, machine.load
+    );
+}
+
+fn libraries(page: &mut String, libraries: &[Contestant]) {
+    for library in libraries {
+        _ = writeln!(page, "* **{}**: {}", library.name, library.version);
+        for setting in &library.settings {
+            _ = writeln!(page, "  * `{setting}`");
+        }
+    }
+}
+
+fn rows(page: &mut String, row: &Measured, table: &Table, plot: bool) {
+    let crowded = if row.crowded { " More ranks than cores: the system decides who runs." } else { "" };
+    _ = write!(page, "\n### {}\n\n{}, in {}.{crowded}\n\n", row.name, title(row), row.unit.name());
+    if plot {
+        _ = write!(page, "![{0}](performance/{0}.svg)\n\n", row.name);
+    }
+    let raw = row.sizes.iter().any(|line| line.raw.is_some());
+    let compared = row.sizes.iter().any(|line| line.ratio.is_some());
+    let names = table.libraries.iter().map(|library| library.name.as_str());
+    let mut head: Vec<&str> = [row.over.as_str()].into_iter().chain(names).collect();
+    head.extend(raw.then_some("raw"));
+    head.extend(compared.then_some("ratio"));
+    _ = writeln!(page, "| {} |", head.join(" | "));
+    _ = writeln!(page, "|{}", "---:|".repeat(head.len()));
+    for line in &row.sizes {
+        let mut cells = vec![size(line.size)];
+        cells.extend(line.figures.iter().map(|figure| cell(figure.as_ref())));
+        cells.extend(raw.then(|| cell(line.raw.as_ref())));
+        cells.extend(compared.then(|| line.ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}"))));
+        _ = writeln!(page, "| {} |", cells.join(" | "));
+    }
+    if !row.failures.is_empty() {
+        let mut who: Vec<&str> = row.failures.iter().filter_map(|failure| failure.split(':').next()).collect();
+        who.dedup();
+        _ = writeln!(page, "\nLaunches without figures: {}.", who.join(", "));
+    }
+}
+
+fn cell(figure: Option<&Figure>) -> String {
+    match figure {
+        Some(Figure { best: Some(best), median: Some(median), .. }) => {
+            format!("**{}** {}", digits(*best), digits(*median))
+        }
+        Some(_) => "all disturbed".to_owned(),
+        None => "–".to_owned(),
+    }
+}
+
+/// 8, 4 Ki, 1 Mi.
+fn size(size: u64) -> String {
+    match size {
+        size if size >= 1 << 20 && size % (1 << 20) == 0 => format!("{} Mi", size >> 20),
+        size if size >= 1 << 10 && size % (1 << 10) == 0 => format!("{} Ki", size >> 10),
+        _ => size.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::rows::Unit;
+
+    #[test]
+    fn the_page_says_what_was_reached() {
+        let figure = |best| Some(Figure { best: Some(best), median: Some(best * 1.1), clean: 9, disturbed: 1 });
+        let line = |size, ratio, aim| SizeLine {
+            size,
+            figures: vec![figure(0.1), figure(0.2)],
+            raw: figure(0.05),
+            best_peer: Some("other".to_owned()),
+            ratio: Some(ratio),
+            baseline_ratio: None,
+            aim,
+        };
+        let contestant =
+            |name: &str| Contestant { name: name.to_owned(), version: "1".to_owned(), settings: Vec::new() };
+        let row = Measured {
+            name: "latency".to_owned(),
+            title: "one way".to_owned(),
+            ranks: 2,
+            over: "bytes".to_owned(),
+            crowded: false,
+            unit: Unit::Us,
+            sizes: vec![line(8, 0.5, Some(0.6)), line(4096, 0.7, Some(0.6)), line(64, 0.5, None)],
+            failures: vec!["third: it crashed".to_owned()],
+        };
+        let table = Table {
+            format: 1,
+            machine: super::super::machine::look(),
+            rounds: 1,
+            samples: 1,
+            seconds: 1.0,
+            libraries: vec![contestant("ours"), contestant("other")],
+            rows: vec![row],
+        };
+        let page = page(&table, &["latency".to_owned()]);
+        assert!(page.contains("| latency | 8 | 0.100 µs | 0.200 µs (other) | 0.50 | 0.60 | reached |"), "{page}");
+        assert!(page.contains("| 0.70 | 0.60 | missed |") && page.contains("Launches without figures: third."));
+        assert!(page.contains("| 4 Ki | **0.100** 0.110 | **0.200** 0.220 | **0.050** 0.055 | 0.70 |"));
+        assert!(page.contains("![latency](performance/latency.svg)") && !page.contains("it crashed"));
+    }
+}
