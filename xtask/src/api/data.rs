@@ -26,12 +26,21 @@ pub struct Function {
     pub params: Vec<Parameter>,
     /// Its part of the standard.
     pub category: String,
+    /// The plain function of which this is the twin with large counts.
+    #[serde(default)]
+    pub large_count_of: Option<String>,
     in_abi: bool,
 }
 
 /// A parameter.
 #[derive(Debug, Deserialize)]
 pub struct Parameter {
+    /// As the standard names it.
+    pub name: String,
+    /// What it means: one of the standard's own kinds.
+    pub kind: String,
+    /// `in`, `out` or `inout`.
+    pub direction: String,
     /// As the compiler sees it.
     pub c_type: String,
 }

@@ -1,0 +1,88 @@
+//! Every function with every argument wrong in turn, made from the standard's data and `tests/bad_input/arguments.txt`.
+
+mod emit;
+mod table;
+
+use super::{Session, Verdict, deadline, programs};
+use crate::api::data::Data;
+use crate::api::rows;
+use crate::failure::{At, Result, fail};
+use crate::shell;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use table::Table;
+
+/// `bad_input/…`.
+pub fn tier(session: &mut Session) -> Result<()> {
+    for (mode, least) in MODES {
+        session.case(&format!("bad_input/{mode}"), |session| match check(session, mode, *least) {
+            Ok(verdict) => verdict,
+            Err(failure) => failure.into(),
+        });
+    }
+    Ok(())
+}
+
+fn check(session: &mut Session, mode: &str, least: usize) -> Result<Verdict> {
+    let program = compiled(session)?;
+    let mut command = Command::new(&program);
+    command.arg(mode);
+    programs::own_choice(&mut command);
+    // One process without a launcher: a child that is forked from it ends without ending a job.
+    let folder = session.scratch().join("bad_input");
+    command.current_dir(&folder);
+    let ended = deadline::run(&mut command, LIMIT, &folder.join(format!("{mode}.log")))?;
+    let count = ended.out.lines().rev().find_map(|line| line.strip_prefix("cases ")?.parse::<usize>().ok());
+    Ok(match count {
+        Some(count) if ended.ended_with(0) && count < least => {
+            Verdict::Failed(format!("{count} cases, {least} at least: did a kind lose its wrong values?"))
+        }
+        Some(count) if ended.ended_with(0) => Verdict::Passed(format!("{count} cases")),
+        _ => Verdict::Failed(format!("{}\nonce more: {} {mode}", ended.story(), program.display())),
+    })
+}
+
+/// Writes the C and compiles it with the library's own mpicc.
+fn compiled(session: &mut Session) -> Result<PathBuf> {
+    let root = session.tree.root.clone();
+    let fixed = root.join("tests/bad_input");
+    let table = Table::read(&shell::read(&fixed.join("arguments.txt"))?)?;
+    let data = Data::read(&root.join("ompi-core/api"))?;
+    let strangers = table.strangers(&data.functions);
+    if !strangers.is_empty() {
+        return Err(fail(format!("arguments.txt speaks of what MPI does not have: {}", strangers.join(", "))));
+    }
+    let rows = rows::scan(&root.join("ompi-core/src/abi"))?;
+    let known = data.functions.iter().filter_map(|function| {
+        let row = rows.iter().find(|row| row.name == function.name)?;
+        Some((function, emit::Row { body: row.body, fails: row.fails }))
+    });
+    let (text, _) = emit::program(&known.collect::<Vec<_>>(), &table)?;
+    let folder = session.scratch().join("bad_input");
+    std::fs::create_dir_all(&folder).at(format!("create {}", folder.display()))?;
+    let calls = folder.join("calls.c");
+    shell::write(&calls, &text)?;
+    let program = folder.join("bad_input");
+    let sources = [calls, fixed.join("driver.c"), fixed.join("objects.c")];
+    compile(session, &fixed, &sources, &program)?;
+    Ok(program)
+}
+
+/// Without warnings about what is old: those functions are tested, too.
+fn compile(session: &mut Session, include: &Path, sources: &[PathBuf], program: &Path) -> Result<()> {
+    let dist = session.library().map_err(fail)?.dist;
+    let mut command = Command::new(dist.join("bin/mpicc"));
+    command.args(["-O1", "-g", "-Wall", "-Wextra", "-Wno-deprecated-declarations", "-I"]).arg(include);
+    command.args(sources).arg("-o").arg(program);
+    programs::own_choice(&mut command);
+    let outcome = shell::outcome(&mut command, Duration::from_secs(120))?;
+    match outcome.status.success() {
+        true => Ok(()),
+        false => Err(fail(format!("{}mpicc did not compile it", outcome.stderr))),
+    }
+}
+
+/// How calls are made, and the least number of cases: it may only grow.
+const MODES: &[(&str, usize)] = &[("return", 1000), ("fatal", 1000), ("before", 600), ("after", 600)];
+const LIMIT: Duration = Duration::from_secs(300);
