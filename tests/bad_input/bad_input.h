@@ -25,6 +25,7 @@ struct function {
     int (*call)(int wrong); /* with wrong argument number `wrong`, or with right ones only if 0; the error code */
     enum state state;
     int any_time; /* may be called before MPI_Init and after MPI_Finalize, MPI 5.0 section 11.4.1 */
+    int gives;    /* the class of a call with right arguments */
 };
 extern const struct function functions[];
 
@@ -56,7 +57,17 @@ struct objects {
 extern struct objects live, stale;
 extern char room[1 << 16];
 
+extern int alive;    /* between MPI_Init and MPI_Finalize */
+extern int attached; /* live.comm has a buffer */
+extern char too_long[8192];
+
+/* Around the call itself: what prepares it may fail quietly. */
+void arm(void);
+void disarm(void);
+
 void *good_buffer(void); /* another one at each call: buffers of one call must not overlap */
+
+int works(const char *name); /* whether the library has this function */
 
 /* New objects, for calls that use them up; what a call leaves is freed after it. */
 MPI_Comm fresh_comm(void);
@@ -76,6 +87,9 @@ int fresh_type_keyval(void);
 int fresh_win_keyval(void);
 int fresh_error_class(void);
 int fresh_error_code(void);
+
+void attach_buffer(void);
+void detach_buffers(void);
 
 void drop_comm(MPI_Comm comm);
 void drop_datatype(MPI_Datatype datatype);

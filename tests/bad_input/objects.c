@@ -5,7 +5,8 @@
 #include "bad_input.h"
 
 struct objects live, stale;
-char room[1 << 16];
+char room[1 << 16], too_long[8192];
+int alive, attached;
 
 #define FRESH 256
 
@@ -26,6 +27,14 @@ static struct {
 /* Remembers a handle and returns it. */
 #define KEEP(kind, handle) (fresh.kind[fresh.kind##s++ % FRESH] = (handle))
 
+int works(const char *name)
+{
+    for (const struct function *function = functions; function->name; function++)
+        if (!strcmp(function->name, name))
+            return function->state == WORKS;
+    return 0;
+}
+
 void *good_buffer(void)
 {
     static char buffers[16][4096];
@@ -36,6 +45,8 @@ void *good_buffer(void)
 MPI_Comm fresh_comm(void)
 {
     MPI_Comm comm = MPI_COMM_NULL;
+    if (!alive)
+        return 0;
     MPI_Comm_dup(MPI_COMM_SELF, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     return KEEP(comm, comm);
@@ -44,6 +55,8 @@ MPI_Comm fresh_comm(void)
 MPI_Datatype fresh_datatype(void)
 {
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    if (!alive)
+        return 0;
     MPI_Type_contiguous(2, MPI_INT, &datatype);
     MPI_Type_commit(&datatype);
     return KEEP(datatype, datatype);
@@ -52,6 +65,8 @@ MPI_Datatype fresh_datatype(void)
 MPI_Group fresh_group(void)
 {
     MPI_Group group = MPI_GROUP_NULL;
+    if (!alive)
+        return 0;
     MPI_Comm_group(MPI_COMM_SELF, &group);
     return KEEP(group, group);
 }
@@ -59,6 +74,8 @@ MPI_Group fresh_group(void)
 MPI_Op fresh_op(void)
 {
     MPI_Op op = MPI_OP_NULL;
+    if (!alive)
+        return 0;
     MPI_Op_create(user_op, 1, &op);
     return KEEP(op, op);
 }
@@ -75,8 +92,9 @@ MPI_Errhandler fresh_errhandler(void)
 {
     MPI_Errhandler errhandler = MPI_ERRHANDLER_NULL;
     /* Of all kinds of error handlers this one may be made before MPI_Init, if at all. */
-    MPI_Session_create_errhandler(user_session_errors, &errhandler);
-    if (errhandler == MPI_ERRHANDLER_NULL)
+    if (works("MPI_Session_create_errhandler"))
+        MPI_Session_create_errhandler(user_session_errors, &errhandler);
+    if (errhandler == MPI_ERRHANDLER_NULL && alive)
         MPI_Comm_create_errhandler(user_errors, &errhandler);
     return KEEP(errhandler, errhandler);
 }
@@ -84,6 +102,8 @@ MPI_Errhandler fresh_errhandler(void)
 MPI_Request fresh_request(void)
 {
     MPI_Request request = MPI_REQUEST_NULL;
+    if (!alive)
+        return 0;
     MPI_Isend(room, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_SELF, &request);
     return KEEP(request, request);
 }
@@ -91,6 +111,8 @@ MPI_Request fresh_request(void)
 MPI_Request fresh_persistent(void)
 {
     MPI_Request request = MPI_REQUEST_NULL;
+    if (!alive)
+        return 0;
     MPI_Send_init(room, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_SELF, &request);
     return KEEP(request, request);
 }
@@ -98,6 +120,8 @@ MPI_Request fresh_persistent(void)
 MPI_Request fresh_generalized(void)
 {
     MPI_Request request = MPI_REQUEST_NULL;
+    if (!alive)
+        return 0;
     MPI_Grequest_start(user_query, user_free, user_cancel, room, &request);
     return KEEP(request, request);
 }
@@ -105,13 +129,16 @@ MPI_Request fresh_generalized(void)
 MPI_Session fresh_session(void)
 {
     MPI_Session session = MPI_SESSION_NULL;
-    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    if (works("MPI_Session_init"))
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
     return KEEP(session, session);
 }
 
 MPI_Win fresh_win(void)
 {
     MPI_Win win = MPI_WIN_NULL;
+    if (!alive)
+        return 0;
     MPI_Win_create(room, sizeof room, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win);
     return KEEP(win, win);
 }
@@ -119,6 +146,8 @@ MPI_Win fresh_win(void)
 MPI_File fresh_file(void)
 {
     MPI_File file = MPI_FILE_NULL;
+    if (!alive)
+        return 0;
     MPI_File_open(MPI_COMM_SELF, "bad_input.data", MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE,
                   MPI_INFO_NULL, &file);
     return KEEP(file, file);
@@ -127,6 +156,8 @@ MPI_File fresh_file(void)
 int fresh_comm_keyval(void)
 {
     int keyval = MPI_KEYVAL_INVALID;
+    if (!alive)
+        return keyval;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
     return keyval;
 }
@@ -134,6 +165,8 @@ int fresh_comm_keyval(void)
 int fresh_type_keyval(void)
 {
     int keyval = MPI_KEYVAL_INVALID;
+    if (!alive)
+        return keyval;
     MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &keyval, NULL);
     return keyval;
 }
@@ -141,6 +174,8 @@ int fresh_type_keyval(void)
 int fresh_win_keyval(void)
 {
     int keyval = MPI_KEYVAL_INVALID;
+    if (!alive)
+        return keyval;
     MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &keyval, NULL);
     return keyval;
 }
@@ -230,6 +265,24 @@ void drop_fresh(void)
     DROP(session);
 }
 
+void attach_buffer(void)
+{
+    static char buffer[4096];
+    if (!attached && alive)
+        attached = MPI_Comm_attach_buffer(live.comm, buffer, sizeof buffer) == MPI_SUCCESS;
+}
+
+void detach_buffers(void)
+{
+    void *at;
+    int size;
+    if (!alive)
+        return;
+    MPI_Comm_detach_buffer(live.comm, &at, &size);
+    MPI_Buffer_detach(&at, &size);
+    attached = 0;
+}
+
 /* Again before each case: after some hundred others a slot's generation comes round. */
 void make_stale(void)
 {
@@ -239,7 +292,7 @@ void make_stale(void)
     stale.op = fresh_op();
     stale.info = fresh_info();
     stale.errhandler = fresh_errhandler();
-    stale.request = fresh_request();
+    stale.request = fresh_persistent();
     stale.session = fresh_session();
     stale.win = fresh_win();
     stale.file = fresh_file();
@@ -251,19 +304,19 @@ void make_stale(void)
 /* What may be made at any time. */
 void make_info(void)
 {
+    memset(too_long, 'x', sizeof too_long - 1);
     live.info = fresh_info();
-    fresh.infos = 0;
+    live.session = fresh_session();
+    fresh.infos = fresh.sessions = 0;
 }
 
 void make_live(void)
 {
-    make_info();
     live.comm = fresh_comm();
     live.datatype = fresh_datatype();
     live.group = fresh_group();
     live.op = fresh_op();
     live.errhandler = fresh_errhandler();
-    live.session = fresh_session();
     live.win = fresh_win();
     live.file = fresh_file();
     live.comm_keyval = fresh_comm_keyval();

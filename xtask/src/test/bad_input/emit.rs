@@ -40,7 +40,8 @@ pub fn program(functions: &[(&Function, Row)], table: &Table) -> Result<(String,
         }
         let pointer = if state == "NEVER" { "0".to_owned() } else { format!("call_{}", function.name) };
         let any_time = i32::from(whole.any_time || !row.fails);
-        let _ = writeln!(list, "    {{ \"{}\", {pointer}, {state}, {any_time} }},", function.name);
+        let gives = whole.gives.as_deref().unwrap_or("MPI_SUCCESS");
+        let _ = writeln!(list, "    {{ \"{}\", {pointer}, {state}, {any_time}, {gives} }},", function.name);
         if state == "WORKS" {
             for (place, (parameter, class, expression)) in wrong(function, &arguments).enumerate() {
                 let text = expression.replace('"', "'");
@@ -92,7 +93,8 @@ fn call(function: &Function, row: Row, arguments: &[(&Parameter, Entry)], whole:
     for (parameter, entry) in arguments {
         text += &declaration(parameter, entry);
     }
-    whole.before.iter().for_each(|line| _ = writeln!(text, "    {line}"));
+    let when = if whole.any_time { "" } else { "if (alive) " };
+    whole.before.iter().for_each(|line| _ = writeln!(text, "    {when}{{ {line} }}"));
     text += "    switch (bad) {\n";
     for (at, (parameter, _, expression)) in wrong(function, arguments).enumerate() {
         let _ = writeln!(text, "    case {}: {} break;", at + 1, assignment(parameter, expression));
@@ -104,7 +106,7 @@ fn call(function: &Function, row: Row, arguments: &[(&Parameter, Entry)], whole:
         let _ = writeln!(text, "    (void){name}({names});\n    return MPI_SUCCESS;\n}}");
         return text;
     }
-    let _ = writeln!(text, "    int code = {name}({names});\n    if (code == MPI_SUCCESS) {{");
+    let _ = writeln!(text, "    arm();\n    int code = {name}({names});\n    disarm();\n    if (code == MPI_SUCCESS) {{");
     whole.after.iter().for_each(|line| _ = writeln!(text, "        {line}"));
     for (parameter, _) in arguments.iter().filter(|(parameter, _)| Shape::of(parameter) == Shape::Out) {
         if let Some(drop) = drop_of(parameter) {

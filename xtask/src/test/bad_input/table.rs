@@ -19,6 +19,8 @@ pub struct Entry {
     pub after: Vec<String>,
     /// Whether the function may be called before MPI_Init and after MPI_Finalize.
     pub any_time: bool,
+    /// The class that a call with right arguments gives, if not success.
+    pub gives: Option<String>,
     /// Why the function is not called.
     pub never: Option<String>,
 }
@@ -147,6 +149,9 @@ impl Entry {
         self.before.extend_from_slice(&later.before);
         self.after.extend_from_slice(&later.after);
         self.any_time |= later.any_time;
+        if later.gives.is_some() {
+            self.gives.clone_from(&later.gives);
+        }
         if later.never.is_some() {
             self.never.clone_from(&later.never);
         }
@@ -166,8 +171,9 @@ fn add(entry: &mut Entry, line: &str) -> std::result::Result<(), String> {
         "before" => entry.before.push(rest.to_owned()),
         "after" => entry.after.push(rest.to_owned()),
         "any" if rest == "time" => entry.any_time = true,
+        "gives" => entry.gives = Some(rest.to_owned()),
         "never" => entry.never = Some(rest.to_owned()),
-        _ => return Err(format!("`{line}` begins with none of = ! - before after any never")),
+        _ => return Err(format!("`{line}` begins with none of = ! - before after any gives never")),
     }
     Ok(())
 }
