@@ -96,6 +96,9 @@ MPI_Errhandler fresh_errhandler(void)
         MPI_Session_create_errhandler(user_session_errors, &errhandler);
     if (errhandler == MPI_ERRHANDLER_NULL && alive)
         MPI_Comm_create_errhandler(user_errors, &errhandler);
+    /* A predefined one may be freed, too, without effect: MPI_Comm_get_errhandler gives it and section 9.3.4 asks for it. */
+    if (errhandler == MPI_ERRHANDLER_NULL)
+        return MPI_ERRORS_RETURN;
     return KEEP(errhandler, errhandler);
 }
 

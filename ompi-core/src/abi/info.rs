@@ -64,7 +64,7 @@ rows! {
             .map_err(|_| Fault::new(Class::Arg).argument("buflen").because("it is negative"))?;
         if room > 0 {
             // SAFETY: the standard asks for room of `buflen` characters.
-            unsafe { give_text(&found, Place::new(value)?, room, None) };
+            unsafe { give_text(&found, Place::new(value).map_err(|fault| fault.argument("value"))?, room, None) };
         }
         buflen.set(found.len() as c_int + 1);
         Ok(())
