@@ -43,6 +43,15 @@ pub struct Parameter {
     pub direction: String,
     /// As the compiler sees it.
     pub c_type: String,
+    #[serde(default)]
+    length: serde_json::Value,
+}
+
+impl Parameter {
+    /// Whether it is an array, as the standard's tables say.
+    pub fn has_length(&self) -> bool {
+        !self.length.is_null()
+    }
 }
 
 /// A constant.

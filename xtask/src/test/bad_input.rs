@@ -1,6 +1,7 @@
 //! Every function with every argument wrong in turn, made from the standard's data and `tests/bad_input/arguments.txt`.
 
 mod emit;
+mod random;
 mod table;
 
 use super::{Session, Verdict, deadline, programs};
@@ -43,6 +44,30 @@ fn check(session: &mut Session, mode: &str, least: usize) -> Result<Verdict> {
     })
 }
 
+/// `fuzz/api@N`: random calls with random arguments, the same on all ranks.
+pub fn fuzz(session: &mut Session) -> Result<()> {
+    let seconds = if session.options.all { 120 } else { 12 };
+    for ranks in [1, 2, 3] {
+        session.case(&format!("fuzz/api@{ranks}"), |session| match random(session, ranks, seconds) {
+            Ok(verdict) => verdict,
+            Err(failure) => failure.into(),
+        });
+    }
+    Ok(())
+}
+
+fn random(session: &mut Session, ranks: u32, seconds: u64) -> Result<Verdict> {
+    compiled(session)?;
+    let program = session.scratch().join("bad_input/fuzz_api");
+    let arguments = ["--seconds".to_owned(), seconds.to_string()];
+    let ended = programs::launch(session, &program, ranks, &arguments, Duration::from_secs(seconds + 60))?;
+    let last = ended.out.lines().rev().find(|line| line.contains("calls ")).unwrap_or_default();
+    Ok(match ended.ended_with(0) && !last.is_empty() {
+        true => Verdict::Passed(last.to_owned()),
+        false => Verdict::Failed(format!("{}\nonce more: mpirun -n {ranks} {} --seed …", ended.story(), program.display())),
+    })
+}
+
 /// Writes the C and compiles it with the library's own mpicc.
 fn compiled(session: &mut Session) -> Result<PathBuf> {
     let root = session.tree.root.clone();
@@ -58,22 +83,28 @@ fn compiled(session: &mut Session) -> Result<PathBuf> {
         let row = rows.iter().find(|row| row.name == function.name)?;
         Some((function, emit::Row { body: row.body, fails: row.fails }))
     });
-    let (text, _) = emit::program(&known.collect::<Vec<_>>(), &table)?;
+    let known: Vec<_> = known.collect();
+    let (text, _) = emit::program(&known, &table)?;
     let folder = session.scratch().join("bad_input");
     std::fs::create_dir_all(&folder).at(format!("create {}", folder.display()))?;
     let calls = folder.join("calls.c");
     shell::write(&calls, &text)?;
     let program = folder.join("bad_input");
-    let sources = [calls, fixed.join("driver.c"), fixed.join("objects.c")];
-    compile(session, &fixed, &sources, &program)?;
+    let objects = fixed.join("objects.c");
+    compile(session, &[&fixed], &[&calls, &objects, &fixed.join("driver.c")], &program)?;
+    let (random, fuzz) = (folder.join("fuzz_calls.c"), root.join("tests/fuzz_api"));
+    shell::write(&random, &random::program(&known, &table))?;
+    let sources = [&calls, &objects, &random, &fuzz.join("fuzz.c")];
+    compile(session, &[&fixed, &fuzz], &sources, &folder.join("fuzz_api"))?;
     Ok(program)
 }
 
 /// Without warnings about what is old: those functions are tested, too.
-fn compile(session: &mut Session, include: &Path, sources: &[PathBuf], program: &Path) -> Result<()> {
+fn compile(session: &mut Session, include: &[&Path], sources: &[&PathBuf], program: &Path) -> Result<()> {
     let dist = session.library().map_err(fail)?.dist;
     let mut command = Command::new(dist.join("bin/mpicc"));
-    command.args(["-O1", "-g", "-Wall", "-Wextra", "-Wno-deprecated-declarations", "-I"]).arg(include);
+    command.args(["-O1", "-g", "-Wall", "-Wextra", "-Wno-deprecated-declarations"]);
+    include.iter().for_each(|folder| _ = command.arg("-I").arg(folder));
     command.args(sources).arg("-o").arg(program);
     programs::own_choice(&mut command);
     let outcome = shell::outcome(&mut command, Duration::from_secs(120))?;

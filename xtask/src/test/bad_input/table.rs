@@ -21,6 +21,10 @@ pub struct Entry {
     pub any_time: bool,
     /// The class that a call with right arguments gives, if not success.
     pub gives: Option<String>,
+    /// For the fuzzer: may wait for another process, so that it gets MPI_PROC_NULL and completed requests only.
+    pub waits: bool,
+    /// For the fuzzer: with one rank only.
+    pub alone: bool,
     /// Why the function is not called.
     pub never: Option<String>,
 }
@@ -149,6 +153,8 @@ impl Entry {
         self.before.extend_from_slice(&later.before);
         self.after.extend_from_slice(&later.after);
         self.any_time |= later.any_time;
+        self.waits |= later.waits;
+        self.alone |= later.alone;
         if later.gives.is_some() {
             self.gives.clone_from(&later.gives);
         }
@@ -172,8 +178,10 @@ fn add(entry: &mut Entry, line: &str) -> std::result::Result<(), String> {
         "after" => entry.after.push(rest.to_owned()),
         "any" if rest == "time" => entry.any_time = true,
         "gives" => entry.gives = Some(rest.to_owned()),
+        "may" if rest == "wait" => entry.waits = true,
+        "alone" => entry.alone = true,
         "never" => entry.never = Some(rest.to_owned()),
-        _ => return Err(format!("`{line}` begins with none of = ! - before after any gives never")),
+        _ => return Err(format!("`{line}` begins with none of = ! - before after alone any gives may never")),
     }
     Ok(())
 }
