@@ -24,6 +24,7 @@ static uint64_t seed, state;
 static int rank, size, failures;
 static long calls;
 static const struct fuzzed *now;
+static long succeeded[700];
 int huge, call_count;
 
 static char logged[KEPT][1200];
@@ -45,6 +46,12 @@ int one_in(int n)
 static int below(int n)
 {
     return (int)((draw() >> 20) % (unsigned)n);
+}
+
+/* With several ranks a collective call must be right on all of them or wrong on all of them in the same way. */
+static int strict(void)
+{
+    return now->collective && size > 1;
 }
 
 void log_text(const char *text)
@@ -71,13 +78,13 @@ void begin(const struct fuzzed *function)
     now = function;
     calls++;
     at = (size_t)snprintf(logged[calls % KEPT], sizeof logged[0], "%s(", function->name);
-    huge = one_in(40);
+    huge = one_in(40) && !strict();
     call_count = below(4);
 }
 
 int ended(int code)
 {
-    (void)code;
+    succeeded[now - fuzzed] += code == MPI_SUCCESS;
     return code;
 }
 
@@ -120,18 +127,13 @@ static void stopped(int signal)
         last_calls();                                                                                                     \
     } while (0)
 
-/* With several ranks a collective call must be right on all of them or wrong on all of them in the same way. */
-static int strict(void)
-{
-    return now->collective && size > 1;
-}
-
 int choose(int wrongs)
 {
     int which = one_in(6) ? below(wrongs + 1) : 0;
     return strict() ? 0 : which;
 }
 
+static int last_buffer;
 #define BUFFER 32768
 #define GUARD 64
 static unsigned char buffers[8][GUARD + BUFFER + GUARD], attach[1 << 16];
@@ -152,6 +154,10 @@ void *pick_buffer(const char *own)
         log_text("MPI_IN_PLACE");
         return MPI_IN_PLACE;
     }
+    /* One buffer for both sides is a mistake that only the root sees. */
+    if (strict() && which == last_buffer)
+        which = (which + 1) % 8;
+    last_buffer = which;
     snprintf(text, sizeof text, "buffers[%d]", which);
     log_text(text);
     return buffers[which] + GUARD;
@@ -451,8 +457,16 @@ int main(int argc, char **argv)
     }
     alarm(SECONDS);
     MPI_Finalize();
+    int never = 0;
+    for (int i = 0; i < fuzzables; i++)
+        if (succeeded[fuzzable[i]] == 0) {
+            never++;
+            if (getenv("FUZZ_VERBOSE"))
+                printf("%s never succeeded\n", fuzzed[fuzzable[i]].name);
+        }
     if (rank == 0)
-        printf("seed %llu, %d functions, %d rounds, calls %ld\n", (unsigned long long)seed, fuzzables, rounds, calls);
+        printf("seed %llu, %d functions, %d of them never succeeded, %d rounds, calls %ld\n", (unsigned long long)seed,
+               fuzzables, never, rounds, calls);
     return failures > 0;
 }
 
