@@ -64,7 +64,9 @@ fn random(session: &mut Session, ranks: u32, seconds: u64) -> Result<Verdict> {
     let last = ended.out.lines().rev().find(|line| line.contains("calls ")).unwrap_or_default();
     Ok(match ended.ended_with(0) && !last.is_empty() {
         true => Verdict::Passed(last.to_owned()),
-        false => Verdict::Failed(format!("{}\nonce more: mpirun -n {ranks} {} --seed …", ended.story(), program.display())),
+        false => {
+            Verdict::Failed(format!("{}\nonce more: mpirun -n {ranks} {} --seed …", ended.story(), program.display()))
+        }
     })
 }
 
