@@ -3,6 +3,7 @@
 mod emit;
 mod random;
 mod table;
+mod words;
 
 use super::{Session, Verdict, deadline, programs};
 use crate::api::data::Data;
@@ -16,6 +17,7 @@ use table::Table;
 
 /// `bad_input/…`.
 pub fn tier(session: &mut Session) -> Result<()> {
+    session.case("bad_input/words", words::check);
     for (mode, least) in MODES {
         session.case(&format!("bad_input/{mode}"), |session| match check(session, mode, *least) {
             Ok(verdict) => verdict,
