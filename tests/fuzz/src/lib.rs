@@ -19,8 +19,8 @@ pub mod handshake;
 #[allow(dead_code, missing_docs)]
 pub mod sm_wire;
 
-/// bml/r2: what a process publishes.
-#[path = "../../../components/bml/r2/src/addresses.rs"]
+/// Layer 3: what a process publishes.
+#[path = "../../../ompi-core/src/addresses.rs"]
 pub mod addresses;
 
 /// mpirun: what it and its keeper say to each other.

@@ -24,11 +24,35 @@ pub fn tier(session: &mut Session) -> Result<()> {
             Err(failure) => failure.into(),
         });
     }
+    session.case("bad_input/mutant", |session| match mutated(session) {
+        Ok(verdict) => verdict,
+        Err(failure) => failure.into(),
+    });
     Ok(())
 }
 
+/// Planted mistakes must be found: a handle that is not checked, a negative count that is taken.
+fn mutated(session: &mut Session) -> Result<Verdict> {
+    let program = compiled(session, true)?;
+    let mut command = Command::new(&program);
+    command.arg("return");
+    programs::own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &program.with_file_name("mutant.log"))?;
+    let crash = ended.out.contains("FAIL MPI_Type_size, datatype = (MPI_Datatype)0x7ffffff1: signal 11");
+    let count = ended.out.contains("FAIL MPI_Testall, count = -1: expected MPI_ERR_COUNT, got MPI_SUCCESS");
+    let fuzzer = program.with_file_name("fuzz_api_mutant");
+    let arguments = ["--seed", "1", "--seconds", "20"].map(str::to_owned);
+    let random = programs::launch(session, &fuzzer, 1, &arguments, LIMIT)?;
+    let calls = random.out.contains("FAIL signal 11") && random.out.contains("--seed 1, call ");
+    let last = random.out.lines().rev().find(|line| line.starts_with("    MPI_")).unwrap_or_default();
+    Ok(match crash && count && calls && last.contains("MPI_Type_size((MPI_Datatype)0x7ffffff1") {
+        true => Verdict::Passed("both tests found the planted mistakes".to_owned()),
+        false => Verdict::Failed(format!("the planted mistakes were not found\n{}\n{}", ended.story(), random.story())),
+    })
+}
+
 fn check(session: &mut Session, mode: &str, least: usize) -> Result<Verdict> {
-    let program = compiled(session)?;
+    let program = compiled(session, false)?;
     let mut command = Command::new(&program);
     command.arg(mode);
     programs::own_choice(&mut command);
@@ -55,11 +79,32 @@ pub fn fuzz(session: &mut Session) -> Result<()> {
             Err(failure) => failure.into(),
         });
     }
+    if session.options.all {
+        session.case("fuzz/valgrind@1", |session| match watched(session) {
+            Ok(verdict) => verdict,
+            Err(failure) => failure.into(),
+        });
+    }
     Ok(())
 }
 
+/// Under valgrind: no invalid access, whatever was passed.
+fn watched(session: &mut Session) -> Result<Verdict> {
+    if shell::which("valgrind").is_none() {
+        return Ok(Verdict::Skipped("valgrind is not installed: apt-get install valgrind".to_owned()));
+    }
+    let program = compiled(session, false)?.with_file_name("fuzz_api");
+    let mut command = Command::new("valgrind");
+    command.args(["--quiet", "--error-exitcode=99", "--undef-value-errors=no"]);
+    command.arg(format!("--suppressions={}", session.tree.root.join("tests/valgrind.supp").display()));
+    command.arg(&program).args(["--seconds", "60"]).env("FUZZ_NO_MEMORY_LIMIT", "1");
+    programs::own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &program.with_file_name("valgrind.log"))?;
+    Ok(if ended.ended_with(0) { Verdict::Passed(String::new()) } else { Verdict::Failed(ended.story()) })
+}
+
 fn random(session: &mut Session, ranks: u32, seconds: u64) -> Result<Verdict> {
-    compiled(session)?;
+    compiled(session, false)?;
     let program = session.scratch().join("bad_input/fuzz_api");
     let arguments = ["--seconds".to_owned(), seconds.to_string()];
     let ended = programs::launch(session, &program, ranks, &arguments, Duration::from_secs(seconds + 60))?;
@@ -73,7 +118,7 @@ fn random(session: &mut Session, ranks: u32, seconds: u64) -> Result<Verdict> {
 }
 
 /// Writes the C and compiles it with the library's own mpicc.
-fn compiled(session: &mut Session) -> Result<PathBuf> {
+fn compiled(session: &mut Session, mutant: bool) -> Result<PathBuf> {
     let root = session.tree.root.clone();
     let fixed = root.join("tests/bad_input");
     let table = Table::read(&shell::read(&fixed.join("arguments.txt"))?)?;
@@ -93,13 +138,16 @@ fn compiled(session: &mut Session) -> Result<PathBuf> {
     std::fs::create_dir_all(&folder).at(format!("create {}", folder.display()))?;
     let calls = folder.join("calls.c");
     shell::write(&calls, &text)?;
-    let program = folder.join("bad_input");
-    let objects = fixed.join("objects.c");
-    compile(session, &[&fixed], &[&calls, &objects, &fixed.join("driver.c")], &program)?;
+    let suffix = if mutant { "_mutant" } else { "" };
+    let (objects, over) = (fixed.join("objects.c"), fixed.join("mutant.c"));
+    let program = folder.join(format!("bad_input{suffix}"));
+    let common: Vec<&PathBuf> = [&calls, &objects, &over].into_iter().take(if mutant { 3 } else { 2 }).collect();
+    let driver = fixed.join("driver.c");
+    compile(session, &[&fixed], &[&common[..], &[&driver]].concat(), &program)?;
     let (random, fuzz) = (folder.join("fuzz_calls.c"), root.join("tests/fuzz_api"));
     shell::write(&random, &random::program(&known, &table))?;
-    let sources = [&calls, &objects, &random, &fuzz.join("fuzz.c")];
-    compile(session, &[&fixed, &fuzz], &sources, &folder.join("fuzz_api"))?;
+    let sources = [&common[..], &[&random, &fuzz.join("fuzz.c")]].concat();
+    compile(session, &[&fixed, &fuzz], &sources, &folder.join(format!("fuzz_api{suffix}")))?;
     Ok(program)
 }
 
