@@ -87,6 +87,8 @@ fn sm_addresses() {
         local_size: 2,
         inbox: [3; 24],
         cores: [1, 2, 3, 4],
+        door: core::array::from_fn(|at| at as u8),
+        network: 7,
     };
     let bytes = address.to_bytes();
     fuzz(&[&bytes], ROUNDS, |bytes| {

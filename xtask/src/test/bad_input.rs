@@ -146,7 +146,8 @@ fn compiled(session: &mut Session, mutant: bool) -> Result<PathBuf> {
     compile(session, &[&fixed], &[&common[..], &[&driver]].concat(), &program)?;
     let (random, fuzz) = (folder.join("fuzz_calls.c"), root.join("tests/fuzz_api"));
     shell::write(&random, &random::program(&known, &table))?;
-    let sources = [&common[..], &[&random, &fuzz.join("fuzz.c")]].concat();
+    let fuzzer = fuzz.join("fuzz.c");
+    let sources = [&common[..], &[&random, &fuzzer]].concat();
     compile(session, &[&fixed, &fuzz], &sources, &folder.join(format!("fuzz_api{suffix}")))?;
     Ok(program)
 }
