@@ -58,7 +58,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -67,7 +67,7 @@ impl Random {
 
     /// Below `end`, which is not 0.
     pub fn below(&mut self, end: usize) -> usize {
-        ((self.next() >> 16) % end as u64) as usize
+        ((self.draw() >> 16) % end as u64) as usize
     }
 }
 
@@ -88,13 +88,13 @@ pub fn fuzz(corpus: &[&[u8]], rounds: u64, target: impl Fn(&[u8])) {
 fn mutated(corpus: &[&[u8]], round: u64) -> Vec<u8> {
     let mut random = Random::new(round + 1);
     let mut bytes = match random.below(8) {
-        0 => (0..random.below(300)).map(|_| random.next() as u8).collect(),
+        0 => (0..random.below(300)).map(|_| random.draw() as u8).collect(),
         _ => corpus[random.below(corpus.len())].to_vec(),
     };
     for _ in 0..=random.below(4) {
         let at = random.below(bytes.len() + 1);
         match random.below(5) {
-            0 => bytes.insert(at, random.next() as u8),
+            0 => bytes.insert(at, random.draw() as u8),
             1 => bytes.truncate(at),
             2 => bytes.extend_from_within(at..),
             3 => EXTREMES[random.below(EXTREMES.len())].iter().zip(&mut bytes[at..]).for_each(|(to, byte)| *byte = *to),

@@ -166,7 +166,7 @@ fn records_of_segments() {
     for round in 0..2000 {
         let mut random = Random::new(round + 1);
         let words = (0..layout.control_bytes() / 4).map(|_| match random.below(4) {
-            0 => AtomicU32::new(random.next() as u32),
+            0 => AtomicU32::new(random.draw() as u32),
             1 => AtomicU32::new(u32::MAX),
             _ => AtomicU32::new(random.below(6) as u32),
         });

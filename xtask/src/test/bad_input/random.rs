@@ -123,7 +123,7 @@ fn array(parameter: &Parameter, entry: &Entry) -> String {
     let good = entry.good.as_deref().unwrap_or("");
     if c_type == "int (*)[3]" {
         let text = format!("    int {name}_[ROOM][3] = {{{{0, 0, 1}}}}, (*{name})[3] = {name}_;\n");
-        return text + &format!("    log_text(\"(int[ROOM][3]){{{{0, 0, 1}}}}\");\n");
+        return text + "    log_text(\"(int[ROOM][3]){{0, 0, 1}}\");\n";
     }
     let pointee = c_type.trim_end_matches('*').trim();
     let element = pointee.strip_prefix("const ").unwrap_or(pointee);
