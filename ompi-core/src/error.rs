@@ -194,6 +194,15 @@ impl Fault {
         self
     }
 
+    /// Another name for the argument: what one part of the library knows as one object the caller passed in an array.
+    #[cold]
+    pub fn renamed(mut self, from: &str, to: &'static str) -> Fault {
+        if self.0.argument == from {
+            self.0.argument = to;
+        }
+        self
+    }
+
     /// Why, in a sentence without the full stop: "communicator MPI_COMM_WORLD has 4 ranks, 7 is not one of them".
     #[cold]
     pub fn because(mut self, reason: impl Into<String>) -> Fault {

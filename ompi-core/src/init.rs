@@ -156,6 +156,8 @@ pub fn init(wanted: ThreadLevel) -> Result<ThreadLevel> {
     MAIN_THREAD.store(sys::thread_id(), Ordering::Relaxed);
     let environment = match start() {
         Ok(environment) => environment,
+        // A wrong parameter or component: one sentence was said, and there is nothing to add.
+        Err(opal_core::Error::Invalid) => sys::exit(2),
         // What went wrong was said where it happened. Nothing works without the rest: end here, as mpirun expects.
         Err(error) => give_up(&format!("MPI_Init cannot start MPI ({error:?}); the lines above say why")),
     };
@@ -169,6 +171,7 @@ pub fn init(wanted: ThreadLevel) -> Result<ThreadLevel> {
 
 fn start() -> opal_core::Result<&'static dyn ess::Module> {
     configure()?;
+    mca::select::check_all(&frameworks(), image::components())?;
     opal_core::framework::open_static()?;
     datatype::open();
     let environment = ess::select()?;

@@ -5,9 +5,9 @@
 //! names are compared as sets. A function counts as done when its row has a body and a program of tests/c calls it.
 
 mod coverage;
-mod data;
+pub mod data;
 mod header;
-mod rows;
+pub mod rows;
 
 use crate::failure::{Result, fail};
 use crate::progress::Progress;

@@ -3,6 +3,7 @@
 //! Every program that a test starts has a deadline; what it leaves behind is found and ended. What this machine lacks
 //! is listed as skipped with the package that helps. The last line is `N passed, N failed, N skipped`.
 
+mod bad_input;
 mod benchmarks;
 mod cargo;
 mod cluster;
@@ -200,6 +201,8 @@ const TIERS: &[Tier] = &[
     Tier { name: "image", budget_minutes: 4.0, run: images::tier, ci_only: false },
     Tier { name: "c", budget_minutes: 6.0, run: programs::tier, ci_only: false },
     Tier { name: "copies", budget_minutes: 1.5, run: copies::tier, ci_only: false },
+    Tier { name: "bad_input", budget_minutes: 2.0, run: bad_input::tier, ci_only: false },
+    Tier { name: "fuzz", budget_minutes: 1.5, run: bad_input::fuzz, ci_only: false },
     Tier { name: "wrappers", budget_minutes: 0.7, run: wrappers::tier, ci_only: false },
     Tier { name: "probe", budget_minutes: 1.0, run: probe::tier, ci_only: false },
     Tier { name: "valgrind", budget_minutes: 2.0, run: memcheck::tier, ci_only: false },

@@ -106,14 +106,15 @@ rows! {
             return Err(Fault::new(Class::Type).argument("datatype").because(why));
         }
         // SAFETY: the arrays have room for that many elements by the standard.
-        unsafe { give(&made.integers, array_of_integers, max_integers.into(), "max_integers")? };
+        unsafe { give(&made.integers, array_of_integers, max_integers.into(), ["max_integers", "array_of_integers"])? };
         let addresses: Vec<Aint> = made.addresses.iter().map(|address| *address as Aint).collect();
         // SAFETY: as above.
-        unsafe { give(&addresses, array_of_addresses, max_addresses.into(), "max_addresses")? };
+        unsafe { give(&addresses, array_of_addresses, max_addresses.into(), ["max_addresses", "array_of_addresses"])? };
         room(made.datatypes.len(), max_datatypes.into(), "max_datatypes")?;
+        there(&made.datatypes, array_of_datatypes, "array_of_datatypes")?;
         let handles: Result<Vec<usize>> = made.datatypes.iter().map(|datatype| datatype::register(datatype.clone())).collect();
         // SAFETY: as above.
-        unsafe { give(&handles?, array_of_datatypes, max_datatypes.into(), "max_datatypes") }
+        unsafe { give(&handles?, array_of_datatypes, max_datatypes.into(), ["max_datatypes", "array_of_datatypes"]) }
     }
 
     /// As MPI_Type_get_contents for constructors with large counts. MPI 5.0 §5.1.13.
@@ -125,16 +126,17 @@ rows! {
     ) [] => {
         let made = made(datatype)?;
         // SAFETY: the arrays have room for that many elements by the standard.
-        unsafe { give(&made.integers, array_of_integers, max_integers, "max_integers")? };
+        unsafe { give(&made.integers, array_of_integers, max_integers, ["max_integers", "array_of_integers"])? };
         // SAFETY: as above.
-        unsafe { give(&made.counts, array_of_large_counts, max_large_counts, "max_large_counts")? };
+        unsafe { give(&made.counts, array_of_large_counts, max_large_counts, ["max_large_counts", "array_of_large_counts"])? };
         let addresses: Vec<Aint> = made.addresses.iter().map(|address| *address as Aint).collect();
         // SAFETY: as above.
-        unsafe { give(&addresses, array_of_addresses, max_addresses, "max_addresses")? };
+        unsafe { give(&addresses, array_of_addresses, max_addresses, ["max_addresses", "array_of_addresses"])? };
         room(made.datatypes.len(), max_datatypes, "max_datatypes")?;
+        there(&made.datatypes, array_of_datatypes, "array_of_datatypes")?;
         let handles: Result<Vec<usize>> = made.datatypes.iter().map(|datatype| datatype::register(datatype.clone())).collect();
         // SAFETY: as above.
-        unsafe { give(&handles?, array_of_datatypes, max_datatypes, "max_datatypes") }
+        unsafe { give(&handles?, array_of_datatypes, max_datatypes, ["max_datatypes", "array_of_datatypes"]) }
     }
 
     /// The pair type of a value type and an index type. MPI 5.0 §5.1.2.
@@ -177,12 +179,21 @@ fn made(datatype: &Type) -> Result<&Contents> {
 ///
 /// # Safety
 /// There is room for `max` elements at `to`.
-unsafe fn give<T: Copy + 'static>(from: &[T], to: *mut T, max: LargeCount, argument: &'static str) -> Result<()> {
-    room(from.len(), max, argument)?;
+unsafe fn give<T: Copy + 'static>(from: &[T], to: *mut T, max: LargeCount, names: [&'static str; 2]) -> Result<()> {
+    let [max_name, name] = names;
+    room(from.len(), max, max_name)?;
     // SAFETY: `from` is not longer than `max`.
-    let to = unsafe { array_mut(to, from.len(), argument)? };
+    let to = unsafe { array_mut(to, from.len(), name)? };
     to.copy_from_slice(from);
     Ok(())
+}
+
+/// Before handles are made for an array, so that none is lost.
+fn there<T, U>(from: &[T], to: *mut U, argument: &'static str) -> Result<()> {
+    match to.is_null() && !from.is_empty() {
+        false => Ok(()),
+        true => Err(Fault::new(Class::Arg).argument(argument).because("the array is a null pointer")),
+    }
 }
 
 fn room(needed: usize, max: LargeCount, argument: &'static str) -> Result<()> {

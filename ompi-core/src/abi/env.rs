@@ -94,7 +94,7 @@ rows! {
     fn Alloc_mem(size: Raw<Aint>, info: Hints, baseptr: Raw<*mut c_void>) [] => {
         drop(info);
         let size = usize::try_from(size).map_err(|_| Fault::new(Class::Arg).argument("size").because("it is negative"))?;
-        let place = Place::new(baseptr.cast::<*mut u8>())?;
+        let place = Place::new(baseptr.cast::<*mut u8>()).map_err(|fault| fault.argument("baseptr"))?;
         place.set(user_memory::allocate(size)?);
         Ok(())
     }

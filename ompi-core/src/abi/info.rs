@@ -15,11 +15,11 @@ rows! {
 
     /// An info object that says how this process was started. MPI 5.0 §10.
     fn Info_create_env(argc: Raw<c_int>, argv: Raw<*mut *mut c_char>, info: Out<usize>) [always] => {
+        let count = usize::try_from(argc).map_err(|_| Fault::new(Class::Arg).argument("argc").because("it is negative"))?;
         let known = match argv.is_null() {
             // As MPI_INFO_ENV, which finds the command line by itself.
             true => info::get(info::ENV).ok_or(Class::Intern)?.duplicate(),
             false => {
-                let count = usize::try_from(argc).map_err(|_| Fault::new(Class::Arg).argument("argc").because("it is negative"))?;
                 // SAFETY: main's arguments by the standard.
                 let words = unsafe { array(argv.cast_const(), count, "argv")? };
                 let words = words.iter().filter(|word| !word.is_null());
@@ -64,7 +64,7 @@ rows! {
             .map_err(|_| Fault::new(Class::Arg).argument("buflen").because("it is negative"))?;
         if room > 0 {
             // SAFETY: the standard asks for room of `buflen` characters.
-            unsafe { give_text(&found, Place::new(value)?, room, None) };
+            unsafe { give_text(&found, Place::new(value).map_err(|fault| fault.argument("value"))?, room, None) };
         }
         buflen.set(found.len() as c_int + 1);
         Ok(())

@@ -12,6 +12,7 @@ rows! {
     ) [large] => {
         let data = data(inbuf, incount, datatype, "inbuf")?;
         let at = place(position, outsize, data.bytes(), "outsize")?;
+        bytes(outbuf, data.bytes(), "outbuf")?;
         // SAFETY: the input is readable by the standard.
         let mut walk = unsafe { data.convertor() };
         // SAFETY: `outsize` bytes are writable by the standard, and all of the data fits behind `at`.
@@ -28,6 +29,7 @@ rows! {
     ) [large] => {
         let data = data(outbuf, outcount, datatype, "outbuf")?;
         let at = place(position, insize, data.bytes(), "insize")?;
+        bytes(inbuf, data.bytes(), "inbuf")?;
         // SAFETY: the output is writable by the standard.
         let mut walk = unsafe { data.convertor() };
         // SAFETY: `insize` bytes are readable by the standard, and all of the data lies behind `at`.
@@ -72,4 +74,12 @@ fn place(position: CountPlace, size: usize, bytes: usize, argument: &'static str
         return Err(Fault::new(Class::Truncate).argument(argument).because(why));
     }
     Ok(at)
+}
+
+/// Packed bytes are no MPI_BOTTOM: they lie where the buffer begins.
+fn bytes(at: *mut u8, length: usize, argument: &'static str) -> Result<()> {
+    match at.is_null() && length > 0 {
+        false => Ok(()),
+        true => Err(Fault::new(Class::Buffer).argument(argument).because("a null pointer for packed data")),
+    }
 }

@@ -88,7 +88,8 @@ rows! {
     fn Startall(count: Count, array_of_requests: OutArray<usize>) [] => {
         // SAFETY: the array has `count` elements by the standard.
         let requests = unsafe { array(array_of_requests, count, "array_of_requests")? };
-        requests.iter().try_for_each(|request| handles::start(*request))
+        let among = |fault: Fault| fault.renamed("request", "array_of_requests");
+        requests.iter().try_for_each(|request| handles::start(*request).map_err(among))
     }
 }
 

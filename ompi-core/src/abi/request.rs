@@ -40,7 +40,7 @@ rows! {
     fn Waitany(count: Count, array_of_requests: OutArray<usize>, index: Out<c_int>, status: StatusOut) [] => {
         // SAFETY: the array has `count` elements by the standard.
         let requests = unsafe { array_mut(array_of_requests, count, "array_of_requests")? };
-        any(handles::wait_any(requests)?, index, status)
+        any(handles::wait_any(requests).map_err(among)?, index, status)
     }
 
     /// Completes one of several requests if one is done. MPI 5.0 §3.7.5.
@@ -49,7 +49,7 @@ rows! {
     ) [] => {
         // SAFETY: the array has `count` elements by the standard.
         let requests = unsafe { array_mut(array_of_requests, count, "array_of_requests")? };
-        let found = match handles::test_any(requests)? {
+        let found = match handles::test_any(requests).map_err(among)? {
             Any::Pending => {
                 flag.set(0);
                 index.set(UNDEFINED);
@@ -67,7 +67,7 @@ rows! {
         // SAFETY: the array has `count` elements by the standard.
         let requests = unsafe { array_mut(array_of_requests, count, "array_of_requests")? };
         // SAFETY: MPI_STATUSES_IGNORE or `count` elements by the standard.
-        handles::wait_all(requests, unsafe { statuses(array_of_statuses, count) })
+        handles::wait_all(requests, unsafe { statuses(array_of_statuses, count) }).map_err(among)
     }
 
     /// Completes several requests if all are done. MPI 5.0 §3.7.5.
@@ -80,7 +80,7 @@ rows! {
         let done = handles::test_all(requests, unsafe { statuses(array_of_statuses, count) });
         // A failed operation has completed, too (MPI 5.0 §3.7.5).
         flag.set(c_int::from(*done.as_ref().unwrap_or(&true)));
-        done.map(drop)
+        done.map(drop).map_err(among)
     }
 
     /// Waits until at least one of several requests is done and completes all that are. MPI 5.0 §3.7.5.
@@ -96,7 +96,7 @@ rows! {
         // SAFETY: MPI_STATUSES_IGNORE or `incount` elements by the standard.
         let ended = handles::wait_some(requests, indices, unsafe { statuses(array_of_statuses, incount) }, &mut count);
         outcount.set(count.map_or(UNDEFINED, |count| count as c_int));
-        ended
+        ended.map_err(among)
     }
 
     /// Completes those of several requests that are done. MPI 5.0 §3.7.5.
@@ -112,7 +112,7 @@ rows! {
         // SAFETY: MPI_STATUSES_IGNORE or `incount` elements by the standard.
         let ended = handles::test_some(requests, indices, unsafe { statuses(array_of_statuses, incount) }, &mut count);
         outcount.set(count.map_or(UNDEFINED, |count| count as c_int));
-        ended
+        ended.map_err(among)
     }
 
     /// Says whether a request is complete without freeing it. MPI 5.0 §3.7.6.
@@ -132,7 +132,7 @@ rows! {
         progress::flush();
         progress::pass();
         for (place, request) in requests.iter().enumerate() {
-            if !handles::is_active(*request)? {
+            if !handles::is_active(*request).map_err(among)? {
                 continue;
             }
             active = true;
@@ -159,7 +159,7 @@ rows! {
         progress::flush();
         progress::pass();
         for request in requests {
-            let Some(status) = handles::look(*request)? else {
+            let Some(status) = handles::look(*request).map_err(among)? else {
                 flag.set(0);
                 return Ok(());
             };
@@ -185,7 +185,7 @@ rows! {
         progress::flush();
         progress::pass();
         for (place, request) in requests.iter().enumerate() {
-            if !handles::is_active(*request)? {
+            if !handles::is_active(*request).map_err(among)? {
                 continue;
             }
             active = true;
@@ -202,6 +202,11 @@ rows! {
     fn Cancel(request: Out<usize>) [] => {
         generalized::cancel(request.get()).unwrap_or_else(|| handles::cancel(request.get()))
     }
+}
+
+/// What is wrong with one of several requests is wrong with the array.
+fn among(fault: Fault) -> Fault {
+    fault.renamed("request", "array_of_requests")
 }
 
 /// What the calls for one of several requests return: index and status; MPI_UNDEFINED and the empty status if none was

@@ -79,6 +79,10 @@ pub fn create(parent: &Communicator, group: &Arc<Group>) -> Result<Option<usize>
 
 /// MPI_Comm_free: ends the handle; pending communication completes on the objects that hold the rest.
 pub fn free(handle: usize) -> Result<()> {
+    if DYNAMIC.borrow(handle).is_none() {
+        let why = format!("{handle:#x} is no communicator in force; was it freed, or never made?");
+        return Err(Fault::new(Class::Comm).argument("comm").because(why));
+    }
     // The callbacks of its attributes may still use it.
     attr::delete_all(attr::Kind::Comm, handle)?;
     if let Some(comm) = DYNAMIC.get(handle) {

@@ -84,8 +84,13 @@ pub fn subarray(
     for at in order.inner_first(dimensions) {
         let (size, part, start) = (sizes.get(at), subsizes.get(at), starts.get(at));
         if size < 1 || part < 1 || part > size || start < 0 || start > size - part {
+            let argument = match () {
+                () if size < 1 => "array_of_sizes",
+                () if part < 1 || part > size => "array_of_subsizes",
+                () => "array_of_starts",
+            };
             let what = format!("dimension {at}: {part} elements from {start} on are not inside an array of {size}");
-            return Err(wrong("array_of_starts", what));
+            return Err(wrong(argument, what));
         }
         layout = Arc::new(Layout::hvector(part as usize, 1, stride, &layout).map_err(too_large)?);
         offset = start.checked_mul(stride).and_then(|by| offset.checked_add(by)).ok_or_else(overflow)?;
@@ -117,6 +122,9 @@ pub fn darray(
     let dimensions = grid.len();
     if dimensions == 0 {
         return Err(wrong("ndims", "an array has at least one dimension".into()));
+    }
+    if size < 1 {
+        return Err(wrong("size", format!("{size} processes cannot hold an array")));
     }
     let coordinates = coordinates(size, rank, grid)?;
     let mut layout = old.layout.clone();

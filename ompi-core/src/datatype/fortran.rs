@@ -86,7 +86,12 @@ fn real_kind(p: i32, r: i32) -> Result<Option<usize>> {
 
 /// §19.1.5: calls with the same arguments return the same handle, which cannot be freed.
 fn unnamed(combiner: Combiner, arguments: &[i32], found: Option<usize>) -> Result<usize> {
-    let fault = || wrong("r", format!("no type has the precision and range {arguments:?}"));
+    // Integers have a range only; of both the precision is the one that no type has, if it alone is too much.
+    let argument = match arguments {
+        [p, _] if *p != UNDEFINED && real_kind(*p, UNDEFINED).is_ok_and(|kind| kind.is_none()) => "p",
+        _ => "r",
+    };
+    let fault = || wrong(argument, format!("no type has the precision and range {arguments:?}"));
     let named = found.and_then(get).ok_or_else(fault)?;
     let mut known = UNNAMED.lock();
     let same = |handle: &&usize| {

@@ -1,5 +1,7 @@
 //! Names people type: lists of components and the nearest name to a mistyped one.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// A selection list: `a,b` (only these, in this order) or `^a,b` (all but these).
@@ -45,6 +47,20 @@ impl<'a> Selection<'a> {
             Selection::Only(names) | Selection::Without(names) => names,
         }
     }
+}
+
+/// What is wrong with a selection that names a component which is not among `have`, as a sentence. To leave out what is
+/// not there is no mistake. `from` says where the list came from.
+pub fn stranger(framework: &str, list: &Selection<'_>, mut have: Vec<&str>, from: &str) -> Option<String> {
+    let Selection::Only(names) = list else { return None };
+    let typed = names.iter().find(|typed| !have.contains(&canonical(typed)))?;
+    have.sort_unstable();
+    let hint = nearest(canonical(typed), have.iter().copied());
+    let hint = hint.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    Some(format!(
+        "framework {framework} has no component {typed} ({from}){hint}; this library has: {}",
+        have.join(", ")
+    ))
 }
 
 /// Open MPI's older names for what exists here under another one.

@@ -160,9 +160,21 @@ pub fn each(
     }
 }
 
+impl Kind {
+    /// What is wanted instead of `text`, if it is no value of this kind.
+    pub fn check(self, text: &str) -> Result<(), String> {
+        plain(self, text).map(drop)
+    }
+}
+
 fn parse(kind: Kind, text: &'static str) -> Result<Value, String> {
+    plain(kind, text).map(|value| value.unwrap_or(Value::Text(text)))
+}
+
+/// `None` for a text, which is its own value.
+fn plain(kind: Kind, text: &str) -> Result<Option<Value>, String> {
     let trimmed = text.trim();
-    match kind {
+    let value = match kind {
         Kind::Int => number(trimmed).map(Value::Int).ok_or_else(|| String::from("a whole number is wanted")),
         Kind::Size => size(trimmed)
             .map(Value::Int)
@@ -172,12 +184,13 @@ fn parse(kind: Kind, text: &'static str) -> Result<Value, String> {
             "0" | "false" | "no" | "off" | "f" | "n" => Ok(Value::Bool(false)),
             _ => Err(String::from("true or false is wanted")),
         },
-        Kind::Text => Ok(Value::Text(text)),
+        Kind::Text => return Ok(None),
         Kind::Choice(words) => match words.iter().find(|word| **word == trimmed) {
             Some(word) => Ok(Value::Text(word)),
             None => Err(format!("one of {} is wanted", words.join(", "))),
         },
-    }
+    };
+    value.map(Some)
 }
 
 fn number(text: &str) -> Option<i64> {

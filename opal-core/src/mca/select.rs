@@ -170,29 +170,38 @@ fn check_names<C: Component + ?Sized>(
     list: &Selection<'_>,
     slice: &[&'static C],
 ) -> Result<()> {
-    for typed in list.names() {
-        let canonical = name::canonical(typed);
-        if slice.iter().any(|component| component.info().name == canonical) {
-            continue;
-        }
-        let mut have: Vec<&str> = slice.iter().map(|component| component.info().name).collect();
-        have.sort_unstable();
-        // To leave out what is not there is no mistake.
-        if matches!(list, Selection::Without(_)) {
+    let have: Vec<&str> = slice.iter().map(|component| component.info().name).collect();
+    let source = framework.selection.source();
+    if let Selection::Without(names) = list {
+        for typed in names.iter().filter(|typed| !have.contains(&name::canonical(typed))) {
             verbose!(framework, 1, "{typed} is left out but is not part of this library");
-            continue;
         }
-        let hint = name::nearest(canonical, have.iter().copied());
-        message!(
-            "framework {} has no component {typed} (from {}){}; this library has: {}",
-            framework.name,
-            framework.selection.source(),
-            hint.map(|near| alloc::format!("; did you mean {near}?")).unwrap_or_default(),
-            have.join(", ")
-        );
-        return Err(Error::Invalid);
     }
-    Ok(())
+    match name::stranger(framework.name, list, have, &alloc::format!("from {source}")) {
+        Some(sentence) => {
+            message!("{sentence}");
+            Err(Error::Invalid)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses selections that name what this library does not have, of all frameworks at once: those that select late, or
+/// never in this run, too.
+pub fn check_all(frameworks: &[&'static Framework], components: &[&'static Info]) -> Result<()> {
+    let mut sound = Ok(());
+    for framework in frameworks {
+        let own = components.iter().filter(|info| core::ptr::eq(info.framework, *framework));
+        let list = Selection::parse(framework.selection.text());
+        let source = framework.selection.source();
+        if let Some(text) =
+            name::stranger(framework.name, &list, own.map(|info| info.name).collect(), &alloc::format!("from {source}"))
+        {
+            message!("{text}");
+            sound = Err(Error::Invalid);
+        }
+    }
+    sound
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ pub fn collect() -> Vec<Assignment> {
             "HOME" => home = Some(value),
             COMMAND_LINE => command_line = value,
             _ => {
-                if let Some(param) = name.strip_prefix(PREFIX) {
+                if let Some(param) = name.strip_prefix(PREFIX).filter(|param| !param.is_empty()) {
                     environment.push((param, value));
                 }
             }
@@ -75,7 +75,7 @@ pub fn collect() -> Vec<Assignment> {
     if let Some(home) = home {
         read_file(leak(&format!("{home}/{USER_FILE}")), &mut all);
     }
-    let said_by = |name: &str| match command_line.split(',').any(|listed| listed == name) {
+    let said_by = |name: &str| match !name.is_empty() && command_line.split(',').any(|listed| listed == name) {
         true => crate::sys::COMMAND_LINE_SOURCE,
         false => Source::Environment,
     };

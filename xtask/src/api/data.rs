@@ -26,14 +26,32 @@ pub struct Function {
     pub params: Vec<Parameter>,
     /// Its part of the standard.
     pub category: String,
+    /// The plain function of which this is the twin with large counts.
+    #[serde(default)]
+    pub large_count_of: Option<String>,
     in_abi: bool,
 }
 
 /// A parameter.
 #[derive(Debug, Deserialize)]
 pub struct Parameter {
+    /// As the standard names it.
+    pub name: String,
+    /// What it means: one of the standard's own kinds.
+    pub kind: String,
+    /// `in`, `out` or `inout`.
+    pub direction: String,
     /// As the compiler sees it.
     pub c_type: String,
+    #[serde(default)]
+    length: serde_json::Value,
+}
+
+impl Parameter {
+    /// Whether it is an array, as the standard's tables say.
+    pub fn has_length(&self) -> bool {
+        !self.length.is_null()
+    }
 }
 
 /// A constant.

@@ -18,6 +18,8 @@ pub struct Row {
     pub module: String,
     /// Whether it has a body.
     pub body: bool,
+    /// Whether its result is an error code.
+    pub fails: bool,
 }
 
 /// Reads the rows of every chapter's file.
@@ -42,10 +44,10 @@ fn rows_of(text: &str, module: &str) -> Vec<Row> {
         for (head, tail) in block.split("\n    fn ").skip(1).filter_map(|row| row.split_once(" => ")) {
             let name = head.split('(').next().unwrap_or(head);
             let flags = head.rsplit_once(") [").map_or("", |(_, flags)| flags);
-            let body = tail.starts_with('{');
-            rows.push(Row { name: format!("MPI_{name}"), module: module.to_owned(), body });
+            let (body, fails) = (tail.starts_with('{'), !head.contains(") -> "));
+            rows.push(Row { name: format!("MPI_{name}"), module: module.to_owned(), body, fails });
             if flags.contains("large") {
-                rows.push(Row { name: format!("MPI_{name}_c"), module: module.to_owned(), body });
+                rows.push(Row { name: format!("MPI_{name}_c"), module: module.to_owned(), body, fails });
             }
         }
     }

@@ -115,8 +115,13 @@ pub unsafe fn typed_blocks<'a>(
     // SAFETY: the caller's promise.
     let displacements = unsafe { displacements.of(ranks, displacements_name)? };
     // SAFETY: the caller's promise.
-    for datatype in unsafe { array(datatypes, ranks, types_name)? } {
-        room.push(committed(*datatype).map_err(|fault| fault.argument(types_name))?);
+    for (rank, datatype) in unsafe { array(datatypes, ranks, types_name)? }.iter().enumerate() {
+        let datatype = committed(*datatype).map_err(|fault| fault.argument(types_name))?;
+        // As for `data`, with a displacement in bytes: MPI_BOTTOM and a displacement may name data anywhere.
+        if displacements.get(rank) == 0 {
+            data(at, counts.count(rank), datatype, buffer)?;
+        }
+        room.push(datatype);
     }
     Ok(TypedBlocks { at, counts, displacements, datatypes: room })
 }

@@ -22,9 +22,19 @@ pub fn show(facts: &Facts, wish: &Wish, out: &mut dyn Write) -> Result<(), Stop>
 
 /// Writes the array of all parameters without values: what mpirun checks `--mca` against.
 pub fn table(facts: &Facts, out: &mut dyn Write) -> Result<(), Stop> {
-    let all: Json = facts.params.iter().map(row).collect();
+    let all: Json = facts.params.iter().map(|this| with_components(this, facts)).collect();
     writeln!(out, "{all:#}")?;
     Ok(())
+}
+
+/// What a selection list may name.
+fn with_components(this: &Row, facts: &Facts) -> Json {
+    let mut object = row(this);
+    let family = facts.frameworks.iter().find(|family| family.framework.name == this.name);
+    if let Some(family) = family {
+        object["components"] = family.components.iter().map(|info| json!(info.name)).collect();
+    }
+    object
 }
 
 fn framework(family: &Family) -> Json {

@@ -82,7 +82,8 @@ pub fn receive(socket: &OwnedFd) -> Result<Received> {
     }
 }
 
-fn encode(message: Message) -> [u8; BYTES] {
+/// As one packet.
+pub fn encode(message: Message) -> [u8; BYTES] {
     let (kind, first, second) = match message {
         Message::Started(rank, pid) => (1, rank, pid),
         Message::NotStarted(rank, errno) => (2, rank, errno),
@@ -97,7 +98,8 @@ fn encode(message: Message) -> [u8; BYTES] {
     bytes
 }
 
-fn decode(bytes: &[u8]) -> Option<Message> {
+/// A packet of the other side's; `None` if it follows no format.
+pub fn decode(bytes: &[u8]) -> Option<Message> {
     let bytes: &[u8; BYTES] = bytes.try_into().ok()?;
     let mut fields = bytes.chunks_exact(4).map(|field| u32::from_le_bytes([field[0], field[1], field[2], field[3]]));
     let (kind, first, second) = (fields.next()?, fields.next()?, fields.next()?);

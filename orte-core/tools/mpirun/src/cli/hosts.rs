@@ -27,7 +27,7 @@ pub fn slots(hosts: &[String], files: &[PathBuf]) -> Result<Option<u32>, Refusal
 }
 
 /// `name slots=N max_slots=N # comment`, or MPICH's `name:N`.
-fn of_line(line: &str, from: &str) -> Result<Option<u32>, Refusal> {
+pub fn of_line(line: &str, from: &str) -> Result<Option<u32>, Refusal> {
     let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
     let Some(word) = words.next() else { return Ok(None) };
     let (name, after_colon) = part(word);

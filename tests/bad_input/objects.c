@@ -1,0 +1,376 @@
+/*
+ * The objects that calls get as right arguments. Made anew for each call that uses one up; whatever is left is freed
+ * after the call, when errors return: freeing what was freed already is an error that says so.
+ */
+#include "bad_input.h"
+
+struct objects live, stale;
+char room[1 << 16], too_long[8192];
+int alive, attached;
+
+#define FRESH 256
+
+static struct {
+    MPI_Comm comm[FRESH];
+    MPI_Datatype datatype[FRESH];
+    MPI_Group group[FRESH];
+    MPI_Op op[FRESH];
+    MPI_Info info[FRESH];
+    MPI_Errhandler errhandler[FRESH];
+    MPI_Request request[FRESH];
+    MPI_Session session[FRESH];
+    MPI_Win win[FRESH];
+    MPI_File file[FRESH];
+    int comms, datatypes, groups, ops, infos, errhandlers, requests, sessions, wins, files;
+} fresh;
+
+/* Remembers a handle and returns it. */
+#define KEEP(kind, handle) (fresh.kind[fresh.kind##s++ % FRESH] = (handle))
+
+int works(const char *name)
+{
+    for (const struct function *function = functions; function->name; function++)
+        if (!strcmp(function->name, name))
+            return function->state == WORKS;
+    return 0;
+}
+
+void *good_buffer(void)
+{
+    static char buffers[16][4096];
+    static unsigned next;
+    return buffers[next++ % 16];
+}
+
+MPI_Comm fresh_comm(void)
+{
+    MPI_Comm comm = MPI_COMM_NULL;
+    if (!alive)
+        return 0;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return KEEP(comm, comm);
+}
+
+MPI_Datatype fresh_datatype(void)
+{
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    if (!alive)
+        return 0;
+    MPI_Type_contiguous(2, MPI_INT, &datatype);
+    MPI_Type_commit(&datatype);
+    return KEEP(datatype, datatype);
+}
+
+MPI_Group fresh_group(void)
+{
+    MPI_Group group = MPI_GROUP_NULL;
+    if (!alive)
+        return 0;
+    MPI_Comm_group(MPI_COMM_SELF, &group);
+    return KEEP(group, group);
+}
+
+MPI_Op fresh_op(void)
+{
+    MPI_Op op = MPI_OP_NULL;
+    if (!alive)
+        return 0;
+    MPI_Op_create(user_op, 1, &op);
+    return KEEP(op, op);
+}
+
+MPI_Info fresh_info(void)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "key", "value");
+    return KEEP(info, info);
+}
+
+MPI_Errhandler fresh_errhandler(void)
+{
+    MPI_Errhandler errhandler = MPI_ERRHANDLER_NULL;
+    /* Of all kinds of error handlers this one may be made before MPI_Init, if at all. */
+    if (works("MPI_Session_create_errhandler"))
+        MPI_Session_create_errhandler(user_session_errors, &errhandler);
+    if (errhandler == MPI_ERRHANDLER_NULL && alive)
+        MPI_Comm_create_errhandler(user_errors, &errhandler);
+    /* A predefined one may be freed, too, without effect: MPI_Comm_get_errhandler gives it and section 9.3.4 asks for it. */
+    if (errhandler == MPI_ERRHANDLER_NULL)
+        return MPI_ERRORS_RETURN;
+    return KEEP(errhandler, errhandler);
+}
+
+MPI_Request fresh_request(void)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (!alive)
+        return 0;
+    MPI_Isend(room, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_SELF, &request);
+    return KEEP(request, request);
+}
+
+MPI_Request fresh_persistent(void)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (!alive)
+        return 0;
+    MPI_Send_init(room, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_SELF, &request);
+    return KEEP(request, request);
+}
+
+MPI_Request fresh_generalized(void)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (!alive)
+        return 0;
+    MPI_Grequest_start(user_query, user_free, user_cancel, room, &request);
+    return KEEP(request, request);
+}
+
+MPI_Session fresh_session(void)
+{
+    MPI_Session session = MPI_SESSION_NULL;
+    if (works("MPI_Session_init"))
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    return KEEP(session, session);
+}
+
+MPI_Win fresh_win(void)
+{
+    MPI_Win win = MPI_WIN_NULL;
+    if (!alive)
+        return 0;
+    MPI_Win_create(room, sizeof room, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win);
+    return KEEP(win, win);
+}
+
+MPI_File fresh_file(void)
+{
+    MPI_File file = MPI_FILE_NULL;
+    if (!alive)
+        return 0;
+    MPI_File_open(MPI_COMM_SELF, "bad_input.data", MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &file);
+    return KEEP(file, file);
+}
+
+int fresh_comm_keyval(void)
+{
+    int keyval = MPI_KEYVAL_INVALID;
+    if (!alive)
+        return keyval;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
+    return keyval;
+}
+
+int fresh_type_keyval(void)
+{
+    int keyval = MPI_KEYVAL_INVALID;
+    if (!alive)
+        return keyval;
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &keyval, NULL);
+    return keyval;
+}
+
+int fresh_win_keyval(void)
+{
+    int keyval = MPI_KEYVAL_INVALID;
+    if (!alive)
+        return keyval;
+    MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &keyval, NULL);
+    return keyval;
+}
+
+int fresh_error_class(void)
+{
+    int class = MPI_SUCCESS;
+    MPI_Add_error_class(&class);
+    return class;
+}
+
+int fresh_error_code(void)
+{
+    int code = MPI_SUCCESS;
+    MPI_Add_error_code(fresh_error_class(), &code);
+    return code;
+}
+
+void drop_comm(MPI_Comm comm)
+{
+    MPI_Comm_free(&comm);
+}
+
+void drop_datatype(MPI_Datatype datatype)
+{
+    MPI_Type_free(&datatype);
+}
+
+void drop_group(MPI_Group group)
+{
+    MPI_Group_free(&group);
+}
+
+void drop_op(MPI_Op op)
+{
+    MPI_Op_free(&op);
+}
+
+void drop_info(MPI_Info info)
+{
+    MPI_Info_free(&info);
+}
+
+void drop_errhandler(MPI_Errhandler errhandler)
+{
+    MPI_Errhandler_free(&errhandler);
+}
+
+void drop_request(MPI_Request request)
+{
+    MPI_Grequest_complete(request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    /* A persistent one is inactive now and still there. */
+    MPI_Request_free(&request);
+}
+
+void drop_session(MPI_Session session)
+{
+    MPI_Session_finalize(&session);
+}
+
+void drop_win(MPI_Win win)
+{
+    MPI_Win_free(&win);
+}
+
+void drop_file(MPI_File file)
+{
+    MPI_File_close(&file);
+}
+
+#define DROP(kind)                                                                                                        \
+    while (fresh.kind##s > 0)                                                                                             \
+        drop_##kind(fresh.kind[--fresh.kind##s % FRESH])
+
+void drop_fresh(void)
+{
+    DROP(request);
+    DROP(file);
+    DROP(win);
+    DROP(datatype);
+    DROP(op);
+    DROP(info);
+    DROP(errhandler);
+    DROP(comm);
+    DROP(group);
+    DROP(session);
+}
+
+void attach_buffer(void)
+{
+    static char buffer[4096];
+    if (!attached && alive)
+        attached = MPI_Comm_attach_buffer(live.comm, buffer, sizeof buffer) == MPI_SUCCESS;
+}
+
+void detach_buffers(void)
+{
+    void *at;
+    int size;
+    if (!alive)
+        return;
+    MPI_Comm_detach_buffer(live.comm, &at, &size);
+    MPI_Buffer_detach(&at, &size);
+    attached = 0;
+}
+
+/* Again before each case: after some hundred others a slot's generation comes round. */
+void make_stale(void)
+{
+    stale.comm = fresh_comm();
+    stale.datatype = fresh_datatype();
+    stale.group = fresh_group();
+    stale.op = fresh_op();
+    stale.info = fresh_info();
+    stale.errhandler = fresh_errhandler();
+    stale.request = fresh_persistent();
+    stale.session = fresh_session();
+    stale.win = fresh_win();
+    stale.file = fresh_file();
+    int keyval = stale.comm_keyval = fresh_comm_keyval();
+    MPI_Comm_free_keyval(&keyval);
+    drop_fresh();
+}
+
+/* What may be made at any time. */
+void make_info(void)
+{
+    memset(too_long, 'x', sizeof too_long - 1);
+    live.info = fresh_info();
+    live.session = fresh_session();
+    fresh.infos = fresh.sessions = 0;
+}
+
+void make_live(void)
+{
+    live.comm = fresh_comm();
+    live.datatype = fresh_datatype();
+    live.group = fresh_group();
+    live.op = fresh_op();
+    live.errhandler = fresh_errhandler();
+    live.win = fresh_win();
+    live.file = fresh_file();
+    live.comm_keyval = fresh_comm_keyval();
+    live.type_keyval = fresh_type_keyval();
+    memset(&fresh, 0, sizeof fresh);
+}
+
+void user_errors(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+}
+
+void user_session_errors(MPI_Session *session, int *code, ...)
+{
+    (void)session, (void)code;
+}
+
+void user_win_errors(MPI_Win *win, int *code, ...)
+{
+    (void)win, (void)code;
+}
+
+void user_file_errors(MPI_File *file, int *code, ...)
+{
+    (void)file, (void)code;
+}
+
+void user_op(void *in, void *inout, int *length, MPI_Datatype *datatype)
+{
+    (void)in, (void)inout, (void)length, (void)datatype;
+}
+
+void user_op_c(void *in, void *inout, MPI_Count *length, MPI_Datatype *datatype)
+{
+    (void)in, (void)inout, (void)length, (void)datatype;
+}
+
+int user_query(void *extra, MPI_Status *status)
+{
+    (void)extra;
+    return MPI_Status_set_elements(status, MPI_INT, 0);
+}
+
+int user_free(void *extra)
+{
+    (void)extra;
+    return MPI_SUCCESS;
+}
+
+int user_cancel(void *extra, int complete)
+{
+    (void)extra, (void)complete;
+    return MPI_SUCCESS;
+}

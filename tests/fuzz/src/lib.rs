@@ -1,0 +1,125 @@
+//! A fuzz target per decoder as a plain test: its corpus, and thousands of mutations of it from a seed.
+//!
+//! Decoders that are private to their crate are compiled here once more from their own files, so that no crate opens up
+//! for its tests.
+extern crate alloc;
+
+/// btl/tcp: frames and published addresses.
+#[path = "../../../components/btl/tcp/src/wire.rs"]
+#[allow(dead_code, missing_docs)]
+pub mod wire;
+
+/// btl/tcp: the handshake.
+#[path = "../../../components/btl/tcp/src/handshake.rs"]
+#[allow(dead_code, missing_docs)]
+pub mod handshake;
+
+/// btl/sm: the address of an inbox.
+#[path = "../../../components/btl/sm/src/wire.rs"]
+#[allow(dead_code, missing_docs)]
+pub mod sm_wire;
+
+/// Layer 3: what a process publishes.
+#[path = "../../../ompi-core/src/addresses.rs"]
+pub mod addresses;
+
+/// mpirun: what it and its keeper say to each other.
+#[path = "../../../orte-core/tools/mpirun/src/wire.rs"]
+pub mod control;
+
+/// mpirun: hosts and files of hosts.
+#[path = "../../../orte-core/tools/mpirun/src/cli/hosts.rs"]
+pub mod hosts;
+
+/// As mpirun's own, for `hosts`.
+#[derive(Debug)]
+pub struct Refusal {
+    /// Exit status.
+    pub status: u8,
+    /// What was wrong.
+    pub sentence: String,
+}
+
+impl Refusal {
+    /// The command line is wrong.
+    pub fn usage(sentence: impl Into<String>) -> Refusal {
+        Refusal { status: 2, sentence: sentence.into() }
+    }
+}
+
+/// Random bytes from a seed.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The same numbers for the same seed.
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// The next number.
+    pub fn draw(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// Below `end`, which is not 0.
+    pub fn below(&mut self, end: usize) -> usize {
+        ((self.draw() >> 16) % end as u64) as usize
+    }
+}
+
+/// Gives `target` every entry of the corpus, every prefix of it, and `rounds` mutations: bytes changed, taken out, put
+/// in, fields set to extreme numbers. A panic says the seed and the bytes that caused it.
+pub fn fuzz(corpus: &[&[u8]], rounds: u64, target: impl Fn(&[u8])) {
+    for entry in corpus {
+        (0..=entry.len()).for_each(|end| target(&entry[..end]));
+    }
+    for round in 0..rounds {
+        let bytes = mutated(corpus, round);
+        let guard = Says(round, &bytes);
+        target(&bytes);
+        core::mem::forget(guard);
+    }
+}
+
+fn mutated(corpus: &[&[u8]], round: u64) -> Vec<u8> {
+    let mut random = Random::new(round + 1);
+    let mut bytes = match random.below(8) {
+        0 => (0..random.below(300)).map(|_| random.draw() as u8).collect(),
+        _ => corpus[random.below(corpus.len())].to_vec(),
+    };
+    for _ in 0..=random.below(4) {
+        let at = random.below(bytes.len() + 1);
+        match random.below(5) {
+            0 => bytes.insert(at, random.draw() as u8),
+            1 => bytes.truncate(at),
+            2 => bytes.extend_from_within(at..),
+            3 => EXTREMES[random.below(EXTREMES.len())].iter().zip(&mut bytes[at..]).for_each(|(to, byte)| *byte = *to),
+            _ => bytes.get_mut(at).into_iter().for_each(|byte| *byte ^= 1 << random.below(8)),
+        }
+    }
+    bytes
+}
+
+/// Lengths and counts that decoders believe at their peril.
+const EXTREMES: &[&[u8]] = &[
+    &[0xff; 4],
+    &[0xff; 8],
+    &[0; 8],
+    &[0xff, 0xff, 0xff, 0x7f],
+    &[0, 0, 0, 0x80],
+    &[0, 0, 0, 0, 0, 0, 0, 0x80],
+    &[0, 0x10, 0, 0],
+];
+
+/// Dropped only while a target panics.
+struct Says<'a>(u64, &'a [u8]);
+
+impl Drop for Says<'_> {
+    fn drop(&mut self) {
+        eprintln!("round {} with these bytes: {:?}", self.0, self.1);
+    }
+}

@@ -1,0 +1,235 @@
+//! No decoder panics, believes a length that is not there, or takes for its own format what is none.
+
+use opal_core::framework::btl::Realm;
+use opal_core::mca::name::Selection;
+use opal_core::mca::source::{self, Source};
+use opal_core::sync::AtomicU32;
+use orte_core::environment::Contract;
+use orte_core::segment::layout::HEADER_BYTES;
+use orte_core::segment::{Control, Layout, Shared};
+use std::cell::Cell;
+use std::net::IpAddr;
+use test_fuzz::{Random, addresses, control, fuzz, handshake, hosts, sm_wire, wire};
+
+opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd];
+
+const ROUNDS: u64 = 50_000;
+
+#[test]
+fn tcp_frames() {
+    let frame = wire::Header { kind: 1, bytes: 4096, head: 0x0123_4567_89ab_cdef }.encode();
+    let sound = Cell::new(0);
+    fuzz(&[&frame], ROUNDS, |bytes| {
+        let Some(first) = bytes.first_chunk() else { return };
+        if let Ok(header) = wire::Header::parse(first) {
+            sound.set(sound.get() + 1);
+            assert!(header.bytes <= wire::PAYLOAD_MAX);
+            assert_eq!(header.encode(), *first);
+        }
+    });
+    assert!(sound.get() > 100, "mutations must not all be refused at the first byte");
+}
+
+#[test]
+fn tcp_published_addresses() {
+    let entry = |address: IpAddr| wire::Entry {
+        interface: 1,
+        address,
+        prefix: 24,
+        loopback: false,
+        port: 4711,
+        mbps: 10_000,
+        realm: 7,
+        network: 9,
+    };
+    let mut bytes = Vec::new();
+    entry("10.1.2.3".parse().unwrap()).push(&mut bytes);
+    entry("fe80::1".parse().unwrap()).push(&mut bytes);
+    fuzz(&[&bytes], ROUNDS, |bytes| {
+        let _ = wire::wire_id_of(bytes);
+        if let Some(entries) = wire::entries(bytes) {
+            assert_eq!(entries.len() * wire::ENTRY_BYTES, bytes.len());
+            assert!(entries.iter().all(|entry| entry.prefix <= 128));
+        }
+    });
+}
+
+#[test]
+fn tcp_handshakes() {
+    let realm = Realm { number: 77, index: 1, size: 4, secret: [5; 32] };
+    let names = handshake::Names { from: 0, to: 1, from_interface: 0, to_interface: 1 };
+    let (mine, theirs) = ([1; 32], [2; 32]);
+    let hello = handshake::hello(&realm, names, &mine);
+    let answer = handshake::answer(&realm, &hello, &theirs);
+    let proof = handshake::answered(&realm, &hello, &answer).expect("an answer of this job");
+    assert!(handshake::is_proved(&realm, &hello, &theirs, &proof));
+    fuzz(&[&hello], ROUNDS, |bytes| {
+        let Some(first) = bytes.first_chunk() else { return };
+        if let Ok(names) = handshake::greeted(&realm, first) {
+            assert!(names.from < realm.size && names.from != realm.index && names.to == realm.index);
+        }
+    });
+    fuzz(&[&answer], ROUNDS / 10, |bytes| {
+        let Some(first) = bytes.first_chunk() else { return };
+        assert_eq!(handshake::answered(&realm, &hello, first).is_some(), *first == answer);
+    });
+    fuzz(&[&proof], ROUNDS / 10, |bytes| {
+        assert_eq!(handshake::is_proved(&realm, &hello, &theirs, bytes), bytes == proof);
+    });
+}
+
+#[test]
+fn sm_addresses() {
+    let address = sm_wire::Address {
+        wire_id: sm_wire::WIRE_ID,
+        registered: true,
+        local_rank: 1,
+        local_size: 2,
+        inbox: [3; 24],
+        cores: [1, 2, 3, 4],
+        door: core::array::from_fn(|at| at as u8),
+        network: 7,
+    };
+    let bytes = address.to_bytes();
+    fuzz(&[&bytes], ROUNDS, |bytes| {
+        let _ = sm_wire::Address::wire_id_of(bytes);
+        assert!(sm_wire::Address::parse(bytes).is_none_or(|address| address.to_bytes().len() == bytes.len()));
+    });
+}
+
+#[test]
+fn published_transports() {
+    let mut bytes = Vec::new();
+    addresses::push(&mut bytes, "self", &[]);
+    addresses::push(&mut bytes, "sm", &[7; 72]);
+    addresses::push(&mut bytes, "tcp", &[8; 96]);
+    fuzz(&[&bytes], ROUNDS, |bytes| {
+        let (mut rest, mut taken) = (bytes, 0);
+        while let Some((name, address)) = addresses::pop(&mut rest) {
+            taken += 3 + name.len() + address.len();
+        }
+        assert_eq!(taken + rest.len(), bytes.len());
+    });
+}
+
+#[test]
+fn messages_of_the_keeper() {
+    let all = [
+        control::Message::Started(3, 4711),
+        control::Message::NotStarted(0, 2),
+        control::Message::Ended(9, 0x8b),
+        control::Message::Signal(15, 1),
+        control::Message::Finish,
+    ];
+    let packets = all.map(control::encode);
+    let corpus: Vec<&[u8]> = packets.iter().map(|packet| &packet[..]).collect();
+    fuzz(&corpus, ROUNDS, |bytes| {
+        if let Some(message) = control::decode(bytes) {
+            assert_eq!(control::decode(&control::encode(message)), Some(message));
+            assert_eq!(bytes.len(), packets[0].len());
+        }
+    });
+}
+
+#[test]
+fn headers_of_segments() {
+    let layout = Layout::new(0xabcd, 5).unwrap();
+    let header = layout.encode();
+    fuzz(&[&header], ROUNDS, |bytes| {
+        for file_bytes in [layout.bytes, 0, u64::MAX] {
+            if let Ok(layout) = Layout::new_checked(bytes, file_bytes) {
+                assert!(bytes.len() >= HEADER_BYTES && layout.bytes <= file_bytes);
+                let last = layout.record(layout.ranks - 1).unwrap() as u64;
+                assert!(last < layout.bytes && layout.record(layout.ranks).is_none());
+            }
+        }
+    });
+}
+
+struct Words(Vec<AtomicU32>);
+
+impl Shared for Words {
+    fn bytes(&self) -> usize {
+        self.0.len() * 4
+    }
+    fn word(&self, offset: usize) -> &AtomicU32 {
+        &self.0[offset / 4]
+    }
+    fn sleep(&self, _offset: usize, _seen: u32, _timeout_us: u64) {}
+    fn wake(&self, _offset: usize) {}
+}
+
+/// Whatever a process wrote into the control part, nobody reads behind it or waits for ever.
+#[test]
+fn records_of_segments() {
+    let layout = Layout::new(7, 3).unwrap();
+    for round in 0..2000 {
+        let mut random = Random::new(round + 1);
+        let words = (0..layout.control_bytes() / 4).map(|_| match random.below(4) {
+            0 => AtomicU32::new(random.draw() as u32),
+            1 => AtomicU32::new(u32::MAX),
+            _ => AtomicU32::new(random.below(6) as u32),
+        });
+        let control = Control::new(layout, Words(words.collect())).unwrap();
+        for rank in [0, 1, 2, 3, u32::MAX] {
+            let _ = (control.lookup(rank, 0), control.state(rank), control.aborted(rank));
+        }
+        let _ = (control.lost(), control.epoch(), control.aborts());
+    }
+}
+
+#[test]
+fn what_mpirun_leaves_in_the_environment() {
+    let good: &[u8] = b"2 4 2 4 8 1 feed 200";
+    fuzz(&[good, b"4294967296 -1 0x10 4 8 1 g 9999999999999999999"], ROUNDS, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let words: Vec<&str> = text.split(' ').collect();
+        let next = Cell::new(0);
+        let decoded = Contract::decode(|_name| {
+            next.set(next.get() + 1);
+            words.get(next.get() - 1).copied()
+        });
+        match decoded {
+            Ok(Some(contract)) => assert!(contract.rank < contract.size && contract.local_rank < contract.local_size),
+            Ok(None) => {}
+            Err(sentence) => assert!(!sentence.is_empty()),
+        }
+    });
+}
+
+#[test]
+fn parameter_files_and_values() {
+    let file: &[u8] =
+        b"# comment\nbtl = sm,self\nbtl_sm_eager_limit=4096 # why\nverbose\n = 7\nbtl_base_verbose = -1\n";
+    fuzz(&[file, b"btl = ^tcp\n", "\u{fc}ml\u{e4}ut = \u{1f600}\n".as_bytes()], ROUNDS / 50, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let mut said = Vec::new();
+        source::parse_file("fuzz.conf", &text, &mut said);
+        assert!(said.len() <= text.lines().count());
+        for assignment in &said {
+            assert!(
+                matches!(assignment.source, Source::File("fuzz.conf", line) if line as usize <= text.lines().count())
+            );
+            let selection = Selection::parse(assignment.value);
+            let _ = selection.wants("sm");
+        }
+        // A bad value is a sentence that names the parameter.
+        for problem in source::apply(opal_core::framework::ALL, &[], &said) {
+            assert!(!problem.text.is_empty());
+        }
+    });
+}
+
+#[test]
+fn files_of_hosts() {
+    let corpus: [&[u8]; 4] = [b"localhost slots=4 max_slots=8 # here", b"localhost:3", b"::1 slots=*", b"node7 cpu=2"];
+    fuzz(&corpus, ROUNDS / 5, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        for line in text.lines() {
+            match hosts::of_line(line, "a file, line 1") {
+                Ok(_) => {}
+                Err(refusal) => assert!(refusal.status == 2 && refusal.sentence.contains("a file, line 1")),
+            }
+        }
+    });
+}
