@@ -28,8 +28,9 @@ pub trait Bell: Sync {
     /// From now on who has something for this process rings, by `how`. Returns a ticket for `sleep`.
     fn arm(&self, how: Ring) -> u32;
 
-    /// Sleeps until somebody rang after the `arm` by [`Ring::Futex`] that gave the ticket, at most this long.
-    fn sleep(&self, ticket: u32, at_most_us: u64);
+    /// Sleeps until somebody rang after the `arm` by [`Ring::Futex`] that gave the ticket, at most this long; returns
+    /// whether it was less.
+    fn sleep(&self, ticket: u32, at_most_us: u64) -> bool;
 
     /// Nobody needs to ring any more; returns whether somebody did.
     fn disarm(&self) -> bool;
@@ -242,12 +243,10 @@ fn sleep_on_bell(bell: &dyn Bell, deaf: bool) {
     let ticket = bell.arm(Ring::Futex);
     let slice = slice_us(sys::membarrier() && !deaf);
     let slept = progress::pass() == 0;
-    if slept {
-        bell.sleep(ticket, slice);
-    }
+    let woken = slept && bell.sleep(ticket, slice);
     let rung = bell.disarm();
     if slept {
-        count(rung, rung);
+        count(rung, woken && rung);
     }
 }
 

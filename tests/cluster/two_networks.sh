@@ -49,8 +49,9 @@ sent() { # bytes that left on an interface
 }
 
 run() { # parameters of mpirun; the second rank is in the other network
+    # Both hosts are one machine: without single copies, which cross no wire.
     # shellcheck disable=SC2016
-    timeout 120 "$dist/bin/mpirun" -n 2 --mca btl tcp,self "$@" sh -c '
+    timeout 120 "$dist/bin/mpirun" -n 2 --mca btl tcp,self --mca smsc ^cma "$@" sh -c '
         [ "$OMPI_COMM_WORLD_RANK" = 0 ] && exec "$0" "$2" "$3"
         exec ip netns exec "$1" "$0" "$2" "$3"' "$work/two_pairs" "$space" "$bytes" "$times" >"$work/out" 2>"$work/said"
 }

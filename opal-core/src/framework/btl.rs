@@ -285,7 +285,7 @@ pub trait Module: Sync {
 mod called;
 mod landing;
 pub use called::Called;
-pub use landing::{Arriving, Landing, PREFIX_BYTES_MAX, landing, register_landing};
+pub use landing::{Arriving, Landing, PREFIX_BYTES_MAX, Take, landing, register_landing};
 
 /// A transport that may run.
 pub trait Component: mca::Component {

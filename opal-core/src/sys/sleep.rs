@@ -27,14 +27,16 @@ mod hosted {
         unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0, 0) == 0 }
     }
 
-    /// Sleeps while `word` holds `value`, at most this long; the word may lie in memory shared by processes.
-    pub fn futex_wait(word: &AtomicU32, value: u32, at_most_us: u64) {
+    /// Sleeps while `word` holds `value`, at most this long; returns whether it was less. The word may lie in memory
+    /// shared by processes.
+    pub fn futex_wait(word: &AtomicU32, value: u32, at_most_us: u64) -> bool {
         let timeout = rustix::time::Timespec {
             tv_sec: (at_most_us / 1_000_000) as i64,
             tv_nsec: (at_most_us % 1_000_000 * 1000) as _,
         };
         // Every outcome (woken, value changed, interrupted, too late) means: look again.
-        let _ = futex::wait(plain(word), futex::Flags::empty(), value, Some(&timeout));
+        let woken = futex::wait(plain(word), futex::Flags::empty(), value, Some(&timeout));
+        woken != Err(rustix::io::Errno::TIMEDOUT)
     }
 
     /// Wakes whoever sleeps on `word`.
@@ -80,11 +82,12 @@ mod bare {
     }
 
     /// Polls the word instead of sleeping.
-    pub fn futex_wait(word: &AtomicU32, value: u32, at_most_us: u64) {
+    pub fn futex_wait(word: &AtomicU32, value: u32, at_most_us: u64) -> bool {
         let end = crate::sys::monotonic_ns() + at_most_us * 1000;
         while word.load(crate::sync::Ordering::Relaxed) == value && crate::sys::monotonic_ns() < end {
             core::hint::spin_loop();
         }
+        word.load(crate::sync::Ordering::Relaxed) != value
     }
 
     /// The other side polls.

@@ -102,8 +102,8 @@ impl Bell for Inbox {
         ticket
     }
 
-    fn sleep(&self, ticket: u32, at_most_us: u64) {
-        sys::futex_wait(self.bell(), ticket, at_most_us);
+    fn sleep(&self, ticket: u32, at_most_us: u64) -> bool {
+        sys::futex_wait(self.bell(), ticket, at_most_us)
     }
 
     fn disarm(&self) -> bool {

@@ -7,7 +7,7 @@ use crate::wire::{self, Envelope};
 use ompi_core::framework::pml;
 use ompi_core::request;
 use ompi_core::status::Status;
-use opal_core::framework::btl::{Arriving, Landing};
+use opal_core::framework::btl::{Arriving, Landing, Take};
 use opal_core::mem::Foreign;
 use opal_core::verbose;
 
@@ -93,7 +93,7 @@ pub fn shared(process: u32, head: u64, payload: Foreign<'_>) {
 /// Where parts of long sends belong.
 pub const FRAGMENTS: Landing = Landing { prefix_bytes: wire::PREFIX_BYTES, place, landed };
 
-fn place(part: Arriving<'_>, take: &mut dyn FnMut(&mut [u8])) -> bool {
+fn place(part: Arriving<'_>, take: Take<'_>) -> bool {
     wire::parse_prefix(Foreign::of(part.prefix))
         .is_some_and(|(offset, _)| STATE.lock().place(part.peer, part.head, offset, part.done..part.bytes, take))
 }

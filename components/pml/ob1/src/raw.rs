@@ -14,7 +14,7 @@ use ompi_core::framework::pml::{Lane, Matched, Mode, Module};
 use ompi_core::request::{self, Request};
 use ompi_core::status::{PROC_NULL, Status};
 use opal_core::datatype::Convertor;
-use opal_core::framework::btl::{AmId, Full};
+use opal_core::framework::btl::{AmId, Full, Take};
 use opal_core::framework::{memcpy, smsc};
 use opal_core::mem::Foreign;
 use opal_core::progress;
@@ -117,7 +117,7 @@ impl Place {
     }
 
     /// Calls `take` with the part of it, if it is one run; the caller has checked that it is within.
-    pub fn with_run(&mut self, offset: usize, bytes: usize, take: &mut dyn FnMut(&mut [u8])) -> bool {
+    pub fn with_run(&mut self, offset: usize, bytes: usize, take: Take<'_>) -> bool {
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
         if self.convertor.is_some() || bytes == 0 {
             return false;

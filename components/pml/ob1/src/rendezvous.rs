@@ -14,7 +14,7 @@ use core::ops::Range;
 use ompi_core::error::Class;
 use ompi_core::request::{self, Id};
 use ompi_core::status::Status;
-use opal_core::framework::btl::Full;
+use opal_core::framework::btl::{Full, Take};
 use opal_core::mem::Foreign;
 
 /// Something that takes more than one message.
@@ -136,14 +136,7 @@ impl State {
     }
 
     /// Calls `take` with the place for what is missing of a part of a long message, if that is one run.
-    pub fn place(
-        &mut self,
-        process: u32,
-        cookie: u64,
-        offset: u64,
-        part: Range<usize>,
-        take: &mut dyn FnMut(&mut [u8]),
-    ) -> bool {
+    pub fn place(&mut self, process: u32, cookie: u64, offset: u64, part: Range<usize>, take: Take<'_>) -> bool {
         let Some((_, offset, place)) = self.room_for(process, cookie, offset, part.end) else { return false };
         place.with_run(offset + part.start, part.len(), take)
     }

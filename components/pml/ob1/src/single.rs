@@ -110,7 +110,7 @@ pub fn copy_next() -> usize {
 /// Whether a receive of `wanted` bytes can be made in a single copy: by which link, and to where.
 pub fn reachable(process: u32, place: &Place, wanted: usize) -> Option<(&'static Link, Run)> {
     let link = link::existing(process)?;
-    let way = link.copier.filter(|way| wanted >= way.module.caps().min_bytes)?;
+    link.copier.filter(|way| wanted >= way.module.caps().min_bytes)?;
     Some((link, place.run()?))
 }
 

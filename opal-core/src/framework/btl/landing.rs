@@ -15,10 +15,13 @@ pub struct Landing {
     pub prefix_bytes: usize,
     /// Calls `take` once, during this call, with the place for what is still missing of a payload; `false`, without the
     /// call, if there is none or none any more. Nobody else touches the place during the call.
-    pub place: fn(Arriving<'_>, take: &mut dyn FnMut(&mut [u8])) -> bool,
+    pub place: fn(Arriving<'_>, take: Take<'_>) -> bool,
     /// All of a payload is where it belongs.
     pub landed: fn(Arriving<'_>),
 }
+
+/// What is done with a place.
+pub type Take<'a> = &'a mut dyn FnMut(&mut [u8]);
 
 /// A payload that arrives piece by piece.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use crate::wire::{HEADER_BYTES, Header};
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use opal_core::framework::btl::{self, Arriving, Landing};
+use opal_core::framework::btl::{self, Arriving, Landing, Take};
 use rustix::fd::OwnedFd;
 use rustix::net;
 use std::println;
@@ -46,7 +46,7 @@ fn number(arriving: &Arriving<'_>) -> u64 {
     u64::from_le_bytes(arriving.prefix.try_into().unwrap())
 }
 
-fn place(arriving: Arriving<'_>, take: &mut dyn FnMut(&mut [u8])) -> bool {
+fn place(arriving: Arriving<'_>, take: Take<'_>) -> bool {
     let (number, mut places) = (number(&arriving), PLACES.lock().unwrap());
     let places = places.as_mut().unwrap();
     let gone = match places.fates[&number] {
