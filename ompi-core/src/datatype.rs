@@ -182,6 +182,19 @@ pub fn get(handle: usize) -> Option<Arc<Datatype>> {
     }
 }
 
+/// A reference of one's own to a datatype that has a handle in force. `None` for predefined types, which never end, and
+/// for those without a handle.
+pub fn keep(datatype: &Datatype) -> Option<Arc<Datatype>> {
+    if datatype.is_predefined() {
+        return None;
+    }
+    let same = |found: &Arc<Datatype>| core::ptr::eq(&**found, datatype);
+    // The handle that it remembers may have been freed while another one is in force.
+    get(datatype.handle.load(Ordering::Relaxed))
+        .filter(same)
+        .or_else(|| get(DYNAMIC.search(|found| core::ptr::eq(found, datatype))?.0))
+}
+
 /// A handle for a datatype: the standard's for a predefined one, else a new one, which is independent of others that it
 /// has (MPI_Type_get_contents returns such).
 pub fn register(datatype: Arc<Datatype>) -> Result<usize> {

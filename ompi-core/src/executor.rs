@@ -1,13 +1,14 @@
 //! What an algorithm of a collective operation asks for: messages, copies, reductions and room.
 //!
-//! Algorithms are written once against [`Executor`]. [`Immediate`] runs each step as it is asked for; a recorder may
-//! keep the steps for later instead (nonblocking and persistent collectives). An algorithm therefore never looks at
-//! received data and branches only on what it knows beforehand.
+//! Algorithms are written once against [`Executor`]. [`Immediate`] runs each step as it is asked for; a
+//! [`Recorder`](crate::schedule::Recorder) keeps the steps for later (nonblocking and persistent collectives). An
+//! algorithm therefore never looks at received data and branches only on what it knows beforehand.
 #![allow(unsafe_code)]
 
 use crate::comm::Communicator;
 use crate::data::{self, Data, Room};
-use crate::error::{Fault, Result};
+use crate::error::Result;
+use crate::framework::coll::Call;
 use crate::framework::pml::{self, Lane, Mode};
 use crate::op::Op;
 use crate::request::{self, Request};
@@ -57,6 +58,31 @@ pub trait Executor {
     }
 }
 
+/// Runs one blocking collective on `comm`.
+///
+/// # Safety
+/// The call's data is readable (sources) or writable (targets), and sources overlap no target.
+#[inline(always)]
+pub unsafe fn run(comm: &Communicator, call: Call<'_>) -> Result<()> {
+    let function = call.function();
+    let module = comm.coll().of(function)?;
+    // SAFETY: the module passes parts of its arguments, which the caller vouches for, and of the executor's room.
+    let mut executor = unsafe { Immediate::new(comm, function as i32) };
+    // SAFETY: the caller's promise.
+    let called = unsafe { call.ask(module, &mut executor) };
+    if executor.started.is_empty() {
+        return called;
+    }
+    called.and(executor.finish())
+}
+
+/// Waits until all ranks of `comm` have called it.
+#[inline(always)]
+pub fn barrier(comm: &Communicator) -> Result<()> {
+    // SAFETY: there is no data.
+    unsafe { run(comm, Call::Barrier) }
+}
+
 /// Runs every step at once over the PML.
 pub struct Immediate<'a> {
     lane: Lane<'a>,
@@ -99,7 +125,9 @@ impl Executor for Immediate<'_> {
         self.started.try_reserve(1).map_err(|_| data::no_room(data.bytes()))?;
         // SAFETY: readable by the contract of `new` until `finish`, which drop calls.
         let request = unsafe { pml::selected().isend(data, to as i32, self.tag, Mode::Standard, self.lane) }?;
-        self.started.push(request);
+        if request != request::done() {
+            self.started.push(request);
+        }
         Ok(())
     }
 
@@ -112,14 +140,20 @@ impl Executor for Immediate<'_> {
     }
 
     fn finish(&mut self) -> Result<()> {
-        // Not `wait_all` by itself: every request completes, whatever became of those before it.
-        let mut first: Option<Fault> = None;
-        for request in self.started.drain(..) {
-            if let Err(fault) = request::wait_all([request]) {
-                first.get_or_insert(fault);
-            }
+        // Every request completes, whatever became of those before it.
+        request::wait_all(self.started.drain(..))
+    }
+
+    // The send first: it is mostly done at once, and the receive then needs no request.
+    fn exchange(&mut self, out: &Data<'_>, to: usize, into: &Data<'_>, from: usize) -> Result<()> {
+        // SAFETY: readable by the contract of `new` until it is waited for below.
+        let sent = unsafe { pml::selected().isend(out, to as i32, self.tag, Mode::Standard, self.lane) }?;
+        let received = self.recv(into, from);
+        if sent == request::done() {
+            return received;
         }
-        first.map_or(Ok(()), Err)
+        let sent = request::wait_all([sent]);
+        received.and(sent)
     }
 
     fn copy(&mut self, from: &Data<'_>, to: &Data<'_>) -> Result<()> {
@@ -144,6 +178,8 @@ impl Executor for Immediate<'_> {
 impl Drop for Immediate<'_> {
     fn drop(&mut self) {
         // An algorithm that fails midway leaves requests behind that still use the buffers.
-        let _ = self.finish();
+        if !self.started.is_empty() {
+            let _ = self.finish();
+        }
     }
 }

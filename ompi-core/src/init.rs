@@ -7,7 +7,7 @@ use crate::errhandler::Errhandler;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process::{self, Process};
-use crate::{addresses, attr, buffer, comm, datatype};
+use crate::{addresses, attr, buffer, comm, datatype, executor};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -246,7 +246,7 @@ pub fn finalize() -> Result<()> {
     attr::delete_all(attr::Kind::Comm, comm::SELF_HANDLE)?;
     attr::delete_all(attr::Kind::Comm, comm::WORLD_HANDLE)?;
     buffer::drop_all()?;
-    comm::world().coll().of(crate::framework::coll::Function::Barrier)?.barrier(comm::world())?;
+    executor::barrier(comm::world())?;
     drain()?;
     if let Some(environment) = ess::selected() {
         environment.barrier()?;

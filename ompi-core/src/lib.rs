@@ -30,5 +30,6 @@ pub mod init;
 pub mod op;
 pub mod process;
 pub mod request;
+pub mod schedule;
 pub mod status;
 pub mod user_memory;

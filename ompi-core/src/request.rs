@@ -21,6 +21,7 @@ use core::cell::UnsafeCell;
 use opal_core::sync::{AtomicPtr, AtomicU32, AtomicU64, Guarded, Ordering, threads_possible};
 use opal_core::wait;
 
+pub mod collective;
 pub mod exchange;
 pub mod generalized;
 pub mod handles;
@@ -51,6 +52,10 @@ pub enum Kind {
     /// Can be started again after it has completed; made inactive. `query` and `release` are called,
     /// and `poll` by whoever waits.
     Persistent,
+    /// As `Generic`; can be neither freed by the user nor cancelled (MPI 5.0 §6.12).
+    Collective,
+    /// As `Persistent`, not polled; can be freed while it is inactive only, and not be cancelled (MPI 5.0 §6.13).
+    PersistentCollective,
 }
 
 /// What the owner of an operation does for its requests. `token` is what it gave to [`create`].
@@ -135,7 +140,7 @@ pub fn wait_all(requests: impl IntoIterator<Item = Request>) -> Result<()> {
     first
 }
 
-/// A request for an operation that is under way ([`Kind::Persistent`]: inactive at first).
+/// A request for an operation that is under way (a persistent one: inactive at first).
 #[inline(always)]
 pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Request> {
     let Some((index, slot)) = reserve() else {
@@ -149,6 +154,8 @@ pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Req
         Kind::Generic => ACTIVE | QUERIED,
         Kind::Polled => ACTIVE | QUERIED | POLLED,
         Kind::Persistent => INACTIVE | QUERIED | PERSISTENT | POLLED,
+        Kind::Collective => ACTIVE | QUERIED | COLLECTIVE,
+        Kind::PersistentCollective => INACTIVE | QUERIED | PERSISTENT | COLLECTIVE,
     };
     let generation = slot.word.load(Ordering::Relaxed) & GENERATION;
     // Release: who learns of the handle sees the driver; the handle itself travels by the program's own means.
@@ -229,6 +236,7 @@ const PERSISTENT: u32 = 4;
 const DETACHED: u32 = 8;
 const POLLED: u32 = 16;
 const QUERIED: u32 = 32;
+const COLLECTIVE: u32 = 64;
 const GENERATION_SHIFT: u32 = 16;
 const GENERATION: u32 = 0x1ff << GENERATION_SHIFT;
 

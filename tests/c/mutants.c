@@ -280,6 +280,75 @@ int MPI_Alltoallw_c(const void *a, const MPI_Count *n, const MPI_Aint *at, const
         wrong[r] = at[r] / 2;
     return PMPI_Alltoallw_c(a, n, wrong, t, b, m, to, u, c);
 }
+#elif MUTANT == 60 /* mutant 60 coll_nonblocking_4 3: a barrier that waits for nobody */
+int MPI_Ibarrier(MPI_Comm c, MPI_Request *q)
+{
+    (void)c;
+    return PMPI_Ibarrier(MPI_COMM_SELF, q);
+}
+#elif MUTANT == 61 /* mutant 61 coll_nonblocking_1 4: broadcast always from rank 0 */
+int MPI_Ibcast(void *b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request *q)
+{
+    (void)root;
+    return PMPI_Ibcast(b, n, t, 0, c, q);
+}
+#elif MUTANT == 62 /* mutant 62 coll_nonblocking_2 3: a scan that leaves out the rank itself */
+int MPI_Iscan(const void *a, void *b, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c, MPI_Request *q)
+{
+    return PMPI_Iexscan(a, b, n, t, op, c, q);
+}
+#elif MUTANT == 63 /* mutant 63 coll_nonblocking_4 2: an active collective can be freed */
+int MPI_Request_free(MPI_Request *q)
+{
+    (void)q;
+    return MPI_SUCCESS;
+}
+#elif MUTANT == 64 /* mutant 64 coll_nonblocking_3 2: Igatherv forgets displacements */
+int MPI_Igatherv_c(const void *a, MPI_Count n, MPI_Datatype t, void *b, const MPI_Count *m, const MPI_Aint *to, MPI_Datatype u,
+                   int root, MPI_Comm c, MPI_Request *q)
+{
+    static MPI_Aint packed[64];
+    int size;
+    (void)to;
+    PMPI_Comm_size(c, &size);
+    for (int r = 0, at = 0; r < size && r < 64; at += (int)m[r++])
+        packed[r] = at;
+    return PMPI_Igatherv_c(a, n, t, b, m, packed, u, root, c, q);
+}
+#elif MUTANT == 65 /* mutant 65 coll_persistent_1 3: broadcast always from rank 0 */
+int MPI_Bcast_init(void *b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Info info, MPI_Request *q)
+{
+    (void)root;
+    return PMPI_Bcast_init(b, n, t, 0, c, info, q);
+}
+#elif MUTANT == 66 /* mutant 66 coll_persistent_2 3: the result of Allreduce reaches rank 0 only */
+int MPI_Allreduce_init(const void *a, void *b, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c, MPI_Info info, MPI_Request *q)
+{
+    int rank;
+    PMPI_Comm_rank(c, &rank);
+    return PMPI_Reduce_init(a == MPI_IN_PLACE && rank > 0 ? b : a, b, n, t, op, 0, c, info, q);
+}
+#elif MUTANT == 67 /* mutant 67 coll_persistent_4 2: what was started keeps the contents of the first start */
+int MPI_Bcast_init(void *b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Info info, MPI_Request *q)
+{
+    int size, rank;
+    void *copy;
+    PMPI_Type_size(t, &size);
+    PMPI_Comm_rank(c, &rank);
+    copy = calloc((size_t)n, (size_t)size);
+    return PMPI_Bcast_init(rank == root ? copy : b, n, t, root, c, info, q);
+}
+#elif MUTANT == 68 /* mutant 68 coll_persistent_3 2: Exscan does what Scan does */
+int MPI_Exscan_init_c(const void *a, void *b, MPI_Count n, MPI_Datatype t, MPI_Op op, MPI_Comm c, MPI_Info info, MPI_Request *q)
+{
+    return PMPI_Scan_init_c(a, b, n, t, op, c, info, q);
+}
+#elif MUTANT == 69 /* mutant 69 coll_nonblocking_4 3: a reduction applies another operation */
+int MPI_Ireduce_scatter_block(const void *a, void *b, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c, MPI_Request *q)
+{
+    (void)op;
+    return PMPI_Ireduce_scatter_block(a, b, n, t, MPI_MAX, c, q);
+}
 #else
 #error "MUTANT is a number of the list above"
 #endif

@@ -4,7 +4,7 @@ use ompi_core::comm;
 use ompi_core::data::Data;
 use ompi_core::datatype::{self, Datatype};
 use ompi_core::error::Class;
-use ompi_core::framework::coll::Function;
+use ompi_core::executor;
 use ompi_core::framework::pml::{self, Lane, Mode, NO_PROC};
 use ompi_core::request::{self, handles};
 use ompi_core::status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Status};
@@ -42,8 +42,7 @@ pub fn run(seed: u64) {
     for round in 0..ROUNDS {
         Round::new(seed.wrapping_mul(1000) + round).run();
         // A wildcard must not take a message of the next round.
-        let barrier = comm::world().coll().of(Function::Barrier).expect("coll/basic has one");
-        barrier.barrier(comm::world()).expect("all come");
+        executor::barrier(comm::world()).expect("coll/basic has one and all come");
     }
     if comm::world().rank == 0 {
         println!("seed {seed}: {ROUNDS} rounds between {} ranks are right", comm::world().size());

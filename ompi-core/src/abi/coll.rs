@@ -1,30 +1,27 @@
-//! Blocking collectives that move data. MPI 5.0 §6.3 to §6.8.
+//! Collectives that move data. MPI 5.0 §6.3 to §6.8. The functions below the rows check the arguments that the blocking,
+//! the nonblocking and the persistent function have in common.
 
+use super::coll_when::When;
 use super::kinds;
 use super::kinds::{
-    Array, Buffer, Comm, Committed, ConstBuffer, Count, Counts, LateType, Rank, Signed, blocks, data, distinct,
-    in_place, intra, late, not_in_place, typed_blocks,
+    Array, Buffer, Comm, Committed, ConstBuffer, Count, CountArray, Counts, LateType, Rank, Signed, blocks, data,
+    distinct, in_place, late, not_in_place, typed_blocks,
 };
 use crate::data::{Data, Source};
+use crate::datatype::Datatype as Type;
 use crate::error::Result;
-use crate::framework::coll::Function;
+use crate::framework::coll::Call;
 use alloc::vec::Vec;
 
 rows! {
     /// Returns when all processes have called it. MPI 5.0 §6.3.
     fn Barrier(comm: Comm) [] => {
-        intra(comm)?;
-        comm.coll().of(Function::Barrier)?.barrier(comm)
+        barrier(When::Now(comm))
     }
 
     /// The root's data to all. MPI 5.0 §6.4.
     fn Bcast(buffer: Buffer, count: Count, datatype: Committed, root: Rank, comm: Comm) [large] => {
-        intra(comm)?;
-        let root = kinds::root(root, comm)?;
-        not_in_place(buffer, "buffer")?;
-        let data = data(buffer, count, datatype, "buffer")?;
-        // SAFETY: the buffer is readable at the root and writable elsewhere by the standard.
-        unsafe { comm.coll().of(Function::Bcast)?.bcast(&data, root, comm) }
+        bcast(When::Now(comm), buffer, count, datatype, root)
     }
 
     /// Equal blocks from all to the root. MPI 5.0 §6.5.
@@ -32,18 +29,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Signed,
         recvtype: LateType, root: Rank, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        let root = kinds::root(root, comm)?;
-        let module = comm.coll().of(Function::Gather)?;
-        if comm.rank as usize != root {
-            let from = late(sendbuf, sendcount, sendtype, ["sendbuf", "sendcount", "sendtype"])?;
-            // SAFETY: the send buffer is readable by the standard.
-            return unsafe { module.gather(Source::From(from), None, root, comm) };
-        }
-        let to = late(recvbuf, recvcount, recvtype, ["recvbuf", "recvcount", "recvtype"])?;
-        let from = source(sendbuf, sendcount, sendtype, &to)?;
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { module.gather(from, Some(&to), root, comm) }
+        gather(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
     }
 
     /// Blocks of any size from all to the root. MPI 5.0 §6.5.
@@ -51,20 +37,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: Counts,
         displs: Counts, recvtype: LateType, root: Rank, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        let root = kinds::root(root, comm)?;
-        let module = comm.coll().of(Function::Gatherv)?;
-        if comm.rank as usize != root {
-            let from = late(sendbuf, sendcount, sendtype, ["sendbuf", "sendcount", "sendtype"])?;
-            // SAFETY: the send buffer is readable by the standard.
-            return unsafe { module.gatherv(Source::From(from), None, root, comm) };
-        }
-        let names = ["recvbuf", "recvcounts", "displs", "recvtype"];
-        // SAFETY: the arrays have an element per rank by the standard.
-        let to = unsafe { blocks(recvbuf, recvcounts, displs, recvtype, comm.size(), names)? };
-        let from = source(sendbuf, sendcount, sendtype, &to.block(root))?;
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { module.gatherv(from, Some(&to), root, comm) }
+        gatherv(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root)
     }
 
     /// Equal blocks of the root's data to all. MPI 5.0 §6.6.
@@ -72,18 +45,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Signed,
         recvtype: LateType, root: Rank, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        let root = kinds::root(root, comm)?;
-        let module = comm.coll().of(Function::Scatter)?;
-        if comm.rank as usize != root {
-            let to = late(recvbuf, recvcount, recvtype, ["recvbuf", "recvcount", "recvtype"])?;
-            // SAFETY: the receive buffer is writable by the standard.
-            return unsafe { module.scatter(None, Some(&to), root, comm) };
-        }
-        let from = late(sendbuf, sendcount, sendtype, ["sendbuf", "sendcount", "sendtype"])?;
-        let to = target(recvbuf, recvcount, recvtype, &from)?;
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { module.scatter(Some(&from), to.as_ref(), root, comm) }
+        scatter(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
     }
 
     /// Blocks of any size of the root's data to all. MPI 5.0 §6.6.
@@ -91,20 +53,7 @@ rows! {
         sendbuf: ConstBuffer, sendcounts: Counts, displs: Counts, sendtype: LateType, recvbuf: Buffer,
         recvcount: Signed, recvtype: LateType, root: Rank, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        let root = kinds::root(root, comm)?;
-        let module = comm.coll().of(Function::Scatterv)?;
-        if comm.rank as usize != root {
-            let to = late(recvbuf, recvcount, recvtype, ["recvbuf", "recvcount", "recvtype"])?;
-            // SAFETY: the receive buffer is writable by the standard.
-            return unsafe { module.scatterv(None, Some(&to), root, comm) };
-        }
-        let names = ["sendbuf", "sendcounts", "displs", "sendtype"];
-        // SAFETY: the arrays have an element per rank by the standard.
-        let from = unsafe { blocks(sendbuf, sendcounts, displs, sendtype, comm.size(), names)? };
-        let to = target(recvbuf, recvcount, recvtype, &from.block(root))?;
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { module.scatterv(Some(&from), to.as_ref(), root, comm) }
+        scatterv(When::Now(comm), (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root)
     }
 
     /// Equal blocks from all to all. MPI 5.0 §6.7.
@@ -112,12 +61,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        not_in_place(recvbuf, "recvbuf")?;
-        let to = data(recvbuf, recvcount, recvtype, "recvbuf")?;
-        let from = source(sendbuf, sendcount, sendtype, &to)?;
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { comm.coll().of(Function::Allgather)?.allgather(from, &to, comm) }
+        allgather(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// Blocks of any size from all to all. MPI 5.0 §6.7.
@@ -125,13 +69,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: Counts,
         displs: Counts, recvtype: LateType, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        let names = ["recvbuf", "recvcounts", "displs", "recvtype"];
-        // SAFETY: the arrays have an element per rank by the standard.
-        let to = unsafe { blocks(recvbuf, recvcounts, displs, recvtype, comm.size(), names)? };
-        let from = source(sendbuf, sendcount, sendtype, &to.block(comm.rank as usize))?;
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { comm.coll().of(Function::Allgatherv)?.allgatherv(from, &to, comm) }
+        allgatherv(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
     }
 
     /// From each to each a block of its own, all equal. MPI 5.0 §6.8.
@@ -139,12 +77,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        not_in_place(recvbuf, "recvbuf")?;
-        let to = data(recvbuf, recvcount, recvtype, "recvbuf")?;
-        let from = source(sendbuf, sendcount, sendtype, &to)?;
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { comm.coll().of(Function::Alltoall)?.alltoall(from, &to, comm) }
+        alltoall(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// From each to each a block of its own, of any size. MPI 5.0 §6.8.
@@ -152,19 +85,8 @@ rows! {
         sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: LateType, recvbuf: Buffer,
         recvcounts: Counts, rdispls: Counts, recvtype: LateType, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        let ranks = comm.size();
-        let names = ["recvbuf", "recvcounts", "rdispls", "recvtype"];
-        // SAFETY: the arrays have an element per rank by the standard.
-        let to = unsafe { blocks(recvbuf, recvcounts, rdispls, recvtype, ranks, names)? };
-        let names = ["sendbuf", "sendcounts", "sdispls", "sendtype"];
-        let from = match in_place(sendbuf) {
-            true => None,
-            // SAFETY: the arrays have an element per rank by the standard.
-            false => Some(unsafe { blocks(sendbuf, sendcounts, sdispls, sendtype, ranks, names)? }),
-        };
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { comm.coll().of(Function::Alltoallv)?.alltoallv(from.as_ref(), &to, comm) }
+        let from = (sendbuf, sendcounts, sdispls, sendtype);
+        alltoallv(When::Now(comm), from, (recvbuf, recvcounts, rdispls, recvtype))
     }
 
     /// From each to each a block of its own, of any size and datatype. MPI 5.0 §6.8.
@@ -172,41 +94,180 @@ rows! {
         sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtypes: Array<usize>, recvbuf: Buffer,
         recvcounts: Counts, rdispls: Counts, recvtypes: Array<usize>, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        let ranks = comm.size();
-        let (mut send_room, mut recv_room) = (Vec::with_capacity(ranks), Vec::with_capacity(ranks));
-        let arrays = (recvcounts, rdispls, recvtypes);
-        let names = ["recvbuf", "recvcounts", "rdispls", "recvtypes"];
-        // SAFETY: the arrays have an element per rank by the standard.
-        let to = unsafe { typed_blocks(recvbuf, arrays, ranks, &mut recv_room, names)? };
-        let arrays = (sendcounts, sdispls, sendtypes);
-        let names = ["sendbuf", "sendcounts", "sdispls", "sendtypes"];
-        let from = match in_place(sendbuf) {
-            true => None,
-            // SAFETY: the arrays have an element per rank by the standard.
-            false => Some(unsafe { typed_blocks(sendbuf, arrays, ranks, &mut send_room, names)? }),
-        };
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { comm.coll().of(Function::Alltoallw)?.alltoallw(from.as_ref(), &to, comm) }
+        let from = (sendbuf, (sendcounts, sdispls, sendtypes));
+        alltoallw(When::Now(comm), from, (recvbuf, (recvcounts, rdispls, recvtypes)))
     }
 }
 
+/// Buffer, count and datatype that count on some ranks or without MPI_IN_PLACE only.
+pub(super) type LateData = (*mut u8, i64, usize);
+/// Buffer, counts, displacements and datatype of a v variant.
+pub(super) type LateBlocks = (*mut u8, CountArray, CountArray, usize);
+/// Buffer, count and datatype.
+pub(super) type Whole = (*mut u8, usize, &'static Type);
+/// Buffer, counts, displacements and datatypes of a w variant.
+pub(super) type LateTyped = (*mut u8, (CountArray, CountArray, *const usize));
+
+#[inline(always)]
+pub(super) fn barrier(when: When) -> Result<()> {
+    // SAFETY: there is no data.
+    unsafe { when.run(Call::Barrier) }
+}
+
+#[inline(always)]
+pub(super) fn bcast(when: When, at: *mut u8, count: usize, datatype: &'static Type, root: i32) -> Result<()> {
+    let root = kinds::root(root, when.comm())?;
+    not_in_place(at, "buffer")?;
+    let data = data(at, count, datatype, "buffer")?;
+    // SAFETY: the buffer is readable at the root and writable elsewhere by the standard.
+    unsafe { when.run(Call::Bcast(&data, root)) }
+}
+
+pub(super) fn gather(when: When, from: LateData, to: LateData, root: i32) -> Result<()> {
+    let root = kinds::root(root, when.comm())?;
+    let (from, to) = match when.comm().rank as usize == root {
+        true => {
+            let to = target_only(to)?;
+            (source(from, &to)?, Some(to))
+        }
+        false => (Source::From(source_only(from)?), None),
+    };
+    // SAFETY: the buffers are the caller's by the standard.
+    unsafe { when.run(Call::Gather(from, to.as_ref(), root)) }
+}
+
+pub(super) fn gatherv(when: When, from: LateData, to: LateBlocks, root: i32) -> Result<()> {
+    let root = kinds::root(root, when.comm())?;
+    let (from, to) = match when.comm().rank as usize == root {
+        true => {
+            let (at, counts, displs, datatype) = to;
+            let names = ["recvbuf", "recvcounts", "displs", "recvtype"];
+            // SAFETY: the arrays have an element per rank by the standard.
+            let to = unsafe { blocks(at, counts, displs, datatype, when.comm().size(), names)? };
+            (source(from, &to.block(root))?, Some(to))
+        }
+        false => (Source::From(source_only(from)?), None),
+    };
+    // SAFETY: the buffers are the caller's by the standard.
+    unsafe { when.run(Call::Gatherv(from, to.as_ref(), root)) }
+}
+
+pub(super) fn scatter(when: When, from: LateData, to: LateData, root: i32) -> Result<()> {
+    let root = kinds::root(root, when.comm())?;
+    let (from, to) = match when.comm().rank as usize == root {
+        true => {
+            let from = source_only(from)?;
+            (Some(from), target(to, &from)?)
+        }
+        false => (None, Some(target_only(to)?)),
+    };
+    // SAFETY: the buffers are the caller's by the standard.
+    unsafe { when.run(Call::Scatter(from.as_ref(), to.as_ref(), root)) }
+}
+
+pub(super) fn scatterv(when: When, from: LateBlocks, to: LateData, root: i32) -> Result<()> {
+    let root = kinds::root(root, when.comm())?;
+    let (from, to) = match when.comm().rank as usize == root {
+        true => {
+            let (at, counts, displs, datatype) = from;
+            let names = ["sendbuf", "sendcounts", "displs", "sendtype"];
+            // SAFETY: the arrays have an element per rank by the standard.
+            let from = unsafe { blocks(at, counts, displs, datatype, when.comm().size(), names)? };
+            (Some(from), target(to, &from.block(root))?)
+        }
+        false => (None, Some(target_only(to)?)),
+    };
+    // SAFETY: the buffers are the caller's by the standard.
+    unsafe { when.run(Call::Scatterv(from.as_ref(), to.as_ref(), root)) }
+}
+
+pub(super) fn allgather(when: When, from: LateData, to: Whole) -> Result<()> {
+    let to = whole(to)?;
+    let from = source(from, &to)?;
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::Allgather(from, &to)) }
+}
+
+pub(super) fn allgatherv(when: When, from: LateData, to: LateBlocks) -> Result<()> {
+    let (at, counts, displs, datatype) = to;
+    let names = ["recvbuf", "recvcounts", "displs", "recvtype"];
+    // SAFETY: the arrays have an element per rank by the standard.
+    let to = unsafe { blocks(at, counts, displs, datatype, when.comm().size(), names)? };
+    let from = source(from, &to.block(when.comm().rank as usize))?;
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::Allgatherv(from, &to)) }
+}
+
+pub(super) fn alltoall(when: When, from: LateData, to: Whole) -> Result<()> {
+    let to = whole(to)?;
+    let from = source(from, &to)?;
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::Alltoall(from, &to)) }
+}
+
+pub(super) fn alltoallv(when: When, from: LateBlocks, to: LateBlocks) -> Result<()> {
+    let ranks = when.comm().size();
+    let (at, counts, displs, datatype) = to;
+    let names = ["recvbuf", "recvcounts", "rdispls", "recvtype"];
+    // SAFETY: the arrays have an element per rank by the standard.
+    let to = unsafe { blocks(at, counts, displs, datatype, ranks, names)? };
+    let (at, counts, displs, datatype) = from;
+    let names = ["sendbuf", "sendcounts", "sdispls", "sendtype"];
+    let from = match in_place(at) {
+        true => None,
+        // SAFETY: the arrays have an element per rank by the standard.
+        false => Some(unsafe { blocks(at, counts, displs, datatype, ranks, names)? }),
+    };
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::Alltoallv(from.as_ref(), &to)) }
+}
+
+pub(super) fn alltoallw(when: When, from: LateTyped, to: LateTyped) -> Result<()> {
+    let ranks = when.comm().size();
+    let (mut send_room, mut recv_room) = (Vec::with_capacity(ranks), Vec::with_capacity(ranks));
+    let names = ["recvbuf", "recvcounts", "rdispls", "recvtypes"];
+    // SAFETY: the arrays have an element per rank by the standard.
+    let to = unsafe { typed_blocks(to.0, to.1, ranks, &mut recv_room, names)? };
+    let names = ["sendbuf", "sendcounts", "sdispls", "sendtypes"];
+    let from = match in_place(from.0) {
+        true => None,
+        // SAFETY: the arrays have an element per rank by the standard.
+        false => Some(unsafe { typed_blocks(from.0, from.1, ranks, &mut send_room, names)? }),
+    };
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::Alltoallw(from.as_ref(), &to)) }
+}
+
+/// A receive buffer that may not be MPI_IN_PLACE.
+fn whole((at, count, datatype): Whole) -> Result<Data<'static>> {
+    not_in_place(at, "recvbuf")?;
+    data(at, count, datatype, "recvbuf")
+}
+
 /// The send buffer of a rank that may say MPI_IN_PLACE; `to` is where its own block goes.
-fn source(at: *mut u8, count: i64, datatype: usize, to: &Data<'_>) -> Result<Source<'static>> {
-    if in_place(at) {
+fn source(from: LateData, to: &Data<'_>) -> Result<Source<'static>> {
+    if in_place(from.0) {
         return Ok(Source::InPlace);
     }
-    let from = late(at, count, datatype, ["sendbuf", "sendcount", "sendtype"])?;
+    let from = source_only(from)?;
     distinct(&from, to)?;
     Ok(Source::From(from))
 }
 
+fn source_only((at, count, datatype): LateData) -> Result<Data<'static>> {
+    late(at, count, datatype, ["sendbuf", "sendcount", "sendtype"])
+}
+
 /// The receive buffer of a root that may say MPI_IN_PLACE; `from` is where its own block lies.
-fn target(at: *mut u8, count: i64, datatype: usize, from: &Data<'_>) -> Result<Option<Data<'static>>> {
-    if in_place(at) {
+fn target(to: LateData, from: &Data<'_>) -> Result<Option<Data<'static>>> {
+    if in_place(to.0) {
         return Ok(None);
     }
-    let to = late(at, count, datatype, ["recvbuf", "recvcount", "recvtype"])?;
+    let to = target_only(to)?;
     distinct(from, &to)?;
     Ok(Some(to))
+}
+
+fn target_only((at, count, datatype): LateData) -> Result<Data<'static>> {
+    late(at, count, datatype, ["recvbuf", "recvcount", "recvtype"])
 }

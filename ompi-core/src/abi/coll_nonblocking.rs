@@ -1,103 +1,144 @@
 //! Nonblocking collectives. MPI 5.0 §6.12.
 
-use super::kinds::{Array, Buffer, Comm, Committed, ConstBuffer, Count, Counts, Op, Out, Rank};
+use super::coll::{
+    allgather, allgatherv, alltoall, alltoallv, alltoallw, barrier, bcast, gather, gatherv, scatter, scatterv,
+};
+use super::coll_reduce::{allreduce, exscan, reduce, reduce_scatter, reduce_scatter_block, scan};
+use super::coll_when::When;
+use super::kinds::{Array, Buffer, CommHandle, Committed, ConstBuffer, Count, Counts, LateType, Op, Out, Rank, Signed};
 
 rows! {
     /// Begins a barrier. MPI 5.0 §6.12.1.
-    fn Ibarrier(comm: Comm, request: Out<usize>) [] => unsupported
+    fn Ibarrier(comm: CommHandle, request: Out<usize>) [] => {
+        barrier(When::Begin(comm, request))
+    }
 
     /// Begins MPI_Bcast. MPI 5.0 §6.12.2.
     fn Ibcast(
-        buffer: Buffer, count: Count, datatype: Committed, root: Rank, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        buffer: Buffer, count: Count, datatype: Committed, root: Rank, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        bcast(When::Begin(comm, request), buffer, count, datatype, root)
+    }
 
     /// Begins MPI_Gather. MPI 5.0 §6.12.3.
     fn Igather(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
-        recvtype: Committed, root: Rank, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Signed,
+        recvtype: LateType, root: Rank, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        gather(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
+    }
 
     /// Begins MPI_Gatherv. MPI 5.0 §6.12.3.
     fn Igatherv(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: Committed, root: Rank, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: Counts,
+        displs: Counts, recvtype: LateType, root: Rank, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        gatherv(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root)
+    }
 
     /// Begins MPI_Scatter. MPI 5.0 §6.12.4.
     fn Iscatter(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
-        recvtype: Committed, root: Rank, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Signed,
+        recvtype: LateType, root: Rank, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        scatter(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
+    }
 
     /// Begins MPI_Scatterv. MPI 5.0 §6.12.4.
     fn Iscatterv(
-        sendbuf: ConstBuffer, sendcounts: Counts, displs: Counts, sendtype: Committed, recvbuf: Buffer,
-        recvcount: Count, recvtype: Committed, root: Rank, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcounts: Counts, displs: Counts, sendtype: LateType, recvbuf: Buffer,
+        recvcount: Signed, recvtype: LateType, root: Rank, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        scatterv(When::Begin(comm, request), (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root)
+    }
 
     /// Begins MPI_Allgather. MPI 5.0 §6.12.5.
     fn Iallgather(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
-        recvtype: Committed, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Count,
+        recvtype: Committed, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        allgather(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+    }
 
     /// Begins MPI_Allgatherv. MPI 5.0 §6.12.5.
     fn Iallgatherv(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: Committed, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: Counts,
+        displs: Counts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        allgatherv(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
+    }
 
     /// Begins MPI_Alltoall. MPI 5.0 §6.12.6.
     fn Ialltoall(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
-        recvtype: Committed, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Count,
+        recvtype: Committed, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        alltoall(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+    }
 
     /// Begins MPI_Alltoallv. MPI 5.0 §6.12.6.
     fn Ialltoallv(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: Committed, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtype: Committed, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: LateType, recvbuf: Buffer,
+        recvcounts: Counts, rdispls: Counts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        let from = (sendbuf, sendcounts, sdispls, sendtype);
+        alltoallv(When::Begin(comm, request), from, (recvbuf, recvcounts, rdispls, recvtype))
+    }
 
     /// Begins MPI_Alltoallw. MPI 5.0 §6.12.6.
     fn Ialltoallw(
         sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtypes: Array<usize>, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtypes: Array<usize>, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        recvcounts: Counts, rdispls: Counts, recvtypes: Array<usize>, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        let from = (sendbuf, (sendcounts, sdispls, sendtypes));
+        alltoallw(When::Begin(comm, request), from, (recvbuf, (recvcounts, rdispls, recvtypes)))
+    }
 
     /// Begins MPI_Reduce. MPI 5.0 §6.12.7.
     fn Ireduce(
-        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, root: Rank, comm: Comm,
+        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, root: Rank, comm: CommHandle,
         request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        reduce(When::Begin(comm, request), sendbuf, recvbuf, (count, datatype), &op, root)
+    }
 
     /// Begins MPI_Allreduce. MPI 5.0 §6.12.8.
     fn Iallreduce(
-        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: Comm,
+        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: CommHandle,
         request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        allreduce(When::Begin(comm, request), sendbuf, recvbuf, (count, datatype), &op)
+    }
 
     /// Begins MPI_Reduce_scatter_block. MPI 5.0 §6.12.9.
     fn Ireduce_scatter_block(
-        sendbuf: ConstBuffer, recvbuf: Buffer, recvcount: Count, datatype: Committed, op: Op, comm: Comm,
+        sendbuf: ConstBuffer, recvbuf: Buffer, recvcount: Count, datatype: Committed, op: Op, comm: CommHandle,
         request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        reduce_scatter_block(When::Begin(comm, request), sendbuf, recvbuf, (recvcount, datatype), &op)
+    }
 
     /// Begins MPI_Reduce_scatter. MPI 5.0 §6.12.10.
     fn Ireduce_scatter(
-        sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: Counts, datatype: Committed, op: Op, comm: Comm,
+        sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: Counts, datatype: Committed, op: Op, comm: CommHandle,
         request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        reduce_scatter(When::Begin(comm, request), sendbuf, recvbuf, (recvcounts, datatype), &op)
+    }
 
     /// Begins MPI_Scan. MPI 5.0 §6.12.11.
     fn Iscan(
-        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: Comm,
+        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: CommHandle,
         request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        scan(When::Begin(comm, request), sendbuf, recvbuf, (count, datatype), &op)
+    }
 
     /// Begins MPI_Exscan. MPI 5.0 §6.12.12.
     fn Iexscan(
-        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: Comm,
+        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: CommHandle,
         request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        exscan(When::Begin(comm, request), sendbuf, recvbuf, (count, datatype), &op)
+    }
 }

@@ -1,103 +1,147 @@
 //! Persistent collectives. MPI 5.0 §6.13.
 
-use super::kinds::{Array, Buffer, Comm, Committed, ConstBuffer, Count, Counts, Hints, Op, Out, Rank};
+use super::coll::{
+    allgather, allgatherv, alltoall, alltoallv, alltoallw, barrier, bcast, gather, gatherv, scatter, scatterv,
+};
+use super::coll_reduce::{allreduce, exscan, reduce, reduce_scatter, reduce_scatter_block, scan};
+use super::coll_when::When;
+use super::kinds::{
+    Array, Buffer, CommHandle, Committed, ConstBuffer, Count, Counts, Hints, LateType, Op, Out, Rank, Signed,
+};
 
 rows! {
     /// Makes a persistent request for a barrier. MPI 5.0 §6.13.1.
-    fn Barrier_init(comm: Comm, info: Hints, request: Out<usize>) [] => unsupported
+    fn Barrier_init(comm: CommHandle, info: Hints, request: Out<usize>) [] => {
+        barrier(When::Prepare(comm, info, request))
+    }
 
     /// Makes a persistent request for MPI_Bcast. MPI 5.0 §6.13.2.
     fn Bcast_init(
-        buffer: Buffer, count: Count, datatype: Committed, root: Rank, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        buffer: Buffer, count: Count, datatype: Committed, root: Rank, comm: CommHandle, info: Hints,
+        request: Out<usize>,
+    ) [large] => {
+        bcast(When::Prepare(comm, info, request), buffer, count, datatype, root)
+    }
 
     /// Makes a persistent request for MPI_Gather. MPI 5.0 §6.13.3.
     fn Gather_init(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
-        recvtype: Committed, root: Rank, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Signed,
+        recvtype: LateType, root: Rank, comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        gather(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
+    }
 
     /// Makes a persistent request for MPI_Gatherv. MPI 5.0 §6.13.3.
     fn Gatherv_init(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: Committed, root: Rank, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: Counts,
+        displs: Counts, recvtype: LateType, root: Rank, comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        gatherv(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root)
+    }
 
     /// Makes a persistent request for MPI_Scatter. MPI 5.0 §6.13.4.
     fn Scatter_init(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
-        recvtype: Committed, root: Rank, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Signed,
+        recvtype: LateType, root: Rank, comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        scatter(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
+    }
 
     /// Makes a persistent request for MPI_Scatterv. MPI 5.0 §6.13.4.
     fn Scatterv_init(
-        sendbuf: ConstBuffer, sendcounts: Counts, displs: Counts, sendtype: Committed, recvbuf: Buffer,
-        recvcount: Count, recvtype: Committed, root: Rank, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcounts: Counts, displs: Counts, sendtype: LateType, recvbuf: Buffer,
+        recvcount: Signed, recvtype: LateType, root: Rank, comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        scatterv(When::Prepare(comm, info, request), (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root)
+    }
 
     /// Makes a persistent request for MPI_Allgather. MPI 5.0 §6.13.5.
     fn Allgather_init(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
-        recvtype: Committed, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Count,
+        recvtype: Committed, comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        allgather(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+    }
 
     /// Makes a persistent request for MPI_Allgatherv. MPI 5.0 §6.13.5.
     fn Allgatherv_init(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: Committed, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: Counts,
+        displs: Counts, recvtype: LateType, comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        allgatherv(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
+    }
 
     /// Makes a persistent request for MPI_Alltoall. MPI 5.0 §6.13.6.
     fn Alltoall_init(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
-        recvtype: Committed, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Count,
+        recvtype: Committed, comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        alltoall(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+    }
 
     /// Makes a persistent request for MPI_Alltoallv. MPI 5.0 §6.13.6.
     fn Alltoallv_init(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: Committed, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtype: Committed, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: LateType, recvbuf: Buffer,
+        recvcounts: Counts, rdispls: Counts, recvtype: LateType, comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        let from = (sendbuf, sendcounts, sdispls, sendtype);
+        alltoallv(When::Prepare(comm, info, request), from, (recvbuf, recvcounts, rdispls, recvtype))
+    }
 
     /// Makes a persistent request for MPI_Alltoallw. MPI 5.0 §6.13.6.
     fn Alltoallw_init(
         sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtypes: Array<usize>, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtypes: Array<usize>, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        recvcounts: Counts, rdispls: Counts, recvtypes: Array<usize>, comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        let from = (sendbuf, (sendcounts, sdispls, sendtypes));
+        alltoallw(When::Prepare(comm, info, request), from, (recvbuf, (recvcounts, rdispls, recvtypes)))
+    }
 
     /// Makes a persistent request for MPI_Reduce. MPI 5.0 §6.13.7.
     fn Reduce_init(
-        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, root: Rank, comm: Comm,
+        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, root: Rank, comm: CommHandle,
         info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        reduce(When::Prepare(comm, info, request), sendbuf, recvbuf, (count, datatype), &op, root)
+    }
 
     /// Makes a persistent request for MPI_Allreduce. MPI 5.0 §6.13.8.
     fn Allreduce_init(
-        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: Comm, info: Hints,
+        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: CommHandle, info: Hints,
         request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        allreduce(When::Prepare(comm, info, request), sendbuf, recvbuf, (count, datatype), &op)
+    }
 
     /// Makes a persistent request for MPI_Reduce_scatter_block. MPI 5.0 §6.13.9.
     fn Reduce_scatter_block_init(
-        sendbuf: ConstBuffer, recvbuf: Buffer, recvcount: Count, datatype: Committed, op: Op, comm: Comm, info: Hints,
+        sendbuf: ConstBuffer, recvbuf: Buffer, recvcount: Count, datatype: Committed, op: Op, comm: CommHandle, info: Hints,
         request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        reduce_scatter_block(When::Prepare(comm, info, request), sendbuf, recvbuf, (recvcount, datatype), &op)
+    }
 
     /// Makes a persistent request for MPI_Reduce_scatter. MPI 5.0 §6.13.10.
     fn Reduce_scatter_init(
-        sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: Counts, datatype: Committed, op: Op, comm: Comm,
+        sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: Counts, datatype: Committed, op: Op, comm: CommHandle,
         info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        reduce_scatter(When::Prepare(comm, info, request), sendbuf, recvbuf, (recvcounts, datatype), &op)
+    }
 
     /// Makes a persistent request for MPI_Scan. MPI 5.0 §6.13.11.
     fn Scan_init(
-        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: Comm, info: Hints,
+        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: CommHandle, info: Hints,
         request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        scan(When::Prepare(comm, info, request), sendbuf, recvbuf, (count, datatype), &op)
+    }
 
     /// Makes a persistent request for MPI_Exscan. MPI 5.0 §6.13.12.
     fn Exscan_init(
-        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: Comm, info: Hints,
+        sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: CommHandle, info: Hints,
         request: Out<usize>,
-    ) [large] => unsupported
+    ) [large] => {
+        exscan(When::Prepare(comm, info, request), sendbuf, recvbuf, (count, datatype), &op)
+    }
 }

@@ -1,42 +1,31 @@
-//! Blocking reductions and scans. MPI 5.0 §6.9 to §6.11.
+//! Reductions and scans. MPI 5.0 §6.9 to §6.11. The functions below the rows check the arguments that the blocking, the
+//! nonblocking and the persistent function have in common.
 
+use super::coll_when::When;
 use super::kinds;
 use super::kinds::{
-    Buffer, Comm, Committed, ConstBuffer, Count, Counts, Op, Rank, data, distinct, in_place, intra, not_in_place,
+    Buffer, Comm, Committed, ConstBuffer, Count, CountArray, Counts, Op, Rank, data, distinct, in_place, not_in_place,
     not_negative,
 };
 use crate::data::{Data, Source};
 use crate::datatype::Datatype as Type;
 use crate::error::Result;
-use crate::framework::coll::Function;
+use crate::framework::coll::Call;
+use crate::op::Op as Operation;
 
 rows! {
     /// Combines everybody's data at the root. MPI 5.0 §6.9.1.
     fn Reduce(
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, root: Rank, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        let root = kinds::root(root, comm)?;
-        let module = comm.coll().of(Function::Reduce)?;
-        if comm.rank as usize != root {
-            not_in_place(sendbuf, "sendbuf")?;
-            let from = data(sendbuf, count, datatype, "sendbuf")?;
-            // SAFETY: the send buffer is readable by the standard.
-            return unsafe { module.reduce(Source::From(from), None, &op, root, comm) };
-        }
-        let (from, to) = buffers(sendbuf, recvbuf, count, datatype)?;
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { module.reduce(from, Some(&to), &op, root, comm) }
+        reduce(When::Now(comm), sendbuf, recvbuf, (count, datatype), &op, root)
     }
 
     /// Combines everybody's data everywhere. MPI 5.0 §6.9.6.
     fn Allreduce(
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        let (from, to) = buffers(sendbuf, recvbuf, count, datatype)?;
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { comm.coll().of(Function::Allreduce)?.allreduce(from, &to, &op, comm) }
+        allreduce(When::Now(comm), sendbuf, recvbuf, (count, datatype), &op)
     }
 
     /// Combines two local buffers. MPI 5.0 §6.9.7.
@@ -55,56 +44,122 @@ rows! {
     fn Reduce_scatter_block(
         sendbuf: ConstBuffer, recvbuf: Buffer, recvcount: Count, datatype: Committed, op: Op, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        not_in_place(recvbuf, "recvbuf")?;
-        let to = data(recvbuf, recvcount, datatype, "recvbuf")?;
-        let from = source(sendbuf, recvcount.saturating_mul(comm.size()), &to)?;
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { comm.coll().of(Function::ReduceScatterBlock)?.reduce_scatter_block(from, &to, &op, comm) }
+        reduce_scatter_block(When::Now(comm), sendbuf, recvbuf, (recvcount, datatype), &op)
     }
 
     /// Combines and scatters the result in blocks of any size. MPI 5.0 §6.10.2.
     fn Reduce_scatter(
         sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: Counts, datatype: Committed, op: Op, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        not_in_place(recvbuf, "recvbuf")?;
-        // SAFETY: the array has an element per rank by the standard.
-        let counts = unsafe { not_negative(recvcounts, comm.size(), "recvcounts")? };
-        let total = (0..comm.size()).map(|rank| counts.count(rank)).sum();
-        let to = data(recvbuf, counts.count(comm.rank as usize), datatype, "recvbuf")?;
-        let from = source(sendbuf, total, &to)?;
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { comm.coll().of(Function::ReduceScatter)?.reduce_scatter(from, &to, counts, &op, comm) }
+        reduce_scatter(When::Now(comm), sendbuf, recvbuf, (recvcounts, datatype), &op)
     }
 
     /// Combines the data of the ranks up to this one. MPI 5.0 §6.11.1.
     fn Scan(sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: Comm) [large] => {
-        intra(comm)?;
-        let (from, to) = buffers(sendbuf, recvbuf, count, datatype)?;
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { comm.coll().of(Function::Scan)?.scan(from, &to, &op, comm) }
+        scan(When::Now(comm), sendbuf, recvbuf, (count, datatype), &op)
     }
 
     /// Combines the data of the ranks below this one. MPI 5.0 §6.11.2.
     fn Exscan(
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: Comm,
     ) [large] => {
-        intra(comm)?;
-        let (from, to) = buffers(sendbuf, recvbuf, count, datatype)?;
-        // SAFETY: both buffers are the caller's by the standard.
-        unsafe { comm.coll().of(Function::Exscan)?.exscan(from, &to, &op, comm) }
+        exscan(When::Now(comm), sendbuf, recvbuf, (count, datatype), &op)
     }
 }
 
+/// Count and datatype.
+pub(super) type Elements = (usize, &'static Type);
+
+pub(super) fn reduce(
+    when: When,
+    sendbuf: *mut u8,
+    recvbuf: *mut u8,
+    elements: Elements,
+    op: &Operation,
+    root: i32,
+) -> Result<()> {
+    let root = kinds::root(root, when.comm())?;
+    let (from, to) = match when.comm().rank as usize == root {
+        true => {
+            let (from, to) = buffers(sendbuf, recvbuf, elements)?;
+            (from, Some(to))
+        }
+        false => {
+            not_in_place(sendbuf, "sendbuf")?;
+            (Source::From(data(sendbuf, elements.0, elements.1, "sendbuf")?), None)
+        }
+    };
+    // SAFETY: the buffers are the caller's by the standard.
+    unsafe { when.run(Call::Reduce(from, to.as_ref(), op, root)) }
+}
+
+#[inline(always)]
+pub(super) fn allreduce(
+    when: When,
+    sendbuf: *mut u8,
+    recvbuf: *mut u8,
+    elements: Elements,
+    op: &Operation,
+) -> Result<()> {
+    let (from, to) = buffers(sendbuf, recvbuf, elements)?;
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::Allreduce(from, &to, op)) }
+}
+
+pub(super) fn reduce_scatter_block(
+    when: When,
+    sendbuf: *mut u8,
+    recvbuf: *mut u8,
+    (recvcount, datatype): Elements,
+    op: &Operation,
+) -> Result<()> {
+    not_in_place(recvbuf, "recvbuf")?;
+    let to = data(recvbuf, recvcount, datatype, "recvbuf")?;
+    let from = source(sendbuf, recvcount.saturating_mul(when.comm().size()), &to)?;
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::ReduceScatterBlock(from, &to, op)) }
+}
+
+pub(super) fn reduce_scatter(
+    when: When,
+    sendbuf: *mut u8,
+    recvbuf: *mut u8,
+    (recvcounts, datatype): (CountArray, &'static Type),
+    op: &Operation,
+) -> Result<()> {
+    let comm = when.comm();
+    not_in_place(recvbuf, "recvbuf")?;
+    // SAFETY: the array has an element per rank by the standard.
+    let counts = unsafe { not_negative(recvcounts, comm.size(), "recvcounts")? };
+    let total = (0..comm.size()).map(|rank| counts.count(rank)).fold(0, usize::saturating_add);
+    let to = data(recvbuf, counts.count(comm.rank as usize), datatype, "recvbuf")?;
+    let from = source(sendbuf, total, &to)?;
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::ReduceScatter(from, &to, counts, op)) }
+}
+
+pub(super) fn scan(when: When, sendbuf: *mut u8, recvbuf: *mut u8, elements: Elements, op: &Operation) -> Result<()> {
+    let (from, to) = buffers(sendbuf, recvbuf, elements)?;
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::Scan(from, &to, op)) }
+}
+
+pub(super) fn exscan(when: When, sendbuf: *mut u8, recvbuf: *mut u8, elements: Elements, op: &Operation) -> Result<()> {
+    let (from, to) = buffers(sendbuf, recvbuf, elements)?;
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::Exscan(from, &to, op)) }
+}
+
 /// The buffers of a reduction whose result is as long as each contribution.
-fn buffers<'a>(from: *mut u8, to: *mut u8, count: usize, datatype: &'a Type) -> Result<(Source<'a>, Data<'a>)> {
+#[inline(always)]
+fn buffers(from: *mut u8, to: *mut u8, (count, datatype): Elements) -> Result<(Source<'static>, Data<'static>)> {
     not_in_place(to, "recvbuf")?;
     let to = data(to, count, datatype, "recvbuf")?;
     Ok((source(from, count, &to)?, to))
 }
 
 /// The contribution, unless it lies in the receive buffer.
+#[inline(always)]
 fn source<'a>(from: *mut u8, count: usize, to: &Data<'a>) -> Result<Source<'a>> {
     if in_place(from) {
         return Ok(Source::InPlace);

@@ -7,12 +7,12 @@ use super::{Communicator, DYNAMIC, context, open};
 use crate::buffer::{self, Owner};
 use crate::data::{Data, Source};
 use crate::error::{Class, Fault, Result};
-use crate::framework::coll::Function;
+use crate::framework::coll::Call;
 use crate::framework::pml;
 use crate::group::Group;
 use crate::process;
 use crate::status::UNDEFINED;
-use crate::{attr, datatype, errhandler};
+use crate::{attr, datatype, errhandler, executor};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::sync::Arc;
@@ -122,9 +122,8 @@ fn exchange<const N: usize>(parent: &Communicator, mine: [u64; N]) -> Result<Vec
     let mut all = vec![[0u64; N]; parent.size()];
     let from = Data { at: mine.as_ptr().cast_mut().cast(), count: N, datatype };
     let to = Data { at: all.as_mut_ptr().cast(), count: N, datatype };
-    let module = parent.coll().of(Function::Allgather)?;
     // SAFETY: `mine` has N words, `all` N words for every rank; they do not overlap.
-    unsafe { module.allgather(Source::From(from), &to, parent)? };
+    unsafe { executor::run(parent, Call::Allgather(Source::From(from), &to))? };
     Ok(all)
 }
 

@@ -3,13 +3,14 @@
 use super::{Communicator, PREDEFINED, SELF_HANDLE, WORLD_HANDLE, context};
 use crate::data::Data;
 use crate::error::{Class, Result};
-use crate::framework::pml::{Lane, Mode};
+use crate::executor::{Executor, Immediate};
 use crate::framework::{coll, pml};
 use crate::group::Group;
 use crate::{datatype, errhandler};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
 use opal_core::mca;
 use opal_core::mca::select::{Verdict, record};
@@ -45,16 +46,18 @@ fn predefined(handle: usize, name: &str, members: Box<[u32]>, number: u32, me: u
 
 /// Gives a communicator whose peers' contexts are known its matching and its collectives.
 ///
-/// Bit i stands for the i-th of the sorted coll components; only those that accept on every rank serve it.
+/// Word i tells what the i-th of the sorted coll components would serve here, recorded in the high half; it serves what
+/// all ranks have in common.
 pub(super) fn complete(comm: &Communicator) -> Result<()> {
     pml::selected().add_comm(comm)?;
     let mut offers = Vec::new();
-    let mut bits = 0u64;
-    for (index, component) in components()?.iter().enumerate() {
+    let components = components()?;
+    let mut words = vec![0u64; components.len()];
+    for (index, component) in components.iter().enumerate() {
         match component.query(comm) {
             Ok((priority, module)) => {
-                bits |= 1 << index;
-                offers.push((index, component.info(), priority, module));
+                words[index] = module.functions() | (module.functions() & module.recordable()) << 32;
+                offers.push((index, component.info().name, priority, module));
             }
             Err(mca::Declined(why)) => {
                 opal_core::verbose!(
@@ -67,11 +70,14 @@ pub(super) fn complete(comm: &Communicator) -> Result<()> {
             }
         }
     }
-    let common = agree(comm, bits)?;
+    agree(comm, &mut words)?;
+    let halves = |word: u64| (word & u64::from(u32::MAX), word >> 32);
     let offers = offers
         .into_iter()
-        .filter(|(index, ..)| common & 1 << index != 0)
-        .map(|(_, info, priority, module)| (info.name, priority, module))
+        .map(|(index, name, priority, module)| {
+            let (functions, recordable) = halves(words[index]);
+            coll::Offer { name, priority, functions, recordable, module }
+        })
         .collect();
     comm.coll.call_once(|| {
         let mut table = coll::Table::default();
@@ -81,28 +87,24 @@ pub(super) fn complete(comm: &Communicator) -> Result<()> {
     Ok(())
 }
 
-/// The bits that all ranks have in common, by dissemination: in round k every rank hears of 2^k others, and hearing
-/// twice of the same one changes nothing (Hensgen, Finkel, Manber 1988, doi:10.1007/BF01379320).
-fn agree(comm: &Communicator, mine: u64) -> Result<u64> {
+/// Leaves in every word the bits that all ranks have in common, by dissemination: in round k every rank hears of 2^k
+/// others, and hearing twice of the same one changes nothing (Hensgen, Finkel, Manber 1988, doi:10.1007/BF01379320).
+fn agree(comm: &Communicator, words: &mut [u64]) -> Result<()> {
     let datatype = datatype::borrow(datatype::UINT64).ok_or(Class::Intern)?;
     let (size, rank) = (comm.size(), comm.rank as usize);
-    let lane = Lane { comm, collective: true };
-    let mut bits = mine;
+    let mut inward = vec![0u64; words.len()];
+    // SAFETY: what is exchanged below are words of this function's own, which outlive the executor.
+    let mut executor = unsafe { Immediate::new(comm, AGREE_TAG) };
     let mut distance = 1;
     while distance < size {
-        let (mut out, mut inward) = (bits, 0u64);
         let (to, from) = ((rank + distance) % size, (rank + size - distance) % size);
-        let sent = Data { at: (&raw mut out).cast(), count: 1, datatype };
-        let received = Data { at: (&raw mut inward).cast(), count: 1, datatype };
-        // SAFETY: `out` lives and stays unchanged until the request is waited for below.
-        let request = unsafe { pml::selected().isend(&sent, to as i32, AGREE_TAG, Mode::Standard, lane)? };
-        // SAFETY: `inward` is written only by this receive.
-        unsafe { pml::selected().recv(&received, from as i32, AGREE_TAG, lane, None)? };
-        request.wait()?;
-        bits &= inward;
+        let sent = Data { at: words.as_mut_ptr().cast(), count: words.len(), datatype };
+        let received = Data { at: inward.as_mut_ptr().cast(), ..sent };
+        executor.exchange(&sent, to, &received, from)?;
+        words.iter_mut().zip(&inward).for_each(|(word, other)| *word &= other);
         distance *= 2;
     }
-    Ok(bits)
+    Ok(())
 }
 
 /// The coll components that run here, in the one order of all processes of a job (they run the same image).

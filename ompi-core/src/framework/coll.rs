@@ -2,16 +2,27 @@
 //!
 //! Which module serves a function is agreed by all ranks of the communicator at creation (a reduction of ability
 //! bits); at call time a module may choose among algorithms only by what the standard makes equal everywhere.
+//!
+//! A module's method *describes* the operation to an executor, so that the same method serves the blocking function
+//! (the executor runs each step at once), the nonblocking and the persistent one (it records them). A module that can
+//! only run at once, over flags in shared memory or a wire, says so by leaving functions out of
+//! [`Module::recordable`]; the table keeps a second entry for those.
 #![allow(unsafe_code)] // linkme's expansion
 
 use crate::comm::Communicator;
 use crate::data::{Blocks, Counts, Data, Source, TypedBlocks};
 use crate::error::{Class, Fault, Result};
+use crate::executor::Executor;
 use crate::op::Op;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use opal_core::mca;
+use opal_core::sync::{AtomicU32, Ordering};
 
-/// The blocking collective functions, as bit numbers of [`Functions`].
+mod call;
+pub use call::Call;
+
+/// The collective functions, as bit numbers of [`Functions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the standard's names
 #[repr(u8)]
@@ -51,24 +62,41 @@ fn not_here<T>() -> Result<T> {
 /// A component's object for one communicator.
 ///
 /// Every method is called by all ranks of the communicator in the same order; arguments are checked. On ranks where
-/// the standard ignores an argument it is `None` or empty. Messages travel on the collective lane.
+/// the standard ignores an argument it is `None` or empty. The executor is one for this communicator: a method asks it
+/// for every message, copy, reduction and room, and never looks at data, unless the function is not
+/// [`recordable`](Module::recordable), when the executor runs each step at once. Messages travel on the collective lane.
 ///
 /// # Safety
 /// For all methods: what `Data`, `Blocks` and `TypedBlocks` describe is readable (sources) or writable (targets), and
-/// sources overlap no target.
+/// sources overlap no target, as long as the executor needs them.
 #[allow(clippy::missing_safety_doc, missing_docs, unused_variables, clippy::too_many_arguments)] // the standard documents them
 pub trait Module: Send + Sync {
     /// Which of the methods below it offers.
     fn functions(&self) -> Functions;
 
-    fn barrier(&self, comm: &Communicator) -> Result<()> {
+    /// Which of them only describe the operation to the executor, so that they may be recorded.
+    fn recordable(&self) -> Functions {
+        self.functions()
+    }
+
+    /// Tells which modules would serve the communicator without it: one that declines calls by their arguments (which
+    /// must be equal on all ranks) passes them on. Called once, before it enters the table.
+    fn above(&self, others: &Table) {}
+
+    fn barrier(&self, executor: &mut dyn Executor) -> Result<()> {
         not_here()
     }
-    unsafe fn bcast(&self, data: &Data<'_>, root: usize, comm: &Communicator) -> Result<()> {
+    unsafe fn bcast(&self, data: &Data<'_>, root: usize, executor: &mut dyn Executor) -> Result<()> {
         not_here()
     }
     /// `to` at the root: `count` elements per rank.
-    unsafe fn gather(&self, from: Source<'_>, to: Option<&Data<'_>>, root: usize, comm: &Communicator) -> Result<()> {
+    unsafe fn gather(
+        &self,
+        from: Source<'_>,
+        to: Option<&Data<'_>>,
+        root: usize,
+        executor: &mut dyn Executor,
+    ) -> Result<()> {
         not_here()
     }
     unsafe fn gatherv(
@@ -76,7 +104,7 @@ pub trait Module: Send + Sync {
         from: Source<'_>,
         to: Option<&Blocks<'_>>,
         root: usize,
-        comm: &Communicator,
+        executor: &mut dyn Executor,
     ) -> Result<()> {
         not_here()
     }
@@ -86,7 +114,7 @@ pub trait Module: Send + Sync {
         from: Option<&Data<'_>>,
         to: Option<&Data<'_>>,
         root: usize,
-        comm: &Communicator,
+        executor: &mut dyn Executor,
     ) -> Result<()> {
         not_here()
     }
@@ -95,30 +123,30 @@ pub trait Module: Send + Sync {
         from: Option<&Blocks<'_>>,
         to: Option<&Data<'_>>,
         root: usize,
-        comm: &Communicator,
+        executor: &mut dyn Executor,
     ) -> Result<()> {
         not_here()
     }
     /// `to`: `count` elements per rank.
-    unsafe fn allgather(&self, from: Source<'_>, to: &Data<'_>, comm: &Communicator) -> Result<()> {
+    unsafe fn allgather(&self, from: Source<'_>, to: &Data<'_>, executor: &mut dyn Executor) -> Result<()> {
         not_here()
     }
-    unsafe fn allgatherv(&self, from: Source<'_>, to: &Blocks<'_>, comm: &Communicator) -> Result<()> {
+    unsafe fn allgatherv(&self, from: Source<'_>, to: &Blocks<'_>, executor: &mut dyn Executor) -> Result<()> {
         not_here()
     }
     /// Both: `count` elements per rank.
-    unsafe fn alltoall(&self, from: Source<'_>, to: &Data<'_>, comm: &Communicator) -> Result<()> {
+    unsafe fn alltoall(&self, from: Source<'_>, to: &Data<'_>, executor: &mut dyn Executor) -> Result<()> {
         not_here()
     }
     /// `from` is `None` for MPI_IN_PLACE.
-    unsafe fn alltoallv(&self, from: Option<&Blocks<'_>>, to: &Blocks<'_>, comm: &Communicator) -> Result<()> {
+    unsafe fn alltoallv(&self, from: Option<&Blocks<'_>>, to: &Blocks<'_>, executor: &mut dyn Executor) -> Result<()> {
         not_here()
     }
     unsafe fn alltoallw(
         &self,
         from: Option<&TypedBlocks<'_>>,
         to: &TypedBlocks<'_>,
-        comm: &Communicator,
+        executor: &mut dyn Executor,
     ) -> Result<()> {
         not_here()
     }
@@ -129,11 +157,11 @@ pub trait Module: Send + Sync {
         to: Option<&Data<'_>>,
         op: &Op,
         root: usize,
-        comm: &Communicator,
+        executor: &mut dyn Executor,
     ) -> Result<()> {
         not_here()
     }
-    unsafe fn allreduce(&self, from: Source<'_>, to: &Data<'_>, op: &Op, comm: &Communicator) -> Result<()> {
+    unsafe fn allreduce(&self, from: Source<'_>, to: &Data<'_>, op: &Op, executor: &mut dyn Executor) -> Result<()> {
         not_here()
     }
     /// `to.count` is this rank's; `counts` has one entry per rank.
@@ -143,18 +171,24 @@ pub trait Module: Send + Sync {
         to: &Data<'_>,
         counts: Counts<'_>,
         op: &Op,
-        comm: &Communicator,
+        executor: &mut dyn Executor,
     ) -> Result<()> {
         not_here()
     }
     /// `to.count` elements for every rank.
-    unsafe fn reduce_scatter_block(&self, from: Source<'_>, to: &Data<'_>, op: &Op, comm: &Communicator) -> Result<()> {
+    unsafe fn reduce_scatter_block(
+        &self,
+        from: Source<'_>,
+        to: &Data<'_>,
+        op: &Op,
+        executor: &mut dyn Executor,
+    ) -> Result<()> {
         not_here()
     }
-    unsafe fn scan(&self, from: Source<'_>, to: &Data<'_>, op: &Op, comm: &Communicator) -> Result<()> {
+    unsafe fn scan(&self, from: Source<'_>, to: &Data<'_>, op: &Op, executor: &mut dyn Executor) -> Result<()> {
         not_here()
     }
-    unsafe fn exscan(&self, from: Source<'_>, to: &Data<'_>, op: &Op, comm: &Communicator) -> Result<()> {
+    unsafe fn exscan(&self, from: Source<'_>, to: &Data<'_>, op: &Op, executor: &mut dyn Executor) -> Result<()> {
         not_here()
     }
 }
@@ -170,36 +204,110 @@ opal_core::framework! {
     "coll", Ompi, version 1, ManyOfMany, OMPI_COLLS: dyn Component
 }
 
-/// Which module serves which function on one communicator, and its component's name for those who ask.
+/// A component's name and its module for a communicator.
+pub type Entry = (&'static str, Arc<dyn Module>);
+
+/// What a component offers for a communicator.
+pub struct Offer {
+    /// The component's.
+    pub name: &'static str,
+    /// The highest one gets a function.
+    pub priority: i32,
+    /// Which functions all ranks have agreed that it may serve.
+    pub functions: Functions,
+    /// Which of them it may serve as recorded schedules.
+    pub recordable: Functions,
+    /// Who serves them.
+    pub module: Arc<dyn Module>,
+}
+
+/// Which module serves which function on one communicator.
 #[derive(Default)]
 pub struct Table {
-    entries: [Option<(&'static str, Arc<dyn Module>)>; FUNCTIONS],
+    entries: [Option<Entry>; FUNCTIONS],
+    recordable: [Option<Entry>; FUNCTIONS],
+    tags: Tags,
 }
 
 impl Table {
-    /// The module that serves a function.
+    /// The module that serves the blocking function.
     #[inline]
     pub fn of(&self, function: Function) -> Result<&dyn Module> {
-        match &self.entries[function as usize] {
-            Some((_, module)) => Ok(&**module),
-            None => Err(Fault::new(Class::UnsupportedOperation).because("no coll component offers it here")),
-        }
+        module(&self.entries[function as usize])
     }
 
-    /// The component's name that serves a function.
-    pub fn name_of(&self, function: Function) -> Option<&'static str> {
-        self.entries[function as usize].as_ref().map(|(name, _)| *name)
+    /// The module that serves the nonblocking and the persistent function.
+    pub fn recordable(&self, function: Function) -> Result<&dyn Module> {
+        module(&self.recordable[function as usize])
     }
 
-    /// Fills the table: for every function the highest bidder of `offers` (name, priority, module), sorted here.
-    pub fn fill(&mut self, mut offers: alloc::vec::Vec<(&'static str, i32, Arc<dyn Module>)>) {
-        // Highest priority first; the name decides between equals, so that all ranks agree.
-        offers.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-        for (index, entry) in self.entries.iter_mut().enumerate() {
-            *entry = offers
-                .iter()
-                .find(|(_, _, module)| module.functions() & 1 << index != 0)
-                .map(|(name, _, module)| (*name, module.clone()));
+    /// Name and module of what serves the blocking function.
+    pub fn entry(&self, function: Function) -> Option<&Entry> {
+        self.entries[function as usize].as_ref()
+    }
+
+    /// Name and module of what serves the nonblocking and the persistent function.
+    pub fn recordable_entry(&self, function: Function) -> Option<&Entry> {
+        self.recordable[function as usize].as_ref()
+    }
+
+    /// The tags of this communicator's nonblocking and persistent collectives.
+    pub fn tags(&self) -> &Tags {
+        &self.tags
+    }
+
+    /// Fills the table: every function goes to the highest bidder.
+    pub fn fill(&mut self, mut offers: Vec<Offer>) {
+        // Lowest priority first; the name decides between equals, so that all ranks agree.
+        offers.sort_by(|a, b| a.priority.cmp(&b.priority).then(b.name.cmp(a.name)));
+        for offer in offers {
+            offer.module.above(self);
+            for index in (0..FUNCTIONS).filter(|index| offer.functions >> index & 1 != 0) {
+                self.entries[index] = Some((offer.name, offer.module.clone()));
+                if offer.recordable >> index & 1 != 0 {
+                    self.recordable[index] = Some((offer.name, offer.module.clone()));
+                }
+            }
         }
     }
 }
+
+#[inline]
+fn module(entry: &Option<Entry>) -> Result<&dyn Module> {
+    match entry {
+        Some((_, module)) => Ok(&**module),
+        None => Err(Fault::new(Class::UnsupportedOperation).because("no coll component offers it here")),
+    }
+}
+
+/// The tags of messages on a communicator's collective lane, so that operations under way at the same time never mix.
+///
+/// Blocking ones use their [`Function`]'s number: one follows the other and messages do not overtake. Nonblocking ones
+/// are numbered as they begin, which all ranks do in the same order (MPI 5.0 §6.12). A persistent one has its tag from
+/// its initialisation on, whose order is the same everywhere, because starts need no common order (§6.13).
+#[derive(Default)]
+pub struct Tags {
+    begun: AtomicU32,
+    prepared: AtomicU32,
+}
+
+impl Tags {
+    /// For a nonblocking collective. Comes again after 2^30 others.
+    pub fn begin(&self) -> i32 {
+        (NONBLOCKING + self.begun.fetch_add(1, Ordering::Relaxed) % (1 << 30)) as i32
+    }
+
+    /// For a persistent collective, which may live for ever: the tag never comes again. `Err(Other)` if there are none.
+    pub fn prepare(&self) -> Result<i32> {
+        let number = self.prepared.fetch_add(1, Ordering::Relaxed);
+        if number < NONBLOCKING - PERSISTENT {
+            return Ok((PERSISTENT + number) as i32);
+        }
+        self.prepared.store(NONBLOCKING - PERSISTENT, Ordering::Relaxed);
+        let why = "a communicator has room for a billion persistent collectives in its life; duplicate it";
+        Err(Fault::new(Class::Other).because(why))
+    }
+}
+
+const PERSISTENT: u32 = 1 << 10;
+const NONBLOCKING: u32 = 1 << 30;

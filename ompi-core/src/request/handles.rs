@@ -3,7 +3,9 @@
 //! Statuses returned carry the operation's own error code in `error`; a row hands a single one to
 //! [`Status::deliver`], which leaves the user's MPI_ERROR alone.
 
-use super::{ACTIVE, COMPLETE, DETACHED, DONE, INACTIVE, Id, NULL, PERSISTENT, POLLED, QUERIED, STATE, Slot, find};
+use super::{
+    ACTIVE, COLLECTIVE, COMPLETE, DETACHED, DONE, INACTIVE, Id, NULL, PERSISTENT, POLLED, QUERIED, STATE, Slot, find,
+};
 use crate::error::{Class, Fault, Result};
 use crate::status::Status;
 use opal_core::sync::Ordering;
@@ -176,9 +178,15 @@ pub fn test_some(
     Ok(())
 }
 
-/// MPI_Request_free: the handle becomes null; an active operation completes in silence.
+/// MPI_Request_free: the handle becomes null; an active operation completes in silence. `Err(MPI_ERR_REQUEST)` for a
+/// collective operation that was started and not completed by the user (MPI 5.0 §6.12 and §6.13).
 pub fn free(handle: &mut usize) -> Result<()> {
     let slot = find(*handle).ok_or_else(|| invalid(*handle))?;
+    let word = slot.word.load(Ordering::Acquire);
+    if word & COLLECTIVE != 0 && word & STATE != INACTIVE {
+        let why = "a collective operation that was started cannot be freed; complete it first";
+        return Err(Fault::new(Class::Request).argument("request").because(why));
+    }
     let number = *handle as u32;
     *handle = NULL;
     if number == DONE {
@@ -196,9 +204,14 @@ pub fn free(handle: &mut usize) -> Result<()> {
     Ok(())
 }
 
-/// MPI_Cancel: asks for it; the request must be completed all the same.
+/// MPI_Cancel: asks for it; the request must be completed all the same. `Err(MPI_ERR_REQUEST)` for a collective
+/// operation (MPI 5.0 §6.12 and §6.13).
 pub fn cancel(handle: usize) -> Result<()> {
     let slot = find(handle).ok_or_else(|| invalid(handle))?;
+    if slot.word.load(Ordering::Acquire) & COLLECTIVE != 0 {
+        let why = "a collective operation cannot be cancelled";
+        return Err(Fault::new(Class::Request).argument("request").because(why));
+    }
     if slot.word.load(Ordering::Acquire) & STATE == ACTIVE {
         slot.drive(|driver, token| driver.cancel(token, Id(handle as u32)));
     }

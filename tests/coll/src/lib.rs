@@ -3,7 +3,9 @@
 #![allow(unsafe_code)] // buffers as MPI sees them
 
 mod buffer;
+mod net;
 mod team;
 
 pub use buffer::{Buffer, Shape};
+pub use net::{Dice, Net, Wire};
 pub use team::{Flaw, Member, Team};

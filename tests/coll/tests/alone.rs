@@ -10,10 +10,11 @@ use ompi_core::framework::coll::{ALL_FUNCTIONS, Component, FUNCTIONS, Module};
 use ompi_core::framework::op::Operation;
 use ompi_core::group::Group;
 use ompi_core::op::Op;
-use std::sync::Arc;
-use test_coll::{Buffer, Shape};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+use test_coll::{Buffer, Member, Shape, Team};
 
-opal_core::image![memcpy_portable, op_scalar, coll_basic, coll_self];
+opal_core::image![memcpy_portable, op_scalar, coll_basic, coll_self, coll_tuned];
 
 /// Never dropped: that would tell the PML, which does not run here.
 fn communicator(size: u32) -> &'static Communicator {
@@ -22,6 +23,12 @@ fn communicator(size: u32) -> &'static Communicator {
     let members: Box<[u32]> = (0..size).collect();
     let contexts = members.iter().map(|_| 0).collect();
     Box::leak(Box::new(Communicator::new(Arc::new(Group::new(members, 0)), None, 0, contexts, errhandler::FATAL)))
+}
+
+/// The executor of a rank that is alone; sends and receives fail the test by never ending.
+fn member() -> Member<'static> {
+    static TEAM: LazyLock<Team> = LazyLock::new(|| Team::new(1, Duration::from_secs(1)));
+    Member::new(&TEAM, 0)
 }
 
 fn module(comm: &Communicator) -> Arc<dyn Module> {
@@ -36,7 +43,7 @@ fn it_serves_one_process_only_and_outbids_basic() {
     assert_eq!(module.functions(), ALL_FUNCTIONS);
     assert_eq!(ALL_FUNCTIONS.count_ones() as usize, FUNCTIONS);
     assert!(priority > coll_basic::COMPONENT.query(alone).unwrap().0);
-    module.barrier(alone).unwrap();
+    module.barrier(&mut member()).unwrap();
 }
 
 #[test]
@@ -54,20 +61,24 @@ fn everything_is_a_copy() {
     }
     // SAFETY of all calls: the buffers are valid.
     let calls: [(&str, Call<'_>); 9] = [
-        ("gather", &|from, to| unsafe { module.gather(Source::From(from), Some(&to), 0, comm) }),
-        ("gatherv", &|from, to| unsafe { module.gatherv(Source::From(from), Some(&blocks(forever(to))), 0, comm) }),
-        ("scatter", &|from, to| unsafe { module.scatter(Some(&from), Some(&to), 0, comm) }),
-        ("scatterv", &|from, to| unsafe { module.scatterv(Some(&blocks(forever(from))), Some(&to), 0, comm) }),
-        ("allgather", &|from, to| unsafe { module.allgather(Source::From(from), &to, comm) }),
-        ("allgatherv", &|from, to| unsafe { module.allgatherv(Source::From(from), &blocks(forever(to)), comm) }),
-        ("alltoall", &|from, to| unsafe { module.alltoall(Source::From(from), &to, comm) }),
+        ("gather", &|from, to| unsafe { module.gather(Source::From(from), Some(&to), 0, &mut member()) }),
+        ("gatherv", &|from, to| unsafe {
+            module.gatherv(Source::From(from), Some(&blocks(forever(to))), 0, &mut member())
+        }),
+        ("scatter", &|from, to| unsafe { module.scatter(Some(&from), Some(&to), 0, &mut member()) }),
+        ("scatterv", &|from, to| unsafe { module.scatterv(Some(&blocks(forever(from))), Some(&to), 0, &mut member()) }),
+        ("allgather", &|from, to| unsafe { module.allgather(Source::From(from), &to, &mut member()) }),
+        ("allgatherv", &|from, to| unsafe {
+            module.allgatherv(Source::From(from), &blocks(forever(to)), &mut member())
+        }),
+        ("alltoall", &|from, to| unsafe { module.alltoall(Source::From(from), &to, &mut member()) }),
         ("alltoallv", &|from, to| unsafe {
-            module.alltoallv(Some(&blocks(forever(from))), &blocks(forever(to)), comm)
+            module.alltoallv(Some(&blocks(forever(from))), &blocks(forever(to)), &mut member())
         }),
         ("alltoallw", &|from, to| unsafe {
             let (a, b) = ([from.datatype], [to.datatype]);
             let typed = |at, datatypes| TypedBlocks { at, counts, displacements: zero, datatypes };
-            module.alltoallw(Some(&typed(from.at, &a)), &typed(to.at, &b), comm)
+            module.alltoallw(Some(&typed(from.at, &a)), &typed(to.at, &b), &mut member())
         }),
     ];
     for (name, call) in calls {
@@ -88,20 +99,20 @@ fn reductions_of_one() {
     let from = Data { at: a.as_mut_ptr().cast(), count: 3, datatype: int };
     let to = Data { at: b.as_mut_ptr().cast(), ..from };
     // SAFETY: three ints each.
-    unsafe { module.exscan(Source::From(from), &to, &sum, comm) }.unwrap();
+    unsafe { module.exscan(Source::From(from), &to, &sum, &mut member()) }.unwrap();
     assert_eq!(b, [9; 3], "the first rank's buffer stays");
     // SAFETY: as above.
-    unsafe { module.allreduce(Source::InPlace, &to, &sum, comm) }.unwrap();
+    unsafe { module.allreduce(Source::InPlace, &to, &sum, &mut member()) }.unwrap();
     assert_eq!(b, [9; 3]);
     // SAFETY: as above.
-    unsafe { module.scan(Source::From(from), &to, &sum, comm) }.unwrap();
+    unsafe { module.scan(Source::From(from), &to, &sum, &mut member()) }.unwrap();
     assert_eq!(b, [1, 2, 3]);
     let double = Data { datatype: datatype::borrow(532).unwrap(), count: 1, ..to };
     // SAFETY: as above.
-    let fault = unsafe { module.allreduce(Source::InPlace, &double, &Op::Predefined(Operation::Band), comm) };
+    let fault = unsafe { module.allreduce(Source::InPlace, &double, &Op::Predefined(Operation::Band), &mut member()) };
     assert_eq!(fault.unwrap_err().get(), Class::Op as i32);
     let short = Data { count: 2, ..to };
     // SAFETY: as above.
-    let fault = unsafe { module.allgather(Source::From(from), &short, comm) };
+    let fault = unsafe { module.allgather(Source::From(from), &short, &mut member()) };
     assert_eq!(fault.unwrap_err().get(), Class::Truncate as i32);
 }

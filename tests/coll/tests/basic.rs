@@ -11,7 +11,7 @@ use ompi_core::op::Op;
 use std::time::Duration;
 use test_coll::{Buffer, Flaw, Member, Shape, Team};
 
-opal_core::image![memcpy_portable, op_scalar, coll_basic, coll_self];
+opal_core::image![memcpy_portable, op_scalar, coll_basic, coll_self, coll_tuned];
 
 const RANKS: [usize; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
 const COUNTS: [usize; 4] = [0, 1, 7, 1000];

@@ -1,9 +1,9 @@
 //! The module. Everything is a copy from this process to itself.
 #![allow(unsafe_code)]
 
-use ompi_core::comm::Communicator;
-use ompi_core::data::{Blocks, Counts, Data, Source, TypedBlocks, copy};
+use ompi_core::data::{Blocks, Counts, Data, Source, TypedBlocks};
 use ompi_core::error::Result;
+use ompi_core::executor::Executor;
 use ompi_core::framework::coll::{ALL_FUNCTIONS, Functions, Module};
 use ompi_core::op::Op;
 
@@ -11,13 +11,9 @@ use ompi_core::op::Op;
 pub struct Alone;
 
 /// Copies what is not in place already.
-///
-/// # Safety
-/// That of the framework's methods.
-unsafe fn deliver(from: Option<Data<'_>>, to: Option<Data<'_>>) -> Result<()> {
+fn deliver(executor: &mut dyn Executor, from: Option<Data<'_>>, to: Option<Data<'_>>) -> Result<()> {
     match (from, to) {
-        // SAFETY: the caller's promise.
-        (Some(from), Some(to)) => unsafe { copy(&from, &to) },
+        (Some(from), Some(to)) => executor.copy(&from, &to),
         _ => Ok(()),
     }
 }
@@ -31,13 +27,12 @@ fn source(from: Source<'_>) -> Option<Data<'_>> {
 
 macro_rules! copies {
     ($($name:ident($($argument:ident: $type:ty),*) $(checks $op:ident)? => $from:expr, $to:expr;)*) => {
-        $(unsafe fn $name(&self, $($argument: $type,)* _: &Communicator) -> Result<()> {
+        $(unsafe fn $name(&self, $($argument: $type,)* executor: &mut dyn Executor) -> Result<()> {
             let (from, to): (Option<Data<'_>>, Option<Data<'_>>) = ($from, $to);
             $(if let Some(data) = to.or(from) {
                 $op.check(data.datatype)?;
             })?
-            // SAFETY: this method has the same contract.
-            unsafe { deliver(from, to) }
+            deliver(executor, from, to)
         })*
     };
 }
@@ -47,7 +42,7 @@ impl Module for Alone {
         ALL_FUNCTIONS
     }
 
-    fn barrier(&self, _: &Communicator) -> Result<()> {
+    fn barrier(&self, _: &mut dyn Executor) -> Result<()> {
         Ok(())
     }
 
@@ -72,7 +67,7 @@ impl Module for Alone {
         scan(from: Source<'_>, to: &Data<'_>, op: &Op) checks op => source(from), Some(*to);
     }
 
-    unsafe fn exscan(&self, _: Source<'_>, to: &Data<'_>, op: &Op, _: &Communicator) -> Result<()> {
+    unsafe fn exscan(&self, _: Source<'_>, to: &Data<'_>, op: &Op, _: &mut dyn Executor) -> Result<()> {
         // MPI 5.0 §6.11.2: rank 0's receive buffer stays as it is.
         op.check(to.datatype)
     }

@@ -1,0 +1,7 @@
+// covers: MPI_Ibarrier MPI_Ibcast MPI_Igather MPI_Igatherv MPI_Iscatter MPI_Iscatterv MPI_Iallgather MPI_Iallgatherv MPI_Ialltoall MPI_Ialltoallv MPI_Ialltoallw
+/*
+ * The nonblocking collectives that move data, MPI 5.0 section 6.12: every check of the blocking ones' program,
+ * with a nonblocking operation for each blocking one.
+ */
+#include "coll_as.h"
+#include "coll_blocking_1.c"
