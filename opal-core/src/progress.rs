@@ -73,6 +73,12 @@ pub fn gathered() {
     GATHERED.store(true, Ordering::Relaxed);
 }
 
+/// Whether something waits for [`flush`].
+#[inline(always)]
+pub fn has_gathered() -> bool {
+    GATHERED.load(Ordering::Relaxed)
+}
+
 /// Lets go of what transports gathered: for every call that communicates or makes progress, except one that only starts a
 /// send. A load and a predictable branch if nothing was.
 #[inline(always)]

@@ -10,6 +10,7 @@
 use crate::framework::memcpy;
 use crate::mca;
 use crate::mem::Foreign;
+use crate::queue::conduit::Conduit;
 use crate::sync::{AtomicU64, Once};
 use crate::{Error, Result};
 use alloc::vec::Vec;
@@ -244,6 +245,16 @@ pub trait Module: Sync {
     fn shared_word(&self, _peer: Endpoint, _own: bool, _index: u32) -> Option<&AtomicU64> {
         None
     }
+
+    /// The queues to and from a peer, if that is all there is to sending and receiving short messages: the caller then
+    /// pushes and peeks itself instead of calling [`Module::send_inline`] and [`Module::poll_peer`]. The kinds of its
+    /// messages are am ids.
+    fn conduit(&self, _peer: Endpoint) -> Option<&Conduit> {
+        None
+    }
+
+    /// Wakes a peer that sleeps, when [`Conduit::push`] said so.
+    fn wake(&self, _peer: Endpoint) {}
 
     /// Lets go of what was gathered for a peer.
     fn flush(&self, _to: Endpoint) {}

@@ -11,6 +11,7 @@
 //! **Invariant:** whatever the other side writes, nobody reads or writes outside the three areas of [`Memory`].
 
 use super::small::copy_small;
+use crate::mem::Foreign;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Slots in the ring.
@@ -255,10 +256,19 @@ pub struct Peeked {
     pub kind: u8,
     /// The head.
     pub head: u64,
-    /// Start of the payload, in shared memory.
-    pub at: *const u8,
-    /// Length of the payload; all of it lies in the queue's memory.
-    pub bytes: usize,
+    // The payload, in the queue's memory.
+    at: *const u8,
+    bytes: usize,
+}
+
+impl Peeked {
+    /// The payload, until the message is taken.
+    #[inline(always)]
+    pub fn payload<'a>(&self) -> Foreign<'a> {
+        // SAFETY: `peek`, which alone makes a `Peeked`, checked that all of it lies in the queue's memory; that is valid as
+        // long as the queue is used by the contract of `Memory::new`.
+        unsafe { Foreign::new(self.at, self.bytes) }
+    }
 }
 
 /// What the producer wrote is no message.

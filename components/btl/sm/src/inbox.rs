@@ -62,19 +62,8 @@ impl Inbox {
         self.inbound(sender as usize / 64).fetch_or(1 << (sender % 64), Ordering::Release);
     }
 
-    /// Wakes the owner if it sleeps. After a message was stored; see `opal_core::wait` for why no fence is needed.
-    #[inline(always)]
-    pub fn wake(&self) {
-        opal_core::sync::compiler_fence(Ordering::SeqCst);
-        // Relaxed: the sleeper's membarrier orders this load after the store of the message.
-        if self.asleep().load(Ordering::Relaxed) != 0 {
-            self.ring();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn ring(&self) {
+    /// Wakes the owner if it sleeps.
+    pub fn ring(&self) {
         // Of several senders one is enough. SeqCst as the rest of the protocol.
         let how = self.asleep().swap(AWAKE, Ordering::SeqCst);
         if how == Ring::Futex as u32 {
@@ -85,6 +74,11 @@ impl Inbox {
         {
             door.ring(&self.door_name);
         }
+    }
+
+    /// The owner's word that is not 0 while it wants to be woken.
+    pub fn lasting_asleep(&self) -> &'static AtomicU32 {
+        self.shared.lasting_word32(wire::ASLEEP)
     }
 
     fn asleep(&self) -> &AtomicU32 {

@@ -8,7 +8,7 @@ use crate::{params, wire};
 use alloc::boxed::Box;
 use opal_core::framework::btl::{self, Caps, Endpoint, Peer};
 use opal_core::framework::shmem;
-use opal_core::queue::lines;
+use opal_core::queue::lines::{self, Consumer};
 use opal_core::sync::{AtomicBool, Guarded, Once};
 use opal_core::{Error, Result, message, verbose};
 
@@ -18,7 +18,7 @@ pub struct Sm {
     address: wire::Address,
     inbox: Inbox,
     shmem: &'static dyn shmem::Module,
-    pub(crate) outbound: Box<[Once<Outbound>]>,
+    outbound: Box<[Once<Outbound>]>,
     pub(crate) receiving: Guarded<Receiving>,
     demotes: bool,
     /// A queue to some peer was found broken while sending; the next poll tells.
@@ -29,19 +29,17 @@ impl Sm {
     /// Over its own inbox.
     pub fn new(inbox: Inbox, address: wire::Address, shmem: &'static dyn shmem::Module) -> Sm {
         let ranks = address.local_size;
-        let receiving = Guarded::new(Receiving::new(&inbox, ranks));
+        let receiving = Guarded::new(Receiving::new(ranks));
         let outbound = (0..ranks).map(|_| Once::new()).collect();
         let demotes = params::CLDEMOTE.flag() && lines::can_demote();
         let broken = AtomicBool::new(false);
         Sm { caps: caps(), address, inbox, shmem, outbound, receiving, demotes, broken }
     }
 
-    /// Something arrived from a rank of the node.
+    /// The way to a rank of the node, if it is connected.
     #[inline(always)]
-    pub fn note_arrival(&self, rank: u32) {
-        if let Some(outbound) = self.outbound.get(rank as usize).and_then(|place| place.get()) {
-            outbound.note_arrival();
-        }
+    pub fn outbound(&self, rank: u32) -> Option<&Outbound> {
+        self.outbound.get(rank as usize)?.get()
     }
 
     /// Its own inbox.
@@ -86,7 +84,8 @@ impl Sm {
         }
         let door = self.inbox.door();
         let inbox = Inbox::new(Shared::of(segment), address.local_size, door, address.door).ok_or(Error::Malformed)?;
-        place.call_once(|| Outbound::new(inbox, self.address.local_rank, peer.index, self.demotes));
+        let from = Consumer::new(self.inbox.queue(rank));
+        place.call_once(|| Outbound::new(inbox, from, self.address.local_rank, peer.index, self.demotes));
         self.receiving.lock().admit(rank, peer.index);
         opal_core::wait::add_local_rank(&address.cores, address.registered);
         Ok(Some(Endpoint(rank)))

@@ -1,26 +1,21 @@
 //! Receiving: the queues of this process's own inbox.
 
-use crate::inbox::Inbox;
 use crate::module::Sm;
+use crate::send::Outbound;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use opal_core::framework::btl;
 use opal_core::message;
-use opal_core::queue::lines::{Consumer, Peeked};
 use opal_core::sync::Ordering;
 
 /// The receiving side's state; held by who polls.
 pub struct Receiving {
-    senders: Box<[Sender]>,
+    // By local rank: who it is, once it is known.
+    peers: Box<[u32]>,
     // Local ranks that have sent something and are known, in the order in which they appeared.
     active: Vec<u32>,
     // The part of the inbound bitmap that `active` covers.
     seen: Box<[u64]>,
-}
-
-struct Sender {
-    consumer: Consumer,
-    peer: u32,
 }
 
 const UNKNOWN: u32 = u32::MAX;
@@ -29,42 +24,21 @@ const MESSAGES_PER_TURN: usize = 64;
 
 impl Receiving {
     /// From nobody yet.
-    pub fn new(inbox: &Inbox, ranks: u32) -> Receiving {
-        let senders = (0..ranks).map(|rank| Sender { consumer: Consumer::new(inbox.queue(rank)), peer: UNKNOWN });
+    pub fn new(ranks: u32) -> Receiving {
+        let peers = (0..ranks).map(|_| UNKNOWN).collect();
         let seen = (0..ranks.div_ceil(64)).map(|_| 0).collect();
-        Receiving { senders: senders.collect(), active: Vec::new(), seen }
+        Receiving { peers, active: Vec::new(), seen }
     }
 
     /// From now on what rank `rank` of the node sends is taken, as coming from `peer`.
     pub fn admit(&mut self, rank: u32, peer: u32) {
-        self.senders[rank as usize].peer = peer;
+        self.peers[rank as usize] = peer;
     }
 
     /// Nothing is taken from it any more.
     pub fn dismiss(&mut self, rank: u32) {
-        self.senders[rank as usize].peer = UNKNOWN;
+        self.peers[rank as usize] = UNKNOWN;
         self.active.retain(|active| *active != rank);
-    }
-
-    /// The next message of one sender, polling at most `polls` times.
-    #[inline(always)]
-    pub fn peek(&mut self, rank: u32, polls: u32) -> Option<Peeked> {
-        let sender = &mut self.senders[rank as usize];
-        for _ in 0..polls {
-            match sender.consumer.peek() {
-                Ok(None) => core::hint::spin_loop(),
-                Ok(found) => return found,
-                // The next full poll closes it.
-                Err(_) => return None,
-            }
-        }
-        None
-    }
-
-    /// Takes it.
-    #[inline(always)]
-    pub fn advance(&mut self, rank: u32) {
-        self.senders[rank as usize].consumer.advance();
     }
 
     /// Takes everything; returns how many messages.
@@ -89,24 +63,26 @@ impl Receiving {
     #[inline(always)]
     fn drain(&mut self, sm: &Sm, place: usize) -> usize {
         let rank = self.active[place];
-        let sender = &mut self.senders[rank as usize];
+        let Some(outbound) = sm.outbound(rank) else { return 0 };
+        let conduit = outbound.conduit();
+        let mut consumer = conduit.consumer();
         for taken in 0..MESSAGES_PER_TURN {
-            match sender.consumer.peek() {
+            match consumer.peek() {
                 Ok(Some(peeked)) => {
                     if taken > 1 {
-                        sender.consumer.fetch_ahead();
+                        consumer.fetch_ahead();
                     }
-                    btl::deliver(peeked.kind, sender.peer, peeked.head, crate::raw::payload(&peeked));
-                    sender.consumer.advance();
+                    btl::deliver(peeked.kind, outbound.peer, peeked.head, peeked.payload());
+                    consumer.advance();
                 }
                 Ok(None) => {
                     if taken > 0 {
-                        sm.note_arrival(rank);
+                        conduit.note_arrival();
                     }
                     return taken;
                 }
                 Err(_) => {
-                    close_malformed(sm, rank, sender.peer);
+                    close_malformed(sm, outbound);
                     return taken;
                 }
             }
@@ -123,7 +99,7 @@ impl Receiving {
             new &= new - 1;
             let rank = index as u32 * 64 + bit;
             // Who is not connected yet keeps its bit unseen; bits beyond the node's ranks are nobody's.
-            if self.senders.get(rank as usize).is_some_and(|sender| sender.peer != UNKNOWN) {
+            if self.peers.get(rank as usize).is_some_and(|peer| *peer != UNKNOWN) {
                 self.seen[index] |= 1 << bit;
                 self.active.push(rank);
             }
@@ -134,9 +110,9 @@ impl Receiving {
     #[inline(never)]
     fn tell_broken(&mut self, sm: &Sm) {
         sm.broken.store(false, Ordering::Relaxed);
-        for rank in 0..self.senders.len() as u32 {
-            let closed = sm.outbound[rank as usize].get().is_some_and(|outbound| outbound.is_closed());
-            let peer = self.senders[rank as usize].peer;
+        for rank in 0..self.peers.len() as u32 {
+            let closed = sm.outbound(rank).is_some_and(|outbound| outbound.conduit().is_closed());
+            let peer = self.peers[rank as usize];
             if closed && peer != UNKNOWN {
                 self.dismiss(rank);
                 btl::failed(peer);
@@ -147,9 +123,9 @@ impl Receiving {
 
 #[cold]
 #[inline(never)]
-fn close_malformed(sm: &Sm, rank: u32, peer: u32) {
-    let Some(outbound) = sm.outbound[rank as usize].get() else { return };
-    outbound.close();
+fn close_malformed(sm: &Sm, outbound: &Outbound) {
+    outbound.conduit().close();
+    let peer = outbound.peer;
     message!("btl/sm: process {peer} wrote a message that does not follow the format; the connection to it is closed");
     sm.broken.store(true, Ordering::Relaxed);
 }

@@ -2,13 +2,12 @@
 #![allow(unsafe_code)]
 
 use crate::module::Sm;
-use crate::send::Outbound;
 use alloc::vec::Vec;
 use opal_core::Result;
 use opal_core::framework::btl::{AmId, Arrived, Caps, Endpoint, Full, Module, Peer};
 use opal_core::framework::shmem::Segment;
-use opal_core::mem::Foreign;
-use opal_core::queue::lines::{Memory, POOL_BYTES, Peeked, RING_BYTES};
+use opal_core::queue::conduit::Conduit;
+use opal_core::queue::lines::{Memory, POOL_BYTES, RING_BYTES};
 use opal_core::sync::{AtomicU32, AtomicU64};
 
 /// A mapped segment that stays mapped as long as the process uses this transport.
@@ -36,6 +35,13 @@ impl Shared {
         unsafe { &*self.segment.base.wrapping_add(offset).cast::<AtomicU32>() }
     }
 
+    /// The same for who keeps it.
+    pub fn lasting_word32(&self, offset: usize) -> &'static AtomicU32 {
+        let word = core::ptr::from_ref(self.word32(offset));
+        // SAFETY: the segment is never detached.
+        unsafe { &*word }
+    }
+
     /// The 64-bit word at an offset.
     #[inline(always)]
     pub fn word64(&self, offset: usize) -> &AtomicU64 {
@@ -55,30 +61,6 @@ impl Shared {
     }
 }
 
-/// The payload of a message that was not taken yet.
-#[inline(always)]
-pub fn payload<'a>(peeked: &Peeked) -> Foreign<'a> {
-    // SAFETY: `peek` checked that the payload lies in the queue's memory, which is never unmapped.
-    unsafe { Foreign::new(peeked.at, peeked.bytes) }
-}
-
-impl Sm {
-    /// # Safety
-    /// `payload` is readable for `bytes`.
-    #[inline(never)]
-    unsafe fn send_slowly(
-        &self,
-        to: &Outbound,
-        am: AmId,
-        head: u64,
-        payload: *const u8,
-        bytes: usize,
-    ) -> core::result::Result<(), Full> {
-        // SAFETY: the caller's promise.
-        to.with(self, |producer, awaited| unsafe { producer.push_inline(am, head, payload, bytes, awaited) })
-    }
-}
-
 impl Module for Sm {
     fn caps(&self) -> &Caps {
         self.abilities()
@@ -93,8 +75,8 @@ impl Module for Sm {
     }
 
     fn remove_peer(&self, endpoint: Endpoint) {
-        if let Some(outbound) = self.outbound.get(endpoint.0 as usize).and_then(|place| place.get()) {
-            outbound.close();
+        if let Some(outbound) = self.outbound(endpoint.0) {
+            outbound.conduit().close();
             self.receiving.lock().dismiss(endpoint.0);
         }
     }
@@ -108,15 +90,11 @@ impl Module for Sm {
         payload: *const u8,
         bytes: usize,
     ) -> core::result::Result<(), Full> {
-        let Some(outbound) = self.outbound.get(to.0 as usize).and_then(|place| place.get()) else {
+        let Some(outbound) = self.outbound(to.0) else {
             return Err(Full);
         };
         // SAFETY: `payload` is readable for `bytes` by the caller's promise.
-        if outbound.at_once(|producer, awaited| unsafe { producer.push_at_once(am, head, payload, bytes, awaited) }) {
-            return Ok(());
-        }
-        // SAFETY: `payload` is readable for `bytes` by the caller's promise.
-        unsafe { self.send_slowly(outbound, am, head, payload, bytes) }
+        outbound.with(self, |producer, awaited| unsafe { producer.push_inline(am, head, payload, bytes, awaited) })
     }
 
     fn send(
@@ -127,7 +105,7 @@ impl Module for Sm {
         bytes: usize,
         fill: &mut dyn FnMut(*mut u8),
     ) -> core::result::Result<(), Full> {
-        let Some(outbound) = self.outbound.get(to.0 as usize).and_then(|place| place.get()) else {
+        let Some(outbound) = self.outbound(to.0) else {
             return Err(Full);
         };
         outbound.with(self, |producer, awaited| producer.push(am, head, bytes, awaited, fill))
@@ -137,21 +115,32 @@ impl Module for Sm {
         if own {
             return self.inbox().shared_word(peer.0, index);
         }
-        self.outbound.get(peer.0 as usize)?.get()?.shared_word(index)
+        self.outbound(peer.0)?.shared_word(index)
     }
 
     fn poll(&self) -> usize {
         self.receiving.lock().poll(self)
     }
 
+    fn conduit(&self, peer: Endpoint) -> Option<&Conduit> {
+        Some(self.outbound(peer.0)?.conduit())
+    }
+
+    fn wake(&self, peer: Endpoint) {
+        if let Some(outbound) = self.outbound(peer.0) {
+            outbound.wake();
+        }
+    }
+
     fn poll_peer(&self, from: Endpoint, polls: u32) -> Option<Arrived<'_>> {
-        let peeked = self.receiving.lock().peek(from.0, polls)?;
-        Some(Arrived { am: peeked.kind, head: peeked.head, payload: payload(&peeked) })
+        let peeked = self.conduit(from)?.peek(polls)?;
+        Some(Arrived { am: peeked.kind, head: peeked.head, payload: peeked.payload() })
     }
 
     fn consume(&self, from: Endpoint) {
-        self.receiving.lock().advance(from.0);
-        self.note_arrival(from.0);
+        if let Some(conduit) = self.conduit(from) {
+            conduit.take();
+        }
     }
 }
 

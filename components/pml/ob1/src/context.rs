@@ -207,6 +207,12 @@ impl Routes {
         Ok(Routes { routes: routes? })
     }
 
+    /// The way to a rank; `None` for what is none.
+    #[inline(always)]
+    pub fn get(&self, rank: i32) -> Option<&Route> {
+        self.routes.get(rank as u32 as usize)
+    }
+
     /// The way to a rank, which the caller has checked.
     #[inline(always)]
     pub fn to(&self, rank: i32) -> &Route {

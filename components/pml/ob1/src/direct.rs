@@ -27,7 +27,7 @@ pub fn receive(data: &Fast<'_, '_>, from: i32, with: i32, lane: Lane<'_>) -> Res
     let mut idle = Idle::new();
     while is_open(from as u32, tag, lane) {
         let polls = wait::polls_at_once();
-        while let Some(arrived) = link.module.poll_peer(link.endpoint, polls) {
+        while let Some(arrived) = link.peek(polls) {
             let mine = match tag {
                 Tag::Only(tag) => arrived.head == wire::envelope(own, tag),
                 Tag::Any => arrived.head & wire::envelope(0, i32::MAX) ^ arrived.head == own,
@@ -36,11 +36,11 @@ pub fn receive(data: &Fast<'_, '_>, from: i32, with: i32, lane: Lane<'_>) -> Res
                 let got = wire::Envelope::of(arrived.head).tag;
                 let status = recv::status_of(from, got, data.bytes(), arrived.payload, lane.comm.context);
                 data.write(arrived.payload);
-                link.module.consume(link.endpoint);
+                link.take();
                 return Ok(Some(status));
             }
             btl::deliver(arrived.am, link.process, arrived.head, arrived.payload);
-            link.module.consume(link.endpoint);
+            link.take();
             if !is_open(from as u32, tag, lane) {
                 return Ok(None);
             }

@@ -4,9 +4,10 @@ use alloc::boxed::Box;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::bml::{self, Path};
 use ompi_core::{addresses, process};
-use opal_core::framework::btl::{self, Full};
+use opal_core::framework::btl::{self, Arrived, Full};
 use opal_core::framework::smsc;
 use opal_core::message;
+use opal_core::queue::conduit::Conduit;
 use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Once, Ordering};
 
 /// A process and the one transport whose order its matched messages have.
@@ -17,6 +18,10 @@ pub struct Link {
     pub module: btl::Called,
     /// Its number for the process.
     pub endpoint: btl::Endpoint,
+    /// The transport's queues to and from the process, if it gives them away.
+    pub conduit: Option<&'static Conduit>,
+    /// Most bytes of a message that is pushed to the conduit.
+    pub short_bytes: usize,
     /// Most bytes of a message that is sent with its transport's fast call.
     pub inline_bytes: usize,
     /// Most bytes of a message that is sent at once.
@@ -107,6 +112,27 @@ impl Link {
         Path { module: self.module.module(), endpoint: self.endpoint }
     }
 
+    /// The next thing from the process, polling at most `polls` times for it; [`Link::take`] takes it.
+    #[inline(always)]
+    pub fn peek(&self, polls: u32) -> Option<Arrived<'_>> {
+        match self.conduit {
+            Some(conduit) => {
+                let peeked = conduit.peek(polls)?;
+                Some(Arrived { am: peeked.kind, head: peeked.head, payload: peeked.payload() })
+            }
+            None => self.module.poll_peer(self.endpoint, polls),
+        }
+    }
+
+    /// Takes what [`Link::peek`] returned last.
+    #[inline(always)]
+    pub fn take(&self) {
+        match self.conduit {
+            Some(conduit) => conduit.take(),
+            None => self.module.consume(self.endpoint),
+        }
+    }
+
     /// The process can no longer be reached.
     pub fn set_dead(&self) {
         self.dead.store(true, Ordering::Relaxed);
@@ -171,12 +197,16 @@ fn connect(process: u32) -> Result<Link> {
     }
     // A synchronous message has a prefix and must fit all the same.
     let most = caps.send_bytes - crate::wire::PREFIX_BYTES;
+    let eager_bytes = crate::component::EAGER_LIMIT.size().min(caps.eager_bytes).min(most);
+    let inline_bytes = caps.inline_bytes.min(most);
     Ok(Link {
         process,
         module: btl::Called::new(path.module),
         endpoint: path.endpoint,
-        inline_bytes: caps.inline_bytes.min(most),
-        eager_bytes: crate::component::EAGER_LIMIT.size().min(caps.eager_bytes).min(most),
+        conduit: path.module.conduit(path.endpoint),
+        short_bytes: inline_bytes.min(eager_bytes),
+        inline_bytes,
+        eager_bytes,
         lanes: paths.iter().map(|path| Lane::new(*path)).filter(Lane::is_usable).collect(),
         queued: AtomicU32::new(0),
         copier: copier(process::get(process)),

@@ -18,6 +18,7 @@ use opal_core::framework::btl::{AmId, Full, Take};
 use opal_core::framework::{memcpy, smsc};
 use opal_core::mem::Foreign;
 use opal_core::progress;
+use opal_core::queue::conduit::Pushed;
 use opal_core::queue::small::copy_small;
 use opal_core::sync::Ordering;
 
@@ -304,6 +305,76 @@ pub fn routes(comm: &Communicator) -> &Routes {
     unsafe { &*routes }
 }
 
+/// What nearly every short send is: one run for the queue of a transport that gives its queues away. Nothing on the way is a
+/// call, so that the caller saves no register; `false`: nothing was done.
+///
+/// # Safety
+/// The data is readable.
+#[inline(always)]
+unsafe fn send_short(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> bool {
+    let Some(route) = routes(lane.comm).get(dest) else { return false };
+    let (link, bytes) = (route.link, data.bytes());
+    let (Some(at), Some(conduit)) = (data.contiguous(), link.conduit) else { return false };
+    // Acquire pairs with the Release where packets leave the queue.
+    if mode == Mode::Synchronous || bytes > link.short_bytes || link.queued.load(Ordering::Acquire) != 0 {
+        return false;
+    }
+    let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
+    // SAFETY: the caller's promise.
+    match unsafe { conduit.push(wire::EAGER, head, at, bytes) } {
+        Pushed::Yes => true,
+        Pushed::ToSleeper => {
+            link.module.wake(link.endpoint);
+            true
+        }
+        Pushed::No => false,
+    }
+}
+
+/// # Safety
+/// The data is readable during the call.
+#[inline(never)]
+unsafe fn send_longer(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()> {
+    progress::flush();
+    if dest == PROC_NULL {
+        return Ok(());
+    }
+    let route = routes(lane.comm).to(dest);
+    let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
+    // SAFETY: the caller's promise.
+    let fast = unsafe { Fast::new(data) };
+    if mode != Mode::Synchronous && fast.bytes() <= route.link.eager_bytes {
+        return match send::at_once(&fast, route.link, head) {
+            Ok(()) => Ok(()),
+            Err(Full) => send::when_there_is_room(&fast, route.link, head),
+        };
+    }
+    // SAFETY: the place lives until the request completes, which the wait sees to.
+    let place = unsafe { Place::new(data) };
+    send::start(place, route, head, mode)?.wait().map(drop)
+}
+
+/// # Safety
+/// The data is readable until the request completes.
+#[inline(never)]
+unsafe fn isend_longer(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request> {
+    if dest == PROC_NULL {
+        return Ok(request::done());
+    }
+    let route = routes(lane.comm).to(dest);
+    let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
+    // SAFETY: the caller's promise.
+    let fast = unsafe { Fast::new(data) };
+    if mode != Mode::Synchronous
+        && fast.bytes() <= route.link.eager_bytes
+        && send::at_once(&fast, route.link, head).is_ok()
+    {
+        return Ok(request::done());
+    }
+    // SAFETY: the caller's promise.
+    send::start(unsafe { Place::new(data) }, route, head, mode)
+}
+
 impl Module for Ob1 {
     fn open_context(&self, context: u32) -> Result<()> {
         STATE.lock().open(context)
@@ -336,42 +407,22 @@ impl Module for Ob1 {
 
     #[inline]
     unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()> {
-        progress::flush();
-        if dest == PROC_NULL {
+        // SAFETY: readable during this call by the caller's promise.
+        if !progress::has_gathered() && unsafe { send_short(data, dest, tag, mode, lane) } {
             return Ok(());
         }
-        let route = routes(lane.comm).to(dest);
-        let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
-        // SAFETY: readable during this call by the caller's promise.
-        let fast = unsafe { Fast::new(data) };
-        if mode != Mode::Synchronous && fast.bytes() <= route.link.eager_bytes {
-            return match send::at_once(&fast, route.link, head) {
-                Ok(()) => Ok(()),
-                Err(Full) => send::when_there_is_room(&fast, route.link, head),
-            };
-        }
-        // SAFETY: the place lives until the request completes, which the wait sees to.
-        let place = unsafe { Place::new(data) };
-        send::start(place, route, head, mode)?.wait().map(drop)
+        // SAFETY: as above.
+        unsafe { send_longer(data, dest, tag, mode, lane) }
     }
 
     #[inline]
     unsafe fn isend(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request> {
-        if dest == PROC_NULL {
-            return Ok(request::done());
-        }
-        let route = routes(lane.comm).to(dest);
-        let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
         // SAFETY: readable during this call by the caller's promise.
-        let fast = unsafe { Fast::new(data) };
-        if mode != Mode::Synchronous
-            && fast.bytes() <= route.link.eager_bytes
-            && send::at_once(&fast, route.link, head).is_ok()
-        {
+        if unsafe { send_short(data, dest, tag, mode, lane) } {
             return Ok(request::done());
         }
         // SAFETY: readable until the request completes by the caller's promise.
-        send::start(unsafe { Place::new(data) }, route, head, mode)
+        unsafe { isend_longer(data, dest, tag, mode, lane) }
     }
 
     #[inline]

@@ -1,0 +1,127 @@
+//! The two queues between this process and one peer, with the word that says whether the peer sleeps: as something that a
+//! transport hands out, so that who sends or waits for short messages needs no call to it.
+//!
+//! The transport makes it, polls it for messages that nobody waits for in particular, and wakes the peer when
+//! [`Conduit::push`] says so. All else that is rare (the first message, a full queue, several threads) stays with the
+//! transport's own calls, which use the same conduit.
+
+use super::lines::{Consumer, Peeked, Producer};
+use crate::sync::{AtomicBool, AtomicU32, Guard, Guarded, Ordering, compiler_fence};
+
+/// To and from one peer.
+pub struct Conduit {
+    producer: Guarded<Producer>,
+    consumer: Guarded<Consumer>,
+    // The peer's, in shared memory: not 0 while it wants to be woken.
+    asleep: &'static AtomicU32,
+    closed: AtomicBool,
+    // Something arrived since the last message to the peer.
+    heard: AtomicBool,
+    demotes: bool,
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pushed {
+    /// It is on its way.
+    Yes,
+    /// So it is, but the peer sleeps: the transport must wake it.
+    ToSleeper,
+    /// It was not pushed: the transport's own call does it, or finds out why not.
+    No,
+}
+
+impl Conduit {
+    /// `demotes`: whether this core can push lines out of its cache ([`super::lines::can_demote`]).
+    pub fn new(producer: Producer, consumer: Consumer, asleep: &'static AtomicU32, demotes: bool) -> Conduit {
+        let (closed, heard) = (AtomicBool::new(false), AtomicBool::new(false));
+        Conduit { producer: Guarded::new(producer), consumer: Guarded::new(consumer), asleep, closed, heard, demotes }
+    }
+
+    /// Pushes a message of at most [`super::lines::INLINE_BYTES`] bytes. Nothing on the way is a call, so that the caller
+    /// saves no register for it.
+    ///
+    /// # Safety
+    /// `from` is readable for `bytes`.
+    #[inline(always)]
+    pub unsafe fn push(&self, kind: u8, head: u64, from: *const u8, bytes: usize) -> Pushed {
+        let Some(mut producer) = self.producer.lock_alone() else { return Pushed::No };
+        if self.is_closed() || producer.is_new() {
+            return Pushed::No;
+        }
+        // SAFETY: the caller's promise.
+        if !unsafe { producer.push_at_once(kind, head, from, bytes, self.is_awaited()) } {
+            return Pushed::No;
+        }
+        if self.peer_sleeps() { Pushed::ToSleeper } else { Pushed::Yes }
+    }
+
+    /// Whether the peer wants to be woken. After a message was stored; see [`crate::wait`] for why no fence is needed.
+    #[inline(always)]
+    pub fn peer_sleeps(&self) -> bool {
+        compiler_fence(Ordering::SeqCst);
+        // Relaxed: the sleeper's membarrier orders this load after the store of the message.
+        self.asleep.load(Ordering::Relaxed) != 0
+    }
+
+    /// The next message, polling at most `polls` times. `None` also where the peer wrote what is no message: the transport's
+    /// next poll sees to that.
+    #[inline(always)]
+    pub fn peek(&self, polls: u32) -> Option<Peeked> {
+        let mut consumer = self.consumer.lock();
+        for _ in 0..polls {
+            match consumer.peek() {
+                Ok(None) => core::hint::spin_loop(),
+                Ok(found) => return found,
+                Err(_) => return None,
+            }
+        }
+        None
+    }
+
+    /// Takes the message that [`Conduit::peek`] returned last.
+    #[inline(always)]
+    pub fn take(&self) {
+        self.consumer.lock().advance();
+        self.note_arrival();
+    }
+
+    /// The queue to the peer, for the transport.
+    #[inline(always)]
+    pub fn producer(&self) -> Guard<'_, Producer> {
+        self.producer.lock()
+    }
+
+    /// The queue from the peer, for the transport.
+    #[inline(always)]
+    pub fn consumer(&self) -> Guard<'_, Consumer> {
+        self.consumer.lock()
+    }
+
+    /// Something arrived from the peer.
+    #[inline(always)]
+    pub fn note_arrival(&self) {
+        self.heard.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the peer probably waits for the next message to it: it sent one since the last. Asked once per message.
+    #[inline(always)]
+    pub fn is_awaited(&self) -> bool {
+        let awaited = self.demotes && self.heard.load(Ordering::Relaxed);
+        if awaited {
+            self.heard.store(false, Ordering::Relaxed);
+        }
+        awaited
+    }
+
+    /// Nothing is sent any more; says whether it was so before.
+    pub fn close(&self) -> bool {
+        self.closed.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether it was closed.
+    #[inline(always)]
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+}
