@@ -87,9 +87,7 @@ fn push(to: &mut Producer, buffer: &[u8], bytes: usize) {
 fn take(from: &mut Consumer, buffer: &mut [u8]) -> u64 {
     loop {
         if let Some(found) = from.peek().expect("only `push` writes") {
-            let bytes = found.bytes.min(buffer.len());
-            // SAFETY: within the queue's memory and the buffer.
-            unsafe { buffer.as_mut_ptr().copy_from_nonoverlapping(found.at, bytes) };
+            found.payload().copy_to(buffer);
             from.advance();
             return black_box(found.head);
         }
