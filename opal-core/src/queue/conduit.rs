@@ -79,6 +79,12 @@ impl Conduit {
         None
     }
 
+    /// The queue from the peer if there is one thread only: without a call, as [`Guarded::lock_alone`].
+    #[inline(always)]
+    pub fn consumer_alone(&self) -> Option<Guard<'_, Consumer>> {
+        self.consumer.lock_alone()
+    }
+
     /// Takes the message that [`Conduit::peek`] returned last.
     #[inline(always)]
     pub fn take(&self) {

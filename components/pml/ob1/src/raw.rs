@@ -19,6 +19,7 @@ use opal_core::framework::{memcpy, smsc};
 use opal_core::mem::Foreign;
 use opal_core::progress;
 use opal_core::queue::conduit::Pushed;
+use opal_core::queue::lines::INLINE_BYTES;
 use opal_core::queue::small::copy_small;
 use opal_core::sync::Ordering;
 
@@ -248,6 +249,15 @@ impl<'a, 'd> Fast<'a, 'd> {
         unsafe { Place::new(self.data) }.send_whole(link, am, head)
     }
 
+    /// Writes a message of a few bytes that fits, to one run, without a call; says whether it was one.
+    #[inline(always)]
+    pub fn write_short(&self, from: Foreign<'_>) -> bool {
+        let Some(at) = self.run.filter(|_| from.len() <= SHORT_BYTES.min(self.bytes)) else { return false };
+        // SAFETY: the run is writable for `bytes` by the contract of `new`, and the message is not longer.
+        unsafe { copy_small(at, from.as_ptr(), from.len()) };
+        true
+    }
+
     /// Writes what fits if it is one run, and nothing otherwise.
     #[inline(always)]
     pub fn write(&self, from: Foreign<'_>) {
@@ -312,8 +322,12 @@ pub fn routes(comm: &Communicator) -> &Routes {
 /// The data is readable.
 #[inline(always)]
 unsafe fn send_short(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> bool {
+    let bytes = data.bytes();
+    if bytes > INLINE_BYTES {
+        return false;
+    }
     let Some(route) = routes(lane.comm).get(dest) else { return false };
-    let (link, bytes) = (route.link, data.bytes());
+    let link = route.link;
     let (Some(at), Some(conduit)) = (data.contiguous(), link.conduit) else { return false };
     // Acquire pairs with the Release where packets leave the queue.
     if mode == Mode::Synchronous || bytes > link.short_bytes || link.queued.load(Ordering::Acquire) != 0 {
@@ -375,6 +389,27 @@ unsafe fn isend_longer(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: L
     send::start(unsafe { Place::new(data) }, route, head, mode)
 }
 
+/// # Safety
+/// The data is writable during the call.
+#[inline(never)]
+unsafe fn recv_longer(
+    data: &Data<'_>,
+    source: i32,
+    tag: i32,
+    lane: Lane<'_>,
+    status: Option<&mut Status>,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let fast = unsafe { Fast::new(data) };
+    progress::flush();
+    if let Some(got) = direct::receive(&fast, source, tag, lane)? {
+        return got.deliver(status);
+    }
+    // SAFETY: writable until the request completes, which the wait sees to.
+    let mut handle = recv::start(unsafe { Place::new(data) }, source, tag, lane)?.into_handle();
+    request::handles::wait(&mut handle)?.deliver(status)
+}
+
 impl Module for Ob1 {
     fn open_context(&self, context: u32) -> Result<()> {
         STATE.lock().open(context)
@@ -434,15 +469,15 @@ impl Module for Ob1 {
         lane: Lane<'_>,
         status: Option<&mut Status>,
     ) -> Result<()> {
-        progress::flush();
         // SAFETY: writable during this call by the caller's promise.
         let fast = unsafe { Fast::new(data) };
-        if let Some(got) = direct::receive(&fast, source, tag, lane)? {
+        if !progress::has_gathered()
+            && let Some(got) = direct::receive_short(&fast, source, tag, lane)
+        {
             return got.deliver(status);
         }
-        // SAFETY: writable until the request completes, which the wait sees to.
-        let mut handle = recv::start(unsafe { Place::new(data) }, source, tag, lane)?.into_handle();
-        request::handles::wait(&mut handle)?.deliver(status)
+        // SAFETY: as above.
+        unsafe { recv_longer(data, source, tag, lane, status) }
     }
 
     #[inline]
