@@ -2,20 +2,31 @@
 #![allow(unsafe_code)]
 
 use crate::errhandler;
-use crate::framework::coll;
+use crate::framework::{coll, pml};
 use crate::group::Group;
 use crate::handle::Table;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
-use opal_core::sync::{AtomicPtr, AtomicUsize, Guarded, Once, Ordering};
+use opal_core::sync::{AtomicPtr, AtomicU64, AtomicUsize, Guarded, Once, Ordering};
 
+mod complete;
 pub mod context;
 mod create;
+mod duplicate;
+mod gather;
+mod hints;
+mod inter;
+pub mod mail;
 mod open;
+mod split_type;
 
-pub use create::{create, duplicate, free, split};
-pub use open::open;
+pub use create::{create, create_from_group, create_group, free, merge, split};
+pub use duplicate::{begin as begin_duplicate, duplicate};
+pub use hints::Hints;
+pub use inter::{create as create_inter, create_from_groups as create_inter_from_groups};
+pub use open::{close, open};
+pub use split_type::split_type;
 
 /// MPI_COMM_NULL.
 pub const NULL: usize = 0x100;
@@ -39,6 +50,10 @@ pub struct Communicator {
     pub context: u32,
     /// The context number of each peer, by rank.
     pub peer_contexts: Box<[u32]>,
+    /// The context number of each process of `group`, by rank; of an intercommunicator only.
+    pub local_contexts: Box<[u32]>,
+    /// The hints in use.
+    pub hints: Hints,
     /// Which module serves which collective function.
     pub coll: Once<coll::Table>,
     /// The PML's own; null until `add_comm`.
@@ -46,6 +61,8 @@ pub struct Communicator {
     /// The handle of the error handler in force.
     pub errhandler: AtomicUsize,
     name: Guarded<String>,
+    // Counts the collective constructors that were called on it.
+    turn: AtomicU64,
 }
 
 impl Communicator {
@@ -66,10 +83,13 @@ impl Communicator {
             rank,
             context,
             peer_contexts,
+            local_contexts: Box::new([]),
+            hints: Hints::default(),
             coll: Once::new(),
             pml: AtomicPtr::new(core::ptr::null_mut()),
             errhandler: AtomicUsize::new(errhandler),
             name: Guarded::new(String::new()),
+            turn: AtomicU64::new(0),
         }
     }
 
@@ -115,6 +135,11 @@ impl Communicator {
         self.pml.load(Ordering::Acquire)
     }
 
+    /// A number for a collective constructor called on it: the same on all its processes, which call them in one order.
+    pub fn next_turn(&self) -> u64 {
+        self.turn.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// MPI_Comm_get_name.
     pub fn name(&self) -> String {
         self.name.lock().clone()
@@ -153,6 +178,21 @@ pub fn of_context(context: u32) -> Option<(usize, &'static Communicator)> {
 /// A reference of one's own to a communicator made by the user.
 pub fn get(handle: usize) -> Option<Arc<Communicator>> {
     DYNAMIC.get(handle)
+}
+
+impl Drop for Communicator {
+    fn drop(&mut self) {
+        errhandler::release(self.errhandler.load(Ordering::Relaxed));
+        match self.pml_data().is_null() {
+            // The PML releases the context number when the last request on it is done.
+            false => pml::selected().remove_comm(self),
+            true if self.context > context::SELF => {
+                pml::selected().close_context(self.context);
+                context::release(self.context);
+            }
+            true => {}
+        }
+    }
 }
 
 /// MPI_COMM_WORLD.

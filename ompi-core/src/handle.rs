@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use opal_core::sync::{AtomicPtr, AtomicU32, Guarded, Ordering};
+use opal_core::sync::{AtomicPtr, AtomicU32, Mutex, Ordering};
 
 const INDEX_BITS: u32 = 22;
 const FIRST: u32 = 1024;
@@ -30,7 +30,8 @@ struct Free {
 pub struct Table<T> {
     // Chunk k holds the indices 1024·2^k to 1024·2^(k+1) - 1.
     chunks: [AtomicPtr<Slot<T>>; CHUNKS],
-    free: Guarded<Free>,
+    // Always locked: MPI 5.0 §11.6 lets any thread make info objects, error handlers and sessions at any thread level.
+    free: Mutex<Free>,
     owns: PhantomData<Arc<T>>,
 }
 
@@ -39,7 +40,7 @@ impl<T: Send + Sync> Table<T> {
     pub const fn new() -> Table<T> {
         Table {
             chunks: [const { AtomicPtr::new(core::ptr::null_mut()) }; CHUNKS],
-            free: Guarded::new(Free { stack: Vec::new(), next: FIRST }),
+            free: Mutex::new(Free { stack: Vec::new(), next: FIRST }),
             owns: PhantomData,
         }
     }
@@ -51,6 +52,29 @@ impl<T: Send + Sync> Table<T> {
         // Release pairs with the Acquire in `get`: who sees the object sees its content.
         slot.object.store(Arc::into_raw(object).cast_mut(), Ordering::Release);
         Some((slot.generation.load(Ordering::Relaxed) << INDEX_BITS | index) as usize)
+    }
+
+    /// A handle whose object comes later, with [`Table::fill`]; not in force until then.
+    pub fn reserve_handle(&self) -> Option<usize> {
+        let index = self.reserve()?;
+        let slot = self.slot(index)?;
+        Some((slot.generation.load(Ordering::Relaxed) << INDEX_BITS | index) as usize)
+    }
+
+    /// Gives a reserved handle its object.
+    pub fn fill(&self, handle: usize, object: Arc<T>) {
+        if let Some(slot) = self.slot(handle as u32 & ((1 << INDEX_BITS) - 1)) {
+            // Release pairs with the Acquire in `get`.
+            slot.object.store(Arc::into_raw(object).cast_mut(), Ordering::Release);
+        }
+    }
+
+    /// Gives back a reserved handle that gets no object.
+    pub fn abandon(&self, handle: usize) {
+        let index = handle as u32 & ((1 << INDEX_BITS) - 1);
+        if let Some(slot) = self.slot(index) {
+            self.retire(slot, index);
+        }
     }
 
     /// The object behind a handle, if the handle is in force.
@@ -82,9 +106,7 @@ impl<T: Send + Sync> Table<T> {
         if slot.object.swap(core::ptr::null_mut(), Ordering::AcqRel).is_null() {
             return None;
         }
-        let generation = (slot.generation.load(Ordering::Relaxed) + 1) % GENERATIONS;
-        slot.generation.store(generation, Ordering::Relaxed);
-        self.free.lock().stack.push(index);
+        self.retire(slot, index);
         // SAFETY: the count that `insert` gave up, taken back exactly once because of the swap.
         Some(unsafe { Arc::from_raw(pointer) })
     }
@@ -137,6 +159,13 @@ impl<T: Send + Sync> Table<T> {
         }
         // SAFETY: chunk k has 1024·2^k slots and index - 1024·2^k is less than that.
         Some(unsafe { &*base.wrapping_add((index - (FIRST << chunk)) as usize) })
+    }
+
+    /// The slot's next handle is another one.
+    fn retire(&self, slot: &Slot<T>, index: u32) {
+        let generation = (slot.generation.load(Ordering::Relaxed) + 1) % GENERATIONS;
+        slot.generation.store(generation, Ordering::Relaxed);
+        self.free.lock().stack.push(index);
     }
 
     fn reserve(&self) -> Option<u32> {
