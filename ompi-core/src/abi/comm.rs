@@ -1,11 +1,12 @@
 //! Communicators. MPI 5.0 §7.4, §7.6 and §7.8.
 
-use super::kinds::{Comm, CommHandle, CommPlace, Group, Hints, Out, Place, Rank, Raw, Tag, Text, give_text};
+use super::kinds::{Comm, CommHandle, CommPlace, Group, Hints, NamedComm, Out, Place, Rank, Raw, Tag, Text, give_text};
 use crate::comm::{self, Communicator, Hints as HintsInUse};
 use crate::error::{Class, Fault, Result};
 use crate::group::{self, Comparison};
 use crate::status::UNDEFINED;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use core::ffi::{c_char, c_int};
 
@@ -163,10 +164,11 @@ rows! {
         Ok(())
     }
 
-    /// The name of a communicator. MPI 5.0 §7.8.
-    fn Comm_get_name(comm: Comm, comm_name: Out<c_char>, resultlen: Out<c_int>) [] => {
+    /// The name of a communicator; MPI_COMM_NULL has one, too. MPI 5.0 §7.8.
+    fn Comm_get_name(comm: NamedComm, comm_name: Out<c_char>, resultlen: Out<c_int>) [] => {
+        let name = comm.map_or_else(|| String::from("MPI_COMM_NULL"), Communicator::name);
         // SAFETY: the standard asks for room of MPI_MAX_OBJECT_NAME characters.
-        unsafe { give_text(&comm.name(), comm_name, MAX_OBJECT_NAME, Some(resultlen)) };
+        unsafe { give_text(&name, comm_name, MAX_OBJECT_NAME, Some(resultlen)) };
         Ok(())
     }
 }

@@ -135,6 +135,16 @@ same! {
 }
 
 same! {
+    /// A communicator or MPI_COMM_NULL.
+    NamedComm, usize => Option<&'static Communicator>,
+    |raw| match crate::comm::borrow(raw) {
+        None if raw != crate::comm::NULL => Err(bad_handle(Class::Comm, "communicator", raw, 0x100)),
+        found => Ok(found),
+    },
+    scope Scope::Comm
+}
+
+same! {
     /// A communicator with its handle.
     CommHandle, usize => (usize, &'static Communicator),
     |raw| match crate::comm::borrow(raw) {
