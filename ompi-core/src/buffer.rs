@@ -132,10 +132,13 @@ pub fn flush_later(owner: Owner) -> Result<Request> {
 /// # Safety
 /// The data is readable during the call.
 pub unsafe fn send(data: &Data<'_>, dest: i32, tag: i32, comm: &Communicator) -> Result<()> {
-    let buffer = find(Owner::Comm(comm.context)).or_else(|| of_session(comm)).or_else(|| find(Owner::Process)).ok_or_else(|| {
-        Fault::new(Class::Buffer)
-            .because("no buffer is attached; call MPI_Buffer_attach or MPI_Comm_attach_buffer first")
-    })?;
+    let buffer = find(Owner::Comm(comm.context))
+        .or_else(|| of_session(comm))
+        .or_else(|| find(Owner::Process))
+        .ok_or_else(|| {
+            Fault::new(Class::Buffer)
+                .because("no buffer is attached; call MPI_Buffer_attach or MPI_Comm_attach_buffer first")
+        })?;
     let bytes = data.bytes();
     let (place, at) = buffer.reserve(bytes)?;
     // SAFETY: the caller's promise.

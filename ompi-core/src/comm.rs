@@ -48,10 +48,9 @@ pub struct Communicator {
     pub rank: u32,
     /// The context number by which others reach this process here; local to it (see [`context`]).
     pub context: u32,
-    /// The context number of each peer, by rank.
-    pub peer_contexts: Box<[u32]>,
-    /// The context number of each process of `group`, by rank; of an intercommunicator only.
-    pub local_contexts: Box<[u32]>,
+    // The context number of each peer, by rank, and of an intercommunicator that of each process of `group`. Not known
+    // while MPI_Comm_idup is under way.
+    contexts: Once<[Box<[u32]>; 2]>,
     /// The hints in use.
     pub hints: Hints,
     /// Which module serves which collective function.
@@ -75,6 +74,13 @@ impl Communicator {
         peer_contexts: Box<[u32]>,
         errhandler: usize,
     ) -> Communicator {
+        let comm = Communicator::promised(group, remote, context, errhandler);
+        comm.set_contexts(peer_contexts, Box::new([]));
+        comm
+    }
+
+    /// As [`Communicator::new`], before anybody has said his context number.
+    pub fn promised(group: Arc<Group>, remote: Option<Arc<Group>>, context: u32, errhandler: usize) -> Communicator {
         let rank = group.rank().unwrap_or(0);
         errhandler::retain(errhandler);
         Communicator {
@@ -82,8 +88,7 @@ impl Communicator {
             remote,
             rank,
             context,
-            peer_contexts,
-            local_contexts: Box::new([]),
+            contexts: Once::new(),
             hints: Hints::default(),
             coll: Once::new(),
             pml: AtomicPtr::new(core::ptr::null_mut()),
@@ -91,6 +96,21 @@ impl Communicator {
             name: Guarded::new(String::new()),
             turn: AtomicU64::new(0),
         }
+    }
+
+    /// Says the context numbers of the peers and, of an intercommunicator, of the own group; once.
+    pub fn set_contexts(&self, peers: Box<[u32]>, local: Box<[u32]>) {
+        self.contexts.call_once(|| [peers, local]);
+    }
+
+    /// The context number of each peer, by rank; empty while they are not known.
+    pub fn peer_contexts(&self) -> &[u32] {
+        self.contexts.get().map_or(&[], |[peers, _]| peers)
+    }
+
+    /// The context number of each process of the own group of an intercommunicator, by rank.
+    pub fn local_contexts(&self) -> &[u32] {
+        self.contexts.get().map_or(&[], |[_, local]| local)
     }
 
     /// The group that ranks of messages mean: the remote one of an intercommunicator.

@@ -54,29 +54,6 @@ impl<T: Send + Sync> Table<T> {
         Some((slot.generation.load(Ordering::Relaxed) << INDEX_BITS | index) as usize)
     }
 
-    /// A handle whose object comes later, with [`Table::fill`]; not in force until then.
-    pub fn reserve_handle(&self) -> Option<usize> {
-        let index = self.reserve()?;
-        let slot = self.slot(index)?;
-        Some((slot.generation.load(Ordering::Relaxed) << INDEX_BITS | index) as usize)
-    }
-
-    /// Gives a reserved handle its object.
-    pub fn fill(&self, handle: usize, object: Arc<T>) {
-        if let Some(slot) = self.slot(handle as u32 & ((1 << INDEX_BITS) - 1)) {
-            // Release pairs with the Acquire in `get`.
-            slot.object.store(Arc::into_raw(object).cast_mut(), Ordering::Release);
-        }
-    }
-
-    /// Gives back a reserved handle that gets no object.
-    pub fn abandon(&self, handle: usize) {
-        let index = handle as u32 & ((1 << INDEX_BITS) - 1);
-        if let Some(slot) = self.slot(index) {
-            self.retire(slot, index);
-        }
-    }
-
     /// The object behind a handle, if the handle is in force.
     ///
     /// The reference is good until the handle is removed; the standard makes it an error of the program to free a
@@ -106,7 +83,9 @@ impl<T: Send + Sync> Table<T> {
         if slot.object.swap(core::ptr::null_mut(), Ordering::AcqRel).is_null() {
             return None;
         }
-        self.retire(slot, index);
+        let generation = (slot.generation.load(Ordering::Relaxed) + 1) % GENERATIONS;
+        slot.generation.store(generation, Ordering::Relaxed);
+        self.free.lock().stack.push(index);
         // SAFETY: the count that `insert` gave up, taken back exactly once because of the swap.
         Some(unsafe { Arc::from_raw(pointer) })
     }
@@ -159,13 +138,6 @@ impl<T: Send + Sync> Table<T> {
         }
         // SAFETY: chunk k has 1024·2^k slots and index - 1024·2^k is less than that.
         Some(unsafe { &*base.wrapping_add((index - (FIRST << chunk)) as usize) })
-    }
-
-    /// The slot's next handle is another one.
-    fn retire(&self, slot: &Slot<T>, index: u32) {
-        let generation = (slot.generation.load(Ordering::Relaxed) + 1) % GENERATIONS;
-        slot.generation.store(generation, Ordering::Relaxed);
-        self.free.lock().stack.push(index);
     }
 
     fn reserve(&self) -> Option<u32> {

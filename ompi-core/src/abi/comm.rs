@@ -179,12 +179,7 @@ const MAX_OBJECT_NAME: usize = 128;
 const CONGRUENT: c_int = 202;
 
 /// The new handle is in force when the request is complete.
-fn begin(
-    comm: (usize, &Communicator),
-    hints: HintsInUse,
-    newcomm: Place<usize>,
-    request: Place<usize>,
-) -> Result<()> {
+fn begin(comm: (usize, &Communicator), hints: HintsInUse, newcomm: Place<usize>, request: Place<usize>) -> Result<()> {
     newcomm.set(comm::NULL);
     let (copy, started) = comm::begin_duplicate(comm.0, comm.1, hints)?;
     newcomm.set(copy);

@@ -77,11 +77,6 @@ impl Completion {
         finished(|| self.poll())?;
         Ok(self.comm)
     }
-
-    /// The communicator.
-    pub fn comm(&self) -> &Arc<Communicator> {
-        &self.comm
-    }
 }
 
 /// The coll components that run here, in the one order of all processes of a job (they run the same image).

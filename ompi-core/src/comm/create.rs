@@ -13,6 +13,7 @@ use crate::error::{Class, Fault, Result};
 use crate::framework::pml;
 use crate::group::Group;
 use crate::process;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::sync::Ordering;
@@ -73,7 +74,8 @@ pub fn create_group(parent: &Communicator, group: &Group, tag: i32) -> Result<Op
         return Ok(None);
     }
     let me = group.rank().ok_or_else(not_in_group)? as usize;
-    let party = |rank: &usize| Member { process: parent.group.members()[*rank], context: parent.peer_contexts[*rank] };
+    let party =
+        |rank: &usize| Member { process: parent.group.members()[*rank], context: parent.peer_contexts()[*rank] };
     let parties = Parties { all: ranks.iter().map(party).collect(), me };
     let subject = Subject::of(Kind::Part, parent.context, tag as u32 as u64);
     let draft = Draft::new(&parent.group)?;
@@ -150,31 +152,28 @@ impl Draft {
         Ok(Draft { number, session: from.session(), used: false })
     }
 
+    /// The communicator of these groups while nobody's number is known.
+    pub fn promise(mut self, local: Arc<Group>, remote: Option<Arc<Group>>, errhandler: usize) -> Communicator {
+        self.used = true;
+        Communicator::promised(local, remote, self.number, errhandler)
+    }
+
     /// The communicator of these members, without collectives yet. `remote` makes it an intercommunicator.
-    pub fn begin(
-        mut self,
-        local: Vec<Member>,
-        remote: Option<Vec<Member>>,
+    fn begin(
+        self,
+        local: &[Member],
+        remote: Option<&[Member]>,
         errhandler: usize,
-        hints: Hints,
+        hints: &Hints,
     ) -> Result<Completion> {
+        let session = self.session;
         let group = |members: &[Member]| {
             let processes = members.iter().map(|member| member.process).collect();
-            Arc::new(Group::new(processes, process::me().index).in_session(self.session))
+            Arc::new(Group::new(processes, process::me().index).in_session(session))
         };
-        let contexts = |members: &[Member]| members.iter().map(|member| member.context).collect();
-        let comm = match &remote {
-            None => Communicator::new(group(&local), None, self.number, contexts(&local), errhandler),
-            Some(remote) => {
-                let both = (group(&local), Some(group(remote)));
-                let mut comm = Communicator::new(both.0, both.1, self.number, contexts(remote), errhandler);
-                comm.local_contexts = contexts(&local);
-                comm
-            }
-        };
-        self.used = true;
-        comm.hints.take_known(&hints);
-        Completion::new(Arc::new(comm))
+        let comm = self.promise(group(local), remote.map(group), errhandler);
+        comm.hints.take_known(hints);
+        complete(Arc::new(comm), local, remote)
     }
 
     /// The handle of the finished communicator; `None` if a side of an intercommunicator has no members.
@@ -188,9 +187,19 @@ impl Draft {
         if remote.as_ref().is_some_and(Vec::is_empty) {
             return Ok(None);
         }
-        let comm = self.begin(local, remote, errhandler, hints)?.wait()?;
+        let comm = self.begin(&local, remote.as_deref(), errhandler, &hints)?.wait()?;
         DYNAMIC.insert(comm).map(Some).ok_or_else(|| Fault::new(Class::NoMem).because("all handles are in use"))
     }
+}
+
+/// Begins to complete a communicator whose members have said their numbers.
+pub fn complete(comm: Arc<Communicator>, local: &[Member], remote: Option<&[Member]>) -> Result<Completion> {
+    let contexts = |members: &[Member]| members.iter().map(|member| member.context).collect();
+    match remote {
+        None => comm.set_contexts(contexts(local), Box::new([])),
+        Some(remote) => comm.set_contexts(contexts(remote), contexts(local)),
+    }
+    Completion::new(comm)
 }
 
 impl Drop for Draft {

@@ -5,11 +5,10 @@ use super::create::{self, Draft, Heard};
 use super::gather::{Gather, finished};
 use super::mail::Kind;
 use super::{Communicator, DYNAMIC, Hints};
+use crate::attr;
 use crate::error::{Class, Fault, Result};
-use crate::group::Group;
 use crate::request::{self, Driver, Id, Request};
 use crate::status::Status;
-use crate::{attr, errhandler};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::progress;
@@ -19,10 +18,9 @@ use opal_core::sync::{AtomicUsize, Guarded, Once, Ordering};
 ///
 /// Attributes come last: whatever a callback says here, all processes have taken part in what concerns them all.
 pub fn duplicate(handle: usize, parent: &Communicator, hints: Hints) -> Result<usize> {
-    let mut duplication = Duplication::new(parent, hints)?;
+    let mut duplication = Duplication::new(parent, &hints)?;
     finished(|| duplication.poll())?;
-    let comm = duplication.comm().ok_or(Class::Intern)?.clone();
-    let copy = DYNAMIC.insert(comm).ok_or_else(no_handles)?;
+    let copy = DYNAMIC.insert(duplication.comm).ok_or_else(no_handles)?;
     if let Err(fault) = attr::copy_all(attr::Kind::Comm, handle, copy) {
         // The first fault is the one to report.
         let _second = create::free(copy);
@@ -31,17 +29,17 @@ pub fn duplicate(handle: usize, parent: &Communicator, hints: Hints) -> Result<u
     Ok(copy)
 }
 
-/// MPI_Comm_idup: the handle, which is in force when the request is complete. Attributes are those of now.
+/// MPI_Comm_idup: the handle, of which messages and collectives are there when the request is complete; all else, its
+/// error handler say, may be set at once. Attributes are those of now.
 pub fn begin(handle: usize, parent: &Communicator, hints: Hints) -> Result<(usize, Request)> {
     static CALLED: Once<opal_core::Result<()>> = Once::new();
     (*CALLED.call_once(|| progress::add_callback(poll_all)))?;
-    let duplication = Duplication::new(parent, hints)?;
-    let copy = DYNAMIC.reserve_handle().ok_or_else(no_handles)?;
-    let request = request::create(request::Kind::Generic, &DUPLICATIONS, 0).inspect_err(|_| DYNAMIC.abandon(copy))?;
+    let duplication = Duplication::new(parent, &hints)?;
+    let copy = DYNAMIC.insert(duplication.comm.clone()).ok_or_else(no_handles)?;
+    let request =
+        request::create(request::Kind::Generic, &DUPLICATIONS, 0).inspect_err(|_| drop(DYNAMIC.remove(copy)))?;
     let copied = attr::copy_all(attr::Kind::Comm, handle, copy);
-    // The others count on this process, whatever its callbacks say.
-    let wanted = copied.is_ok();
-    let mut running = Running { duplication, handle: copy, request: request.id(), wanted };
+    let mut running = Running { duplication, request: request.id() };
     if !running.step() {
         UNDER_WAY.lock().push(running);
         COUNT.fetch_add(1, Ordering::Relaxed);
@@ -50,8 +48,10 @@ pub fn begin(handle: usize, parent: &Communicator, hints: Hints) -> Result<(usiz
     match copied {
         Ok(()) => Ok((copy, request)),
         Err(fault) => {
+            // The others count on this process, whatever its callbacks say.
             request.wait()?;
-            attr::delete_all(attr::Kind::Comm, copy)?;
+            // The first fault is the one to report.
+            let _second = create::free(copy);
             Err(fault)
         }
     }
@@ -63,24 +63,19 @@ fn no_handles() -> Fault {
 
 /// A duplicate in the making.
 struct Duplication {
-    group: Arc<Group>,
-    remote: Option<Arc<Group>>,
-    errhandler: usize,
-    hints: Hints,
-    // Taken when the numbers are known.
-    draft: Option<Draft>,
+    comm: Arc<Communicator>,
     numbers: Gather,
     completion: Option<Completion>,
 }
 
 impl Duplication {
-    fn new(parent: &Communicator, hints: Hints) -> Result<Duplication> {
+    fn new(parent: &Communicator, hints: &Hints) -> Result<Duplication> {
         let draft = Draft::new(&parent.group)?;
-        let errhandler = parent.errhandler.load(Ordering::Relaxed);
         let numbers = Gather::about(parent, Kind::Collective, parent.next_turn(), &[draft.number.into()]);
-        errhandler::retain(errhandler);
-        let (group, remote) = (parent.group.clone(), parent.remote.clone());
-        Ok(Duplication { group, remote, errhandler, hints, draft: Some(draft), numbers, completion: None })
+        let errhandler = parent.errhandler.load(Ordering::Relaxed);
+        let comm = draft.promise(parent.group.clone(), parent.remote.clone(), errhandler);
+        comm.hints.take_known(hints);
+        Ok(Duplication { comm: Arc::new(comm), numbers, completion: None })
     }
 
     fn poll(&mut self) -> Result<bool> {
@@ -90,34 +85,20 @@ impl Duplication {
         if !self.numbers.poll()? {
             return Ok(false);
         }
-        let words = self.numbers.result::<1>();
-        let Heard { local, remote } = Heard::sort(&self.group, self.remote.as_deref(), words);
-        let local = create::members(&self.group, &local);
-        let remote = self.remote.as_ref().map(|group| create::members(group, &remote));
-        let draft = self.draft.take().ok_or(Class::Intern)?;
-        let mut completion = draft.begin(local, remote, self.errhandler, core::mem::take(&mut self.hints))?;
+        let (group, remote) = (&self.comm.group, self.comm.remote.as_deref());
+        let heard = Heard::sort(group, remote, self.numbers.result::<1>());
+        let local = create::members(group, &heard.local);
+        let remote = remote.map(|group| create::members(group, &heard.remote));
+        let mut completion = create::complete(self.comm.clone(), &local, remote.as_deref())?;
         let complete = completion.poll();
         self.completion = Some(completion);
         complete
-    }
-
-    fn comm(&self) -> Option<&Arc<Communicator>> {
-        self.completion.as_ref().map(Completion::comm)
-    }
-}
-
-impl Drop for Duplication {
-    fn drop(&mut self) {
-        errhandler::release(self.errhandler);
     }
 }
 
 struct Running {
     duplication: Duplication,
-    handle: usize,
     request: Id,
-    // A callback of an attribute refused: the handle comes to nothing.
-    wanted: bool,
 }
 
 impl Running {
@@ -128,10 +109,6 @@ impl Running {
             Ok(true) => Status::EMPTY,
             Err(fault) => Status::failed(fault.get()),
         };
-        match self.duplication.comm().filter(|_| self.wanted && status.error == 0) {
-            Some(comm) => DYNAMIC.fill(self.handle, comm.clone()),
-            None => DYNAMIC.abandon(self.handle),
-        }
         request::complete(self.request, status);
         true
     }

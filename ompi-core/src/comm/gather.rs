@@ -36,11 +36,11 @@ impl Parties {
         let party = |(process, context): (&u32, &u32)| Party { process: *process, context: *context };
         let rank = comm.rank as usize;
         let Some(remote) = &comm.remote else {
-            let all = comm.group.members().iter().zip(&comm.peer_contexts).map(party).collect();
+            let all = comm.group.members().iter().zip(comm.peer_contexts()).map(party).collect();
             return Parties { all, me: rank };
         };
-        let here = comm.group.members().iter().zip(&comm.local_contexts).map(party);
-        let there = remote.members().iter().zip(&comm.peer_contexts).map(party);
+        let here = comm.group.members().iter().zip(comm.local_contexts()).map(party);
+        let there = remote.members().iter().zip(comm.peer_contexts()).map(party);
         match is_first(comm.group.members(), remote.members()) {
             true => Parties { all: here.chain(there).collect(), me: rank },
             false => Parties { all: there.chain(here).collect(), me: remote.size() + rank },

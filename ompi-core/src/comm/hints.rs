@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn only_what_is_understood_is_kept() {
-        let asked = Info::of([("mpi_assert_no_any_tag", "true"), ("mpi_assert_exact_length", "yes"), ("other", "true")]);
+        let asked =
+            Info::of([("mpi_assert_no_any_tag", "true"), ("mpi_assert_exact_length", "yes"), ("other", "true")]);
         let hints = Hints::of(Some(&asked));
         assert_eq!(hints.get("mpi_assert_no_any_tag").as_deref(), Some("true"));
         assert_eq!((hints.get("mpi_assert_exact_length"), hints.get("other")), (None, None));

@@ -46,9 +46,8 @@ pub fn create(
     }
     let leader = checked_leader(leader, local.size(), "local_leader")?;
     let bridge = (leader == local.rank as usize).then(|| {
-        let peer = peer.ok_or_else(|| {
-            Fault::new(Class::Comm).argument("peer_comm").because("the leader names no communicator")
-        })?;
+        let peer = peer
+            .ok_or_else(|| Fault::new(Class::Comm).argument("peer_comm").because("the leader names no communicator"))?;
         let rank = checked_leader(remote_leader, peer.peers().size(), "remote_leader")?;
         let subject = |context| Subject::of(Kind::Bridge, context, tag as u32 as u64);
         let process = peer.peers().members()[rank];
@@ -56,7 +55,7 @@ pub fn create(
             let why = "it is this process itself";
             return Err(Fault::new(Class::Rank).argument("remote_leader").because(why));
         }
-        Ok(Bridge { process, there: subject(peer.peer_contexts[rank]), here: subject(peer.context) })
+        Ok(Bridge { process, there: subject(peer.peer_contexts()[rank]), here: subject(peer.context) })
     });
     let turn = local.next_turn();
     let side = Side {
@@ -85,8 +84,8 @@ pub fn create_from_groups(
         return Err(Fault::new(Class::Group).argument("local_group").because(why));
     };
     let bridge = (leader == me as usize).then(|| {
-        let remote =
-            remote.ok_or_else(|| Fault::new(Class::Group).argument("remote_group").because("the leader names no group"))?;
+        let remote = remote
+            .ok_or_else(|| Fault::new(Class::Group).argument("remote_group").because("the leader names no group"))?;
         let rank = checked_leader(remote_leader, remote.size(), "remote_leader")?;
         if group.members().iter().any(|member| remote.rank_of(*member).is_some()) {
             return Err(overlap("remote_group"));
