@@ -48,6 +48,8 @@ pub struct Communicator {
     pub rank: u32,
     /// The context number by which others reach this process here; local to it (see [`context`]).
     pub context: u32,
+    // Here, so that one load finds it.
+    peer_count: usize,
     // The context number of each peer, by rank, and of an intercommunicator that of each process of `group`. Not known
     // while MPI_Comm_idup is under way.
     contexts: Once<[Box<[u32]>; 2]>,
@@ -82,8 +84,10 @@ impl Communicator {
     /// As [`Communicator::new`], before anybody has said his context number.
     pub fn promised(group: Arc<Group>, remote: Option<Arc<Group>>, context: u32, errhandler: usize) -> Communicator {
         let rank = group.rank().unwrap_or(0);
+        let peer_count = remote.as_ref().unwrap_or(&group).size();
         errhandler::retain(errhandler);
         Communicator {
+            peer_count,
             group,
             remote,
             rank,
@@ -125,7 +129,7 @@ impl Communicator {
     /// Size of [`Communicator::peers`], with one load.
     #[inline(always)]
     pub fn peer_count(&self) -> usize {
-        self.peer_contexts.len()
+        self.peer_count
     }
 
     /// Number of processes in this process's group.
