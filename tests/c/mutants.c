@@ -374,16 +374,11 @@ int MPI_Comm_dup(MPI_Comm c, MPI_Comm *out)
     PMPI_Info_free(&info);
     return code;
 }
-#elif MUTANT == 63 /* mutant 63 comm_idup 2: the request is complete, but the duplicate is the parent */
-int MPI_Comm_idup(MPI_Comm c, MPI_Comm *out, MPI_Request *q)
+#elif MUTANT == 63 /* mutant 63 comm_idup 2: hints of a nonblocking duplicate are lost */
+int MPI_Comm_idup_with_info(MPI_Comm c, MPI_Info info, MPI_Comm *out, MPI_Request *q)
 {
-    int code = PMPI_Comm_idup(c, out, q);
-    if (code == MPI_SUCCESS) {
-        PMPI_Wait(q, MPI_STATUS_IGNORE);
-        PMPI_Comm_free(out);
-        *out = c;
-    }
-    return code;
+    (void)info;
+    return PMPI_Comm_idup(c, out, q);
 }
 #elif MUTANT == 64 /* mutant 64 session 2: every process set is the world */
 int MPI_Group_from_session_pset(MPI_Session s, const char *name, MPI_Group *g)
