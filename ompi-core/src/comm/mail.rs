@@ -9,9 +9,7 @@
 use crate::error::{Class, Fault, Result};
 use crate::framework::pml;
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::vec;
 use alloc::vec::Vec;
-use opal_core::mem::Foreign;
 use opal_core::sync::Guarded;
 
 /// What a letter is about.
@@ -115,10 +113,8 @@ pub fn take(process: u32, subject: Subject) -> Option<Vec<u64>> {
 }
 
 /// For the PML: a note arrived, with anything in it. False if it is none.
-pub fn arrived(process: u32, note: Foreign<'_>) -> bool {
-    let mut bytes = vec![0; note.len()];
-    note.copy_to(&mut bytes);
-    let mut words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()));
+pub fn arrived(process: u32, note: &[u8]) -> bool {
+    let mut words = note.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()));
     let (Some(kind), Some(context), Some(number), Some(length)) =
         (words.next(), words.next(), words.next(), words.next())
     else {
@@ -147,6 +143,7 @@ pub fn forget(context: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     fn note(subject: Subject, length: u64, words: &[u64]) -> Vec<u8> {
         let Subject(head) = subject;
@@ -158,7 +155,7 @@ mod tests {
         opal_core::sync::raise_threads();
         let subject = Subject::of(Kind::Part, 77, 5);
         for (length, words) in [(3, &[1, 2][..]), (3, &[3]), (0, &[]), (1, &[9])] {
-            assert!(arrived(4, Foreign::of(&note(subject, length, words))));
+            assert!(arrived(4, &note(subject, length, words)));
         }
         assert_eq!(take(5, subject), None);
         assert_eq!(take(4, subject.at(78)), None);
@@ -171,14 +168,14 @@ mod tests {
     #[test]
     fn what_makes_no_sense_disturbs_nobody() {
         opal_core::sync::raise_threads();
-        assert!(!arrived(4, Foreign::of(&[1; 31])));
+        assert!(!arrived(4, &[1; 31]));
         let subject = Subject::of(Kind::Part, 78, 5);
-        assert!(arrived(4, Foreign::of(&note(subject, 1, &[1, 2, 3]))));
+        assert!(arrived(4, &note(subject, 1, &[1, 2, 3])));
         assert_eq!(take(4, subject), Some(vec![1]));
-        assert!(arrived(4, Foreign::of(&note(subject, u64::MAX, &[1, 2, 3]))));
+        assert!(arrived(4, &note(subject, u64::MAX, &[1, 2, 3])));
         assert_eq!(take(4, subject), None);
         forget(78);
-        assert!(arrived(4, Foreign::of(&note(subject, 1, &[8]))));
+        assert!(arrived(4, &note(subject, 1, &[8])));
         assert_eq!(take(4, subject), Some(vec![8]));
     }
 }

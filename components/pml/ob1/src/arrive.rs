@@ -116,7 +116,9 @@ pub fn acknowledge(process: u32, head: u64, _payload: Foreign<'_>) {
 
 /// A note; nothing of this component is locked here.
 pub fn note(process: u32, _head: u64, payload: Foreign<'_>) {
-    if !mail::arrived(process, payload) {
+    let mut bytes = alloc::vec![0; payload.len()];
+    payload.copy_to(&mut bytes);
+    if !mail::arrived(process, &bytes) {
         malformed(process, "note");
     }
 }
