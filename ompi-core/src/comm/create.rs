@@ -14,6 +14,7 @@ use crate::framework::pml;
 use crate::group::Group;
 use crate::process;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::sync::Ordering;
