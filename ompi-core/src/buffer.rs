@@ -2,7 +2,7 @@
 //!
 //! A message goes into the first gap that holds it, so that room is found wherever the standard's model (§3.6.4), which
 //! frees only from the oldest on, finds some. Nothing of ours lies in the user's memory. A communicator's own buffer
-//! comes before the process's.
+//! comes before its session's, and that before the process's.
 //!
 //! **Invariant:** nothing is locked while the PML runs.
 #![allow(unsafe_code)]
@@ -32,6 +32,8 @@ pub enum Owner {
     Process,
     /// That of the communicator with this context number.
     Comm(u32),
+    /// That of the session with this handle.
+    Session(usize),
 }
 
 /// The places of messages begin on multiples of this.
@@ -99,10 +101,12 @@ pub fn drop_owner(owner: Owner) -> Result<()> {
     buffer.map_or(Ok(()), |buffer| buffer.drain(u64::MAX))
 }
 
-/// All buffers, at MPI_Finalize: what was sent is sent (MPI 5.0 §11.2.2).
-pub fn drop_all() -> Result<()> {
-    let all = core::mem::take(&mut *BUFFERS.lock());
-    all.into_values().try_for_each(|buffer| buffer.drain(u64::MAX))
+/// At MPI_Finalize: what was sent is sent (MPI 5.0 §11.2.2), and the process's buffer is its own again.
+pub fn drop_world() -> Result<()> {
+    let all = BUFFERS.lock().clone();
+    all.values().try_for_each(|buffer| buffer.drain(u64::MAX))?;
+    BUFFERS.lock().remove(&Owner::Process);
+    Ok(())
 }
 
 /// Waits until the messages that are in the buffer now have left. Without a buffer there are none.
@@ -128,10 +132,13 @@ pub fn flush_later(owner: Owner) -> Result<Request> {
 /// # Safety
 /// The data is readable during the call.
 pub unsafe fn send(data: &Data<'_>, dest: i32, tag: i32, comm: &Communicator) -> Result<()> {
-    let buffer = find(Owner::Comm(comm.context)).or_else(|| find(Owner::Process)).ok_or_else(|| {
-        Fault::new(Class::Buffer)
-            .because("no buffer is attached; call MPI_Buffer_attach or MPI_Comm_attach_buffer first")
-    })?;
+    let buffer = find(Owner::Comm(comm.context))
+        .or_else(|| of_session(comm))
+        .or_else(|| find(Owner::Process))
+        .ok_or_else(|| {
+            Fault::new(Class::Buffer)
+                .because("no buffer is attached; call MPI_Buffer_attach or MPI_Comm_attach_buffer first")
+        })?;
     let bytes = data.bytes();
     let (place, at) = buffer.reserve(bytes)?;
     // SAFETY: the caller's promise.
@@ -263,6 +270,13 @@ impl Messages {
 
 fn find(owner: Owner) -> Option<Arc<Buffer>> {
     BUFFERS.lock().get(&owner).cloned()
+}
+
+fn of_session(comm: &Communicator) -> Option<Arc<Buffer>> {
+    match comm.group.session() {
+        0 => None,
+        session => find(Owner::Session(session)),
+    }
 }
 
 struct Flush {

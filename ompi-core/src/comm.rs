@@ -2,20 +2,31 @@
 #![allow(unsafe_code)]
 
 use crate::errhandler;
-use crate::framework::coll;
+use crate::framework::{coll, pml};
 use crate::group::Group;
 use crate::handle::Table;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
-use opal_core::sync::{AtomicPtr, AtomicUsize, Guarded, Once, Ordering};
+use opal_core::sync::{AtomicPtr, AtomicU64, AtomicUsize, Guarded, Once, Ordering};
 
+mod complete;
 pub mod context;
 mod create;
+mod duplicate;
+mod gather;
+mod hints;
+mod inter;
+pub mod mail;
 mod open;
+mod split_type;
 
-pub use create::{create, duplicate, free, split};
-pub use open::open;
+pub use create::{create, create_from_group, create_group, free, merge, split};
+pub use duplicate::{begin as begin_duplicate, duplicate};
+pub use hints::Hints;
+pub use inter::{create as create_inter, create_from_groups as create_inter_from_groups};
+pub use open::{close, open};
+pub use split_type::split_type;
 
 /// MPI_COMM_NULL.
 pub const NULL: usize = 0x100;
@@ -37,8 +48,13 @@ pub struct Communicator {
     pub rank: u32,
     /// The context number by which others reach this process here; local to it (see [`context`]).
     pub context: u32,
-    /// The context number of each peer, by rank.
-    pub peer_contexts: Box<[u32]>,
+    // Here, so that one load finds it.
+    peer_count: usize,
+    // The context number of each peer, by rank, and of an intercommunicator that of each process of `group`. Not known
+    // while MPI_Comm_idup is under way.
+    contexts: Once<[Box<[u32]>; 2]>,
+    /// The hints in use.
+    pub hints: Hints,
     /// Which module serves which collective function.
     pub coll: Once<coll::Table>,
     /// The PML's own; null until `add_comm`.
@@ -46,6 +62,8 @@ pub struct Communicator {
     /// The handle of the error handler in force.
     pub errhandler: AtomicUsize,
     name: Guarded<String>,
+    // Counts the collective constructors that were called on it.
+    turn: AtomicU64,
 }
 
 impl Communicator {
@@ -58,19 +76,45 @@ impl Communicator {
         peer_contexts: Box<[u32]>,
         errhandler: usize,
     ) -> Communicator {
+        let comm = Communicator::promised(group, remote, context, errhandler);
+        comm.set_contexts(peer_contexts, Box::new([]));
+        comm
+    }
+
+    /// As [`Communicator::new`], before anybody has said his context number.
+    pub fn promised(group: Arc<Group>, remote: Option<Arc<Group>>, context: u32, errhandler: usize) -> Communicator {
         let rank = group.rank().unwrap_or(0);
+        let peer_count = remote.as_ref().unwrap_or(&group).size();
         errhandler::retain(errhandler);
         Communicator {
+            peer_count,
             group,
             remote,
             rank,
             context,
-            peer_contexts,
+            contexts: Once::new(),
+            hints: Hints::default(),
             coll: Once::new(),
             pml: AtomicPtr::new(core::ptr::null_mut()),
             errhandler: AtomicUsize::new(errhandler),
             name: Guarded::new(String::new()),
+            turn: AtomicU64::new(0),
         }
+    }
+
+    /// Says the context numbers of the peers and, of an intercommunicator, of the own group; once.
+    pub fn set_contexts(&self, peers: Box<[u32]>, local: Box<[u32]>) {
+        self.contexts.call_once(|| [peers, local]);
+    }
+
+    /// The context number of each peer, by rank; empty while they are not known.
+    pub fn peer_contexts(&self) -> &[u32] {
+        self.contexts.get().map_or(&[], |[peers, _]| peers)
+    }
+
+    /// The context number of each process of the own group of an intercommunicator, by rank.
+    pub fn local_contexts(&self) -> &[u32] {
+        self.contexts.get().map_or(&[], |[_, local]| local)
     }
 
     /// The group that ranks of messages mean: the remote one of an intercommunicator.
@@ -85,7 +129,7 @@ impl Communicator {
     /// Size of [`Communicator::peers`], with one load.
     #[inline(always)]
     pub fn peer_count(&self) -> usize {
-        self.peer_contexts.len()
+        self.peer_count
     }
 
     /// Number of processes in this process's group.
@@ -113,6 +157,11 @@ impl Communicator {
     pub fn pml_data(&self) -> *mut () {
         // Acquire pairs with the Release of the PML's store in `add_comm`.
         self.pml.load(Ordering::Acquire)
+    }
+
+    /// A number for a collective constructor called on it: the same on all its processes, which call them in one order.
+    pub fn next_turn(&self) -> u64 {
+        self.turn.fetch_add(1, Ordering::Relaxed)
     }
 
     /// MPI_Comm_get_name.
@@ -153,6 +202,21 @@ pub fn of_context(context: u32) -> Option<(usize, &'static Communicator)> {
 /// A reference of one's own to a communicator made by the user.
 pub fn get(handle: usize) -> Option<Arc<Communicator>> {
     DYNAMIC.get(handle)
+}
+
+impl Drop for Communicator {
+    fn drop(&mut self) {
+        errhandler::release(self.errhandler.load(Ordering::Relaxed));
+        match self.pml_data().is_null() {
+            // The PML releases the context number when the last request on it is done.
+            false => pml::selected().remove_comm(self),
+            true if self.context > context::SELF => {
+                pml::selected().close_context(self.context);
+                context::release(self.context);
+            }
+            true => {}
+        }
+    }
 }
 
 /// MPI_COMM_WORLD.

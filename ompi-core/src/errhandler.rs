@@ -1,10 +1,9 @@
 //! Error handlers.
 //!
-//! A handler of the user's lives as long as a handle or a communicator holds it: MPI_Errhandler_free ends the handle,
+//! A handler of the user's lives as long as a handle or an object holds it: MPI_Errhandler_free ends the handle,
 //! not the handler (MPI 5.0 §9.3.5).
 #![allow(unsafe_code)]
 
-use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
 use crate::handle::Table;
 use alloc::sync::Arc;
@@ -24,8 +23,21 @@ pub const ABORT: usize = 0x142;
 /// MPI_ERRORS_RETURN.
 pub const RETURN: usize = 0x143;
 
-/// MPI_Comm_errhandler_function; its variable arguments are implementation-specific and we pass none.
-pub type CommFunction = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
+/// MPI_Comm_errhandler_function and its like; the variable arguments are implementation-specific and we pass none.
+pub type Function = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
+
+/// For which objects a handler of the user's is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Communicators.
+    Comm,
+    /// Windows.
+    Win,
+    /// Files.
+    File,
+    /// Sessions.
+    Session,
+}
 
 /// What to do with an error.
 #[derive(Clone, Copy, Debug)]
@@ -37,20 +49,27 @@ pub enum Errhandler {
     /// Give the code to the caller.
     Return,
     /// Ask the user's function.
-    User(CommFunction),
+    User(Function),
 }
 
+/// MPI_FILE_NULL.
+pub const FILE_NULL: usize = 0x118;
+
+/// The handler that files get and that stands at MPI_FILE_NULL (MPI 5.0 §14.7).
+pub static DEFAULT_FILE: AtomicUsize = AtomicUsize::new(RETURN);
+
 struct Made {
-    function: CommFunction,
+    kind: Kind,
+    function: Function,
     /// Handles that the user was given and has not freed.
     handles: AtomicUsize,
-    /// Those, and the communicators on which it is in force.
+    /// Those, and the objects on which it is in force.
     holders: AtomicUsize,
 }
 
 static DYNAMIC: Table<Made> = Table::new();
 
-/// The error handler behind a handle that the user or a communicator holds.
+/// The error handler behind a handle that the user or an object holds.
 pub fn get(handle: usize) -> Option<Errhandler> {
     match handle {
         FATAL => Some(Errhandler::Fatal),
@@ -61,13 +80,13 @@ pub fn get(handle: usize) -> Option<Errhandler> {
 }
 
 /// A handle for the user's function.
-pub fn create(function: CommFunction) -> Option<usize> {
-    DYNAMIC.insert(Arc::new(Made { function, handles: AtomicUsize::new(1), holders: AtomicUsize::new(1) }))
+pub fn create(kind: Kind, function: Function) -> Option<usize> {
+    DYNAMIC.insert(Arc::new(Made { kind, function, handles: AtomicUsize::new(1), holders: AtomicUsize::new(1) }))
 }
 
 /// MPI_Errhandler_free. The predefined handlers stay.
 pub fn free(handle: usize) -> Result<()> {
-    check(handle)?;
+    held(handle)?;
     if let Some(made) = DYNAMIC.borrow(handle) {
         made.handles.fetch_sub(1, Ordering::Relaxed);
         release(handle);
@@ -75,17 +94,17 @@ pub fn free(handle: usize) -> Result<()> {
     Ok(())
 }
 
-/// Puts a handler in force on a communicator.
-pub fn set(comm: &Communicator, handle: usize) -> Result<()> {
-    check(handle)?;
+/// Puts a handler in force on an object, `place` being where the object keeps it.
+pub fn set(place: &AtomicUsize, kind: Kind, handle: usize) -> Result<()> {
+    check(handle, kind)?;
     retain(handle);
-    release(comm.errhandler.swap(handle, Ordering::Relaxed));
+    release(place.swap(handle, Ordering::Relaxed));
     Ok(())
 }
 
-/// MPI_Comm_get_errhandler: a handle that the user must free.
-pub fn share(comm: &Communicator) -> usize {
-    let handle = comm.errhandler.load(Ordering::Relaxed);
+/// MPI_Comm_get_errhandler and its like: a handle that the user must free.
+pub fn share(place: &AtomicUsize) -> usize {
+    let handle = place.load(Ordering::Relaxed);
     if let Some(made) = DYNAMIC.borrow(handle) {
         made.handles.fetch_add(1, Ordering::Relaxed);
         retain(handle);
@@ -108,13 +127,24 @@ pub fn release(handle: usize) {
     }
 }
 
-/// The handler in force on a communicator.
-pub fn of_comm(comm: &Communicator) -> Errhandler {
-    get(comm.errhandler.load(Ordering::Relaxed)).unwrap_or(Errhandler::Fatal)
+/// The handler in force where `place` is an object's.
+pub fn of(place: &AtomicUsize) -> Errhandler {
+    get(place.load(Ordering::Relaxed)).unwrap_or(Errhandler::Fatal)
 }
 
-/// Refuses what the user holds no handle of.
-fn check(handle: usize) -> Result<()> {
+/// Refuses what the user holds no handle of, and what was made for objects of another kind.
+pub fn check(handle: usize, kind: Kind) -> Result<()> {
+    held(handle)?;
+    match DYNAMIC.borrow(handle) {
+        Some(made) if made.kind != kind => {
+            let why = "it was made for objects of another kind";
+            Err(Fault::new(Class::Errhandler).argument("errhandler").because(why))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn held(handle: usize) -> Result<()> {
     let held = match handle {
         FATAL | ABORT | RETURN => true,
         _ => DYNAMIC.borrow(handle).is_some_and(|made| made.handles.load(Ordering::Relaxed) > 0),
@@ -135,8 +165,8 @@ mod tests {
     #[test]
     fn a_handler_in_force_outlives_its_handle() {
         // SAFETY: a function pointer that is never called.
-        let function = unsafe { core::mem::transmute::<*const (), CommFunction>(never as *const ()) };
-        let handle = create(function).unwrap();
+        let function = unsafe { core::mem::transmute::<*const (), Function>(never as *const ()) };
+        let handle = create(Kind::Comm, function).unwrap();
         retain(handle);
         free(handle).unwrap();
         assert!(matches!(get(handle), Some(Errhandler::User(_))), "the communicator still needs it");

@@ -23,7 +23,7 @@ static DYNAMIC: Table<Group> = Table::new();
 pub fn get(handle: usize) -> Option<Arc<Group>> {
     static NOBODY: Once<Arc<Group>> = Once::new();
     match handle {
-        EMPTY => Some(NOBODY.call_once(|| Arc::new(Group { members: Box::new([]), rank: None })).clone()),
+        EMPTY => Some(NOBODY.call_once(|| Arc::new(Group { members: Box::new([]), rank: None, session: 0 })).clone()),
         _ => DYNAMIC.get(handle),
     }
 }
@@ -46,13 +46,25 @@ pub fn remove(handle: usize) -> bool {
 pub struct Group {
     members: Box<[u32]>,
     rank: Option<u32>,
+    // The handle of the session that it comes from, or 0.
+    session: usize,
 }
 
 impl Group {
     /// The processes `members` (indices into the process table) in rank order; `me` is this process.
     pub fn new(members: Box<[u32]>, me: u32) -> Group {
         let rank = members.iter().position(|member| *member == me).map(|rank| rank as u32);
-        Group { members, rank }
+        Group { members, rank, session: 0 }
+    }
+
+    /// As it comes from a session's process set, by the session's handle; 0 for the world model.
+    pub fn in_session(self, session: usize) -> Group {
+        Group { session, ..self }
+    }
+
+    /// The handle of the session that it comes from, or 0.
+    pub fn session(&self) -> usize {
+        self.session
     }
 
     /// Number of members.
@@ -178,7 +190,7 @@ impl Group {
     }
 
     fn made_of(&self, members: impl Iterator<Item = u32>) -> Group {
-        Group::new(members.collect(), process::me().index)
+        Group::new(members.collect(), process::me().index).in_session(self.session)
     }
 }
 
@@ -187,7 +199,7 @@ mod tests {
     use super::*;
 
     fn group(members: &[u32]) -> Group {
-        Group { members: members.into(), rank: None }
+        Group { members: members.into(), rank: None, session: 0 }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
-use opal_core::sync::{AtomicPtr, AtomicU32, Guarded, Ordering};
+use opal_core::sync::{AtomicPtr, AtomicU32, Mutex, Ordering};
 
 const INDEX_BITS: u32 = 22;
 const FIRST: u32 = 1024;
@@ -30,7 +30,8 @@ struct Free {
 pub struct Table<T> {
     // Chunk k holds the indices 1024·2^k to 1024·2^(k+1) - 1.
     chunks: [AtomicPtr<Slot<T>>; CHUNKS],
-    free: Guarded<Free>,
+    // Always locked: MPI 5.0 §11.6 lets any thread make info objects, error handlers and sessions at any thread level.
+    free: Mutex<Free>,
     owns: PhantomData<Arc<T>>,
 }
 
@@ -39,7 +40,7 @@ impl<T: Send + Sync> Table<T> {
     pub const fn new() -> Table<T> {
         Table {
             chunks: [const { AtomicPtr::new(core::ptr::null_mut()) }; CHUNKS],
-            free: Guarded::new(Free { stack: Vec::new(), next: FIRST }),
+            free: Mutex::new(Free { stack: Vec::new(), next: FIRST }),
             owns: PhantomData,
         }
     }

@@ -6,29 +6,41 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::sys;
 
-/// Per type of resource, as Linux names them, whether this process is restricted to a single one ("true" or "false").
-/// What the kernel does not tell is not there.
+/// The types of resource that are known, as Linux names them, the largest first. Each lies inside the one before it.
+pub const TYPES: [&str; 4] = ["linux://machine", "linux://package", "linux://core", "linux://cpu"];
+
+/// Per type of resource whether this process is restricted to a single one ("true" or "false"). What the kernel does not
+/// tell is not there.
 pub fn resources() -> Info {
-    let info = Info::of([("linux://machine", "true")]);
-    let cores = cores();
-    let restricted = |of: &dyn Fn(usize) -> Option<String>| -> Option<bool> {
-        let places: Option<Vec<String>> = cores.iter().map(|core| of(*core)).collect();
-        let places = places.filter(|places| !places.is_empty())?;
-        Some(places.iter().all(|place| *place == places[0]))
-    };
-    let package = |core: usize| topology(core, "physical_package_id");
-    let core_of = |core: usize| Some(format!("{} {}", package(core)?, topology(core, "core_id")?));
-    let resources: [(&str, Option<bool>); 3] = [
-        ("linux://package", restricted(&package)),
-        ("linux://core", restricted(&core_of)),
-        ("linux://cpu", restricted(&|cpu| Some(format!("{cpu}")))),
-    ];
-    for (name, one) in resources {
-        if let Some(one) = one {
-            info.set(name, if one { "true" } else { "false" });
+    let info = Info::of([]);
+    for name in TYPES {
+        if let Some(places) = places(name) {
+            info.set(name, if places.iter().all(|place| *place == places[0]) { "true" } else { "false" });
         }
     }
     info
+}
+
+/// Which resource of a type it is that this process is restricted to, for comparison with others of its machine; `None`
+/// for an unknown type, and if it may run on several.
+pub fn instance(name: &str) -> Option<String> {
+    let mut places = places(name)?;
+    let first = places.pop()?;
+    places.iter().all(|place| *place == first).then_some(first)
+}
+
+/// The resource of a type at each processor that this process may run on; `None` if one of them is not known.
+fn places(name: &str) -> Option<Vec<String>> {
+    let package = |core: usize| topology(core, "physical_package_id");
+    let of = |core: &usize| match name {
+        "linux://machine" => Some(String::new()),
+        "linux://package" => package(*core),
+        "linux://core" => Some(format!("{} {}", package(*core)?, topology(*core, "core_id")?)),
+        "linux://cpu" => Some(format!("{core}")),
+        _ => None,
+    };
+    let places: Option<Vec<String>> = cores().iter().map(of).collect();
+    places.filter(|places| !places.is_empty())
 }
 
 /// The numbers of the processors that this process may run on.

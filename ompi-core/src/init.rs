@@ -3,23 +3,25 @@
 //! Order: components are proved and get their parameters, the environment says who we are, transports are opened,
 //! addresses are exchanged, MPI_COMM_WORLD and MPI_COMM_SELF are made.
 
-use crate::errhandler::Errhandler;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process::{self, Process};
-use crate::{addresses, attr, buffer, comm, datatype, executor};
+use crate::{addresses, attr, buffer, comm, datatype, errhandler, executor};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::{btl, shmem, smsc};
 use opal_core::mca::{self, Framework, image, source};
-use opal_core::sync::{AtomicU32, Once, Ordering, raise_threads};
+use opal_core::sync::{AtomicU32, Mutex, Once, Ordering, raise_threads};
 use opal_core::{message, params, progress, sys, wait};
 use orte_core::framework::ess;
 
 params! {
     /// Print at start, on rank 0, which components run and why the others do not.
     pub static SHOW_COMPONENTS: Bool = Bool(false), "", level 2;
+    /// The error handler of MPI_COMM_WORLD, of MPI_COMM_SELF and of calls that concern no object, until the program sets
+    /// others: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.
+    pub static INITIAL_ERRHANDLER: Text = Text("mpi_errors_are_fatal"), "", level 2;
 }
 
 const BEFORE: u32 = 0;
@@ -28,6 +30,9 @@ const ACTIVE: u32 = 2;
 const FINALIZED: u32 = 3;
 
 static STATE: AtomicU32 = AtomicU32::new(BEFORE);
+// The world model and the sessions that use MPI now.
+static USERS: AtomicU32 = AtomicU32::new(0);
+static LIFE: Mutex<Life> = Mutex::new(Life { started: None, thread: 0 });
 static THREAD_LEVEL: AtomicU32 = AtomicU32::new(0);
 static MAIN_THREAD: AtomicU32 = AtomicU32::new(0);
 
@@ -49,11 +54,25 @@ pub enum ThreadLevel {
     Multiple = 4096,
 }
 
+struct Life {
+    // What came of the one start.
+    started: Option<opal_core::Result<()>>,
+    // The thread that entered first.
+    thread: u32,
+}
+
 impl ThreadLevel {
+    const ALL: [ThreadLevel; 4] =
+        [ThreadLevel::Single, ThreadLevel::Funneled, ThreadLevel::Serialized, ThreadLevel::Multiple];
+
+    /// The level that the standard spells like this.
+    pub fn from_symbol(symbol: &str) -> Option<ThreadLevel> {
+        ThreadLevel::ALL.into_iter().find(|level| level.symbol() == symbol)
+    }
+
     /// The level of this number.
     pub fn from_int(number: i32) -> Option<ThreadLevel> {
-        use ThreadLevel::*;
-        [Single, Funneled, Serialized, Multiple].into_iter().find(|level| *level as i32 == number)
+        ThreadLevel::ALL.into_iter().find(|level| *level as i32 == number)
     }
 
     /// As the standard spells it.
@@ -67,9 +86,14 @@ impl ThreadLevel {
     }
 }
 
-/// Whether calls that need MPI may be made.
+/// Whether calls that need MPI may be made: the world model is in use, or a session is.
 #[inline(always)]
 pub fn is_active() -> bool {
+    USERS.load(Ordering::Relaxed) != 0
+}
+
+/// Whether MPI_COMM_WORLD and MPI_COMM_SELF may be used.
+pub fn is_world_active() -> bool {
     STATE.load(Ordering::Relaxed) == ACTIVE
 }
 
@@ -113,10 +137,29 @@ fn not_active() -> Fault {
     })
 }
 
-/// The error handler before MPI is initialised: `mpi_initial_errhandler` as mpirun's info key of MPI 5.0 §11.8.1
-/// will set it; until then the standard's default.
-pub fn initial_errhandler() -> Errhandler {
-    Errhandler::Fatal
+/// The handle of the error handler that is in force where nothing else was set: what `mpirun --initial-errhandler` says
+/// (MPI 5.0 §9.3 and §11.5), else the standard's default.
+pub fn initial_errhandler() -> usize {
+    // Errors before MPI is started are handled like this, too.
+    if configure().is_err() {
+        return errhandler::FATAL;
+    }
+    match INITIAL_ERRHANDLER.text() {
+        "mpi_errors_return" => errhandler::RETURN,
+        "mpi_errors_abort" => errhandler::ABORT,
+        _ => errhandler::FATAL,
+    }
+}
+
+fn check_initial_errhandler() -> opal_core::Result<()> {
+    let value = INITIAL_ERRHANDLER.text();
+    if ["mpi_errors_return", "mpi_errors_abort", "mpi_errors_are_fatal"].contains(&value) {
+        return Ok(());
+    }
+    message!(
+        "mpi_initial_errhandler is `{value}`; it must be mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return"
+    );
+    Err(opal_core::Error::Invalid)
 }
 
 /// All frameworks of all layers.
@@ -138,7 +181,7 @@ pub fn configure() -> opal_core::Result<()> {
             message!("{}", problem.text);
             fatal |= problem.fatal;
         }
-        if fatal { Err(opal_core::Error::Invalid) } else { Ok(()) }
+        if fatal { Err(opal_core::Error::Invalid) } else { check_initial_errhandler() }
     })
 }
 
@@ -149,27 +192,64 @@ pub fn init(wanted: ThreadLevel) -> Result<ThreadLevel> {
             if is_finalized() { "MPI was finalised; it cannot start again" } else { "MPI is already initialised" };
         return Err(Fault::new(Class::Other).because(why));
     }
-    if wanted == ThreadLevel::Multiple {
-        raise_threads();
-    }
     THREAD_LEVEL.store(wanted as u32, Ordering::Relaxed);
     MAIN_THREAD.store(sys::thread_id(), Ordering::Relaxed);
-    let environment = match start() {
-        Ok(environment) => environment,
+    match enter(wanted).and_then(|()| open_world()) {
+        Ok(()) => Ok(wanted),
         // A wrong parameter or component: one sentence was said, and there is nothing to add.
         Err(opal_core::Error::Invalid) => sys::exit(2),
         // What went wrong was said where it happened. Nothing works without the rest: end here, as mpirun expects.
         Err(error) => give_up(&format!("MPI_Init cannot start MPI ({error:?}); the lines above say why")),
-    };
-    STATE.store(ACTIVE, Ordering::SeqCst);
-    environment.set_state(ess::State::Initialized);
-    if SHOW_COMPONENTS.flag() && environment.identity().rank == 0 {
-        show_components();
     }
-    Ok(wanted)
 }
 
-fn start() -> opal_core::Result<&'static dyn ess::Module> {
+fn open_world() -> opal_core::Result<()> {
+    let identity = ess::selected().ok_or(opal_core::Error::NotFound)?.identity();
+    comm::open(identity)?;
+    STATE.store(ACTIVE, Ordering::SeqCst);
+    if SHOW_COMPONENTS.flag() && identity.rank == 0 {
+        show_components();
+    }
+    Ok(())
+}
+
+/// One user of MPI more, the world model or a session. The first one starts everything, which then stays: who comes
+/// after the last one left finds it as it was, wired up.
+pub fn enter(wanted: ThreadLevel) -> opal_core::Result<()> {
+    let mut life = LIFE.lock();
+    let thread = sys::thread_id();
+    // Two users with a thread each may call at the same time, whatever the level of either is.
+    if wanted == ThreadLevel::Multiple || life.thread != 0 && life.thread != thread {
+        raise_threads();
+    }
+    life.thread = if life.thread == 0 { thread } else { life.thread };
+    match life.started {
+        Some(started) => started?,
+        None => {
+            let started = start();
+            life.started = Some(started);
+            started?;
+        }
+    }
+    if USERS.fetch_add(1, Ordering::SeqCst) == 0
+        && let Some(environment) = ess::selected()
+    {
+        environment.set_state(ess::State::Initialized);
+    }
+    Ok(())
+}
+
+/// One user of MPI less; after the last one the process may end as it likes.
+pub fn leave() {
+    let _life = LIFE.lock();
+    if USERS.fetch_sub(1, Ordering::SeqCst) == 1
+        && let Some(environment) = ess::selected()
+    {
+        environment.set_state(ess::State::Finalized);
+    }
+}
+
+fn start() -> opal_core::Result<()> {
     configure()?;
     mca::select::check_all(&frameworks(), image::components())?;
     opal_core::framework::open_static()?;
@@ -190,9 +270,8 @@ fn start() -> opal_core::Result<&'static dyn ess::Module> {
     pml::select()?;
     let bml = bml::selected().ok_or(opal_core::Error::NotFound)?;
     environment.publish(&published(bml))?;
-    process::open(processes(environment)?);
-    comm::open(environment.identity())?;
-    Ok(environment)
+    process::open(processes(environment));
+    Ok(())
 }
 
 fn published(bml: &dyn bml::Module) -> Vec<u8> {
@@ -203,14 +282,13 @@ fn published(bml: &dyn bml::Module) -> Vec<u8> {
     list
 }
 
-fn processes(environment: &dyn ess::Module) -> opal_core::Result<Vec<Process>> {
+fn processes(environment: &dyn ess::Module) -> Vec<Process> {
     let me = environment.identity().rank;
     let here = environment.node_of(me);
     (0..environment.identity().size)
         .map(|rank| {
             let node = environment.node_of(rank);
-            let addresses = environment.lookup(rank)?;
-            Ok(Process { index: rank, node, is_self: rank == me, same_node: node == here, addresses })
+            Process::new(rank, node, rank == me, node == here)
         })
         .collect()
 }
@@ -244,23 +322,26 @@ fn show_components() {
 
 /// MPI_Finalize: everything that was sent is delivered, then the others are awaited.
 pub fn finalize() -> Result<()> {
-    initialized()?;
+    if !is_world_active() {
+        return Err(not_active());
+    }
     // As if MPI_COMM_SELF were freed, and with MPI still active (MPI 5.0 §11.2.4).
     attr::delete_all(attr::Kind::Comm, comm::SELF_HANDLE)?;
     attr::delete_all(attr::Kind::Comm, comm::WORLD_HANDLE)?;
-    buffer::drop_all()?;
+    buffer::drop_world()?;
     executor::barrier(comm::world())?;
     drain()?;
     if let Some(environment) = ess::selected() {
         environment.barrier()?;
-        environment.set_state(ess::State::Finalized);
     }
     STATE.store(FINALIZED, Ordering::SeqCst);
+    comm::close();
+    leave();
     Ok(())
 }
 
 /// Until nothing that was sent is still in this process: nobody makes progress afterwards.
-fn drain() -> Result<()> {
+pub fn drain() -> Result<()> {
     let Some(bml) = bml::selected() else { return Ok(()) };
     wait::until(|| {
         progress::flush();

@@ -31,5 +31,6 @@ pub mod op;
 pub mod process;
 pub mod request;
 pub mod schedule;
+pub mod session;
 pub mod status;
 pub mod user_memory;

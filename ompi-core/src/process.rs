@@ -2,9 +2,10 @@
 
 use alloc::vec::Vec;
 use opal_core::sync::Once;
+use orte_core::framework::ess;
 
 /// A process of the job.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Process {
     /// Index in the table of processes; for those of the own job the rank in MPI_COMM_WORLD.
     pub index: u32,
@@ -14,8 +15,24 @@ pub struct Process {
     pub is_self: bool,
     /// On this process's node.
     pub same_node: bool,
-    /// What it published; a list of [`crate::addresses`].
-    pub addresses: Vec<u8>,
+    addresses: Once<Vec<u8>>,
+}
+
+impl Process {
+    /// A process that was not asked for its addresses yet.
+    pub fn new(index: u32, node: u32, is_self: bool, same_node: bool) -> Process {
+        Process { index, node, is_self, same_node, addresses: Once::new() }
+    }
+
+    /// What it published, a list of [`crate::addresses`]; waits for it the first time.
+    pub fn addresses(&self) -> opal_core::Result<&[u8]> {
+        if let Some(known) = self.addresses.get() {
+            return Ok(known);
+        }
+        let environment = ess::selected().ok_or(opal_core::Error::NotFound)?;
+        let found = environment.lookup(self.index)?;
+        Ok(self.addresses.call_once(|| found))
+    }
 }
 
 static PROCESSES: Once<Vec<Process>> = Once::new();

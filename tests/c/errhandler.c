@@ -47,8 +47,11 @@ static void added(void)
     MPI_Add_error_string(code, "the pump is dry");
     CHECK(text_is(code, "the pump is dry"));
     CHECK_CLASS(MPI_Add_error_string(MPI_ERR_IO, "mine"), MPI_ERR_ARG); /* the standard's */
+    CHECK_CLASS(MPI_Remove_error_code(code), MPI_ERR_ARG); /* its text first */
     MPI_Remove_error_string(code);
     CHECK(text_is(code, ""));
+    MPI_Remove_error_string(class);
+    CHECK_CLASS(MPI_Remove_error_class(class), MPI_ERR_ARG); /* its codes first, if they are of this class */
     CHECK_CLASS(MPI_Remove_error_string(MPI_ERR_IO), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Remove_error_code(MPI_ERR_IO), MPI_ERR_ARG);
     CHECK_EQ(MPI_Remove_error_code(code), MPI_SUCCESS);

@@ -349,6 +349,61 @@ int MPI_Ireduce_scatter_block(const void *a, void *b, int n, MPI_Datatype t, MPI
     (void)op;
     return PMPI_Ireduce_scatter_block(a, b, n, t, MPI_MAX, c, q);
 }
+#elif MUTANT == 80 /* mutant 80 comm_inter 4: a merge forgets who is high */
+int MPI_Intercomm_merge(MPI_Comm c, int high, MPI_Comm *out)
+{
+    int code = PMPI_Intercomm_merge(c, !high, out);
+    return code;
+}
+#elif MUTANT == 81 /* mutant 81 comm_inter 4: ranks of an intercommunicator's receives are those of the own group */
+int MPI_Recv(void *b, int n, MPI_Datatype t, int source, int tag, MPI_Comm c, MPI_Status *s)
+{
+    int code = PMPI_Recv(b, n, t, source, tag, c, s), inter = 0, size = 0;
+    PMPI_Comm_test_inter(c, &inter);
+    PMPI_Comm_remote_size(inter ? c : MPI_COMM_WORLD, &size);
+    if (inter && s != MPI_STATUS_IGNORE && size > 1)
+        s->MPI_SOURCE = (s->MPI_SOURCE + 1) % size;
+    return code;
+}
+#elif MUTANT == 82 /* mutant 82 comm_idup 3: a duplicate takes over the hints of its parent */
+int MPI_Comm_dup(MPI_Comm c, MPI_Comm *out)
+{
+    MPI_Info info;
+    PMPI_Comm_get_info(c, &info);
+    int code = PMPI_Comm_dup_with_info(c, info, out);
+    PMPI_Info_free(&info);
+    return code;
+}
+#elif MUTANT == 83 /* mutant 83 comm_idup 2: hints of a nonblocking duplicate are lost */
+int MPI_Comm_idup_with_info(MPI_Comm c, MPI_Info info, MPI_Comm *out, MPI_Request *q)
+{
+    (void)info;
+    return PMPI_Comm_idup(c, out, q);
+}
+#elif MUTANT == 84 /* mutant 84 session 2: every process set is the world */
+int MPI_Group_from_session_pset(MPI_Session s, const char *name, MPI_Group *g)
+{
+    (void)name;
+    return PMPI_Group_from_session_pset(s, "mpi://WORLD", g);
+}
+#elif MUTANT == 85 /* mutant 85 session 1: a session's buffer is nobody's */
+int MPI_Session_attach_buffer(MPI_Session s, void *b, int n)
+{
+    static int calls;
+    return calls++ == 0 ? MPI_SUCCESS : PMPI_Session_attach_buffer(s, b, n);
+}
+#elif MUTANT == 86 /* mutant 86 comm_hardware 2: any kind of hardware is the whole machine */
+int MPI_Comm_split_type(MPI_Comm c, int type, int key, MPI_Info info, MPI_Comm *out)
+{
+    (void)type, (void)info;
+    return PMPI_Comm_split_type(c, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, out);
+}
+#elif MUTANT == 87 /* mutant 87 comm_cycles 1: freed handles leave their communicators behind */
+int MPI_Comm_free(MPI_Comm *c)
+{
+    *c = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+}
 #else
 #error "MUTANT is a number of the list above"
 #endif

@@ -1,12 +1,12 @@
 //! Communicators. MPI 5.0 §7.4, §7.6 and §7.8.
 
-use super::kinds::{Comm, CommHandle, CommPlace, Group, Hints, Out, Rank, Raw, Tag, Text, give_text, intra};
-use crate::comm::{self, Communicator};
+use super::kinds::{Comm, CommHandle, CommPlace, Group, Hints, NamedComm, Out, Place, Rank, Raw, Tag, Text, give_text};
+use crate::comm::{self, Communicator, Hints as HintsInUse};
 use crate::error::{Class, Fault, Result};
 use crate::group::{self, Comparison};
-use crate::info::Info;
-use crate::process;
 use crate::status::UNDEFINED;
+use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use core::ffi::{c_char, c_int};
 
@@ -34,61 +34,61 @@ rows! {
 
     /// Copies a communicator with its attributes into a new context. MPI 5.0 §7.4.2.
     fn Comm_dup(comm: CommHandle, newcomm: Out<usize>) [] => {
-        let (handle, comm) = comm;
-        intra(comm)?;
         newcomm.set(comm::NULL);
-        newcomm.set(comm::duplicate(handle, comm)?);
+        newcomm.set(comm::duplicate(comm.0, comm.1, HintsInUse::default())?);
         Ok(())
     }
 
     /// As MPI_Comm_dup with hints of its own. MPI 5.0 §7.4.2.
     fn Comm_dup_with_info(comm: CommHandle, info: Hints, newcomm: Out<usize>) [] => {
-        let (handle, comm) = comm;
-        intra(comm)?;
-        // No hint changes anything yet, and hints that are not understood are ignored (MPI 5.0 §7.4.4).
-        drop(info);
         newcomm.set(comm::NULL);
-        newcomm.set(comm::duplicate(handle, comm)?);
+        newcomm.set(comm::duplicate(comm.0, comm.1, HintsInUse::of(info.as_deref()))?);
         Ok(())
     }
 
     /// Begins MPI_Comm_dup. MPI 5.0 §7.4.2.
-    fn Comm_idup(comm: Comm, newcomm: Out<usize>, request: Out<usize>) [] => unsupported
+    fn Comm_idup(comm: CommHandle, newcomm: Out<usize>, request: Out<usize>) [] => {
+        begin(comm, HintsInUse::default(), newcomm, request)
+    }
 
     /// Begins MPI_Comm_dup_with_info. MPI 5.0 §7.4.2.
-    fn Comm_idup_with_info(comm: Comm, info: Hints, newcomm: Out<usize>, request: Out<usize>) [] => unsupported
+    fn Comm_idup_with_info(comm: CommHandle, info: Hints, newcomm: Out<usize>, request: Out<usize>) [] => {
+        begin(comm, HintsInUse::of(info.as_deref()), newcomm, request)
+    }
 
     /// A communicator for a part of the processes, called by all. MPI 5.0 §7.4.2.
     fn Comm_create(comm: Comm, group: Group, newcomm: Out<usize>) [] => {
-        intra(comm)?;
+        newcomm.set(comm::NULL);
         newcomm.set(comm::create(comm, &group)?.unwrap_or(comm::NULL));
         Ok(())
     }
 
     /// A communicator for a group, called by its members only. MPI 5.0 §7.4.2.
-    fn Comm_create_group(comm: Comm, group: Group, tag: Tag, newcomm: Out<usize>) [] => unsupported
+    fn Comm_create_group(comm: Comm, group: Group, tag: Tag, newcomm: Out<usize>) [] => {
+        newcomm.set(comm::NULL);
+        newcomm.set(comm::create_group(comm, &group, tag)?.unwrap_or(comm::NULL));
+        Ok(())
+    }
 
     /// Communicators for the processes of equal color. MPI 5.0 §7.4.2.
     fn Comm_split(comm: Comm, color: Raw<c_int>, key: Raw<c_int>, newcomm: Out<usize>) [] => {
-        intra(comm)?;
-        newcomm.set(comm::split(comm, color, key)?.unwrap_or(comm::NULL));
+        let color = match color {
+            UNDEFINED => None,
+            0.. => Some(color as u64),
+            _ => {
+                let why = format!("{color} is negative and not MPI_UNDEFINED");
+                return Err(Fault::new(Class::Arg).argument("color").because(why));
+            }
+        };
+        newcomm.set(comm::NULL);
+        newcomm.set(comm::split(comm, color, key, HintsInUse::default())?.unwrap_or(comm::NULL));
         Ok(())
     }
 
     /// Communicators for the processes that share a resource. MPI 5.0 §7.4.2.
     fn Comm_split_type(comm: Comm, split_type: Raw<c_int>, key: Raw<c_int>, info: Hints, newcomm: Out<usize>) [] => {
-        intra(comm)?;
-        drop(info);
-        let color = match split_type {
-            COMM_TYPE_SHARED => process::me().node as c_int & c_int::MAX,
-            UNDEFINED => UNDEFINED,
-            HW_UNGUIDED..=RESOURCE_GUIDED => {
-                let why = "only MPI_COMM_TYPE_SHARED is offered yet";
-                return Err(Fault::new(Class::UnsupportedOperation).argument("split_type").because(why));
-            }
-            _ => return Err(Fault::new(Class::Arg).argument("split_type").because("it is no MPI_COMM_TYPE_ constant")),
-        };
-        newcomm.set(comm::split(comm, color, key)?.unwrap_or(comm::NULL));
+        newcomm.set(comm::NULL);
+        newcomm.set(comm::split_type(comm, split_type, key, info.as_deref())?.unwrap_or(comm::NULL));
         Ok(())
     }
 
@@ -107,15 +107,15 @@ rows! {
 
     /// Gives a communicator hints. MPI 5.0 §7.4.4.
     fn Comm_set_info(comm: Comm, info: Hints) [] => {
-        // No hint changes anything yet, and hints that are not understood are ignored (MPI 5.0 §7.4.4).
-        let _unused = (comm, info);
+        if let Some(info) = info {
+            comm.hints.update(&info);
+        }
         Ok(())
     }
 
     /// The hints in use. MPI 5.0 §7.4.4.
     fn Comm_get_info(comm: Comm, info_used: Out<usize>) [] => {
-        let _unused = comm;
-        info_used.set(Info::of([]).into_handle()?);
+        info_used.set(comm.hints.info().into_handle()?);
         Ok(())
     }
 
@@ -139,12 +139,22 @@ rows! {
 
     /// Joins two communicators into an intercommunicator. MPI 5.0 §7.6.2.
     fn Intercomm_create(
-        local_comm: Comm, local_leader: Rank, peer_comm: Comm, remote_leader: Rank, tag: Tag,
+        local_comm: Comm, local_leader: Rank, peer_comm: Raw<usize>, remote_leader: Rank, tag: Tag,
         newintercomm: Out<usize>,
-    ) [] => unsupported
+    ) [] => {
+        // The leader's communicator to the other leader counts at the leader only.
+        let peer = comm::borrow(peer_comm);
+        newintercomm.set(comm::NULL);
+        newintercomm.set(comm::create_inter(local_comm, local_leader, peer, remote_leader, tag)?);
+        Ok(())
+    }
 
     /// Merges both groups of an intercommunicator into one. MPI 5.0 §7.6.2.
-    fn Intercomm_merge(intercomm: Comm, high: Raw<c_int>, newintracomm: Out<usize>) [] => unsupported
+    fn Intercomm_merge(intercomm: Comm, high: Raw<c_int>, newintracomm: Out<usize>) [] => {
+        newintracomm.set(comm::NULL);
+        newintracomm.set(comm::merge(intercomm, high != 0)?);
+        Ok(())
+    }
 
     /// Names a communicator. MPI 5.0 §7.8.
     fn Comm_set_name(comm: Comm, comm_name: Text) [] => {
@@ -154,24 +164,28 @@ rows! {
         Ok(())
     }
 
-    /// The name of a communicator. MPI 5.0 §7.8.
-    fn Comm_get_name(comm: Comm, comm_name: Out<c_char>, resultlen: Out<c_int>) [] => {
+    /// The name of a communicator; MPI_COMM_NULL has one, too. MPI 5.0 §7.8.
+    fn Comm_get_name(comm: NamedComm, comm_name: Out<c_char>, resultlen: Out<c_int>) [] => {
+        let name = comm.map_or_else(|| String::from("MPI_COMM_NULL"), Communicator::name);
         // SAFETY: the standard asks for room of MPI_MAX_OBJECT_NAME characters.
-        unsafe { give_text(&comm.name(), comm_name, MAX_OBJECT_NAME, Some(resultlen)) };
+        unsafe { give_text(&name, comm_name, MAX_OBJECT_NAME, Some(resultlen)) };
         Ok(())
     }
 }
 
 /// MPI_MAX_OBJECT_NAME.
 const MAX_OBJECT_NAME: usize = 128;
-/// MPI_COMM_TYPE_SHARED.
-const COMM_TYPE_SHARED: c_int = 221;
-/// MPI_COMM_TYPE_HW_UNGUIDED.
-const HW_UNGUIDED: c_int = 222;
-/// MPI_COMM_TYPE_RESOURCE_GUIDED.
-const RESOURCE_GUIDED: c_int = 224;
 /// MPI_CONGRUENT: the same groups, other contexts.
 const CONGRUENT: c_int = 202;
+
+/// The new handle is in force when the request is complete.
+fn begin(comm: (usize, &Communicator), hints: HintsInUse, newcomm: Place<usize>, request: Place<usize>) -> Result<()> {
+    newcomm.set(comm::NULL);
+    let (copy, started) = comm::begin_duplicate(comm.0, comm.1, hints)?;
+    newcomm.set(copy);
+    request.set(started.into_handle());
+    Ok(())
+}
 
 /// How two different communicators compare: both groups of intercommunicators count.
 fn compare(one: &Communicator, two: &Communicator) -> c_int {

@@ -1,6 +1,7 @@
 //! Starting processes and connecting to others. MPI 5.0 §11.8 to §11.10.
 
 use super::kinds::{Array, Comm, CommPlace, Hints, Out, Rank, Raw, Text};
+use crate::comm;
 use core::ffi::{c_char, c_int};
 
 rows! {
@@ -11,7 +12,11 @@ rows! {
     ) [] => unsupported
 
     /// The intercommunicator to those who started this process. MPI 5.0 §11.8.2.
-    fn Comm_get_parent(parent: Out<usize>) [] => unsupported
+    fn Comm_get_parent(parent: Out<usize>) [] => {
+        // No process can start others yet, so none was started by one.
+        parent.set(comm::NULL);
+        Ok(())
+    }
 
     /// Starts processes of several programs. MPI 5.0 §11.8.3.
     fn Comm_spawn_multiple(

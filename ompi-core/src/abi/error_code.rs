@@ -1,8 +1,10 @@
 //! Error codes, classes and texts, and calling handlers. MPI 5.0 §9.3.5, §9.4 and §9.5.
 
+use super::Scope;
 use super::kinds::{CommHandle, File, Out, Raw, Session, Text, Win, give_text};
+use super::raise::call_handler;
 use crate::errhandler;
-use crate::error::{Class, Fault};
+use crate::error::{Class, Fault, Result};
 use alloc::format;
 use core::ffi::{c_char, c_int};
 
@@ -60,8 +62,7 @@ rows! {
 
     /// Calls the error handler of a communicator. MPI 5.0 §9.5.
     fn Comm_call_errhandler(comm: CommHandle, errorcode: Raw<c_int>) [] => {
-        let (handle, comm) = comm;
-        super::raise::call(handle, comm, "MPI_Comm_call_errhandler", &Fault::code(errorcode));
+        call_handler(Scope::Comm(comm.0), "MPI_Comm_call_errhandler", &known(errorcode)?);
         Ok(())
     }
 
@@ -69,10 +70,19 @@ rows! {
     fn Win_call_errhandler(win: Win, errorcode: Raw<c_int>) [] => unsupported
 
     /// Calls the error handler of a file. MPI 5.0 §9.5.
-    fn File_call_errhandler(fh: File, errorcode: Raw<c_int>) [] => unsupported
+    fn File_call_errhandler(fh: File, errorcode: Raw<c_int>) [] => {
+        if fh != errhandler::FILE_NULL {
+            return Err(Fault::new(Class::File).argument("fh").because("files cannot be opened yet, so it is none"));
+        }
+        call_handler(Scope::File(fh), "MPI_File_call_errhandler", &known(errorcode)?);
+        Ok(())
+    }
 
     /// Calls the error handler of a session. MPI 5.0 §9.5.
-    fn Session_call_errhandler(session: Session, errorcode: Raw<c_int>) [always] => unsupported
+    fn Session_call_errhandler(session: Session, errorcode: Raw<c_int>) [always] => {
+        call_handler(Scope::Session(session.0), "MPI_Session_call_errhandler", &known(errorcode)?);
+        Ok(())
+    }
 }
 
 /// MPI_MAX_ERROR_STRING.
@@ -80,4 +90,9 @@ const MAX_ERROR_STRING: usize = 512;
 
 fn unknown(code: c_int) -> Fault {
     Fault::new(Class::Arg).argument("errorcode").because(format!("{code} is no error code"))
+}
+
+/// A fault with a code that the user raises.
+fn known(code: c_int) -> Result<Fault> {
+    errhandler::class_of(code).map(|_| Fault::code(code)).ok_or_else(|| unknown(code))
 }

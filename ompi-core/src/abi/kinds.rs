@@ -135,6 +135,16 @@ same! {
 }
 
 same! {
+    /// A communicator or MPI_COMM_NULL.
+    NamedComm, usize => Option<&'static Communicator>,
+    |raw| match crate::comm::borrow(raw) {
+        None if raw != crate::comm::NULL => Err(bad_handle(Class::Comm, "communicator", raw, 0x100)),
+        found => Ok(found),
+    },
+    scope Scope::Comm
+}
+
+same! {
     /// A communicator with its handle.
     CommHandle, usize => (usize, &'static Communicator),
     |raw| match crate::comm::borrow(raw) {
@@ -261,12 +271,42 @@ same! {
 
 same! {
     /// A file.
-    File, usize => usize, |raw| Ok(raw)
+    File, usize => usize, |raw| Ok(raw), scope Scope::File
 }
 
 same! {
-    /// A session.
-    Session, usize => usize, |raw| Ok(raw)
+    /// A session, with its handle.
+    Session, usize => (usize, Arc<crate::session::Session>), |raw| match crate::session::get(raw) {
+        Some(session) => Ok((raw, session)),
+        None => Err(bad_handle(Class::Session, "session", raw, crate::session::NULL)),
+    },
+    scope Scope::Session
+}
+
+same! {
+    /// The place of a session's handle, for calls that take it and change it.
+    SessionPlace, *mut usize => Place<usize>, |raw| Place::new(raw), scope |at: *mut usize| match pointed(at) {
+        Some(handle) => Scope::Session(handle),
+        None => Scope::None,
+    }
+}
+
+same! {
+    /// The error handler of a communicator that the call makes; it is in force for the call's own errors, too.
+    CommErrhandler, usize => usize, |raw| {
+        crate::errhandler::check(raw, crate::errhandler::Kind::Comm)?;
+        Ok(raw)
+    },
+    scope |raw| Scope::Handler(raw, crate::errhandler::Kind::Comm)
+}
+
+same! {
+    /// The error handler of a session that the call makes; it is in force for the call's own errors, too.
+    SessionErrhandler, usize => usize, |raw| {
+        crate::errhandler::check(raw, crate::errhandler::Kind::Session)?;
+        Ok(raw)
+    },
+    scope |raw| Scope::Handler(raw, crate::errhandler::Kind::Session)
 }
 
 /// A number of elements or bytes: int, or MPI_Count in the `_c` twin.
@@ -352,11 +392,12 @@ fn committed(raw: usize) -> Result<&'static Type> {
 }
 
 fn pointed_scope(at: *mut usize) -> Scope {
+    pointed(at).map_or(Scope::None, Scope::Comm)
+}
+
+fn pointed(at: *mut usize) -> Option<usize> {
     // SAFETY: null, or the place of a handle by the contract of the kind.
-    match unsafe { at.as_ref() } {
-        Some(handle) => Scope::Comm(*handle),
-        None => Scope::None,
-    }
+    unsafe { at.as_ref() }.copied()
 }
 
 #[cold]

@@ -13,7 +13,10 @@ rows! {
     }
 
     /// Gives a session memory for buffered sends. MPI 5.0 §3.6.1.
-    fn Session_attach_buffer(session: Session, buffer: Buffer, size: Count) [large] => unsupported
+    fn Session_attach_buffer(session: Session, buffer: Buffer, size: Count) [large] => {
+        // SAFETY: the memory is the library's until it is detached, by the standard.
+        unsafe { buffer::attach(Owner::Session(session.0), buffer as usize, size) }
+    }
 
     /// Gives this process memory for buffered sends. MPI 5.0 §3.6.1.
     fn Buffer_attach(buffer: Buffer, size: Count) [large] => {
@@ -27,7 +30,9 @@ rows! {
     }
 
     /// Waits for a session's buffered sends and takes its memory back. MPI 5.0 §3.6.2.
-    fn Session_detach_buffer(session: Session, buffer_addr: Raw<*mut c_void>, size: OutCount) [large] => unsupported
+    fn Session_detach_buffer(session: Session, buffer_addr: Raw<*mut c_void>, size: OutCount) [large] => {
+        detach(Owner::Session(session.0), buffer_addr, size)
+    }
 
     /// Waits for this process's buffered sends and takes the memory back. MPI 5.0 §3.6.2.
     fn Buffer_detach(buffer_addr: Raw<*mut c_void>, size: OutCount) [large] => {
@@ -40,7 +45,9 @@ rows! {
     }
 
     /// Waits until a session's buffered messages have left. MPI 5.0 §3.6.2.
-    fn Session_flush_buffer(session: Session) [] => unsupported
+    fn Session_flush_buffer(session: Session) [] => {
+        buffer::flush(Owner::Session(session.0))
+    }
 
     /// Waits until this process's buffered messages have left. MPI 5.0 §3.6.2.
     fn Buffer_flush() [] => {
@@ -54,7 +61,10 @@ rows! {
     }
 
     /// Begins to flush a session's buffer. MPI 5.0 §3.6.2.
-    fn Session_iflush_buffer(session: Session, request: Out<usize>) [] => unsupported
+    fn Session_iflush_buffer(session: Session, request: Out<usize>) [] => {
+        request.set(buffer::flush_later(Owner::Session(session.0))?.into_handle());
+        Ok(())
+    }
 
     /// Begins to flush this process's buffer. MPI 5.0 §3.6.2.
     fn Buffer_iflush(request: Out<usize>) [] => {

@@ -2,7 +2,7 @@
 
 use crate::errhandler::{self, Errhandler};
 use crate::error::{Class, Fault};
-use crate::{comm, init};
+use crate::{comm, init, session};
 use alloc::format;
 use alloc::string::String;
 use core::ffi::c_int;
@@ -14,42 +14,94 @@ pub enum Scope {
     None,
     /// A communicator's handle, perhaps not a valid one.
     Comm(usize),
+    /// A session's handle, perhaps not a valid one.
+    Session(usize),
+    /// A file's handle, of which only MPI_FILE_NULL exists.
+    File(usize),
+    /// The handler itself, of an object that the call makes: for this kind of object.
+    Handler(usize, errhandler::Kind),
 }
 
-/// Calls the handler in force and returns the code for the caller. Without a valid object it is MPI_COMM_SELF's
-/// (MPI 5.0 §9.3), before MPI is initialised and after it is finalised the initial one.
+/// What an error is reported on.
+struct Object {
+    handler: Errhandler,
+    // What a handler of the user's gets.
+    handle: usize,
+    // For the text.
+    name: String,
+}
+
+impl Object {
+    fn of_comm(handle: usize, comm: &comm::Communicator) -> Object {
+        Object { handler: errhandler::of(&comm.errhandler), handle, name: format!(" on {}", comm.name()) }
+    }
+
+    fn named(scope: &Scope) -> Option<Object> {
+        match *scope {
+            Scope::None => None,
+            Scope::Comm(handle) => comm::borrow(handle).map(|comm| Object::of_comm(handle, comm)),
+            Scope::Session(handle) => {
+                let handler = errhandler::of(&session::get(handle)?.errhandler);
+                Some(Object { handler, handle, name: String::from(" on a session") })
+            }
+            Scope::File(handle) => {
+                let handler = (handle == errhandler::FILE_NULL).then(|| errhandler::of(&errhandler::DEFAULT_FILE))?;
+                Some(Object { handler, handle, name: String::from(" on MPI_FILE_NULL") })
+            }
+            Scope::Handler(handler, kind) => {
+                let handle = if kind == errhandler::Kind::Session { session::NULL } else { comm::NULL };
+                errhandler::check(handler, kind).ok()?;
+                Some(Object { handler: errhandler::get(handler)?, handle, name: String::new() })
+            }
+        }
+    }
+
+    /// Without a valid object it is MPI_COMM_SELF's handler (MPI 5.0 §9.3), outside the world model the initial one. The
+    /// text does not speak of a communicator that the program did not name.
+    fn default() -> Object {
+        let own = init::is_world_active().then(|| comm::borrow(comm::SELF_HANDLE)).flatten();
+        match own.map(|comm| Object::of_comm(comm::SELF_HANDLE, comm)) {
+            Some(object) => Object { name: String::new(), ..object },
+            None => {
+                let handler = errhandler::get(init::initial_errhandler()).unwrap_or(Errhandler::Fatal);
+                Object { handler, handle: comm::NULL, name: String::new() }
+            }
+        }
+    }
+}
+
+/// Calls the handler in force and returns the code for the caller.
 #[cold]
 #[inline(never)]
 pub fn raise(function: &'static str, scopes: &[Scope], fault: Fault) -> c_int {
-    let named = scopes.iter().find_map(|scope| match scope {
-        Scope::Comm(handle) => comm::borrow(*handle).map(|comm| (*handle, comm)),
-        Scope::None => None,
-    });
-    let named = named.or_else(|| fault.context().and_then(comm::of_context));
-    if !init::is_active() {
-        return match init::initial_errhandler() {
-            Errhandler::Return => fault.get(),
-            _ => fatal(function, None, &fault),
-        };
-    }
-    let (handle, comm) = named.unwrap_or_else(|| (comm::SELF_HANDLE, comm::itself()));
-    match errhandler::of_comm(comm) {
-        // The text does not speak of a communicator that the program did not name.
-        Errhandler::Fatal | Errhandler::Abort if named.is_none() => fatal(function, None, &fault),
-        _ => call(handle, comm, function, &fault),
-    }
+    let object = match init::is_active() {
+        true => scopes.iter().find_map(Object::named).or_else(|| {
+            let (handle, comm) = fault.context().and_then(comm::of_context)?;
+            Some(Object::of_comm(handle, comm))
+        }),
+        // Objects are no longer, or not yet; but a handler that the call names is there.
+        false => scopes.iter().filter(|scope| matches!(scope, Scope::Handler(..))).find_map(Object::named),
+    };
+    call(object.unwrap_or_else(Object::default), function, &fault);
     fault.get()
 }
 
-/// Does what the error handler of a communicator says; returns if it does. No lock is held here.
+/// Does what the error handler of an object says, for MPI_Comm_call_errhandler and its like.
 #[cold]
-pub fn call(handle: usize, comm: &comm::Communicator, function: &'static str, fault: &Fault) {
-    match errhandler::of_comm(comm) {
+pub fn call_handler(scope: Scope, function: &'static str, fault: &Fault) {
+    call(Object::named(&scope).unwrap_or_else(Object::default), function, fault);
+}
+
+/// Returns if the handler does. No lock is held here.
+fn call(object: Object, function: &'static str, fault: &Fault) {
+    match object.handler {
         Errhandler::Return => {}
-        Errhandler::Fatal | Errhandler::Abort => fatal(function, Some(comm), fault),
+        Errhandler::Fatal | Errhandler::Abort => {
+            init::abort(fault.get(), &describe(function, &object.name, fault));
+        }
         Errhandler::User(call) => {
-            let (mut handle, mut code) = (handle, fault.get());
-            // SAFETY: the function that the user registered for communicators, called as MPI 5.0 §9.3.1 says.
+            let (mut handle, mut code) = (object.handle, fault.get());
+            // SAFETY: the function that the user registered for this kind of object, called as MPI 5.0 §9.3 says.
             unsafe { call(&mut handle, &mut code) };
         }
     }
@@ -66,13 +118,8 @@ pub fn raise_tool(_function: &'static str, _scopes: &[Scope], fault: Fault) -> c
     }
 }
 
-fn fatal(function: &str, comm: Option<&comm::Communicator>, fault: &Fault) -> ! {
-    init::abort(fault.get(), &describe(function, comm, fault))
-}
-
 /// The readable block: what failed, why, and what happens now.
-fn describe(function: &str, comm: Option<&comm::Communicator>, fault: &Fault) -> String {
-    let on = comm.map(|comm| format!(" on {}", comm.name())).unwrap_or_default();
+fn describe(function: &str, on: &str, fault: &Fault) -> String {
     let class = errhandler::error_string(fault.get());
     let mut text = format!("{function}{on} failed: {class}");
     match (fault.of_argument(), fault.reason()) {

@@ -1,6 +1,7 @@
 //! Virtual topologies. MPI 5.0 §8.5.
 
 use super::kinds::{Array, Comm, Count, Hints, Out, OutArray, Rank, Raw};
+use crate::status::UNDEFINED;
 use core::ffi::c_int;
 
 rows! {
@@ -33,7 +34,12 @@ rows! {
     ) [] => unsupported
 
     /// Which kind of topology a communicator has. MPI 5.0 §8.5.5.
-    fn Topo_test(comm: Comm, status: Out<c_int>) [] => unsupported
+    fn Topo_test(comm: Comm, status: Out<c_int>) [] => {
+        // No communicator can have a topology yet.
+        let _unused = comm;
+        status.set(UNDEFINED);
+        Ok(())
+    }
 
     /// Numbers of nodes and edges of a graph. MPI 5.0 §8.5.5.
     fn Graphdims_get(comm: Comm, nnodes: Out<c_int>, nedges: Out<c_int>) [] => unsupported

@@ -1,6 +1,7 @@
 //! Context numbers: each process numbers its communicators for itself and tells its peers, so that making one needs no
 //! global agreement.
 
+use super::mail;
 use alloc::vec::Vec;
 use opal_core::sync::Guarded;
 
@@ -33,5 +34,7 @@ pub fn allocate() -> Option<u32> {
 
 /// Gives a number back.
 pub fn release(number: u32) {
+    // Nobody has heard of it yet in its next life.
+    mail::forget(number);
     NUMBERS.lock().free.push(number);
 }

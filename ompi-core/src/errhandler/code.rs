@@ -34,13 +34,18 @@ pub fn add_code(class: i32) -> Result<i32> {
     }
 }
 
-/// MPI_Remove_error_class.
+/// MPI_Remove_error_class; its codes and its text must be gone (MPI 5.0 §9.5).
 pub fn remove_class(class: i32) -> Result<()> {
+    if ADDED.lock().iter().any(|added| !added.removed && added.class == Some(class)) {
+        return Err(still_used("errorclass", format!("error codes of class {class} are left; remove them first")));
+    }
+    without_text(class, "errorclass")?;
     change(class, "errorclass", |added| added.class.is_none(), |added| added.removed = true)
 }
 
-/// MPI_Remove_error_code.
+/// MPI_Remove_error_code; its text must be gone (MPI 5.0 §9.5).
 pub fn remove_code(code: i32) -> Result<()> {
+    without_text(code, "errorcode")?;
     change(code, "errorcode", |added| added.class.is_some(), |added| added.removed = true)
 }
 
@@ -72,6 +77,17 @@ pub fn error_string(code: i32) -> String {
         (_, Some(added)) => added.text.unwrap_or_default(),
         (_, None) => format!("unknown error code {code}"),
     }
+}
+
+fn without_text(number: i32, argument: &'static str) -> Result<()> {
+    match find(number).is_some_and(|added| added.text.is_some()) {
+        true => Err(still_used(argument, format!("{number} has a text; call MPI_Remove_error_string first"))),
+        false => Ok(()),
+    }
+}
+
+fn still_used(argument: &'static str, why: String) -> Fault {
+    Fault::new(Class::Arg).argument(argument).because(why)
 }
 
 fn push(class: Option<i32>) -> i32 {
@@ -121,7 +137,11 @@ mod tests {
         assert_eq!(add_code(code).unwrap_err().get(), Class::Arg as i32);
         assert_eq!(set_text(Class::Arg as i32, None).unwrap_err().get(), Class::Arg as i32);
         assert!(remove_class(code).is_err());
+        assert!(remove_code(code).is_err(), "it has a text");
+        set_text(code, None).unwrap();
+        assert!(remove_class(class).is_err(), "it has a code");
         remove_code(code).unwrap();
-        assert_eq!(class_of(code), None);
+        remove_class(class).unwrap();
+        assert_eq!((class_of(code), class_of(class)), (None, None));
     }
 }

@@ -41,6 +41,9 @@ pub struct Matched {
     pub token: u64,
 }
 
+/// Bytes of a note that any transport carries at once.
+pub const NOTE_BYTES: usize = 48;
+
 /// The token of the message that a matched probe of MPI_PROC_NULL returns: MPI_MESSAGE_NO_PROC.
 pub const NO_PROC: u64 = 0x129;
 
@@ -59,6 +62,14 @@ pub trait Module: Sync {
     /// Forgets a communicator and what arrived for it unmatched. Requests still pending on it complete normally; when
     /// there are none left its context number is released (by the PML, which knows when).
     fn remove_comm(&self, comm: &Communicator);
+
+    /// Connects to a process, so that what it says arrives; only looks if that is done. Returns the most bytes of a note
+    /// to it: at least [`NOTE_BYTES`].
+    fn reach(&self, process: u32) -> Result<usize>;
+
+    /// Sends at most as many bytes as [`Module::reach`] said to a process outside all communicators, now or as soon as there is room. The
+    /// notes to one process arrive in order, there at [`crate::comm::mail::arrived`].
+    fn note(&self, process: u32, note: &[u8]) -> Result<()>;
 
     /// Blocking send.
     ///

@@ -41,6 +41,11 @@ pub trait Module: Sync {
         None
     }
 
+    /// As `app_number` for any rank.
+    fn app_of(&self, _rank: u32) -> Option<u32> {
+        None
+    }
+
     /// How many ranks the job could have: MPI_UNIVERSE_SIZE (MPI 5.0 §11.10.1). `None` if nobody knows.
     fn universe_size(&self) -> Option<u32> {
         None

@@ -141,6 +141,17 @@ impl<S: Shared> Control<S> {
         Ok(())
     }
 
+    /// Launcher: says which of the job's programs a rank runs. Before any of them starts.
+    pub fn set_app(&self, rank: u32, app: u32) -> Result<()> {
+        self.shared.word(self.record(rank)? + record::APP).store(app, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Which of the job's programs a rank runs; `None` for a rank that does not exist.
+    pub fn app(&self, rank: u32) -> Option<u32> {
+        Some(self.shared.word(self.record(rank).ok()? + record::APP).load(Ordering::Relaxed))
+    }
+
     /// A rank that ended without finalizing, if there is one.
     pub fn lost(&self) -> Option<u32> {
         (0..self.layout.ranks).find(|rank| self.state(*rank).is_lost())

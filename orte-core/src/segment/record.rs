@@ -12,6 +12,8 @@ pub const LENGTH: usize = 8;
 pub const ABORT_STATUS: usize = 12;
 /// Bytes of the message given to abort.
 pub const ABORT_LENGTH: usize = 16;
+/// Which of the job's programs the rank runs, counted from 0; written by the launcher before any rank starts.
+pub const APP: usize = 20;
 /// The message given to abort, UTF-8, cut if longer.
 pub const ABORT_TEXT: usize = 64;
 /// Room for that message.

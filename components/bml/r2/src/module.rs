@@ -46,7 +46,7 @@ impl R2 {
     /// component there.
     fn published(&self, process: &Process) -> Result<Vec<Option<Vec<u8>>>> {
         let mut published: Vec<Option<Vec<u8>>> = self.transports.iter().map(|_| None).collect();
-        let mut rest = &process.addresses[..];
+        let mut rest = process.addresses()?;
         while let Some((name, address)) = addresses::pop(&mut rest) {
             for (transport, all) in self.transports.iter().zip(&mut published) {
                 if transport.name.as_bytes() == name {

@@ -34,6 +34,10 @@ impl Module for Env {
         Some(self.contract.app)
     }
 
+    fn app_of(&self, rank: u32) -> Option<u32> {
+        self.control.app(rank)
+    }
+
     fn universe_size(&self) -> Option<u32> {
         Some(self.contract.universe)
     }

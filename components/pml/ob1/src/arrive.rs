@@ -4,6 +4,7 @@ use crate::context::{Announced, Body, Message};
 use crate::single::Share;
 use crate::state::STATE;
 use crate::wire::{self, Envelope};
+use ompi_core::comm::mail;
 use ompi_core::framework::pml;
 use ompi_core::request;
 use ompi_core::status::Status;
@@ -110,6 +111,15 @@ fn landed(part: Arriving<'_>) {
 pub fn acknowledge(process: u32, head: u64, _payload: Foreign<'_>) {
     if !STATE.lock().acknowledged(process, head) {
         malformed(process, "acknowledge");
+    }
+}
+
+/// A note; nothing of this component is locked here.
+pub fn note(process: u32, _head: u64, payload: Foreign<'_>) {
+    let mut bytes = alloc::vec![0; payload.len()];
+    payload.copy_to(&mut bytes);
+    if !mail::arrived(process, &bytes) {
+        malformed(process, "note");
     }
 }
 

@@ -22,7 +22,7 @@ impl mca::Component for Component {
 impl pml::Component for Component {
     fn query(&self) -> Result<(i32, &'static dyn pml::Module), Declined> {
         let taken = Declined("another component handles its kinds of messages");
-        let receivers: [(btl::AmId, btl::Receiver); 7] = [
+        let receivers: [(btl::AmId, btl::Receiver); 8] = [
             (wire::EAGER, arrive::eager),
             (wire::SYNCHRONOUS, arrive::synchronous),
             (wire::ASK, arrive::ask),
@@ -30,6 +30,7 @@ impl pml::Component for Component {
             (wire::FRAGMENT, arrive::fragment),
             (wire::ACKNOWLEDGE, arrive::acknowledge),
             (wire::SHARED, arrive::shared),
+            (wire::NOTE, arrive::note),
         ];
         for (am, receiver) in receivers {
             btl::register(am, receiver).map_err(|_| taken)?;

@@ -200,7 +200,7 @@ pub struct Route {
 impl Routes {
     /// Connects to all peers.
     pub fn new(comm: &Communicator) -> Result<Routes> {
-        let ranks = comm.peers().members().iter().zip(&comm.peer_contexts);
+        let ranks = comm.peers().members().iter().zip(comm.peer_contexts());
         let routes: Result<Box<[Route]>> = ranks
             .map(|(process, context)| Ok(Route { link: link::to(*process)?, lane: wire::lane(*context, false) }))
             .collect();

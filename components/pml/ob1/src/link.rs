@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::bml::{self, Path};
+use ompi_core::framework::pml::NOTE_BYTES;
 use ompi_core::{addresses, process};
 use opal_core::framework::btl::{self, Arrived, Full};
 use opal_core::framework::smsc;
@@ -26,6 +27,8 @@ pub struct Link {
     pub inline_bytes: usize,
     /// Most bytes of a message that is sent at once.
     pub eager_bytes: usize,
+    /// Most bytes of a note.
+    pub note_bytes: usize,
     /// The ways that fragments of long messages go: at least one.
     pub lanes: Box<[Lane]>,
     /// Messages that wait for room in the transport: later ones must not overtake them.
@@ -184,14 +187,14 @@ fn connect(process: u32) -> Result<Link> {
     let paths = bml.add_process(process::get(process)).map_err(Fault::from)?;
     let path = paths[0];
     let caps = path.module.caps();
-    if caps.head_bits < crate::wire::HEAD_BITS || caps.send_bytes <= crate::wire::PREFIX_BYTES {
+    if caps.head_bits < crate::wire::HEAD_BITS || caps.send_bytes < NOTE_BYTES {
         message!(
-            "the transport to rank {process} carries {} bits of head and {} bytes, pml/ob1 needs {} and more than {}; \
+            "the transport to rank {process} carries {} bits of head and {} bytes, pml/ob1 needs {} and {}; \
              leave that transport out with `--mca btl ^…`",
             caps.head_bits,
             caps.send_bytes,
             crate::wire::HEAD_BITS,
-            crate::wire::PREFIX_BYTES
+            NOTE_BYTES
         );
         return Err(Fault::new(Class::Intern));
     }
@@ -207,6 +210,7 @@ fn connect(process: u32) -> Result<Link> {
         short_bytes: inline_bytes.min(eager_bytes),
         inline_bytes,
         eager_bytes,
+        note_bytes: caps.send_bytes.min(MOST_NOTE_BYTES),
         lanes: paths.iter().map(|path| Lane::new(*path)).filter(Lane::is_usable).collect(),
         queued: AtomicU32::new(0),
         copier: copier(process::get(process)),
@@ -219,8 +223,12 @@ fn copier(process: &process::Process) -> Option<smsc::Way> {
     if process.is_self || !process.same_node {
         return None;
     }
+    // They were looked at for the transports a moment ago.
+    let addresses = process.addresses().ok()?;
     let name = smsc::selected()?.name;
-    smsc::reach(process.index, addresses::find(&process.addresses, smsc::FRAMEWORK.name, name))
+    smsc::reach(process.index, addresses::find(addresses, smsc::FRAMEWORK.name, name))
 }
 
+/// A note that finds no room is copied.
+const MOST_NOTE_BYTES: usize = 4096;
 const CLOCK_SCALE: u64 = 1024;

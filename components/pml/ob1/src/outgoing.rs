@@ -5,6 +5,7 @@ use crate::raw::Place;
 use crate::single;
 use crate::state::{STATE, State, aborted};
 use crate::wire;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use ompi_core::request::{self, Id};
 use ompi_core::status::Status;
@@ -43,6 +44,7 @@ impl Control {
 
 enum Packet {
     Control(Control),
+    Note(Box<[u8]>),
     // A send whose data is still the user's; its request completes when it is sent, unless it is synchronous.
     Eager { head: u64, place: Place, cookie: Option<u64>, request: Id },
 }
@@ -68,6 +70,14 @@ impl State {
             return;
         }
         self.queue(link, Packet::Control(control));
+    }
+
+    /// Sends a note, now or as soon as there is room.
+    pub fn note(&mut self, link: &'static Link, note: &[u8]) {
+        let now = link.queued.load(Ordering::Relaxed) == 0;
+        if !now || crate::raw::send_bytes(link, wire::NOTE, 0, note).is_err() {
+            self.queue(link, Packet::Note(note.into()));
+        }
     }
 
     /// Queues a send that found no room.
@@ -197,6 +207,7 @@ impl Packet {
     fn send(&mut self, link: &Link) -> Result<(), Full> {
         match self {
             Packet::Control(control) => control.send(link),
+            Packet::Note(note) => crate::raw::send_bytes(link, wire::NOTE, 0, note),
             Packet::Eager { head, place, cookie: None, .. } => place.send_whole(link, wire::EAGER, *head),
             Packet::Eager { head, place, cookie: Some(cookie), .. } => {
                 let bytes = place.bytes();

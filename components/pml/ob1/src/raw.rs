@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::context::Routes;
-use crate::link::Link;
+use crate::link::{self, Link};
 use crate::state::STATE;
 use crate::{direct, probe, recv, send, wire};
 use alloc::boxed::Box;
@@ -438,6 +438,19 @@ impl Module for Ob1 {
             // SAFETY: the box that `add_comm` gave up, taken back once because of the swap.
             drop(unsafe { Box::from_raw(routes) });
         }
+    }
+
+    fn reach(&self, process: u32) -> Result<usize> {
+        Ok(link::to(process)?.note_bytes)
+    }
+
+    fn note(&self, process: u32, note: &[u8]) -> Result<()> {
+        let link = link::to(process)?;
+        if link.is_dead() {
+            return Err(link.fault());
+        }
+        STATE.lock().note(link, note);
+        Ok(())
     }
 
     #[inline]

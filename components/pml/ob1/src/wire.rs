@@ -11,6 +11,7 @@
 //! | shared | receiver's cookie | 1 if the sender's part is there, 0 if it could not be written, u64 |
 //! | fragment | receiver's cookie | offset u64, data |
 //! | acknowledge | sender's cookie | nothing |
+//! | note | 0 | what processes say to each other outside communicators |
 //!
 //! An ask with an address may be answered by *clear* as any other, or by *share* (whose words [`crate::single`] explains)
 //! and in the end by *acknowledge*. A share may be followed by a clear: then everything is sent once more.
@@ -36,6 +37,8 @@ pub const FRAGMENT: AmId = 4;
 pub const ACKNOWLEDGE: AmId = 5;
 /// The sender has written its part of a message.
 pub const SHARED: AmId = 6;
+/// What belongs to no communicator.
+pub const NOTE: AmId = 7;
 
 /// Bits of head that a transport must carry.
 pub const HEAD_BITS: u32 = LANE_BITS + 31;

@@ -126,14 +126,14 @@ pub unsafe fn typed_blocks<'a>(
     Ok(TypedBlocks { at, counts, displacements, datatypes: room })
 }
 
-/// Refuses an intercommunicator where only intracommunicators are offered yet.
+/// Refuses an intercommunicator where only intracommunicators are offered yet: no coll component serves it.
 #[inline(always)]
 pub fn intra(comm: &Communicator) -> Result<()> {
     match comm.is_inter() {
         false => Ok(()),
         true => Err(Fault::new(Class::UnsupportedOperation)
             .argument("comm")
-            .because("intercommunicators are not offered here yet")),
+            .because("it is an intercommunicator, and no coll component for those (coll/inter) is there yet")),
     }
 }
 

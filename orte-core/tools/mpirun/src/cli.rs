@@ -107,7 +107,11 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
         apps.push(App { ranks, wdir: own.wdir, command });
     }
     check_total(&apps, most)?;
-    let mca: Vec<(String, String)> = whole.mca.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
+    let mut mca: Vec<(String, String)> =
+        whole.mca.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
+    if let Some(handler) = &whole.initial_errhandler {
+        mca.push(("mpi_initial_errhandler".to_owned(), handler.clone()));
+    }
     params::check(&mca)?;
     let mut notes = Vec::new();
     let total = apps.iter().map(|app| app.ranks).sum();

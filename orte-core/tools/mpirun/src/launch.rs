@@ -83,7 +83,7 @@ impl Running {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| failed(&errno))?;
         let handled = signals::handled();
         let signals = raw::signal_descriptor(&handled).map_err(|error| failed(&error))?;
-        let segment = segment::create(ranks)?;
+        let segment = segment::create(ranks, |rank| job.app_of(rank) as u32)?;
         let (control, keeper_end) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .map_err(|errno| failed(&errno))?;

@@ -15,8 +15,8 @@ pub struct Segment {
     pub control: Control<Mapping>,
 }
 
-/// Makes an empty segment whose ranks all count as started: a rank may be faster than the news of its start.
-pub fn create(ranks: u32) -> Result<Segment, Refusal> {
+/// Makes a segment that says which program each rank runs, and whose ranks all count as started: a rank may be faster than the news of its start.
+pub fn create(ranks: u32, app_of: impl Fn(u32) -> u32) -> Result<Segment, Refusal> {
     let failed = |error: &dyn std::fmt::Display| Refusal::system("making the job's shared memory", error);
     let layout = Layout::new(job_number().map_err(|errno| failed(&errno))?, ranks)
         .ok_or_else(|| failed(&format_args!("{ranks} ranks do not fit")))?;
@@ -25,6 +25,7 @@ pub fn create(ranks: u32) -> Result<Segment, Refusal> {
     let control = Control::new(layout, mapping).ok_or_else(|| failed(&"it is too short"))?;
     control.set_secret(&random().map_err(|errno| failed(&errno))?);
     for rank in 0..ranks {
+        control.set_app(rank, app_of(rank)).map_err(|error| failed(&format_args!("{error:?}")))?;
         control.set_state(rank, RankState::Started).map_err(|error| failed(&format_args!("{error:?}")))?;
     }
     Ok(Segment { descriptor, control })

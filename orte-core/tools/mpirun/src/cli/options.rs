@@ -35,6 +35,9 @@ pub struct Options {
     /// Set a parameter, such as --mca btl sm,self; ompi_info lists them
     #[arg(long, visible_aliases = ["gmca", "omca"], num_args = 2, value_names = ["NAME", "VALUE"], action = ArgAction::Append, allow_hyphen_values = true)]
     pub mca: Vec<String>,
+    /// What happens on errors until the program decides: mpi_errors_are_fatal (default), mpi_errors_abort, mpi_errors_return
+    #[arg(long, value_name = "HANDLER", value_parser = ["mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"])]
+    pub initial_errhandler: Option<String>,
     /// Pass a variable to the ranks, or set it there
     #[arg(short = 'x', value_name = "VAR[=VALUE]", action = ArgAction::Append, allow_hyphen_values = true)]
     pub x: Vec<OsString>,

@@ -1,0 +1,145 @@
+//! Duplicates: MPI_Comm_dup, and MPI_Comm_idup, which the progress engine moves on.
+
+use super::complete::Completion;
+use super::create::{self, Draft, Heard};
+use super::gather::{Gather, finished};
+use super::mail::Kind;
+use super::{Communicator, DYNAMIC, Hints};
+use crate::attr;
+use crate::error::{Class, Fault, Result};
+use crate::request::{self, Driver, Id, Request};
+use crate::status::Status;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use opal_core::progress;
+use opal_core::sync::{AtomicUsize, Guarded, Once, Ordering};
+
+/// MPI_Comm_dup: the same groups and the attributes that their callbacks copy, another context.
+///
+/// Attributes come last: whatever a callback says here, all processes have taken part in what concerns them all.
+pub fn duplicate(handle: usize, parent: &Communicator, hints: Hints) -> Result<usize> {
+    let mut duplication = Duplication::new(parent, &hints)?;
+    finished(|| duplication.poll())?;
+    let copy = DYNAMIC.insert(duplication.comm).ok_or_else(no_handles)?;
+    if let Err(fault) = attr::copy_all(attr::Kind::Comm, handle, copy) {
+        // The first fault is the one to report.
+        let _second = create::free(copy);
+        return Err(fault);
+    }
+    Ok(copy)
+}
+
+/// MPI_Comm_idup: the handle, of which messages and collectives are there when the request is complete; all else, its
+/// error handler say, may be set at once. Attributes are those of now.
+pub fn begin(handle: usize, parent: &Communicator, hints: Hints) -> Result<(usize, Request)> {
+    static CALLED: Once<opal_core::Result<()>> = Once::new();
+    (*CALLED.call_once(|| progress::add_callback(poll_all)))?;
+    let duplication = Duplication::new(parent, &hints)?;
+    let copy = DYNAMIC.insert(duplication.comm.clone()).ok_or_else(no_handles)?;
+    let request =
+        request::create(request::Kind::Generic, &DUPLICATIONS, 0).inspect_err(|_| drop(DYNAMIC.remove(copy)))?;
+    let copied = attr::copy_all(attr::Kind::Comm, handle, copy);
+    let mut running = Running { duplication, request: request.id() };
+    if !running.step() {
+        UNDER_WAY.lock().push(running);
+        COUNT.fetch_add(1, Ordering::Relaxed);
+    }
+    progress::flush();
+    match copied {
+        Ok(()) => Ok((copy, request)),
+        Err(fault) => {
+            // The others count on this process, whatever its callbacks say.
+            request.wait()?;
+            // The first fault is the one to report.
+            let _second = create::free(copy);
+            Err(fault)
+        }
+    }
+}
+
+fn no_handles() -> Fault {
+    Fault::new(Class::NoMem).because("all handles are in use")
+}
+
+/// A duplicate in the making.
+struct Duplication {
+    comm: Arc<Communicator>,
+    numbers: Gather,
+    completion: Option<Completion>,
+}
+
+impl Duplication {
+    fn new(parent: &Communicator, hints: &Hints) -> Result<Duplication> {
+        let draft = Draft::new(&parent.group)?;
+        let numbers = Gather::about(parent, Kind::Collective, parent.next_turn(), &[draft.number.into()]);
+        let errhandler = parent.errhandler.load(Ordering::Relaxed);
+        let comm = draft.promise(parent.group.clone(), parent.remote.clone(), errhandler);
+        comm.hints.take_known(hints);
+        Ok(Duplication { comm: Arc::new(comm), numbers, completion: None })
+    }
+
+    fn poll(&mut self) -> Result<bool> {
+        if let Some(completion) = &mut self.completion {
+            return completion.poll();
+        }
+        if !self.numbers.poll()? {
+            return Ok(false);
+        }
+        let (group, remote) = (&self.comm.group, self.comm.remote.as_deref());
+        let heard = Heard::sort(group, remote, self.numbers.result::<1>());
+        let local = create::members(group, &heard.local);
+        let remote = remote.map(|group| create::members(group, &heard.remote));
+        let mut completion = create::complete(self.comm.clone(), &local, remote.as_deref())?;
+        let complete = completion.poll();
+        self.completion = Some(completion);
+        complete
+    }
+}
+
+struct Running {
+    duplication: Duplication,
+    request: Id,
+}
+
+impl Running {
+    /// Moves it on; true when its request is complete.
+    fn step(&mut self) -> bool {
+        let status = match self.duplication.poll() {
+            Ok(false) => return false,
+            Ok(true) => Status::EMPTY,
+            Err(fault) => Status::failed(fault.get()),
+        };
+        request::complete(self.request, status);
+        true
+    }
+}
+
+static UNDER_WAY: Guarded<Vec<Running>> = Guarded::new(Vec::new());
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Called by every progress pass once a duplicate was begun; by one thread at a time.
+fn poll_all() -> usize {
+    // Relaxed: what another thread has just begun is seen by the next pass.
+    if COUNT.load(Ordering::Relaxed) == 0 {
+        return 0;
+    }
+    // Nothing is locked while they move on, since transports run then.
+    let mut running = core::mem::take(&mut *UNDER_WAY.lock());
+    let before = running.len();
+    running.retain_mut(|one| !one.step());
+    let ended = before - running.len();
+    COUNT.fetch_sub(ended, Ordering::Relaxed);
+    let mut all = UNDER_WAY.lock();
+    running.append(&mut all);
+    *all = running;
+    drop(all);
+    progress::flush();
+    ended
+}
+
+/// Requests of duplicates have nothing to do but to wait.
+struct Duplications;
+
+static DUPLICATIONS: Duplications = Duplications;
+
+impl Driver for Duplications {}

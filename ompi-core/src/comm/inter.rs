@@ -1,0 +1,172 @@
+//! Intercommunicators from two groups: MPI 5.0 §7.6.2.
+//!
+//! Each group gathers its members' context numbers, its leader exchanges them with the other leader, and passes on what
+//! it got. What is wrong with a leader's arguments its group learns with the numbers, so that nobody waits for ever.
+
+use super::create::{self, Draft, Member, name_of};
+use super::gather::{Gather, Parties, finished, spread};
+use super::mail::{self, Kind, Subject};
+use super::{Communicator, Hints};
+use crate::error::{Class, Fault, Result};
+use crate::group::Group;
+use crate::process;
+use alloc::format;
+use alloc::vec::Vec;
+use opal_core::sync::Ordering;
+
+/// How a leader reaches the other one.
+struct Bridge {
+    process: u32,
+    // The subject as the other leader knows it, and as this one does.
+    there: Subject,
+    here: Subject,
+}
+
+/// One group on its way into an intercommunicator.
+struct Side<'a> {
+    group: &'a Group,
+    parties: Parties,
+    gather: Subject,
+    spread: Subject,
+    leader: usize,
+    errhandler: usize,
+    hints: Hints,
+}
+
+/// MPI_Intercomm_create. `peer` and `remote_leader` count at the local leader only; `peer` is none for a wrong handle.
+pub fn create(
+    local: &Communicator,
+    leader: i32,
+    peer: Option<&Communicator>,
+    remote_leader: i32,
+    tag: i32,
+) -> Result<usize> {
+    if local.is_inter() {
+        return Err(Fault::new(Class::Comm).argument("local_comm").because("it is an intercommunicator"));
+    }
+    let leader = checked_leader(leader, local.size(), "local_leader")?;
+    let bridge = (leader == local.rank as usize).then(|| {
+        let peer = peer
+            .ok_or_else(|| Fault::new(Class::Comm).argument("peer_comm").because("the leader names no communicator"))?;
+        let rank = checked_leader(remote_leader, peer.peers().size(), "remote_leader")?;
+        let subject = |context| Subject::of(Kind::Bridge, context, tag as u32 as u64);
+        let process = peer.peers().members()[rank];
+        if process == process::me().index {
+            let why = "it is this process itself";
+            return Err(Fault::new(Class::Rank).argument("remote_leader").because(why));
+        }
+        Ok(Bridge { process, there: subject(peer.peer_contexts()[rank]), here: subject(peer.context) })
+    });
+    let turn = local.next_turn();
+    let side = Side {
+        group: &local.group,
+        parties: Parties::of(local),
+        gather: Subject::of(Kind::Collective, local.context, turn),
+        spread: Subject::of(Kind::Spread, local.context, turn),
+        leader,
+        errhandler: local.errhandler.load(Ordering::Relaxed),
+        hints: Hints::default(),
+    };
+    side.join(bridge)
+}
+
+/// MPI_Intercomm_create_from_groups. `remote` and `remote_leader` count at the local leader only.
+pub fn create_from_groups(
+    (group, leader): (&Group, i32),
+    (remote, remote_leader): (Option<&Group>, i32),
+    tag: &[u8],
+    errhandler: usize,
+    hints: Hints,
+) -> Result<usize> {
+    let leader = checked_leader(leader, group.size(), "local_leader")?;
+    let Some(me) = group.rank() else {
+        let why = "this process, which calls, is no member of the group";
+        return Err(Fault::new(Class::Group).argument("local_group").because(why));
+    };
+    let bridge = (leader == me as usize).then(|| {
+        let remote = remote
+            .ok_or_else(|| Fault::new(Class::Group).argument("remote_group").because("the leader names no group"))?;
+        let rank = checked_leader(remote_leader, remote.size(), "remote_leader")?;
+        if group.members().iter().any(|member| remote.rank_of(*member).is_some()) {
+            return Err(overlap("remote_group"));
+        }
+        // Who is in the groups, whichever side asks.
+        let (one, two) = if group.members() < remote.members() { (group, remote) } else { (remote, group) };
+        let subject = Subject::named(Kind::GroupBridge, name_of(tag, &[one, two]));
+        Ok(Bridge { process: remote.members()[rank], there: subject, here: subject })
+    });
+    let name = name_of(tag, &[group]);
+    let side = Side {
+        group,
+        parties: Parties { all: create::members::<1>(group, &[]).into(), me: me as usize },
+        gather: Subject::named(Kind::Group, [!name[0], name[1]]),
+        spread: Subject::named(Kind::GroupSpread, name),
+        leader,
+        errhandler,
+        hints,
+    };
+    side.join(bridge)
+}
+
+impl Side<'_> {
+    fn join(self, bridge: Option<Result<Bridge>>) -> Result<usize> {
+        let draft = Draft::new(self.group)?;
+        let wrong = match &bridge {
+            Some(Err(fault)) => fault.get() as u32 as u64,
+            _ => 0,
+        };
+        let words = [u64::from(draft.number), wrong];
+        let heard = Gather::new(self.parties.clone(), self.gather, &words).wait::<2>()?;
+        let bridge = bridge.transpose()?;
+        if let Some([_, code]) = heard.iter().find(|[_, code]| *code != 0) {
+            return Err(Fault::code(*code as i32).because("the leader of the group found its arguments wrong"));
+        }
+        let here = create::members(self.group, &heard);
+        let letter = match bridge {
+            Some(bridge) => bridge.cross(&here)?,
+            None => Vec::new(),
+        };
+        let letter = spread(&self.parties, self.spread, self.leader, letter)?;
+        let there = remote_members(&letter)?;
+        if here.iter().any(|member| there.iter().any(|other| other.process == member.process)) {
+            return Err(overlap("local_comm"));
+        }
+        let made = draft.finish(here, Some(there), self.errhandler, self.hints)?;
+        made.ok_or_else(|| Class::Intern.into())
+    }
+}
+
+impl Bridge {
+    /// Exchanges the members.
+    fn cross(&self, members: &[Member]) -> Result<Vec<u64>> {
+        let words: Vec<u64> = members.iter().map(|one| u64::from(one.process) << 32 | u64::from(one.context)).collect();
+        mail::expect(self.process)?;
+        mail::send(self.process, self.there, &words)?;
+        let mut letter = None;
+        finished(|| {
+            letter = mail::take(self.process, self.here);
+            Ok(letter.is_some())
+        })?;
+        Ok(letter.unwrap_or_default())
+    }
+}
+
+fn remote_members(letter: &[u64]) -> Result<Vec<Member>> {
+    let members: Vec<Member> =
+        letter.iter().map(|word| Member { process: (word >> 32) as u32, context: *word as u32 }).collect();
+    match members.iter().all(|member| (member.process as usize) < process::count()) && !members.is_empty() {
+        true => Ok(members),
+        false => Err(Fault::new(Class::Intern).because("the other group's leader sent what makes no sense")),
+    }
+}
+
+fn checked_leader(rank: i32, size: usize, argument: &'static str) -> Result<usize> {
+    usize::try_from(rank).ok().filter(|rank| *rank < size).ok_or_else(|| {
+        let why = format!("{rank} is no rank among {size} processes");
+        Fault::new(Class::Rank).argument(argument).because(why)
+    })
+}
+
+fn overlap(argument: &'static str) -> Fault {
+    Fault::new(Class::Comm).argument(argument).because("the two groups have a process in common")
+}
