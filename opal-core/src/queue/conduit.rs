@@ -6,6 +6,7 @@
 //! transport's own calls, which use the same conduit.
 
 use super::lines::{Consumer, Peeked, Producer};
+use crate::framework::memcpy;
 use crate::sync::{AtomicBool, AtomicU32, Guard, Guarded, Ordering, compiler_fence};
 
 /// To and from one peer.
@@ -54,6 +55,25 @@ impl Conduit {
             return Pushed::No;
         }
         if self.peer_sleeps() { Pushed::ToSleeper } else { Pushed::Yes }
+    }
+
+    /// Pushes a run of at most [`super::lines::PAYLOAD_BYTES`] bytes.
+    ///
+    /// # Safety
+    /// `from` is readable for `bytes`.
+    #[inline]
+    pub unsafe fn push_run(&self, kind: u8, head: u64, from: *const u8, bytes: usize) -> Pushed {
+        let Some(mut producer) = self.producer.lock_alone() else { return Pushed::No };
+        if self.is_closed() || producer.is_new() {
+            return Pushed::No;
+        }
+        // SAFETY: the queue gives room for `bytes`, outside the caller's memory; readable by the caller's promise.
+        let fill = |to| unsafe { memcpy::copy(to, from, bytes) };
+        match producer.push(kind, head, bytes, self.is_awaited(), fill) {
+            Err(_) => Pushed::No,
+            Ok(()) if self.peer_sleeps() => Pushed::ToSleeper,
+            Ok(()) => Pushed::Yes,
+        }
     }
 
     /// Whether the peer wants to be woken. After a message was stored; see [`crate::wait`] for why no fence is needed.

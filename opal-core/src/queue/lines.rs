@@ -164,7 +164,7 @@ impl Producer {
         head: u64,
         bytes: usize,
         demote: bool,
-        fill: &mut dyn FnMut(*mut u8),
+        fill: impl FnOnce(*mut u8),
     ) -> Result<(), Refused> {
         assert!(bytes <= PAYLOAD_BYTES);
         self.reserve()?;
@@ -279,8 +279,7 @@ pub struct Malformed;
 pub struct Consumer {
     memory: Memory,
     next: u32,
-    // Since the last publication: messages, and bytes of the byte ring.
-    unpublished: u32,
+    // Bytes of the byte ring since the last publication.
     unpublished_bytes: u32,
     // Of the message that was looked at last.
     pooled_bytes: u32,
@@ -289,7 +288,7 @@ pub struct Consumer {
 impl Consumer {
     /// At the start of an empty queue.
     pub fn new(memory: Memory) -> Consumer {
-        Consumer { memory, next: 0, unpublished: 0, unpublished_bytes: 0, pooled_bytes: 0 }
+        Consumer { memory, next: 0, unpublished_bytes: 0, pooled_bytes: 0 }
     }
 
     /// The next message, if there is one.
@@ -336,12 +335,11 @@ impl Consumer {
     #[inline(always)]
     pub fn advance(&mut self) {
         self.next = self.next.wrapping_add(1);
-        self.unpublished += 1;
         self.unpublished_bytes += self.pooled_bytes;
-        if self.unpublished >= SLOTS / 4 || self.unpublished_bytes >= PAYLOAD_BYTES as u32 {
+        if self.next.is_multiple_of(SLOTS / 4) || self.unpublished_bytes >= PAYLOAD_BYTES as u32 {
             // Release pairs with the Acquire in `refresh`.
             self.memory.consumed().store(self.next, Ordering::Release);
-            (self.unpublished, self.unpublished_bytes) = (0, 0);
+            self.unpublished_bytes = 0;
         }
     }
 }

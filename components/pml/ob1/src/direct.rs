@@ -15,9 +15,8 @@ use opal_core::framework::btl;
 use opal_core::sync::threads_possible;
 use opal_core::wait::{self, Idle};
 
-/// What nearly every short receive is: the next message of a queue that its transport gave away is the one wanted, is a
-/// few bytes long and is there after a few polls. Nothing on the way is a call, so that no register is saved; `None`:
-/// nothing was received, ask [`receive`].
+/// What nearly every receive of a message sent at once is: the next one of a queue that its transport gave away, there
+/// after a few polls, and not longer than the buffer. `None`: nothing was received, ask [`receive`].
 #[inline(always)]
 pub fn receive_short(data: &Fast<'_, '_>, from: i32, with: i32, lane: Lane<'_>) -> Option<Status> {
     let link = crate::raw::routes(lane.comm).get(from)?.link;
@@ -33,9 +32,14 @@ pub fn receive_short(data: &Fast<'_, '_>, from: i32, with: i32, lane: Lane<'_>) 
             continue;
         };
         let payload = peeked.payload();
-        if peeked.kind != wire::EAGER || !wanted.is(peeked.head) || !data.write_short(payload) {
+        if peeked.kind != wire::EAGER
+            || !wanted.is(peeked.head)
+            || payload.len() > data.bytes()
+            || !data.is_contiguous()
+        {
             return None;
         }
+        data.write(payload);
         consumer.advance();
         conduit.note_arrival();
         return Some(Status::new(from, wire::Envelope::of(peeked.head).tag, payload.len() as u64));

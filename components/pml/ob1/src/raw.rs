@@ -249,15 +249,6 @@ impl<'a, 'd> Fast<'a, 'd> {
         unsafe { Place::new(self.data) }.send_whole(link, am, head)
     }
 
-    /// Writes a message of a few bytes that fits, to one run, without a call; says whether it was one.
-    #[inline(always)]
-    pub fn write_short(&self, from: Foreign<'_>) -> bool {
-        let Some(at) = self.run.filter(|_| from.len() <= SHORT_BYTES.min(self.bytes)) else { return false };
-        // SAFETY: the run is writable for `bytes` by the contract of `new`, and the message is not longer.
-        unsafe { copy_small(at, from.as_ptr(), from.len()) };
-        true
-    }
-
     /// Writes what fits if it is one run, and nothing otherwise.
     #[inline(always)]
     pub fn write(&self, from: Foreign<'_>) {
@@ -277,6 +268,17 @@ fn send_run(link: &Link, am: AmId, head: u64, at: *mut u8, bytes: usize) -> core
     if bytes <= link.inline_bytes {
         // SAFETY: the callers' places are readable for `bytes`.
         return unsafe { link.module.send_inline(link.endpoint, am, head, at, bytes) };
+    }
+    if let Some(conduit) = link.conduit {
+        // SAFETY: as above; what is sent at once fits.
+        match unsafe { conduit.push_run(am, head, at, bytes) } {
+            Pushed::Yes => return Ok(()),
+            Pushed::ToSleeper => {
+                link.module.wake(link.endpoint);
+                return Ok(());
+            }
+            Pushed::No => {}
+        }
     }
     link.module.send(link.endpoint, am, head, bytes, &mut |to| copy_any(to, at, bytes))
 }
