@@ -108,7 +108,7 @@ impl Module for Sm {
         let Some(outbound) = self.outbound(to.0) else {
             return Err(Full);
         };
-        outbound.with(self, |producer, awaited| producer.push(am, head, bytes, awaited, |to| fill(to)))
+        outbound.with(self, |producer, awaited| producer.push(am, head, bytes, awaited, fill))
     }
 
     fn shared_word(&self, peer: Endpoint, own: bool, index: u32) -> Option<&AtomicU64> {
