@@ -14,9 +14,7 @@ fn queue() -> (Producer, Consumer, *mut u8) {
 
 fn push(producer: &mut Producer, kind: u8, head: u64, data: &[u8]) -> Result<(), Refused> {
     // SAFETY: both sides are at least as long as `data`.
-    producer.push(kind, head, data.len(), head % 2 == 1, &mut |to| unsafe {
-        core::ptr::copy(data.as_ptr(), to, data.len())
-    })
+    producer.push(kind, head, data.len(), head % 2 == 1, |to| unsafe { core::ptr::copy(data.as_ptr(), to, data.len()) })
 }
 
 fn pop(consumer: &mut Consumer) -> Option<(u8, u64, Vec<u8>)> {
