@@ -14,6 +14,8 @@ mod images;
 mod instructions;
 pub mod marked;
 mod memcheck;
+mod mpi4py;
+mod netpipe;
 mod peers;
 mod probe;
 mod programs;
@@ -211,4 +213,6 @@ const TIERS: &[Tier] = &[
     Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
     Tier { name: "bench", budget_minutes: 0.5, run: benchmarks::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
+    Tier { name: "mpi4py", budget_minutes: 6.0, run: mpi4py::tier, ci_only: false },
+    Tier { name: "netpipe", budget_minutes: 1.0, run: netpipe::tier, ci_only: false },
 ];

@@ -1,0 +1,179 @@
+//! NetPIPE, a program that sends messages of many sizes to and fro: Debian's copy of its source, compiled by our mpicc.
+
+use super::{Session, Verdict, deadline, programs};
+use crate::failure::{At, Result, fail};
+use crate::shell;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// `netpipe/…`: over each transport, how fast; and whether all bytes arrive.
+pub fn tier(session: &mut Session) -> Result<()> {
+    for transport in ["sm", "tcp"] {
+        for (name, options, check) in RUNS {
+            session.case(&format!("netpipe/{transport}{name}"), |session| match compiled(session) {
+                Ok(program) => run(session, &program, transport, name, options, *check).unwrap_or_else(Verdict::from),
+                Err(verdict) => verdict,
+            });
+        }
+    }
+    Ok(())
+}
+
+type Check = fn(&str, &str) -> std::result::Result<String, String>;
+
+/// What a run is called, its options, and what its words and its file of results must be like.
+const RUNS: &[(&str, &[&str], Check)] =
+    &[("", &[], measured), ("-both-ways", &["-2", "-a"], measured), ("-integrity", &["-i"], intact)];
+
+fn run(
+    session: &mut Session,
+    program: &Path,
+    transport: &str,
+    name: &str,
+    options: &[&str],
+    check: Check,
+) -> Result<Verdict> {
+    let dist = session.library().map_err(fail)?.dist;
+    let folder = session.scratch().join("netpipe").join(format!("{transport}{name}"));
+    // What an earlier call left must not stand for what this one makes.
+    let _ = std::fs::remove_dir_all(&folder);
+    shell::folder(&folder)?;
+    let mut command = Command::new(dist.join("bin/mpirun"));
+    // Only this transport to others, or another would carry the messages.
+    command.args(["-n", "2", "--mca", "btl", &format!("self,{transport}")]).arg(program);
+    command.args(["-l", "1", "-u", &LONGEST.to_string(), "-n", "5", "-o", "results"]).args(options);
+    programs::own_choice(command.current_dir(&folder));
+    let ended = deadline::run(&mut command, LIMIT, &folder.join("log"))?;
+    if !ended.ended_with(0) {
+        return Ok(Verdict::Failed(ended.story()));
+    }
+    let results = shell::read(&folder.join("results"))?;
+    // It talks on standard error.
+    Ok(match check(&results, &format!("{}{}", ended.out, ended.err)) {
+        Ok(note) => Verdict::Passed(note),
+        Err(why) => Verdict::Failed(format!("{why}\n{results}")),
+    })
+}
+
+/// Lines of bytes, Mbit/s and seconds: every power of two and its neighbours, and something moved at each.
+fn measured(results: &str, _said: &str) -> std::result::Result<String, String> {
+    let mut rows = Vec::new();
+    for line in results.lines() {
+        let numbers: Vec<f64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        match numbers[..] {
+            [bytes, rate, seconds] if rate > 0.0 && seconds > 0.0 => rows.push((bytes as u64, rate)),
+            _ => return Err(format!("`{line}` is no size, rate and time above 0")),
+        }
+    }
+    let is_there = |bytes: u64| rows.iter().any(|(size, _)| *size == bytes);
+    let powers = (0..).map(|bits| 1_u64 << bits).take_while(|bytes| *bytes <= LONGEST);
+    // It tries three bytes less and more as soon as the steps are wider than that.
+    let wanted = powers.flat_map(|bytes| if bytes < 16 { vec![bytes] } else { vec![bytes - 3, bytes, bytes + 3] });
+    let missing: Vec<u64> = wanted.filter(|bytes| !is_there(*bytes)).collect();
+    match missing.is_empty() {
+        true => {
+            Ok(format!("{} sizes, {:.0} Mbit/s at best", rows.len(), rows.iter().map(|row| row.1).fold(0.0, f64::max)))
+        }
+        false => Err(format!("messages of {missing:?} bytes are missing")),
+    }
+}
+
+/// Lines of bytes and repetitions, and a word for each that it passed.
+fn intact(results: &str, said: &str) -> std::result::Result<String, String> {
+    let sizes = results.lines().count();
+    let passed = said.lines().filter(|line| line.contains("Integrity check passed")).count();
+    let last = results.lines().last().and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    match passed == sizes && sizes >= 30 && last.is_some_and(|bytes| bytes > LONGEST / 2) {
+        true => Ok(format!("{sizes} sizes")),
+        false => Err(format!("{passed} of {sizes} sizes passed, the last has {last:?} bytes\n{said}")),
+    }
+}
+
+/// Compiles it anew: that is part of the test, and takes a second.
+fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
+    let sources = source(session)?;
+    let dist = session.library().map_err(fail)?.dist;
+    let program = session.scratch().join("netpipe/NPmpi");
+    let mut command = Command::new(dist.join("bin/mpicc"));
+    command.args(["-O2", "-DMPI", "netpipe.c", "mpi.c", "-o"]).arg(&program).current_dir(&sources);
+    shell::folder(&session.scratch().join("netpipe"))?;
+    programs::own_choice(&mut command);
+    shell::output(&mut command)?;
+    Ok(program)
+}
+
+/// Its source code, downloaded below target once.
+fn source(session: &Session) -> std::result::Result<PathBuf, Verdict> {
+    let home = session.tree.target.join("netpipe");
+    let archive = home.join(ARCHIVE);
+    if !archive.is_file() {
+        download(&home, &session.scratch().join("netpipe/download.log"))?;
+    }
+    let bytes = std::fs::read(&archive).at(format!("read {}", archive.display()))?;
+    let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    if hash != SHA256 {
+        let why = format!("{} has the hash {hash}, not {SHA256}; remove it", archive.display());
+        return Err(Verdict::Failed(why));
+    }
+    shell::output(Command::new("tar").arg("-xf").arg(ARCHIVE).current_dir(&home))?;
+    Ok(home.join("NetPIPE-3.7.2/src"))
+}
+
+/// With the sources that belong to the system's packages, which need not be configured for this: the list of them and
+/// what apt notes on them lie below target.
+fn download(home: &Path, log: &Path) -> std::result::Result<(), Verdict> {
+    if shell::which("apt-get").is_none() {
+        return Err(Verdict::Skipped(format!("apt-get is needed here; or put {ARCHIVE} into {}", home.display())));
+    }
+    shell::folder(&home.join("lists/partial"))?;
+    shell::folder(&home.join("cache/archives/partial"))?;
+    let format = "deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)";
+    let list =
+        shell::output(Command::new("apt-get").args(["indextargets", "--format", format, "Created-By: Packages"]))?;
+    shell::write(&home.join("sources.list"), &list)?;
+    for action in [&["update"][..], &["source", "--download-only", "--tar-only", "netpipe"]] {
+        let mut apt = Command::new("apt-get");
+        for (name, place) in [
+            ("Dir::Etc::sourcelist", "sources.list"),
+            ("Dir::Etc::sourceparts", "none"),
+            ("Dir::State::lists", "lists"),
+            ("Dir::Cache", "cache"),
+        ] {
+            apt.arg("-o").arg(format!("{name}={}", home.join(place).display()));
+        }
+        // Not as the user _apt, who may not look into this folder.
+        apt.args(["-o", "APT::Sandbox::User="]).arg("-qq").args(action).current_dir(home);
+        let ended = deadline::run(&mut apt, DOWNLOAD_LIMIT, log)?;
+        if !ended.ended_with(0) {
+            let help = format!("apt cannot download the source of netpipe; put {ARCHIVE} into {}", home.display());
+            return Err(Verdict::Skipped(format!("{help}\n{}", ended.story())));
+        }
+    }
+    Ok(())
+}
+
+/// Beyond every limit at which a message begins to travel otherwise.
+const LONGEST: u64 = 1 << 21;
+const ARCHIVE: &str = "netpipe_3.7.2.orig.tar.gz";
+const SHA256: &str = "13dac884ff52951636f651c421f5ff4a853218a95aa28a4a852402ee385a2ab8";
+const DOWNLOAD_LIMIT: Duration = Duration::from_secs(180);
+const LIMIT: Duration = Duration::from_secs(120);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_looked_at() {
+        assert!(measured("1 0.1 0.1\n2 0.2 0.1\n", "").unwrap_err().contains("missing"));
+        assert!(measured("1 0.0 0.1\n", "").unwrap_err().contains("above 0"));
+        assert!(measured("1 inf\n", "").is_err());
+        assert!(intact("1 5\n", "0: 1 bytes 5 times --> Integrity check passed\n").is_err());
+        let results: String = (1..=30).map(|size| format!("{} 5\n", size * LONGEST / 30)).collect();
+        let said = "-->  Integrity check passed\n".repeat(30);
+        assert!(intact(&results, &said).is_ok());
+        assert!(intact(&results, &said[28..]).is_err());
+    }
+}
