@@ -9,7 +9,9 @@ mod cargo;
 mod cluster;
 mod copies;
 mod deadline;
+mod debian;
 mod header;
+mod hpcc;
 mod images;
 mod instructions;
 pub mod marked;
@@ -215,4 +217,6 @@ const TIERS: &[Tier] = &[
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
     Tier { name: "mpi4py", budget_minutes: 6.0, run: mpi4py::tier, ci_only: false },
     Tier { name: "netpipe", budget_minutes: 1.0, run: netpipe::tier, ci_only: false },
+    // Nothing of it without --all.
+    Tier { name: "hpcc", budget_minutes: 0.0, run: hpcc::tier, ci_only: false },
 ];

@@ -109,11 +109,9 @@ fn again(session: &mut Session, home: &Home) -> Result<Verdict> {
 
 /// Runs modules, each `times` times, and compares what every rank says with the table.
 fn run(session: &mut Session, home: &Home, name: &str, modules: &[Module], ranks: u32, times: u32) -> Result<Verdict> {
-    let patience = Duration::from_secs(u64::from(60 + 30 * times));
-    let mut arguments = vec![path(&home.suite), path(&home.tests), patience.as_secs().to_string(), times.to_string()];
+    let mut arguments = vec![path(&home.suite), path(&home.tests), PATIENCE_SECONDS.to_string(), times.to_string()];
     arguments.extend(modules.iter().map(|(module, ..)| (*module).to_owned()));
-    // By then every rank of a job that hangs has written which test and which call it is in.
-    let ended = launch(session, home, name, ranks, &arguments, patience + Duration::from_secs(10))?;
+    let ended = launch(session, home, name, ranks, &arguments, SUITE_LIMIT)?;
     if !ended.ended_with(0) {
         return Ok(Verdict::Failed(ended.story()));
     }
@@ -166,6 +164,11 @@ fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
+/// How long a module may take before every rank writes which test and which call it is in. Ten times what it takes where
+/// nothing else runs.
+const PATIENCE_SECONDS: u32 = 120;
+/// For an interpreter that no longer answers.
+const SUITE_LIMIT: Duration = Duration::from_secs(1800);
 const BENCH_LIMIT: Duration = Duration::from_secs(60);
 
 const SUITES: &[Suite] = &[

@@ -1,9 +1,9 @@
 //! NetPIPE, a program that sends messages of many sizes to and fro: Debian's copy of its source, compiled by our mpicc.
 
+use super::debian::Source;
 use super::{Session, Verdict, deadline, programs};
-use crate::failure::{At, Result, fail};
+use crate::failure::{Result, fail};
 use crate::shell;
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -93,7 +93,7 @@ fn intact(results: &str, said: &str) -> std::result::Result<String, String> {
 
 /// Compiles it anew: that is part of the test, and takes a second.
 fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
-    let sources = source(session)?;
+    let sources = SOURCE.unpacked(session)?.join("src");
     let dist = session.library().map_err(fail)?.dist;
     let program = session.scratch().join("netpipe/NPmpi");
     let mut command = Command::new(dist.join("bin/mpicc"));
@@ -104,61 +104,14 @@ fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
     Ok(program)
 }
 
-/// Its source code, downloaded below target once.
-fn source(session: &Session) -> std::result::Result<PathBuf, Verdict> {
-    let home = session.tree.target.join("netpipe");
-    let archive = home.join(ARCHIVE);
-    if !archive.is_file() {
-        download(&home, &session.scratch().join("netpipe/download.log"))?;
-    }
-    let bytes = std::fs::read(&archive).at(format!("read {}", archive.display()))?;
-    let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    if hash != SHA256 {
-        let why = format!("{} has the hash {hash}, not {SHA256}; remove it", archive.display());
-        return Err(Verdict::Failed(why));
-    }
-    shell::output(Command::new("tar").arg("-xf").arg(ARCHIVE).current_dir(&home))?;
-    Ok(home.join("NetPIPE-3.7.2/src"))
-}
-
-/// With the sources that belong to the system's packages, which need not be configured for this: the list of them and
-/// what apt notes on them lie below target.
-fn download(home: &Path, log: &Path) -> std::result::Result<(), Verdict> {
-    if shell::which("apt-get").is_none() {
-        return Err(Verdict::Skipped(format!("apt-get is needed here; or put {ARCHIVE} into {}", home.display())));
-    }
-    shell::folder(&home.join("lists/partial"))?;
-    shell::folder(&home.join("cache/archives/partial"))?;
-    let format = "deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)";
-    let list =
-        shell::output(Command::new("apt-get").args(["indextargets", "--format", format, "Created-By: Packages"]))?;
-    shell::write(&home.join("sources.list"), &list)?;
-    for action in [&["update"][..], &["source", "--download-only", "--tar-only", "netpipe"]] {
-        let mut apt = Command::new("apt-get");
-        for (name, place) in [
-            ("Dir::Etc::sourcelist", "sources.list"),
-            ("Dir::Etc::sourceparts", "none"),
-            ("Dir::State::lists", "lists"),
-            ("Dir::Cache", "cache"),
-        ] {
-            apt.arg("-o").arg(format!("{name}={}", home.join(place).display()));
-        }
-        // Not as the user _apt, who may not look into this folder.
-        apt.args(["-o", "APT::Sandbox::User="]).arg("-qq").args(action).current_dir(home);
-        let ended = deadline::run(&mut apt, DOWNLOAD_LIMIT, log)?;
-        if !ended.ended_with(0) {
-            let help = format!("apt cannot download the source of netpipe; put {ARCHIVE} into {}", home.display());
-            return Err(Verdict::Skipped(format!("{help}\n{}", ended.story())));
-        }
-    }
-    Ok(())
-}
-
 /// Beyond every limit at which a message begins to travel otherwise.
 const LONGEST: u64 = 1 << 21;
-const ARCHIVE: &str = "netpipe_3.7.2.orig.tar.gz";
-const SHA256: &str = "13dac884ff52951636f651c421f5ff4a853218a95aa28a4a852402ee385a2ab8";
-const DOWNLOAD_LIMIT: Duration = Duration::from_secs(180);
+const SOURCE: Source = Source {
+    package: "netpipe",
+    archive: "netpipe_3.7.2.orig.tar.gz",
+    sha256: "13dac884ff52951636f651c421f5ff4a853218a95aa28a4a852402ee385a2ab8",
+    folder: "NetPIPE-3.7.2",
+};
 const LIMIT: Duration = Duration::from_secs(120);
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
     suite.py TESTS SECONDS TIMES MODULE…
 
-TESTS is the folder of mpi4py's tests. Each module runs TIMES times. After SECONDS every rank that still runs writes where
-it is: who waits for whom. A line reads `suite: MODULE ran N failed N skipped N rank N`.
+TESTS is the folder of mpi4py's tests. Each module runs TIMES times. If one takes more than SECONDS, every rank writes
+where it is, who waits for whom, and the job ends. A line reads `suite: MODULE ran N failed N skipped N rank N`.
 """
 
 import contextlib
@@ -11,6 +11,7 @@ import faulthandler
 import io
 import os
 import sys
+import threading
 import unittest
 
 
@@ -41,9 +42,20 @@ class Run:
         return self.result
 
 
+@contextlib.contextmanager
+def watched(seconds):
+    """faulthandler needs no interpreter that answers; the others shall have written, too, before the job ends."""
+    faulthandler.dump_traceback_later(seconds)
+    end = threading.Timer(seconds + 5, os._exit, [3])
+    end.daemon = True
+    end.start()
+    yield
+    end.cancel()
+    faulthandler.cancel_dump_traceback_later()
+
+
 def main(tests, seconds, times, *modules):
     faulthandler.enable()
-    faulthandler.dump_traceback_later(float(seconds))
     MPI = library()
     rank = MPI.COMM_WORLD.Get_rank()
     sys.path.insert(0, tests)
@@ -51,7 +63,8 @@ def main(tests, seconds, times, *modules):
 
     bad = 0
     for module in modules * int(times):
-        run = Run(program, module)
+        with watched(float(seconds)):
+            run = Run(program, module)
         result = run.result
         failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
         lines = [f"suite: {module} ran {result.testsRun} failed {failed} skipped {len(result.skipped)} rank {rank}"]
@@ -60,7 +73,6 @@ def main(tests, seconds, times, *modules):
             lines += [f"[{rank}] {line}" for line in run.text.splitlines()]
         sys.stdout.write("\n".join(lines) + "\n")
         sys.stdout.flush()
-    faulthandler.cancel_dump_traceback_later()
     sys.exit(bad)
 
 
