@@ -219,8 +219,8 @@ const SUITES: &[Suite] = &[
             ("test_op", 11, 0),
         ],
     },
-    // Much of it, all of one process.
-    Suite { name: "datatype", ranks: &[1, 2], modules: &[("test_datatype", 50, 0), ("test_util_dtlib", 24, 3)] },
+    // Much of it, all of one process: more ranks would only do the same.
+    Suite { name: "datatype", ranks: &[1], modules: &[("test_datatype", 50, 0), ("test_util_dtlib", 24, 3)] },
     Suite {
         name: "python",
         ranks: &[1, 2],
