@@ -33,4 +33,5 @@ pub mod request;
 pub mod schedule;
 pub mod session;
 pub mod status;
+pub mod topo;
 pub mod user_memory;

@@ -181,6 +181,8 @@ static void names(void)
     MPI_Comm_get_name(MPI_COMM_WORLD, name, &length);
     CHECK_MSG(strcmp(name, "MPI_COMM_WORLD") == 0, "expected MPI_COMM_WORLD, got %s", name);
     CHECK_EQ(length, strlen("MPI_COMM_WORLD"));
+    MPI_Comm_get_name(MPI_COMM_NULL, name, &length);
+    CHECK_MSG(strcmp(name, "MPI_COMM_NULL") == 0, "expected MPI_COMM_NULL, got %s", name);
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     MPI_Comm_get_name(copy, name, &length);
     CHECK_MSG(name[0] == '\0' && length == 0, "a duplicate has no name, got '%s' of length %d", name, length);

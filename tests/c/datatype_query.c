@@ -23,6 +23,7 @@ static void names(void)
     int n = -1;
     CHECK(name_is(MPI_INT, "MPI_INT"));
     CHECK(name_is(MPI_DOUBLE_INT, "MPI_DOUBLE_INT"));
+    CHECK(name_is(MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL"));
     MPI_Type_contiguous(2, MPI_INT, &t);
     CHECK(name_is(t, ""));
     MPI_Type_set_name(t, "two of them");

@@ -9,11 +9,15 @@ mod cargo;
 mod cluster;
 mod copies;
 mod deadline;
+mod debian;
 mod header;
+mod hpcc;
 mod images;
 mod instructions;
 pub mod marked;
 mod memcheck;
+mod mpi4py;
+mod netpipe;
 mod peers;
 mod probe;
 mod programs;
@@ -211,4 +215,8 @@ const TIERS: &[Tier] = &[
     Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
     Tier { name: "bench", budget_minutes: 0.5, run: benchmarks::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
+    Tier { name: "mpi4py", budget_minutes: 6.0, run: mpi4py::tier, ci_only: false },
+    Tier { name: "netpipe", budget_minutes: 1.0, run: netpipe::tier, ci_only: false },
+    // Nothing of it without --all.
+    Tier { name: "hpcc", budget_minutes: 0.0, run: hpcc::tier, ci_only: false },
 ];

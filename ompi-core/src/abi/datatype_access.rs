@@ -1,6 +1,8 @@
 //! What a datatype is: sizes, bounds, construction, name. MPI 5.0 §5.1 and §7.8.
 
-use super::kinds::{Aint, ConstBuffer, Datatype, LargeCount, Out, OutArray, OutCount, Raw, Text, array_mut, give_text};
+use super::kinds::{
+    Aint, ConstBuffer, Datatype, LargeCount, NamedType, Out, OutArray, OutCount, Raw, Text, array_mut, give_text,
+};
 use crate::datatype::{self, Contents, Datatype as Type};
 use crate::error::{Class, Fault, Result};
 use alloc::format;
@@ -146,9 +148,10 @@ rows! {
     }
 
     /// The name of a datatype. MPI 5.0 §7.8.
-    fn Type_get_name(datatype: Datatype, type_name: Out<c_char>, resultlen: Out<c_int>) [] => {
+    fn Type_get_name(datatype: NamedType, type_name: Out<c_char>, resultlen: Out<c_int>) [] => {
+        let name = datatype.map_or("MPI_DATATYPE_NULL".into(), |datatype| datatype.name());
         // SAFETY: the standard asks for room of MPI_MAX_OBJECT_NAME characters.
-        unsafe { give_text(&datatype.name(), type_name, MAX_OBJECT_NAME, Some(resultlen)) };
+        unsafe { give_text(&name, type_name, MAX_OBJECT_NAME, Some(resultlen)) };
         Ok(())
     }
 

@@ -145,6 +145,14 @@ same! {
 }
 
 same! {
+    /// A datatype or MPI_DATATYPE_NULL.
+    NamedType, usize => Option<&'static Type>, |raw| match datatype::borrow(raw) {
+        None if raw != datatype::NULL => Err(bad_handle(Class::Type, "datatype", raw, 0x200)),
+        found => Ok(found),
+    }
+}
+
+same! {
     /// A communicator with its handle.
     CommHandle, usize => (usize, &'static Communicator),
     |raw| match crate::comm::borrow(raw) {

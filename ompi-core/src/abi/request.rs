@@ -212,8 +212,15 @@ fn among(fault: Fault) -> Fault {
 /// What the calls for one of several requests return: index and status; MPI_UNDEFINED and the empty status if none was
 /// active.
 fn any(found: Option<(usize, Status)>, index: Place<c_int>, status: Option<&mut Status>) -> Result<()> {
-    let (place, ended) = found.map_or((UNDEFINED, Status::EMPTY), |(place, ended)| (place as c_int, ended));
-    index.set(place);
+    let Some((place, ended)) = found else {
+        index.set(UNDEFINED);
+        // The empty status has an error code, too (MPI 5.0 §3.7.3): no operation's, so nothing else would set it.
+        if let Some(status) = status {
+            *status = Status::EMPTY;
+        }
+        return Ok(());
+    };
+    index.set(place as c_int);
     ended.deliver(status)
 }
 

@@ -1,7 +1,8 @@
 //! Virtual topologies. MPI 5.0 §8.5.
 
-use super::kinds::{Array, Comm, Count, Hints, Out, OutArray, Rank, Raw};
+use super::kinds::{Array, Comm, Count, Hints, Out, OutArray, Rank, Raw, array_mut};
 use crate::status::UNDEFINED;
+use crate::topo;
 use core::ffi::c_int;
 
 rows! {
@@ -12,7 +13,10 @@ rows! {
     ) [] => unsupported
 
     /// A balanced grid for a number of processes. MPI 5.0 §8.5.2.
-    fn Dims_create(nnodes: Raw<c_int>, ndims: Raw<c_int>, dims: OutArray<c_int>) [] => unsupported
+    fn Dims_create(nnodes: Raw<c_int>, ndims: Count, dims: OutArray<c_int>) [] => {
+        // SAFETY: the array has `ndims` elements by the standard.
+        topo::balance(nnodes, unsafe { array_mut(dims, ndims, "dims")? })
+    }
 
     /// A communicator with a graph that all processes know. MPI 5.0 §8.5.3.
     fn Graph_create(

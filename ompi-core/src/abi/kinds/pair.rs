@@ -139,8 +139,9 @@ pub fn intra(comm: &Communicator) -> Result<()> {
 
 /// Refuses buffers that are the same memory (MPI 5.0 §6.9.1 and §2.3): where MPI_IN_PLACE was meant.
 pub fn distinct(from: &Data<'_>, to: &Data<'_>) -> Result<()> {
-    let both = from.contiguous().is_some() && to.contiguous().is_some() && from.bytes() > 0 && to.bytes() > 0;
-    match both && from.at == to.at {
+    let same =
+        from.bytes() > 0 && to.bytes() > 0 && from.contiguous().is_some() && from.contiguous() == to.contiguous();
+    match same {
         false => Ok(()),
         true => Err(Fault::new(Class::Buffer)
             .argument("sendbuf")

@@ -1,0 +1,71 @@
+//! Source code of programs that Debian has packages of: the archive as its authors published it, checked by its hash.
+
+use super::{Session, Verdict, deadline};
+use crate::failure::At;
+use crate::shell;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// A package, the archive of its source, and the folder in it.
+pub struct Source {
+    pub package: &'static str,
+    pub archive: &'static str,
+    pub sha256: &'static str,
+    pub folder: &'static str,
+}
+
+impl Source {
+    /// The unpacked folder; downloaded below target once.
+    pub fn unpacked(&self, session: &Session) -> std::result::Result<PathBuf, Verdict> {
+        let home = session.tree.target.join("debian").join(self.package);
+        let archive = home.join(self.archive);
+        if !archive.is_file() {
+            self.download(&home, &session.scratch().join("debian").join(format!("{}.log", self.package)))?;
+        }
+        let bytes = std::fs::read(&archive).at(format!("read {}", archive.display()))?;
+        let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        if hash != self.sha256 {
+            let why = format!("{} has the hash {hash}, not {}; remove it", archive.display(), self.sha256);
+            return Err(Verdict::Failed(why));
+        }
+        shell::output(Command::new("tar").arg("-xf").arg(self.archive).current_dir(&home))?;
+        Ok(home.join(self.folder))
+    }
+
+    /// From where the system has its packages, though sources need not be configured for it: the list of them and what apt
+    /// notes on them lie below target.
+    fn download(&self, home: &Path, log: &Path) -> std::result::Result<(), Verdict> {
+        let by_hand = format!("put {} into {}", self.archive, home.display());
+        if shell::which("apt-get").is_none() {
+            return Err(Verdict::Skipped(format!("apt-get is needed here; or {by_hand}")));
+        }
+        shell::folder(&home.join("lists/partial"))?;
+        shell::folder(&home.join("cache/archives/partial"))?;
+        let format = "deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)";
+        let list = ["indextargets", "--format", format, "Created-By: Packages"];
+        shell::write(&home.join("sources.list"), &shell::output(Command::new("apt-get").args(list))?)?;
+        for action in [&["update"][..], &["source", "--download-only", "--tar-only", self.package]] {
+            let mut apt = Command::new("apt-get");
+            for (name, place) in [
+                ("Dir::Etc::sourcelist", "sources.list"),
+                ("Dir::Etc::sourceparts", "none"),
+                ("Dir::State::lists", "lists"),
+                ("Dir::Cache", "cache"),
+            ] {
+                apt.arg("-o").arg(format!("{name}={}", home.join(place).display()));
+            }
+            // Not as the user _apt, who may not look into this folder.
+            apt.args(["-o", "APT::Sandbox::User="]).arg("-qq").args(action).current_dir(home);
+            let ended = deadline::run(&mut apt, DOWNLOAD_LIMIT, log)?;
+            if !ended.ended_with(0) {
+                let help = format!("apt cannot download the source of {}; {by_hand}", self.package);
+                return Err(Verdict::Skipped(format!("{help}\n{}", ended.story())));
+            }
+        }
+        Ok(())
+    }
+}
+
+const DOWNLOAD_LIMIT: Duration = Duration::from_secs(180);

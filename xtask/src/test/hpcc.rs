@@ -1,0 +1,130 @@
+//! HPC Challenge: a linear solver, transposes, random updates of a distributed table, Fourier transforms and rings, each of
+//! which checks its own answer. Only in the full tier: it compiles for a while and wants a BLAS.
+
+use super::debian::Source;
+use super::{Session, Verdict, deadline, programs};
+use crate::failure::{At, Result, fail};
+use crate::shell;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// `hpcc/…`.
+pub fn tier(session: &mut Session) -> Result<()> {
+    if session.options.all {
+        for ranks in [1, 2, 4] {
+            session.case(&format!("hpcc/hpcc@{ranks}"), |session| match compiled(session) {
+                Ok(program) => run(session, &program, ranks).unwrap_or_else(Verdict::from),
+                Err(verdict) => verdict,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn run(session: &mut Session, program: &Path, ranks: u32) -> Result<Verdict> {
+    let dist = session.library().map_err(fail)?.dist;
+    let folder = session.scratch().join(format!("hpcc/{ranks}"));
+    // What an earlier call left must not stand for what this one makes; it adds to a file that is there.
+    let _ = std::fs::remove_dir_all(&folder);
+    shell::write(&folder.join("hpccinf.txt"), &input(&source_of(program)?, ranks)?)?;
+    let mut command = Command::new(dist.join("bin/mpirun"));
+    command.arg("-n").arg(ranks.to_string()).arg(program).current_dir(&folder).env("OPENBLAS_NUM_THREADS", "1");
+    programs::own_choice(&mut command);
+    let ended = deadline::run(&mut command, RUN_LIMIT, &folder.join("log"))?;
+    if !ended.ended_with(0) {
+        return Ok(Verdict::Failed(ended.story()));
+    }
+    let results = shell::read(&folder.join("hpccoutf.txt"))?;
+    let missing: Vec<&str> = GOOD.iter().copied().filter(|line| !results.lines().any(|have| have == *line)).collect();
+    let bad: Vec<&str> = results.lines().filter(|line| line.contains("FAILED") || line.contains("ERROR")).collect();
+    match missing.is_empty() && bad.is_empty() {
+        true => Ok(Verdict::Passed(String::new())),
+        false => Ok(Verdict::Failed(format!("not there: {missing:?}\n{}", bad.join("\n")))),
+    }
+}
+
+/// Its own example with a small problem on a grid of these ranks.
+fn input(source: &Path, ranks: u32) -> Result<String> {
+    let example = shell::read(&source.join("_hpccinf.txt"))?;
+    let (rows, columns) = if ranks == 4 { (2, 2) } else { (1, ranks) };
+    let lines = example.lines().enumerate().map(|(index, line)| match index {
+        5 => "400 Ns\n".to_owned(),
+        7 => "32 NBs\n".to_owned(),
+        10 => format!("{rows} Ps\n"),
+        11 => format!("{columns} Qs\n"),
+        _ => format!("{line}\n"),
+    });
+    Ok(lines.collect())
+}
+
+fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
+    let blas = shell::output(Command::new("gcc").arg("-print-file-name=libopenblas.so"))?;
+    if !Path::new(blas.trim()).is_absolute() {
+        return Err(Verdict::Skipped("there is no BLAS: apt-get install libopenblas-dev".to_owned()));
+    }
+    let source = SOURCE.unpacked(session)?;
+    let mpicc = session.library().map_err(fail)?.dist.join("bin/mpicc");
+    shell::write(&source.join("hpl/Make.ompi-rs"), &MAKE.replace("@MPICC@", &mpicc.to_string_lossy()))?;
+    let program = source.join("hpcc");
+    // Linked with the library as it is now; its objects may stay.
+    let _ = std::fs::remove_file(&program);
+    let mut make = Command::new("make");
+    make.arg("arch=ompi-rs").current_dir(&source);
+    programs::own_choice(&mut make);
+    let ended = deadline::run(&mut make, BUILD_LIMIT, &session.scratch().join("hpcc/build.log"))?;
+    match program.is_file() {
+        true => Ok(program),
+        false => Err(Verdict::Failed(ended.story())),
+    }
+}
+
+fn source_of(program: &Path) -> Result<PathBuf> {
+    program.parent().map(Path::to_path_buf).ok_or("it has no folder").at(format!("find {}", program.display()))
+}
+
+/// What its report says when all is well.
+const GOOD: &[&str] = &[
+    "Success=1",
+    "MPIRandomAccess_LCG_Errors=0",
+    "MPIRandomAccess_Errors=0",
+    "PTRANS_residual=0",
+    "              1 tests completed and passed residual checks,",
+    "              0 tests completed and failed residual checks,",
+    "End of HPC Challenge tests.",
+];
+
+/// How it is built. HPL_NO_MPI_DATATYPE is its own way without functions that MPI 3.0 removed.
+const MAKE: &str = "SHELL = /bin/sh
+CD = cd
+CP = cp
+LN_S = ln -s
+MKDIR = mkdir -p
+RM = rm -f
+TOUCH = touch
+ARCH = ompi-rs
+TOPdir = ../../..
+INCdir = $(TOPdir)/include
+BINdir = $(TOPdir)/bin/$(ARCH)
+LIBdir = $(TOPdir)/lib/$(ARCH)
+HPLlib = $(LIBdir)/libhpl.a
+LAlib = -lopenblas -lm
+HPL_LIBS = $(HPLlib) $(LAlib)
+HPL_DEFS = -DAdd_ -DF77_INTEGER=int -DStringSunStyle -DHPL_NO_MPI_DATATYPE -I$(INCdir) -I$(INCdir)/$(ARCH)
+CC = @MPICC@
+CCNOOPT = $(HPL_DEFS)
+CCFLAGS = $(HPL_DEFS) -O2 -w
+LINKER = @MPICC@
+LINKFLAGS =
+ARCHIVER = ar
+ARFLAGS = r
+RANLIB = echo
+";
+const SOURCE: Source = Source {
+    package: "hpcc",
+    archive: "hpcc_1.5.0.orig.tar.gz",
+    sha256: "0a6fef7ab9f3347e549fed65ebb98234feea9ee18aea0c8f59baefbe3cf7ffb8",
+    folder: "hpcc-1.5.0",
+};
+const BUILD_LIMIT: Duration = Duration::from_secs(900);
+const RUN_LIMIT: Duration = Duration::from_secs(300);
