@@ -189,6 +189,19 @@ const SUITES: &[Suite] = &[
         modules: &[("test_cco_obj", 40, 0), ("test_cco_buf", 72, 0), ("test_cco_vec", 62, 0)],
     },
     Suite {
+        name: "coll-nonblocking",
+        ranks: &[1, 2, 4],
+        modules: &[("test_cco_nb_buf", 70, 0), ("test_cco_nb_vec", 62, 0)],
+    },
+    Suite {
+        name: "coll-persistent",
+        ranks: &[2, 3],
+        modules: &[("test_cco_pr_buf", 70, 0), ("test_cco_pr_vec", 62, 0)],
+    },
+    Suite { name: "comm", ranks: &[1, 2, 3, 4], modules: &[("test_comm", 101, 0), ("test_session", 9, 0)] },
+    // One rank makes no intercommunicator.
+    Suite { name: "comm-inter", ranks: &[2, 3, 4], modules: &[("test_comm_inter", 29, 0)] },
+    Suite {
         name: "request",
         ranks: &[1, 2, 3, 4],
         modules: &[("test_request", 12, 0), ("test_status", 11, 0), ("test_grequest", 7, 0)],
@@ -199,6 +212,7 @@ const SUITES: &[Suite] = &[
         modules: &[
             ("test_errhandler.TestErrhandler", 2, 0),
             ("test_errhandler.TestErrhandlerComm", 6, 0),
+            ("test_errhandler.TestErrhandlerSession", 6, 0),
             ("test_errorcode", 6, 0),
         ],
     },
@@ -212,8 +226,8 @@ const SUITES: &[Suite] = &[
             ("test_buffer", 16, 0),
             ("test_environ", 14, 0),
             ("test_group", 52, 0),
-            // Nine are those of windows, files and sessions.
-            ("test_handle", 37, 9),
+            // Six are those of windows and files.
+            ("test_handle", 37, 6),
             ("test_info", 17, 0),
             ("test_mpimem", 2, 0),
             ("test_op", 11, 0),
