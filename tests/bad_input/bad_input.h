@@ -79,6 +79,8 @@ MPI_Errhandler fresh_errhandler(void);
 MPI_Request fresh_request(void);    /* a send to MPI_PROC_NULL, not yet waited for */
 MPI_Request fresh_persistent(void); /* the same as a persistent request */
 MPI_Request fresh_generalized(void);
+/* For calls that are given an error handler: what the mode wants of errors. */
+extern MPI_Errhandler in_force;
 MPI_Session fresh_session(void);
 MPI_Win fresh_win(void);
 MPI_File fresh_file(void);
@@ -90,6 +92,7 @@ int fresh_error_code(void);
 
 void attach_buffer(void);
 void detach_buffers(void);
+void detach_session(void);
 
 void drop_comm(MPI_Comm comm);
 void drop_datatype(MPI_Datatype datatype);

@@ -129,11 +129,13 @@ MPI_Request fresh_generalized(void)
     return KEEP(request, request);
 }
 
+MPI_Errhandler in_force = MPI_ERRORS_RETURN;
+
 MPI_Session fresh_session(void)
 {
     MPI_Session session = MPI_SESSION_NULL;
     if (works("MPI_Session_init"))
-        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+        MPI_Session_init(MPI_INFO_NULL, in_force, &session);
     return KEEP(session, session);
 }
 
@@ -229,10 +231,15 @@ void drop_errhandler(MPI_Errhandler errhandler)
 
 void drop_request(MPI_Request request)
 {
-    MPI_Grequest_complete(request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    int done = 0;
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (!done) {
+        MPI_Grequest_complete(request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
     /* A persistent one is inactive now and still there. */
-    MPI_Request_free(&request);
+    if (request != MPI_REQUEST_NULL)
+        MPI_Request_free(&request);
 }
 
 void drop_session(MPI_Session session)
@@ -286,6 +293,14 @@ void detach_buffers(void)
     attached = 0;
 }
 
+void detach_session(void)
+{
+    void *at;
+    int size;
+    if (works("MPI_Session_detach_buffer"))
+        MPI_Session_detach_buffer(live.session, &at, &size);
+}
+
 /* Again before each case: after some hundred others a slot's generation comes round. */
 void make_stale(void)
 {
@@ -309,12 +324,12 @@ void make_info(void)
 {
     memset(too_long, 'x', sizeof too_long - 1);
     live.info = fresh_info();
-    live.session = fresh_session();
-    fresh.infos = fresh.sessions = 0;
+    fresh.infos = 0;
 }
 
 void make_live(void)
 {
+    live.session = fresh_session();
     live.comm = fresh_comm();
     live.datatype = fresh_datatype();
     live.group = fresh_group();

@@ -288,8 +288,13 @@ static void give_back_request(MPI_Request *place)
     MPI_Grequest_complete(*place);
     if (MPI_Request_get_status(*place, &done, &status) == MPI_SUCCESS && !done)
         MPI_Cancel(place);
-    if (MPI_Test(place, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && *place != MPI_REQUEST_NULL)
-        MPI_Request_free(place);
+    MPI_Test(place, &done, MPI_STATUS_IGNORE);
+    /* A collective that was begun cannot be freed; it ends because all ranks began it and all wait here. */
+    if (*place != MPI_REQUEST_NULL && MPI_Request_free(place) != MPI_SUCCESS) {
+        MPI_Wait(place, MPI_STATUS_IGNORE);
+        if (*place != MPI_REQUEST_NULL)
+            MPI_Request_free(place);
+    }
     *place = MPI_REQUEST_NULL;
 }
 

@@ -45,6 +45,7 @@ fn call(function: &Function, table: &Table, whole: &Entry, number: usize) -> Str
         match parameter.kind.as_str() {
             "KEYVAL" => _ = writeln!(text, "        drop_keyval({}_[0]);", parameter.name),
             "MESSAGE" => _ = writeln!(text, "        drop_message({}_[0]);", parameter.name),
+            "SESSION" => _ = writeln!(text, "        drop_session({}_[0]);", parameter.name),
             _ => {}
         }
     }
