@@ -94,16 +94,28 @@ impl Lines {
         let word = self.shared.word(offset);
         // Acquire pairs with the Release of whoever tells: what it wrote before is there.
         let there = || word.load(Ordering::Acquire) >= wanted;
+        for _ in 0..wait::polls_at_once() {
+            if there() {
+                return Ok(());
+            }
+            core::hint::spin_loop();
+        }
+        Self::await_long(&there)
+    }
+
+    #[inline(never)]
+    fn await_long(there: &dyn Fn() -> bool) -> Result<()> {
         let mut idle = Idle::after_polls();
-        let polls = wait::polls_at_once();
+        // With more ranks than cores this one has just waited for its turn on the core: a look is enough.
+        let polls = if wait::spinning() { wait::polls_at_once() } else { 1 };
         loop {
+            idle.step_unless(there)?;
             for _ in 0..polls {
                 if there() {
                     return Ok(());
                 }
                 core::hint::spin_loop();
             }
-            idle.step_unless(&there)?;
         }
     }
 }

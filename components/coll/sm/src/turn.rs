@@ -12,7 +12,7 @@ use crate::lines::{Lines, Peer};
 use crate::wire;
 use ompi_core::error::Result;
 use opal_core::progress;
-use opal_core::sync::Ordering;
+use opal_core::sync::{AtomicU64, Ordering};
 
 /// Whose data goes to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +31,10 @@ pub struct Turn<'a> {
     peers: &'a [Option<Peer>],
     shape: Shape,
     number: u64,
-    // Values are in the line with the flags.
+    // Values are in the line with the flags. They are stored and loaded together with their flag, since the line may be the
+    // other core's right after; this is where they wait, by rank.
     tiny: bool,
+    values: [AtomicU64; 2],
     // Of this turn, when all have come.
     full: u64,
 }
@@ -45,13 +47,14 @@ impl<'a> Turn<'a> {
         progress::flush();
         let mut past = lines.past.lock();
         let number = past.number + 1;
-        let mut turn = Turn { lines, peers, shape, number, tiny: false, full: 0 };
+        let values = [const { AtomicU64::new(0) }; 2];
+        let mut turn = Turn { lines, peers, shape, number, tiny: false, values, full: 0 };
         if number.is_multiple_of(OPERATIONS_PER_PASS) {
             progress::pass();
         }
         if turn.is_pair() {
             past.number = number;
-            turn.tiny = bytes <= 8;
+            turn.tiny = (1..=8).contains(&bytes);
             let parity = turn.parity();
             let owed = core::mem::take(&mut past.owed[parity]);
             if matches!(shape, Shape::From(root) if root == lines.rank)
@@ -100,7 +103,7 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn of(&self, rank: usize) -> *mut u8 {
         match self.tiny {
-            true => self.lines.shared.place(wire::flag(rank, self.parity()) + 8, 8),
+            true => self.values[rank].as_ptr().cast(),
             false => {
                 let slot = if self.is_pair() { self.parity() } else { self.slot() };
                 let size = self.lines.size;
@@ -125,7 +128,8 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn post(&self) {
         if self.is_pair() {
-            return self.raise_flag();
+            let value = self.tiny.then(|| self.values[self.lines.rank].load(Ordering::Relaxed));
+            return self.raise_flag(value);
         }
         match self.shape {
             Shape::From(_) => self.release(),
@@ -159,24 +163,35 @@ impl<'a> Turn<'a> {
     /// Until what this rank reads is there.
     #[inline(always)]
     pub fn wait(&self) -> Result<()> {
-        match self.is_pair() {
-            true => self.lines.await_word(wire::flag(1 - self.lines.rank, self.parity()), self.number),
-            false => self.lines.await_word(wire::release(self.slot()), self.number),
+        if !self.is_pair() {
+            return self.lines.await_word(wire::release(self.slot()), self.number);
         }
+        let peer = 1 - self.lines.rank;
+        let flag = wire::flag(peer, self.parity());
+        self.lines.await_word(flag, self.number)?;
+        if self.tiny {
+            let value = self.lines.shared.word(flag + 8).load(Ordering::Relaxed);
+            self.values[peer].store(value, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// This rank has read what it waited for.
     #[inline(always)]
     pub fn finish(&self) {
         if self.is_pair() && self.shape != Shape::All {
-            self.raise_flag();
+            self.raise_flag(None);
         }
     }
 
     #[inline(always)]
-    fn raise_flag(&self) {
+    fn raise_flag(&self, value: Option<u64>) {
+        let (shared, flag) = (&self.lines.shared, wire::flag(self.lines.rank, self.parity()));
+        if let Some(value) = value {
+            shared.word(flag + 8).store(value, Ordering::Relaxed);
+        }
         // Release pairs with the Acquire in `await_word`.
-        self.lines.shared.word(wire::flag(self.lines.rank, self.parity())).store(self.number, Ordering::Release);
+        shared.word(flag).store(self.number, Ordering::Release);
         self.notify(1 - self.lines.rank);
     }
 
