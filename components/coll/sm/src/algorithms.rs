@@ -1,5 +1,6 @@
 //! The operations, over turns.
 
+use crate::raw::copy;
 use crate::turn::Turn;
 use ompi_core::data::{Data, Source};
 use ompi_core::datatype;
@@ -24,12 +25,12 @@ fn contribution<'a>(from: Source<'a>, place: Data<'a>) -> Data<'a> {
 pub fn bcast(turn: &Turn<'_>, executor: &mut dyn Executor, data: &Data<'_>, root: usize) -> Result<()> {
     let bytes = data.bytes();
     if executor.rank() == root {
-        let copied = executor.copy(data, &packed(turn.own(), bytes));
+        let copied = copy(executor, data, &packed(turn.own(), bytes));
         turn.post();
         return copied;
     }
     turn.wait()?;
-    let copied = executor.copy(&packed(turn.of(root), bytes), data);
+    let copied = copy(executor, &packed(turn.of(root), bytes), data);
     turn.finish();
     copied
 }
@@ -39,18 +40,18 @@ pub fn gather(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>, to
     let (rank, size) = (executor.rank(), executor.size());
     let Some(to) = to else {
         let Source::From(from) = from else { return Ok(()) };
-        let copied = executor.copy(&from, &packed(turn.own(), from.bytes()));
+        let copied = copy(executor, &from, &packed(turn.own(), from.bytes()));
         turn.post();
         return copied;
     };
     turn.wait()?;
     let mut copied = Ok(());
     for peer in (0..size).filter(|peer| *peer != rank) {
-        copied = copied.and(executor.copy(&packed(turn.of(peer), to.bytes()), &block(to, peer)));
+        copied = copied.and(copy(executor, &packed(turn.of(peer), to.bytes()), &block(to, peer)));
     }
     turn.finish();
     if let Source::From(from) = from {
-        copied = copied.and(executor.copy(&from, &block(to, rank)));
+        copied = copied.and(copy(executor, &from, &block(to, rank)));
     }
     copied
 }
@@ -68,18 +69,18 @@ pub fn scatter(
         let Some(to) = to else { return Ok(()) };
         turn.wait()?;
         let at = turn.of(root).wrapping_add(place(rank, root) * to.bytes());
-        let copied = executor.copy(&packed(at, to.bytes()), to);
+        let copied = copy(executor, &packed(at, to.bytes()), to);
         turn.finish();
         return copied;
     };
     let mut copied = Ok(());
     for peer in (0..size).filter(|peer| *peer != rank) {
         let at = turn.own().wrapping_add(place(peer, rank) * from.bytes());
-        copied = copied.and(executor.copy(&block(from, peer), &packed(at, from.bytes())));
+        copied = copied.and(copy(executor, &block(from, peer), &packed(at, from.bytes())));
     }
     turn.post();
     match to {
-        Some(to) => copied.and(executor.copy(&block(from, rank), to)),
+        Some(to) => copied.and(copy(executor, &block(from, rank), to)),
         None => copied,
     }
 }
@@ -87,13 +88,13 @@ pub fn scatter(
 /// MPI_Allgather.
 pub fn allgather(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>, to: &Data<'_>) -> Result<()> {
     let (rank, size, bytes) = (executor.rank(), executor.size(), to.bytes());
-    let mut copied = executor.copy(&contribution(from, block(to, rank)), &packed(turn.own(), bytes));
+    let mut copied = copy(executor, &contribution(from, block(to, rank)), &packed(turn.own(), bytes));
     turn.meet()?;
     for peer in (0..size).filter(|peer| *peer != rank) {
-        copied = copied.and(executor.copy(&packed(turn.of(peer), bytes), &block(to, peer)));
+        copied = copied.and(copy(executor, &packed(turn.of(peer), bytes), &block(to, peer)));
     }
     if let Source::From(from) = from {
-        copied = copied.and(executor.copy(&from, &block(to, rank)));
+        copied = copied.and(copy(executor, &from, &block(to, rank)));
     }
     copied
 }
@@ -106,15 +107,15 @@ pub fn alltoall(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>, 
     let mut copied = Ok(());
     for peer in others() {
         let at = turn.own().wrapping_add(place(peer, rank) * bytes);
-        copied = copied.and(executor.copy(&block(&source, peer), &packed(at, bytes)));
+        copied = copied.and(copy(executor, &block(&source, peer), &packed(at, bytes)));
     }
     turn.meet()?;
     for peer in others() {
         let at = turn.of(peer).wrapping_add(place(rank, peer) * bytes);
-        copied = copied.and(executor.copy(&packed(at, bytes), &block(to, peer)));
+        copied = copied.and(copy(executor, &packed(at, bytes), &block(to, peer)));
     }
     if let Source::From(from) = from {
-        copied = copied.and(executor.copy(&block(&from, rank), &block(to, rank)));
+        copied = copied.and(copy(executor, &block(&from, rank), &block(to, rank)));
     }
     copied
 }
@@ -129,11 +130,11 @@ pub fn reduce(
 ) -> Result<()> {
     let Some(to) = to else {
         let Source::From(from) = from else { return Ok(()) };
-        let copied = executor.copy(&from, &packed(turn.own(), from.bytes()));
+        let copied = copy(executor, &from, &packed(turn.own(), from.bytes()));
         turn.post();
         return copied;
     };
-    let copied = executor.copy(&contribution(from, *to), &packed(turn.own(), to.bytes()));
+    let copied = copy(executor, &contribution(from, *to), &packed(turn.own(), to.bytes()));
     turn.wait()?;
     let folded = fold(turn, executor, to, op);
     turn.finish();
@@ -144,7 +145,7 @@ pub fn reduce(
 /// order, so that all have the same bits, whoever was last.
 pub fn allreduce(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>, to: &Data<'_>, op: &Op) -> Result<()> {
     let bytes = to.bytes();
-    let copied = executor.copy(&contribution(from, *to), &packed(turn.own(), bytes));
+    let copied = copy(executor, &contribution(from, *to), &packed(turn.own(), bytes));
     if turn.is_pair() {
         turn.meet()?;
         return copied.and(fold(turn, executor, to, op));
@@ -152,18 +153,18 @@ pub fn allreduce(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>,
     let result = packed(turn.result(), bytes);
     if turn.arrive() {
         let folded = fold(turn, executor, to, op);
-        let told = executor.copy(to, &result);
+        let told = copy(executor, to, &result);
         turn.release();
         return copied.and(folded).and(told);
     }
     turn.wait()?;
-    copied.and(executor.copy(&result, to))
+    copied.and(copy(executor, &result, to))
 }
 
 /// Everybody's data, combined from the last rank to the first into `into`, as MPI 5.0 §6.9.1 orders operands.
 fn fold(turn: &Turn<'_>, executor: &mut dyn Executor, into: &Data<'_>, op: &Op) -> Result<()> {
     let (size, bytes) = (executor.size(), into.bytes());
-    executor.copy(&packed(turn.of(size - 1), bytes), into)?;
+    copy(executor, &packed(turn.of(size - 1), bytes), into)?;
     let as_it_lies = into.datatype.is_predefined() && into.contiguous() == Some(into.at);
     let room = match as_it_lies {
         true => None,
@@ -173,7 +174,7 @@ fn fold(turn: &Turn<'_>, executor: &mut dyn Executor, into: &Data<'_>, op: &Op) 
         match &room {
             None => executor.reduce(op, &Data { at: turn.of(peer), ..*into }, into)?,
             Some(room) => {
-                executor.copy(&packed(turn.of(peer), bytes), room)?;
+                copy(executor, &packed(turn.of(peer), bytes), room)?;
                 executor.reduce(op, room, into)?;
             }
         }

@@ -127,10 +127,27 @@ impl Sm {
 }
 
 const CALLS_BEFORE: u32 = 2;
+/// With two ranks a message is faster than an answered flag (MPI_Bcast of 8 bytes 173 against 233 ns), and an exchange of
+/// messages than one of lines where the data of both stays apart (MPI_Allgather 184 against 218 ns).
+const AMONG_TWO: [Function; 3] = [Function::Barrier, Function::Alltoall, Function::Allreduce];
+
+/// Copies between an argument and the lines, eight bytes in one go.
+#[inline(always)]
+pub fn copy(executor: &mut dyn Executor, from: &Data<'_>, to: &Data<'_>) -> Result<()> {
+    if let (8, 8, Some(from), Some(to)) = (from.bytes(), to.bytes(), from.contiguous(), to.contiguous()) {
+        // SAFETY: `from` is eight bytes of an argument of the module's methods or of the lines.
+        let word = unsafe { from.cast::<u64>().read_unaligned() };
+        // SAFETY: as above, and the methods' contract makes targets writable.
+        unsafe { to.cast::<u64>().write_unaligned(word) };
+        return Ok(());
+    }
+    executor.copy(from, to)
+}
 
 impl Module for Sm {
     fn functions(&self) -> Functions {
-        SERVED.iter().fold(0, |all, function| all | 1 << *function as u8)
+        let worthwhile = if self.peers.len() == 2 { &AMONG_TWO[..] } else { &SERVED[..] };
+        worthwhile.iter().fold(0, |all, function| all | 1 << *function as u8)
     }
 
     fn recordable(&self) -> Functions {

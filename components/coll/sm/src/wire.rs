@@ -35,19 +35,21 @@ pub const fn release(turn: usize) -> usize {
     count(turn) + 64
 }
 
-/// Bytes of one rank's data in one turn: the most that it can contribute.
+/// Bytes of one rank's data in one turn: the most that it can contribute. Two ranks exchange messages of more than this
+/// faster (allreduce of 64 bytes 296 against 313 ns, of 1 KiB 598 against 577).
 #[inline(always)]
 pub const fn area_bytes(ranks: usize) -> usize {
-    if ranks == 2 { 16 << 10 } else { 4 << 10 }
+    if ranks == 2 { 64 } else { 1 << 10 }
 }
 
 /// Offset of a rank's data.
 #[inline(always)]
 pub const fn area(turn: usize, rank: usize, ranks: usize) -> usize {
-    HEAD_BYTES.next_multiple_of(4096) + (turn * (ranks + 1) + rank) * area_bytes(ranks)
+    HEAD_BYTES + (turn * (ranks + 1) + rank) * area_bytes(ranks)
 }
 
 /// Bytes of a communicator's lines. Two ranks take turns with two parities and need no place for a result.
 pub const fn bytes(ranks: usize) -> usize {
-    if ranks == 2 { area(1, 2, 2) } else { area(TURNS, 0, ranks) }
+    let end = if ranks == 2 { area(1, 2, 2) } else { area(TURNS, 0, ranks) };
+    end.next_multiple_of(64)
 }
