@@ -126,7 +126,9 @@ fn run(session: &mut Session, choice: &Choice, ranks: u32) -> Result<Verdict> {
     let dist = session.library().map_err(fail)?.dist;
     let mut command = Command::new(dist.join("bin/mpirun"));
     command.args(["-n", &ranks.to_string(), "--mca", "coll_base_verbose", "40"]);
-    choice.options.chunks(2).for_each(|option| drop(command.arg("--mca").args(option)));
+    for option in choice.options.chunks(2) {
+        command.arg("--mca").args(option);
+    }
     // The seed is the number of ranks: other draws for each, the same ones every time.
     command.arg(program).arg(if session.options.all { "0" } else { DRAWS }).arg(ranks.to_string());
     own_choice(&mut command);
