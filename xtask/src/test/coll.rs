@@ -33,11 +33,7 @@ struct Choice {
 }
 
 const CHOICES: &[Choice] = &[
-    Choice {
-        name: "default",
-        options: &[],
-        traces: &[("sm: Bcast", "", many), ("sm: Allreduce", "", several), ("sm: Reduce", "", many)],
-    },
+    Choice { name: "default", options: &[], traces: &[("sm: Allreduce", "", several), ("sm: Allgather", "", many)] },
     Choice {
         name: "without-sm",
         options: &["coll", "^sm"],
