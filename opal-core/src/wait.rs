@@ -105,9 +105,22 @@ impl Idle {
         Idle { polls: 0, since_ns: 0, last_chance: false }
     }
 
+    /// For who has polled [`polls_at_once`] times already and does so again after each step.
+    #[inline(always)]
+    pub const fn after_polls() -> Idle {
+        Idle { polls: POLLS_PER_YIELD, since_ns: 0, last_chance: false }
+    }
+
     /// Makes progress once; if nothing moved, pauses, yields or sleeps.
     #[inline]
     pub fn step(&mut self) -> Result<()> {
+        self.step_unless(&|| false)
+    }
+
+    /// As [`Idle::step`], for who waits for something that no pass of progress sees: sleeps only if it is not `done`. Whoever
+    /// makes it so wakes this process as the sender of a message does.
+    #[inline]
+    pub fn step_unless(&mut self, done: &dyn Fn() -> bool) -> Result<()> {
         if progress::pass() > 0 {
             *self = Idle::new();
             return Ok(());
@@ -127,11 +140,11 @@ impl Idle {
         } else {
             sys::yield_now();
         }
-        self.look()
+        self.look(done)
     }
 
     #[inline(never)]
-    fn look(&mut self) -> Result<()> {
+    fn look(&mut self, done: &dyn Fn() -> bool) -> Result<()> {
         if EPOCH.get().is_some_and(|epoch| epoch() != EPOCH_AT_START.load(Ordering::Relaxed)) {
             // What the dead process sent before is in the rings: one more pass, then nothing will come.
             if self.last_chance {
@@ -144,7 +157,7 @@ impl Idle {
         if self.since_ns == 0 {
             self.since_ns = now;
         } else if now - self.since_ns > AWAKE_NS {
-            sleep();
+            sleep(done);
         }
         Ok(())
     }
@@ -206,17 +219,17 @@ pub fn spinning() -> bool {
     SPIN.load(Ordering::Relaxed)
 }
 
-fn sleep() {
+fn sleep(done: &dyn Fn() -> bool) {
     let sockets = SOCKETS.get().filter(|sockets| sockets.is_needed());
     if let Some(sockets) = sockets {
         sockets.urge();
     }
     match (BELL.get(), sockets) {
-        (Some(bell), None) => sleep_on_bell(*bell, false),
-        (Some(bell), Some(sockets)) if hears_the_bell(*bell, *sockets) => sleep_on_both(*bell, *sockets),
-        (Some(bell), Some(_)) => sleep_on_bell(*bell, true),
+        (Some(bell), None) => sleep_on_bell(*bell, false, done),
+        (Some(bell), Some(sockets)) if hears_the_bell(*bell, *sockets) => sleep_on_both(*bell, *sockets, done),
+        (Some(bell), Some(_)) => sleep_on_bell(*bell, true, done),
         // What happens to a socket before the sleep ends it at once.
-        (None, Some(sockets)) if progress::pass() == 0 => sleep_on_sockets(*sockets),
+        (None, Some(sockets)) if nothing_moves(done) => sleep_on_sockets(*sockets),
         (None, Some(_)) => {}
         (None, None) => sys::nap_us(NAP_US),
     }
@@ -227,11 +240,11 @@ fn hears_the_bell(bell: &dyn Bell, sockets: &dyn Sockets) -> bool {
     bell.descriptor().is_some_and(|descriptor| *WATCHED.call_once(|| sockets.watch(descriptor)))
 }
 
-fn sleep_on_both(bell: &dyn Bell, sockets: &dyn Sockets) {
+fn sleep_on_both(bell: &dyn Bell, sockets: &dyn Sockets, done: &dyn Fn() -> bool) {
     bell.arm(Ring::Descriptor);
     let slice = slice_us(sys::membarrier());
     // Level-triggered: what comes between this pass and the sleep ends it at once.
-    let slept = progress::pass() == 0;
+    let slept = nothing_moves(done);
     let happened = slept && sockets.sleep(slice);
     let rung = bell.disarm();
     if slept {
@@ -239,15 +252,20 @@ fn sleep_on_both(bell: &dyn Bell, sockets: &dyn Sockets) {
     }
 }
 
-fn sleep_on_bell(bell: &dyn Bell, deaf: bool) {
+fn sleep_on_bell(bell: &dyn Bell, deaf: bool, done: &dyn Fn() -> bool) {
     let ticket = bell.arm(Ring::Futex);
     let slice = slice_us(sys::membarrier() && !deaf);
-    let slept = progress::pass() == 0;
+    let slept = nothing_moves(done);
     let woken = slept && bell.sleep(ticket, slice);
     let rung = bell.disarm();
     if slept {
         count(rung, woken && rung);
     }
+}
+
+/// The last look before a sleep.
+fn nothing_moves(done: &dyn Fn() -> bool) -> bool {
+    progress::pass() == 0 && !done()
 }
 
 fn sleep_on_sockets(sockets: &dyn Sockets) {

@@ -7,6 +7,7 @@ mod bad_input;
 mod benchmarks;
 mod cargo;
 mod cluster;
+mod coll;
 mod copies;
 mod deadline;
 mod debian;
@@ -204,6 +205,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "unit", budget_minutes: 5.0, run: cargo::tier, ci_only: false },
     Tier { name: "image", budget_minutes: 4.0, run: images::tier, ci_only: false },
     Tier { name: "c", budget_minutes: 6.0, run: programs::tier, ci_only: false },
+    Tier { name: "coll", budget_minutes: 4.0, run: coll::tier, ci_only: false },
     Tier { name: "copies", budget_minutes: 1.5, run: copies::tier, ci_only: false },
     Tier { name: "bad_input", budget_minutes: 2.0, run: bad_input::tier, ci_only: false },
     Tier { name: "fuzz", budget_minutes: 1.5, run: bad_input::fuzz, ci_only: false },

@@ -22,6 +22,9 @@ pub trait Module: Sync {
     /// Connects the transports to a process, best path first. Messages that are matched travel only on the first.
     fn add_process(&self, process: &crate::process::Process) -> opal_core::Result<&'static [Path]>;
 
+    /// What [`Module::add_process`] found for the process of this index; empty if it was not called yet.
+    fn paths(&self, process: u32) -> &'static [Path];
+
     /// All modules, for progress.
     fn modules(&self) -> &'static [&'static dyn btl::Module];
 }

@@ -8,6 +8,7 @@
 #![allow(unsafe_code)] // linkme's expansion
 
 use crate::framework::memcpy;
+use crate::framework::shmem::Segment;
 use crate::mca;
 use crate::mem::Foreign;
 use crate::queue::conduit::Conduit;
@@ -243,6 +244,13 @@ pub trait Module: Sync {
     /// others the peer's, which sees them as its own. Both see 0 at first; what the other writes is hostile. `None` where
     /// no memory is shared, and beyond the last one.
     fn shared_word(&self, _peer: Endpoint, _own: bool, _index: u32) -> Option<&AtomicU64> {
+        None
+    }
+
+    /// Memory of a peer (`None`: of this process) that all processes which this transport reaches have mapped, for the
+    /// layer above: zeros at first, page-aligned, mapped for the life of the process, of the same length everywhere.
+    /// Whoever is told there of something it waits for is woken through [`Conduit::peer_sleeps`] and [`Module::wake`].
+    fn commons(&self, _owner: Option<Endpoint>) -> Option<Segment> {
         None
     }
 

@@ -7,6 +7,7 @@ use ompi_core::addresses;
 use ompi_core::framework::bml::{Module, Path};
 use ompi_core::process::Process;
 use opal_core::framework::btl::{self, Peer};
+use opal_core::sync::Guarded;
 use opal_core::{Error, Result, message, verbose};
 
 /// A running transport and its component's name.
@@ -19,16 +20,17 @@ pub struct Transport {
 pub struct R2 {
     transports: Vec<Transport>,
     modules: &'static [&'static dyn btl::Module],
+    found: Guarded<Vec<&'static [Path]>>,
 }
 
 impl R2 {
     /// Over these transports.
     pub fn new(transports: Vec<Transport>) -> R2 {
         let modules: Vec<_> = transports.iter().map(|transport| transport.module).collect();
-        R2 { transports, modules: Box::leak(modules.into_boxed_slice()) }
+        R2 { transports, modules: Box::leak(modules.into_boxed_slice()), found: Guarded::new(Vec::new()) }
     }
 
-    fn paths(&self, process: &Process) -> Result<Vec<(&'static str, Path)>> {
+    fn find(&self, process: &Process) -> Result<Vec<(&'static str, Path)>> {
         let mut paths = Vec::new();
         let published = self.published(process)?;
         for (transport, address) in self.transports.iter().zip(&published) {
@@ -72,7 +74,7 @@ impl Module for R2 {
     }
 
     fn add_process(&self, process: &Process) -> Result<&'static [Path]> {
-        let mut paths = self.paths(process)?;
+        let mut paths = self.find(process)?;
         let best = paths.iter().map(|(_, path)| path.module.caps().exclusivity).max();
         let (used, unused): (Vec<_>, Vec<_>) =
             paths.into_iter().partition(|(_, path)| Some(path.module.caps().exclusivity) == best);
@@ -86,7 +88,17 @@ impl Module for R2 {
         };
         let btl = &btl::FRAMEWORK;
         verbose!(btl, 40, "process {} is reached by {name} ({} paths)", process.index, paths.len());
-        Ok(Box::leak(paths.into_iter().map(|(_, path)| path).collect()))
+        let paths: &'static [Path] = Box::leak(paths.into_iter().map(|(_, path)| path).collect());
+        let (mut found, index) = (self.found.lock(), process.index as usize);
+        if found.len() <= index {
+            found.resize(index + 1, &[]);
+        }
+        found[index] = paths;
+        Ok(paths)
+    }
+
+    fn paths(&self, process: u32) -> &'static [Path] {
+        self.found.lock().get(process as usize).copied().unwrap_or(&[])
     }
 
     fn modules(&self) -> &'static [&'static dyn btl::Module] {

@@ -3,6 +3,7 @@
 use crate::raw::Shared;
 use crate::wire;
 use alloc::sync::Arc;
+use opal_core::framework::shmem::Segment;
 use opal_core::queue::lines::Memory;
 use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use opal_core::sys::{self, DoorName, Doorbell};
@@ -54,6 +55,11 @@ impl Inbox {
     pub fn shared_word(&self, sender: u32, index: u32) -> Option<&AtomicU64> {
         let known = sender < self.ranks && index < wire::WORDS;
         known.then(|| self.shared.word64(wire::word(sender, index, self.ranks)))
+    }
+
+    /// What the layer above has of it.
+    pub fn commons(&self) -> Segment {
+        self.shared.part(wire::commons(self.ranks), wire::commons_bytes(self.ranks))
     }
 
     /// Says that a rank has sent something.

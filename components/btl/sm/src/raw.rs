@@ -50,6 +50,12 @@ impl Shared {
         unsafe { &*self.segment.base.wrapping_add(offset).cast::<AtomicU64>() }
     }
 
+    /// A part of it, as a segment.
+    pub fn part(&self, offset: usize, bytes: usize) -> Segment {
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.segment.bytes));
+        Segment { base: self.segment.base.wrapping_add(offset), bytes }
+    }
+
     /// The queue whose areas begin at these offsets.
     pub fn queue(&self, slots: usize, pool: usize, consumed: usize) -> Memory {
         assert!(slots + RING_BYTES <= self.segment.bytes && pool + POOL_BYTES <= self.segment.bytes);
@@ -116,6 +122,13 @@ impl Module for Sm {
             return self.inbox().shared_word(peer.0, index);
         }
         self.outbound(peer.0)?.shared_word(index)
+    }
+
+    fn commons(&self, owner: Option<Endpoint>) -> Option<Segment> {
+        match owner {
+            None => Some(self.inbox().commons()),
+            Some(owner) => Some(self.outbound(owner.0)?.commons()),
+        }
     }
 
     fn poll(&self) -> usize {

@@ -3,6 +3,7 @@
 use crate::inbox::Inbox;
 use crate::module::Sm;
 use opal_core::framework::btl::Full;
+use opal_core::framework::shmem::Segment;
 use opal_core::queue::conduit::Conduit;
 use opal_core::queue::lines::{Consumer, Producer, Refused};
 use opal_core::sync::{AtomicU64, Ordering};
@@ -55,6 +56,11 @@ impl Outbound {
     #[inline(never)]
     pub fn wake(&self) {
         self.inbox.ring();
+    }
+
+    /// The commons of the peer's inbox.
+    pub fn commons(&self) -> Segment {
+        self.inbox.commons()
     }
 
     /// A word of the peer's that it shares with this process.

@@ -11,8 +11,9 @@
 //! | W | 1024 · n | words for the layer above, 64 per sender, 16 bytes apart | both |
 //! | A | 8192 · n | slots, per sender | the sender |
 //! | B | 262144 · n | byte ring, per sender | the sender |
+//! | C | 786432 + 196608 · n | commons: whatever the layer above does with it | anybody |
 //!
-//! W, A and B are the ends of what stands before, each rounded up to a page. Nothing is touched before it is used.
+//! W, A, B and C are the ends of what stands before, each rounded up to a page. Nothing is touched before it is used.
 //!
 //! Address, little-endian: 0 wire id u32 · 4 registered for membarrier u8, 3 bytes zero · 8 local rank u32 · 12 local size
 //! u32 · 16 shmem address [24] · 40 cores [32] · 72 doorbell's name [8] · 80 network namespace u64.
@@ -36,8 +37,8 @@ const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the queue does.
-pub const FORMAT: &str = "btl/sm 3: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length; \
-     words; asleep futex doorbell";
+pub const FORMAT: &str = "btl/sm 4: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length; \
+     words; asleep futex doorbell; commons";
 
 /// Hash (FNV-1a) of the format and its sizes.
 pub const WIRE_ID: u32 = {
@@ -76,9 +77,19 @@ pub const fn pool(sender: u32, ranks: u32) -> usize {
     slots(ranks, ranks).next_multiple_of(PAGE) + sender as usize * POOL_BYTES
 }
 
+/// Offset of the commons.
+pub const fn commons(ranks: u32) -> usize {
+    pool(ranks, ranks).next_multiple_of(PAGE)
+}
+
+/// Bytes of the commons.
+pub const fn commons_bytes(ranks: u32) -> usize {
+    (768 << 10) + ranks as usize * (192 << 10)
+}
+
 /// Bytes of an inbox.
 pub const fn inbox_bytes(ranks: u32) -> usize {
-    pool(ranks, ranks)
+    commons(ranks) + commons_bytes(ranks)
 }
 
 /// What a process publishes.
@@ -164,6 +175,7 @@ mod tests {
             assert!(word(ranks, 0, ranks) <= slots(0, ranks));
             assert!(word(1, 1, ranks).is_multiple_of(8));
             assert!(slots(ranks, ranks) <= pool(0, ranks));
+            assert!(pool(ranks, ranks) <= commons(ranks) && commons(ranks).is_multiple_of(PAGE));
             assert_eq!((slots(1, ranks) % 64, pool(1, ranks) % 64), (0, 0));
             assert!(inbox_bytes(ranks) <= (1 << 20) + ranks as usize * (512 << 10));
         }

@@ -1,0 +1,50 @@
+//! Registration.
+
+use crate::lines::Peer;
+use crate::raw::Sm;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use ompi_core::comm::Communicator;
+use ompi_core::framework::{bml, coll};
+use ompi_core::process;
+use opal_core::mca::{self, Declined};
+
+/// The component.
+pub struct SmColl;
+
+impl mca::Component for SmColl {
+    opal_core::component_info!();
+}
+
+impl coll::Component for SmColl {
+    fn query(&self, comm: &Communicator) -> Result<(i32, Arc<dyn coll::Module>), Declined> {
+        if comm.is_inter() {
+            return Err(Declined("it serves intracommunicators only"));
+        }
+        if comm.size() < 2 {
+            return Err(Declined("the communicator has one process"));
+        }
+        let members = comm.group.members();
+        let peers: Option<Vec<Option<Peer>>> = members.iter().map(|member| peer(*member)).collect();
+        let peers = peers.ok_or(Declined("not all processes share memory with this one"))?;
+        Ok((40, Arc::new(Sm::new(comm.rank as usize, peers))))
+    }
+}
+
+/// How a process is reached; the inner `None` is this process itself, the outer one says that it shares no memory.
+fn peer(index: u32) -> Option<Option<Peer>> {
+    let process = process::get(index);
+    if process.is_self {
+        return Some(None);
+    }
+    let path = bml::selected()?.paths(index).first().filter(|_| process.same_node)?;
+    let conduit = path.module.conduit(path.endpoint)?;
+    path.module.commons(Some(path.endpoint))?;
+    Some(Some(Peer { path: *path, conduit }))
+}
+
+opal_core::component! {
+    /// Short data of blocking collectives through lines that the ranks of one node share.
+    pub static COMPONENT: SmColl = SmColl;
+    in ompi_core::framework::coll, name "sm", params &[]
+}

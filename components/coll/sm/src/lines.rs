@@ -1,0 +1,131 @@
+//! The lines of one communicator, and when they come into being.
+
+use crate::raw::Shared;
+use crate::{commons, wire};
+use ompi_core::data::Data;
+use ompi_core::datatype;
+use ompi_core::error::{Class, Fault, Result};
+use ompi_core::executor::Executor;
+use ompi_core::framework::bml::Path;
+use ompi_core::framework::coll::FRAMEWORK;
+use opal_core::framework::shmem::Segment;
+use opal_core::queue::conduit::Conduit;
+use opal_core::sync::{Guarded, Ordering};
+use opal_core::verbose;
+use opal_core::wait::{self, Idle};
+
+/// Another process of the communicator.
+pub struct Peer {
+    /// The way to it.
+    pub path: Path,
+    /// Says whether it sleeps.
+    pub conduit: &'static Conduit,
+}
+
+impl Peer {
+    /// Wakes it if it sleeps; after something was stored that it waits for.
+    #[inline(always)]
+    pub fn notify(&self) {
+        if self.conduit.peer_sleeps() {
+            self.path.module.wake(self.path.endpoint);
+        }
+    }
+
+    fn commons(&self, of_peer: bool) -> Option<Segment> {
+        self.path.module.commons(of_peer.then_some(self.path.endpoint))
+    }
+}
+
+/// What has happened in the lines so far: equal on all ranks between operations, but for `owed`.
+pub struct Past {
+    /// Number of the last operation.
+    pub number: u64,
+    /// The last one in which this rank waited for all: all had finished what was before it.
+    pub met: u64,
+    /// What the counts of turns are when all have come that were to come.
+    pub counts: [u64; wire::TURNS],
+    /// Two ranks: by parity the number of an operation whose data the other one has yet to take; 0: none.
+    pub owed: [u64; 2],
+}
+
+/// The lines as one rank has them.
+pub struct Lines {
+    /// The memory.
+    pub shared: Shared,
+    /// This process's rank.
+    pub rank: usize,
+    /// Number of ranks.
+    pub size: usize,
+    /// The past.
+    pub past: Guarded<Past>,
+    offset: usize,
+}
+
+impl Lines {
+    /// Gets them from rank 0: all ranks call it at the same place of their program. `None` on all if there is no room.
+    pub fn establish(rank: usize, peers: &[Option<Peer>], executor: &mut dyn Executor) -> Result<Option<Lines>> {
+        let size = peers.len();
+        let leader = if rank == 0 { &peers[1] } else { &peers[0] };
+        let segment = leader.as_ref().and_then(|peer| peer.commons(rank != 0)).ok_or(Class::Intern)?;
+        // 0: none; else one more than the offset.
+        let mut word = match rank {
+            0 => commons::take(segment, size).map_or(0, |offset| offset as u64 + 1),
+            _ => 0,
+        };
+        let data = Data { at: (&raw mut word).cast(), count: 8, datatype: datatype::byte() };
+        if rank == 0 {
+            (1..size).try_for_each(|peer| executor.send(&data, peer))?;
+        } else {
+            executor.recv(&data, 0)?;
+        }
+        verbose!(FRAMEWORK, 20, "sm: lines for {size} ranks: {}", if word == 0 { "no room" } else { "here" });
+        let Some(offset) = word.checked_sub(1) else { return Ok(None) };
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        let shared = Shared::of(segment, offset, wire::bytes(size)).ok_or_else(|| {
+            Fault::new(Class::Intern).because("rank 0 names a place for shared lines that its memory does not have")
+        })?;
+        let past = Guarded::new(Past { number: 0, met: 0, counts: [0; wire::TURNS], owed: [0; 2] });
+        Ok(Some(Lines { shared, rank, size, past, offset }))
+    }
+
+    /// Waits until the word has reached `wanted`.
+    #[inline(always)]
+    pub fn await_word(&self, offset: usize, wanted: u64) -> Result<()> {
+        let word = self.shared.word(offset);
+        // Acquire pairs with the Release of whoever tells: what it wrote before is there.
+        let there = || word.load(Ordering::Acquire) >= wanted;
+        for _ in 0..wait::polls_at_once() {
+            if there() {
+                return Ok(());
+            }
+            core::hint::spin_loop();
+        }
+        Self::await_long(&there)
+    }
+
+    #[inline(never)]
+    fn await_long(there: &dyn Fn() -> bool) -> Result<()> {
+        let mut idle = Idle::after_polls();
+        // With more ranks than cores this one has just waited for its turn on the core: a look is enough.
+        let polls = if wait::spinning() { wait::polls_at_once() } else { 1 };
+        loop {
+            idle.step_unless(there)?;
+            for _ in 0..polls {
+                if there() {
+                    return Ok(());
+                }
+                core::hint::spin_loop();
+            }
+        }
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        // Release pairs with the Acquire in `commons::take`.
+        self.shared.word(wire::DEPARTED).fetch_add(1, Ordering::Release);
+        if self.rank == 0 {
+            commons::give_back(self.offset);
+        }
+    }
+}

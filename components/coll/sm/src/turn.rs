@@ -1,0 +1,216 @@
+//! One operation on the lines: who writes where, who waits for whom.
+//!
+//! With two ranks the flags of both and values of up to eight bytes lie in one line, which then moves between the cores
+//! once per operation. With more, each rank adds itself to a count, and the last one (or the root) stores the release
+//! word that the others poll.
+//!
+//! What a rank wrote may be overwritten when all have taken it. Two ranks: the reader of a one-way operation answers with
+//! its own flag, and the writer looks for the answer before it uses the same parity again. More: an operation in which all
+//! wait for all says that everything before it was taken; after TURNS - 2 others without one, one is put in between.
+
+use crate::lines::{Lines, Peer};
+use crate::wire;
+use ompi_core::error::Result;
+use opal_core::progress;
+use opal_core::sync::{AtomicU64, Ordering};
+
+/// Whose data goes to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// From each to each.
+    All,
+    /// From this rank to each.
+    From(usize),
+    /// From each to this rank.
+    To(usize),
+}
+
+/// An operation under way.
+pub struct Turn<'a> {
+    lines: &'a Lines,
+    peers: &'a [Option<Peer>],
+    shape: Shape,
+    number: u64,
+    // Values are in the line with the flags. They are stored and loaded together with their flag, since the line may be the
+    // other core's right after; this is where they wait, by rank.
+    tiny: bool,
+    values: [AtomicU64; 2],
+    // Of this turn, when all have come.
+    full: u64,
+}
+
+impl<'a> Turn<'a> {
+    /// Begins the next operation, in which each rank that writes writes `bytes`, at most [`wire::area_bytes`].
+    #[inline]
+    pub fn begin(lines: &'a Lines, peers: &'a [Option<Peer>], shape: Shape, bytes: usize) -> Result<Turn<'a>> {
+        debug_assert!(bytes <= wire::area_bytes(lines.size));
+        progress::flush();
+        let mut past = lines.past.lock();
+        let number = past.number + 1;
+        let values = [const { AtomicU64::new(0) }; 2];
+        let mut turn = Turn { lines, peers, shape, number, tiny: false, values, full: 0 };
+        if number.is_multiple_of(OPERATIONS_PER_PASS) {
+            progress::pass();
+        }
+        if turn.is_pair() {
+            past.number = number;
+            turn.tiny = (1..=8).contains(&bytes);
+            let parity = turn.parity();
+            let owed = core::mem::take(&mut past.owed[parity]);
+            if matches!(shape, Shape::From(root) if root == lines.rank)
+                || matches!(shape, Shape::To(root) if root != lines.rank)
+            {
+                past.owed[parity] = number;
+            }
+            drop(past);
+            if owed != 0 {
+                lines.await_word(wire::flag(1 - lines.rank, parity), owed)?;
+            }
+            return Ok(turn);
+        }
+        if shape != Shape::All && number > past.met + wire::TURNS as u64 - 2 {
+            drop(past);
+            Turn::begin(lines, peers, Shape::All, 0)?.meet()?;
+            return Turn::begin(lines, peers, shape, bytes);
+        }
+        past.number = number;
+        let slot = turn.slot();
+        past.counts[slot] += match shape {
+            Shape::All => lines.size as u64,
+            Shape::From(_) => 0,
+            Shape::To(_) => lines.size as u64 - 1,
+        };
+        if shape == Shape::All {
+            past.met = number;
+        }
+        turn.full = past.counts[slot];
+        Ok(turn)
+    }
+
+    /// Whether there are two ranks.
+    #[inline(always)]
+    pub fn is_pair(&self) -> bool {
+        self.lines.size == 2
+    }
+
+    /// Where this rank's data goes.
+    #[inline(always)]
+    pub fn own(&self) -> *mut u8 {
+        self.of(self.lines.rank)
+    }
+
+    /// Where a rank's data is.
+    #[inline(always)]
+    pub fn of(&self, rank: usize) -> *mut u8 {
+        match self.tiny {
+            true => self.values[rank].as_ptr().cast(),
+            false => {
+                let slot = if self.is_pair() { self.parity() } else { self.slot() };
+                let size = self.lines.size;
+                self.lines.shared.place(wire::area(slot, rank, size), wire::area_bytes(size))
+            }
+        }
+    }
+
+    /// Where the result goes, with more than two ranks.
+    pub fn result(&self) -> *mut u8 {
+        self.of(self.lines.size)
+    }
+
+    /// All wait for all.
+    #[inline(always)]
+    pub fn meet(&self) -> Result<()> {
+        self.post();
+        self.wait()
+    }
+
+    /// What this rank wrote is there.
+    #[inline(always)]
+    pub fn post(&self) {
+        if self.is_pair() {
+            let value = self.tiny.then(|| self.values[self.lines.rank].load(Ordering::Relaxed));
+            return self.raise_flag(value);
+        }
+        match self.shape {
+            Shape::From(_) => self.release(),
+            Shape::All | Shape::To(_) => {
+                if self.arrive() {
+                    self.release();
+                }
+            }
+        }
+    }
+
+    /// More than two ranks: what this rank wrote is there; says whether it is the last, who then must [`Turn::release`].
+    #[inline(always)]
+    pub fn arrive(&self) -> bool {
+        // Release: whoever sees the sum sees what was written before each addition. Acquire: the last one reads it.
+        let before = self.lines.shared.word(wire::count(self.slot())).fetch_add(1, Ordering::AcqRel);
+        before + 1 == self.full
+    }
+
+    /// More than two ranks: lets those go on that wait.
+    #[inline(always)]
+    pub fn release(&self) {
+        // Release pairs with the Acquire in `await_word`.
+        self.lines.shared.word(wire::release(self.slot())).store(self.number, Ordering::Release);
+        match self.shape {
+            Shape::To(root) => self.notify(root),
+            _ => self.peers.iter().flatten().for_each(Peer::notify),
+        }
+    }
+
+    /// Until what this rank reads is there.
+    #[inline(always)]
+    pub fn wait(&self) -> Result<()> {
+        if !self.is_pair() {
+            return self.lines.await_word(wire::release(self.slot()), self.number);
+        }
+        let peer = 1 - self.lines.rank;
+        let flag = wire::flag(peer, self.parity());
+        self.lines.await_word(flag, self.number)?;
+        if self.tiny {
+            let value = self.lines.shared.word(flag + 8).load(Ordering::Relaxed);
+            self.values[peer].store(value, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// This rank has read what it waited for.
+    #[inline(always)]
+    pub fn finish(&self) {
+        if self.is_pair() && self.shape != Shape::All {
+            self.raise_flag(None);
+        }
+    }
+
+    #[inline(always)]
+    fn raise_flag(&self, value: Option<u64>) {
+        let (shared, flag) = (&self.lines.shared, wire::flag(self.lines.rank, self.parity()));
+        if let Some(value) = value {
+            shared.word(flag + 8).store(value, Ordering::Relaxed);
+        }
+        // Release pairs with the Acquire in `await_word`.
+        shared.word(flag).store(self.number, Ordering::Release);
+        self.notify(1 - self.lines.rank);
+    }
+
+    #[inline(always)]
+    fn notify(&self, rank: usize) {
+        if let Some(peer) = &self.peers[rank] {
+            peer.notify();
+        }
+    }
+
+    #[inline(always)]
+    fn parity(&self) -> usize {
+        (self.number & 1) as usize
+    }
+
+    #[inline(always)]
+    fn slot(&self) -> usize {
+        self.number as usize % wire::TURNS
+    }
+}
+
+const OPERATIONS_PER_PASS: u64 = 64;

@@ -1,0 +1,309 @@
+// covers: MPI_Bcast MPI_Gather MPI_Scatter MPI_Allgather MPI_Alltoall MPI_Reduce MPI_Allreduce MPI_Reduce_scatter MPI_Reduce_scatter_block MPI_Scan MPI_Exscan
+/*
+ * Collectives against a reference that uses MPI_Send and MPI_Recv only: functions, sizes, types, operations, roots,
+ * MPI_IN_PLACE and communicators drawn from a seed, the same on all ranks. Arguments: how many draws (0: every combination
+ * of function, size, type and communicator once), and the seed. Which algorithms run is the choice of who launches it.
+ */
+#include "check.h"
+#include <stdint.h>
+
+enum { BCAST, GATHER, SCATTER, ALLGATHER, ALLTOALL, REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, FUNCTIONS };
+static const char *const names[] = {"bcast",     "gather",         "scatter",              "allgather", "alltoall", "reduce",
+                                    "allreduce", "reduce_scatter", "reduce_scatter_block", "scan",      "exscan"};
+
+/* Bytes per block: nothing, one, odd, around a page, and one more than 1 MiB. */
+static const int sizes[] = {0, 1, 8, 13, 100, 1000, 4095, 4096, 4097, 16383, 16385, 65536, (1 << 20) + 1};
+enum { SIZES = sizeof sizes / sizeof sizes[0], MOST_BYTES = 6 << 20 };
+
+enum { BYTES, INTS, DOUBLES, GAPS, MAPS, TYPES };
+static struct type {
+    const char *name;
+    MPI_Datatype handle;
+    size_t size, extent;
+    MPI_Op op;
+} types[TYPES];
+
+enum { WORLD, REVERSED, HALF, COPY, COMMS };
+static MPI_Comm comms[COMMS], beside[COMMS];
+
+static uint64_t state;
+
+/* splitmix64. */
+static uint64_t draw(void)
+{
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Pairs (a, b) stand for x -> a x + b: applying one after the other is associative, and the order matters. */
+static void after(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    uint32_t *f = in, *g = inout;
+    (void)type;
+    for (int i = 0; i < 2 * *count; i += 2) {
+        g[i + 1] = g[i] * f[i + 1] + g[i + 1];
+        g[i] *= f[i];
+    }
+}
+
+static void make_types(void)
+{
+    MPI_Datatype gaps, maps;
+    MPI_Op op;
+    MPI_Type_create_resized(MPI_INT, 0, 2 * (MPI_Aint)sizeof(int), &gaps);
+    MPI_Type_contiguous(2, MPI_UINT32_T, &maps);
+    MPI_Type_commit(&gaps);
+    MPI_Type_commit(&maps);
+    MPI_Op_create(after, 0, &op);
+    types[BYTES] = (struct type){"bytes", MPI_UINT8_T, 1, 1, MPI_BXOR};
+    types[INTS] = (struct type){"ints", MPI_INT, 4, 4, MPI_MAX};
+    types[DOUBLES] = (struct type){"doubles", MPI_DOUBLE, 8, 8, MPI_SUM};
+    types[GAPS] = (struct type){"ints with gaps", gaps, 4, 8, MPI_OP_NULL};
+    types[MAPS] = (struct type){"maps", maps, 8, 8, op};
+}
+
+static void make_comms(void)
+{
+    comms[WORLD] = MPI_COMM_WORLD;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -check_rank, &comms[REVERSED]);
+    MPI_Comm_split(MPI_COMM_WORLD, check_rank % 2, check_rank, &comms[HALF]);
+    MPI_Comm_dup(comms[REVERSED], &comms[COPY]);
+    for (int i = 0; i < COMMS; i++)
+        MPI_Comm_dup(comms[i], &beside[i]);
+}
+
+/* One call: everything that it depends on. */
+struct call {
+    int function, comm, root, in_place, rank, ranks;
+    const struct type *type;
+    int count; /* elements of a block */
+    uint64_t seed;
+};
+
+/* What a rank contributes, without gaps; doubles are small integers, whose sums are exact. */
+static void contribute(const struct call *c, int rank, unsigned char *to, size_t elements)
+{
+    uint64_t kept = state;
+    state = c->seed + (uint64_t)rank * 1000003u;
+    for (size_t i = 0; i < elements; i++) {
+        uint64_t word = draw();
+        double number = (double)(word % 1000);
+        memcpy(to + i * c->type->size, c->type == &types[DOUBLES] ? (void *)&number : (void *)&word, c->type->size);
+    }
+    state = kept;
+}
+
+/* A buffer of elements with their gaps. */
+static unsigned char *spread(const struct type *t, const unsigned char *packed, size_t elements)
+{
+    unsigned char *p = check_alloc(elements * t->extent);
+    memset(p, 0xee, elements * t->extent);
+    for (size_t i = 0; packed != NULL && i < elements; i++)
+        memcpy(p + i * t->extent, packed + i * t->size, t->size);
+    return p;
+}
+
+/* Everybody's contribution at everybody, by MPI_Send and MPI_Recv; each pair at a time, the lower rank sends first. */
+static unsigned char *reference(const struct call *c, size_t bytes)
+{
+    unsigned char *all = check_alloc(bytes * (size_t)c->ranks);
+    MPI_Comm comm = beside[c->comm];
+    contribute(c, c->rank, all + bytes * (size_t)c->rank, bytes / c->type->size);
+    for (int peer = 0; peer < c->ranks; peer++)
+        for (int turn = 0; turn < 2 && peer != c->rank; turn++) {
+            if ((c->rank < peer) == (turn == 0))
+                MPI_Send(all + bytes * (size_t)c->rank, (int)bytes, MPI_BYTE, peer, 5, comm);
+            else
+                MPI_Recv(all + bytes * (size_t)peer, (int)bytes, MPI_BYTE, peer, 5, comm, MPI_STATUS_IGNORE);
+        }
+    return all;
+}
+
+static void combine(const struct type *t, unsigned char *left_then_result, const unsigned char *right, size_t elements)
+{
+    for (size_t i = 0; i < elements; i++) {
+        unsigned char *a = left_then_result + i * t->size;
+        const unsigned char *b = right + i * t->size;
+        if (t == &types[BYTES]) {
+            *a ^= *b;
+        } else if (t == &types[INTS]) {
+            int x, y;
+            memcpy(&x, a, 4), memcpy(&y, b, 4);
+            x = x > y ? x : y;
+            memcpy(a, &x, 4);
+        } else if (t == &types[DOUBLES]) {
+            double x, y;
+            memcpy(&x, a, 8), memcpy(&y, b, 8);
+            x += y;
+            memcpy(a, &x, 8);
+        } else {
+            uint32_t f[2], g[2];
+            memcpy(f, a, 8), memcpy(g, b, 8);
+            after(f, g, &(int){1}, NULL);
+            memcpy(a, g, 8);
+        }
+    }
+}
+
+/* Contributions of ranks first … last, combined in their order, elements begin … begin + n. */
+static void combined(const struct call *c, const unsigned char *all, size_t bytes, int last, size_t begin, size_t n, unsigned char *to)
+{
+    size_t size = c->type->size;
+    memcpy(to, all + begin * size, n * size);
+    for (int r = 1; r <= last; r++)
+        combine(c->type, to, all + bytes * (size_t)r + begin * size, n);
+}
+
+static int reduces(int function)
+{
+    return function >= REDUCE;
+}
+
+/* Elements that a rank contributes, and that it gets. */
+static size_t given(const struct call *c)
+{
+    size_t n = (size_t)c->count;
+    int many = c->function == SCATTER || c->function == ALLTOALL || c->function == REDUCE_SCATTER || c->function == REDUCE_SCATTER_BLOCK;
+    return many ? n * (size_t)c->ranks : n;
+}
+
+static size_t got(const struct call *c)
+{
+    size_t n = (size_t)c->count;
+    return c->function == GATHER || c->function == ALLGATHER || c->function == ALLTOALL ? n * (size_t)c->ranks : n;
+}
+
+/* What the call must leave in the receive buffer; 0 where it means nothing. */
+static int expected(const struct call *c, const unsigned char *all, size_t bytes, unsigned char *to)
+{
+    size_t block = (size_t)c->count * c->type->size, n = (size_t)c->count;
+    switch (c->function) {
+    case BCAST: memcpy(to, all + bytes * (size_t)c->root, block); return 1;
+    case GATHER: memcpy(to, all, block * (size_t)c->ranks); return c->rank == c->root;
+    case SCATTER: memcpy(to, all + bytes * (size_t)c->root + block * (size_t)c->rank, block); return 1;
+    case ALLGATHER: memcpy(to, all, block * (size_t)c->ranks); return 1;
+    case ALLTOALL:
+        for (int r = 0; r < c->ranks; r++)
+            memcpy(to + block * (size_t)r, all + bytes * (size_t)r + block * (size_t)c->rank, block);
+        return 1;
+    case REDUCE: combined(c, all, bytes, c->ranks - 1, 0, n, to); return c->rank == c->root;
+    case ALLREDUCE: combined(c, all, bytes, c->ranks - 1, 0, n, to); return 1;
+    case REDUCE_SCATTER:
+    case REDUCE_SCATTER_BLOCK: combined(c, all, bytes, c->ranks - 1, n * (size_t)c->rank, n, to); return 1;
+    case SCAN: combined(c, all, bytes, c->rank, 0, n, to); return 1;
+    default:
+        if (c->rank > 0)
+            combined(c, all, bytes, c->rank - 1, 0, n, to);
+        return c->rank > 0;
+    }
+}
+
+static void perform(const struct call *c, void *from, void *to)
+{
+    MPI_Comm comm = comms[c->comm];
+    MPI_Datatype t = c->type->handle;
+    int n = c->count, root = c->root;
+    switch (c->function) {
+    case BCAST: MPI_Bcast(to, n, t, root, comm); break;
+    case GATHER: MPI_Gather(from, n, t, to, n, t, root, comm); break;
+    case SCATTER: MPI_Scatter(from, n, t, to, n, t, root, comm); break;
+    case ALLGATHER: MPI_Allgather(from, n, t, to, n, t, comm); break;
+    case ALLTOALL: MPI_Alltoall(from, n, t, to, n, t, comm); break;
+    case REDUCE: MPI_Reduce(from, to, n, t, c->type->op, root, comm); break;
+    case ALLREDUCE: MPI_Allreduce(from, to, n, t, c->type->op, comm); break;
+    case REDUCE_SCATTER: {
+        int *counts = check_alloc((size_t)c->ranks * sizeof *counts);
+        for (int r = 0; r < c->ranks; r++)
+            counts[r] = n;
+        MPI_Reduce_scatter(from, to, counts, t, c->type->op, comm);
+        free(counts);
+        break;
+    }
+    case REDUCE_SCATTER_BLOCK: MPI_Reduce_scatter_block(from, to, n, t, c->type->op, comm); break;
+    case SCAN: MPI_Scan(from, to, n, t, c->type->op, comm); break;
+    default: MPI_Exscan(from, to, n, t, c->type->op, comm); break;
+    }
+}
+
+/* MPI_IN_PLACE: on all ranks, or at the root where the standard allows it there only. */
+static void *in_place(const struct call *c, void *from, unsigned char *to, const unsigned char *own)
+{
+    size_t extent = c->type->extent, at = 0;
+    if (!c->in_place || c->function == BCAST || c->function == SCATTER || c->function == REDUCE_SCATTER || c->function == REDUCE_SCATTER_BLOCK)
+        return from;
+    if ((c->function == GATHER || c->function == REDUCE) && c->rank != c->root)
+        return from;
+    if (c->function == GATHER || c->function == ALLGATHER)
+        at = (size_t)c->count * (size_t)c->rank * extent;
+    memcpy(to + at, own, given(c) * extent);
+    return MPI_IN_PLACE;
+}
+
+static void compare(const struct call *c)
+{
+    const struct type *t = c->type;
+    size_t bytes = given(c) * t->size, elements = got(c);
+    unsigned char *all = reference(c, bytes), *packed = check_alloc(elements * t->size);
+    unsigned char *from = spread(t, all + bytes * (size_t)c->rank, given(c)), *to = spread(t, NULL, elements), *want;
+    int means = expected(c, all, bytes, packed);
+    want = spread(t, packed, elements);
+    if (c->function == BCAST && c->rank == c->root)
+        memcpy(to, from, elements * t->extent);
+    perform(c, in_place(c, from, to, from), to);
+    for (size_t i = 0; means && i < elements * t->extent; i++)
+        if (to[i] != want[i]) {
+            check_fail(__FILE__, __LINE__, "%s of %d %s, communicator %d (rank %d of %d), root %d%s: byte %zu is %02x, not %02x",
+                       names[c->function], c->count, t->name, c->comm, c->rank, c->ranks, c->root, c->in_place ? ", in place" : "", i,
+                       to[i], want[i]);
+            break;
+        }
+    free(all), free(packed), free(from), free(to), free(want);
+}
+
+/* Makes the call of these choices fit: no more than some MiB per rank, roots that exist, operations that are defined. */
+static void one(int function, int size, int type, int comm)
+{
+    struct call c = {.function = function, .comm = comm, .seed = draw()};
+    uint64_t root = draw();
+    c.in_place = draw() % 3 == 0;
+    MPI_Comm_rank(comms[comm], &c.rank);
+    MPI_Comm_size(comms[comm], &c.ranks);
+    c.root = (int)(root % (uint64_t)((check_ranks + 1) / 2)) % c.ranks;
+    c.type = &types[reduces(function) && types[type].op == MPI_OP_NULL ? MAPS : type];
+    while (size > 0 && (size_t)sizes[size] * (size_t)check_ranks * (size_t)(given(&(struct call){.function = function, .count = 1, .ranks = check_ranks})) > MOST_BYTES)
+        size--;
+    c.count = (int)((size_t)sizes[size] / c.type->size);
+    compare(&c);
+}
+
+int main(int argc, char **argv)
+{
+    int draws, drawn = 0;
+    start(&argc, &argv, "coll_differential");
+    draws = argc > 1 ? atoi(argv[1]) : 150;
+    state = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;
+    make_types();
+    make_comms();
+    if (draws == 0)
+        for (int f = 0; f < FUNCTIONS; f++)
+            for (int s = 0; s < SIZES; s++)
+                for (int t = 0; t < TYPES; t++)
+                    for (int k = 0; k < COMMS; k++)
+                        one(f, s, t, k);
+    for (; drawn < draws; drawn++) {
+        uint64_t word = draw();
+        one((int)(word % FUNCTIONS), (int)(word >> 8 & 0xffff) % SIZES, (int)(word >> 24 & 0xffff) % TYPES, (int)(word >> 40 & 0xffff) % COMMS);
+    }
+    for (int i = 0; i < COMMS; i++) {
+        MPI_Comm_free(&beside[i]);
+        if (i != WORLD)
+            MPI_Comm_free(&comms[i]);
+    }
+    MPI_Type_free(&types[GAPS].handle);
+    MPI_Type_free(&types[MAPS].handle);
+    MPI_Op_free(&types[MAPS].op);
+    MPI_Finalize();
+    return verdict();
+}

@@ -1,0 +1,149 @@
+//! Every algorithm of the blocking collectives, forced by name, against a reference that uses MPI_Send and MPI_Recv only
+//! (`tests/c/coll_differential.c`). What the library says of its choices proves that the algorithm ran.
+
+use super::programs::{compiled, own_choice};
+use super::{Session, Verdict, deadline};
+use crate::failure::{Result, fail};
+use std::process::Command;
+use std::time::Duration;
+
+/// `coll/…`.
+pub fn tier(session: &mut Session) -> Result<()> {
+    for choice in CHOICES {
+        for ranks in RANKS {
+            // One process has nobody to send to: its collectives are coll/self's, whatever is forced.
+            if ranks == 1 && !choice.options.is_empty() {
+                continue;
+            }
+            session.case(&format!("coll/{}@{ranks}", choice.name), |session| match run(session, choice, ranks) {
+                Ok(verdict) => verdict,
+                Err(failure) => failure.into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What is forced, and what must be found in the trace where it applies.
+struct Choice {
+    name: &'static str,
+    options: &'static [&'static str],
+    /// Function and algorithm as the trace names them, and the numbers of ranks for which it is what runs.
+    traces: &'static [(&'static str, &'static str, fn(u32) -> bool)],
+}
+
+const CHOICES: &[Choice] = &[
+    Choice { name: "default", options: &[], traces: &[("sm: Allreduce", "", several), ("sm: Allgather", "", many)] },
+    Choice {
+        name: "without-sm",
+        options: &["coll", "^sm"],
+        traces: &[("tuned: Bcast", ": next", several), ("tuned: Allreduce", ": next", several)],
+    },
+    Choice { name: "basic", options: &["coll", "basic,self"], traces: &[] },
+    Choice {
+        name: "rings",
+        options: &[
+            "coll",
+            "^sm",
+            "coll_tuned_bcast_algorithm",
+            "scatter_allgather",
+            "coll_tuned_allreduce_algorithm",
+            "ring",
+            "coll_tuned_allgather_algorithm",
+            "neighbor",
+            "coll_tuned_alltoall_algorithm",
+            "pairwise",
+            "coll_tuned_reduce_scatter_algorithm",
+            "ring",
+        ],
+        traces: &[
+            ("tuned: Bcast", ": scatter_allgather", several),
+            ("tuned: Allreduce", ": ring", several),
+            ("tuned: Allgather", ": neighbor", even),
+            ("tuned: Alltoall", ": pairwise", several),
+            ("tuned: ReduceScatter", ": ring", several),
+        ],
+    },
+    Choice {
+        name: "halvings",
+        options: &[
+            "coll",
+            "^sm",
+            "coll_tuned_bcast_algorithm",
+            "chain",
+            "coll_tuned_bcast_segment",
+            "1000",
+            "coll_tuned_allreduce_algorithm",
+            "halving",
+            "coll_tuned_allgather_algorithm",
+            "doubling",
+            "coll_tuned_alltoall_algorithm",
+            "bruck",
+            "coll_tuned_reduce_scatter_algorithm",
+            "halving",
+        ],
+        traces: &[
+            ("tuned: Bcast", ": chain", several),
+            ("tuned: Allreduce", ": halving", several),
+            ("tuned: Allgather", ": doubling", power_of_two),
+            ("tuned: Alltoall", ": bruck", several),
+            ("tuned: ReduceScatter", ": halving", power_of_two),
+        ],
+    },
+    Choice {
+        name: "bruck",
+        options: &["coll", "^sm", "coll_tuned_allgather_algorithm", "bruck"],
+        traces: &[("tuned: Allgather", ": bruck", several)],
+    },
+];
+
+const RANKS: [u32; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
+
+fn several(ranks: u32) -> bool {
+    ranks > 1
+}
+
+/// With two ranks coll/sm leaves to messages what they are faster at.
+fn many(ranks: u32) -> bool {
+    ranks > 2
+}
+
+fn even(ranks: u32) -> bool {
+    ranks > 1 && ranks.is_multiple_of(2)
+}
+
+fn power_of_two(ranks: u32) -> bool {
+    ranks > 1 && ranks.is_power_of_two()
+}
+
+fn run(session: &mut Session, choice: &Choice, ranks: u32) -> Result<Verdict> {
+    let source = session.tree.root.join("tests/c/coll_differential.c");
+    let program = compiled(session, &source, &[])?;
+    let dist = session.library().map_err(fail)?.dist;
+    let mut command = Command::new(dist.join("bin/mpirun"));
+    command.args(["-n", &ranks.to_string(), "--mca", "coll_base_verbose", "40"]);
+    for option in choice.options.chunks(2) {
+        command.arg("--mca").args(option);
+    }
+    // The seed is the number of ranks: other draws for each, the same ones every time.
+    command.arg(program).arg(if session.options.all { "0" } else { DRAWS }).arg(ranks.to_string());
+    own_choice(&mut command);
+    let log = session.scratch().join("coll").join(format!("{}@{ranks}.log", choice.name));
+    let limit = if session.options.all { LIMIT_OF_ALL } else { LIMIT };
+    let ended = deadline::run(&mut command, limit, &log)?;
+    if !ended.ended_with(0) {
+        return Ok(Verdict::Failed(ended.story()));
+    }
+    let ran = |function: &str, way: &str| {
+        ended.err.lines().any(|line| line.trim_end().ends_with(way) && line.contains(&format!("{function} of ")))
+    };
+    let missing = choice.traces.iter().find(|(function, way, applies)| applies(ranks) && !ran(function, way));
+    Ok(match missing {
+        None => Verdict::Passed(String::new()),
+        Some((function, way, _)) => Verdict::Failed(format!("`{function} … {way}` is not in the trace: it never ran")),
+    })
+}
+
+const DRAWS: &str = "90";
+const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT_OF_ALL: Duration = Duration::from_secs(1200);
