@@ -6,7 +6,7 @@
  */
 #include "threads.h"
 
-enum { ROUNDS = 30, LENGTH = 3000 };
+enum { ROUNDS = 30, SETS = 5000, LENGTH = 3000 };
 
 static int next(void) { return (check_rank + 1) % check_ranks; }
 static int previous(void) { return (check_rank + check_ranks - 1) % check_ranks; }
@@ -26,7 +26,7 @@ static void collectives(struct thread *thread)
     MPI_Request q[3];
     MPI_Op_create(second, 1, &own);
     MPI_Allreduce_init(a, c, LENGTH, MPI_INT, MPI_SUM, thread->own, MPI_INFO_NULL, &q[2]);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < 10 * ROUNDS; round++) {
         int root = (round + thread->number) % check_ranks, salt = thread->number * 100 + round, n = round % 2 ? LENGTH : 1;
         for (int i = 0; i < LENGTH; i++)
             a[i] = check_rank + salt + i, b[i] = c[i] = -1;
@@ -109,7 +109,7 @@ static void attributes(struct thread *thread)
 
 /* All threads set and delete the same attribute of the same communicator: each value is deleted once. */
 static MPI_Comm shared;
-static int shared_key, values[THREADS * 500];
+static int shared_key, values[THREADS * SETS];
 
 static int count_deletion(MPI_Comm from, int key, void *value, void *extra)
 {
@@ -120,12 +120,12 @@ static int count_deletion(MPI_Comm from, int key, void *value, void *extra)
 
 static void same_attribute(struct thread *thread)
 {
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < SETS; i++) {
         void *value;
         int flag = 0;
-        MPI_Comm_set_attr(shared, shared_key, (void *)(size_t)(thread->number * 500 + i));
+        MPI_Comm_set_attr(shared, shared_key, (void *)(size_t)(thread->number * SETS + i));
         MPI_Comm_get_attr(shared, shared_key, &value, &flag);
-        CHECK(!flag || (size_t)value < THREADS * 500);
+        CHECK(!flag || (size_t)value < THREADS * SETS);
     }
 }
 
@@ -217,9 +217,9 @@ int main(int argc, char **argv)
     in_threads(same_attribute);
     MPI_Comm_free(&shared);
     MPI_Comm_free_keyval(&shared_key);
-    for (int i = 0; i < THREADS * 500; i++)
+    for (int i = 0; i < THREADS * SETS; i++)
         deleted += values[i] == 1;
-    CHECK_EQ(deleted, THREADS * 500);
+    CHECK_EQ(deleted, THREADS * SETS);
     MPI_Info_create(&shared_info);
     in_threads(others);
     MPI_Info_free(&shared_info);

@@ -6,7 +6,7 @@
  */
 #include "threads.h"
 
-enum { ROUNDS = 40, LONG = 200000, DELAY_US = 20000 };
+enum { ROUNDS = 40, MANY = 1500, LONG = 200000, DELAY_US = 20000 };
 
 static int next(void) { return (check_rank + 1) % check_ranks; }
 static int previous(void) { return (check_rank + check_ranks - 1) % check_ranks; }
@@ -117,7 +117,7 @@ static void persistent(struct thread *thread)
         MPI_Send_init(&out[i], 1, MPI_INT, next(), 2 * thread->number + i, MPI_COMM_WORLD, &q[i]);
         MPI_Recv_init(&in[i], 1, MPI_INT, previous(), 2 * thread->number + i, MPI_COMM_WORLD, &q[2 + i]);
     }
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < MANY; round++) {
         out[0] = check_rank * 1000 + round, out[1] = -out[0];
         MPI_Startall(4, q);
         MPI_Waitall(4, q, MPI_STATUSES_IGNORE);
@@ -132,7 +132,7 @@ static void persistent(struct thread *thread)
 static void buffered(struct thread *thread)
 {
     int out[20], in[20];
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < MANY; round++) {
         for (int i = 0; i < 20; i++)
             out[i] = check_rank + thread->number * 100 + i * 1000 + round;
         MPI_Bsend(out, 20, MPI_INT, next(), thread->number, MPI_COMM_WORLD);
