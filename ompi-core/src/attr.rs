@@ -138,12 +138,9 @@ pub fn copy_all(kind: Kind, from: usize, to: usize) -> Result<()> {
 /// Deletes all attributes of a handle that is about to end, the last one set first, as MPI 5.0 §11.2.4 demands for
 /// MPI_COMM_SELF. Stops at the first callback that refuses.
 pub fn delete_all(kind: Kind, object: usize) -> Result<()> {
-    loop {
-        // The last one anew each time: callbacks may set and delete attributes of this object.
-        match begin_to_end(kind, object, |_| true) {
-            Some(attribute) => delete_one(kind, object, &attribute)?,
-            None => break,
-        }
+    // The last one anew each time: callbacks may set and delete attributes of this object.
+    while let Some(attribute) = begin_to_end(kind, object, |_| true) {
+        delete_one(kind, object, &attribute)?;
     }
     ATTRIBUTES.lock().remove(&(kind, object));
     Ok(())
@@ -171,7 +168,7 @@ fn delete_one(kind: Kind, object: usize, attribute: &Attribute) -> Result<()> {
             return agreed;
         }
     }
-    let gone = with_ending(kind, object, attribute.key, |list, place| drop(list.remove(place)));
+    let gone = with_ending(kind, object, attribute.key, |list, place| _ = list.remove(place));
     if gone.is_some() {
         release(attribute.key);
     }
