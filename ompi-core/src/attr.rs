@@ -51,6 +51,8 @@ struct Key {
 struct Attribute {
     key: usize,
     value: usize,
+    // Its callback runs: it is still seen, but not deleted twice.
+    ending: bool,
 }
 
 static KEYS: Table<Key> = Table::new();
@@ -85,30 +87,35 @@ pub fn set(kind: Kind, object: usize, key: c_int, value: *mut c_void) -> Result<
     if found.freed.load(Ordering::Relaxed) {
         return Err(unknown(key).because("it was freed"));
     }
-    if get(kind, object, key)?.is_some() {
-        delete(kind, object, key)?;
+    let new = Attribute { key: key as usize, value: value as usize, ending: false };
+    loop {
+        let mut all = ATTRIBUTES.lock();
+        let list = all.entry((kind, object)).or_default();
+        let Some(old) = list.iter_mut().find(|one| one.key == new.key && !one.ending) else {
+            found.holders.fetch_add(1, Ordering::Relaxed);
+            list.push(new);
+            return Ok(());
+        };
+        old.ending = true;
+        let old = old.clone();
+        drop(all);
+        delete_one(kind, object, &old)?;
     }
-    found.holders.fetch_add(1, Ordering::Relaxed);
-    ATTRIBUTES.lock().entry((kind, object)).or_default().push(Attribute { key: key as usize, value: value as usize });
-    Ok(())
 }
 
 /// The value of an attribute, if it is set.
 pub fn get(kind: Kind, object: usize, key: c_int) -> Result<Option<*mut c_void>> {
     find(kind, key)?;
     let all = ATTRIBUTES.lock();
-    let found = all.get(&(kind, object)).and_then(|all| all.iter().find(|one| one.key == key as usize));
+    // The last: one that is about to end stands before its successor.
+    let found = all.get(&(kind, object)).and_then(|all| all.iter().rfind(|one| one.key == key as usize));
     Ok(found.map(|one| one.value as *mut c_void))
 }
 
 /// Deletes an attribute after its callback has agreed.
 pub fn delete(kind: Kind, object: usize, key: c_int) -> Result<()> {
     find(kind, key)?;
-    let last = {
-        let all = ATTRIBUTES.lock();
-        all.get(&(kind, object)).and_then(|all| all.iter().find(|one| one.key == key as usize)).cloned()
-    };
-    match last {
+    match begin_to_end(kind, object, |one| one.key == key as usize) {
         Some(attribute) => delete_one(kind, object, &attribute),
         None => Err(Fault::new(Class::Keyval).because(format!("no attribute is set under the key {key}"))),
     }
@@ -117,11 +124,11 @@ pub fn delete(kind: Kind, object: usize, key: c_int) -> Result<()> {
 /// Asks the copy callbacks of all attributes of `from` what `to` shall have: what MPI_Comm_dup and MPI_Type_dup do.
 pub fn copy_all(kind: Kind, from: usize, to: usize) -> Result<()> {
     let attributes = ATTRIBUTES.lock().get(&(kind, from)).cloned().unwrap_or_default();
-    for attribute in attributes {
+    for attribute in attributes.into_iter().filter(|one| !one.ending) {
         let Some(key) = KEYS.get(attribute.key) else { continue };
         if let Some(value) = copied(&key, from, &attribute)? {
             key.holders.fetch_add(1, Ordering::Relaxed);
-            let copy = Attribute { key: attribute.key, value };
+            let copy = Attribute { key: attribute.key, value, ending: false };
             ATTRIBUTES.lock().entry((kind, to)).or_default().push(copy);
         }
     }
@@ -131,16 +138,20 @@ pub fn copy_all(kind: Kind, from: usize, to: usize) -> Result<()> {
 /// Deletes all attributes of a handle that is about to end, the last one set first, as MPI 5.0 §11.2.4 demands for
 /// MPI_COMM_SELF. Stops at the first callback that refuses.
 pub fn delete_all(kind: Kind, object: usize) -> Result<()> {
-    loop {
-        // The last one anew each time: callbacks may set and delete attributes of this object.
-        let last = ATTRIBUTES.lock().get(&(kind, object)).and_then(|all| all.last()).cloned();
-        match last {
-            Some(attribute) => delete_one(kind, object, &attribute)?,
-            None => break,
-        }
+    // The last one anew each time: callbacks may set and delete attributes of this object.
+    while let Some(attribute) = begin_to_end(kind, object, |_| true) {
+        delete_one(kind, object, &attribute)?;
     }
     ATTRIBUTES.lock().remove(&(kind, object));
     Ok(())
+}
+
+/// Marks the last attribute of these that is not about to end, for [`delete_one`].
+fn begin_to_end(kind: Kind, object: usize, wanted: impl Fn(&Attribute) -> bool) -> Option<Attribute> {
+    let mut all = ATTRIBUTES.lock();
+    let one = all.get_mut(&(kind, object))?.iter_mut().rfind(|one| !one.ending && wanted(one))?;
+    one.ending = true;
+    Some(one.clone())
 }
 
 fn delete_one(kind: Kind, object: usize, attribute: &Attribute) -> Result<()> {
@@ -151,21 +162,26 @@ fn delete_one(kind: Kind, object: usize, attribute: &Attribute) -> Result<()> {
         let call = unsafe { core::mem::transmute::<usize, Delete>(key.delete) };
         let (value, extra) = (attribute.value as *mut c_void, key.extra as *mut c_void);
         // SAFETY: called as MPI 5.0 §7.7.2 says, with nothing locked.
-        returned(unsafe { call(object, attribute.key as c_int, value, extra) })?;
+        let agreed = returned(unsafe { call(object, attribute.key as c_int, value, extra) });
+        if agreed.is_err() {
+            with_ending(kind, object, attribute.key, |list, place| list[place].ending = false);
+            return agreed;
+        }
     }
-    let gone = {
-        let mut all = ATTRIBUTES.lock();
-        let list = all.get_mut(&(kind, object));
-        list.and_then(|list| {
-            let place = list.iter().position(|one| one.key == attribute.key)?;
-            Some(list.remove(place))
-        })
-    };
-    // The callback itself may have deleted it.
+    let gone = with_ending(kind, object, attribute.key, |list, place| _ = list.remove(place));
     if gone.is_some() {
         release(attribute.key);
     }
     Ok(())
+}
+
+/// Runs `change` on the attribute of a key that is about to end.
+fn with_ending(kind: Kind, object: usize, key: usize, change: impl FnOnce(&mut Vec<Attribute>, usize)) -> Option<()> {
+    let mut all = ATTRIBUTES.lock();
+    let list = all.get_mut(&(kind, object))?;
+    let place = list.iter().position(|one| one.key == key && one.ending)?;
+    change(list, place);
+    Some(())
 }
 
 /// What the copy callback says: the new value, or none.

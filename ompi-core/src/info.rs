@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use opal_core::sync::Guarded;
+use opal_core::sync::Mutex;
 use opal_core::sys;
 
 /// MPI_INFO_NULL.
@@ -22,12 +22,13 @@ pub const MAX_VALUE: usize = 1024;
 static DYNAMIC: Table<Info> = Table::new();
 
 /// Keys and values in the order in which the keys were first set.
-pub struct Info(Guarded<Vec<(String, String)>>);
+// Always locked: MPI 5.0 §11.6 lets all threads use them at any thread level.
+pub struct Info(Mutex<Vec<(String, String)>>);
 
 impl Info {
     /// One with these pairs.
     pub fn of<const N: usize>(pairs: [(&str, &str); N]) -> Info {
-        Info(Guarded::new(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect()))
+        Info(Mutex::new(pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect()))
     }
 
     /// Sets a value; a new key goes to the end.
@@ -68,7 +69,7 @@ impl Info {
 
     /// A copy.
     pub fn duplicate(&self) -> Info {
-        Info(Guarded::new(self.0.lock().clone()))
+        Info(Mutex::new(self.0.lock().clone()))
     }
 
     /// Gives it a handle.

@@ -70,7 +70,8 @@ static GATHERED: AtomicBool = AtomicBool::new(false);
 /// For transports that gather small messages: something waits for [`flush`].
 #[inline(always)]
 pub fn gathered() {
-    GATHERED.store(true, Ordering::Relaxed);
+    // Release pairs with the Acquire in `flush_transports`.
+    GATHERED.store(true, Ordering::Release);
 }
 
 /// Whether something waits for [`flush`].
@@ -92,7 +93,8 @@ pub fn flush() {
 #[cold]
 #[inline(never)]
 fn flush_transports() {
-    GATHERED.store(false, Ordering::Relaxed);
+    // Acquire: whoever's flag this takes away, what it gathered is seen. Release has no partner.
+    GATHERED.swap(false, Ordering::AcqRel);
     TRANSPORTS.each(|module| {
         module.flush_all();
         0

@@ -131,6 +131,10 @@ impl Idle {
             if !self.polls.is_multiple_of(SPINS_PER_LOOK) {
                 return Ok(());
             }
+            if threads_possible() {
+                // The cores were counted for one thread per rank.
+                sys::yield_now();
+            }
         } else if self.polls < POLLS_PER_YIELD {
             core::hint::spin_loop();
             return Ok(());

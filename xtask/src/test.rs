@@ -23,6 +23,7 @@ mod peers;
 mod probe;
 mod programs;
 mod report;
+mod sanitizers;
 mod steps;
 mod walk;
 mod wrappers;
@@ -212,6 +213,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "wrappers", budget_minutes: 0.7, run: wrappers::tier, ci_only: false },
     Tier { name: "probe", budget_minutes: 1.0, run: probe::tier, ci_only: false },
     Tier { name: "valgrind", budget_minutes: 2.0, run: memcheck::tier, ci_only: false },
+    Tier { name: "sanitizers", budget_minutes: 10.0, run: sanitizers::tier, ci_only: false },
     Tier { name: "walk", budget_minutes: 0.5, run: walk::tier, ci_only: false },
     Tier { name: "cluster", budget_minutes: 1.0, run: cluster::tier, ci_only: false },
     Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },

@@ -4,7 +4,7 @@ use crate::error::{Class, Fault, Result};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::sync::Guarded;
+use opal_core::sync::Mutex;
 
 /// MPI_ERR_LASTCODE: what the user adds lies above.
 const LAST: i32 = 0x3fff;
@@ -19,7 +19,8 @@ struct Added {
 }
 
 // Element i is number LAST + 1 + i; numbers are not used again.
-static ADDED: Guarded<Vec<Added>> = Guarded::new(Vec::new());
+// Always locked: MPI 5.0 §11.6 lets any thread add them at any thread level.
+static ADDED: Mutex<Vec<Added>> = Mutex::new(Vec::new());
 
 /// MPI_Add_error_class.
 pub fn add_class() -> i32 {

@@ -13,10 +13,12 @@ use opal_core::sync::Guarded;
 /// not the user's buffer, and lives as long.
 pub fn join(receive: Request, send: Request, copy: Vec<u8>) -> Result<Request> {
     let parts = Parts { receive: receive.into_handle(), send: send.into_handle(), status: Status::EMPTY, id: None };
-    let token = PAIRS.insert(Arc::new(Pair { parts: Guarded::new(Some(parts)), _copy: copy })).ok_or(Class::NoMem)?;
+    let token = PAIRS
+        .insert(Arc::new(Pair { state: Guarded::new(State { parts: Some(parts), cancel: false }), _copy: copy }))
+        .ok_or(Class::NoMem)?;
     let request = create(Kind::Polled, &Exchange, token as u64).inspect_err(|_| drop(PAIRS.remove(token)))?;
     // Nobody else knows the request yet, so nobody polls it.
-    if let Some(parts) = PAIRS.get(token).ok_or(Class::Intern)?.parts.lock().as_mut() {
+    if let Some(parts) = PAIRS.get(token).ok_or(Class::Intern)?.state.lock().parts.as_mut() {
         parts.id = Some(request.id());
     }
     Ok(request)
@@ -29,9 +31,36 @@ struct Parts {
     id: Option<Id>,
 }
 
+struct State {
+    /// Not here while a thread asks the PML about them.
+    parts: Option<Parts>,
+    /// MPI_Cancel came meanwhile.
+    cancel: bool,
+}
+
 struct Pair {
-    parts: Guarded<Option<Parts>>,
+    state: Guarded<State>,
     _copy: Vec<u8>,
+}
+
+impl Pair {
+    fn put_back(&self, parts: Parts) {
+        let receive = parts.receive;
+        let mut state = self.state.lock();
+        state.parts = Some(parts);
+        let cancel = core::mem::take(&mut state.cancel);
+        drop(state);
+        if cancel {
+            ask_to_cancel(receive);
+        }
+    }
+}
+
+fn ask_to_cancel(receive: usize) {
+    if receive != NULL {
+        // Whether it is cancelled its status will say.
+        let _asked = handles::cancel(receive);
+    }
 }
 
 static PAIRS: Table<Pair> = Table::new();
@@ -42,7 +71,7 @@ impl Driver for Exchange {
     fn poll(&self, token: u64) {
         let Some(pair) = PAIRS.get(token as usize) else { return };
         // Taken out, so that of two threads that wait one asks the PML, and nothing is locked meanwhile.
-        let taken = pair.parts.lock().take();
+        let taken = pair.state.lock().parts.take();
         let Some(mut parts) = taken else { return };
         // A send that has failed already is what the request's status tells.
         if let Some(status) = ended(&mut parts.receive).filter(|_| parts.status.error == 0) {
@@ -55,16 +84,20 @@ impl Driver for Exchange {
         }
         match (parts.receive, parts.send, parts.id) {
             (NULL, NULL, Some(id)) => complete(id, parts.status),
-            _ => *pair.parts.lock() = Some(parts),
+            _ => pair.put_back(parts),
         }
     }
 
     fn cancel(&self, token: u64, _id: Id) {
-        let receive = PAIRS.get(token as usize).and_then(|pair| pair.parts.lock().as_ref().map(|parts| parts.receive));
-        if let Some(receive) = receive.filter(|handle| *handle != NULL) {
-            // Whether it is cancelled its status will say.
-            let _asked = handles::cancel(receive);
-        }
+        let Some(pair) = PAIRS.get(token as usize) else { return };
+        let mut state = pair.state.lock();
+        let Some(receive) = state.parts.as_ref().map(|parts| parts.receive) else {
+            // Another thread has them, and cancels when it puts them back.
+            state.cancel = true;
+            return;
+        };
+        drop(state);
+        ask_to_cancel(receive);
     }
 
     fn release(&self, token: u64) {

@@ -53,7 +53,7 @@ pub unsafe fn prepare(operation: Operation) -> Result<Request> {
         comm::WORLD_HANDLE | comm::SELF_HANDLE => None,
         handle => Some(comm::get(handle).ok_or(Class::Comm)?),
     };
-    let prepared = Arc::new(Prepared { operation, comm, running: Guarded::new(None) });
+    let prepared = Arc::new(Prepared { operation, comm, running: Guarded::new(Running::default()) });
     let token = PREPARED.insert(prepared).ok_or(Class::NoMem)?;
     create(Kind::Persistent, &Prepare, token as u64).inspect_err(|_| drop(PREPARED.remove(token)))
 }
@@ -62,14 +62,38 @@ struct Prepared {
     operation: Operation,
     /// Kept alive; none for a predefined one.
     comm: Option<Arc<Communicator>>,
-    /// The PML's request, and whom to tell.
-    running: Guarded<Option<(usize, Id)>>,
+    running: Guarded<Running>,
+}
+
+#[derive(Default)]
+struct Running {
+    /// The PML's request, and whom to tell; not here while a thread asks the PML about it.
+    request: Option<(usize, Id)>,
+    /// MPI_Cancel came meanwhile.
+    cancel: bool,
 }
 
 // SAFETY: the address is the user's, who promises in `prepare` what each start needs.
 unsafe impl Send for Prepared {}
 // SAFETY: as above; what changes is guarded.
 unsafe impl Sync for Prepared {}
+
+impl Prepared {
+    fn put_back(&self, handle: usize, id: Id) {
+        let mut running = self.running.lock();
+        running.request = Some((handle, id));
+        let cancel = core::mem::take(&mut running.cancel);
+        drop(running);
+        if cancel {
+            ask_to_cancel(handle);
+        }
+    }
+}
+
+/// A request of the PML that is in force can be asked; whether it is cancelled its status will say.
+fn ask_to_cancel(handle: usize) {
+    let _asked = handles::cancel(handle);
+}
 
 static PREPARED: Table<Prepared> = Table::new();
 
@@ -93,28 +117,32 @@ impl Driver for Prepare {
             // SAFETY: the promise made to `prepare`.
             Way::Receive => unsafe { pml::selected().irecv(&data, peer, tag, lane)? },
         };
-        *prepared.running.lock() = Some((request.into_handle(), id));
+        *prepared.running.lock() = Running { request: Some((request.into_handle(), id)), cancel: false };
         Ok(())
     }
 
     fn poll(&self, token: u64) {
         let Some(prepared) = PREPARED.get(token as usize) else { return };
         // Taken out, so that of two threads that wait one asks the PML.
-        let running = prepared.running.lock().take();
+        let running = prepared.running.lock().request.take();
         let Some((mut handle, id)) = running else { return };
         match handles::test(&mut handle) {
-            Ok(None) => *prepared.running.lock() = Some((handle, id)),
+            Ok(None) => prepared.put_back(handle, id),
             Ok(Some(status)) => complete(id, status),
             Err(fault) => complete(id, Status::failed(fault.get())),
         }
     }
 
     fn cancel(&self, token: u64, _id: Id) {
-        let running = PREPARED.get(token as usize).and_then(|prepared| *prepared.running.lock());
-        if let Some((handle, _)) = running {
-            // A request of the PML that is in force can be asked; whether it is cancelled its status will say.
-            let _asked = handles::cancel(handle);
-        }
+        let Some(prepared) = PREPARED.get(token as usize) else { return };
+        let mut running = prepared.running.lock();
+        let Some((handle, _)) = running.request else {
+            // Another thread has it, and cancels it when it puts it back.
+            running.cancel = true;
+            return;
+        };
+        drop(running);
+        ask_to_cancel(handle);
     }
 
     fn release(&self, token: u64) {

@@ -28,8 +28,10 @@ pub fn begin(net: &Net, connection: &Connection, outbound: &mut Outbound) {
             let deadline_ns = sys::monotonic_ns() + net.limits.connect_timeout_ns;
             outbound.stage = Stage::Connecting { deadline_ns };
             outbound.socket = Some(Arc::new(socket));
-            net.started.lock().push(connection.id);
-            net.starts.fetch_add(1, Ordering::Relaxed);
+            let mut started = net.started.lock();
+            started.push(connection.id);
+            net.starts.store(started.len(), Ordering::Relaxed);
+            drop(started);
             verbose!(btl::FRAMEWORK, 30, "tcp: connecting {}", net.ends(connection));
         }
         Err(errno) => {

@@ -298,19 +298,20 @@ impl Receiving {
             return;
         }
         let now = sys::monotonic_ns();
-        let mut late: Vec<u32> = Vec::new();
-        net.started.lock().retain(|id| {
-            let Some(connection) = net.connection(*id) else { return false };
-            match connection.outbound.lock().stage {
-                Stage::Connecting { deadline_ns } if deadline_ns < now => {
-                    late.push(*id);
-                    false
-                }
-                Stage::Connecting { .. } => true,
-                _ => false,
+        let (mut late, mut over): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+        // A copy: who begins an attempt locks the connection first and the list second.
+        let ids = net.started.lock().clone();
+        for id in ids {
+            match net.connection(id).map(|connection| connection.outbound.lock().stage) {
+                Some(Stage::Connecting { deadline_ns }) if deadline_ns < now => late.push(id),
+                Some(Stage::Connecting { .. }) => {}
+                _ => over.push(id),
             }
-        });
-        net.starts.store(net.started.lock().len(), Ordering::Relaxed);
+        }
+        let mut started = net.started.lock();
+        started.retain(|id| !late.contains(id) && !over.contains(id));
+        net.starts.store(started.len(), Ordering::Relaxed);
+        drop(started);
         for connection in late.into_iter().filter_map(|id| net.connection(id)) {
             self.cannot(net, connection, attempt::too_late(net));
         }

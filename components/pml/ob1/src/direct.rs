@@ -99,6 +99,10 @@ pub fn receive(data: &Fast<'_, '_>, from: i32, with: i32, lane: Lane<'_>) -> Res
             return Err(link.fault());
         }
         idle.step()?;
+        // Another thread opened a session meanwhile: from now on whoever polls may take the message.
+        if threads_possible() {
+            break;
+        }
     }
     Ok(None)
 }

@@ -9,7 +9,7 @@ use opal_core::framework::btl::{self, Arrived, Full};
 use opal_core::framework::smsc;
 use opal_core::message;
 use opal_core::queue::conduit::Conduit;
-use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Once, Ordering};
+use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Guarded, Once, Ordering};
 
 /// A process and the one transport whose order its matched messages have.
 pub struct Link {
@@ -164,11 +164,17 @@ pub fn any_dead() -> bool {
 }
 
 static LINKS: Once<Box<[Once<Link>]>> = Once::new();
+static CONNECTING: Guarded<()> = Guarded::new(());
 
 /// The link to a process, connected at first use.
 pub fn to(process: u32) -> Result<&'static Link> {
     let links = LINKS.call_once(|| (0..process::count()).map(|_| Once::new()).collect());
     let place = &links[process as usize];
+    if let Some(link) = place.get() {
+        return Ok(link);
+    }
+    // Of several threads one connects: transports know a peer once.
+    let _connecting = CONNECTING.lock();
     if let Some(link) = place.get() {
         return Ok(link);
     }
