@@ -404,6 +404,43 @@ int MPI_Comm_free(MPI_Comm *c)
     *c = MPI_COMM_NULL;
     return MPI_SUCCESS;
 }
+#elif MUTANT == 88 /* mutant 88 datatype_external 1: the portable representation is this machine's */
+int MPI_Pack_external(const char *rep, const void *b, int n, MPI_Datatype t, void *out, MPI_Aint size, MPI_Aint *at)
+{
+    int here = (int)*at, code;
+    (void)rep;
+    code = PMPI_Pack(b, n, t, out, (int)size, &here, MPI_COMM_SELF);
+    *at = here;
+    return code;
+}
+#elif MUTANT == 89 /* mutant 89 datatype_external 1: unpacking forgets the sign of a long */
+int MPI_Unpack_external(const char *rep, const void *in, MPI_Aint size, MPI_Aint *at, void *b, int n, MPI_Datatype t)
+{
+    int code = PMPI_Unpack_external(rep, in, size, at, b, n, t);
+    if (t == MPI_LONG && n == 1)
+        *(long *)b &= 0xffffffff;
+    return code;
+}
+#elif MUTANT == 90 /* mutant 90 datatype_external 1: any representation is external32 */
+int MPI_Pack_external_size(const char *rep, int n, MPI_Datatype t, MPI_Aint *size)
+{
+    (void)rep;
+    return PMPI_Pack_external_size("external32", n, t, size);
+}
+#elif MUTANT == 91 /* mutant 91 datatype_offset 2: a matched message of one run goes to where the buffer begins */
+int MPI_Mrecv(void *b, int n, MPI_Datatype t, MPI_Message *m, MPI_Status *s)
+{
+    int size = 0;
+    PMPI_Type_size(t, &size);
+    return PMPI_Mrecv(b, n * size, MPI_BYTE, m, s);
+}
+#elif MUTANT == 92 /* mutant 92 datatype_offset 2: a gather sends from where the buffer begins */
+int MPI_Allgather(const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, MPI_Comm c)
+{
+    int size = 0;
+    PMPI_Type_size(t, &size);
+    return a == MPI_IN_PLACE ? PMPI_Allgather(a, n, t, b, m, u, c) : PMPI_Allgather(a, n * size, MPI_BYTE, b, m, u, c);
+}
 #else
 #error "MUTANT is a number of the list above"
 #endif

@@ -21,7 +21,7 @@ pub struct Layout {
     align: usize,
     primitive: Option<Primitive>,
     primitives: usize,
-    signature: Signature,
+    pub(super) signature: Signature,
 }
 
 /// Lower and upper bound, true ones and those that may be shifted; MPI 5.0 §5.1.6 to §5.1.8.
@@ -41,6 +41,14 @@ impl Layout {
     /// # Panics
     /// When runs overflow: they are constants of the caller.
     pub fn basic(primitive: Primitive, runs: &[Run], extent: usize, align: usize) -> Layout {
+        Layout::narrowed(primitive, runs, extent, align, None)
+    }
+
+    /// As [`Layout::basic`] for an integer that has `narrow` bytes in the portable representation (MPI 5.0 §14.5.2).
+    ///
+    /// # Panics
+    /// As `basic`.
+    pub fn narrowed(primitive: Primitive, runs: &[Run], extent: usize, align: usize, narrow: Option<u8>) -> Layout {
         let mut builder = Builder::default();
         for run in runs {
             let one = Arc::new(single(run.bytes));
@@ -48,7 +56,7 @@ impl Layout {
         }
         let body = builder.finish().expect("a basic type has no loops");
         let end = runs.iter().map(|run| run.offset + run.bytes as isize).max().unwrap_or(0);
-        let (signature, primitives) = Signature::basic(primitive);
+        let (signature, primitives) = Signature::basic(primitive, narrow);
         let bounds = Bounds { declared: Some((0, extent as isize)), marked: false, real: Some((0, end)) };
         Layout::assemble(body, bounds, align, Some(primitive), primitives, signature)
     }
@@ -94,6 +102,11 @@ impl Layout {
     /// Number of basic elements in one element; a value with its index (MINLOC) is two.
     pub fn primitives(&self) -> usize {
         self.primitives
+    }
+
+    /// Bytes of one element in the portable representation (MPI 5.0 §14.5.2); never more than [`Layout::size`].
+    pub fn external_size(&self) -> usize {
+        self.signature.external(self.primitives)
     }
 
     /// Number of basic elements in the first `bytes` bytes of the packed data of any number of elements; `None` if
@@ -244,7 +257,13 @@ impl Layout {
     }
 
     fn part(&self, count: usize) -> Part {
-        Part { count, bytes: self.size, elements: self.primitives, of: self.signature.clone() }
+        Part {
+            count,
+            bytes: self.size,
+            elements: self.primitives,
+            external: self.external_size(),
+            of: self.signature.clone(),
+        }
     }
 }
 

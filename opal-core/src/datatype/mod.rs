@@ -9,6 +9,7 @@
 
 mod body;
 mod convertor;
+mod external;
 mod layout;
 mod primitive;
 mod signature;
@@ -18,5 +19,6 @@ mod walk;
 
 pub use body::Run;
 pub use convertor::Convertor;
+pub use external::{pack_external, unpack_external};
 pub use layout::Layout;
 pub use primitive::{Primitive, Scalar};

@@ -1,5 +1,7 @@
-//! The sizes of the basic elements in order: what tells a number of bytes from a number of elements.
+//! The basic elements in order: what tells a number of bytes from a number of elements, and what the portable
+//! representation converts.
 
+use super::external::Unit;
 use super::{Primitive, Scalar};
 use crate::{Error, Result};
 use alloc::sync::Arc;
@@ -8,15 +10,16 @@ use alloc::vec::Vec;
 /// The sequence of basic elements of one element of a datatype.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Signature {
-    /// All have this many bytes.
-    Uniform(usize),
+    /// All are alike.
+    Uniform(Unit),
     /// Several kinds.
     Mixed(Arc<Mixed>),
 }
 
 #[derive(Debug, PartialEq)]
 pub(super) struct Mixed {
-    parts: Vec<Part>,
+    pub parts: Vec<Part>,
+    external: usize,
     depth: u32,
 }
 
@@ -28,20 +31,30 @@ pub(super) struct Part {
     pub bytes: usize,
     /// Of one turn.
     pub elements: usize,
+    /// Bytes of one turn in the portable representation.
+    pub external: usize,
     pub of: Signature,
 }
 
 impl Signature {
-    /// That of a basic type, and how many elements it counts as: a value with its index is two.
-    pub fn basic(primitive: Primitive) -> (Signature, usize) {
-        let value = primitive.bytes as usize;
-        let part = |bytes| Part { count: 1, bytes, elements: 1, of: Signature::Uniform(bytes) };
+    /// That of a basic type, and how many elements it counts as: a value with its index is two. `narrow`: the bytes of
+    /// its value in the portable representation, if fewer than in memory.
+    pub fn basic(primitive: Primitive, narrow: Option<u8>) -> (Signature, usize) {
+        let value = Unit::of(primitive, narrow);
+        let index = Unit::of(Primitive::new(Scalar::Signed, INDEX), None);
+        let part = |unit: Unit| Part {
+            count: 1,
+            bytes: unit.bytes(),
+            elements: 1,
+            external: unit.external(),
+            of: Signature::Uniform(unit),
+        };
         match primitive.scalar {
-            Scalar::FloatPair => (Signature::Uniform(value / 2), 2),
-            Scalar::FloatInt | Scalar::SignedInt if value == INDEX => (Signature::Uniform(INDEX), 2),
+            Scalar::FloatPair => (Signature::Uniform(value), 2),
+            Scalar::FloatInt | Scalar::SignedInt if value == index => (Signature::Uniform(index), 2),
             Scalar::FloatInt | Scalar::SignedInt => {
-                let parts = Vec::from([part(value), part(INDEX)]);
-                (Signature::Mixed(Arc::new(Mixed { parts, depth: 1 })), 2)
+                let parts = Vec::from([part(value), part(index)]);
+                (Signature::mixed(parts, 1), 2)
             }
             _ => (Signature::Uniform(value), 1),
         }
@@ -51,16 +64,16 @@ impl Signature {
     pub fn sequence(parts: Vec<Part>) -> Result<Signature> {
         let mut parts: Vec<Part> = parts.into_iter().filter(|part| part.count > 0 && part.bytes > 0).collect();
         let unit = |part: &Part| match part.of {
-            Signature::Uniform(bytes) => Some(bytes),
+            Signature::Uniform(unit) => Some(unit),
             Signature::Mixed(_) => None,
         };
         let Some(first) = parts.first() else {
-            return Ok(Signature::Uniform(1));
+            return Ok(Signature::Uniform(Unit::BYTE));
         };
-        if let Some(bytes) = unit(first)
-            && parts.iter().all(|part| unit(part) == Some(bytes))
+        if let Some(alike) = unit(first)
+            && parts.iter().all(|part| unit(part) == Some(alike))
         {
-            return Ok(Signature::Uniform(bytes));
+            return Ok(Signature::Uniform(alike));
         }
         if parts.len() == 1 && parts[0].count == 1 {
             return Ok(parts.remove(0).of);
@@ -69,13 +82,27 @@ impl Signature {
         if depth > DEEPEST {
             return Err(Error::OutOfResource);
         }
-        Ok(Signature::Mixed(Arc::new(Mixed { parts, depth })))
+        Ok(Signature::mixed(parts, depth))
+    }
+
+    fn mixed(parts: Vec<Part>, depth: u32) -> Signature {
+        // The portable representation is never longer than memory's, whose size fits.
+        let external = parts.iter().map(|part| part.count * part.external).sum();
+        Signature::Mixed(Arc::new(Mixed { parts, external, depth }))
+    }
+
+    /// Bytes in the portable representation, for a sequence of so many basic elements.
+    pub fn external(&self, elements: usize) -> usize {
+        match self {
+            Signature::Uniform(unit) => unit.external() * elements,
+            Signature::Mixed(mixed) => mixed.external,
+        }
     }
 
     /// Basic elements in the first `bytes` bytes; `None` if they end within one.
     pub fn elements_in(&self, mut bytes: usize) -> Option<usize> {
         let mixed = match self {
-            Signature::Uniform(unit) => return bytes.is_multiple_of(*unit).then(|| bytes / unit),
+            Signature::Uniform(unit) => return bytes.is_multiple_of(unit.bytes()).then(|| bytes / unit.bytes()),
             Signature::Mixed(mixed) => mixed,
         };
         let mut elements = 0;
@@ -93,7 +120,7 @@ impl Signature {
     /// Bytes of the first `elements` basic elements; `None` if there are fewer.
     pub fn bytes_of(&self, mut elements: usize) -> Option<usize> {
         let mixed = match self {
-            Signature::Uniform(unit) => return elements.checked_mul(*unit),
+            Signature::Uniform(unit) => return elements.checked_mul(unit.bytes()),
             Signature::Mixed(mixed) => mixed,
         };
         let mut bytes = 0;
@@ -117,6 +144,6 @@ impl Signature {
 }
 
 /// Bytes of the index of MINLOC's pairs.
-const INDEX: usize = 4;
+const INDEX: u8 = 4;
 /// Structures within structures.
 const DEEPEST: u32 = 1024;

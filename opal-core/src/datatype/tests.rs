@@ -1,6 +1,6 @@
 //! Random type trees against a reference that lists every byte.
 
-use super::{Convertor, Layout, Primitive, Run, Scalar};
+use super::{Convertor, Layout, Primitive, Run, Scalar, pack_external, unpack_external};
 use crate::Error;
 use alloc::sync::Arc;
 use std::vec::Vec;
@@ -185,8 +185,53 @@ fn check(layout: &Arc<Layout>, naive: &Naive, random: &mut Random, what: &str) {
             assert_eq!(convertor.position(), done);
         }
         assert_eq!(packed, wanted, "{what}");
+        // From anywhere, any number of bytes, and not one more; behind the end there is nothing.
+        let from = random.below(wanted.len() + 1);
+        let room = random.below(wanted.len() + 4 - from);
+        let moved = room.min(wanted.len() - from);
+        let mut part = vec![0xc3u8; room + 1];
+        convertor.seek(from);
+        // SAFETY: `part` is longer than that.
+        assert_eq!(unsafe { convertor.pack(part.as_mut_ptr(), room) }, moved, "{what}");
+        assert_eq!(part[..moved], wanted[from..from + moved], "{what}: {room} bytes from {from} on");
+        assert!(part[moved..].iter().all(|byte| *byte == 0xc3), "{what}: written behind the end");
+    }
+    if naive.elements.len() < 300 {
+        external(layout, naive, at, &wanted, count, what);
     }
     unpack(layout, naive, &wanted, count, random, what);
+}
+
+/// The portable representation turns each basic element around.
+fn external(layout: &Arc<Layout>, naive: &Naive, at: *mut u8, native: &[u8], count: usize, what: &str) {
+    let mut wanted = native.to_vec();
+    let mut begin = 0;
+    for (_, bytes) in (0..count).flat_map(|_| &naive.elements) {
+        wanted[begin..begin + bytes].reverse();
+        begin += bytes;
+    }
+    assert_eq!(layout.external_size() * count, wanted.len(), "{what}");
+    let mut packed = vec![0u8; wanted.len()];
+    // SAFETY: the caller's memory covers every place; `packed` is as long as the data.
+    assert_eq!(unsafe { pack_external(layout, at, count, packed.as_mut_ptr()) }, wanted.len(), "{what}");
+    assert_eq!(packed, wanted, "{what}: portable");
+    let plain = Arc::new(Layout::structure(&[(0, wanted.len(), &Arc::new(basic(Scalar::Byte, 1)))]).unwrap());
+    let mut unpacked = vec![0u8; wanted.len()];
+    // Bytes stay as they are; the other way is `unpack_external` of the same elements side by side.
+    // SAFETY: both are as long as the layout says.
+    let moved = unsafe { unpack_external(&plain, unpacked.as_mut_ptr(), 1, packed.as_ptr()) };
+    assert_eq!((moved, &unpacked), (wanted.len(), &wanted), "{what}");
+    let sides = naive.elements.iter().scan(0, |end, (_, bytes)| {
+        *end += *bytes as isize;
+        Some((*end - *bytes as isize, 1, Arc::new(basic(Scalar::Unsigned, *bytes))))
+    });
+    let sides: Vec<_> = sides.collect();
+    let sides: Vec<_> = sides.iter().map(|(place, one, layout)| (*place, *one, layout)).collect();
+    let size = naive.size() as isize;
+    let close = Arc::new(Layout::structure(&sides).unwrap().resized(0, size).unwrap());
+    // SAFETY: both are as long as the layout says.
+    let moved = unsafe { unpack_external(&close, unpacked.as_mut_ptr(), count, packed.as_ptr()) };
+    assert_eq!((moved, &unpacked[..]), (native.len(), native), "{what}");
 }
 
 fn unpack(layout: &Arc<Layout>, naive: &Naive, packed: &[u8], count: usize, random: &mut Random, what: &str) {
@@ -275,6 +320,31 @@ fn a_vector_of_a_million_blocks_is_one_loop() {
     let column = Arc::new(Layout::hvector(10, 1, 16, &double).unwrap().resized(0, 160).unwrap());
     let columns = Layout::contiguous(10, &column).unwrap();
     assert_eq!(columns.body.pieces.len(), 1);
+}
+
+#[test]
+fn places_far_apart_cost_no_memory() {
+    let double = Arc::new(basic(Scalar::Float, 8));
+    let far = 1isize << 60;
+    let vector = Arc::new(Layout::hvector(3, 2, far, &double).unwrap());
+    assert_eq!((vector.size(), vector.lb(), vector.extent()), (48, 0, 2 * far + 16));
+    let back = Arc::new(Layout::blocks(&[(far, 1), (-far, 1)], &double).unwrap());
+    assert_eq!((back.true_lb(), back.true_extent(), back.size()), (-far, 2 * far + 8, 16));
+    assert_eq!((back.elements_in(8), back.elements_in(12), back.bytes_of(3)), (Some(1), None, Some(24)));
+    let mut runs = Vec::new();
+    vector.each_run(&mut |run| runs.push((run.offset, run.bytes)));
+    assert_eq!(runs, [(0, 16), (far, 16), (2 * far, 16)]);
+    // Only the turn that is asked for is touched: the others' addresses are nobody's.
+    let value = 0x0102_0304_0506_0708u64;
+    let at = (&raw const value).cast::<u8>().cast_mut().wrapping_offset(-2 * far);
+    // SAFETY: the third turn's first half is `value`; nothing else is packed.
+    let mut convertor = unsafe { Convertor::new(vector, at, 1) };
+    convertor.seek(34);
+    let mut packed = [0u8; 4];
+    // SAFETY: as above; `packed` has room.
+    assert_eq!(unsafe { convertor.pack(packed.as_mut_ptr(), 4) }, 4);
+    assert_eq!(packed, value.to_ne_bytes()[2..6]);
+    assert!(Layout::hvector(9, 1, far, &double).is_err());
 }
 
 #[test]
