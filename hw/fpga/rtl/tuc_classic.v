@@ -11,6 +11,14 @@ module tuc_classic #(
     output         level,
     output         known
 );
+    // Flip-flops come up as zeros, which all nodes could have said: until every synchroniser and filter has heard its wire
+    // there are no members, and the channel holds.
+    localparam [2:0] WARM = STAGES + FILTER;
+    reg [2:0] heard;
+    wire warm = heard == WARM;
+    initial heard = 0;
+    always @(posedge clk) if (!warm) heard <= heard + 3'd1;
+
     wire [N-1:0] seen;
     /* verilator lint_off UNUSED */
     wire busy;
@@ -18,5 +26,5 @@ module tuc_classic #(
 
     tuc_sync #(.W(N), .STAGES(STAGES), .FILTER(FILTER)) sync (.clk(clk), .d(out), .q(seen));
     tuc_channel #(.N(N)) channel (
-        .clk(clk), .out(seen), .member({N{1'b1}}), .busy(busy), .level(level), .known(known));
+        .clk(clk), .out(seen), .member({N{warm}}), .busy(busy), .level(level), .known(known));
 endmodule

@@ -32,9 +32,11 @@ module lock_parts (
                 machine.channel.known <= state[1];
                 machine.sync.staged.stage[0] <= state[2 +: n];
                 machine.sync.staged.stage[1] <= state[2 + n +: n];
+                machine.heard <= {1'b0, state[2 + 2 * n +: 2]};
             end
             assign next_of[n] = {
-                {(62 - 2 * n){1'b0}}, machine.sync.staged.stage[1], machine.sync.staged.stage[0], known, level};
+                {(59 - 2 * n){1'b0}}, machine.heard, machine.sync.staged.stage[1], machine.sync.staged.stage[0], known,
+                level};
             assign out_of[n] = {14'b0, known, level};
         end
         for (n = 1; n <= 6; n = n + 1) begin : element

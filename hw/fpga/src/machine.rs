@@ -85,19 +85,24 @@ pub struct Classic {
     pub sync: Sync,
     /// The one barrier.
     pub channel: Channel,
+    /// Ticks since power-up, until synchronisers and filters have heard their wires.
+    pub heard: usize,
 }
 
 impl Classic {
     /// Just powered up.
     pub const fn new(nodes: usize, stages: usize, filter: usize) -> Classic {
-        Classic { nodes, sync: Sync::new(stages, filter), channel: Channel { level: false, known: false } }
+        Classic { nodes, sync: Sync::new(stages, filter), channel: Channel { level: false, known: false }, heard: 0 }
     }
 
     /// A clock edge.
     pub fn tick(&mut self, out: u64) {
         let all = word(self.nodes);
-        self.channel.tick(self.sync.seen(out & all), all);
+        let warm = self.heard == self.sync.stages + self.sync.filter;
+        self.channel.tick(self.sync.seen(out & all), if warm { all } else { 0 });
         self.sync.tick(out & all);
+        // Three bits, as there.
+        self.heard = if warm { self.heard } else { (self.heard + 1) & 7 };
     }
 }
 

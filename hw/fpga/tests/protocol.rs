@@ -77,12 +77,13 @@ fn an_output_that_bounces_needs_the_filter() {
 
 #[test]
 fn the_machine_begins_anew() {
-    for nodes in 2..=3 {
-        let restarting = Board { restarts: 2, timeouts: true, ..board(nodes) };
+    for (nodes, restarts, barriers) in [(2, 2, 3), (3, 1, 2)] {
+        let restarting = Board { restarts, timeouts: true, barriers, ..board(nodes) };
         holds(&restarting);
-        finds(&Board { mistake: Mistake::Unseen, ..restarting }, "has not come");
+        finds(&Board { mistake: Mistake::Unseen, ..restarting.clone() }, "has not come");
+        finds(&Board { mistake: Mistake::Cold, ..restarting }, "has not come");
     }
-    holds(&Board { restarts: 1, timeouts: true, barriers: 2, ..board(4) });
+    holds(&Board { restarts: 1, timeouts: true, barriers: 1, ..board(4) });
 }
 
 #[test]

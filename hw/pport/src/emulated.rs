@@ -108,7 +108,7 @@ extern "C" fn fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_v
     let port = match opcode {
         0xec | 0xee => registers[libc::REG_RDX as usize] as u16,
         // SAFETY: an instruction of two bytes, fetched whole.
-        0xe4 | 0xe6 => u16::from(unsafe { instruction.add(1).read() }),
+        0xe4 | 0xe6 => u16::from(unsafe { instruction.wrapping_add(1).read() }),
         _ => return pass_on(signal, info, context),
     };
     let Some(register) = port.checked_sub(socket.base).filter(|register| *register <= CONTROL_OFFSET) else {

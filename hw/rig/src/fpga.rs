@@ -1,6 +1,7 @@
 //! The machine at the other end of the cable: the Rust model that `cargo xtask fpga verify` compares with the Verilog.
 
 use crate::cable::Cable;
+use alloc::boxed::Box;
 use hw_fpga::machine::{Channels, Classic, Pins};
 use hw_fpga::{CHANNELS, NODES, wire};
 
@@ -18,7 +19,7 @@ pub enum Machine {
     /// See [`Kind::Classic`].
     Classic(Classic),
     /// See [`Kind::Channels`].
-    Channels(Channels),
+    Channels(Box<Channels>),
 }
 
 impl Machine {
@@ -27,7 +28,7 @@ impl Machine {
         assert!((1..=NODES).contains(&nodes));
         match kind {
             Kind::Classic => Machine::Classic(Classic::new(nodes, STAGES, 1)),
-            Kind::Channels => Machine::Channels(Channels::new(nodes, STAGES, 1)),
+            Kind::Channels => Machine::Channels(Box::new(Channels::new(nodes, STAGES, 1))),
         }
     }
 
@@ -56,7 +57,8 @@ impl Machine {
     fn answer(&mut self, pins: &Pins, nodes: usize) -> (u8, u64) {
         match self {
             Machine::Classic(machine) => {
-                (0..STAGES + 2).for_each(|_| machine.tick(pins.out[0]));
+                // Its synchronisers fill after power-up, then come two stages and the level.
+                (0..2 * STAGES + 2).for_each(|_| machine.tick(pins.out[0]));
                 // Levels that no machine drives are pulled up.
                 let levels = u8::from(machine.channel.level) | ((1 << CHANNELS) - 2);
                 (levels, if machine.channel.known { u64::MAX } else { 0 })

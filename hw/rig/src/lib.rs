@@ -7,6 +7,8 @@
 //! **Invariant:** what is read from the cable is a register's value, whatever it is; nothing here trusts it further.
 #![no_std]
 
+extern crate alloc;
+
 #[cfg(not(ompi_bare))]
 pub mod cable;
 #[cfg(not(ompi_bare))]

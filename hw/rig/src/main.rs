@@ -11,6 +11,7 @@ struct Options {
     nodes: usize,
     cable: Option<String>,
     restart_ms: Option<u64>,
+    say: bool,
     command: Vec<String>,
 }
 
@@ -25,8 +26,14 @@ fn main() -> ExitCode {
 }
 
 fn options() -> Result<Options, String> {
-    let mut options =
-        Options { kind: Kind::Classic, nodes: hw_fpga::NODES, cable: None, restart_ms: None, command: Vec::new() };
+    let mut options = Options {
+        kind: Kind::Classic,
+        nodes: hw_fpga::NODES,
+        cable: None,
+        restart_ms: None,
+        say: false,
+        command: Vec::new(),
+    };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value\n{USAGE}"));
@@ -36,6 +43,7 @@ fn options() -> Result<Options, String> {
             "--nodes" => options.nodes = number(&argument, &value()?)? as usize,
             "--restart-ms" => options.restart_ms = Some(number(&argument, &value()?)?.max(1)),
             "--cable" => options.cable = Some(value()?),
+            "--say" => options.say = true,
             "--help" => return Err(USAGE.to_owned()),
             word if word.starts_with("--") => return Err(format!("{word} is unknown\n{USAGE}")),
             word => {
@@ -73,6 +81,10 @@ fn run(options: &Options) -> Result<u8, String> {
         over.store(true, Ordering::Relaxed);
         status.map_err(|why| format!("cannot run {}: {why}", command[0]))
     });
+    if options.say {
+        let accesses: u64 = (0..options.nodes).map(|node| cable.accesses(node)).sum();
+        eprintln!("tuc-fpga: {accesses} port accesses of {} nodes, {} machines", options.nodes, cable.powered());
+    }
     if options.cable.is_none() {
         // Ours alone; what cannot be removed is not there.
         let _ = std::fs::remove_file(&own);
@@ -95,7 +107,8 @@ fn serve(options: &Options, cable: &Cable, over: &AtomicBool) {
 }
 
 const USAGE: &str = "\
-usage: tuc-fpga [--classic | --channels] [--nodes N] [--cable FILE] [--restart-ms TIME] [COMMAND ARGUMENT…]
+usage: tuc-fpga [--classic | --channels] [--nodes N] [--cable FILE] [--restart-ms TIME] [--say] [COMMAND ARGUMENT…]
 
 Is the barrier machine at the end of a cable while COMMAND runs (the cable's name is given to it as the parameter
-coll_hwbarr_cable), or for ever. --restart-ms has it lose its power so often, with everything that it knows.";
+coll_hwbarr_cable), or for ever. --restart-ms has it lose its power so often, with everything that it knows;
+--say tells at the end how often the port was accessed.";

@@ -19,7 +19,7 @@ pub fn verify(tree: &Tree, stride: usize, ticks: u64, seed: u64) -> Result<Vec<S
     for nodes in 1..=6 {
         lines.push(part(
             &program,
-            &Part { which: nodes, state: 2 + 2 * nodes, input: nodes, stride: 1, step: classic },
+            &Part { which: nodes, state: 4 + 2 * nodes, input: nodes, stride: 1, step: classic },
         )?);
         lines.push(part(&program, &Part { which: 6 + nodes, state: 1, input: nodes, stride: 1, step: element })?);
     }
@@ -114,8 +114,10 @@ fn classic(part: &Part, state: u64, input: u64) -> (u64, u64) {
     machine.channel = two(state);
     machine.sync.stage[0] = state >> 2 & mask;
     machine.sync.stage[1] = state >> (2 + nodes) & mask;
+    machine.heard = (state >> (2 + 2 * nodes) & 3) as usize;
     machine.tick(input);
-    let next = word(machine.channel) | machine.sync.stage[0] << 2 | machine.sync.stage[1] << (2 + nodes);
+    let heard = (machine.heard as u64) << (2 + 2 * nodes);
+    let next = heard | word(machine.channel) | machine.sync.stage[0] << 2 | machine.sync.stage[1] << (2 + nodes);
     (state & 3, next)
 }
 

@@ -41,6 +41,8 @@ pub enum Mistake {
     Unseen,
     /// Who is late takes its toggle back and does its barrier in software.
     Retracts,
+    /// A machine that begins anew takes what its flip-flops come up with for what the wires say.
+    Cold,
     /// Members check the read-back line when they have set their bit, and not again when all have.
     ChecksOnce,
     /// A leaver does not wait for the others.
@@ -89,6 +91,8 @@ pub struct State {
     member: [Member; 4],
     out: u8,
     seen: u8,
+    /// Wires that the machine has not heard since it began anew.
+    unheard: u8,
     channel: Channel,
     joined: u8,
     armed: u8,
@@ -156,6 +160,7 @@ impl Model for Board {
             member: core::array::from_fn(member),
             out: 0,
             seen: 0,
+            unheard: 0,
             channel: Channel { level: false, known: true },
             joined: if self.classic { self.teams[0] } else { 0 },
             armed: if self.classic { self.teams[0] } else { 0 },
@@ -179,8 +184,11 @@ impl Model for Board {
             self.wires_of(state, node, each);
         }
         let mut next = state.clone();
-        next.channel.tick(state.seen.into(), state.joined.into());
-        each(Move::Tick, Ok(next));
+        // As published, there are no members until every wire was heard.
+        if state.unheard == 0 || !self.classic {
+            next.channel.tick(state.seen.into(), state.joined.into());
+            each(Move::Tick, Ok(next));
+        }
         if self.may_decide(state) {
             each(Move::AllDecide, self.decide(state));
         }
@@ -188,6 +196,8 @@ impl Model for Board {
             let mut next = state.clone();
             next.restarts_left -= 1;
             next.channel = Channel::default();
+            next.seen = 0;
+            next.unheard = if self.mistake == Mistake::Cold { 0 } else { (1 << self.nodes) - 1 };
             if !self.classic {
                 (next.joined, next.armed) = (0, 0);
             }
@@ -361,6 +371,7 @@ impl Board {
         if state.stuck_out & bit == 0 {
             let mut next = state.clone();
             next.seen = state.seen & !bit | state.out & bit;
+            next.unheard = state.unheard & !bit;
             each(Move::OutArrives(node), Ok(next));
         }
         if state.stuck_in & bit == 0 {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Debug;
-use std::hash::Hash;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// A system whose parts move one at a time, in any order.
 pub trait Model {
@@ -22,7 +22,8 @@ pub trait Model {
 /// How many states there are; or what went wrong and the steps that lead there.
 pub fn explore<M: Model>(model: &M) -> Result<usize, String> {
     let mut parents: Vec<(usize, Option<M::Step>)> = vec![(0, None)];
-    let mut index = HashMap::from([(model.begin(), 0)]);
+    let mut index: HashMap<M::State, usize, BuildHasherDefault<Quick>> = HashMap::default();
+    index.insert(model.begin(), 0);
     let mut open = std::collections::VecDeque::from([(0, model.begin())]);
     while let Some((at, state)) = open.pop_front() {
         let mut moved = false;
@@ -58,4 +59,30 @@ fn way<M: Model>(parents: &[(usize, Option<M::Step>)], mut at: usize) -> String 
         at = *parent;
     }
     steps.into_iter().rev().collect()
+}
+
+/// States are many, small and not hostile: a multiplication for each word is enough to spread them.
+#[derive(Default)]
+struct Quick(u64);
+
+impl Hasher for Quick {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u8(&mut self, word: u8) {
+        self.write_u64(word.into());
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
 }
