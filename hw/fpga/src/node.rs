@@ -90,6 +90,11 @@ impl Node {
         self.phase == Phase::Dead
     }
 
+    /// Whether it is between two barriers, and has not stopped.
+    pub fn is_outside(&self) -> bool {
+        self.phase == Phase::Outside
+    }
+
     /// What this member's output says.
     pub fn output(&self) -> bool {
         self.level != matches!(self.phase, Phase::Waiting | Phase::Stopped(Pending::Written))
@@ -99,6 +104,11 @@ impl Node {
     pub fn enter(&mut self, stop: bool) -> Entry {
         match self.phase {
             Phase::Dead => Entry::Software,
+            // Also when it stopped while it was outside, and the agreement is not over.
+            Phase::Stopped(_) => {
+                self.phase = Phase::Stopped(Pending::Unwritten);
+                Entry::Stopped
+            }
             _ if stop => {
                 self.phase = Phase::Stopped(Pending::Unwritten);
                 Entry::Stopped
@@ -130,8 +140,9 @@ impl Node {
         over
     }
 
-    /// Writes no more: it is late itself, or heard of a stop in its wait loop or before it leaves the channel. What the
-    /// others must be told then is only that it stopped.
+    /// Writes no more: it is late itself, or heard of a stop in its wait loop or outside. It must not put that off to its
+    /// next barrier: who waits for its word may be the one that it waits for, in another operation. What the others must
+    /// be told then is only that it stopped.
     pub fn stop(&mut self) {
         self.phase = match self.phase {
             Phase::Outside => Phase::Stopped(Pending::Nothing),
@@ -202,8 +213,10 @@ mod tests {
         let mut outside = Node::joined(false, 1);
         assert_eq!(outside.enter(true), Entry::Stopped);
         assert_eq!(outside.decide(1), Err(Contradiction));
-        let mut leaving = Node::joined(false, 1);
-        leaving.stop();
-        assert_eq!(leaving.decide(0), Ok(Verdict::Nothing));
+        let mut hears = Node::joined(false, 1);
+        hears.stop();
+        let mut enters = hears;
+        assert_eq!((hears.decide(0), hears.enter(false)), (Ok(Verdict::Nothing), Entry::Software));
+        assert_eq!((enters.enter(false), enters.decide(0)), (Entry::Stopped, Ok(Verdict::Software)));
     }
 }

@@ -23,6 +23,7 @@ fn board(nodes: usize) -> Board {
         longest: 0,
         unfiltered: 0,
         restarts: 0,
+        meets: false,
         mistake: Mistake::None,
     }
 }
@@ -51,6 +52,16 @@ fn barriers_back_to_back() {
 fn timeouts_at_any_moment() {
     (2..=4).for_each(|nodes| holds(&Board { timeouts: true, barriers: 2, ..board(nodes) }));
     (3..=4).for_each(|nodes| holds(&Board { timeouts: true, ..board(nodes) }));
+}
+
+#[test]
+fn who_waits_for_the_late_one_elsewhere_hears_of_it() {
+    for nodes in 2..=3 {
+        let meeting = Board { timeouts: true, meets: true, ..board(nodes) };
+        holds(&meeting);
+        holds(&Board { restarts: 1, ..meeting.clone() });
+        finds(&Board { mistake: Mistake::HearsLate, stuck: 1, ..meeting }, "nothing moves");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use hw_pport::emulated::Emulated;
 use hw_pport::inout::InOut;
 use hw_pport::{Lines, Port};
 use hw_rig::cable::Cable;
-use hw_rig::fpga::{Kind, Machine};
+use hw_rig::fpga::{Kind, Machine, Stuck};
 use object::{Object, ObjectSection, ObjectSymbol};
 
 #[test]
@@ -48,7 +48,7 @@ fn the_machine_sees_what_out_writes_and_in_reads_its_answer() {
     assert_eq!(wire::status(lines.status()), (0xf, false));
     assert!(!lines.settle());
 
-    let mut machine = Machine::new(Kind::Classic, 2);
+    let mut machine = Machine::new(Kind::Classic, 2, Stuck::No);
     cable.power_up();
     machine.turn(&cable, 2);
     assert!(lines.settle());

@@ -40,6 +40,8 @@ pub struct Layout {
     settling: AtomicU32,
     /// How often a machine was powered up.
     powered: AtomicU32,
+    /// How often a level flipped: barriers that the wires did.
+    flips: AtomicU64,
     nodes: [Registers; NODES],
 }
 
@@ -96,6 +98,11 @@ impl Cable {
     /// How often a machine came up.
     pub fn powered(&self) -> u32 {
         self.layout.powered.load(Ordering::Relaxed)
+    }
+
+    /// How often a level flipped.
+    pub fn flips(&self) -> u64 {
+        self.layout.flips.load(Ordering::Relaxed)
     }
 
     /// Port accesses of a node.
@@ -198,6 +205,11 @@ impl Cable {
         (node.data.load(Ordering::Acquire) as u8, node.control.load(Ordering::Acquire) as u8)
     }
 
+    /// So many levels have flipped.
+    pub fn add_flips(&self, flips: u32) {
+        self.layout.flips.fetch_add(flips.into(), Ordering::Relaxed);
+    }
+
     /// Puts what a node reads as its status.
     pub fn put_status(&self, node: usize, status: u8) {
         let node = &self.layout.nodes[node];
@@ -236,4 +248,4 @@ fn wake(word: &AtomicU32) {
     let _ = futex::wake(word, futex::Flags::empty(), u32::MAX >> 1);
 }
 
-const MAGIC: u64 = 0x5455_4342_4152_5231;
+const MAGIC: u64 = 0x5455_4342_4152_5232;

@@ -16,6 +16,7 @@ pub fn verify(tree: &Tree, stride: usize, ticks: u64, seed: u64) -> Result<Vec<S
     need(&[("verilator", "verilator"), ("g++", "g++"), ("make", "make")])?;
     let mut lines = Vec::new();
     let program = compile(tree, "lock_parts", "lock_parts")?;
+    lines.push(notices_mistakes(&program)?);
     for nodes in 1..=6 {
         lines.push(part(
             &program,
@@ -97,6 +98,44 @@ fn part(program: &Path, part: &Part) -> Result<String> {
     }
     child.wait().at("wait for the Verilog model")?;
     Ok(format!("{}: {} states x {} inputs agree", name(part.which), count, 1u64 << part.input))
+}
+
+/// The comparison must find models that are wrong in one bit of one step.
+fn notices_mistakes(program: &Path) -> Result<String> {
+    let mistakes = [
+        Part { which: 3, state: 10, input: 3, stride: 1, step: any_output_flips },
+        Part { which: 9, state: 1, input: 3, stride: 1, step: level_is_not_held },
+        Part { which: 13, state: 4, input: 1, stride: 1, step: filter_is_short },
+        Part { which: 14, state: 2, input: 12, stride: 1, step: nobody_flips },
+    ];
+    for mistake in &mistakes {
+        if part(program, mistake).is_ok() {
+            return Err(fail(format!("part {} agrees with a model that is wrong on purpose", mistake.which)));
+        }
+    }
+    Ok(format!("{} models that are wrong on purpose were found", mistakes.len()))
+}
+
+/// Wrong: one output is enough.
+fn any_output_flips(part: &Part, state: u64, input: u64) -> (u64, u64) {
+    classic(part, state, if input != 0 { 7 } else { 0 })
+}
+
+/// Wrong: falls when the first output does.
+fn level_is_not_held(part: &Part, _state: u64, input: u64) -> (u64, u64) {
+    element(part, 0, input)
+}
+
+/// Wrong: two equal samples are enough.
+fn filter_is_short(part: &Part, state: u64, input: u64) -> (u64, u64) {
+    let (out, next) = filter(part, state, input);
+    (out, next & !4 | (next & 2) << 1)
+}
+
+/// Wrong: a channel without members flips.
+fn nobody_flips(part: &Part, state: u64, input: u64) -> (u64, u64) {
+    let (out, next) = channel(part, state, input);
+    (out, if input >> 6 == 0 { next ^ 1 } else { next })
 }
 
 fn digest(part: &Part, state: u64) -> u64 {

@@ -120,8 +120,11 @@ impl Device {
         self.changes(&mut self.joined.lock(), channel, frame::join)
     }
 
-    /// Leaves a channel.
+    /// Leaves a channel; the machine as published has no members to forget.
     pub fn leave(&self, channel: usize) {
+        if self.classic {
+            return;
+        }
         let mut joined = self.joined.lock();
         let mask = 1 << channel;
         if joined.lost & mask != 0 {

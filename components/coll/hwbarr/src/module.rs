@@ -78,7 +78,6 @@ impl Wires {
         match team.with_node(|node| node.enter(heard)) {
             Entry::Software => return self.software(executor),
             Entry::Stopped => {
-                notes::tell(team, team.stopped())?;
                 return self.agree(team, executor);
             }
             Entry::Write(level) => self.device.write(team.channel, level),
@@ -101,7 +100,6 @@ impl Wires {
                     self.complain(team);
                 }
                 team.with_node(|node| node.stop());
-                notes::tell(team, team.stopped())?;
                 return self.agree(team, executor);
             }
             self.look_for_the_dead(team)?;
@@ -111,6 +109,9 @@ impl Wires {
 
     /// This member has stopped: until all have, and the numbers have decided.
     fn agree(&self, team: &Arc<Team>, executor: &mut dyn Executor) -> Result<()> {
+        if let Some(note) = team.stopped() {
+            notes::tell(team, note)?;
+        }
         loop {
             while let Some(note) = team.advance(self.device) {
                 notes::tell(team, note)?;
@@ -167,6 +168,17 @@ impl Module for Wires {
         }
     }
 
+    // The last barrier may be over for this process and not for another one, which then asks for its number.
+    fn finish(&self) -> Result<()> {
+        notes::leave_all()?;
+        while notes::has_teams() && epoch() == self.epoch {
+            if progress::pass() + notes::poll()? == 0 {
+                sys::yield_now();
+            }
+        }
+        Ok(())
+    }
+
     fn barrier(&self, executor: &mut dyn Executor) -> Result<()> {
         let how = self.use_of.lock().clone();
         match how {
@@ -179,12 +191,9 @@ impl Module for Wires {
 
 impl Drop for Wires {
     fn drop(&mut self) {
-        if let Use::Hardware(team) = core::mem::replace(&mut *self.use_of.lock(), Use::Software)
-            && !self.device.is_classic()
-            && let Some(note) = team.leaves()
-        {
+        if let Use::Hardware(team) = core::mem::replace(&mut *self.use_of.lock(), Use::Software) {
             // Who cannot be told is dead, and its channel with it.
-            let _ = notes::tell(&team, note);
+            let _ = notes::leave(&team);
         }
     }
 }

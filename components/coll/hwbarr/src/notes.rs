@@ -44,7 +44,23 @@ pub fn tell(team: &Team, note: Note) -> Result<()> {
     Ok(())
 }
 
-/// Takes what has arrived, and lets those who are leaving go on. Returns how many things moved.
+/// This process calls no barrier of the team any more.
+pub fn leave(team: &Team) -> Result<()> {
+    team.leaves().map_or(Ok(()), |note| tell(team, note))
+}
+
+/// `leave` for all teams.
+pub fn leave_all() -> Result<()> {
+    let teams = POST.lock().teams.clone();
+    teams.iter().try_for_each(|team| leave(team))
+}
+
+/// Whether another member may still ask this process for something.
+pub fn has_teams() -> bool {
+    !POST.lock().teams.is_empty()
+}
+
+/// Takes what has arrived, and lets agreements and those who are leaving go on. Returns how many things moved.
 pub fn poll() -> Result<usize> {
     let mut moved = 0;
     // Whoever is inside already does it all.
@@ -61,9 +77,8 @@ pub fn poll() -> Result<usize> {
         }
     }
     let Some(device) = COMPONENT.device() else { return Ok(moved) };
-    let leaving: Vec<Arc<Team>> =
-        POST.lock().teams.iter().filter(|team| Arc::strong_count(team) == 1).cloned().collect();
-    for team in leaving {
+    let moving: Vec<Arc<Team>> = POST.lock().teams.iter().filter(|team| team.is_moving()).cloned().collect();
+    for team in moving {
         while let Some(note) = team.advance(device) {
             tell(&team, note)?;
             moved += 1;

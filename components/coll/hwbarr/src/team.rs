@@ -68,15 +68,28 @@ impl Team {
         }
     }
 
-    /// This member has stopped: what it is to tell the others.
-    pub fn stopped(&self) -> Note {
-        self.note(&mut self.state.lock(), self.own, Note::Stopped);
-        Note::Stopped
+    /// This member has stopped: what it is to tell the others, if it has not.
+    pub fn stopped(&self) -> Option<Note> {
+        let mut state = self.state.lock();
+        if state.stopped >> self.own & 1 == 1 {
+            return None;
+        }
+        self.note(&mut state, self.own, Note::Stopped);
+        Some(Note::Stopped)
     }
 
-    /// This member has done its last barrier here: what it is to tell the others, unless the channel is dead.
+    /// Whether `advance` may have something to do although nobody waits in a barrier.
+    pub fn is_moving(&self) -> bool {
+        let state = self.state.lock();
+        state.leaving || state.stopped != 0 && state.verdict.is_none()
+    }
+
+    /// This member has done its last barrier here: what it is to tell the others, unless the channel is dead or they know.
     pub fn leaves(&self) -> Option<Note> {
         let mut state = self.state.lock();
+        if state.leaving {
+            return None;
+        }
         state.leaving = true;
         state.gone = state.node.is_dead();
         if state.gone {
@@ -91,7 +104,8 @@ impl Team {
         let mut state = self.state.lock();
         let all = u64::MAX >> (64 - self.members.len());
         let own = 1 << self.own;
-        if state.leaving && state.stopped != 0 && state.stopped & own == 0 {
+        // Who waits for this member's word may be the one that it waits for, in another operation.
+        if state.stopped != 0 && state.stopped & own == 0 && state.node.is_outside() {
             state.node.stop();
             self.note(&mut state, self.own, Note::Stopped);
             return Some(Note::Stopped);

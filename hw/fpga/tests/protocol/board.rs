@@ -30,6 +30,8 @@ pub struct Board {
     pub unfiltered: u8,
     /// Times that the machine may lose everything and begin anew.
     pub restarts: u8,
+    /// Between two barriers a node waits until the one before is over for all: the program's own messages do that.
+    pub meets: bool,
     /// Mistakes on purpose, to see that the check finds them.
     pub mistake: Mistake,
 }
@@ -45,6 +47,8 @@ pub enum Mistake {
     Cold,
     /// Members check the read-back line when they have set their bit, and not again when all have.
     ChecksOnce,
+    /// Who is outside hears of a stop at its next barrier only.
+    HearsLate,
     /// A leaver does not wait for the others.
     LeavesAlone,
     /// A joiner's output is what it happens to be.
@@ -122,6 +126,8 @@ pub enum Move {
     Meets(usize),
     Enters(usize),
     HearsAndEnters(usize),
+    HearsOutside(usize),
+    EntersStopped(usize),
     Reads(usize),
     ReadsWrong(usize),
     Stops(usize),
@@ -219,16 +225,7 @@ impl Board {
         let own = &mut next.member[node];
         match member.step {
             Step::Joining | Step::Put | Step::Set | Step::Checked => self.joins(state, node, each),
-            Step::Running if member.over == self.barriers => {
-                own.step = Step::Leaving;
-                each(Move::WantsToLeave(node), Ok(next));
-            }
-            Step::Running => {
-                each(Move::Enters(node), Ok(self.entered(state, node, false)));
-                if state.stop {
-                    each(Move::HearsAndEnters(node), Ok(self.entered(state, node, true)));
-                }
-            }
+            Step::Running => self.runs(state, node, each),
             Step::Waiting => self.waits(state, node, each),
             Step::Software => {
                 let all_there = self.of(team).all(|other| state.member[other].entered >= member.entered);
@@ -265,6 +262,34 @@ impl Board {
                 }
             }
             Step::Stopped | Step::Gone => {}
+        }
+        // The agreement does not wait for who comes to its next barrier meanwhile.
+        if member.step == Step::Stopped && member.entered == member.over && member.over < self.barriers {
+            each(Move::EntersStopped(node), Ok(self.entered(state, node, false)));
+        }
+    }
+
+    /// Between two barriers.
+    fn runs(&self, state: &State, node: usize, each: &mut dyn FnMut(Move, Result<State, String>)) {
+        let (member, team) = (&state.member[node], self.teams[state.member[node].team as usize]);
+        let mut next = state.clone();
+        if state.stop && !member.node.is_dead() && self.mistake != Mistake::HearsLate {
+            next.member[node].node.stop();
+            next.member[node].step = Step::Stopped;
+            each(Move::HearsOutside(node), Ok(next.clone()));
+        }
+        if self.meets && self.of(team).any(|other| state.member[other].over < member.over) {
+            return;
+        }
+        if member.over == self.barriers {
+            next = state.clone();
+            next.member[node].step = Step::Leaving;
+            each(Move::WantsToLeave(node), Ok(next));
+            return;
+        }
+        each(Move::Enters(node), Ok(self.entered(state, node, false)));
+        if state.stop {
+            each(Move::HearsAndEnters(node), Ok(self.entered(state, node, true)));
         }
     }
 
@@ -449,7 +474,7 @@ impl Board {
             next.member[node].said = None;
             let verdict = next.member[node].node.decide(highest);
             match verdict.map_err(|_| format!("node {node} contradicts {highest}"))? {
-                Verdict::Nothing => next.member[node].step = Step::Leaving,
+                Verdict::Nothing => next.member[node].step = Step::Running,
                 Verdict::Software => next.member[node].step = Step::Software,
                 Verdict::Over => {
                     next.member[node].step = Step::Running;
