@@ -109,8 +109,10 @@ fn notices_mistakes(program: &Path) -> Result<String> {
         Part { which: 14, state: 2, input: 12, stride: 1, step: nobody_flips },
     ];
     for mistake in &mistakes {
-        if part(program, mistake).is_ok() {
-            return Err(fail(format!("part {} agrees with a model that is wrong on purpose", mistake.which)));
+        match part(program, mistake) {
+            Err(found) if found.text.contains("differs from its Rust model") => {}
+            Err(other) => return Err(other),
+            Ok(_) => return Err(fail(format!("part {} agrees with a model that is wrong on purpose", mistake.which))),
         }
     }
     Ok(format!("{} models that are wrong on purpose were found", mistakes.len()))

@@ -15,6 +15,9 @@ pub fn tier(session: &mut Session) -> Result<()> {
         let (stride, ticks) = if session.options.all { (1, 2_000_000) } else { (13, 200_000) };
         verdict(fpga::verify(&session.tree, stride, ticks, 1))
     });
+    for ranks in [2, 4] {
+        session.case(&format!("fpga/death_{ranks}"), |session| death(session, ranks).unwrap_or_else(Verdict::from));
+    }
     for run in RUNS {
         for ranks in [2, 3, 4, 8] {
             session.case(&format!("fpga/{}_{ranks}", run.name), |session| {
@@ -101,33 +104,8 @@ const RUNS: &[Run] = &[
 ];
 
 fn barriers(session: &mut Session, run: &Run, ranks: usize) -> Result<Verdict> {
-    let machine = machine(session)?;
-    let library = session.library().map_err(fail)?;
-    let folder = session.scratch().join("fpga");
-    shell::folder(&folder)?;
-    let program = folder.join("barriers");
-    let mut compiler = Command::new(library.dist.join("bin/mpicc"));
-    compiler.args(["-O1", "-Wall", "-o"]).arg(&program).arg(session.tree.root.join("xtask/src/test/fpga/barriers.c"));
-    shell::output(&mut compiler)?;
-    let page = folder.join("page");
-    let _ = std::fs::remove_file(&page);
     let count = if session.options.all && run.barriers > 10_000 { 1_000_000 } else { run.barriers };
-    let mut command = Command::new(machine);
-    command.args(["--say", "--nodes", &ranks.to_string()]).args(run.machine);
-    command.arg(library.dist.join("bin/mpirun")).args([
-        "-n",
-        &ranks.to_string(),
-        "--mca",
-        "coll_hwbarr_port",
-        "emulated",
-    ]);
-    run.component.chunks(2).for_each(|pair| _ = command.arg("--mca").args(pair));
-    command.arg(&program).arg(&page).args([&count.to_string(), run.what]);
-    let ended = deadline::run(
-        &mut command,
-        if session.options.all { LONG } else { LIMIT },
-        &folder.join(format!("{}_{ranks}.log", run.name)),
-    )?;
+    let ended = launch(session, run, ranks, count)?;
     if !ended.ended_with(0) || !ended.out.contains(" barriers") {
         return Ok(Verdict::Failed(ended.story()));
     }
@@ -143,6 +121,42 @@ fn barriers(session: &mut Session, run: &Run, ranks: usize) -> Result<Verdict> {
         () if !ended.err.contains(run.says) => Verdict::Failed(format!("nobody says \"{}\": {said}", run.says)),
         () => Verdict::Passed(format!("{count} barriers of each rank; {said}")),
     })
+}
+
+/// A rank dies: the others' next barrier is an error that their handler gets, with what the wires say.
+fn death(session: &mut Session, ranks: usize) -> Result<Verdict> {
+    let run = Run { name: "death", what: "death", ..RUNS[0] };
+    let ended = launch(session, &run, ranks, 1_000)?;
+    let count =
+        |words: [&str; 2]| ended.err.lines().filter(|line| words.iter().all(|word| line.contains(word))).count();
+    let told = count(["coll/hwbarr: a process died", "emulated port: data"]);
+    // mpirun ends who has not come to its handler yet.
+    let survivors = count(["handler, aborted", ""]);
+    Ok(match ended.trouble.is_none() && ended.ended_with(128 + 9) && survivors > 0 && told > 0 {
+        true => Verdict::Passed(format!("{survivors} of {} handlers heard of it", ranks - 1)),
+        false => Verdict::Failed(ended.story()),
+    })
+}
+
+fn launch(session: &mut Session, run: &Run, ranks: usize, count: usize) -> Result<deadline::Ended> {
+    let machine = machine(session)?;
+    let library = session.library().map_err(fail)?;
+    let folder = session.scratch().join("fpga");
+    shell::folder(&folder)?;
+    let program = folder.join("barriers");
+    let mut compiler = Command::new(library.dist.join("bin/mpicc"));
+    compiler.args(["-O1", "-Wall", "-o"]).arg(&program).arg(session.tree.root.join("xtask/src/test/fpga/barriers.c"));
+    shell::output(&mut compiler)?;
+    let page = folder.join("page");
+    let _ = std::fs::remove_file(&page);
+    let mut command = Command::new(machine);
+    command.args(["--say", "--nodes", &ranks.to_string()]).args(run.machine);
+    command.arg(library.dist.join("bin/mpirun")).args(["-n", &ranks.to_string()]);
+    command.args(["--mca", "coll_hwbarr_port", "emulated"]);
+    run.component.chunks(2).for_each(|pair| _ = command.arg("--mca").args(pair));
+    command.arg(&program).arg(&page).args([&count.to_string(), run.what]);
+    let limit = if session.options.all { LONG } else { LIMIT };
+    deadline::run(&mut command, limit, &folder.join(format!("{}_{ranks}.log", run.name)))
 }
 
 /// The program at the other end of the cables.

@@ -101,6 +101,11 @@ impl Device {
         !self.classic && self.joined.lock().lost >> channel & 1 == 1
     }
 
+    /// Until the machine has answered what was written before; `false` if there is none.
+    pub fn settle(&self) -> bool {
+        self.lines.settle()
+    }
+
     /// For who waits.
     pub fn idle(&self, status: u8) {
         self.lines.idle(status);

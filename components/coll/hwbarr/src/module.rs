@@ -83,6 +83,7 @@ impl Wires {
             Entry::Write(level) => self.device.write(team.channel, level),
         }
         let end = sys::monotonic_ns().saturating_add(params::TIMEOUT_MS.int() as u64 * 1_000_000);
+        let mut dead = false;
         loop {
             let mut status = 0;
             for _ in 0..wait::polls_at_once() {
@@ -102,8 +103,16 @@ impl Wires {
                 team.with_node(|node| node.stop());
                 return self.agree(team, executor);
             }
-            self.look_for_the_dead(team)?;
-            self.device.idle(status);
+            // What the dead process wrote before is on the wires: they are read once more.
+            if dead {
+                self.look_for_the_dead(team)?;
+            }
+            dead = epoch() != self.epoch;
+            if dead {
+                self.device.settle();
+            } else {
+                self.device.idle(status);
+            }
         }
     }
 
@@ -147,7 +156,10 @@ impl Wires {
         if epoch() == self.epoch {
             return Ok(());
         }
-        let why = format!("a process died while a barrier waited on channel {}; {}", team.channel, self.device.story());
+        // Said here, because a handler of the program gets a number only.
+        let channel = team.channel;
+        message!("coll/hwbarr: a process died while a barrier waited on channel {channel}; {}", self.device.story());
+        let why = format!("a process died while a barrier waited on channel {channel} of the hardware");
         Err(Fault::new(Class::ProcAborted).because(why))
     }
 }

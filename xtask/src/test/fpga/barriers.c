@@ -1,8 +1,9 @@
 /* Barriers whose effect is checked without MPI: every rank counts in a page that all share before it enters a barrier,
    and afterwards looks whether any member of the communicator had not come yet. Arguments: the file of the page, how
-   many barriers, "world" or "several" communicators. */
+   many barriers; "world", "several" communicators, or "death" of rank 1 instead of its last barrier. */
 #include <fcntl.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,27 @@ static void barrier(MPI_Comm comm, int which, const int *members, int count) {
     done++;
 }
 
+/* Called for a barrier that cannot end, with what the library says of it. */
+static void handler(MPI_Comm *comm, int *code, ...) {
+    char text[MPI_MAX_ERROR_STRING];
+    int class, length;
+    (void)comm;
+    MPI_Error_class(*code, &class);
+    MPI_Error_string(*code, text, &length);
+    fprintf(stderr, "rank %d: handler, %s: %s\n", rank, class == MPI_ERR_PROC_ABORTED ? "aborted" : "other", text);
+    _exit(0);
+}
+
+static void die_after(long barriers, const int *world, int count) {
+    MPI_Errhandler errors;
+    MPI_Comm_create_errhandler(handler, &errors);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, errors);
+    while (done < barriers) barrier(MPI_COMM_WORLD, 0, world, count);
+    if (rank == 1) raise(SIGKILL);
+    MPI_Barrier(MPI_COMM_WORLD);
+    fail("a barrier without rank 1 ended", done, 0);
+}
+
 static int members_of(MPI_Comm comm, int *members) {
     MPI_Group world, group;
     int count, ranks[RANKS];
@@ -57,6 +79,7 @@ int main(int argc, char **argv) {
     int several = strcmp(argv[3], "several") == 0;
     int world[RANKS], count = members_of(MPI_COMM_WORLD, world);
 
+    if (strcmp(argv[3], "death") == 0) die_after(wanted, world, count);
     while (done < wanted) {
         long until = several ? done + (wanted + 3) / 4 : wanted;
         MPI_Comm comms[COMMS] = {MPI_COMM_WORLD, MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
