@@ -2,6 +2,7 @@
 //! and what it takes on a real chip.
 
 mod lockstep;
+pub mod rig;
 mod sim;
 mod synth;
 pub mod wires;
@@ -40,6 +41,12 @@ enum Step {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Run tuc-fpga: the machine beside a command whose ports are emulated; without arguments it says how
+    Rig {
+        /// Its arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Synthesize for an iCE40 HX8K with yosys and nextpnr, and show cells and timing
     Synth,
 }
@@ -47,10 +54,11 @@ enum Step {
 /// `cargo xtask fpga`.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let tree = Tree::open()?;
-    match options.step {
+    match &options.step {
         Step::Wires => wires::write(&tree),
         Step::Sim => say(progress, &benches(&tree)?),
-        Step::Verify { stride, ticks, seed } => say(progress, &verify(&tree, stride.max(1), ticks, seed)?),
+        Step::Verify { stride, ticks, seed } => say(progress, &verify(&tree, (*stride).max(1), *ticks, *seed)?),
+        Step::Rig { arguments } => rig::run(&tree, arguments),
         Step::Synth => say(progress, &synth::synth(&tree)?),
     }
 }

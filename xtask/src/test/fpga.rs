@@ -2,8 +2,7 @@
 
 use super::{Session, Verdict, deadline};
 use crate::failure::{Result, fail};
-use crate::{fpga, shell, tree};
-use std::path::{Path, PathBuf};
+use crate::fpga::{self, rig};
 use std::process::Command;
 use std::time::Duration;
 
@@ -139,14 +138,10 @@ fn death(session: &mut Session, ranks: usize) -> Result<Verdict> {
 }
 
 fn launch(session: &mut Session, run: &Run, ranks: usize, count: usize) -> Result<deadline::Ended> {
-    let machine = machine(session)?;
+    let machine = rig::machine(&session.tree)?;
     let library = session.library().map_err(fail)?;
     let folder = session.scratch().join("fpga");
-    shell::folder(&folder)?;
-    let program = folder.join("barriers");
-    let mut compiler = Command::new(library.dist.join("bin/mpicc"));
-    compiler.args(["-O1", "-Wall", "-o"]).arg(&program).arg(session.tree.root.join("xtask/src/test/fpga/barriers.c"));
-    shell::output(&mut compiler)?;
+    let program = rig::program(&session.tree, &library.dist, &folder)?;
     let page = folder.join("page");
     let _ = std::fs::remove_file(&page);
     let mut command = Command::new(machine);
@@ -157,17 +152,6 @@ fn launch(session: &mut Session, run: &Run, ranks: usize, count: usize) -> Resul
     command.arg(&program).arg(&page).args([&count.to_string(), run.what]);
     let limit = if session.options.all { LONG } else { LIMIT };
     deadline::run(&mut command, limit, &folder.join(format!("{}_{ranks}.log", run.name)))
-}
-
-/// The program at the other end of the cables.
-fn machine(session: &Session) -> Result<PathBuf> {
-    let mut cargo = tree::cargo();
-    cargo.args(["build", "--quiet", "--package", "hw-rig", "--bin", "tuc-fpga", "--message-format"]);
-    cargo.arg("json-render-diagnostics").arg("--manifest-path").arg(session.tree.root.join("Cargo.toml"));
-    let messages = shell::output(&mut cargo)?;
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let mut programs = messages.filter_map(|message| message["executable"].as_str().map(Path::new).map(Path::to_owned));
-    programs.next_back().ok_or_else(|| fail("cargo built tuc-fpga, but names no program"))
 }
 
 fn verdict(result: Result<Vec<String>>) -> Verdict {

@@ -80,6 +80,7 @@ int main(int argc, char **argv) {
     int world[RANKS], count = members_of(MPI_COMM_WORLD, world);
 
     if (strcmp(argv[3], "death") == 0) die_after(wanted, world, count);
+    double begin = MPI_Wtime();
     while (done < wanted) {
         long until = several ? done + (wanted + 3) / 4 : wanted;
         MPI_Comm comms[COMMS] = {MPI_COMM_WORLD, MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
@@ -107,7 +108,7 @@ int main(int argc, char **argv) {
         MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_LONG, MPI_MIN, MPI_COMM_WORLD);
         done = least;
     }
-    if (rank == 0) printf("%ld barriers\n", done);
+    if (rank == 0) printf("%ld barriers in %.6f s\n", done, MPI_Wtime() - begin);
     MPI_Finalize();
     return 0;
 }
