@@ -330,6 +330,7 @@ pub fn finalize() -> Result<()> {
     attr::delete_all(attr::Kind::Comm, comm::WORLD_HANDLE)?;
     buffer::drop_world()?;
     executor::barrier(comm::world())?;
+    comm::world().coll().finish()?;
     drain()?;
     if let Some(environment) = ess::selected() {
         environment.barrier()?;

@@ -4,6 +4,7 @@
 //! Launches of the contestants alternate, so that a busy minute hits all alike. No figure counts unless the program said
 //! which library it runs on, and the kernel said the same.
 
+mod barrier;
 mod baseline;
 mod direct;
 pub mod instructions;
@@ -78,6 +79,8 @@ pub struct Options {
 enum Other {
     /// What components cost: instructions and time against a library that calls them directly
     Direct(direct::Options),
+    /// What a barrier by wire takes: modelled for 2 to 60 nodes, and measured on the rig, which proves the protocol only
+    Barrier(barrier::Options),
     /// Make docs/performance.md and its plots from the figures that --json wrote
     Report {
         /// The figures
@@ -92,6 +95,7 @@ enum Other {
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     match &options.other {
         Some(Other::Direct(options)) => direct::run(options, progress),
+        Some(Other::Barrier(options)) => barrier::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
         None => measure(options, progress),
     }

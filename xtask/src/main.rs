@@ -13,6 +13,7 @@ mod compile;
 mod components;
 mod dist;
 mod failure;
+mod fpga;
 mod groups;
 mod image;
 mod manual;
@@ -59,6 +60,8 @@ enum Command {
     Test(test::Options),
     /// Check the rules of this source tree that no compiler checks
     Tidy(tidy::Options),
+    /// Test benches, verification and synthesis of the hardware barrier's machine
+    Fpga(fpga::Options),
     /// Everything that a change must pass: tidy, clippy, api, and all tests with nothing skipped
     Ci(ci::Options),
 }
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Command::Bench(options) => bench::run(options, &progress),
         Command::Test(options) => test::run(options, &progress),
         Command::Tidy(options) => tidy::run(options, &progress),
+        Command::Fpga(options) => fpga::run(options, &progress),
         Command::Ci(options) => ci::run(options, &progress),
     };
     match result {

@@ -11,6 +11,7 @@ mod coll;
 mod copies;
 mod deadline;
 mod debian;
+mod fpga;
 mod header;
 mod hpcc;
 mod images;
@@ -218,6 +219,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "cluster", budget_minutes: 1.0, run: cluster::tier, ci_only: false },
     Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
     Tier { name: "bench", budget_minutes: 0.5, run: benchmarks::tier, ci_only: false },
+    Tier { name: "fpga", budget_minutes: 4.0, run: fpga::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
     Tier { name: "mpi4py", budget_minutes: 6.0, run: mpi4py::tier, ci_only: false },
     Tier { name: "netpipe", budget_minutes: 1.0, run: netpipe::tier, ci_only: false },

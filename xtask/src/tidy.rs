@@ -44,6 +44,7 @@ pub const CHECKS: &[Check] = &[
     Check { name: "links", look: |tree, sources| Ok(links::check(&tree.root, sources)) },
     Check { name: "architecture_size", look: |_, sources| Ok(links::architecture(sources)) },
     Check { name: "tests_list", look: |tree, sources| tests_list::check(&tree.root, sources) },
+    Check { name: "wires", look: |tree, _| crate::fpga::wires::check(tree) },
     Check { name: "format", look: |tree, _| format(tree) },
 ];
 

@@ -83,6 +83,12 @@ pub trait Module: Send + Sync {
     /// must be equal on all ranks) passes them on. Called once, before it enters the table.
     fn above(&self, others: &Table) {}
 
+    /// MPI_Finalize, after its barrier: no communicator has a collective any more. Ends when this process owes nobody a
+    /// word, also for other communicators that the component serves; may be called several times.
+    fn finish(&self) -> Result<()> {
+        Ok(())
+    }
+
     fn barrier(&self, executor: &mut dyn Executor) -> Result<()> {
         not_here()
     }
@@ -249,6 +255,11 @@ impl Table {
     /// Name and module of what serves the nonblocking and the persistent function.
     pub fn recordable_entry(&self, function: Function) -> Option<&Entry> {
         self.recordable[function as usize].as_ref()
+    }
+
+    /// Calls [`Module::finish`] of all.
+    pub fn finish(&self) -> Result<()> {
+        self.entries.iter().flatten().try_for_each(|(_, module)| module.finish())
     }
 
     /// The tags of this communicator's nonblocking and persistent collectives.

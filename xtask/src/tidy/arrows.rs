@@ -1,5 +1,5 @@
 //! Who may depend on whom: opal-core <- orte-core <- ompi-core; a component on the layer that holds its framework and
-//! below, on no other component; hw on opal-core alone.
+//! below, on no other component; hw on opal-core and hw.
 
 use super::files::Sources;
 use crate::failure::{At, Result};
@@ -112,15 +112,15 @@ fn allowed(tree: &Tree, catalogue: &Catalogue, package: &Package, place: &Place)
     let up_to = |layer: usize| LAYERS[..=layer].iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     match place {
         Place::Elsewhere => None,
-        Place::Hw => Some(vec!["opal-core".to_owned()]),
+        Place::Hw => Some(vec!["opal-core".to_owned(), "hw-*".to_owned()]),
         // The one exception: atomics are leaf crates below layer 1, so that they inline in every build.
         Place::Core(0) => Some(vec!["atomics-*".to_owned()]),
         Place::Core(layer) => Some(up_to(layer - 1)),
         Place::Component(framework) if framework == "atomics" => Some(Vec::new()),
         Place::Component(framework) => {
             let mut names = up_to(layer_of(tree, framework).unwrap_or(0));
-            let drives_a_device = package.dependencies.iter().any(|one| one.name.starts_with("hw"));
-            names.extend(drives_a_device.then(|| "hw*".to_owned()));
+            let drives_a_device = package.dependencies.iter().any(|one| one.name.starts_with("hw-"));
+            names.extend(drives_a_device.then(|| "hw-*".to_owned()));
             debug_assert!(catalogue.framework(framework).is_some());
             Some(names)
         }

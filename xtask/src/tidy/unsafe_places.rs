@@ -68,6 +68,9 @@ const PLACES: &[&str] = &[
     "ompi-core/rust/src/",
     // Abort, and a symbol that the compiler asks for.
     "ompi-core/image/src/lib.rs",
+    // Port instructions, ioctls, mapped registers, a fault's handler; the cable in shared memory.
+    "hw/pport/src/",
+    "hw/rig/src/cable.rs",
     // Fork, pidfd and friends.
     "orte-core/tools/mpirun/src/raw.rs",
 ];

@@ -1,0 +1,250 @@
+//! The port of this process: which wire is what, joining and leaving channels.
+
+use crate::params;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use hw_fpga::node::Reading;
+use hw_fpga::{CHANNELS, FRAME, frame, machine, wire};
+use hw_pport::{Lines, Port, Refused};
+use opal_core::mca::Declined;
+use opal_core::sync::Mutex;
+use orte_core::framework::ess::Identity;
+
+/// The port, opened.
+pub struct Device {
+    lines: Lines,
+    classic: bool,
+    out: u8,
+    out_inverted: bool,
+    level: u8,
+    level_inverted: bool,
+    present: Option<u8>,
+    /// What the machine has been told that this node is a member of, and whether it is known to have forgotten.
+    joined: Mutex<Joined>,
+}
+
+struct Joined {
+    channels: u8,
+    /// Channels whose members must not believe the level any more.
+    lost: u8,
+}
+
+impl Device {
+    /// Opens what the parameters name.
+    pub fn open(identity: Identity) -> Result<Device, Declined> {
+        let classic = params::MODE.text() == "classic";
+        let bit = |param: &opal_core::mca::Param, from: i64| {
+            let bit = param.int();
+            let wrong = Declined("coll_hwbarr_out_bit is 0 to 7, in_bit 3 to 7, present_bit 3 to 7 or -1");
+            if (from..8).contains(&bit) { Ok(1u8 << bit) } else { Err(wrong) }
+        };
+        let (out, level) = match classic {
+            true => (bit(&params::OUT_BIT, 0)?, bit(&params::IN_BIT, 3)?),
+            false => (wire::OUT[0].mask(), wire::LEVEL[0].mask()),
+        };
+        let present = if params::PRESENT_BIT.int() == -1 { None } else { Some(bit(&params::PRESENT_BIT, 3)?) };
+        if !classic && present.is_none() {
+            return Err(Declined("the machine with channels has a read-back line, but coll_hwbarr_present_bit is -1"));
+        }
+        let out_inverted = classic && params::OUT_INVERTED.flag();
+        let port = port(identity).map_err(|Refused(why)| Declined(why))?;
+        // The latches may still say what an earlier job left there.
+        let lines = Lines::new(port, if out_inverted { out } else { 0 }, wire::control_register(0));
+        let level_inverted = classic && params::IN_INVERTED.flag();
+        let joined = Mutex::new(Joined { channels: 0, lost: 0 });
+        let device = Device { lines, classic, out, out_inverted, level, level_inverted, present, joined };
+        if !device.lines.settle() {
+            return Err(Declined("no machine answers at the other end of the cable"));
+        }
+        if !classic {
+            // What an earlier job of this node was a member of when it died.
+            device.command(frame::leave(ALL)).ok_or(Declined("no machine with channels answers at the port"))?;
+        }
+        Ok(device)
+    }
+
+    /// Whether the machine is the one as published.
+    pub fn is_classic(&self) -> bool {
+        self.classic
+    }
+
+    /// Says this on a channel's output. What this process did before is visible before the wire moves.
+    pub fn write(&self, channel: usize, level: bool) {
+        let (mask, inverted) = match self.classic {
+            true => (self.out, self.out_inverted),
+            false => (wire::OUT[channel].mask(), false),
+        };
+        self.lines.change_data(mask, if level != inverted { mask } else { 0 });
+    }
+
+    /// The status register, and what it says of a channel.
+    pub fn read(&self, channel: usize) -> (u8, Reading) {
+        let status = self.lines.status();
+        if self.classic {
+            let level = (status & self.level != 0) != self.level_inverted;
+            return (status, Reading { level, present: self.present.is_none_or(|bit| status & bit != 0) });
+        }
+        let (levels, present) = wire::status(status);
+        (status, Reading { level: levels >> channel & 1 == 1, present })
+    }
+
+    /// As `read`, after the wires have settled; what a machine that forgot the channel says does not count.
+    pub fn read_settled(&self, channel: usize) -> Reading {
+        let settled = self.lines.settle();
+        let reading = self.read(channel).1;
+        Reading { present: reading.present && settled && !self.is_lost(channel), ..reading }
+    }
+
+    /// The machine has forgotten the channel, as this node has noticed when it joined another one.
+    pub fn is_lost(&self, channel: usize) -> bool {
+        !self.classic && self.joined.lock().lost >> channel & 1 == 1
+    }
+
+    /// Until the machine has answered what was written before; `false` if there is none.
+    pub fn settle(&self) -> bool {
+        self.lines.settle()
+    }
+
+    /// For who waits.
+    pub fn idle(&self, status: u8) {
+        self.lines.idle(status);
+    }
+
+    /// Takes a channel that has no members; `None` if there is none, or no machine.
+    pub fn claim(&self) -> Option<usize> {
+        let mut joined = self.joined.lock();
+        (0..CHANNELS).find(|channel| {
+            // Even the channel of a dead team stays this node's, so that nobody gets it.
+            joined.channels >> channel & 1 == 0 && self.changes(&mut joined, *channel, frame::claim)
+        })
+    }
+
+    /// Joins a channel that the team's leader took; `false` if the machine does not confirm it.
+    pub fn join(&self, channel: usize) -> bool {
+        self.changes(&mut self.joined.lock(), channel, frame::join)
+    }
+
+    /// Leaves a channel; the machine as published has no members to forget.
+    pub fn leave(&self, channel: usize) {
+        if self.classic {
+            return;
+        }
+        let mut joined = self.joined.lock();
+        let mask = 1 << channel;
+        if joined.lost & mask != 0 {
+            (joined.lost, joined.channels) = (joined.lost & !mask, joined.channels & !mask);
+        } else if let Some((members, _)) = self.command(frame::leave(mask)) {
+            joined.channels &= !mask;
+            joined.lost |= joined.channels & !members;
+        }
+    }
+
+    /// What the wires say, for people.
+    pub fn story(&self) -> String {
+        let status = self.lines.status();
+        let (levels, present) = wire::status(status);
+        format!(
+            "{} port: data {:#04x}, control {:#04x}, status {status:#04x}; levels of the channels {levels:04b}, machine {}",
+            self.lines.name(),
+            self.lines.data(),
+            self.lines.control(),
+            if present { "present" } else { "absent" }
+        )
+    }
+
+    /// Puts the output at the level, has the machine do the command, and reads back what this node is a member of.
+    fn changes(&self, joined: &mut Joined, channel: usize, command: impl Fn(u8) -> u8) -> bool {
+        let mask = 1 << channel;
+        if !self.lines.settle() {
+            return false;
+        }
+        self.write(channel, self.read(channel).1.level);
+        self.lines.settle();
+        let Some((members, _)) = self.command(command(mask)) else { return false };
+        // A machine that lost its memory since is noticed here, before anybody believes its levels again.
+        joined.lost |= joined.channels & !members;
+        let joins = members & mask != 0;
+        joined.channels |= if joins { mask } else { 0 };
+        joins
+    }
+
+    /// Shifts a frame in, commits it, and reads members and busy channels back. `None`: nobody confirms.
+    fn command(&self, frame: u8) -> Option<(u8, u8)> {
+        for lines in frame::shifted(frame) {
+            self.control(lines)?;
+        }
+        self.control(machine::COMMIT)?;
+        let done = (0..COMMIT_READS).any(|_| {
+            self.lines.settle();
+            wire::status(self.lines.status()).1
+        });
+        self.control(0)?;
+        if !done {
+            return None;
+        }
+        self.control(machine::LOAD)?;
+        let mut read = 0u8;
+        for _ in 0..FRAME {
+            read = read << 1 | u8::from(wire::status(self.lines.status()).1);
+            self.control(machine::LOAD | machine::SHIFT)?;
+            self.control(machine::LOAD)?;
+        }
+        self.control(0)?;
+        Some(frame::parts(read))
+    }
+
+    fn control(&self, lines: u8) -> Option<()> {
+        self.lines
+            .change_control(wire::control_register(0) ^ wire::control_register(ALL), wire::control_register(lines));
+        self.lines.settle().then_some(())
+    }
+}
+
+#[cfg(not(ompi_bare))]
+fn port(identity: Identity) -> Result<Box<dyn Port>, Refused> {
+    use hw_pport::{emulated, mapped, ppdev};
+
+    let kind = params::PORT.text();
+    if kind == "emulated" {
+        let cable = params::CABLE.text();
+        if cable.is_empty() {
+            return Err(Refused(
+                "coll_hwbarr_cable names no cable: start the machine with the job, `tuc-fpga --nodes N mpirun …`",
+            ));
+        }
+        return Ok(Box::new(emulated::Emulated::open(cable, base()?, identity.rank as usize)?));
+    }
+    one_rank_per_port(identity)?;
+    match kind {
+        "ppdev" => Ok(Box::new(ppdev::Ppdev::open(params::DEVICE.text())?)),
+        "mapped" => {
+            let (offset, stride) = (params::MAP_OFFSET.size(), params::MAP_STRIDE.size());
+            Ok(Box::new(mapped::Mapped::open(params::DEVICE.text(), offset, stride)?))
+        }
+        _ => Ok(Box::new(hw_pport::inout::InOut::open(base()?)?)),
+    }
+}
+
+#[cfg(ompi_bare)]
+fn port(identity: Identity) -> Result<Box<dyn Port>, Refused> {
+    one_rank_per_port(identity)?;
+    match params::PORT.text() {
+        "inout" => Ok(Box::new(hw_pport::inout::InOut::open(base()?)?)),
+        _ => Err(Refused("without an operating system the port is reached by in and out only")),
+    }
+}
+
+fn one_rank_per_port(identity: Identity) -> Result<(), Refused> {
+    match identity.local_size {
+        1 => Ok(()),
+        _ => Err(Refused("several ranks share this host, and a port is one rank's")),
+    }
+}
+
+fn base() -> Result<u16, Refused> {
+    u16::try_from(params::BASE.int()).map_err(|_| Refused("coll_hwbarr_base is no address of a port"))
+}
+
+const ALL: u8 = (1 << CHANNELS) - 1;
+const COMMIT_READS: usize = 64;

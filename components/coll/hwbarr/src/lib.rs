@@ -1,0 +1,22 @@
+//! coll/hwbarr: MPI_Barrier over the wires of a parallel port.
+//!
+//! Owns one port of this process and what its outputs say. The protocol itself is `hw_fpga::node`, which the model check
+//! of `hw/fpga` drives through every order of events; here are the port, the notes by which members of a channel tell
+//! each other that they stopped, and the software barrier for what the wires do not do.
+//!
+//! Invariants: a channel is written only by a member that has not stopped; two teams never share a channel, because the
+//! machine grants claims one at a time.
+#![no_std]
+
+extern crate alloc;
+
+mod component;
+mod device;
+mod module;
+mod notes;
+mod params;
+mod raw;
+mod setup;
+mod team;
+
+pub use component::{COMPONENT, INFO};

@@ -1,0 +1,251 @@
+//! The cable: one layout for nodes and machine.
+//!
+//! Waking. A write to a port bumps `written` and wakes the machine if that sleeps. A node that read the same status
+//! several times sleeps on its status word for at most a millisecond, and the machine wakes it when the word changes.
+//! Yielding alone collapses when there are more processes than cores.
+#![allow(unsafe_code)]
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::time::Duration;
+use hw_fpga::NODES;
+use hw_fpga::wire;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags};
+use rustix::thread::futex;
+
+/// The registers of one node's port, on a cache line of their own.
+#[repr(C, align(64))]
+pub struct Registers {
+    data: AtomicU32,
+    control: AtomicU32,
+    status: AtomicU32,
+    /// The node sleeps on `status`.
+    sleeps: AtomicU32,
+    /// Port accesses so far.
+    accesses: AtomicU64,
+}
+
+/// What the file holds.
+#[repr(C)]
+pub struct Layout {
+    magic: AtomicU64,
+    /// Rises with every write of a node to its port.
+    written: AtomicU32,
+    /// What `written` was when the machine last looked at all registers and had put its answer.
+    seen: AtomicU32,
+    /// The machine sleeps on `written`.
+    sleeps: AtomicU32,
+    /// How many nodes sleep on `seen`.
+    settling: AtomicU32,
+    /// How often a machine was powered up.
+    powered: AtomicU32,
+    /// How often a level flipped: barriers that the wires did.
+    flips: AtomicU64,
+    nodes: [Registers; NODES],
+}
+
+/// A mapped cable. It stays mapped as long as the process lives: signal handlers and threads use it.
+#[derive(Clone, Copy)]
+pub struct Cable {
+    layout: &'static Layout,
+}
+
+impl Cable {
+    /// Makes the file, or what is left of it, a cable that no machine is plugged in at. Outputs keep what they say: the
+    /// latches of a port survive the machine.
+    pub fn create(path: &str) -> Result<Cable, Errno> {
+        let file = rustix::fs::open(path, OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC, Mode::from_raw_mode(0o600))?;
+        rustix::fs::ftruncate(&file, size_of::<Layout>() as u64)?;
+        let cable = Cable::map(&file)?;
+        cable.unplug();
+        // Release pairs with the Acquire in `open`.
+        cable.layout.magic.store(MAGIC, Ordering::Release);
+        Ok(cable)
+    }
+
+    /// A cable that somebody made; `Err(INVAL)` if the file is none.
+    pub fn open(path: &str) -> Result<Cable, Errno> {
+        let file = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        if rustix::fs::fstat(&file)?.st_size as u64 != size_of::<Layout>() as u64 {
+            return Err(Errno::INVAL);
+        }
+        let cable = Cable::map(&file)?;
+        // Acquire pairs with the Release in `create`.
+        if cable.layout.magic.load(Ordering::Acquire) == MAGIC { Ok(cable) } else { Err(Errno::INVAL) }
+    }
+
+    fn map(file: &impl rustix::fd::AsFd) -> Result<Cable, Errno> {
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+        // SAFETY: a new mapping at an address of the system's choice.
+        let at = unsafe { rustix::mm::mmap(core::ptr::null_mut(), size_of::<Layout>(), protection, flags, file, 0)? };
+        // SAFETY: the file is as long as the layout and the mapping is never undone; every bit pattern is a valid layout
+        // of atomics.
+        Ok(Cable { layout: unsafe { &*at.cast::<Layout>() } })
+    }
+
+    /// All status lines as an unplugged cable has them: pulled up.
+    pub fn unplug(&self) {
+        (0..NODES).for_each(|node| self.put_status(node, wire::status_register(0xf, false)));
+    }
+
+    /// A machine comes up; returns how many did before it.
+    pub fn power_up(&self) -> u32 {
+        self.unplug();
+        self.layout.powered.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// How often a machine came up.
+    pub fn powered(&self) -> u32 {
+        self.layout.powered.load(Ordering::Relaxed)
+    }
+
+    /// How often a level flipped.
+    pub fn flips(&self) -> u64 {
+        self.layout.flips.load(Ordering::Relaxed)
+    }
+
+    /// Port accesses of a node.
+    pub fn accesses(&self, node: usize) -> u64 {
+        self.layout.nodes[node].accesses.load(Ordering::Relaxed)
+    }
+}
+
+/// The node's end. Panics for nodes beyond [`NODES`]: the caller checks its number once.
+impl Cable {
+    /// `out` to the data register.
+    pub fn put_data(&self, node: usize, value: u8) {
+        self.put(node, &self.layout.nodes[node].data, value);
+    }
+
+    /// `out` to the control register.
+    pub fn put_control(&self, node: usize, value: u8) {
+        self.put(node, &self.layout.nodes[node].control, value);
+    }
+
+    /// `in` from the data register: what was put.
+    pub fn data(&self, node: usize) -> u8 {
+        self.layout.nodes[node].data.load(Ordering::Relaxed) as u8
+    }
+
+    /// `in` from the control register: what was put.
+    pub fn control(&self, node: usize) -> u8 {
+        self.layout.nodes[node].control.load(Ordering::Relaxed) as u8
+    }
+
+    /// `in` from the status register.
+    pub fn status(&self, node: usize) -> u8 {
+        let own = &self.layout.nodes[node];
+        own.accesses.fetch_add(1, Ordering::Relaxed);
+        // Acquire pairs with the Release in `put_status`: who sees a flip sees what came before it.
+        own.status.load(Ordering::Acquire) as u8
+    }
+
+    /// Sleeps while the status register holds this, for at most a millisecond. Whether it saw it change.
+    pub fn sleep(&self, node: usize, status: u8) -> bool {
+        let own = &self.layout.nodes[node];
+        own.sleeps.store(1, Ordering::SeqCst);
+        // The machine stores the status before it looks at `sleeps`, both in the one order of SeqCst.
+        if own.status.load(Ordering::SeqCst) as u8 == status {
+            wait(&own.status, status.into());
+        }
+        own.sleeps.store(0, Ordering::Relaxed);
+        own.status.load(Ordering::Acquire) as u8 != status
+    }
+
+    /// Waits until the machine has seen everything that this node put. `false` after `limit`: no machine is there.
+    pub fn settle(&self, limit: Duration) -> bool {
+        let wanted = self.layout.written.load(Ordering::SeqCst);
+        let mut left = limit.as_millis() as u32 + 1;
+        loop {
+            let seen = self.layout.seen.load(Ordering::Acquire);
+            // Both count in a circle.
+            if seen.wrapping_sub(wanted) as i32 >= 0 {
+                return true;
+            }
+            if left == 0 {
+                return false;
+            }
+            let before = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+            rustix::thread::sched_yield();
+            self.layout.settling.fetch_add(1, Ordering::SeqCst);
+            if self.layout.seen.load(Ordering::SeqCst) == seen {
+                wait(&self.layout.seen, seen);
+            }
+            self.layout.settling.fetch_sub(1, Ordering::Relaxed);
+            let after = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+            let nanoseconds = (after.tv_sec - before.tv_sec) * 1_000_000_000 + (after.tv_nsec - before.tv_nsec);
+            left -= u32::from(nanoseconds > 900_000).min(left);
+        }
+    }
+
+    fn put(&self, node: usize, register: &AtomicU32, value: u8) {
+        self.layout.nodes[node].accesses.fetch_add(1, Ordering::Relaxed);
+        // Release: who arrives at a barrier shows what it did before.
+        register.store(value.into(), Ordering::Release);
+        // SeqCst orders this before the look at `sleeps`; the machine does it the other way round.
+        self.layout.written.fetch_add(1, Ordering::SeqCst);
+        if self.layout.sleeps.load(Ordering::SeqCst) != 0 {
+            wake(&self.layout.written);
+        }
+    }
+}
+
+/// The machine's end.
+impl Cable {
+    /// A number that changes with every write of a node; look at it before the registers.
+    pub fn written(&self) -> u32 {
+        self.layout.written.load(Ordering::SeqCst)
+    }
+
+    /// Data and control register of a node.
+    pub fn outputs(&self, node: usize) -> (u8, u8) {
+        let node = &self.layout.nodes[node];
+        // Acquire pairs with the Release in `put`.
+        (node.data.load(Ordering::Acquire) as u8, node.control.load(Ordering::Acquire) as u8)
+    }
+
+    /// So many levels have flipped.
+    pub fn add_flips(&self, flips: u32) {
+        self.layout.flips.fetch_add(flips.into(), Ordering::Relaxed);
+    }
+
+    /// Puts what a node reads as its status.
+    pub fn put_status(&self, node: usize, status: u8) {
+        let node = &self.layout.nodes[node];
+        if node.status.swap(status.into(), Ordering::SeqCst) as u8 != status && node.sleeps.load(Ordering::SeqCst) != 0
+        {
+            wake(&node.status);
+        }
+    }
+
+    /// All that was written up to this number was answered.
+    pub fn answered(&self, written: u32) {
+        // SeqCst orders this before the look at `settling`; the nodes do it the other way round.
+        self.layout.seen.store(written, Ordering::SeqCst);
+        if self.layout.settling.load(Ordering::SeqCst) != 0 {
+            wake(&self.layout.seen);
+        }
+    }
+
+    /// Sleeps until a node writes after this number, for at most a millisecond.
+    pub fn sleep_until_written(&self, written: u32) {
+        self.layout.sleeps.store(1, Ordering::SeqCst);
+        if self.written() == written {
+            wait(&self.layout.written, written);
+        }
+        self.layout.sleeps.store(0, Ordering::Relaxed);
+    }
+}
+
+fn wait(word: &AtomicU32, value: u32) {
+    let time = rustix::time::Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+    // Woken, changed, interrupted or too late: the caller looks again.
+    let _ = futex::wait(word, futex::Flags::empty(), value, Some(&time));
+}
+
+fn wake(word: &AtomicU32) {
+    let _ = futex::wake(word, futex::Flags::empty(), u32::MAX >> 1);
+}
+
+const MAGIC: u64 = 0x5455_4342_4152_5232;

@@ -1,0 +1,171 @@
+//! `tuc-fpga`: the barrier machine at the end of a cable, for the time that a command runs, or for ever.
+
+use hw_rig::cable::Cable;
+use hw_rig::fpga::{Kind, Machine, Stuck};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
+
+struct Options {
+    kind: Kind,
+    nodes: usize,
+    cable: Option<String>,
+    restart_writes: Option<u32>,
+    stick_after: Option<u64>,
+    /// This process is the machine of another tuc-fpga.
+    is_part: bool,
+    say: bool,
+    command: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    match options().and_then(|options| run(&options)) {
+        Ok(status) => ExitCode::from(status),
+        Err(why) => {
+            eprintln!("tuc-fpga: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn options() -> Result<Options, String> {
+    let mut options = Options {
+        kind: Kind::Classic,
+        nodes: hw_fpga::NODES,
+        cable: None,
+        restart_writes: None,
+        stick_after: None,
+        is_part: false,
+        say: false,
+        command: Vec::new(),
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value\n{USAGE}"));
+        match argument.as_str() {
+            "--channels" => options.kind = Kind::Channels,
+            "--classic" => options.kind = Kind::Classic,
+            "--nodes" => options.nodes = number(&argument, &value()?)? as usize,
+            "--restart-writes" => options.restart_writes = Some(number(&argument, &value()?)?.max(1) as u32),
+            "--stick-after" => options.stick_after = Some(number(&argument, &value()?)?),
+            "--is-part" => options.is_part = true,
+            "--cable" => options.cable = Some(value()?),
+            "--say" => options.say = true,
+            "--help" => return Err(USAGE.to_owned()),
+            word if word.starts_with("--") => return Err(format!("{word} is unknown\n{USAGE}")),
+            word => {
+                options.command = std::iter::once(word.to_owned()).chain(arguments).collect();
+                break;
+            }
+        }
+    }
+    if !(1..=hw_fpga::NODES).contains(&options.nodes) {
+        return Err(format!("--nodes {}: the machine serves 1 to {} nodes", options.nodes, hw_fpga::NODES));
+    }
+    if options.cable.is_none() && options.command.is_empty() {
+        return Err(format!("neither a cable nor a command\n{USAGE}"));
+    }
+    Ok(options)
+}
+
+fn number(name: &str, text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("{name} {text}: a whole number is wanted"))
+}
+
+fn run(options: &Options) -> Result<u8, String> {
+    let own = std::env::temp_dir().join(format!("tuc-cable.{}", std::process::id()));
+    let path = options.cable.clone().unwrap_or_else(|| own.display().to_string());
+    let made = if options.is_part { Cable::open(&path) } else { Cable::create(&path) };
+    let cable = made.map_err(|why| format!("cannot make or open the cable {path}: {why}"))?;
+    if options.command.is_empty() {
+        if options.is_part {
+            // Whoever started this process holds the other end of its standard input, and would not leave it behind.
+            std::thread::spawn(|| {
+                let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+                std::process::exit(0);
+            });
+        }
+        serve(options, &cable);
+    }
+    let ended = beside(options, &path, &cable);
+    if options.say {
+        let accesses: u64 = (0..options.nodes).map(|node| cable.accesses(node)).sum();
+        let (flips, machines) = (cable.flips(), cable.powered());
+        eprintln!(
+            "tuc-fpga: {flips} barriers, {accesses} port accesses of {} nodes, {machines} machines",
+            options.nodes
+        );
+    }
+    if options.cable.is_none() {
+        // Ours alone; what cannot be removed is not there.
+        let _ = std::fs::remove_file(&own);
+    }
+    ended
+}
+
+/// Runs the command and, beside it, the machine as a process of its own, which is killed and begun anew as often as the
+/// options say.
+fn beside(options: &Options, path: &str, cable: &Cable) -> Result<u8, String> {
+    let powered = cable.powered();
+    let mut machine = begin(options, path)?;
+    while cable.powered() == powered {
+        if let Ok(Some(status)) = machine.try_wait() {
+            return Err(format!("the machine did not come up: {status}"));
+        }
+        std::thread::sleep(LOOK);
+    }
+    let words = &options.command;
+    let command = Command::new(&words[0]).args(&words[1..]).env("OMPI_MCA_coll_hwbarr_cable", path).spawn();
+    let mut command = command.map_err(|why| format!("cannot run {}: {why}", words[0]))?;
+    let mut begun_at = cable.written();
+    let ended = loop {
+        match command.try_wait().map_err(|why| format!("cannot wait for {}: {why}", words[0]))? {
+            Some(status) => break status,
+            None => std::thread::sleep(LOOK),
+        }
+        if options.restart_writes.is_some_and(|writes| cable.written().wrapping_sub(begun_at) >= writes) {
+            end(&mut machine);
+            cable.unplug();
+            begun_at = cable.written();
+            machine = begin(options, path)?;
+        }
+    };
+    end(&mut machine);
+    cable.unplug();
+    Ok(ended.code().unwrap_or(1) as u8)
+}
+
+fn begin(options: &Options, path: &str) -> Result<Child, String> {
+    let own = std::env::current_exe().map_err(|why| format!("cannot find this program's file: {why}"))?;
+    let mut part = Command::new(own);
+    part.args(["--is-part", "--cable", path, "--nodes", &options.nodes.to_string()]);
+    part.arg(if options.kind == Kind::Channels { "--channels" } else { "--classic" });
+    options.stick_after.iter().for_each(|flips| _ = part.args(["--stick-after", &flips.to_string()]));
+    part.stdin(Stdio::piped()).spawn().map_err(|why| format!("cannot start the machine: {why}"))
+}
+
+/// Whatever the machine was about.
+fn end(machine: &mut Child) {
+    // It may have ended by itself.
+    let _ = machine.kill();
+    let _ = machine.wait();
+}
+
+/// Is the machine, for ever.
+fn serve(options: &Options, cable: &Cable) -> ! {
+    cable.power_up();
+    let mut machine = Machine::new(options.kind, options.nodes, options.stick_after.map_or(Stuck::No, Stuck::After));
+    loop {
+        let written = machine.turn(cable, options.nodes);
+        cable.sleep_until_written(written);
+    }
+}
+
+const LOOK: Duration = Duration::from_micros(500);
+const USAGE: &str = "\
+usage: tuc-fpga [--classic | --channels] [--nodes N] [--cable FILE] [--say] [--restart-writes N] [--stick-after N]
+                [COMMAND ARGUMENT…]
+
+Is the barrier machine at the end of a cable while COMMAND runs (the cable's name is given to it as the parameter
+coll_hwbarr_cable), or for ever. --say tells at the end how many barriers the machine did, and how often the ports were
+accessed. What may go wrong: --restart-writes kills the machine's process after so many writes to ports, again and again,
+and starts it anew without anything that it knew; --stick-after breaks the output wires of node 0 after so many barriers.";
