@@ -1,4 +1,5 @@
 // covers: MPI_Neighbor_allgather MPI_Neighbor_allgatherv MPI_Neighbor_alltoall MPI_Neighbor_alltoallv MPI_Neighbor_alltoallw MPI_Neighbor_allgather_c MPI_Neighbor_allgatherv_c MPI_Neighbor_alltoall_c MPI_Neighbor_alltoallv_c MPI_Neighbor_alltoallw_c
+// ranks: 1 2 3 4 6 8
 /*
  * Collectives among neighbours, MPI 5.0 section 8.6, on topologies of every kind, compared with what point-to-point
  * messages say: which block of which process belongs into which block here. neighbor_2.c and neighbor_3.c include this

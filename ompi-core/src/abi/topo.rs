@@ -202,7 +202,7 @@ rows! {
         let cart = comm.cart()?;
         if !(0..cart.dims().len() as c_int).contains(&direction) {
             let why = format!("{direction} is no dimension of a grid of {}", cart.dims().len());
-            return Err(Fault::new(Class::Dims).argument("direction").because(why));
+            return Err(Fault::new(Class::Arg).argument("direction").because(why));
         }
         let (source, destination) = cart.shift(comm.rank as usize, direction as usize, disp);
         rank_source.set(source);

@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 /// Of all ways to do so it takes one with the smallest difference between the largest and the smallest number filled in,
 /// and among those the one with the smallest largest (then second, …) number.
 pub fn fill(nodes: i32, dims: &mut [i32]) -> Result<()> {
-    let wrong = |argument, why| Err(Fault::new(Class::Dims).argument(argument).because(why));
     if nodes < 1 {
-        return wrong("nnodes", format!("{nodes} nodes make no grid"));
+        return Err(Fault::new(Class::Arg).argument("nnodes").because(format!("{nodes} nodes make no grid")));
     }
+    let wrong = |argument, why| Err(Fault::new(Class::Dims).argument(argument).because(why));
     if let Some(negative) = dims.iter().find(|places| **places < 0) {
         return wrong("dims", format!("{negative} is negative; 0 asks for a number"));
     }
@@ -145,7 +145,9 @@ mod tests {
         assert_eq!(filled(i32::MAX, &[0, 0]).unwrap(), [i32::MAX, 1]);
         assert_eq!(filled(5, &[]).unwrap(), []);
         assert_eq!(filled(6, &[3, 2]).unwrap(), [3, 2]);
-        for (nodes, dims) in [(6, &[3, 1][..]), (0, &[0]), (-4, &[0]), (4, &[-2, 0]), (4, &[i32::MAX, i32::MAX, 0])] {
+        assert_eq!(filled(0, &[0]).unwrap_err().get(), Class::Arg as i32);
+        assert_eq!(filled(-4, &[0]).unwrap_err().get(), Class::Arg as i32);
+        for (nodes, dims) in [(6, &[3, 1][..]), (4, &[-2, 0]), (4, &[i32::MAX, i32::MAX, 0])] {
             assert_eq!(filled(nodes, dims).unwrap_err().get(), Class::Dims as i32, "{nodes} {dims:?}");
         }
     }

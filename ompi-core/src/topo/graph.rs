@@ -20,7 +20,7 @@ impl Graph {
         debug_assert_eq!(edges.len(), count(index)?);
         if let Some(wrong) = edges.iter().find(|to| !(0..index.len() as i32).contains(to)) {
             let why = format!("{wrong} is no node of a graph of {} nodes", index.len());
-            return Err(Fault::new(Class::Arg).argument("edges").because(why));
+            return Err(Fault::new(Class::Rank).argument("edges").because(why));
         }
         let mut graph = Graph { index: index.into(), edges: edges.into(), symmetric: true };
         let sorted = |turned: bool| {
@@ -94,6 +94,6 @@ mod tests {
     fn graphs_are_checked() {
         assert_eq!(count(&[1, 0]).unwrap_err().get(), Class::Arg as i32);
         assert_eq!(count(&[-1]).unwrap_err().get(), Class::Arg as i32);
-        assert_eq!(Graph::new(&[1, 2], &[1, 2]).unwrap_err().get(), Class::Arg as i32);
+        assert_eq!(Graph::new(&[1, 2], &[1, 2]).unwrap_err().get(), Class::Rank as i32);
     }
 }
