@@ -414,6 +414,8 @@ int MPI_Cart_sub(MPI_Comm c, const int *keep, MPI_Comm *part)
 {
     int n, rank, dims[4], wraps[4], at[4], code = PMPI_Cart_sub(c, keep, part);
     MPI_Comm turned, again;
+    if (code != MPI_SUCCESS)
+        return code;
     PMPI_Cartdim_get(*part, &n);
     PMPI_Cart_get(*part, n, dims, wraps, at);
     PMPI_Comm_rank(*part, &rank);

@@ -24,13 +24,12 @@ static int completed(int code, MPI_Request *q)
     CHECK(*q == MPI_REQUEST_NULL);
     return code;
 }
-#define RUN(name, c_, ...) completed(MPI_Ineighbor_##name##c_(__VA_ARGS__, &request), &request)
 #elif defined AS_PERSISTENT
 static int completed(int code, MPI_Request *q)
 {
     if (code != MPI_SUCCESS)
         return code;
-    for (int round = turn++ % 2; round < 3 && code == MPI_SUCCESS; round++) {
+    for (int round = 0; round < 2 && code == MPI_SUCCESS; round++) { /* equally often everywhere */
         MPI_Start(q);
         code = MPI_Wait(q, MPI_STATUS_IGNORE);
         CHECK(*q != MPI_REQUEST_NULL); /* inactive, not gone */
@@ -38,9 +37,6 @@ static int completed(int code, MPI_Request *q)
     MPI_Request_free(q);
     return code;
 }
-#define RUN(name, c_, ...) completed(MPI_Neighbor_##name##_init##c_(__VA_ARGS__, MPI_INFO_NULL, &request), &request)
-#else
-#define RUN(name, c_, ...) MPI_Neighbor_##name##c_(__VA_ARGS__)
 #endif
 
 #define MOST 64 /* neighbours */
@@ -89,11 +85,11 @@ static void blocks_from_all(struct among *a, int n)
         for (int i = 0; i < n * a->in + 1; i++)
             to[i] = GAP;
         if (way == 0)
-            CHECK_EQ(RUN(allgather, , from, n, MPI_INT, to, n, MPI_INT, a->c), MPI_SUCCESS);
+            CHECK_EQ(MPI_Neighbor_allgather(from, n, MPI_INT, to, n, MPI_INT, a->c), MPI_SUCCESS);
         else if (way == 1)
-            CHECK_EQ(RUN(allgather, _c, from, n, MPI_INT, to, n, MPI_INT, a->c), MPI_SUCCESS);
+            CHECK_EQ(MPI_Neighbor_allgather_c(from, n, MPI_INT, to, n, MPI_INT, a->c), MPI_SUCCESS);
         else if (n % 2 == 0)
-            CHECK_EQ(RUN(allgather, , from, n, MPI_INT, to, n / 2, pair, a->c), MPI_SUCCESS);
+            CHECK_EQ(MPI_Neighbor_allgather(from, n, MPI_INT, to, n / 2, pair, a->c), MPI_SUCCESS);
         else
             continue;
         for (int k = 0, bad = 0; k < a->in; k++)
@@ -125,9 +121,9 @@ static void blocks_of_any_size_from_all(struct among *a)
         for (int i = 0; i < MOST * 4 + 1; i++)
             to[i] = GAP;
         if (large)
-            CHECK_EQ(RUN(allgatherv, _c, from, n, MPI_INT, to, large_counts, large_displs, MPI_INT, a->c), MPI_SUCCESS);
+            CHECK_EQ(MPI_Neighbor_allgatherv_c(from, n, MPI_INT, to, large_counts, large_displs, MPI_INT, a->c), MPI_SUCCESS);
         else
-            CHECK_EQ(RUN(allgatherv, , from, n, MPI_INT, to, counts, displs, MPI_INT, a->c), MPI_SUCCESS);
+            CHECK_EQ(MPI_Neighbor_allgatherv(from, n, MPI_INT, to, counts, displs, MPI_INT, a->c), MPI_SUCCESS);
         for (int k = 0; k < a->in; k++)
             for (int i = 0; i < 4; i++) {
                 int there = a->source[k] != MPI_PROC_NULL && i < counts[k], got = to[displs[k] + i];
@@ -149,9 +145,9 @@ static void block_for_each(struct among *a, int n)
         for (int i = 0; i < n * a->in + 1; i++)
             to[i] = GAP;
         if (large)
-            CHECK_EQ(RUN(alltoall, _c, from, n, MPI_INT, to, n, MPI_INT, a->c), MPI_SUCCESS);
+            CHECK_EQ(MPI_Neighbor_alltoall_c(from, n, MPI_INT, to, n, MPI_INT, a->c), MPI_SUCCESS);
         else
-            CHECK_EQ(RUN(alltoall, , from, n, MPI_INT, to, n, MPI_INT, a->c), MPI_SUCCESS);
+            CHECK_EQ(MPI_Neighbor_alltoall(from, n, MPI_INT, to, n, MPI_INT, a->c), MPI_SUCCESS);
         for (int k = 0, bad = 0; k < a->in; k++)
             for (int i = 0; i < n && !bad; i++) {
                 int want = a->source[k] == MPI_PROC_NULL ? GAP : value(a->source[k], a->origin[k], i);
@@ -189,9 +185,9 @@ static void block_of_any_size_for_each(struct among *a)
         for (int i = 0; i < MOST * 5 + 1; i++)
             to[i] = GAP;
         if (large)
-            CHECK_EQ(RUN(alltoallv, _c, from, lscounts, lsdispls, MPI_INT, to, lrcounts, lrdispls, MPI_INT, a->c), MPI_SUCCESS);
+            CHECK_EQ(MPI_Neighbor_alltoallv_c(from, lscounts, lsdispls, MPI_INT, to, lrcounts, lrdispls, MPI_INT, a->c), MPI_SUCCESS);
         else
-            CHECK_EQ(RUN(alltoallv, , from, scounts, sdispls, MPI_INT, to, rcounts, rdispls, MPI_INT, a->c), MPI_SUCCESS);
+            CHECK_EQ(MPI_Neighbor_alltoallv(from, scounts, sdispls, MPI_INT, to, rcounts, rdispls, MPI_INT, a->c), MPI_SUCCESS);
         for (int k = 0; k < a->in; k++)
             for (int i = -1; i < 4; i++) {
                 int there = a->source[k] != MPI_PROC_NULL && i >= 0 && i < rcounts[k], got = to[rdispls[k] + i];
@@ -238,9 +234,9 @@ static void block_of_any_type_for_each(struct among *a)
                 to[k].doubles[i] = GAP;
         }
         if (large)
-            CHECK_EQ(RUN(alltoallw, _c, from, lscounts, sdispls, stypes, to, lrcounts, rdispls, rtypes, a->c), MPI_SUCCESS);
+            CHECK_EQ(MPI_Neighbor_alltoallw_c(from, lscounts, sdispls, stypes, to, lrcounts, rdispls, rtypes, a->c), MPI_SUCCESS);
         else
-            CHECK_EQ(RUN(alltoallw, , from, scounts, sdispls, stypes, to, rcounts, rdispls, rtypes, a->c), MPI_SUCCESS);
+            CHECK_EQ(MPI_Neighbor_alltoallw(from, scounts, sdispls, stypes, to, rcounts, rdispls, rtypes, a->c), MPI_SUCCESS);
         for (int k = 0; k < a->in; k++) {
             int comes = a->source[k] != MPI_PROC_NULL, doubles = comes && rtypes[k] == MPI_DOUBLE;
             for (int i = 0; i < 3; i++) {
@@ -444,27 +440,27 @@ static void mistakes(void)
     MPI_Comm_set_errhandler(w, MPI_ERRORS_RETURN);
     MPI_Cart_create(w, 1, dims, yes, 0, &c);
     MPI_Type_contiguous(2, MPI_INT, &raw);
-    CHECK_CLASS(RUN(allgather, , from, 1, MPI_INT, to, 1, MPI_INT, w), MPI_ERR_TOPOLOGY);
-    CHECK_CLASS(RUN(allgatherv, , from, 1, MPI_INT, to, counts, displs, MPI_INT, w), MPI_ERR_TOPOLOGY);
-    CHECK_CLASS(RUN(alltoall, , from, 1, MPI_INT, to, 1, MPI_INT, w), MPI_ERR_TOPOLOGY);
-    CHECK_CLASS(RUN(alltoallv, , from, counts, displs, MPI_INT, to, counts, displs, MPI_INT, w), MPI_ERR_TOPOLOGY);
-    CHECK_CLASS(RUN(alltoallw, , from, counts, bytes, types, to, counts, bytes, types, w), MPI_ERR_TOPOLOGY);
-    CHECK_CLASS(RUN(allgather, , MPI_IN_PLACE, 1, MPI_INT, to, 1, MPI_INT, c), MPI_ERR_BUFFER);
-    CHECK_CLASS(RUN(alltoall, , from, 1, MPI_INT, NULL, 1, MPI_INT, c), MPI_ERR_BUFFER);
-    CHECK_CLASS(RUN(allgather, , from, -1, MPI_INT, to, 1, MPI_INT, c), MPI_ERR_COUNT);
-    CHECK_CLASS(RUN(allgather, , from, 1, raw, to, 1, MPI_INT, c), MPI_ERR_TYPE);
-    CHECK_CLASS(RUN(alltoall, _c, from, 1, MPI_INT, to, 1, MPI_DATATYPE_NULL, c), MPI_ERR_TYPE);
-    CHECK_CLASS(RUN(allgatherv, , from, 1, MPI_INT, to, NULL, displs, MPI_INT, c), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Neighbor_allgather(from, 1, MPI_INT, to, 1, MPI_INT, w), MPI_ERR_TOPOLOGY);
+    CHECK_CLASS(MPI_Neighbor_allgatherv(from, 1, MPI_INT, to, counts, displs, MPI_INT, w), MPI_ERR_TOPOLOGY);
+    CHECK_CLASS(MPI_Neighbor_alltoall(from, 1, MPI_INT, to, 1, MPI_INT, w), MPI_ERR_TOPOLOGY);
+    CHECK_CLASS(MPI_Neighbor_alltoallv(from, counts, displs, MPI_INT, to, counts, displs, MPI_INT, w), MPI_ERR_TOPOLOGY);
+    CHECK_CLASS(MPI_Neighbor_alltoallw(from, counts, bytes, types, to, counts, bytes, types, w), MPI_ERR_TOPOLOGY);
+    CHECK_CLASS(MPI_Neighbor_allgather(MPI_IN_PLACE, 1, MPI_INT, to, 1, MPI_INT, c), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Neighbor_alltoall(from, 1, MPI_INT, NULL, 1, MPI_INT, c), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Neighbor_allgather(from, -1, MPI_INT, to, 1, MPI_INT, c), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Neighbor_allgather(from, 1, raw, to, 1, MPI_INT, c), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Neighbor_alltoall_c(from, 1, MPI_INT, to, 1, MPI_DATATYPE_NULL, c), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Neighbor_allgatherv(from, 1, MPI_INT, to, NULL, displs, MPI_INT, c), MPI_ERR_ARG);
     counts[1] = -1;
-    CHECK_CLASS(RUN(alltoallv, , from, counts, displs, MPI_INT, to, counts, displs, MPI_INT, c), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Neighbor_alltoallv(from, counts, displs, MPI_INT, to, counts, displs, MPI_INT, c), MPI_ERR_COUNT);
     counts[1] = 1, types[1] = raw;
-    CHECK_CLASS(RUN(alltoallw, , from, counts, bytes, types, to, counts, bytes, types, c), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Neighbor_alltoallw(from, counts, bytes, types, to, counts, bytes, types, c), MPI_ERR_TYPE);
     MPI_Comm_free(&c);
     for (int r = 0; r < check_ranks; r++) /* everybody to rank 0, which does not answer */
         index[r] = r, edges[r] = 0;
     MPI_Graph_create(w, check_ranks, index, edges, 0, &c);
     if (check_ranks > 1)
-        CHECK_CLASS(RUN(allgather, , from, 1, MPI_INT, to, 1, MPI_INT, c), MPI_ERR_TOPOLOGY);
+        CHECK_CLASS(MPI_Neighbor_allgather(from, 1, MPI_INT, to, 1, MPI_INT, c), MPI_ERR_TOPOLOGY);
     MPI_Type_free(&raw), MPI_Comm_free(&c), MPI_Comm_free(&w);
 }
 
