@@ -5,6 +5,7 @@ use crate::errhandler;
 use crate::framework::{coll, pml};
 use crate::group::Group;
 use crate::handle::Table;
+use crate::topo::Topology;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -57,6 +58,7 @@ pub struct Communicator {
     pub hints: Hints,
     /// Which module serves which collective function.
     pub coll: Once<coll::Table>,
+    pub(crate) topology: Once<Arc<Topology>>,
     /// The PML's own; null until `add_comm`.
     pub pml: AtomicPtr<()>,
     /// The handle of the error handler in force.
@@ -95,6 +97,7 @@ impl Communicator {
             contexts: Once::new(),
             hints: Hints::default(),
             coll: Once::new(),
+            topology: Once::new(),
             pml: AtomicPtr::new(core::ptr::null_mut()),
             errhandler: AtomicUsize::new(errhandler),
             name: Guarded::new(String::new()),

@@ -43,6 +43,23 @@ fn places(name: &str) -> Option<Vec<String>> {
     places.filter(|places| !places.is_empty())
 }
 
+/// The package, the largest shared cache, the core and the hardware thread that this process is bound to, as numbers that
+/// tell those of one machine apart; `None` if it may run on several or the kernel does not say.
+pub fn place() -> [Option<u64>; 4] {
+    let cores = cores();
+    let single = |of: &dyn Fn(usize) -> Option<u64>| {
+        let first = of(*cores.first()?)?;
+        cores.iter().all(|core| of(*core) == Some(first)).then_some(first)
+    };
+    let number = |core, name: &str| processor(core, name)?.parse().ok();
+    [
+        single(&|core| number(core, "topology/physical_package_id")),
+        single(&|core| number(core, "cache/index3/id").or_else(|| number(core, "cache/index2/id"))),
+        single(&|core| number(core, "topology/core_id")),
+        single(&|core| Some(core as u64)),
+    ]
+}
+
 /// The numbers of the processors that this process may run on.
 fn cores() -> Vec<usize> {
     let mask = sys::own_cores();
@@ -50,6 +67,10 @@ fn cores() -> Vec<usize> {
 }
 
 fn topology(core: usize, name: &str) -> Option<String> {
-    let bytes = sys::read_file(&format!("/sys/devices/system/cpu/cpu{core}/topology/{name}"))?;
+    processor(core, &format!("topology/{name}"))
+}
+
+fn processor(core: usize, file: &str) -> Option<String> {
+    let bytes = sys::read_file(&format!("/sys/devices/system/cpu/cpu{core}/{file}"))?;
     Some(String::from_utf8_lossy(&bytes).trim().into())
 }

@@ -1,75 +1,129 @@
-//! Virtual topologies: so far the shape of a grid. MPI 5.0 §8.5.2.
+//! Process topologies: what hangs on a communicator that has one. MPI 5.0 §8.
 
+use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
-use alloc::format;
-use alloc::vec::Vec;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 
-/// MPI_Dims_create: gives the dimensions that are 0 values whose product with the others is `nodes`, as close to each
-/// other as can be, the larger ones first.
-pub fn balance(nodes: i32, dims: &mut [i32]) -> Result<()> {
-    if nodes < 1 {
-        return Err(Fault::new(Class::Arg).argument("nnodes").because(format!("{nodes} nodes make no grid")));
-    }
-    if let Some(negative) = dims.iter().find(|dim| **dim < 0) {
-        return Err(Fault::new(Class::Dims).argument("dims").because(format!("{negative} is no size of a dimension")));
-    }
-    let given = dims.iter().filter(|dim| **dim > 0).try_fold(1_i32, |product, dim| product.checked_mul(*dim));
-    let free = dims.iter().filter(|dim| **dim == 0).count() as u32;
-    let rest = match given {
-        Some(given) if nodes % given == 0 && (free > 0 || nodes == given) => nodes / given,
-        _ => {
-            let why = format!("no grid with the given sizes has {nodes} nodes");
-            return Err(Fault::new(Class::Dims).argument("dims").because(why));
-        }
-    };
-    let mut shares: Vec<i32> = Vec::new();
-    let mut rest = rest;
-    for left in (1..=free).rev() {
-        shares.push(share(rest, left));
-        rest /= shares[shares.len() - 1];
-    }
-    shares.sort_unstable_by(|one, other| other.cmp(one));
-    dims.iter_mut().filter(|dim| **dim == 0).zip(shares).for_each(|(dim, share)| *dim = share);
-    Ok(())
+pub mod cart;
+mod create;
+pub mod dims;
+pub mod dist;
+pub mod graph;
+mod letters;
+mod place;
+
+pub use cart::Cart;
+pub use create::{cart, cart_map, cart_sub, dist_graph, dist_graph_adjacent, graph, graph_map};
+pub use dist::DistGraph;
+pub use graph::Graph;
+
+/// One of the standard's kinds of topology.
+#[derive(Debug)]
+pub enum Shape {
+    /// A grid.
+    Cart(Cart),
+    /// A graph that every process knows.
+    Graph(Graph),
+    /// A graph of which every process knows its neighbours.
+    DistGraph(DistGraph),
 }
 
-/// The smallest divisor that leaves no more than itself, on average, to each of the other dimensions.
-fn share(nodes: i32, dimensions: u32) -> i32 {
-    let enough = |divisor: i32| {
-        let room = i64::from(divisor).checked_pow(dimensions);
-        room.is_none_or(|room| room >= i64::from(nodes))
-    };
-    let small = (1..=nodes.isqrt()).filter(|divisor| nodes % divisor == 0);
-    small.flat_map(|divisor| [divisor, nodes / divisor]).filter(|divisor| enough(*divisor)).min().unwrap_or(nodes)
+/// The topology of a communicator, for one of its processes.
+#[derive(Debug)]
+pub struct Topology {
+    /// What the user asked for.
+    pub shape: Shape,
+    neighbors: Neighbors,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// With whom this process exchanges blocks in neighborhood collectives, in the order of the blocks. MPI_PROC_NULL's block
+/// is neither sent nor written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Neighbors {
+    /// Whose blocks come.
+    pub sources: Box<[i32]>,
+    /// To whom blocks go.
+    pub destinations: Box<[i32]>,
+    /// Blocks 2d and 2d + 1 belong to the negative and the positive direction of dimension d: what goes one way comes
+    /// from the other, also where both lead to the same process (MPI 5.0 §8.6).
+    pub cartesian: bool,
+}
 
-    fn grid<const N: usize>(nodes: i32, mut dims: [i32; N]) -> Result<[i32; N]> {
-        balance(nodes, &mut dims).map(|()| dims)
+impl Topology {
+    /// That of the process with this rank.
+    pub fn new(shape: Shape, rank: usize) -> Topology {
+        let neighbors = match &shape {
+            Shape::Cart(cart) => cart.neighbors(rank),
+            Shape::Graph(graph) => {
+                let all: Box<[i32]> = graph.neighbors(rank).into();
+                Neighbors { sources: all.clone(), destinations: all, cartesian: false }
+            }
+            Shape::DistGraph(graph) => Neighbors {
+                sources: graph.inward.ranks.clone(),
+                destinations: graph.outward.ranks.clone(),
+                cartesian: false,
+            },
+        };
+        Topology { shape, neighbors }
+    }
+}
+
+impl Communicator {
+    /// Its topology, if it has one.
+    pub fn topology(&self) -> Option<&Topology> {
+        self.topology.get().map(|topology| &**topology)
     }
 
-    #[test]
-    fn grids_are_balanced() {
-        assert_eq!(grid(6, [0, 0]).unwrap(), [3, 2]);
-        assert_eq!(grid(7, [0, 0]).unwrap(), [7, 1]);
-        assert_eq!(grid(6, [0, 3, 0]).unwrap(), [2, 3, 1]);
-        assert_eq!(grid(12, [0; 4]).unwrap(), [3, 2, 2, 1]);
-        assert_eq!(grid(36, [0; 3]).unwrap(), [4, 3, 3]);
-        assert_eq!(grid(i32::MAX, [0; 3]).unwrap(), [i32::MAX, 1, 1]);
-        assert_eq!(grid(1, []).unwrap(), [0; 0]);
+    /// Gives it its topology; once, before the user has its handle.
+    pub fn set_topology(&self, topology: Arc<Topology>) {
+        self.topology.call_once(|| topology);
     }
 
-    #[test]
-    fn what_is_no_grid_is_refused() {
-        let class = |result: Result<()>| result.unwrap_err().get();
-        for (nodes, dims, wanted) in
-            [(7, [0, 3], Class::Dims), (6, [2, 2], Class::Dims), (6, [-1, 0], Class::Dims), (0, [0, 0], Class::Arg)]
-        {
-            assert_eq!(class(grid(nodes, dims).map(drop)), wanted as i32, "{nodes} {dims:?}");
+    /// Shares the topology of the communicator that it duplicates (MPI 5.0 §7.4.2).
+    pub fn inherit_topology(&self, parent: &Communicator) {
+        if let Some(topology) = parent.topology.get() {
+            self.set_topology(topology.clone());
         }
-        assert_eq!(class(grid(2, []).map(drop)), Class::Dims as i32);
     }
+
+    /// Its grid, or MPI_ERR_TOPOLOGY.
+    pub fn cart(&self) -> Result<&Cart> {
+        match self.topology() {
+            Some(Topology { shape: Shape::Cart(cart), .. }) => Ok(cart),
+            _ => Err(wrong("it has no Cartesian topology")),
+        }
+    }
+
+    /// Its graph, or MPI_ERR_TOPOLOGY.
+    pub fn graph(&self) -> Result<&Graph> {
+        match self.topology() {
+            Some(Topology { shape: Shape::Graph(graph), .. }) => Ok(graph),
+            _ => Err(wrong("it has no graph topology (of MPI_Graph_create)")),
+        }
+    }
+
+    /// Its distributed graph, or MPI_ERR_TOPOLOGY.
+    pub fn dist_graph(&self) -> Result<&DistGraph> {
+        match self.topology() {
+            Some(Topology { shape: Shape::DistGraph(graph), .. }) => Ok(graph),
+            _ => Err(wrong("it has no distributed graph topology")),
+        }
+    }
+
+    /// The neighbours of this process, or MPI_ERR_TOPOLOGY.
+    pub fn neighbors(&self) -> Result<&Neighbors> {
+        match self.topology() {
+            None => Err(wrong("it has no topology, so that nobody has neighbours")),
+            // Nobody would send what others wait for (MPI 5.0 §8.6).
+            Some(Topology { shape: Shape::Graph(graph), .. }) if !graph.is_symmetric() => {
+                Err(wrong("its graph has edges that do not lead back; neighborhood collectives need all to do so"))
+            }
+            Some(topology) => Ok(&topology.neighbors),
+        }
+    }
+}
+
+fn wrong(why: &'static str) -> Fault {
+    Fault::new(Class::Topology).argument("comm").because(why)
 }

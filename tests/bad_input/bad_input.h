@@ -71,6 +71,7 @@ int works(const char *name); /* whether the library has this function */
 
 /* New objects, for calls that use them up; what a call leaves is freed after it. */
 MPI_Comm fresh_comm(void);
+MPI_Comm fresh_topology(int kind); /* MPI_CART, MPI_GRAPH or MPI_DIST_GRAPH, of a process that is its own neighbour */
 MPI_Datatype fresh_datatype(void);
 MPI_Group fresh_group(void);
 MPI_Op fresh_op(void);

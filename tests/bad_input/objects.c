@@ -52,6 +52,21 @@ MPI_Comm fresh_comm(void)
     return KEEP(comm, comm);
 }
 
+MPI_Comm fresh_topology(int kind)
+{
+    MPI_Comm comm = MPI_COMM_NULL;
+    const int one[1] = {1}, zero[1] = {0};
+    if (!alive)
+        return 0;
+    if (kind == MPI_CART)
+        MPI_Cart_create(live.comm, 1, one, zero, 0, &comm);
+    else if (kind == MPI_GRAPH)
+        MPI_Graph_create(live.comm, 1, one, zero, 0, &comm);
+    else
+        MPI_Dist_graph_create_adjacent(live.comm, 1, zero, one, 1, zero, one, MPI_INFO_NULL, 0, &comm);
+    return KEEP(comm, comm);
+}
+
 MPI_Datatype fresh_datatype(void)
 {
     MPI_Datatype datatype = MPI_DATATYPE_NULL;

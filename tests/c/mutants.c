@@ -440,6 +440,102 @@ int MPI_Allgather(const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Data
     int size = 0;
     PMPI_Type_size(t, &size);
     return a == MPI_IN_PLACE ? PMPI_Allgather(a, n, t, b, m, u, c) : PMPI_Allgather(a, n * size, MPI_BYTE, b, m, u, c);
+#elif MUTANT == 130 /* mutant 130 topo_cart 3: a shift in the other direction */
+int MPI_Cart_shift(MPI_Comm c, int dim, int steps, int *from, int *to)
+{
+    return PMPI_Cart_shift(c, dim, steps, to, from);
+}
+#elif MUTANT == 131 /* mutant 131 topo_cart 4: a part of a grid whose ranks run backwards */
+int MPI_Cart_sub(MPI_Comm c, const int *keep, MPI_Comm *part)
+{
+    int n, rank, dims[4], wraps[4], at[4], code = PMPI_Cart_sub(c, keep, part);
+    MPI_Comm turned, again;
+    if (code != MPI_SUCCESS)
+        return code;
+    PMPI_Cartdim_get(*part, &n);
+    PMPI_Cart_get(*part, n, dims, wraps, at);
+    PMPI_Comm_rank(*part, &rank);
+    PMPI_Comm_split(*part, 0, -rank, &turned);
+    PMPI_Cart_create(turned, n, dims, wraps, 0, &again);
+    PMPI_Comm_free(&turned), PMPI_Comm_free(part);
+    *part = again;
+    return code;
+}
+#elif MUTANT == 132 /* mutant 132 topo_cart 1: dimensions in the wrong order */
+int MPI_Dims_create(int nodes, int n, int *dims)
+{
+    int code = PMPI_Dims_create(nodes, n, dims);
+    if (n == 2 && dims[0] > 1) {
+        int first = dims[0];
+        dims[0] = dims[1], dims[1] = first;
+    }
+    return code;
+}
+#elif MUTANT == 133 /* mutant 133 topo_cart 2: a duplicate without the topology */
+int MPI_Comm_dup(MPI_Comm c, MPI_Comm *copy)
+{
+    int rank;
+    PMPI_Comm_rank(c, &rank);
+    return PMPI_Comm_split(c, 0, rank, copy);
+}
+#elif MUTANT == 134 /* mutant 134 topo_graph 3: several edges to the same node count once */
+int MPI_Graph_neighbors_count(MPI_Comm c, int rank, int *n)
+{
+    int all[256], kept = 0, code = PMPI_Graph_neighbors_count(c, rank, n);
+    if (code != MPI_SUCCESS)
+        return code;
+    PMPI_Graph_neighbors(c, rank, *n, all);
+    for (int i = 0, k; i < *n; i++) {
+        for (k = 0; k < i && all[k] != all[i]; k++)
+            ;
+        kept += k == i;
+    }
+    *n = kept;
+    return code;
+}
+#elif MUTANT == 135 /* mutant 135 topo_dist_graph 3: who is named by others does not learn the weights */
+int MPI_Dist_graph_neighbors(MPI_Comm c, int in, int *from, int *fw, int out, int *to, int *tw)
+{
+    int code = PMPI_Dist_graph_neighbors(c, in, from, fw, out, to, tw);
+    for (int i = 0; code == MPI_SUCCESS && fw != MPI_UNWEIGHTED && fw && i < in && i < 4; i++)
+        fw[i] = 1;
+    return code;
+}
+#elif MUTANT == 136 /* mutant 136 neighbor_1 2: on a ring of two both neighbours' blocks change places */
+int MPI_Neighbor_alltoall(const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, MPI_Comm c)
+{
+    int kind, dims = 0, code = PMPI_Neighbor_alltoall(a, n, t, b, m, u, c);
+    PMPI_Topo_test(c, &kind);
+    if (kind == MPI_CART)
+        PMPI_Cartdim_get(c, &dims);
+    if (dims == 1 && n == 1 && t == MPI_INT && code == MPI_SUCCESS) {
+        int first = ((int *)b)[0];
+        ((int *)b)[0] = ((int *)b)[1], ((int *)b)[1] = first;
+    }
+    return code;
+}
+#elif MUTANT == 137 /* mutant 137 neighbor_2 2: a source's displacement counts bytes */
+int MPI_Ineighbor_allgatherv_c(const void *a, MPI_Count n, MPI_Datatype t, void *b, const MPI_Count *counts, const MPI_Aint *displs,
+                               MPI_Datatype u, MPI_Comm c, MPI_Request *q)
+{
+    static MPI_Aint shorter[64];
+    int kind, in = 0, out, weighted, dims;
+    PMPI_Topo_test(c, &kind);
+    if (kind == MPI_DIST_GRAPH)
+        PMPI_Dist_graph_neighbors_count(c, &in, &out, &weighted);
+    if (kind == MPI_CART)
+        PMPI_Cartdim_get(c, &dims), in = 2 * dims;
+    if (in == 0)
+        return PMPI_Ineighbor_allgatherv_c(a, n, t, b, counts, displs, u, c, q);
+    for (int k = 0; k < in; k++)
+        shorter[k] = displs[k] / 4;
+    return PMPI_Ineighbor_allgatherv_c(a, n, t, b, counts, shorter, u, c, q);
+}
+#elif MUTANT == 138 /* mutant 138 neighbor_3 2: what is started sends what was there when it was made */
+int MPI_Neighbor_alltoall_init(const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, MPI_Comm c, MPI_Info info,
+                               MPI_Request *q)
+{
+    return PMPI_Neighbor_alltoall_init(n == 1 ? calloc(64, sizeof(int)) : a, n, t, b, m, u, c, info, q);
 }
 #else
 #error "MUTANT is a number of the list above"

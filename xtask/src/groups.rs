@@ -11,8 +11,18 @@ pub const GROUPS: &[(&str, &str)] = &[
 pub const STATIC_CHOICE: &[&str] = &["atomics/core", "memcpy/portable", "memory/none", "timer/clock"];
 
 /// `minimal`, beside the static choice.
-pub const MINIMAL: &[&str] =
-    &["bml/r2", "btl/self", "btl/sm", "coll/basic", "ess/env", "ess/singleton", "op/scalar", "pml/ob1", "shmem/memfd"];
+pub const MINIMAL: &[&str] = &[
+    "bml/r2",
+    "btl/self",
+    "btl/sm",
+    "coll/basic",
+    "ess/env",
+    "ess/singleton",
+    "op/scalar",
+    "pml/ob1",
+    "shmem/memfd",
+    "topo/basic",
+];
 
 /// In `all` but not in `default`: needs a device, privileges, or exists to be compared with others.
 pub const NOT_DEFAULT: &[&str] = &[];

@@ -1,96 +1,205 @@
 //! Collectives among neighbours of a topology. MPI 5.0 §8.6 to §8.8.
 
-use super::kinds::{Aint, Array, Buffer, Comm, Committed, ConstBuffer, Count, Counts, Hints, Out};
+use super::coll::{LateBlocks, LateTyped, Whole};
+use super::coll_when::When;
+use super::kinds::{
+    Aint, Array, Buffer, Comm, CommHandle, Committed, ConstBuffer, Count, CountArray, Counts, Hints, LateType, Out,
+    blocks, data, not_in_place, typed_blocks,
+};
+use crate::data::Data;
+use crate::error::Result;
+use crate::framework::coll::Call;
+use alloc::vec::Vec;
 
 rows! {
     /// The same block to every neighbour. MPI 5.0 §8.6.1.
     fn Neighbor_allgather(
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: Comm,
-    ) [large] => unsupported
+    ) [large] => {
+        allgather(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+    }
 
     /// The same block to every neighbour, received in any size. MPI 5.0 §8.6.1.
     fn Neighbor_allgatherv(
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: Committed, comm: Comm,
-    ) [large] => unsupported
+        displs: Counts, recvtype: LateType, comm: Comm,
+    ) [large] => {
+        allgatherv(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
+    }
 
     /// To every neighbour a block of its own, all equal. MPI 5.0 §8.6.2.
     fn Neighbor_alltoall(
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: Comm,
-    ) [large] => unsupported
+    ) [large] => {
+        alltoall(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+    }
 
     /// To every neighbour a block of its own, of any size. MPI 5.0 §8.6.2.
     fn Neighbor_alltoallv(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: Committed, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtype: Committed, comm: Comm,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: LateType, recvbuf: Buffer,
+        recvcounts: Counts, rdispls: Counts, recvtype: LateType, comm: Comm,
+    ) [large] => {
+        alltoallv(When::Now(comm), (sendbuf, sendcounts, sdispls, sendtype), (recvbuf, recvcounts, rdispls, recvtype))
+    }
 
     /// To every neighbour a block of its own, of any size and datatype. MPI 5.0 §8.6.2.
     fn Neighbor_alltoallw(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Array<Aint>, sendtypes: Array<usize>, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Array<Aint>, recvtypes: Array<usize>, comm: Comm,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Array<Aint>, sendtypes: Array<usize>,
+        recvbuf: Buffer, recvcounts: Counts, rdispls: Array<Aint>, recvtypes: Array<usize>, comm: Comm,
+    ) [large] => {
+        let from = (sendbuf, (sendcounts, CountArray::Large(sdispls), sendtypes));
+        let to = (recvbuf, (recvcounts, CountArray::Large(rdispls), recvtypes));
+        alltoallw(When::Now(comm), from, to)
+    }
 
     /// Begins MPI_Neighbor_allgather. MPI 5.0 §8.7.1.
     fn Ineighbor_allgather(
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
-        recvtype: Committed, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        recvtype: Committed, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        allgather(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+    }
 
     /// Begins MPI_Neighbor_allgatherv. MPI 5.0 §8.7.1.
     fn Ineighbor_allgatherv(
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: Committed, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        displs: Counts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        let to = (recvbuf, recvcounts, displs, recvtype);
+        allgatherv(When::Begin(comm, request), (sendbuf, sendcount, sendtype), to)
+    }
 
     /// Begins MPI_Neighbor_alltoall. MPI 5.0 §8.7.2.
     fn Ineighbor_alltoall(
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
-        recvtype: Committed, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        recvtype: Committed, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        alltoall(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+    }
 
     /// Begins MPI_Neighbor_alltoallv. MPI 5.0 §8.7.2.
     fn Ineighbor_alltoallv(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: Committed, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtype: Committed, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: LateType, recvbuf: Buffer,
+        recvcounts: Counts, rdispls: Counts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
+    ) [large] => {
+        let to = (recvbuf, recvcounts, rdispls, recvtype);
+        alltoallv(When::Begin(comm, request), (sendbuf, sendcounts, sdispls, sendtype), to)
+    }
 
     /// Begins MPI_Neighbor_alltoallw. MPI 5.0 §8.7.2.
     fn Ineighbor_alltoallw(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Array<Aint>, sendtypes: Array<usize>, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Array<Aint>, recvtypes: Array<usize>, comm: Comm, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Array<Aint>, sendtypes: Array<usize>,
+        recvbuf: Buffer, recvcounts: Counts, rdispls: Array<Aint>, recvtypes: Array<usize>, comm: CommHandle,
+        request: Out<usize>,
+    ) [large] => {
+        let from = (sendbuf, (sendcounts, CountArray::Large(sdispls), sendtypes));
+        let to = (recvbuf, (recvcounts, CountArray::Large(rdispls), recvtypes));
+        alltoallw(When::Begin(comm, request), from, to)
+    }
 
     /// Makes a persistent request for MPI_Neighbor_allgather. MPI 5.0 §8.8.1.
     fn Neighbor_allgather_init(
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
-        recvtype: Committed, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        recvtype: Committed, comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        allgather(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+    }
 
     /// Makes a persistent request for MPI_Neighbor_allgatherv. MPI 5.0 §8.8.1.
     fn Neighbor_allgatherv_init(
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: Committed, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        displs: Counts, recvtype: LateType, comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        let to = (recvbuf, recvcounts, displs, recvtype);
+        allgatherv(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), to)
+    }
 
     /// Makes a persistent request for MPI_Neighbor_alltoall. MPI 5.0 §8.8.2.
     fn Neighbor_alltoall_init(
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
-        recvtype: Committed, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        recvtype: Committed, comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        alltoall(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+    }
 
     /// Makes a persistent request for MPI_Neighbor_alltoallv. MPI 5.0 §8.8.2.
     fn Neighbor_alltoallv_init(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: Committed, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtype: Committed, comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: LateType, recvbuf: Buffer,
+        recvcounts: Counts, rdispls: Counts, recvtype: LateType, comm: CommHandle, info: Hints,
+        request: Out<usize>,
+    ) [large] => {
+        let to = (recvbuf, recvcounts, rdispls, recvtype);
+        alltoallv(When::Prepare(comm, info, request), (sendbuf, sendcounts, sdispls, sendtype), to)
+    }
 
     /// Makes a persistent request for MPI_Neighbor_alltoallw. MPI 5.0 §8.8.2.
     fn Neighbor_alltoallw_init(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Array<Aint>, sendtypes: Array<usize>, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Array<Aint>, recvtypes: Array<usize>, comm: Comm, info: Hints,
-        request: Out<usize>,
-    ) [large] => unsupported
+        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Array<Aint>, sendtypes: Array<usize>,
+        recvbuf: Buffer, recvcounts: Counts, rdispls: Array<Aint>, recvtypes: Array<usize>, comm: CommHandle,
+        info: Hints, request: Out<usize>,
+    ) [large] => {
+        let from = (sendbuf, (sendcounts, CountArray::Large(sdispls), sendtypes));
+        let to = (recvbuf, (recvcounts, CountArray::Large(rdispls), recvtypes));
+        alltoallw(When::Prepare(comm, info, request), from, to)
+    }
+}
+
+fn allgather(when: When, from: Whole, to: Whole) -> Result<()> {
+    let among = when.comm().neighbors()?;
+    let (from, to) = (whole(from, "sendbuf")?, whole(to, "recvbuf")?);
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::NeighborAllgather(&from, &to, among)) }
+}
+
+fn allgatherv(when: When, from: Whole, to: LateBlocks) -> Result<()> {
+    let among = when.comm().neighbors()?;
+    let from = whole(from, "sendbuf")?;
+    let (at, counts, displs, datatype) = to;
+    let names = ["recvbuf", "recvcounts", "displs", "recvtype"];
+    // SAFETY: the arrays have an element per source by the standard.
+    let to = unsafe { blocks(at, counts, displs, datatype, among.sources.len(), names)? };
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::NeighborAllgatherv(&from, &to, among)) }
+}
+
+fn alltoall(when: When, from: Whole, to: Whole) -> Result<()> {
+    let among = when.comm().neighbors()?;
+    let (from, to) = (whole(from, "sendbuf")?, whole(to, "recvbuf")?);
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::NeighborAlltoall(&from, &to, among)) }
+}
+
+fn alltoallv(when: When, from: LateBlocks, to: LateBlocks) -> Result<()> {
+    let among = when.comm().neighbors()?;
+    let (at, counts, displs, datatype) = from;
+    let names = ["sendbuf", "sendcounts", "sdispls", "sendtype"];
+    // SAFETY: the arrays have an element per destination by the standard.
+    let from = unsafe { blocks(at, counts, displs, datatype, among.destinations.len(), names)? };
+    let (at, counts, displs, datatype) = to;
+    let names = ["recvbuf", "recvcounts", "rdispls", "recvtype"];
+    // SAFETY: the arrays have an element per source by the standard.
+    let to = unsafe { blocks(at, counts, displs, datatype, among.sources.len(), names)? };
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::NeighborAlltoallv(&from, &to, among)) }
+}
+
+fn alltoallw(when: When, from: LateTyped, to: LateTyped) -> Result<()> {
+    let among = when.comm().neighbors()?;
+    let (mut send_room, mut recv_room) = (Vec::new(), Vec::new());
+    let names = ["sendbuf", "sendcounts", "sdispls", "sendtypes"];
+    // SAFETY: the arrays have an element per destination by the standard.
+    let from = unsafe { typed_blocks(from.0, from.1, among.destinations.len(), &mut send_room, names)? };
+    let names = ["recvbuf", "recvcounts", "rdispls", "recvtypes"];
+    // SAFETY: the arrays have an element per source by the standard.
+    let to = unsafe { typed_blocks(to.0, to.1, among.sources.len(), &mut recv_room, names)? };
+    // SAFETY: both buffers are the caller's by the standard.
+    unsafe { when.run(Call::NeighborAlltoallw(&from, &to, among)) }
+}
+
+/// A buffer; MPI_IN_PLACE has no meaning among neighbours (MPI 5.0 §8.6).
+fn whole((at, count, datatype): Whole, argument: &'static str) -> Result<Data<'static>> {
+    not_in_place(at, argument)?;
+    data(at, count, datatype, argument)
 }

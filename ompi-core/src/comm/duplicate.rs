@@ -75,6 +75,7 @@ impl Duplication {
         let errhandler = parent.errhandler.load(Ordering::Relaxed);
         let comm = draft.promise(parent.group.clone(), parent.remote.clone(), errhandler);
         comm.hints.take_known(hints);
+        comm.inherit_topology(parent);
         Ok(Duplication { comm: Arc::new(comm), numbers, completion: None })
     }
 

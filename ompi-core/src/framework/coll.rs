@@ -14,6 +14,7 @@ use crate::data::{Blocks, Counts, Data, Source, TypedBlocks};
 use crate::error::{Class, Fault, Result};
 use crate::executor::Executor;
 use crate::op::Op;
+use crate::topo::Neighbors;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::mca;
@@ -44,16 +45,24 @@ pub enum Function {
     ReduceScatterBlock,
     Scan,
     Exscan,
+    NeighborAllgather,
+    NeighborAllgatherv,
+    NeighborAlltoall,
+    NeighborAlltoallv,
+    NeighborAlltoallw,
 }
 
 /// Number of [`Function`]s.
-pub const FUNCTIONS: usize = 17;
+pub const FUNCTIONS: usize = 22;
 
 /// A set of functions, bit `Function as u8`.
 pub type Functions = u64;
 
-/// All functions.
-pub const ALL_FUNCTIONS: Functions = (1 << FUNCTIONS) - 1;
+/// The functions of MPI 5.0 §6, for every communicator.
+pub const ALL_FUNCTIONS: Functions = (1 << Function::NeighborAllgather as u8) - 1;
+
+/// Those among the neighbours of a topology, MPI 5.0 §8.6.
+pub const NEIGHBOR_FUNCTIONS: Functions = (1 << FUNCTIONS) - 1 - ALL_FUNCTIONS;
 
 fn not_here<T>() -> Result<T> {
     Err(Fault::new(Class::UnsupportedOperation))
@@ -195,6 +204,55 @@ pub trait Module: Send + Sync {
         not_here()
     }
     unsafe fn exscan(&self, from: Source<'_>, to: &Data<'_>, op: &Op, executor: &mut dyn Executor) -> Result<()> {
+        not_here()
+    }
+    /// `to`: `count` elements per source.
+    unsafe fn neighbor_allgather(
+        &self,
+        from: &Data<'_>,
+        to: &Data<'_>,
+        among: &Neighbors,
+        executor: &mut dyn Executor,
+    ) -> Result<()> {
+        not_here()
+    }
+    /// `to`: a block per source.
+    unsafe fn neighbor_allgatherv(
+        &self,
+        from: &Data<'_>,
+        to: &Blocks<'_>,
+        among: &Neighbors,
+        executor: &mut dyn Executor,
+    ) -> Result<()> {
+        not_here()
+    }
+    /// `count` elements per destination and per source.
+    unsafe fn neighbor_alltoall(
+        &self,
+        from: &Data<'_>,
+        to: &Data<'_>,
+        among: &Neighbors,
+        executor: &mut dyn Executor,
+    ) -> Result<()> {
+        not_here()
+    }
+    /// A block per destination and per source.
+    unsafe fn neighbor_alltoallv(
+        &self,
+        from: &Blocks<'_>,
+        to: &Blocks<'_>,
+        among: &Neighbors,
+        executor: &mut dyn Executor,
+    ) -> Result<()> {
+        not_here()
+    }
+    unsafe fn neighbor_alltoallw(
+        &self,
+        from: &TypedBlocks<'_>,
+        to: &TypedBlocks<'_>,
+        among: &Neighbors,
+        executor: &mut dyn Executor,
+    ) -> Result<()> {
         not_here()
     }
 }

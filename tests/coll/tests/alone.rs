@@ -6,7 +6,7 @@ use ompi_core::data::{Blocks, Counts, Data, Source, TypedBlocks};
 use ompi_core::datatype;
 use ompi_core::errhandler;
 use ompi_core::error::Class;
-use ompi_core::framework::coll::{ALL_FUNCTIONS, Component, FUNCTIONS, Module};
+use ompi_core::framework::coll::{ALL_FUNCTIONS, Component, FUNCTIONS, Module, NEIGHBOR_FUNCTIONS};
 use ompi_core::framework::op::Operation;
 use ompi_core::group::Group;
 use ompi_core::op::Op;
@@ -41,7 +41,8 @@ fn it_serves_one_process_only_and_outbids_basic() {
     let alone = communicator(1);
     let (priority, module) = coll_self::COMPONENT.query(alone).unwrap();
     assert_eq!(module.functions(), ALL_FUNCTIONS);
-    assert_eq!(ALL_FUNCTIONS.count_ones() as usize, FUNCTIONS);
+    assert_eq!((ALL_FUNCTIONS | NEIGHBOR_FUNCTIONS).count_ones() as usize, FUNCTIONS);
+    assert_eq!(NEIGHBOR_FUNCTIONS.count_ones(), 5);
     assert!(priority > coll_basic::COMPONENT.query(alone).unwrap().0);
     module.barrier(&mut member()).unwrap();
 }

@@ -61,6 +61,7 @@ const PLACES: &[&str] = &[
     "ompi-core/src/op.rs",
     "ompi-core/src/request.rs",
     "ompi-core/src/schedule.rs",
+    "ompi-core/src/topo/letters.rs",
     "ompi-core/src/user_memory.rs",
     // The table that is looked up without a lock.
     "ompi-core/src/handle.rs",

@@ -1,4 +1,4 @@
-//! coll/basic: every blocking collective of an intracommunicator, over point-to-point messages.
+//! coll/basic: every collective of an intracommunicator, also among neighbours, over point-to-point messages.
 //!
 //! The reference: linear where that is simplest, logarithmic where it costs nothing, right for every type, count and
 //! operation. Each algorithm is generic over the executor and usable by who records schedules.
@@ -16,6 +16,7 @@ pub mod barrier;
 pub mod bcast;
 mod component;
 pub mod gather;
+pub mod neighbor;
 mod raw;
 pub mod reduce;
 pub mod reduce_scatter;

@@ -1,12 +1,13 @@
 //! The module: turns the framework's unsafe calls into calls of the algorithms.
 #![allow(unsafe_code)]
 
-use crate::{allgather, allreduce, alltoall, barrier, bcast, gather, reduce, reduce_scatter, scan, scatter};
+use crate::{allgather, allreduce, alltoall, barrier, bcast, gather, neighbor, reduce, reduce_scatter, scan, scatter};
 use ompi_core::data::{Blocks, Counts, Data, Source, TypedBlocks};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::{ALL_FUNCTIONS, Functions, Module};
+use ompi_core::framework::coll::{ALL_FUNCTIONS, Functions, Module, NEIGHBOR_FUNCTIONS};
 use ompi_core::op::Op;
+use ompi_core::topo::Neighbors;
 
 /// The same for every communicator.
 pub struct Basic;
@@ -22,7 +23,7 @@ macro_rules! offered {
 
 impl Module for Basic {
     fn functions(&self) -> Functions {
-        ALL_FUNCTIONS
+        ALL_FUNCTIONS | NEIGHBOR_FUNCTIONS
     }
 
     fn barrier(&self, executor: &mut dyn Executor) -> Result<()> {
@@ -46,5 +47,10 @@ impl Module for Basic {
         reduce_scatter_block(from: Source<'_>, to: &Data<'_>, op: &Op) => reduce_scatter::reduce_scatter_block;
         scan(from: Source<'_>, to: &Data<'_>, op: &Op) => scan::scan;
         exscan(from: Source<'_>, to: &Data<'_>, op: &Op) => scan::exscan;
+        neighbor_allgather(from: &Data<'_>, to: &Data<'_>, among: &Neighbors) => neighbor::allgather;
+        neighbor_allgatherv(from: &Data<'_>, to: &Blocks<'_>, among: &Neighbors) => neighbor::allgatherv;
+        neighbor_alltoall(from: &Data<'_>, to: &Data<'_>, among: &Neighbors) => neighbor::alltoall;
+        neighbor_alltoallv(from: &Blocks<'_>, to: &Blocks<'_>, among: &Neighbors) => neighbor::alltoallv;
+        neighbor_alltoallw(from: &TypedBlocks<'_>, to: &TypedBlocks<'_>, among: &Neighbors) => neighbor::alltoallw;
     }
 }

@@ -5,6 +5,7 @@ use crate::data::{Blocks, Counts, Data, Source, TypedBlocks};
 use crate::error::Result;
 use crate::executor::Executor;
 use crate::op::Op;
+use crate::topo::Neighbors;
 
 /// Which function, with the arguments of [`Module`]'s method of that name.
 #[derive(Clone, Copy)]
@@ -27,6 +28,11 @@ pub enum Call<'a> {
     ReduceScatterBlock(Source<'a>, &'a Data<'a>, &'a Op),
     Scan(Source<'a>, &'a Data<'a>, &'a Op),
     Exscan(Source<'a>, &'a Data<'a>, &'a Op),
+    NeighborAllgather(&'a Data<'a>, &'a Data<'a>, &'a Neighbors),
+    NeighborAllgatherv(&'a Data<'a>, &'a Blocks<'a>, &'a Neighbors),
+    NeighborAlltoall(&'a Data<'a>, &'a Data<'a>, &'a Neighbors),
+    NeighborAlltoallv(&'a Blocks<'a>, &'a Blocks<'a>, &'a Neighbors),
+    NeighborAlltoallw(&'a TypedBlocks<'a>, &'a TypedBlocks<'a>, &'a Neighbors),
 }
 
 impl Call<'_> {
@@ -51,6 +57,11 @@ impl Call<'_> {
             Call::ReduceScatterBlock(..) => Function::ReduceScatterBlock,
             Call::Scan(..) => Function::Scan,
             Call::Exscan(..) => Function::Exscan,
+            Call::NeighborAllgather(..) => Function::NeighborAllgather,
+            Call::NeighborAllgatherv(..) => Function::NeighborAllgatherv,
+            Call::NeighborAlltoall(..) => Function::NeighborAlltoall,
+            Call::NeighborAlltoallv(..) => Function::NeighborAlltoallv,
+            Call::NeighborAlltoallw(..) => Function::NeighborAlltoallw,
         }
     }
 
@@ -94,6 +105,16 @@ impl Call<'_> {
             Call::Scan(a, b, c) => unsafe { module.scan(a, b, c, on) },
             // SAFETY: the caller's promise.
             Call::Exscan(a, b, c) => unsafe { module.exscan(a, b, c, on) },
+            // SAFETY: the caller's promise.
+            Call::NeighborAllgather(a, b, c) => unsafe { module.neighbor_allgather(a, b, c, on) },
+            // SAFETY: the caller's promise.
+            Call::NeighborAllgatherv(a, b, c) => unsafe { module.neighbor_allgatherv(a, b, c, on) },
+            // SAFETY: the caller's promise.
+            Call::NeighborAlltoall(a, b, c) => unsafe { module.neighbor_alltoall(a, b, c, on) },
+            // SAFETY: the caller's promise.
+            Call::NeighborAlltoallv(a, b, c) => unsafe { module.neighbor_alltoallv(a, b, c, on) },
+            // SAFETY: the caller's promise.
+            Call::NeighborAlltoallw(a, b, c) => unsafe { module.neighbor_alltoallw(a, b, c, on) },
         }
     }
 }
