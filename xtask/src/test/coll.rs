@@ -29,11 +29,18 @@ struct Choice {
     name: &'static str,
     options: &'static [&'static str],
     /// Function and algorithm as the trace names them, and the numbers of ranks for which it is what runs.
-    traces: &'static [(&'static str, &'static str, fn(u32) -> bool)],
+    traces: &'static [Trace],
 }
 
+type Trace = (&'static str, &'static str, fn(u32) -> bool);
+
 const CHOICES: &[Choice] = &[
-    Choice { name: "default", options: &[], traces: &[("sm: Allreduce", "", several), ("sm: Allgather", "", many)] },
+    Choice { name: "default", options: &[], traces: &[("sm: Allreduce", "", |ranks| ranks == 2)] },
+    Choice {
+        name: "sm",
+        options: &["coll_sm_max_ranks", "64"],
+        traces: &[("sm: Allreduce", "", several), ("sm: Allgather", "", many)],
+    },
     Choice {
         name: "without-sm",
         options: &["coll", "^sm"],

@@ -1,6 +1,7 @@
 //! Registration.
 
 use crate::lines::Peer;
+use crate::params;
 use crate::raw::Sm;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -24,6 +25,9 @@ impl coll::Component for SmColl {
         if comm.size() < 2 {
             return Err(Declined("the communicator has one process"));
         }
+        if comm.size() > params::MAX_RANKS.size() {
+            return Err(Declined("the communicator has more processes than coll_sm_max_ranks says"));
+        }
         let members = comm.group.members();
         let peers: Option<Vec<Option<Peer>>> = members.iter().map(|member| peer(*member)).collect();
         let peers = peers.ok_or(Declined("not all processes share memory with this one"))?;
@@ -46,5 +50,5 @@ fn peer(index: u32) -> Option<Option<Peer>> {
 opal_core::component! {
     /// Short data of blocking collectives through lines that the ranks of one node share.
     pub static COMPONENT: SmColl = SmColl;
-    in ompi_core::framework::coll, name "sm", params &[]
+    in ompi_core::framework::coll, name "sm", params params::ALL
 }

@@ -13,6 +13,7 @@ mod algorithms;
 mod commons;
 mod component;
 mod lines;
+mod params;
 mod raw;
 mod turn;
 mod wire;
