@@ -64,6 +64,7 @@ MPI_Comm fresh_topology(int kind)
         MPI_Graph_create(live.comm, 1, one, zero, 0, &comm);
     else
         MPI_Dist_graph_create_adjacent(live.comm, 1, zero, one, 1, zero, one, MPI_INFO_NULL, 0, &comm);
+    MPI_Comm_set_errhandler(comm, in_force);
     return KEEP(comm, comm);
 }
 
