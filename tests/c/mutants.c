@@ -440,6 +440,7 @@ int MPI_Allgather(const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Data
     int size = 0;
     PMPI_Type_size(t, &size);
     return a == MPI_IN_PLACE ? PMPI_Allgather(a, n, t, b, m, u, c) : PMPI_Allgather(a, n * size, MPI_BYTE, b, m, u, c);
+}
 #elif MUTANT == 130 /* mutant 130 topo_cart 3: a shift in the other direction */
 int MPI_Cart_shift(MPI_Comm c, int dim, int steps, int *from, int *to)
 {

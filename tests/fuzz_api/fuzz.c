@@ -461,6 +461,7 @@ int main(int argc, char **argv)
         MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     alarm(SECONDS);
+    drop_session(live.session);
     MPI_Finalize();
     int never = 0;
     for (int i = 0; i < fuzzables; i++)
