@@ -87,7 +87,9 @@ impl Gather {
                 mail::send(to.process, self.subject.at(to.context), &self.words[..blocks * self.width])?;
                 self.sent = true;
             }
-            let Some(letter) = mail::take(from.process, self.subject.at(all[*me].context)) else { return Ok(false) };
+            let Some(letter) = mail::awaited(from.process, self.subject.at(all[*me].context))? else {
+                return Ok(false);
+            };
             if letter.len() != blocks * self.width {
                 let why = "the processes do not agree about the communicator they make; do all make the same calls?";
                 return Err(Fault::new(Class::Intern).because(why));
@@ -146,7 +148,7 @@ pub fn spread(parties: &Parties, subject: Subject, root: usize, words: Vec<u64>)
         mail::expect(parent.process)?;
         let mut letter = None;
         finished(|| {
-            letter = mail::take(parent.process, mine);
+            letter = mail::awaited(parent.process, mine)?;
             Ok(letter.is_some())
         })?;
         words = letter.unwrap_or_default();

@@ -144,7 +144,7 @@ impl Bridge {
         mail::send(self.process, self.there, &words)?;
         let mut letter = None;
         finished(|| {
-            letter = mail::take(self.process, self.here);
+            letter = mail::awaited(self.process, self.here)?;
             Ok(letter.is_some())
         })?;
         Ok(letter.unwrap_or_default())

@@ -72,7 +72,7 @@ struct Office {
 
 static OFFICE: Guarded<Office> = Guarded::new(Office { letters: BTreeMap::new() });
 
-/// Makes sure that what a process writes arrives.
+/// Makes sure that what a process writes arrives; `Err` if it was lost.
 pub fn expect(process: u32) -> Result<()> {
     pml::selected().reach(process).map(drop)
 }
@@ -110,6 +110,14 @@ pub fn take(process: u32, subject: Subject) -> Option<Vec<u64>> {
         office.letters.remove(&(process, subject));
     }
     Some(first.words)
+}
+
+/// As [`take`], for who waits: `Err` if the sender can no longer be reached and its letter is not here.
+pub fn awaited(process: u32, subject: Subject) -> Result<Option<Vec<u64>>> {
+    match take(process, subject) {
+        None => expect(process).map(|()| None),
+        letter => Ok(letter),
+    }
 }
 
 /// For the PML: a note arrived, with anything in it. False if it is none.

@@ -63,7 +63,7 @@ pub trait Module: Sync {
     /// there are none left its context number is released (by the PML, which knows when).
     fn remove_comm(&self, comm: &Communicator);
 
-    /// Connects to a process, so that what it says arrives; only looks if that is done. Returns the most bytes of a note
+    /// Connects to a process, so that what it says arrives; only looks if that is done. `Err` if it was lost. Returns the most bytes of a note
     /// to it: at least [`NOTE_BYTES`].
     fn reach(&self, process: u32) -> Result<usize>;
 

@@ -151,6 +151,6 @@ fn run(session: &mut Session, choice: &Choice, ranks: u32) -> Result<Verdict> {
     })
 }
 
-const DRAWS: &str = "90";
+const DRAWS: &str = "900";
 const LIMIT: Duration = Duration::from_secs(120);
 const LIMIT_OF_ALL: Duration = Duration::from_secs(1200);

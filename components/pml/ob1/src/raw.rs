@@ -443,7 +443,8 @@ impl Module for Ob1 {
     }
 
     fn reach(&self, process: u32) -> Result<usize> {
-        Ok(link::to(process)?.note_bytes)
+        let link = link::to(process)?;
+        if link.is_dead() { Err(link.fault()) } else { Ok(link.note_bytes) }
     }
 
     fn note(&self, process: u32, note: &[u8]) -> Result<()> {
