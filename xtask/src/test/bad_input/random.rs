@@ -21,7 +21,8 @@ pub fn program(functions: &[(&Function, Row)], table: &Table) -> String {
         let number = list.lines().count();
         text += &call(function, table, &whole, number);
         let collective = i32::from(function.category.contains("coll"));
-        let (waits, alone) = (i32::from(whole.waits), i32::from(whole.alone));
+        let alone = whole.alone || ALONE.contains(&function.category.as_str());
+        let (waits, alone) = (i32::from(whole.waits), i32::from(alone));
         let _ = writeln!(list, "    {{ \"{0}\", fuzz_{0}, {collective}, {waits}, {alone} }},", function.name);
     }
     let _ = write!(text, "\nconst struct fuzzed fuzzed[] = {{\n{list}    {{ 0 }}\n}};\n");
@@ -182,6 +183,17 @@ fn handle_word(c_type: &str) -> Option<&'static str> {
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
+
+/// Parts whose calls one rank may refuse for a reason that another does not see, after which the other's never ends: with one
+/// rank only.
+const ALONE: &[&str] = &[
+    "neighbor-coll",
+    "nonblocking-coll",
+    "nonblocking-neighbor-coll",
+    "persistent-coll",
+    "persistent-neighbor-coll",
+    "topo",
+];
 
 /// Parts of the standard whose calls need no partner but the same call on the other ranks. Windows, files, processes that
 /// are spawned and tools want pools of their own.
