@@ -4,7 +4,7 @@
 use crate::errhandler;
 use crate::framework::{coll, pml};
 use crate::group::Group;
-use crate::handle::Table;
+use crate::handle::{Fixed, Table};
 use crate::topo::Topology;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -37,7 +37,7 @@ pub const WORLD_HANDLE: usize = 0x101;
 pub const SELF_HANDLE: usize = 0x102;
 
 static DYNAMIC: Table<Communicator> = Table::new();
-static PREDEFINED: [AtomicPtr<Communicator>; 2] = [const { AtomicPtr::new(core::ptr::null_mut()) }; 2];
+static PREDEFINED: Fixed<Communicator, 2> = Fixed::new();
 
 /// A communicator. Ranks of messages are ranks of [`Communicator::peers`].
 pub struct Communicator {
@@ -182,12 +182,7 @@ impl Communicator {
 #[inline(always)]
 pub fn borrow(handle: usize) -> Option<&'static Communicator> {
     match handle {
-        WORLD_HANDLE | SELF_HANDLE => {
-            // Acquire pairs with the Release in `open`.
-            let at = PREDEFINED[handle - WORLD_HANDLE].load(Ordering::Acquire);
-            // SAFETY: null, or leaked by `open` for the life of the process.
-            unsafe { at.as_ref() }
-        }
+        WORLD_HANDLE | SELF_HANDLE => PREDEFINED.get(handle - WORLD_HANDLE),
         _ => DYNAMIC.borrow(handle),
     }
 }

@@ -189,6 +189,11 @@ impl<T: Sync, const N: usize> Fixed<T, N> {
         self.objects[index].store(core::ptr::from_ref(object).cast_mut(), Ordering::Release);
     }
 
+    /// No object has any of the numbers any more. The objects stay, for who still looks at them.
+    pub fn clear(&self) {
+        self.objects.iter().for_each(|place| place.store(core::ptr::null_mut(), Ordering::Release));
+    }
+
     /// The object with a number; `None` if there is none.
     #[inline(always)]
     pub fn get(&self, index: usize) -> Option<&'static T> {

@@ -52,11 +52,13 @@ struct Area {
 
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Line(#[allow(dead_code)] [u8; 64]); // read through `Memory` only
+struct Line {
+    _bytes: [u8; 64],
+}
 
 impl Area {
     fn new() -> Area {
-        let mut lines = vec![Line([0; 64]); RING_BYTES / 64 + POOL_BYTES / 64 + 1];
+        let mut lines = vec![Line { _bytes: [0; 64] }; RING_BYTES / 64 + POOL_BYTES / 64 + 1];
         let slots = lines.as_mut_ptr().cast::<u8>();
         let pool = slots.wrapping_add(RING_BYTES);
         let consumed = pool.wrapping_add(POOL_BYTES);

@@ -9,7 +9,6 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use opal_core::message;
-use opal_core::sync::Ordering;
 use orte_core::framework::ess::Identity;
 
 /// Makes the predefined communicators: once, when transports and PML run.
@@ -22,7 +21,7 @@ pub fn open(identity: Identity) -> opal_core::Result<()> {
 
 /// MPI_Finalize: their handles are none any more. The objects stay, for who still borrows them.
 pub fn close() {
-    PREDEFINED.iter().for_each(|place| place.store(core::ptr::null_mut(), Ordering::Release));
+    PREDEFINED.clear();
 }
 
 fn predefined(handle: usize, name: &str, members: Box<[u32]>, number: u32, me: u32) -> opal_core::Result<()> {
@@ -35,7 +34,6 @@ fn predefined(handle: usize, name: &str, members: Box<[u32]>, number: u32, me: u
         message!("{name} cannot be made: {}", fault.reason());
         opal_core::Error::System
     })?;
-    // Release pairs with the Acquire in `borrow`.
-    PREDEFINED[handle - WORLD_HANDLE].store(Arc::into_raw(comm).cast_mut(), Ordering::Release);
+    PREDEFINED.set(handle - WORLD_HANDLE, Box::leak(Box::new(comm)));
     Ok(())
 }

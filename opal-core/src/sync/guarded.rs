@@ -1,8 +1,8 @@
 //! Data that needs a lock only once threads exist.
 //!
-//! `MPI_THREAD_SINGLE` programs pay a predictable branch and no locked instruction. The flag only ever rises, and it
-//! rises inside `MPI_Init_thread` or `MPI_Session_init`, which the standard lets no other call overlap that could
-//! hold a guard of a lower level at the same time (MPI 5.0 §11.6.2).
+//! `MPI_THREAD_SINGLE` programs pay a predictable branch and no locked instruction. The flag only ever rises, inside
+//! `MPI_Init_thread` or `MPI_Session_init`. A program that opens a session for several threads while another thread is
+//! inside a call of a lower level meets a window of a few instructions in which that thread holds a guard without a lock.
 #![allow(unsafe_code)]
 
 use super::{AtomicBool, Ordering};

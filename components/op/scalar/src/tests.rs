@@ -242,36 +242,3 @@ fn what_the_standard_does_not_allow() {
     assert!(kernel(Operation::Band, Primitive::new(Scalar::Byte, 1)).is_some());
     assert!(kernel(Operation::Replace, Primitive::new(Scalar::Character, 1)).is_some());
 }
-
-/// `cargo test --release -p op-scalar -- --ignored --nocapture`: whether the loops are vectorised.
-#[test]
-#[ignore = "measures; run it alone and in release"]
-#[allow(unsafe_code)]
-fn speed() {
-    let count = 4096;
-    let (input, mut inout) = (std::vec![0u8; count * 32], std::vec![0u8; count * 32]);
-    let cases = [
-        (Operation::Sum, Scalar::Signed, 4),
-        (Operation::Sum, Scalar::Float, 8),
-        (Operation::Max, Scalar::Float, 4),
-        (Operation::Band, Scalar::Byte, 1),
-        (Operation::Land, Scalar::Signed, 4),
-        (Operation::Prod, Scalar::Complex, 16),
-        (Operation::Minloc, Scalar::SignedInt, 4),
-        (Operation::Minloc, Scalar::FloatInt, 8),
-        (Operation::Sum, Scalar::Float, 16),
-        (Operation::Sum, Scalar::Float, 2),
-        (Operation::Sum, Scalar::Quad, 16),
-    ];
-    for (operation, scalar, bytes) in cases {
-        let kernel = kernel(operation, Primitive::new(scalar, bytes)).unwrap();
-        let mut best = f64::MAX;
-        for _ in 0..50 {
-            let start = std::time::Instant::now();
-            // SAFETY: both arrays are longer than `count` values of any type.
-            unsafe { kernel(input.as_ptr(), inout.as_mut_ptr(), count) };
-            best = best.min(start.elapsed().as_nanos() as f64);
-        }
-        std::println!("{operation:?} {scalar:?} {bytes}: {:.3} ns per element", best / count as f64);
-    }
-}

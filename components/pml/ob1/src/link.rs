@@ -8,7 +8,7 @@ use ompi_core::{addresses, process};
 use opal_core::framework::btl::{self, Arrived, Full};
 use opal_core::framework::smsc;
 use opal_core::message;
-use opal_core::queue::conduit::Conduit;
+use opal_core::queue::conduit::{Conduit, Pushed};
 use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Guarded, Once, Ordering};
 
 /// A process and the one transport whose order its matched messages have.
@@ -124,6 +124,19 @@ impl Link {
                 Some(Arrived { am: peeked.kind, head: peeked.head, payload: peeked.payload() })
             }
             None => self.module.poll_peer(self.endpoint, polls),
+        }
+    }
+
+    /// Whether a message is on its way that the conduit was given; wakes the process if it sleeps.
+    #[inline(always)]
+    pub fn is_sent(&self, pushed: Pushed) -> bool {
+        match pushed {
+            Pushed::Yes => true,
+            Pushed::ToSleeper => {
+                self.module.wake(self.endpoint);
+                true
+            }
+            Pushed::No => false,
         }
     }
 

@@ -18,7 +18,6 @@ use opal_core::framework::btl::{AmId, Full, Take};
 use opal_core::framework::{memcpy, smsc};
 use opal_core::mem::Foreign;
 use opal_core::progress;
-use opal_core::queue::conduit::Pushed;
 use opal_core::queue::lines::INLINE_BYTES;
 use opal_core::queue::small::copy_small;
 use opal_core::sync::Ordering;
@@ -271,13 +270,8 @@ fn send_run(link: &Link, am: AmId, head: u64, at: *mut u8, bytes: usize) -> core
     }
     if let Some(conduit) = link.conduit {
         // SAFETY: as above; what is sent at once fits.
-        match unsafe { conduit.push_run(am, head, at, bytes) } {
-            Pushed::Yes => return Ok(()),
-            Pushed::ToSleeper => {
-                link.module.wake(link.endpoint);
-                return Ok(());
-            }
-            Pushed::No => {}
+        if link.is_sent(unsafe { conduit.push_run(am, head, at, bytes) }) {
+            return Ok(());
         }
     }
     link.module.send(link.endpoint, am, head, bytes, &mut |to| copy_any(to, at, bytes))
@@ -337,14 +331,7 @@ unsafe fn send_short(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lan
     }
     let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
     // SAFETY: the caller's promise.
-    match unsafe { conduit.push(wire::EAGER, head, at, bytes) } {
-        Pushed::Yes => true,
-        Pushed::ToSleeper => {
-            link.module.wake(link.endpoint);
-            true
-        }
-        Pushed::No => false,
-    }
+    link.is_sent(unsafe { conduit.push(wire::EAGER, head, at, bytes) })
 }
 
 /// # Safety
