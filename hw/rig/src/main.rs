@@ -114,8 +114,10 @@ fn beside(options: &Options, path: &str, cable: &Cable) -> Result<u8, String> {
         std::thread::sleep(LOOK);
     }
     let words = &options.command;
-    let command = Command::new(&words[0]).args(&words[1..]).env("OMPI_MCA_coll_hwbarr_cable", path).spawn();
-    let mut command = command.map_err(|why| format!("cannot run {}: {why}", words[0]))?;
+    let mut command = Command::new(&words[0]);
+    // For ranks with emulated ports, and for guests under QEMU (hw/rig/shim).
+    command.args(&words[1..]).env("OMPI_MCA_coll_hwbarr_cable", path).env("TUC_CABLE", path);
+    let mut command = command.spawn().map_err(|why| format!("cannot run {}: {why}", words[0]))?;
     let mut begun_at = cable.written();
     let ended = loop {
         match command.try_wait().map_err(|why| format!("cannot wait for {}: {why}", words[0]))? {

@@ -8,13 +8,50 @@ use std::process::Command;
 
 /// Compiles the program at the other end of the cables.
 pub fn machine(tree: &Tree) -> Result<PathBuf> {
+    let built = compiled(tree, &["--package", "hw-rig", "--bin", "tuc-fpga"], "bin")?;
+    built["executable"].as_str().map(PathBuf::from).ok_or_else(|| fail("cargo built tuc-fpga, but names no program"))
+}
+
+/// Compiles what is preloaded into QEMU, so that `-chardev parallel,id=ID,path=/dev/tuc3` is node 3 of the cable that the
+/// variable TUC_CABLE names. tuc-fpga sets it for what it runs.
+pub fn shim(tree: &Tree) -> Result<PathBuf> {
+    let built = compiled(tree, &["--package", "hw-rig-shim"], "cdylib")?;
+    let library = built["filenames"][0].as_str().map(PathBuf::from);
+    library.ok_or_else(|| fail("cargo built hw-rig-shim, but names no library"))
+}
+
+/// What cargo says of the product of this kind.
+fn compiled(tree: &Tree, what: &[&str], kind: &str) -> Result<serde_json::Value> {
     let mut cargo = tree::cargo();
-    cargo.args(["build", "--quiet", "--package", "hw-rig", "--bin", "tuc-fpga", "--message-format"]);
-    cargo.arg("json-render-diagnostics").arg("--manifest-path").arg(tree.root.join("Cargo.toml"));
+    cargo.args(["build", "--quiet"]).args(what).args(["--message-format", "json-render-diagnostics"]);
+    cargo.arg("--manifest-path").arg(tree.root.join("Cargo.toml"));
     let messages = shell::output(&mut cargo)?;
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let mut programs = messages.filter_map(|message| message["executable"].as_str().map(Path::new).map(Path::to_owned));
-    programs.next_back().ok_or_else(|| fail("cargo built tuc-fpga, but names no program"))
+    let mut messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let is_it = |message: &serde_json::Value| message["target"]["kind"][0] == kind && !message["filenames"].is_null();
+    messages.rfind(is_it).ok_or_else(|| fail(format!("cargo built {what:?}, but does not say so")))
+}
+
+/// Assembles the guest that does so many barriers and nothing else: a disk of one sector.
+pub fn guest(tree: &Tree, barriers: u16, folder: &Path) -> Result<PathBuf> {
+    shell::folder(folder)?;
+    let (object, disk) = (folder.join("barriers.o"), folder.join("barriers.disk"));
+    let mut assembler = Command::new("as");
+    assembler.arg("--32").arg("--defsym").arg(format!("BARRIERS={barriers}"));
+    shell::output(assembler.arg("-o").arg(&object).arg(tree.root.join("hw/rig/guest/barriers.s")))?;
+    let mut linker = Command::new("ld");
+    linker.args(["-m", "elf_i386", "-Ttext", "0x7c00", "--oformat", "binary", "-o"]).arg(&disk).arg(&object);
+    shell::output(&mut linker)?;
+    Ok(disk)
+}
+
+/// QEMU with a guest whose parallel port is a node's; the caller adds what it boots. It ends with 33 when the guest says 16.
+pub fn qemu(shim: &Path, node: usize) -> String {
+    format!(
+        "env LD_PRELOAD={} qemu-system-x86_64 -accel tcg -cpu max -m 16 -nodefaults -display none -no-reboot \
+         -chardev parallel,id=pp,path=/dev/tuc{node} -device isa-parallel,chardev=pp,iobase=0x378 \
+         -device isa-debug-exit,iobase=0xf4,iosize=4",
+        shim.display()
+    )
 }
 
 /// Compiles the program whose barriers are watched.

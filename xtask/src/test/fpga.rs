@@ -1,7 +1,7 @@
 //! The barrier machine: its test benches, its Verilog against its Rust model, and programs whose barriers it does.
 
 use super::{Session, Verdict, deadline};
-use crate::failure::{Result, fail};
+use crate::failure::{Failure, Result, fail};
 use crate::fpga::{self, rig};
 use std::process::Command;
 use std::time::Duration;
@@ -14,6 +14,10 @@ pub fn tier(session: &mut Session) -> Result<()> {
         let (stride, ticks) = if session.options.all { (1, 2_000_000) } else { (13, 200_000) };
         verdict(fpga::verify(&session.tree, stride, ticks, 1))
     });
+    for nodes in [2, 4] {
+        session
+            .case(&format!("fpga/guests_{nodes}"), |session| guests(session, nodes).unwrap_or_else(missing_or_failed));
+    }
     for ranks in [2, 4] {
         session.case(&format!("fpga/death_{ranks}"), |session| death(session, ranks).unwrap_or_else(Verdict::from));
     }
@@ -137,6 +141,28 @@ fn death(session: &mut Session, ranks: usize) -> Result<Verdict> {
     })
 }
 
+/// Guests under QEMU: the processor's own port instructions, which QEMU's port carries to the machine's process.
+fn guests(session: &mut Session, nodes: usize) -> Result<Verdict> {
+    fpga::need(&[("qemu-system-x86_64", "qemu-system-x86"), ("as", "binutils")])?;
+    let (machine, shim) = (rig::machine(&session.tree)?, rig::shim(&session.tree)?);
+    let folder = session.scratch().join("fpga");
+    let disk = rig::guest(&session.tree, GUEST_BARRIERS, &folder.join(format!("guests_{nodes}")))?;
+    let boot = |node| {
+        format!("{} -drive format=raw,snapshot=on,file={} & all+=($!)\n", rig::qemu(&shim, node), disk.display())
+    };
+    let guests: String = (0..nodes).map(boot).collect();
+    let script = format!("{guests} for one in \"${{all[@]}}\"; do wait $one; [ $? -eq 33 ] || exit 1; done");
+    let mut command = Command::new(machine);
+    command.args(["--say", "--nodes", &nodes.to_string(), "bash", "-c", &script]);
+    let ended = deadline::run(&mut command, LIMIT, &folder.join(format!("guests_{nodes}.log")))?;
+    let said = ended.err.lines().find_map(|line| line.strip_prefix("tuc-fpga: ")).unwrap_or("");
+    // Every flip is a barrier of all of them, and there are no others.
+    Ok(match ended.ended_with(0) && said.starts_with(&format!("{GUEST_BARRIERS} barriers")) {
+        true => Verdict::Passed(said.to_owned()),
+        false => Verdict::Failed(ended.story()),
+    })
+}
+
 fn launch(session: &mut Session, run: &Run, ranks: usize, count: usize) -> Result<deadline::Ended> {
     let machine = rig::machine(&session.tree)?;
     let library = session.library().map_err(fail)?;
@@ -157,10 +183,18 @@ fn launch(session: &mut Session, run: &Run, ranks: usize, count: usize) -> Resul
 fn verdict(result: Result<Vec<String>>) -> Verdict {
     match result {
         Ok(lines) => Verdict::Passed(lines.last().cloned().unwrap_or_default()),
-        Err(failure) if failure.status == fpga::MISSING => Verdict::Skipped(failure.text),
-        Err(failure) => failure.into(),
+        Err(failure) => missing_or_failed(failure),
     }
 }
 
+fn missing_or_failed(failure: Failure) -> Verdict {
+    match failure.status {
+        fpga::MISSING => Verdict::Skipped(failure.text),
+        _ => failure.into(),
+    }
+}
+
+/// Odd, so that the last level is not the first.
+const GUEST_BARRIERS: u16 = 1_001;
 const LIMIT: Duration = Duration::from_secs(120);
 const LONG: Duration = Duration::from_secs(1800);

@@ -72,6 +72,8 @@ const PLACES: &[&str] = &[
     // Port instructions, ioctls, mapped registers, a fault's handler; the cable in shared memory.
     "hw/pport/src/",
     "hw/rig/src/cable.rs",
+    // Symbols before the C library's, in QEMU.
+    "hw/rig/shim/src/raw.rs",
     // Fork, pidfd and friends.
     "orte-core/tools/mpirun/src/raw.rs",
 ];
