@@ -54,6 +54,8 @@ pub struct Communicator {
     // The context number of each peer, by rank, and of an intercommunicator that of each process of `group`. Not known
     // while MPI_Comm_idup is under way.
     contexts: Once<[Box<[u32]>; 2]>,
+    // Of an intercommunicator: both groups as one, the one with the lower first process first.
+    both: Once<Arc<Communicator>>,
     /// The hints in use.
     pub hints: Hints,
     /// Which module serves which collective function.
@@ -95,6 +97,7 @@ impl Communicator {
             rank,
             context,
             contexts: Once::new(),
+            both: Once::new(),
             hints: Hints::default(),
             coll: Once::new(),
             topology: Once::new(),
@@ -118,6 +121,30 @@ impl Communicator {
     /// The context number of each process of the own group of an intercommunicator, by rank.
     pub fn local_contexts(&self) -> &[u32] {
         self.contexts.get().map_or(&[], |[_, local]| local)
+    }
+
+    /// The intracommunicator whose messages carry its collectives: itself, or for an intercommunicator one that nobody
+    /// else sees, of both groups, the one with the lower first process first.
+    ///
+    /// # Panics
+    /// As [`Communicator::coll`].
+    #[inline(always)]
+    pub fn carrier(&self) -> &Communicator {
+        match &self.remote {
+            None => self,
+            Some(_) => self.both.get().expect("an intercommunicator gets its carrier before its handle"),
+        }
+    }
+
+    /// The ranks of its two groups, this process's first, in the [`carrier`](Communicator::carrier) of an
+    /// intercommunicator; its own ranks and none otherwise.
+    pub fn carried(&self) -> [core::ops::Range<usize>; 2] {
+        let Some(remote) = &self.remote else { return [0..self.size(), 0..0] };
+        let (here, there) = (self.size(), remote.size());
+        match gather::is_first(self.group.members(), remote.members()) {
+            true => [0..here, here..here + there],
+            false => [there..there + here, 0..there],
+        }
     }
 
     /// The group that ranks of messages mean: the remote one of an intercommunicator.

@@ -14,7 +14,11 @@ use crate::op::Op;
 use crate::request::{self, Request};
 use alloc::vec::Vec;
 
-/// One process's part in one collective operation. Ranks are those of the communicator.
+mod part;
+pub use part::Part;
+
+/// One process's part in one collective operation. Ranks are those of the communicator, of an intercommunicator those of
+/// its [`carrier`](Communicator::carrier).
 ///
 /// Who makes an executor promises (see [`Immediate::new`]) that the data the algorithm passes to it, parts of the
 /// operation's arguments or of [`Executor::room`], may be read and written; the methods themselves are safe to call
@@ -67,7 +71,7 @@ pub unsafe fn run(comm: &Communicator, call: Call<'_>) -> Result<()> {
     let function = call.function();
     let module = comm.coll().of(function)?;
     // SAFETY: the module passes parts of its arguments, which the caller vouches for, and of the executor's room.
-    let mut executor = unsafe { Immediate::new(comm, function as i32) };
+    let mut executor = unsafe { Immediate::new(comm.carrier(), function as i32) };
     // SAFETY: the caller's promise.
     let called = unsafe { call.ask(module, &mut executor) };
     if executor.started.is_empty() {
@@ -92,7 +96,7 @@ pub struct Immediate<'a> {
 }
 
 impl<'a> Immediate<'a> {
-    /// For one operation on `comm`, whose messages carry `tag` on the collective lane.
+    /// For one operation on `comm`, an intracommunicator, whose messages carry `tag` on the collective lane.
     ///
     /// # Safety
     /// Until the executor is dropped, all data passed to it is readable where it is sent, copied or reduced from, and

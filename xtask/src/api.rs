@@ -60,7 +60,7 @@ pub fn check(root: &Path, target: &Path, progress: &Progress) -> Result<Report> 
             Ok((rows::compare(root, &folder, &rows, &data)?, format!("{} rows", rows.len())))
         })?);
     }
-    let calls = coverage::tests(&root.join("tests/c"))?;
+    let calls = coverage::tests(&root.join("tests/c"), &root.join("ompi-core/include"), &folder)?;
     Ok(Report::new(&data, &rows, &calls, mismatches))
 }
 

@@ -16,6 +16,7 @@ pub const MINIMAL: &[&str] = &[
     "btl/self",
     "btl/sm",
     "coll/basic",
+    "coll/inter",
     "ess/env",
     "ess/singleton",
     "op/scalar",

@@ -4,9 +4,10 @@
 use super::coll_when::When;
 use super::kinds;
 use super::kinds::{
-    Array, Buffer, Comm, Committed, ConstBuffer, Count, CountArray, Counts, LateType, Rank, Signed, blocks, data,
-    distinct, in_place, late, not_in_place, typed_blocks,
+    Array, Buffer, Comm, Committed, ConstBuffer, Count, CountArray, Counts, LateType, Rank, Role, Signed, blocks, data,
+    distinct, in_place, in_place_on, late, not_in_place, role, typed_blocks,
 };
+use crate::comm::Communicator;
 use crate::data::{Data, Source};
 use crate::datatype::Datatype as Type;
 use crate::error::Result;
@@ -124,58 +125,68 @@ pub(super) fn bcast(when: When, at: *mut u8, count: usize, datatype: &'static Ty
 }
 
 pub(super) fn gather(when: When, from: LateData, to: LateData, root: i32) -> Result<()> {
-    let root = kinds::root(root, when.comm())?;
-    let (from, to) = match when.comm().rank as usize == root {
-        true => {
+    let comm = when.comm();
+    let root = kinds::root(root, comm)?;
+    let (from, to) = match role(root, comm) {
+        Role::Root => {
             let to = target_only(to)?;
-            (source(from, &to)?, Some(to))
+            (root_source(comm, from, &to)?, Some(to))
         }
-        false => (Source::From(source_only(from)?), None),
+        Role::Other => (Source::From(source_only(from)?), None),
+        Role::Beside => (Source::InPlace, None),
     };
     // SAFETY: the buffers are the caller's by the standard.
     unsafe { when.run(Call::Gather(from, to.as_ref(), root)) }
 }
 
 pub(super) fn gatherv(when: When, from: LateData, to: LateBlocks, root: i32) -> Result<()> {
-    let root = kinds::root(root, when.comm())?;
-    let (from, to) = match when.comm().rank as usize == root {
-        true => {
+    let comm = when.comm();
+    let root = kinds::root(root, comm)?;
+    let (from, to) = match role(root, comm) {
+        Role::Root => {
             let (at, counts, displs, datatype) = to;
             let names = ["recvbuf", "recvcounts", "displs", "recvtype"];
-            // SAFETY: the arrays have an element per rank by the standard.
-            let to = unsafe { blocks(at, counts, displs, datatype, when.comm().size(), names)? };
-            (source(from, &to.block(root))?, Some(to))
+            // SAFETY: the arrays have an element per peer by the standard.
+            let to = unsafe { blocks(at, counts, displs, datatype, comm.peer_count(), names)? };
+            let own = if comm.is_inter() { 0 } else { root };
+            (root_source(comm, from, &to.block(own))?, Some(to))
         }
-        false => (Source::From(source_only(from)?), None),
+        Role::Other => (Source::From(source_only(from)?), None),
+        Role::Beside => (Source::InPlace, None),
     };
     // SAFETY: the buffers are the caller's by the standard.
     unsafe { when.run(Call::Gatherv(from, to.as_ref(), root)) }
 }
 
 pub(super) fn scatter(when: When, from: LateData, to: LateData, root: i32) -> Result<()> {
-    let root = kinds::root(root, when.comm())?;
-    let (from, to) = match when.comm().rank as usize == root {
-        true => {
+    let comm = when.comm();
+    let root = kinds::root(root, comm)?;
+    let (from, to) = match role(root, comm) {
+        Role::Root => {
             let from = source_only(from)?;
-            (Some(from), target(to, &from)?)
+            (Some(from), root_target(comm, to, &from)?)
         }
-        false => (None, Some(target_only(to)?)),
+        Role::Other => (None, Some(target_only(to)?)),
+        Role::Beside => (None, None),
     };
     // SAFETY: the buffers are the caller's by the standard.
     unsafe { when.run(Call::Scatter(from.as_ref(), to.as_ref(), root)) }
 }
 
 pub(super) fn scatterv(when: When, from: LateBlocks, to: LateData, root: i32) -> Result<()> {
-    let root = kinds::root(root, when.comm())?;
-    let (from, to) = match when.comm().rank as usize == root {
-        true => {
+    let comm = when.comm();
+    let root = kinds::root(root, comm)?;
+    let (from, to) = match role(root, comm) {
+        Role::Root => {
             let (at, counts, displs, datatype) = from;
             let names = ["sendbuf", "sendcounts", "displs", "sendtype"];
-            // SAFETY: the arrays have an element per rank by the standard.
-            let from = unsafe { blocks(at, counts, displs, datatype, when.comm().size(), names)? };
-            (Some(from), target(to, &from.block(root))?)
+            // SAFETY: the arrays have an element per peer by the standard.
+            let from = unsafe { blocks(at, counts, displs, datatype, comm.peer_count(), names)? };
+            let own = if comm.is_inter() { 0 } else { root };
+            (Some(from), root_target(comm, to, &from.block(own))?)
         }
-        false => (None, Some(target_only(to)?)),
+        Role::Other => (None, Some(target_only(to)?)),
+        Role::Beside => (None, None),
     };
     // SAFETY: the buffers are the caller's by the standard.
     unsafe { when.run(Call::Scatterv(from.as_ref(), to.as_ref(), root)) }
@@ -183,56 +194,58 @@ pub(super) fn scatterv(when: When, from: LateBlocks, to: LateData, root: i32) ->
 
 pub(super) fn allgather(when: When, from: LateData, to: Whole) -> Result<()> {
     let to = whole(to)?;
-    let from = source(from, &to)?;
+    let from = source(when.comm(), from, &to)?;
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::Allgather(from, &to)) }
 }
 
 pub(super) fn allgatherv(when: When, from: LateData, to: LateBlocks) -> Result<()> {
+    let comm = when.comm();
     let (at, counts, displs, datatype) = to;
     let names = ["recvbuf", "recvcounts", "displs", "recvtype"];
-    // SAFETY: the arrays have an element per rank by the standard.
-    let to = unsafe { blocks(at, counts, displs, datatype, when.comm().size(), names)? };
-    let from = source(from, &to.block(when.comm().rank as usize))?;
+    // SAFETY: the arrays have an element per peer by the standard.
+    let to = unsafe { blocks(at, counts, displs, datatype, comm.peer_count(), names)? };
+    let own = if comm.is_inter() { 0 } else { comm.rank as usize };
+    let from = source(comm, from, &to.block(own))?;
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::Allgatherv(from, &to)) }
 }
 
 pub(super) fn alltoall(when: When, from: LateData, to: Whole) -> Result<()> {
     let to = whole(to)?;
-    let from = source(from, &to)?;
+    let from = source(when.comm(), from, &to)?;
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::Alltoall(from, &to)) }
 }
 
 pub(super) fn alltoallv(when: When, from: LateBlocks, to: LateBlocks) -> Result<()> {
-    let ranks = when.comm().size();
+    let peers = when.comm().peer_count();
     let (at, counts, displs, datatype) = to;
     let names = ["recvbuf", "recvcounts", "rdispls", "recvtype"];
-    // SAFETY: the arrays have an element per rank by the standard.
-    let to = unsafe { blocks(at, counts, displs, datatype, ranks, names)? };
+    // SAFETY: the arrays have an element per peer by the standard.
+    let to = unsafe { blocks(at, counts, displs, datatype, peers, names)? };
     let (at, counts, displs, datatype) = from;
     let names = ["sendbuf", "sendcounts", "sdispls", "sendtype"];
-    let from = match in_place(at) {
+    let from = match in_place_on(when.comm(), at, "sendbuf")? {
         true => None,
-        // SAFETY: the arrays have an element per rank by the standard.
-        false => Some(unsafe { blocks(at, counts, displs, datatype, ranks, names)? }),
+        // SAFETY: the arrays have an element per peer by the standard.
+        false => Some(unsafe { blocks(at, counts, displs, datatype, peers, names)? }),
     };
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::Alltoallv(from.as_ref(), &to)) }
 }
 
 pub(super) fn alltoallw(when: When, from: LateTyped, to: LateTyped) -> Result<()> {
-    let ranks = when.comm().size();
-    let (mut send_room, mut recv_room) = (Vec::with_capacity(ranks), Vec::with_capacity(ranks));
+    let peers = when.comm().peer_count();
+    let (mut send_room, mut recv_room) = (Vec::with_capacity(peers), Vec::with_capacity(peers));
     let names = ["recvbuf", "recvcounts", "rdispls", "recvtypes"];
-    // SAFETY: the arrays have an element per rank by the standard.
-    let to = unsafe { typed_blocks(to.0, to.1, ranks, &mut recv_room, names)? };
+    // SAFETY: the arrays have an element per peer by the standard.
+    let to = unsafe { typed_blocks(to.0, to.1, peers, &mut recv_room, names)? };
     let names = ["sendbuf", "sendcounts", "sdispls", "sendtypes"];
-    let from = match in_place(from.0) {
+    let from = match in_place_on(when.comm(), from.0, "sendbuf")? {
         true => None,
-        // SAFETY: the arrays have an element per rank by the standard.
-        false => Some(unsafe { typed_blocks(from.0, from.1, ranks, &mut send_room, names)? }),
+        // SAFETY: the arrays have an element per peer by the standard.
+        false => Some(unsafe { typed_blocks(from.0, from.1, peers, &mut send_room, names)? }),
     };
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::Alltoallw(from.as_ref(), &to)) }
@@ -244,9 +257,17 @@ fn whole((at, count, datatype): Whole) -> Result<Data<'static>> {
     data(at, count, datatype, "recvbuf")
 }
 
+/// The send buffer of the root, which an intercommunicator's does not have.
+fn root_source(comm: &Communicator, from: LateData, to: &Data<'_>) -> Result<Source<'static>> {
+    if comm.is_inter() {
+        return Ok(Source::InPlace);
+    }
+    source(comm, from, to)
+}
+
 /// The send buffer of a rank that may say MPI_IN_PLACE; `to` is where its own block goes.
-fn source(from: LateData, to: &Data<'_>) -> Result<Source<'static>> {
-    if in_place(from.0) {
+fn source(comm: &Communicator, from: LateData, to: &Data<'_>) -> Result<Source<'static>> {
+    if in_place_on(comm, from.0, "sendbuf")? {
         return Ok(Source::InPlace);
     }
     let from = source_only(from)?;
@@ -258,9 +279,10 @@ fn source_only((at, count, datatype): LateData) -> Result<Data<'static>> {
     late(at, count, datatype, ["sendbuf", "sendcount", "sendtype"])
 }
 
-/// The receive buffer of a root that may say MPI_IN_PLACE; `from` is where its own block lies.
-fn target(to: LateData, from: &Data<'_>) -> Result<Option<Data<'static>>> {
-    if in_place(to.0) {
+/// The receive buffer of a root that may say MPI_IN_PLACE, and has none on an intercommunicator; `from` is where its own
+/// block lies.
+fn root_target(comm: &Communicator, to: LateData, from: &Data<'_>) -> Result<Option<Data<'static>>> {
+    if comm.is_inter() || in_place(to.0) {
         return Ok(None);
     }
     let to = target_only(to)?;

@@ -4,9 +4,10 @@
 use super::coll_when::When;
 use super::kinds;
 use super::kinds::{
-    Buffer, Comm, Committed, ConstBuffer, Count, CountArray, Counts, Op, Rank, data, distinct, in_place, not_in_place,
-    not_negative,
+    Buffer, Comm, Committed, ConstBuffer, Count, CountArray, Counts, Op, Rank, Role, data, distinct, in_place_on,
+    intra, not_in_place, not_negative, role,
 };
+use crate::comm::Communicator;
 use crate::data::{Data, Source};
 use crate::datatype::Datatype as Type;
 use crate::error::Result;
@@ -78,16 +79,22 @@ pub(super) fn reduce(
     op: &Operation,
     root: i32,
 ) -> Result<()> {
-    let root = kinds::root(root, when.comm())?;
-    let (from, to) = match when.comm().rank as usize == root {
-        true => {
-            let (from, to) = buffers(sendbuf, recvbuf, elements)?;
+    let comm = when.comm();
+    let root = kinds::root(root, comm)?;
+    let (from, to) = match role(root, comm) {
+        Role::Root if comm.is_inter() => {
+            not_in_place(recvbuf, "recvbuf")?;
+            (Source::InPlace, Some(data(recvbuf, elements.0, elements.1, "recvbuf")?))
+        }
+        Role::Root => {
+            let (from, to) = buffers(comm, sendbuf, recvbuf, elements)?;
             (from, Some(to))
         }
-        false => {
+        Role::Other => {
             not_in_place(sendbuf, "sendbuf")?;
             (Source::From(data(sendbuf, elements.0, elements.1, "sendbuf")?), None)
         }
+        Role::Beside => (Source::InPlace, None),
     };
     // SAFETY: the buffers are the caller's by the standard.
     unsafe { when.run(Call::Reduce(from, to.as_ref(), op, root)) }
@@ -101,7 +108,7 @@ pub(super) fn allreduce(
     elements: Elements,
     op: &Operation,
 ) -> Result<()> {
-    let (from, to) = buffers(sendbuf, recvbuf, elements)?;
+    let (from, to) = buffers(when.comm(), sendbuf, recvbuf, elements)?;
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::Allreduce(from, &to, op)) }
 }
@@ -115,7 +122,7 @@ pub(super) fn reduce_scatter_block(
 ) -> Result<()> {
     not_in_place(recvbuf, "recvbuf")?;
     let to = data(recvbuf, recvcount, datatype, "recvbuf")?;
-    let from = source(sendbuf, recvcount.saturating_mul(when.comm().size()), &to)?;
+    let from = source(when.comm(), sendbuf, recvcount.saturating_mul(when.comm().size()), &to)?;
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::ReduceScatterBlock(from, &to, op)) }
 }
@@ -133,35 +140,42 @@ pub(super) fn reduce_scatter(
     let counts = unsafe { not_negative(recvcounts, comm.size(), "recvcounts")? };
     let total = (0..comm.size()).map(|rank| counts.count(rank)).fold(0, usize::saturating_add);
     let to = data(recvbuf, counts.count(comm.rank as usize), datatype, "recvbuf")?;
-    let from = source(sendbuf, total, &to)?;
+    let from = source(comm, sendbuf, total, &to)?;
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::ReduceScatter(from, &to, counts, op)) }
 }
 
 pub(super) fn scan(when: When, sendbuf: *mut u8, recvbuf: *mut u8, elements: Elements, op: &Operation) -> Result<()> {
-    let (from, to) = buffers(sendbuf, recvbuf, elements)?;
+    intra(when.comm())?;
+    let (from, to) = buffers(when.comm(), sendbuf, recvbuf, elements)?;
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::Scan(from, &to, op)) }
 }
 
 pub(super) fn exscan(when: When, sendbuf: *mut u8, recvbuf: *mut u8, elements: Elements, op: &Operation) -> Result<()> {
-    let (from, to) = buffers(sendbuf, recvbuf, elements)?;
+    intra(when.comm())?;
+    let (from, to) = buffers(when.comm(), sendbuf, recvbuf, elements)?;
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::Exscan(from, &to, op)) }
 }
 
 /// The buffers of a reduction whose result is as long as each contribution.
 #[inline(always)]
-fn buffers(from: *mut u8, to: *mut u8, (count, datatype): Elements) -> Result<(Source<'static>, Data<'static>)> {
+fn buffers(
+    comm: &Communicator,
+    from: *mut u8,
+    to: *mut u8,
+    (count, datatype): Elements,
+) -> Result<(Source<'static>, Data<'static>)> {
     not_in_place(to, "recvbuf")?;
     let to = data(to, count, datatype, "recvbuf")?;
-    Ok((source(from, count, &to)?, to))
+    Ok((source(comm, from, count, &to)?, to))
 }
 
 /// The contribution, unless it lies in the receive buffer.
 #[inline(always)]
-fn source<'a>(from: *mut u8, count: usize, to: &Data<'a>) -> Result<Source<'a>> {
-    if in_place(from) {
+fn source<'a>(comm: &Communicator, from: *mut u8, count: usize, to: &Data<'a>) -> Result<Source<'a>> {
+    if in_place_on(comm, from, "sendbuf")? {
         return Ok(Source::InPlace);
     }
     let from = data(from, count, to.datatype, "sendbuf")?;

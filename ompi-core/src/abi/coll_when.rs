@@ -1,6 +1,6 @@
 //! When a collective operation runs: what the blocking, the nonblocking and the persistent function differ in.
 
-use super::kinds::{Place, intra};
+use super::kinds::Place;
 use crate::comm::Communicator;
 use crate::error::Result;
 use crate::executor;
@@ -38,7 +38,6 @@ impl When {
     /// writable (targets), and sources overlap no target.
     #[inline(always)]
     pub unsafe fn run(self, call: Call<'_>) -> Result<()> {
-        intra(self.comm())?;
         match self {
             // SAFETY: the caller's promise.
             When::Now(comm) => unsafe { executor::run(comm, call) },

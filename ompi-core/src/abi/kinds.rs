@@ -18,7 +18,8 @@ mod pair;
 mod place;
 
 pub use pair::{
-    blocks, data, distinct, in_place, intra, late, not_in_place, not_negative, rank_from, rank_to, root, typed_blocks,
+    Role, blocks, data, distinct, in_place, in_place_on, intra, late, not_in_place, not_negative, rank_from, rank_to,
+    role, root, typed_blocks,
 };
 pub use place::{CountArray, CountPlace, Counts, OutCount, Place, array, array_mut, give_text};
 

@@ -1,26 +1,42 @@
 //! What all communicators need to become complete: matching, and collectives that all members have in common.
 
 use super::Communicator;
-use super::gather::{Gather, finished};
+use super::create::{self, Draft, Member};
+use super::gather::{Gather, Parties, finished};
 use super::mail::Kind;
 use crate::error::Result;
 use crate::framework::{coll, pml};
+use crate::group::Group;
+use crate::process;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use opal_core::mca;
 use opal_core::mca::select::{Verdict, record};
-use opal_core::sync::Once;
+use opal_core::sync::{Once, Ordering};
 
 /// A communicator whose peers' contexts are known, while the members agree on their collectives.
 ///
 /// Word i tells what the i-th of the sorted coll components would serve here, recorded in the high half; it serves what
-/// all ranks have in common.
+/// all ranks have in common. One word more of an intercommunicator is this process's context number in its carrier, which
+/// is completed next.
 pub struct Completion {
     comm: Arc<Communicator>,
     // With the component's place.
     offers: Vec<(usize, &'static str, i32, Arc<dyn coll::Module>)>,
     gather: Gather,
+    carrier: Carrier,
+}
+
+/// The carrier of an intercommunicator.
+enum Carrier {
+    /// It is none.
+    Itself,
+    /// Its members' numbers are being gathered.
+    Drafted(Draft),
+    /// On its way.
+    Begun(Box<Completion>),
 }
 
 impl Completion {
@@ -47,15 +63,63 @@ impl Completion {
                 }
             }
         }
+        let mut carrier = Carrier::Itself;
+        if comm.is_inter() {
+            let draft = Draft::new(&comm.group)?;
+            words.push(draft.number.into());
+            carrier = Carrier::Drafted(draft);
+        }
         let gather = Gather::about(&comm, Kind::Complete, 0, &words);
-        Ok(Completion { comm, offers, gather })
+        Ok(Completion { comm, offers, gather, carrier })
     }
 
     /// Tries to move it on; true when the communicator is complete.
     pub fn poll(&mut self) -> Result<bool> {
+        if let Carrier::Begun(carrier) = &mut self.carrier {
+            if !carrier.poll()? {
+                return Ok(false);
+            }
+            let carrier = carrier.comm.clone();
+            self.fill(Some(carrier.coll()));
+            self.comm.both.call_once(|| carrier);
+            return Ok(true);
+        }
         if !self.gather.poll()? {
             return Ok(false);
         }
+        match core::mem::replace(&mut self.carrier, Carrier::Itself) {
+            Carrier::Drafted(draft) => {
+                self.carrier = Carrier::Begun(Box::new(self.begin_carrier(draft)?));
+                self.poll()
+            }
+            _ => {
+                self.fill(None);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Waits until it is complete.
+    pub fn wait(mut self) -> Result<Arc<Communicator>> {
+        finished(|| self.poll())?;
+        Ok(self.comm)
+    }
+
+    fn begin_carrier(&self, draft: Draft) -> Result<Completion> {
+        let number = self.gather.width() - 1;
+        let members: Vec<Member> = Parties::of(&self.comm)
+            .all
+            .iter()
+            .zip(self.gather.word(number))
+            .map(|(party, word)| Member { context: word as u32, ..*party })
+            .collect();
+        let processes = members.iter().map(|member| member.process).collect();
+        let group = Group::new(processes, process::me().index).in_session(self.comm.group.session());
+        let errhandler = self.comm.errhandler.load(Ordering::Relaxed);
+        create::complete(Arc::new(draft.promise(Arc::new(group), None, errhandler)), &members, None)
+    }
+
+    fn fill(&mut self, carrier: Option<&coll::Table>) {
         let words = self.gather.common();
         let halves = |word: u64| (word & u64::from(u32::MAX), word >> 32);
         let offers = core::mem::take(&mut self.offers).into_iter();
@@ -66,16 +130,9 @@ impl Completion {
         let offers = offers.collect();
         self.comm.coll.call_once(|| {
             let mut table = coll::Table::default();
-            table.fill(offers);
+            table.fill(offers, carrier);
             table
         });
-        Ok(true)
-    }
-
-    /// Waits until it is complete.
-    pub fn wait(mut self) -> Result<Arc<Communicator>> {
-        finished(|| self.poll())?;
-        Ok(self.comm)
     }
 }
 

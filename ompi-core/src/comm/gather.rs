@@ -109,6 +109,18 @@ impl Gather {
         (0..parties).map(|party| core::array::from_fn(|word| self.words[of(party) + word])).collect()
     }
 
+    /// Words that each party contributes.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// One word of each party in the order of the parties, when it is done.
+    pub fn word(&self, index: usize) -> Vec<u64> {
+        let parties = self.parties.all.len();
+        let of = |party: usize| (party + parties - self.parties.me) % parties * self.width;
+        (0..parties).map(|party| self.words[of(party) + index]).collect()
+    }
+
     /// The bits of each word that all parties have in common, when it is done.
     pub fn common(&self) -> Vec<u64> {
         (0..self.width)

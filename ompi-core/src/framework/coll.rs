@@ -64,6 +64,12 @@ pub const ALL_FUNCTIONS: Functions = (1 << Function::NeighborAllgather as u8) - 
 /// Those among the neighbours of a topology, MPI 5.0 §8.6.
 pub const NEIGHBOR_FUNCTIONS: Functions = (1 << FUNCTIONS) - 1 - ALL_FUNCTIONS;
 
+/// The root of a call on an intercommunicator is this process: MPI_ROOT.
+pub const ROOT_HERE: usize = usize::MAX;
+
+/// The root of a call on an intercommunicator is another process of this group, MPI_PROC_NULL: this one does nothing.
+pub const ROOT_BESIDE: usize = usize::MAX - 1;
+
 fn not_here<T>() -> Result<T> {
     Err(Fault::new(Class::UnsupportedOperation))
 }
@@ -88,8 +94,15 @@ pub trait Module: Send + Sync {
         self.functions()
     }
 
+    /// Which of the recordable ones serve any choice of the communicator's ranks ([`Part`](crate::executor::Part)):
+    /// what they need to know they ask the executor. The same on all ranks.
+    fn partial(&self) -> Functions {
+        0
+    }
+
     /// Tells which modules would serve the communicator without it: one that declines calls by their arguments (which
-    /// must be equal on all ranks) passes them on. Called once, before it enters the table.
+    /// must be equal on all ranks) passes them on. For an intercommunicator they are those of the communicator that
+    /// carries it ([`Communicator::carrier`]). Called once, before it enters the table.
     fn above(&self, others: &Table) {}
 
     /// MPI_Finalize, after its barrier: no communicator has a collective any more. Ends when this process owes nobody a
@@ -290,6 +303,7 @@ pub struct Offer {
 pub struct Table {
     entries: [Option<Entry>; FUNCTIONS],
     recordable: [Option<Entry>; FUNCTIONS],
+    partial: [Option<Entry>; FUNCTIONS],
     tags: Tags,
 }
 
@@ -315,6 +329,11 @@ impl Table {
         self.recordable[function as usize].as_ref()
     }
 
+    /// Name and module of what serves the function among some of the ranks.
+    pub fn partial_entry(&self, function: Function) -> Option<&Entry> {
+        self.partial[function as usize].as_ref()
+    }
+
     /// Calls [`Module::finish`] of all.
     pub fn finish(&self) -> Result<()> {
         self.entries.iter().flatten().try_for_each(|(_, module)| module.finish())
@@ -325,16 +344,21 @@ impl Table {
         &self.tags
     }
 
-    /// Fills the table: every function goes to the highest bidder.
-    pub fn fill(&mut self, mut offers: Vec<Offer>) {
+    /// Fills the table: every function goes to the highest bidder. The table of an intercommunicator stands above that of
+    /// its carrier.
+    pub fn fill(&mut self, mut offers: Vec<Offer>, carrier: Option<&Table>) {
         // Lowest priority first; the name decides between equals, so that all ranks agree.
         offers.sort_by(|a, b| a.priority.cmp(&b.priority).then(b.name.cmp(a.name)));
         for offer in offers {
-            offer.module.above(self);
+            offer.module.above(carrier.unwrap_or(self));
+            let partial = offer.recordable & offer.module.partial();
             for index in (0..FUNCTIONS).filter(|index| offer.functions >> index & 1 != 0) {
                 self.entries[index] = Some((offer.name, offer.module.clone()));
                 if offer.recordable >> index & 1 != 0 {
                     self.recordable[index] = Some((offer.name, offer.module.clone()));
+                }
+                if partial >> index & 1 != 0 {
+                    self.partial[index] = Some((offer.name, offer.module.clone()));
                 }
             }
         }

@@ -51,8 +51,9 @@ pub unsafe fn prepare(handle: usize, _hints: Option<Arc<Info>>, call: Call<'_>) 
 /// That of [`begin`] or [`prepare`].
 unsafe fn record(comm: &Holder, call: Call<'_>) -> Result<Schedule> {
     let comm = comm.get();
+    let carrier = comm.carrier();
     // SAFETY: the caller's promise; the C layer's datatypes all have handles.
-    let mut recorder = unsafe { Recorder::new(comm.rank as usize, comm.size()) };
+    let mut recorder = unsafe { Recorder::new(carrier.rank as usize, carrier.size()) };
     let module = comm.coll().recordable(call.function())?;
     // SAFETY: the caller's promise.
     unsafe { call.ask(module, &mut recorder)? };
@@ -131,14 +132,14 @@ impl Port for Operation {
     type Message = Request;
 
     unsafe fn send(&self, data: &Data<'_>, to: usize) -> Result<Option<Request>> {
-        let lane = Lane { comm: self.comm.get(), collective: true };
+        let lane = Lane { comm: self.comm.get().carrier(), collective: true };
         // SAFETY: the caller's promise.
         let request = unsafe { pml::selected().isend(data, to as i32, self.tag, Mode::Standard, lane)? };
         Ok((request != done()).then_some(request))
     }
 
     unsafe fn recv(&self, data: &Data<'_>, from: usize) -> Result<Option<Request>> {
-        let lane = Lane { comm: self.comm.get(), collective: true };
+        let lane = Lane { comm: self.comm.get().carrier(), collective: true };
         // SAFETY: the caller's promise.
         unsafe { pml::selected().irecv(data, from as i32, self.tag, lane) }.map(Some)
     }

@@ -1,13 +1,18 @@
 //! Which functions work: a row with a body, and a program of tests/c that names and calls it.
+//!
+//! What stands behind macros or in headers the text does not show. Then the compiler says what a program calls: the
+//! undefined symbols of its object, in which functions that nobody uses have vanished.
 
 use super::data::Data;
 use super::rows::Row;
 use crate::failure::{At, Result};
 use crate::shell;
+use object::{Object, ObjectSymbol};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
+use std::process::Command;
 
 /// How far a function is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -101,8 +106,9 @@ impl Report {
     }
 }
 
-/// What the programs of tests/c cover. A `// covers:` line counts for the functions that the program really calls.
-pub fn tests(folder: &Path) -> Result<Calls> {
+/// What the programs of tests/c cover. A `// covers:` line counts for the functions that the program really calls. Objects
+/// go to `scratch`.
+pub fn tests(folder: &Path, include: &Path, scratch: &Path) -> Result<Calls> {
     let mut calls = Calls::new();
     if !folder.is_dir() {
         return Ok(calls);
@@ -112,12 +118,17 @@ pub fn tests(folder: &Path) -> Result<Calls> {
     files.sort();
     for file in files {
         if file.is_dir() {
-            for (name, tests) in tests(&file)? {
+            for (name, tests) in tests(&file, include, scratch)? {
                 calls.entry(name).or_default().extend(tests);
             }
         } else if file.extension().is_some_and(|extension| extension == "c") {
             let program = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            for name in covered(&shell::read(&file)?) {
+            let (mut names, hidden) = covered(&shell::read(&file)?);
+            if !hidden.is_empty() {
+                let symbols = undefined(&file, include, &scratch.join(&program).with_extension("o"))?;
+                names.extend(hidden.into_iter().filter(|name| symbols.contains(name)));
+            }
+            for name in names {
                 calls.entry(name).or_default().push(program.clone());
             }
         }
@@ -125,18 +136,33 @@ pub fn tests(folder: &Path) -> Result<Calls> {
     Ok(calls)
 }
 
-/// The names of `// covers:` lines that are called.
-fn covered(program: &str) -> Vec<String> {
+/// The names of `// covers:` lines: those that the text calls, and the others.
+fn covered(program: &str) -> (Vec<String>, Vec<String>) {
     let lists = program.lines().filter_map(|line| line.trim().strip_prefix("// covers:"));
     let names: BTreeSet<&str> = lists.flat_map(|list| list.split([' ', ',']).filter(|name| !name.is_empty())).collect();
     let code = without_comments(program);
-    let called = |name: &&str| {
-        code.match_indices(*name).any(|(at, _)| {
+    let called = |name: &str| {
+        code.match_indices(name).any(|(at, _)| {
             let whole = !code[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
             whole && code[at + name.len()..].trim_start().starts_with('(')
         })
     };
-    names.into_iter().filter(called).map(str::to_owned).collect()
+    names.into_iter().map(str::to_owned).partition(|name| called(name))
+}
+
+/// What the object of a program wants from a library.
+fn undefined(program: &Path, include: &Path, object: &Path) -> Result<BTreeSet<String>> {
+    let mut command = Command::new("cc");
+    // Optimised, so that functions of headers that nobody calls are gone.
+    command.args(["-std=gnu11", "-O1", "-w", "-c", "-I"]).arg(include).arg(program).arg("-o").arg(object);
+    shell::run(&mut command, false)?;
+    let bytes = std::fs::read(object).at(format!("read {}", object.display()))?;
+    let parsed = object::File::parse(&*bytes).at(format!("read {}", object.display()))?;
+    Ok(parsed
+        .symbols()
+        .filter(|symbol| symbol.is_undefined())
+        .filter_map(|symbol| Some(symbol.name().ok()?.to_owned()))
+        .collect())
 }
 
 fn without_comments(program: &str) -> String {
@@ -165,6 +191,19 @@ mod tests {
     #[test]
     fn only_what_is_called_is_covered() {
         let program = "// covers: MPI_Send, MPI_Recv MPI_Wait\n/* MPI_Wait(x) */ int main() { MPI_Send(1 / 2); PMPI_Recv (a); } // MPI_Recv(\n";
-        assert_eq!(covered(program), ["MPI_Send"]);
+        let (called, hidden) = covered(program);
+        assert_eq!((called, hidden), (vec!["MPI_Send".to_owned()], vec!["MPI_Recv".to_owned(), "MPI_Wait".to_owned()]));
+    }
+
+    #[test]
+    fn the_object_says_what_macros_hide() {
+        let folder = std::env::temp_dir().join(format!("ompi-api-{}", std::process::id()));
+        let (program, object) = (folder.join("p.c"), folder.join("p.o"));
+        let text = "int MPI_A(void), MPI_B(void);\nstatic inline int unused(void) { return MPI_B(); }\n\
+                    static inline int used(void) { return MPI_A(); }\n#define CALL used()\nint main(void) { return CALL; }\n";
+        shell::write(&program, text).unwrap();
+        let symbols = undefined(&program, &folder, &object).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(symbols.contains("MPI_A") && !symbols.contains("MPI_B"));
     }
 }

@@ -26,6 +26,10 @@ impl Module for Basic {
         ALL_FUNCTIONS | NEIGHBOR_FUNCTIONS
     }
 
+    fn partial(&self) -> Functions {
+        ALL_FUNCTIONS
+    }
+
     fn barrier(&self, executor: &mut dyn Executor) -> Result<()> {
         barrier::barrier(executor)
     }

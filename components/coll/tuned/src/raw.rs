@@ -18,6 +18,8 @@ use opal_core::verbose;
 pub struct Tuned {
     forced: Forced,
     next: Once<[Option<Arc<dyn Module>>; SERVED.len()]>,
+    // Those whose next module serves parts of the communicator, too.
+    partial: Once<Functions>,
 }
 
 const SERVED: [Function; 6] = [
@@ -32,7 +34,7 @@ const SERVED: [Function; 6] = [
 impl Tuned {
     /// What the parameters force.
     pub fn new(forced: Forced) -> Tuned {
-        Tuned { forced, next: Once::new() }
+        Tuned { forced, next: Once::new(), partial: Once::new() }
     }
 
     /// Who would serve the function without this component.
@@ -75,10 +77,21 @@ impl Module for Tuned {
         SERVED.iter().fold(0, |all, function| all | 1 << *function as u8)
     }
 
+    fn partial(&self) -> Functions {
+        self.partial.get().copied().unwrap_or(0)
+    }
+
     fn above(&self, others: &Table) {
         // Recordable, because what this module passes on may be recorded, too.
         self.next
             .call_once(|| SERVED.map(|function| others.recordable_entry(function).map(|(_, module)| module.clone())));
+        let serves_parts =
+            |function: &&Function| match (others.recordable_entry(**function), others.partial_entry(**function)) {
+                (Some((next, _)), Some((partial, _))) => next == partial,
+                _ => false,
+            };
+        self.partial
+            .call_once(|| SERVED.iter().filter(serves_parts).fold(0, |all, function| all | 1 << *function as u8));
     }
 
     unsafe fn bcast(&self, data: &Data<'_>, root: usize, executor: &mut dyn Executor) -> Result<()> {

@@ -5,7 +5,8 @@ use crate::comm::Communicator;
 use crate::data::{Blocks, Counts, Data, TypedBlocks};
 use crate::datatype::Datatype as Type;
 use crate::error::{Class, Fault, Result};
-use crate::status::{ANY_SOURCE, PROC_NULL};
+use crate::framework::coll;
+use crate::status::{ANY_SOURCE, PROC_NULL, ROOT};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -36,11 +37,48 @@ pub fn rank_from(rank: i32, comm: &Communicator, argument: &'static str) -> Resu
     }
 }
 
-/// Checks the root of a collective operation on an intracommunicator.
+/// Checks the root of a collective operation: a rank, of an intercommunicator one of the other group, MPI_ROOT or
+/// MPI_PROC_NULL.
+#[inline(always)]
 pub fn root(rank: i32, comm: &Communicator) -> Result<usize> {
-    match (rank as u32 as usize) < comm.size() {
+    match (rank as u32 as usize) < comm.peer_count() {
         true => Ok(rank as usize),
-        false => Err(bad_rank(rank, comm, "", Class::Root).argument("root")),
+        false => root_by_name(rank, comm),
+    }
+}
+
+#[cold]
+fn root_by_name(rank: i32, comm: &Communicator) -> Result<usize> {
+    match rank {
+        ROOT if comm.is_inter() => Ok(coll::ROOT_HERE),
+        PROC_NULL if comm.is_inter() => Ok(coll::ROOT_BESIDE),
+        _ => {
+            let or = if comm.is_inter() { ", MPI_ROOT nor MPI_PROC_NULL" } else { "" };
+            Err(bad_rank(rank, comm, or, Class::Root).argument("root"))
+        }
+    }
+}
+
+/// What a process is in an operation with a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The root.
+    Root,
+    /// It exchanges data with the root.
+    Other,
+    /// It is in the root's group of an intercommunicator and has nothing to do.
+    Beside,
+}
+
+/// What this process is when `root` is what [`root`] returned.
+#[inline(always)]
+pub fn role(root: usize, comm: &Communicator) -> Role {
+    match (comm.is_inter(), root) {
+        (false, root) if root == comm.rank as usize => Role::Root,
+        (false, _) => Role::Other,
+        (true, coll::ROOT_HERE) => Role::Root,
+        (true, coll::ROOT_BESIDE) => Role::Beside,
+        (true, _) => Role::Other,
     }
 }
 
@@ -48,6 +86,19 @@ pub fn root(rank: i32, comm: &Communicator) -> Result<usize> {
 #[inline(always)]
 pub fn in_place(at: *mut u8) -> bool {
     at as usize == 1
+}
+
+/// Whether a buffer argument is MPI_IN_PLACE, which says nothing on an intercommunicator (MPI 5.0 §6.2.3).
+#[inline(always)]
+pub fn in_place_on(comm: &Communicator, at: *mut u8, argument: &'static str) -> Result<bool> {
+    match in_place(at) {
+        false => Ok(false),
+        true if !comm.is_inter() => Ok(true),
+        true => {
+            let why = "MPI_IN_PLACE is for intracommunicators only";
+            Err(Fault::new(Class::Buffer).argument(argument).because(why))
+        }
+    }
 }
 
 /// Refuses MPI_IN_PLACE where the standard does not allow it.
@@ -126,14 +177,12 @@ pub unsafe fn typed_blocks<'a>(
     Ok(TypedBlocks { at, counts, displacements, datatypes: room })
 }
 
-/// Refuses an intercommunicator where only intracommunicators are offered yet: no coll component serves it.
+/// Refuses an intercommunicator where the standard knows none (MPI 5.0 §6.11, §8.6).
 #[inline(always)]
 pub fn intra(comm: &Communicator) -> Result<()> {
     match comm.is_inter() {
         false => Ok(()),
-        true => Err(Fault::new(Class::UnsupportedOperation)
-            .argument("comm")
-            .because("it is an intercommunicator, and no coll component for those (coll/inter) is there yet")),
+        true => Err(Fault::new(Class::Comm).argument("comm").because("it is an intercommunicator")),
     }
 }
 

@@ -1,0 +1,29 @@
+//! Registration.
+
+use crate::raw::Inter;
+use alloc::sync::Arc;
+use ompi_core::comm::Communicator;
+use ompi_core::framework::coll;
+use opal_core::mca::{self, Declined};
+
+/// The component.
+pub struct InterColl;
+
+impl mca::Component for InterColl {
+    opal_core::component_info!();
+}
+
+impl coll::Component for InterColl {
+    fn query(&self, comm: &Communicator) -> Result<(i32, Arc<dyn coll::Module>), Declined> {
+        if !comm.is_inter() {
+            return Err(Declined("it serves intercommunicators only"));
+        }
+        Ok((10, Arc::new(Inter::new(comm.carried()))))
+    }
+}
+
+opal_core::component! {
+    /// Collectives of intercommunicators.
+    pub static COMPONENT: InterColl = InterColl;
+    in ompi_core::framework::coll, name "inter", params &[]
+}

@@ -1,0 +1,18 @@
+//! coll/inter: collectives of intercommunicators.
+//!
+//! They run on the carrier, an intracommunicator of both groups. What one group does for itself (a reduction to its
+//! leader, a broadcast from it) the modules that serve any choice of the carrier's ranks do; data that goes from each to
+//! each crosses directly. So the nonblocking and the persistent functions are the same description, recorded.
+//!
+//! Owns nothing. Invariants: operands of a reduction are combined in rank order unless the operation commutes; an
+//! operation moves data in each direction whatever the other one has, nothing included.
+#![no_std]
+
+extern crate alloc;
+
+mod component;
+mod cross;
+mod groups;
+mod raw;
+
+pub use component::{COMPONENT, INFO};
