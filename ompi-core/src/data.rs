@@ -47,6 +47,21 @@ impl<'a> Data<'a> {
         // SAFETY: the caller's promise.
         unsafe { Convertor::new(self.datatype.layout.clone(), self.at, self.count) }
     }
+
+    /// A copy of the data in one piece; `Err(NoMem)`.
+    ///
+    /// # Safety
+    /// The data is readable.
+    pub unsafe fn packed(&self) -> Result<Vec<u8>> {
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(self.bytes()).map_err(|_| no_room(self.bytes()))?;
+        copy.resize(self.bytes(), 0);
+        // SAFETY: the caller's promise.
+        let mut walk = unsafe { self.convertor() };
+        // SAFETY: the vector is as long as the data.
+        unsafe { walk.pack(copy.as_mut_ptr(), self.bytes()) };
+        Ok(copy)
+    }
 }
 
 /// A send buffer of a collective operation, or MPI_IN_PLACE.

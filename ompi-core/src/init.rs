@@ -365,6 +365,11 @@ fn give_up(text: &str) -> ! {
     sys::exit(1)
 }
 
+/// MPI_Get_library_version.
+pub fn library_version() -> String {
+    format!("ompi-rs {} (standard ABI {}.{})", env!("CARGO_PKG_VERSION"), 1, 0)
+}
+
 /// MPI_Get_processor_name.
 pub fn processor_name() -> String {
     sys::hostname()

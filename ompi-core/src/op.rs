@@ -13,6 +13,8 @@ use core::ffi::{c_int, c_void};
 pub type UserFunction = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut usize);
 /// MPI_User_function_c.
 pub type LargeUserFunction = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i64, *mut usize);
+/// A function of the safe Rust interface: what it captured, the input, what is changed, and the number of elements.
+pub type Closure = unsafe extern "C" fn(*const c_void, *const u8, *mut u8, usize);
 
 /// An operation.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +35,15 @@ pub enum Op {
         /// `a op b = b op a`.
         commutative: bool,
     },
+    /// Of the safe Rust interface.
+    Closure {
+        /// The function.
+        function: Closure,
+        /// The address of what it captured, which lives as long as the operation is in use.
+        captured: usize,
+        /// `a op b = b op a`.
+        commutative: bool,
+    },
 }
 
 impl Op {
@@ -40,7 +51,9 @@ impl Op {
     pub fn is_commutative(&self) -> bool {
         match self {
             Op::Predefined(operation) => !matches!(operation, Operation::Replace | Operation::NoOp),
-            Op::User { commutative, .. } | Op::LargeUser { commutative, .. } => *commutative,
+            Op::User { commutative, .. } | Op::LargeUser { commutative, .. } | Op::Closure { commutative, .. } => {
+                *commutative
+            }
         }
     }
 
@@ -98,6 +111,11 @@ impl Op {
                 // SAFETY: as above; the function gets copies of count and handle of its own.
                 unsafe { function(input.cast_mut().cast(), inout.cast(), &mut count, &mut handle) }
             })?,
+            Op::Closure { function, captured, .. } => {
+                let captured = core::ptr::with_exposed_provenance(captured);
+                // SAFETY: as above; who made the operation knows the type.
+                unsafe { function(captured, input, inout, count) }
+            }
         }
         Ok(())
     }

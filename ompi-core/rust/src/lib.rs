@@ -1,72 +1,103 @@
 //! MPI for Rust programs, with names that a user of rsmpi recognises.
 //!
-//! ```no_run
+//! ```
+//! # use test_singleton as _;
 //! use ompi::traits::*;
 //!
-//! let universe = ompi::initialize().expect("MPI starts once per process");
-//! let world = universe.world();
-//! let next = (world.rank() + 1) % world.size();
-//! let mine = world.rank();
-//! world.process_at_rank(next).send(&mine);
-//! let (from, status) = world.any_process().receive::<i32>();
-//! println!("rank {} heard {from} from rank {}", world.rank(), status.source_rank());
+//! fn main() -> ompi::Result<()> {
+//!     let universe = ompi::initialize().expect("MPI starts once per process");
+//!     let world = universe.world();
+//!     let next = world.process_at_rank((world.rank() + 1) % world.size());
+//!     let mut heard = 0;
+//!     ompi::request::scope(|scope| {
+//!         let receive = world.any_process().immediate_receive_into(scope, &mut heard)?;
+//!         next.send(&world.rank())?;
+//!         receive.wait()
+//!     })?;
+//!     println!("rank {} heard {heard}", world.rank());
+//!     Ok(())
+//! }
 //! ```
 //!
-//! Failures end the job through MPI_ERRORS_ARE_FATAL unless a method returns a `Result`; every method that can fail
-//! has a `try_` twin that does.
+//! **Errors.** Every operation returns a [`Result`]. Before it does, the error handler of its communicator runs, as the
+//! standard says: the one that stands there at first ends the job with a message, so `?` is all one writes; after
+//! [`set_error_handler`](traits::Communicator::set_error_handler)`(ErrorHandler::Return)` the program sees the errors.
+//! A peer that dies ends the job under any handler.
+//! Misuse that a caller can always avoid (a rank that the communicator does not have, blocks outside of their buffer)
+//! panics, as an index out of bounds does.
 //!
-//! **Invariant:** `no_std`; no buffer that a peer may still write is reachable by safe code.
+//! **Life.** MPI is in use as long as a [`Universe`], a session, a communicator or a group of it lives; the last of them
+//! to be dropped finalises it. Communicators are freed when they are dropped.
+//!
+//! **Types.** Numbers, arrays, and structs with `#[derive(Equivalence)]` can be sent.
+//!
+//! **Threads.** All objects stay on their thread, unless MPI was started for several threads: then
+//! [`topology::Shared`] lends a communicator to others.
+//!
+//! **Invariant:** `no_std`; no buffer that the library or a peer may still write is reachable by safe code, whatever is
+//! dropped, leaked or forgotten.
 #![no_std]
 
 extern crate alloc;
 
-mod collective;
-mod communicator;
-mod element;
-mod point_to_point;
+pub mod collective;
+pub mod datatype;
+pub mod environment;
+mod error;
+pub mod point_to_point;
+mod raw;
+pub mod request;
+pub mod topology;
 
-pub use communicator::{AnyProcess, Communicator, Process, Status, Universe, initialize, initialize_with_threading};
-pub use element::{Equivalence, SystemOperation};
-pub use ompi_core::init::ThreadLevel as Threading;
+pub use collective::SystemOperation;
+pub use datatype::Equivalence;
+pub use environment::{Threading, Universe, initialize, initialize_with_threading, time};
+pub use error::{Error, ErrorClass, ErrorHandler, Result};
+/// Makes a struct a type that MPI can send: one element of a datatype that names its fields and leaves out its padding.
+///
+/// All fields must be `Equivalence`; the struct must be `Copy`.
+///
+/// ```
+/// # let mut universe = test_singleton::universe();
+/// # universe.set_buffer_size(4096)?;
+/// use ompi::{Equivalence, traits::*};
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Equivalence)]
+/// struct Particle {
+///     charge: i8,
+///     place: [f64; 3],
+///     cell: u32,
+/// }
+///
+/// let world = universe.world();
+/// let mine = [Particle { charge: -1, place: [0.5, 1.0, 1.5], cell: 7 }; 2];
+/// world.this_process().buffered_send(&mine)?;
+/// let (heard, status) = world.any_process().receive_vec::<Particle>()?;
+/// assert_eq!(heard, mine);
+/// assert_eq!(status.bytes(), 2 * (1 + 24 + 4), "padding is not sent");
+/// # Ok::<(), ompi::Error>(())
+/// ```
+///
+/// What could become no value is refused:
+///
+/// ```compile_fail
+/// #[derive(Clone, Copy, ompi::Equivalence)]
+/// struct Flagged {
+///     value: f64,
+///     valid: bool,
+/// }
+/// ```
+pub use ompi_derive::Equivalence;
+pub use point_to_point::{ANY_TAG, Status, Tag};
+pub use topology::Rank;
 
-/// Everything whose methods one calls: `use ompi::traits::*`.
+/// All traits, whose methods one calls: `use ompi::traits::*`.
 pub mod traits {
-    pub use crate::{AnyProcess, Communicator, Equivalence, Process, SystemOperation};
-}
-
-/// What a failed call says: class, and why.
-#[derive(Debug)]
-pub struct Error(ompi_core::error::Fault);
-
-impl Error {
-    /// The error class of the standard.
-    pub fn class(&self) -> i32 {
-        self.0.get()
-    }
-}
-
-impl core::fmt::Display for Error {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let class = ompi_core::errhandler::error_string(self.0.get());
-        match self.0.reason() {
-            "" => f.write_str(&class),
-            reason => write!(f, "{class}: {reason}"),
-        }
-    }
-}
-
-impl core::error::Error for Error {}
-
-impl From<ompi_core::error::Fault> for Error {
-    fn from(fault: ompi_core::error::Fault) -> Error {
-        Error(fault)
-    }
-}
-
-/// Ends the job for a failure in a method that returns no `Result`.
-fn or_end<T>(what: &str, result: Result<T, Error>) -> T {
-    match result {
-        Ok(value) => value,
-        Err(error) => ompi_core::init::abort(error.class(), &alloc::format!("{what} failed: {error}")),
-    }
+    pub use crate::collective::{
+        CommunicatorCollectives, ImmediateCollectives, ImmediateRoot, ImmediateVarcountCollectives,
+        ImmediateVarcountRoot, InPlaceCollectives, InPlaceRoot, Operation, Root, VarcountCollectives, VarcountRoot,
+    };
+    pub use crate::datatype::{Buffer, BufferMut, Equivalence};
+    pub use crate::point_to_point::{Destination, Source};
+    pub use crate::topology::{Communicator, IntraCommunicator};
 }

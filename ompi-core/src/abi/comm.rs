@@ -188,7 +188,7 @@ fn begin(comm: (usize, &Communicator), hints: HintsInUse, newcomm: Place<usize>,
 }
 
 /// How two different communicators compare: both groups of intercommunicators count.
-fn compare(one: &Communicator, two: &Communicator) -> c_int {
+pub fn compare(one: &Communicator, two: &Communicator) -> c_int {
     let remote = match (&one.remote, &two.remote) {
         (None, None) => Comparison::Ident,
         (Some(one), Some(two)) => one.compare(two),

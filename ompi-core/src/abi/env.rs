@@ -61,9 +61,8 @@ rows! {
 
     /// Version of this library. MPI 5.0 §9.1.1.
     fn Get_library_version(version: Out<c_char>, resultlen: Out<c_int>) [always] => {
-        let text = format!("ompi-rs {} (standard ABI {}.{})", env!("CARGO_PKG_VERSION"), 1, 0);
         // SAFETY: the standard asks for room of MPI_MAX_LIBRARY_VERSION_STRING characters.
-        unsafe { give_text(&text, version, MAX_LIBRARY_VERSION, Some(resultlen)) };
+        unsafe { give_text(&init::library_version(), version, MAX_LIBRARY_VERSION, Some(resultlen)) };
         Ok(())
     }
 

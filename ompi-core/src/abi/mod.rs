@@ -55,4 +55,4 @@ pub mod tool_event;
 pub mod tool_pvar;
 pub mod topo;
 
-pub use raise::{Scope, raise, raise_tool};
+pub use raise::{Scope, call_handler, raise, raise_tool};

@@ -9,8 +9,7 @@ use crate::data::Data;
 use crate::datatype;
 use crate::error::{Class, Result};
 use crate::framework::pml::{self, Lane, Mode};
-use crate::request::{self, Request, exchange, handles};
-use crate::status::Status;
+use crate::request::{self, Request, exchange};
 use alloc::vec::Vec;
 
 rows! {
@@ -125,7 +124,7 @@ rows! {
         let request = unsafe { pml::selected().irecv(&inward, source, recvtag, user(comm))? };
         // SAFETY: the send buffer is readable by the standard.
         let sent = unsafe { pml::selected().send(&out, dest, sendtag, Mode::Standard, user(comm)) };
-        finish_exchange(request, sent)?.deliver(status)
+        exchange::finish(request, sent)?.deliver(status)
     }
 
     /// Sends what is in the buffer and receives into it. MPI 5.0 §3.10.
@@ -137,13 +136,13 @@ rows! {
         rank_to(dest, comm, "dest")?;
         rank_from(source, comm, "source")?;
         // SAFETY: the buffer is readable by the standard.
-        let mut copy = unsafe { packed(&whole)? };
+        let mut copy = unsafe { whole.packed()? };
         let out = Data { at: copy.as_mut_ptr(), count: copy.len(), datatype: datatype::byte() };
         // SAFETY: the buffer is writable by the standard until this call ends, which waits for the request.
         let request = unsafe { pml::selected().irecv(&whole, source, recvtag, user(comm))? };
         // SAFETY: the copy lives until the send is over.
         let sent = unsafe { pml::selected().send(&out, dest, sendtag, Mode::Standard, user(comm)) };
-        finish_exchange(request, sent)?.deliver(status)
+        exchange::finish(request, sent)?.deliver(status)
     }
 
     /// Begins a send and a receive under one request. MPI 5.0 §3.10.
@@ -172,7 +171,7 @@ rows! {
         rank_to(dest, comm, "dest")?;
         rank_from(source, comm, "source")?;
         // SAFETY: the buffer is readable by the standard.
-        let mut copy = unsafe { packed(&whole)? };
+        let mut copy = unsafe { whole.packed()? };
         let out = Data { at: copy.as_mut_ptr(), count: copy.len(), datatype: datatype::byte() };
         // SAFETY: the buffer is writable until the request completes, by the standard.
         let receive = unsafe { pml::selected().irecv(&whole, source, recvtag, user(comm))? };
@@ -189,35 +188,10 @@ fn user(comm: &Communicator) -> Lane<'_> {
     Lane { comm, collective: false }
 }
 
-/// Waits for the receive of an exchange. If the send failed nothing may ever come: the receive is cancelled.
-fn finish_exchange(receive: Request, sent: Result<()>) -> Result<Status> {
-    let mut handle = receive.into_handle();
-    if sent.is_err() {
-        handles::cancel(handle)?;
-    }
-    let status = handles::wait(&mut handle)?;
-    sent.map(|()| status)
-}
-
 /// One request for both halves of an exchange. If the send failed nothing may ever come: the receive is cancelled.
 fn begin_exchange(receive: Request, sent: Result<Request>, copy: Vec<u8>) -> Result<Request> {
     match sent {
         Ok(send) => exchange::join(receive, send, copy),
-        Err(fault) => finish_exchange(receive, Err(fault)).and(Err(Class::Intern.into())),
+        Err(fault) => exchange::finish(receive, Err(fault)).and(Err(Class::Intern.into())),
     }
-}
-
-/// The data of a message in one piece.
-///
-/// # Safety
-/// The data is readable.
-unsafe fn packed(data: &Data<'_>) -> Result<Vec<u8>> {
-    let mut copy = Vec::new();
-    copy.try_reserve_exact(data.bytes()).map_err(|_| Class::NoMem)?;
-    copy.resize(data.bytes(), 0);
-    // SAFETY: the caller's promise.
-    let mut walk = unsafe { data.convertor() };
-    // SAFETY: the vector is as long as the data.
-    unsafe { walk.pack(copy.as_mut_ptr(), data.bytes()) };
-    Ok(copy)
 }

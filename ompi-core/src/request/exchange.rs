@@ -24,6 +24,17 @@ pub fn join(receive: Request, send: Request, copy: Vec<u8>) -> Result<Request> {
     Ok(request)
 }
 
+/// Waits for the receive of an exchange whose send has ended. If the send failed nothing may ever come: the receive is
+/// cancelled.
+pub fn finish(receive: Request, sent: Result<()>) -> Result<Status> {
+    let mut handle = receive.into_handle();
+    if sent.is_err() {
+        handles::cancel(handle)?;
+    }
+    let status = handles::wait(&mut handle)?;
+    sent.map(|()| status)
+}
+
 struct Parts {
     receive: usize,
     send: usize,

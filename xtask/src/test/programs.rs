@@ -1,4 +1,4 @@
-//! C, C++ and Rust programs of tests/: compiled by the library's own mpicc, launched by its own mpirun.
+//! C and C++ programs of tests/: compiled by the library's own mpicc, launched by its own mpirun.
 
 use super::header::Header;
 use super::{Session, Verdict, deadline};
@@ -14,13 +14,6 @@ pub fn tier(session: &mut Session) -> Result<()> {
     let (mutants, programs): (Vec<_>, Vec<_>) = sources.iter().partition(|source| stem(source) == "mutants");
     programs.into_iter().try_for_each(|source| program(session, source))?;
     mutants.into_iter().try_for_each(|source| mutated(session, source))?;
-    let examples = sources_of_rust(session)?;
-    for source in &examples {
-        let stem = stem(source);
-        for ranks in usual(session) {
-            session.case(&format!("c/{stem}.rs@{ranks}"), |session| rust(session, source, ranks));
-        }
-    }
     Ok(())
 }
 
@@ -123,19 +116,6 @@ fn wrong(session: &mut Session, source: &Path, ranks: u32, mistake: &str, limit:
     }
 }
 
-fn rust(session: &mut Session, source: &Path, ranks: u32) -> Verdict {
-    let run = |session: &mut Session| {
-        let built = session.library().map_err(fail)?;
-        let program = crate::run::program::compile(&built, source, &[], session.progress)?;
-        launch(session, &program, ranks, &[], Duration::from_secs(120))
-    };
-    match run(session) {
-        Ok(ended) if ended.ended_with(0) => Verdict::Passed(String::new()),
-        Ok(ended) => Verdict::Failed(ended.story()),
-        Err(failure) => failure.into(),
-    }
-}
-
 /// A program under the library's own mpicc, with these flags.
 pub fn compiled(session: &mut Session, source: &Path, flags: &[&str]) -> Result<PathBuf> {
     let name = format!("{}{}", stem(source), flags.concat());
@@ -198,11 +178,8 @@ fn usual(session: &Session) -> Vec<u32> {
     if session.options.all { vec![1, 2, 3, 4, 8] } else { vec![1, 2, 4] }
 }
 
-fn sources_of_rust(session: &Session) -> Result<Vec<PathBuf>> {
-    sources(&session.tree.root.join("tests/rust"), &["rs"])
-}
-
-fn sources(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
+/// The files of a folder that end like this, sorted.
+pub fn sources(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
     let what = format!("list {}", folder.display());
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).at(&what)? {
@@ -215,7 +192,8 @@ fn sources(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn stem(path: &Path) -> String {
+/// Its name without the ending.
+pub fn stem(path: &Path) -> String {
     path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
 }
 

@@ -126,7 +126,11 @@ fn allowed(tree: &Tree, catalogue: &Catalogue, package: &Package, place: &Place)
             debug_assert!(catalogue.framework(framework).is_some());
             Some(names)
         }
-        Place::Tool(layer) => Some(up_to(*layer)),
+        // A derive macro belongs to its crate and can only be a crate of its own.
+        Place::Tool(layer) => {
+            let macros = format!("{}-derive", package.name);
+            Some(up_to(*layer).into_iter().chain([macros]).collect())
+        }
     }
 }
 

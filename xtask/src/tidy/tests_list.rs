@@ -44,7 +44,7 @@ fn is_program(path: &str) -> bool {
         let name = path.strip_prefix(folder).filter(|name| !name.contains('/'));
         name.is_some_and(|name| ends.iter().any(|end| name.ends_with(end)))
     };
-    inside("tests/c/", &[".c", ".cc"]) || inside("tests/rust/", &[".rs"])
+    inside("tests/c/", &[".c", ".cc"]) || inside("tests/rust/", &[".rs"]) || inside("examples/", &[".rs"])
 }
 
 /// `path: function` for each `#[test]`.

@@ -65,8 +65,13 @@ const PLACES: &[&str] = &[
     "ompi-core/src/user_memory.rs",
     // The table that is looked up without a lock.
     "ompi-core/src/handle.rs",
-    // The safe interface for Rust programs stands on addresses, too.
-    "ompi-core/rust/src/",
+    // The safe interface for Rust programs: promises about buffers and types, loans, and what hands them to the library.
+    "ompi-core/rust/src/collective/",
+    "ompi-core/rust/src/datatype/",
+    "ompi-core/rust/src/request/",
+    "ompi-core/rust/src/raw.rs",
+    // The promise that the derive macro makes for a struct.
+    "ompi-core/rust/derive/src/lib.rs",
     // Abort, and a symbol that the compiler asks for.
     "ompi-core/image/src/lib.rs",
     // Port instructions, ioctls, mapped registers, a fault's handler; the cable in shared memory.
