@@ -16,6 +16,7 @@ pub mod addresses;
 pub mod attr;
 pub mod buffer;
 pub mod comm;
+pub mod commons;
 pub mod data;
 pub mod datatype;
 pub mod errhandler;

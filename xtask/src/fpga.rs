@@ -7,7 +7,7 @@ mod sim;
 mod synth;
 pub mod wires;
 
-pub use lockstep::verify;
+pub use lockstep::{core, verify};
 pub use sim::benches;
 
 use crate::failure::{Failure, Result, refuse};
@@ -41,6 +41,12 @@ enum Step {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Compile the Verilog machines (through Verilator) into a library that tuc-fpga takes as its --core; prints its path
+    Core {
+        /// Of the machine
+        #[arg(long, default_value_t = hw_fpga::NODES)]
+        nodes: usize,
+    },
     /// Run tuc-fpga: the machine beside a command whose ports are emulated; without arguments it says how
     Rig {
         /// Its arguments
@@ -58,6 +64,10 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         Step::Wires => wires::write(&tree),
         Step::Sim => say(progress, &benches(&tree)?),
         Step::Verify { stride, ticks, seed } => say(progress, &verify(&tree, (*stride).max(1), *ticks, *seed)?),
+        Step::Core { nodes } => {
+            println!("{}", core(&tree, (*nodes).clamp(1, hw_fpga::NODES))?.display());
+            Ok(())
+        }
         Step::Rig { arguments } => rig::run(&tree, arguments),
         Step::Synth => say(progress, &synth::synth(&tree)?),
     }

@@ -24,6 +24,7 @@ fn board(nodes: usize) -> Board {
         unfiltered: 0,
         restarts: 0,
         meets: false,
+        followers: 0,
         mistake: Mistake::None,
     }
 }
@@ -123,10 +124,31 @@ fn joining_and_leaving_when_something_fails() {
 }
 
 #[test]
+fn ranks_that_share_a_port() {
+    let shared = |nodes, followers| Board { followers, ..board(nodes) };
+    for (nodes, followers) in [(2, 0b01), (2, 0b11), (3, 0b011)] {
+        holds(&shared(nodes, followers));
+        let late = Board { timeouts: true, barriers: 2, ..shared(nodes, followers) };
+        holds(&late);
+        holds(&Board { stuck: 1, ..late.clone() });
+        holds(&Board { restarts: 1, barriers: 1, ..late });
+    }
+    finds(&Board { mistake: Mistake::AheadOfFollower, ..shared(2, 0b01) }, "has not come");
+    finds(&Board { mistake: Mistake::FollowerAhead, ..shared(2, 0b01) }, "the follower of 0 leaves");
+    // The others' answer may be what the follower waits for before it comes.
+    let meeting = Board { timeouts: true, stuck: 1, meets: true, ..shared(2, 0b01) };
+    holds(&meeting);
+    finds(&Board { mistake: Mistake::DeafWhileGathering, ..meeting }, "nothing moves");
+}
+
+#[test]
 fn mistakes_are_found() {
     let late = Board { timeouts: true, barriers: 2, ..board(2) };
     finds(&Board { mistake: Mistake::Retracts, ..late.clone() }, "");
     finds(&Board { mistake: Mistake::LeavesAlone, ..late.clone() }, "nothing moves");
+    // Who has stopped sees no flip any more, so that what it knows is final.
+    holds(&Board { mistake: Mistake::TellsEarly, stuck: 1, ..late.clone() });
+    finds(&Board { mistake: Mistake::OwnNumber, ..late.clone() }, "");
     let joining = Board { classic: false, restarts: 1, ..late };
     holds(&joining);
     finds(&Board { mistake: Mistake::ChecksOnce, ..joining }, "has not come");

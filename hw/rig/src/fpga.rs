@@ -1,8 +1,9 @@
-//! The machine at the other end of the cable: the Rust model that `cargo xtask fpga verify` compares with the Verilog.
+//! The machine at the other end of the cable: the Rust model that `cargo xtask fpga verify` compares with the Verilog, or
+//! the Verilog.
 
 use crate::cable::Cable;
 use alloc::boxed::Box;
-use hw_fpga::machine::{Channels, Classic, Pins};
+use hw_fpga::machine::{COMMIT, Channels, Classic, Pins};
 use hw_fpga::{CHANNELS, NODES, wire};
 
 /// Which machine.
@@ -14,17 +15,39 @@ pub enum Kind {
     Channels,
 }
 
+/// What a machine says to all nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// By channel.
+    pub levels: u8,
+    /// By node.
+    pub read_back: u64,
+    /// The levels are the members' own, not what the machine came up with.
+    pub known: bool,
+}
+
+impl Answer {
+    /// Of the classic machine, whose read-back lines all say that it knows.
+    pub const fn of_classic(level: bool, known: bool) -> Answer {
+        // Levels that no machine drives are pulled up.
+        let levels = level as u8 | ((1 << CHANNELS) - 2);
+        Answer { levels, read_back: if known { u64::MAX } else { 0 }, known }
+    }
+}
+
+/// The clocked logic: the Rust model, or the Verilog that it is compared with.
+pub trait Core {
+    /// So many ticks with these outputs.
+    fn run(&mut self, ticks: usize, pins: &Pins) -> Answer;
+}
+
 /// A machine that was just powered up.
 pub struct Machine {
-    core: Core,
+    core: Box<dyn Core>,
+    kind: Kind,
     /// Levels that a machine puts after it has heard its wires count as flips from then on.
     levels: Option<u8>,
     stuck: Stuck,
-}
-
-enum Core {
-    Classic(Classic),
-    Channels(Box<Channels>),
 }
 
 /// A fault to come: the output wires of node 0.
@@ -39,14 +62,19 @@ pub enum Stuck {
 }
 
 impl Machine {
-    /// For so many nodes.
+    /// The model, for so many nodes.
     pub fn new(kind: Kind, nodes: usize, stuck: Stuck) -> Machine {
         assert!((1..=NODES).contains(&nodes));
-        let core = match kind {
-            Kind::Classic => Core::Classic(Classic::new(nodes, STAGES, 1)),
-            Kind::Channels => Core::Channels(Box::new(Channels::new(nodes, STAGES, 1))),
+        let core: Box<dyn Core> = match kind {
+            Kind::Classic => Box::new(Classic::new(nodes, STAGES, 1)),
+            Kind::Channels => Box::new(Channels::new(nodes, STAGES, 1)),
         };
-        Machine { core, levels: None, stuck }
+        Machine::with_core(core, kind, stuck)
+    }
+
+    /// With this core.
+    pub fn with_core(core: Box<dyn Core>, kind: Kind, stuck: Stuck) -> Machine {
+        Machine { core, kind, levels: None, stuck }
     }
 
     /// Looks at all outputs, ticks until they have had their effect, and answers. Returns what `written` was before.
@@ -66,7 +94,7 @@ impl Machine {
                 *word |= u64::from(lines >> line & 1) << node;
             }
         }
-        let (levels, read_back, known) = self.answer(&pins, nodes);
+        let Answer { levels, read_back, known } = self.core.run(self.ticks(&pins, nodes), &pins);
         let before = if known { self.levels.replace(levels) } else { self.levels.take() };
         cable.add_flips(before.map_or(0, |before| if known { (before ^ levels).count_ones() } else { 0 }));
         for node in 0..nodes {
@@ -84,24 +112,30 @@ impl Machine {
         if let Stuck::At(broke) = self.stuck { broke } else { data }
     }
 
-    /// Levels, read-back lines, and whether the levels are the members' own.
-    fn answer(&mut self, pins: &Pins, nodes: usize) -> (u8, u64, bool) {
-        match &mut self.core {
-            Core::Classic(machine) => {
-                // Its synchronisers fill after power-up, then come two stages and the level.
-                (0..2 * STAGES + 2).for_each(|_| machine.tick(pins.out[0]));
-                // Levels that no machine drives are pulled up.
-                let levels = u8::from(machine.channel.level) | ((1 << CHANNELS) - 2);
-                (levels, if machine.channel.known { u64::MAX } else { 0 }, machine.channel.known)
-            }
-            Core::Channels(machine) => {
-                (0..STAGES + 2).for_each(|_| machine.tick(pins));
-                if machine.member[..nodes].iter().any(|member| member.pending) {
-                    (0..nodes + 1).for_each(|_| machine.tick(pins));
-                }
-                (machine.levels(), machine.read_back(pins), true)
+    /// Until what the outputs say has had its effect.
+    fn ticks(&self, pins: &Pins, nodes: usize) -> usize {
+        match self.kind {
+            // Its synchronisers fill after power-up, then come two stages and the level.
+            Kind::Classic => 2 * STAGES + 2,
+            // Commands are done in turns.
+            Kind::Channels => {
+                STAGES + 2 + if pins.control[COMMIT.trailing_zeros() as usize] != 0 { nodes + 1 } else { 0 }
             }
         }
+    }
+}
+
+impl Core for Classic {
+    fn run(&mut self, ticks: usize, pins: &Pins) -> Answer {
+        (0..ticks).for_each(|_| self.tick(pins.out[0]));
+        Answer::of_classic(self.channel.level, self.channel.known)
+    }
+}
+
+impl Core for Channels {
+    fn run(&mut self, ticks: usize, pins: &Pins) -> Answer {
+        (0..ticks).for_each(|_| self.tick(pins));
+        Answer { levels: self.levels(), read_back: self.read_back(pins), known: true }
     }
 }
 

@@ -1,14 +1,19 @@
 //! `tuc-fpga`: the barrier machine at the end of a cable, for the time that a command runs, or for ever.
 
+mod verilog;
+
 use hw_rig::cable::Cable;
 use hw_rig::fpga::{Kind, Machine, Stuck};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
+use verilog::Verilog;
 
 struct Options {
     kind: Kind,
     nodes: usize,
     cable: Option<String>,
+    /// `None`: the Rust model.
+    core: Option<String>,
     restart_writes: Option<u32>,
     stick_after: Option<u64>,
     /// This process is the machine of another tuc-fpga.
@@ -32,6 +37,7 @@ fn options() -> Result<Options, String> {
         kind: Kind::Classic,
         nodes: hw_fpga::NODES,
         cable: None,
+        core: None,
         restart_writes: None,
         stick_after: None,
         is_part: false,
@@ -48,6 +54,7 @@ fn options() -> Result<Options, String> {
             "--restart-writes" => options.restart_writes = Some(number(&argument, &value()?)?.max(1) as u32),
             "--stick-after" => options.stick_after = Some(number(&argument, &value()?)?),
             "--is-part" => options.is_part = true,
+            "--core" => options.core = Some(value()?).filter(|core| core != "model"),
             "--cable" => options.cable = Some(value()?),
             "--say" => options.say = true,
             "--help" => return Err(USAGE.to_owned()),
@@ -84,7 +91,7 @@ fn run(options: &Options) -> Result<u8, String> {
                 std::process::exit(0);
             });
         }
-        serve(options, &cable);
+        serve(&cable, options.nodes, machine(options)?);
     }
     let ended = beside(options, &path, &cable);
     if options.say {
@@ -141,6 +148,7 @@ fn begin(options: &Options, path: &str) -> Result<Child, String> {
     let mut part = Command::new(own);
     part.args(["--is-part", "--cable", path, "--nodes", &options.nodes.to_string()]);
     part.arg(if options.kind == Kind::Channels { "--channels" } else { "--classic" });
+    options.core.iter().for_each(|core| _ = part.args(["--core", core]));
     options.stick_after.iter().for_each(|flips| _ = part.args(["--stick-after", &flips.to_string()]));
     part.stdin(Stdio::piped()).spawn().map_err(|why| format!("cannot start the machine: {why}"))
 }
@@ -152,22 +160,30 @@ fn end(machine: &mut Child) {
     let _ = machine.wait();
 }
 
+fn machine(options: &Options) -> Result<Machine, String> {
+    let stuck = options.stick_after.map_or(Stuck::No, Stuck::After);
+    Ok(match &options.core {
+        None => Machine::new(options.kind, options.nodes, stuck),
+        Some(path) => Machine::with_core(Box::new(Verilog::load(path, options.kind)?), options.kind, stuck),
+    })
+}
+
 /// Is the machine, for ever.
-fn serve(options: &Options, cable: &Cable) -> ! {
+fn serve(cable: &Cable, nodes: usize, mut machine: Machine) -> ! {
     cable.power_up();
-    let mut machine = Machine::new(options.kind, options.nodes, options.stick_after.map_or(Stuck::No, Stuck::After));
     loop {
-        let written = machine.turn(cable, options.nodes);
+        let written = machine.turn(cable, nodes);
         cable.sleep_until_written(written);
     }
 }
 
 const LOOK: Duration = Duration::from_micros(500);
 const USAGE: &str = "\
-usage: tuc-fpga [--classic | --channels] [--nodes N] [--cable FILE] [--say] [--restart-writes N] [--stick-after N]
-                [COMMAND ARGUMENT…]
+usage: tuc-fpga [--classic | --channels] [--nodes N] [--cable FILE] [--core FILE | model] [--say]
+                [--restart-writes N] [--stick-after N] [COMMAND ARGUMENT…]
 
 Is the barrier machine at the end of a cable while COMMAND runs (the cable's name is given to it as the parameter
-coll_hwbarr_cable), or for ever. --say tells at the end how many barriers the machine did, and how often the ports were
+coll_hwbarr_cable), or for ever. --core FILE: the Verilog itself is the machine, as `cargo xtask fpga core` compiled it for
+as many nodes; otherwise its Rust model is. --say tells at the end how many barriers the machine did, and how often the ports were
 accessed. What may go wrong: --restart-writes kills the machine's process after so many writes to ports, again and again,
 and starts it anew without anything that it knew; --stick-after breaks the output wires of node 0 after so many barriers.";

@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 
 /// Compiles the Verilog with Verilator and compares; a line for each part. Every `stride`th state of the one big part.
 pub fn verify(tree: &Tree, stride: usize, ticks: u64, seed: u64) -> Result<Vec<String>> {
-    need(&[("verilator", "verilator"), ("g++", "g++"), ("make", "make")])?;
+    need(VERILATOR)?;
     let mut lines = Vec::new();
     let program = compile(tree, "lock_parts", "lock_parts")?;
     lines.push(notices_mistakes(&program)?);
@@ -33,38 +33,47 @@ pub fn verify(tree: &Tree, stride: usize, ticks: u64, seed: u64) -> Result<Vec<S
     Ok(lines)
 }
 
+/// Programs that Verilator needs, itself included, and their packages.
+pub const VERILATOR: &[(&str, &str)] = &[("verilator", "verilator"), ("g++", "g++"), ("make", "make")];
+
 /// The files of the machine itself.
 pub fn rtl(tree: &Tree) -> Vec<PathBuf> {
     RTL.iter().map(|name| tree.root.join(format!("hw/fpga/rtl/{name}.v"))).collect()
 }
 
-fn compile(tree: &Tree, top: &str, driver: &str) -> Result<PathBuf> {
+/// Has Verilator make `program` in a folder of its own of a top module and the C++ that drives it.
+pub fn compile(tree: &Tree, top: &str, driver: &str) -> Result<PathBuf> {
+    verilated(tree, top, driver, (&tree.target.join("fpga").join(top), "Vlock"), &["-CFLAGS", "-O1"])
+}
+
+/// The Verilog machines of so many nodes as a library that tuc-fpga takes as `--core`.
+pub fn core(tree: &Tree, nodes: usize) -> Result<PathBuf> {
+    need(VERILATOR)?;
+    let folder = tree.target.join(format!("fpga/core_{nodes}"));
+    let size = format!("-GN={nodes}");
+    let options = [&size, "-CFLAGS", "-O1 -fPIC", "-LDFLAGS", "-shared"];
+    verilated(tree, "lock_whole", "core", (&folder, "libtuc_core.so"), &options)
+}
+
+fn verilated(
+    tree: &Tree,
+    top: &str,
+    driver: &str,
+    (folder, product): (&Path, &str),
+    options: &[&str],
+) -> Result<PathBuf> {
     let hardware = tree.root.join("hw/fpga");
-    let folder = tree.target.join("fpga").join(top);
+    shell::folder(folder)?;
     let mut verilator = Command::new("verilator");
-    verilator.args([
-        "--cc",
-        "--exe",
-        "--build",
-        "-O3",
-        "-Wall",
-        "-Wno-fatal",
-        "--prefix",
-        "Vlock",
-        "--top-module",
-        top,
-        "-Mdir",
-    ]);
-    verilator.arg(&folder).arg(format!("-I{}", hardware.join("rtl").display()));
+    verilator.args(["--cc", "--exe", "--build", "-O3", "-Wall", "-Wno-fatal", "--prefix", "Vlock"]);
+    verilator.args(["--top-module", top, "-Mdir"]).arg(folder).args(["-o", product]).args(options);
+    verilator.arg(format!("-I{}", hardware.join("rtl").display()));
     // Of tests: state is set from outside on purpose, and the machine without a clock is a loop.
-    verilator.args(["-Wno-MULTIDRIVEN", "-Wno-UNOPTFLAT", "-Wno-DECLFILENAME", "-Wno-BLKSEQ"]);
-    verilator.args(["-Wno-UNUSED", "-CFLAGS", "-O1"]);
-    verilator
-        .args(rtl(tree))
-        .arg(hardware.join(format!("sim/{top}.v")))
-        .arg(hardware.join(format!("sim/{driver}.cpp")));
+    verilator.args(["-Wno-MULTIDRIVEN", "-Wno-UNOPTFLAT", "-Wno-DECLFILENAME", "-Wno-BLKSEQ", "-Wno-UNUSED"]);
+    verilator.args(rtl(tree)).arg(hardware.join(format!("sim/{top}.v")));
+    verilator.arg(hardware.join(format!("sim/{driver}.cpp")));
     shell::output(&mut verilator)?;
-    Ok(folder.join("Vlock"))
+    Ok(folder.join(product))
 }
 
 /// A part of the machine: its number, how many bits its state and input have, and the model's step.

@@ -18,13 +18,16 @@ pub fn tier(session: &mut Session) -> Result<()> {
         session
             .case(&format!("fpga/guests_{nodes}"), |session| guests(session, nodes).unwrap_or_else(missing_or_failed));
     }
-    for ranks in [2, 4] {
-        session.case(&format!("fpga/death_{ranks}"), |session| death(session, ranks).unwrap_or_else(Verdict::from));
+    for death in DEATHS {
+        session.case(&format!("fpga/{}_{}", death.name, death.ranks), |session| {
+            dies(session, death).unwrap_or_else(Verdict::from)
+        });
     }
     for run in RUNS {
-        for ranks in [2, 3, 4, 8] {
+        // Two ranks are to have two ports.
+        for ranks in [2, 3, 4, 8].into_iter().filter(|ranks| *ranks > run.per_port) {
             session.case(&format!("fpga/{}_{ranks}", run.name), |session| {
-                barriers(session, run, ranks).unwrap_or_else(Verdict::from)
+                barriers(session, run, ranks).unwrap_or_else(missing_or_failed)
             });
         }
     }
@@ -34,9 +37,13 @@ pub fn tier(session: &mut Session) -> Result<()> {
 /// Barriers by wire, on emulated ports.
 struct Run {
     name: &'static str,
+    /// The Verilog is the machine, not its model.
+    verilog: bool,
     machine: &'static [&'static str],
     component: &'static [&'static str],
     what: &'static str,
+    /// How many ranks share a port.
+    per_port: usize,
     barriers: usize,
     /// How many barriers the machine must have done at least, of so many of each rank.
     by_wire: fn(barriers: usize) -> usize,
@@ -50,9 +57,11 @@ struct Run {
 const RUNS: &[Run] = &[
     Run {
         name: "classic",
+        verilog: false,
         machine: &["--classic"],
         component: &["coll_hwbarr_mode", "classic"],
         what: "world",
+        per_port: 1,
         barriers: 18_000,
         // The first one finds out that there is a machine.
         by_wire: |barriers| barriers - 1,
@@ -61,9 +70,11 @@ const RUNS: &[Run] = &[
     },
     Run {
         name: "channels",
+        verilog: false,
         machine: &["--channels"],
         component: &["coll_hwbarr_mode", "channels"],
         what: "several",
+        per_port: 1,
         barriers: 14_000,
         // Of seven communicators up to four get a channel; each rank is a member of at most five.
         by_wire: |barriers| barriers / 2,
@@ -75,9 +86,11 @@ const RUNS: &[Run] = &[
     // Prime, so that it dies at any point of a barrier.
     Run {
         name: "classic_restarts",
+        verilog: false,
         machine: &["--classic", "--restart-writes", "1009"],
         component: &["coll_hwbarr_timeout_ms", "500"],
         what: "world",
+        per_port: 1,
         barriers: 2_000,
         by_wire: |_| 50,
         machines: 2,
@@ -85,9 +98,11 @@ const RUNS: &[Run] = &[
     },
     Run {
         name: "channels_restarts",
+        verilog: false,
         machine: &["--channels", "--restart-writes", "5003"],
         component: &["coll_hwbarr_mode", "channels", "coll_hwbarr_timeout_ms", "200"],
         what: "several",
+        per_port: 1,
         barriers: 8_000,
         by_wire: |_| 50,
         machines: 2,
@@ -96,14 +111,106 @@ const RUNS: &[Run] = &[
     // A wire breaks: the barrier after that is late, and decided in software.
     Run {
         name: "late",
+        verilog: false,
         machine: &["--classic", "--stick-after", "101"],
         component: &["coll_hwbarr_timeout_ms", "300"],
         what: "world",
+        per_port: 1,
         barriers: 500,
         by_wire: |_| 101,
         machines: 1,
         says: "is later than 300 ms",
     },
+    Run {
+        name: "verilog",
+        verilog: true,
+        machine: &["--classic"],
+        component: &[],
+        what: "world",
+        per_port: 1,
+        barriers: 6_000,
+        by_wire: |barriers| barriers - 1,
+        machines: 1,
+        says: "",
+    },
+    Run {
+        name: "verilog_restarts",
+        verilog: true,
+        machine: &["--channels", "--restart-writes", "5003"],
+        component: &["coll_hwbarr_mode", "channels", "coll_hwbarr_timeout_ms", "200"],
+        what: "several",
+        per_port: 1,
+        barriers: 4_000,
+        by_wire: |_| 50,
+        machines: 2,
+        says: "is later than 200 ms",
+    },
+    // Two ranks of a port: one of them drives it.
+    Run {
+        name: "shared",
+        verilog: false,
+        machine: &["--classic"],
+        component: &[],
+        what: "world",
+        per_port: 2,
+        barriers: 4_000,
+        by_wire: |barriers| barriers - 1,
+        machines: 1,
+        says: "",
+    },
+    Run {
+        name: "shared_channels",
+        verilog: false,
+        machine: &["--channels"],
+        component: &["coll_hwbarr_mode", "channels"],
+        what: "several",
+        per_port: 2,
+        barriers: 4_000,
+        // Two of at most five communicators of a rank; those without all drivers of their ports go without.
+        by_wire: |barriers| barriers / 3,
+        machines: 1,
+        says: "",
+    },
+    Run {
+        name: "shared_restarts",
+        verilog: false,
+        machine: &["--channels", "--restart-writes", "2003"],
+        component: &["coll_hwbarr_mode", "channels", "coll_hwbarr_timeout_ms", "200"],
+        what: "several",
+        per_port: 2,
+        barriers: 2_000,
+        by_wire: |_| 50,
+        machines: 2,
+        says: "is later than 200 ms",
+    },
+    // A rank that drives nothing comes late: its driver has not arrived for it, and answers the stop of the others.
+    Run {
+        name: "shared_nap",
+        verilog: false,
+        machine: &["--classic"],
+        component: &["coll_hwbarr_timeout_ms", "300"],
+        what: "nap",
+        per_port: 2,
+        barriers: 500,
+        by_wire: |barriers| barriers / 2 - 1,
+        machines: 1,
+        says: "is later than 300 ms",
+    },
+];
+
+/// A rank that dies before a barrier.
+struct Death {
+    name: &'static str,
+    ranks: usize,
+    per_port: usize,
+    what: &'static str,
+}
+
+const DEATHS: &[Death] = &[
+    Death { name: "death", ranks: 2, per_port: 1, what: "death1" },
+    Death { name: "death", ranks: 4, per_port: 1, what: "death1" },
+    Death { name: "death_of_follower", ranks: 4, per_port: 2, what: "death1" },
+    Death { name: "death_of_driver", ranks: 4, per_port: 2, what: "death2" },
 ];
 
 fn barriers(session: &mut Session, run: &Run, ranks: usize) -> Result<Verdict> {
@@ -127,21 +234,22 @@ fn barriers(session: &mut Session, run: &Run, ranks: usize) -> Result<Verdict> {
 }
 
 /// A rank dies: the others' next barrier is an error that their handler gets, with what the wires say.
-fn death(session: &mut Session, ranks: usize) -> Result<Verdict> {
-    let run = Run { name: "death", what: "death", ..RUNS[0] };
-    let ended = launch(session, &run, ranks, 1_000)?;
+fn dies(session: &mut Session, death: &Death) -> Result<Verdict> {
+    let run = Run { name: death.name, what: death.what, per_port: death.per_port, ..RUNS[0] };
+    let ended = launch(session, &run, death.ranks, 1_000)?;
     let count =
         |words: [&str; 2]| ended.err.lines().filter(|line| words.iter().all(|word| line.contains(word))).count();
     let told = count(["coll/hwbarr: a process died", "emulated port: data"]);
     // mpirun ends who has not come to its handler yet.
     let survivors = count(["handler, aborted", ""]);
     Ok(match ended.trouble.is_none() && ended.ended_with(128 + 9) && survivors > 0 && told > 0 {
-        true => Verdict::Passed(format!("{survivors} of {} handlers heard of it", ranks - 1)),
+        true => Verdict::Passed(format!("{survivors} of {} handlers heard of it", death.ranks - 1)),
         false => Verdict::Failed(ended.story()),
     })
 }
 
-/// Guests under QEMU: the processor's own port instructions, which QEMU's port carries to the machine's process.
+/// Guests under QEMU: the processor's own port instructions, which QEMU's port carries to the machine's process, which is
+/// the Verilog.
 fn guests(session: &mut Session, nodes: usize) -> Result<Verdict> {
     fpga::need(&[("qemu-system-x86_64", "qemu-system-x86"), ("as", "binutils")])?;
     let (machine, shim) = (rig::machine(&session.tree)?, rig::shim(&session.tree)?);
@@ -152,8 +260,9 @@ fn guests(session: &mut Session, nodes: usize) -> Result<Verdict> {
     };
     let guests: String = (0..nodes).map(boot).collect();
     let script = format!("{guests} for one in \"${{all[@]}}\"; do wait $one; [ $? -eq 33 ] || exit 1; done");
+    let core = fpga::core(&session.tree, nodes)?;
     let mut command = Command::new(machine);
-    command.args(["--say", "--nodes", &nodes.to_string(), "bash", "-c", &script]);
+    command.args(["--say", "--nodes", &nodes.to_string(), "--core"]).arg(core).args(["bash", "-c", &script]);
     let ended = deadline::run(&mut command, LIMIT, &folder.join(format!("guests_{nodes}.log")))?;
     let said = ended.err.lines().find_map(|line| line.strip_prefix("tuc-fpga: ")).unwrap_or("");
     // Every flip is a barrier of all of them, and there are no others.
@@ -171,9 +280,14 @@ fn launch(session: &mut Session, run: &Run, ranks: usize, count: usize) -> Resul
     let page = folder.join("page");
     let _ = std::fs::remove_file(&page);
     let mut command = Command::new(machine);
-    command.args(["--say", "--nodes", &ranks.to_string()]).args(run.machine);
+    let nodes = ranks.div_ceil(run.per_port);
+    command.args(["--say", "--nodes", &nodes.to_string()]).args(run.machine);
+    if run.verilog {
+        command.arg("--core").arg(fpga::core(&session.tree, nodes)?);
+    }
     command.arg(library.dist.join("bin/mpirun")).args(["-n", &ranks.to_string()]);
     command.args(["--mca", "coll_hwbarr_port", "emulated"]);
+    command.args(["--mca", "coll_hwbarr_ranks_per_port", &run.per_port.to_string()]);
     run.component.chunks(2).for_each(|pair| _ = command.arg("--mca").args(pair));
     command.arg(&program).arg(&page).args([&count.to_string(), run.what]);
     let limit = if session.options.all { LONG } else { LIMIT };

@@ -55,6 +55,8 @@ const PLACES: &[&str] = &[
     "ompi-core/src/attr.rs",
     "ompi-core/src/buffer.rs",
     "ompi-core/src/comm.rs",
+    // Words in memory that other processes have mapped, too.
+    "ompi-core/src/commons.rs",
     "ompi-core/src/data.rs",
     "ompi-core/src/errhandler.rs",
     "ompi-core/src/executor.rs",
@@ -77,6 +79,8 @@ const PLACES: &[&str] = &[
     // Port instructions, ioctls, mapped registers, a fault's handler; the cable in shared memory.
     "hw/pport/src/",
     "hw/rig/src/cable.rs",
+    // The library that Verilator made, in tuc-fpga.
+    "hw/rig/src/verilog.rs",
     // Symbols before the C library's, in QEMU.
     "hw/rig/shim/src/raw.rs",
     // Fork, pidfd and friends.

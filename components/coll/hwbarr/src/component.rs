@@ -3,8 +3,8 @@
 use crate::device::Device;
 use crate::module::Wires;
 use crate::params;
+use crate::places::{self, Part, Places};
 use alloc::sync::Arc;
-use hw_fpga::NODES;
 use ompi_core::comm::{Communicator, context};
 use ompi_core::framework::coll;
 use opal_core::mca::{self, Declined};
@@ -31,10 +31,9 @@ impl mca::Component for HwBarr {
             return Err(Declined("coll_hwbarr_port names no port"));
         }
         let identity = ess::selected().ok_or(Declined("nobody says which rank this is"))?.identity();
-        if identity.size as usize > NODES {
-            return Err(Declined("the machine serves 60 nodes, and the job has more"));
-        }
-        let device = Device::open(identity)?;
+        // Another rank drives this one's port.
+        let Some(node) = places::drives(identity) else { return Ok(()) };
+        let device = Device::open(node)?;
         self.device.call_once(|| device);
         Ok(())
     }
@@ -42,18 +41,22 @@ impl mca::Component for HwBarr {
 
 impl coll::Component for HwBarr {
     fn query(&self, comm: &Communicator) -> Result<(i32, Arc<dyn coll::Module>), Declined> {
-        let device = COMPONENT.device().ok_or(Declined("its port is not open"))?;
         if comm.is_inter() {
             return Err(Declined("it serves intracommunicators only"));
         }
         if comm.size() < 2 {
             return Err(Declined("one rank waits for nobody"));
         }
-        if device.is_classic() && comm.context != context::WORLD {
+        if params::MODE.text() == "classic" && comm.context != context::WORLD {
             return Err(Declined("the classic machine serves MPI_COMM_WORLD only; see coll_hwbarr_mode"));
         }
+        let places = Places::of(comm)?;
+        let device = COMPONENT.device();
+        if device.is_none() && matches!(places.part, Part::Drives(_)) {
+            return Err(Declined("its port is not open"));
+        }
         let priority = i32::try_from(params::PRIORITY.int()).unwrap_or(0);
-        Ok((priority, Arc::new(Wires::new(device, comm))))
+        Ok((priority, Arc::new(Wires::new(device, places))))
     }
 }
 

@@ -9,7 +9,6 @@ use hw_fpga::{CHANNELS, FRAME, frame, machine, wire};
 use hw_pport::{Lines, Port, Refused};
 use opal_core::mca::Declined;
 use opal_core::sync::Mutex;
-use orte_core::framework::ess::Identity;
 
 /// The port, opened.
 pub struct Device {
@@ -31,8 +30,8 @@ struct Joined {
 }
 
 impl Device {
-    /// Opens what the parameters name.
-    pub fn open(identity: Identity) -> Result<Device, Declined> {
+    /// Opens what the parameters name; an emulated port is that of this node.
+    pub fn open(node: usize) -> Result<Device, Declined> {
         let classic = params::MODE.text() == "classic";
         let bit = |param: &opal_core::mca::Param, from: i64| {
             let bit = param.int();
@@ -48,7 +47,7 @@ impl Device {
             return Err(Declined("the machine with channels has a read-back line, but coll_hwbarr_present_bit is -1"));
         }
         let out_inverted = classic && params::OUT_INVERTED.flag();
-        let port = port(identity).map_err(|Refused(why)| Declined(why))?;
+        let port = port(node).map_err(|Refused(why)| Declined(why))?;
         // The latches may still say what an earlier job left there.
         let lines = Lines::new(port, if out_inverted { out } else { 0 }, wire::control_register(0));
         let level_inverted = classic && params::IN_INVERTED.flag();
@@ -202,7 +201,7 @@ impl Device {
 }
 
 #[cfg(not(ompi_bare))]
-fn port(identity: Identity) -> Result<Box<dyn Port>, Refused> {
+fn port(node: usize) -> Result<Box<dyn Port>, Refused> {
     use hw_pport::{emulated, mapped, ppdev};
 
     let kind = params::PORT.text();
@@ -213,9 +212,8 @@ fn port(identity: Identity) -> Result<Box<dyn Port>, Refused> {
                 "coll_hwbarr_cable names no cable: start the machine with the job, `tuc-fpga --nodes N mpirun …`",
             ));
         }
-        return Ok(Box::new(emulated::Emulated::open(cable, base()?, identity.rank as usize)?));
+        return Ok(Box::new(emulated::Emulated::open(cable, base()?, node)?));
     }
-    one_rank_per_port(identity)?;
     match kind {
         "ppdev" => Ok(Box::new(ppdev::Ppdev::open(params::DEVICE.text())?)),
         "mapped" => {
@@ -227,18 +225,10 @@ fn port(identity: Identity) -> Result<Box<dyn Port>, Refused> {
 }
 
 #[cfg(ompi_bare)]
-fn port(identity: Identity) -> Result<Box<dyn Port>, Refused> {
-    one_rank_per_port(identity)?;
+fn port(_node: usize) -> Result<Box<dyn Port>, Refused> {
     match params::PORT.text() {
         "inout" => Ok(Box::new(hw_pport::inout::InOut::open(base()?)?)),
         _ => Err(Refused("without an operating system the port is reached by in and out only")),
-    }
-}
-
-fn one_rank_per_port(identity: Identity) -> Result<(), Refused> {
-    match identity.local_size {
-        1 => Ok(()),
-        _ => Err(Refused("several ranks share this host, and a port is one rank's")),
     }
 }
 

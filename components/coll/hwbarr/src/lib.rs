@@ -1,6 +1,7 @@
 //! coll/hwbarr: MPI_Barrier over the wires of a parallel port.
 //!
-//! Owns one port of this process and what its outputs say. The protocol itself is `hw_fpga::node`, which the model check
+//! One rank per port drives it; others of its host come and go through memory that they share with it. Owns the port of
+//! this process, if it drives one, and what its outputs say. The protocol itself is `hw_fpga::node`, which the model check
 //! of `hw/fpga` drives through every order of events; here are the port, the notes by which members of a channel tell
 //! each other that they stopped, and the software barrier for what the wires do not do.
 //!
@@ -12,9 +13,12 @@ extern crate alloc;
 
 mod component;
 mod device;
+mod driver;
+mod host;
 mod module;
 mod notes;
 mod params;
+mod places;
 mod raw;
 mod setup;
 mod team;

@@ -1,26 +1,23 @@
 //! The module of one communicator: barriers by wire, as long as there are wires.
 
 use crate::device::Device;
+use crate::driver::{self, Driver};
+use crate::host::{Ended, Host};
+use crate::places::{Part, Places};
 use crate::team::Team;
 use crate::{notes, params, setup};
-use alloc::boxed::Box;
-use alloc::format;
 use alloc::sync::Arc;
-use hw_fpga::node::{Entry, Verdict};
-use ompi_core::comm::Communicator;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
 use ompi_core::framework::coll::{self, Function, Functions, Module, Table};
 use opal_core::sync::{Mutex, Once};
-use opal_core::{message, progress, sys, verbose, wait};
-use orte_core::framework::ess;
+use opal_core::{message, progress, sys, verbose};
 
 /// Of one communicator.
 pub struct Wires {
-    device: &'static Device,
-    /// Ranks in MPI_COMM_WORLD.
-    members: Box<[u32]>,
-    own: usize,
+    /// `None` on ranks whose port another one drives.
+    device: Option<&'static Device>,
+    places: Places,
     use_of: Mutex<Use>,
     /// Who serves without wires.
     next: Once<Arc<dyn Module>>,
@@ -32,28 +29,36 @@ enum Use {
     /// No barrier was called yet.
     Fresh,
     Software,
-    Hardware(Arc<Team>),
+    Drives(Arc<Driver>),
+    Follows(Arc<Host>),
 }
 
 impl Wires {
     /// Before the first barrier nothing is claimed.
-    pub fn new(device: &'static Device, comm: &Communicator) -> Wires {
-        let (members, own) = (comm.group.members().into(), comm.rank as usize);
-        Wires { device, members, own, use_of: Mutex::new(Use::Fresh), next: Once::new(), epoch: epoch() }
+    pub fn new(device: Option<&'static Device>, places: Places) -> Wires {
+        Wires { device, places, use_of: Mutex::new(Use::Fresh), next: Once::new(), epoch: driver::epoch() }
     }
 
     fn first(&self, executor: &mut dyn Executor) -> Result<()> {
         let readings = params::READINGS.int().clamp(1, 100) as u8;
-        let channel = setup::channel(self.device, &self.members, executor, readings)?;
-        let how = match channel {
-            Some(it) => {
-                let team = Arc::new(Team::new(it.team, it.channel, it.node, self.members.clone(), self.own));
+        let alone = matches!(&self.places.part, Part::Drives(followers) if followers.is_empty());
+        let host = if alone { None } else { Host::establish(&self.places, executor)?.map(Arc::new) };
+        let device = self.device.filter(|_| matches!(self.places.part, Part::Drives(_)));
+        let drivers = &self.places.drivers;
+        let wanted = setup::Wanted { device, drivers, leads: self.places.own == 0, works: alone || host.is_some() };
+        let how = match (setup::channel(&wanted, executor, readings)?, device, host) {
+            (Some(it), Some(device), host) => {
+                let team = Arc::new(Team::new(it.team, it.channel, it.node, drivers.clone(), self.places.own));
                 notes::enter(&team);
-                verbose!(coll::FRAMEWORK, 10, "hwbarr: {} ranks on channel {}", self.members.len(), team.channel);
-                Use::Hardware(team)
+                verbose!(coll::FRAMEWORK, 10, "hwbarr: {} ports on channel {}", drivers.len(), team.channel);
+                Use::Drives(Arc::new(Driver { device, team, host, epoch: self.epoch }))
             }
-            None => {
-                verbose!(coll::FRAMEWORK, 10, "hwbarr: no channel for {} ranks", self.members.len());
+            (Some(it), None, Some(host)) => {
+                verbose!(coll::FRAMEWORK, 10, "hwbarr: through the rank that drives the port, channel {}", it.channel);
+                Use::Follows(host)
+            }
+            _ => {
+                verbose!(coll::FRAMEWORK, 10, "hwbarr: no channel for {} ports", drivers.len());
                 Use::Software
             }
         };
@@ -72,95 +77,37 @@ impl Wires {
         }
     }
 
-    fn by_wire(&self, team: &Arc<Team>, executor: &mut dyn Executor) -> Result<()> {
-        notes::poll()?;
-        let heard = team.heard_a_stop();
-        match team.with_node(|node| node.enter(heard)) {
-            Entry::Software => return self.software(executor),
-            Entry::Stopped => {
-                return self.agree(team, executor);
-            }
-            Entry::Write(level) => self.device.write(team.channel, level),
-        }
-        let end = sys::monotonic_ns().saturating_add(params::TIMEOUT_MS.int() as u64 * 1_000_000);
-        let mut dead = false;
-        loop {
-            let mut status = 0;
-            for _ in 0..wait::polls_at_once() {
-                let (register, reading) = self.device.read(team.channel);
-                if team.with_node(|node| node.look(reading)) && !self.device.is_lost(team.channel) {
-                    return Ok(());
+    fn drive(&self, driver: &Arc<Driver>, executor: &mut dyn Executor) -> Result<()> {
+        match driver.barrier()? {
+            Ended::Over => Ok(()),
+            Ended::Software => {
+                // The others of the port were told so, and come there no more.
+                if driver.host.is_some() {
+                    let Driver { device, team, epoch, .. } = &**driver;
+                    let alone = Driver { device, team: team.clone(), host: None, epoch: *epoch };
+                    *self.use_of.lock() = Use::Drives(Arc::new(alone));
                 }
-                status = register;
+                self.software(executor)
             }
-            progress::pass();
-            notes::poll()?;
-            let late = sys::monotonic_ns() > end;
-            if late || team.heard_a_stop() {
-                if late {
-                    self.complain(team);
-                }
-                team.with_node(|node| node.stop());
-                return self.agree(team, executor);
-            }
-            // What the dead process wrote before is on the wires: they are read once more.
-            if dead {
-                self.look_for_the_dead(team)?;
-            }
-            dead = epoch() != self.epoch;
-            if dead {
-                self.device.settle();
-            } else {
-                self.device.idle(status);
-            }
+            Ended::Failed => Err(Class::Intern.into()),
         }
     }
 
-    /// This member has stopped: until all have, and the numbers have decided.
-    fn agree(&self, team: &Arc<Team>, executor: &mut dyn Executor) -> Result<()> {
-        if let Some(note) = team.stopped() {
-            notes::tell(team, note)?;
-        }
-        loop {
-            while let Some(note) = team.advance(self.device) {
-                notes::tell(team, note)?;
+    fn follow(&self, host: &Host, executor: &mut dyn Executor) -> Result<()> {
+        match host.come(&|| driver::has_died(self.epoch)) {
+            Ended::Over => Ok(()),
+            Ended::Software => {
+                *self.use_of.lock() = Use::Software;
+                self.software(executor)
             }
-            match team.verdict() {
-                Some(Ok(Verdict::Over | Verdict::Nothing)) => return Ok(()),
-                Some(Ok(Verdict::Software)) => return self.software(executor),
-                Some(Err(_)) => {
-                    let why =
-                        format!("the members of a hardware barrier contradict each other; {}", self.device.story());
-                    return Err(Fault::new(Class::Other).because(why));
-                }
-                None => {}
+            Ended::Failed if driver::has_died(self.epoch) => {
+                let why = "a process died while a barrier waited for the rank that drives this host's port";
+                // Said here, because a handler of the program gets a number only.
+                message!("coll/hwbarr: {why}");
+                Err(Fault::new(Class::ProcAborted).because(why))
             }
-            if progress::pass() + notes::poll()? == 0 {
-                self.look_for_the_dead(team)?;
-                sys::yield_now();
-            }
+            Ended::Failed => Err(Fault::new(Class::Other).because("the rank that drives this host's port gave up")),
         }
-    }
-
-    fn complain(&self, team: &Team) {
-        message!(
-            "coll/hwbarr: a barrier on channel {} is later than {} ms (coll_hwbarr_timeout_ms); its communicator goes on in \
-             software. {}",
-            team.channel,
-            params::TIMEOUT_MS.int(),
-            self.device.story()
-        );
-    }
-
-    fn look_for_the_dead(&self, team: &Team) -> Result<()> {
-        if epoch() == self.epoch {
-            return Ok(());
-        }
-        // Said here, because a handler of the program gets a number only.
-        let channel = team.channel;
-        message!("coll/hwbarr: a process died while a barrier waited on channel {channel}; {}", self.device.story());
-        let why = format!("a process died while a barrier waited on channel {channel} of the hardware");
-        Err(Fault::new(Class::ProcAborted).because(why))
     }
 }
 
@@ -183,7 +130,7 @@ impl Module for Wires {
     // The last barrier may be over for this process and not for another one, which then asks for its number.
     fn finish(&self) -> Result<()> {
         notes::leave_all()?;
-        while notes::has_teams() && epoch() == self.epoch {
+        while notes::has_teams() && !driver::has_died(self.epoch) {
             if progress::pass() + notes::poll()? == 0 {
                 sys::yield_now();
             }
@@ -195,7 +142,8 @@ impl Module for Wires {
         let how = self.use_of.lock().clone();
         match how {
             Use::Software => self.software(executor),
-            Use::Hardware(team) => self.by_wire(&team, executor),
+            Use::Drives(driver) => self.drive(&driver, executor),
+            Use::Follows(host) => self.follow(&host, executor),
             Use::Fresh => self.first(executor),
         }
     }
@@ -203,14 +151,9 @@ impl Module for Wires {
 
 impl Drop for Wires {
     fn drop(&mut self) {
-        if let Use::Hardware(team) = core::mem::replace(&mut *self.use_of.lock(), Use::Software) {
+        if let Use::Drives(driver) = core::mem::replace(&mut *self.use_of.lock(), Use::Software) {
             // Who cannot be told is dead, and its channel with it.
-            let _ = notes::leave(&team);
+            let _ = notes::leave(&driver.team);
         }
     }
-}
-
-/// Rises when a process of the job died.
-fn epoch() -> u32 {
-    ess::selected().map_or(0, |environment| environment.epoch())
 }

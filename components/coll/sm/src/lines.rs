@@ -122,7 +122,7 @@ impl Lines {
 
 impl Drop for Lines {
     fn drop(&mut self) {
-        // Release pairs with the Acquire in `commons::take`.
+        // Release pairs with the Acquire in `ompi_core::commons::take`.
         self.shared.word(wire::DEPARTED).fetch_add(1, Ordering::Release);
         if self.rank == 0 {
             commons::give_back(self.offset);

@@ -44,13 +44,6 @@ impl Shared {
         debug_assert!(offset + bytes <= self.part.bytes);
         self.part.base.wrapping_add(offset)
     }
-
-    /// Zeros what must be zero before the lines are used.
-    pub fn clear_head(&self) {
-        for offset in (0..wire::HEAD_BYTES).step_by(8) {
-            self.word(offset).store(0, Ordering::Relaxed);
-        }
-    }
 }
 
 /// For one communicator.

@@ -32,6 +32,9 @@ pub struct Board {
     pub restarts: u8,
     /// Between two barriers a node waits until the one before is over for all: the program's own messages do that.
     pub meets: bool,
+    /// Nodes whose port another rank shares: a mask, on the machine as published. The node comes to a barrier when its
+    /// follower has, which leaves when the node has.
+    pub followers: u8,
     /// Mistakes on purpose, to see that the check finds them.
     pub mistake: Mistake,
 }
@@ -49,6 +52,16 @@ pub enum Mistake {
     ChecksOnce,
     /// Who is outside hears of a stop at its next barrier only.
     HearsLate,
+    /// A node comes to a barrier before its follower has.
+    AheadOfFollower,
+    /// A follower leaves when its node has come, not when it leaves.
+    FollowerAhead,
+    /// Who waits for its follower does not hear of a stop.
+    DeafWhileGathering,
+    /// Nobody waits until all have stopped before it tells its number: no mistake, as it turns out.
+    TellsEarly,
+    /// Each acts on its own number, not on the highest.
+    OwnNumber,
     /// A leaver does not wait for the others.
     LeavesAlone,
     /// A joiner's output is what it happens to be.
@@ -88,6 +101,9 @@ struct Member {
     good: bool,
     /// In an agreement: the number that it told the others.
     said: Option<u8>,
+    /// Its follower: barriers that it has come to, and that are over for it.
+    follower_entered: u8,
+    follower_over: u8,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -134,6 +150,8 @@ pub enum Move {
     ReadsAndTells(usize),
     AllDecide,
     Software(usize),
+    FollowerComes(usize),
+    FollowerGoes(usize),
     WantsToLeave(usize),
     Leaves(usize),
     OutArrives(usize),
@@ -161,6 +179,8 @@ impl Model for Board {
             wrong: 0,
             good: false,
             said: None,
+            follower_entered: 0,
+            follower_over: 0,
         };
         State {
             member: core::array::from_fn(member),
@@ -187,6 +207,7 @@ impl Model for Board {
     fn steps(&self, state: &State, each: &mut dyn FnMut(Move, Result<State, String>)) {
         for node in 0..self.nodes {
             self.moves_of(state, node, each);
+            self.moves_of_follower(state, node, each);
             self.wires_of(state, node, each);
         }
         let mut next = state.clone();
@@ -212,7 +233,11 @@ impl Model for Board {
     }
 
     fn may_end(&self, state: &State) -> bool {
-        state.member[..self.nodes].iter().all(|member| member.step == Step::Gone)
+        let gone = |node: usize| {
+            let member = &state.member[node];
+            member.step == Step::Gone && (self.followers >> node & 1 == 0 || member.follower_over == self.barriers)
+        };
+        (0..self.nodes).all(gone)
     }
 }
 
@@ -255,7 +280,7 @@ impl Board {
             }
             Step::Stopped if member.said.is_none() => {
                 let stopped = |other: usize| state.member[other].step == Step::Stopped;
-                if self.of(team).all(stopped) {
+                if self.mistake == Mistake::TellsEarly || self.of(team).all(stopped) {
                     // At any time after all have stopped: what is still on its way can only be missed by all.
                     own.said = Some(member.node.settled(self.reading(state, node)) as u8);
                     each(Move::ReadsAndTells(node), Ok(next));
@@ -264,7 +289,8 @@ impl Board {
             Step::Stopped | Step::Gone => {}
         }
         // The agreement does not wait for who comes to its next barrier meanwhile.
-        if member.step == Step::Stopped && member.entered == member.over && member.over < self.barriers {
+        let between = member.step == Step::Stopped && member.entered == member.over && member.over < self.barriers;
+        if between && self.follower_has_come(state, node) {
             each(Move::EntersStopped(node), Ok(self.entered(state, node, false)));
         }
     }
@@ -273,7 +299,12 @@ impl Board {
     fn runs(&self, state: &State, node: usize, each: &mut dyn FnMut(Move, Result<State, String>)) {
         let (member, team) = (&state.member[node], self.teams[state.member[node].team as usize]);
         let mut next = state.clone();
-        if state.stop && !member.node.is_dead() && self.mistake != Mistake::HearsLate {
+        let deaf = match self.mistake {
+            Mistake::HearsLate => true,
+            Mistake::DeafWhileGathering => !self.follower_has_come(state, node) && member.over < self.barriers,
+            _ => false,
+        };
+        if state.stop && !member.node.is_dead() && !deaf {
             next.member[node].node.stop();
             next.member[node].step = Step::Stopped;
             each(Move::HearsOutside(node), Ok(next.clone()));
@@ -287,10 +318,54 @@ impl Board {
             each(Move::WantsToLeave(node), Ok(next));
             return;
         }
+        if !self.follower_has_come(state, node) {
+            return;
+        }
         each(Move::Enters(node), Ok(self.entered(state, node, false)));
         if state.stop {
             each(Move::HearsAndEnters(node), Ok(self.entered(state, node, true)));
         }
+    }
+
+    /// The other rank of a node's port: it comes by itself, and goes when the node's barrier has ended.
+    fn moves_of_follower(&self, state: &State, node: usize, each: &mut dyn FnMut(Move, Result<State, String>)) {
+        let member = &state.member[node];
+        if self.followers >> node & 1 == 0 {
+            return;
+        }
+        let met = !self.meets || (0..self.nodes).all(|other| state.member[other].over >= member.follower_over);
+        if met && member.follower_entered == member.follower_over && member.follower_entered < self.barriers {
+            let mut next = state.clone();
+            next.member[node].follower_entered += 1;
+            each(Move::FollowerComes(node), Ok(next));
+        }
+        let end = if self.mistake == Mistake::FollowerAhead { member.entered } else { member.over };
+        // A node that is gone has ended them all.
+        let ended = end > member.follower_over || member.step == Step::Gone;
+        if member.follower_entered > member.follower_over && ended {
+            let mut next = state.clone();
+            let number = member.follower_entered;
+            next.member[node].follower_over = number;
+            let absent = self.of(self.teams[0]).find(|other| !self.has_come(state, *other, number));
+            let outcome = match absent {
+                Some(absent) => Err(format!("the follower of {node} leaves {number} and node {absent} has not come")),
+                None => Ok(next),
+            };
+            each(Move::FollowerGoes(node), outcome);
+        }
+    }
+
+    /// Whether a node may begin its next barrier, as far as the other rank of its port is concerned.
+    fn follower_has_come(&self, state: &State, node: usize) -> bool {
+        let member = &state.member[node];
+        let shares = self.followers >> node & 1 == 1 && self.mistake != Mistake::AheadOfFollower;
+        !shares || member.follower_entered > member.entered
+    }
+
+    /// Whether all ranks of a node's port have come to a barrier.
+    fn has_come(&self, state: &State, node: usize, number: u8) -> bool {
+        let member = &state.member[node];
+        member.entered >= number && (self.followers >> node & 1 == 0 || member.follower_entered >= number)
     }
 
     fn joins(&self, state: &State, node: usize, each: &mut dyn FnMut(Move, Result<State, String>)) {
@@ -447,7 +522,7 @@ impl Board {
         next.member[node].over = number;
         if let Some(absent) = self
             .of(team)
-            .find(|other| next.member[*other].team == next.member[node].team && next.member[*other].entered < number)
+            .find(|other| next.member[*other].team == next.member[node].team && !self.has_come(&next, *other, number))
         {
             return Err(format!("node {node} leaves barrier {number} and node {absent} has not come"));
         }
@@ -472,6 +547,8 @@ impl Board {
         next.dead = true;
         for node in members {
             next.member[node].said = None;
+            let own = state.member[node].said.unwrap_or(0).into();
+            let highest = if self.mistake == Mistake::OwnNumber { own } else { highest };
             let verdict = next.member[node].node.decide(highest);
             match verdict.map_err(|_| format!("node {node} contradicts {highest}"))? {
                 Verdict::Nothing => next.member[node].step = Step::Running,

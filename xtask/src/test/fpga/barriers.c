@@ -43,14 +43,14 @@ static void handler(MPI_Comm *comm, int *code, ...) {
     _exit(0);
 }
 
-static void die_after(long barriers, const int *world, int count) {
+static void die_after(long barriers, int victim, const int *world, int count) {
     MPI_Errhandler errors;
     MPI_Comm_create_errhandler(handler, &errors);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, errors);
     while (done < barriers) barrier(MPI_COMM_WORLD, 0, world, count);
-    if (rank == 1) raise(SIGKILL);
+    if (rank == victim) raise(SIGKILL);
     MPI_Barrier(MPI_COMM_WORLD);
-    fail("a barrier without rank 1 ended", done, 0);
+    fail("a barrier ended without a rank that is dead", done, victim);
 }
 
 static int members_of(MPI_Comm comm, int *members) {
@@ -79,9 +79,9 @@ int main(int argc, char **argv) {
     int several = strcmp(argv[3], "several") == 0;
     int world[RANKS], count = members_of(MPI_COMM_WORLD, world);
 
-    if (strcmp(argv[3], "death") == 0) {
+    if (strncmp(argv[3], "death", 5) == 0) {
         signal(SIGTERM, SIG_IGN); /* what mpirun sends to the survivors, who shall come to their handlers first */
-        die_after(wanted, world, count);
+        die_after(wanted, atoi(argv[3] + 5), world, count);
     }
     double begin = MPI_Wtime();
     while (done < wanted) {
@@ -102,9 +102,11 @@ int main(int argc, char **argv) {
         /* Everybody the same number of rounds, whatever it is a member of. */
         long rounds = several ? (until - done) / 5 + 1 : wanted;
         MPI_Bcast(&rounds, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-        for (long i = 0; i < rounds; i++)
+        for (long i = 0; i < rounds; i++) {
+            if (i == rounds / 2 && rank == 1 && strcmp(argv[3], "nap") == 0) sleep(1);
             for (int which = 0; which < COMMS; which++)
                 if (counts[which] > 0) barrier(comms[which], which, members[which], counts[which]);
+        }
         for (int i = 1; i < COMMS; i++)
             if (comms[i] != MPI_COMM_NULL) MPI_Comm_free(&comms[i]);
         long least = done;

@@ -1,0 +1,174 @@
+//! The ranks of one port: they come to the rank that drives it, and go when it says how the barrier ended. Lines in its
+//! commons, all zeros at first:
+//!
+//! | offset | what | who writes |
+//! |---|---|---|
+//! | 0 | how many ranks will never look here again | each rank once |
+//! | 64 | number of the last barrier that ended here, times 4, and how | who drives |
+//! | 128 + 64 k | number of the last barrier that the k-th of the others has come to | that one |
+//!
+//! For the wires nothing changes: the node of the protocol comes when the last of its ranks has come, and they leave after
+//! it; while it waits for them it is outside, where it answers a stop at once. The model check has such ranks, too.
+
+use crate::places::{Fellow, Part, Places};
+use alloc::boxed::Box;
+use ompi_core::commons::{self, Neighbor, Shared, Wanted};
+use ompi_core::data::Data;
+use ompi_core::datatype;
+use ompi_core::error::Result;
+use ompi_core::executor::Executor;
+use opal_core::sync::{AtomicU64, Ordering};
+use opal_core::wait::{self, Idle};
+use opal_core::{progress, sys};
+
+/// What the ranks of one port share for one communicator.
+pub struct Host {
+    lines: Shared,
+    role: Role,
+    barriers: AtomicU64,
+}
+
+enum Role {
+    /// Who follows, and where in this process's commons the lines are.
+    Drives { followers: Box<[Neighbor]>, offset: usize },
+    /// Who drives, and this rank's place among those who follow.
+    Follows { driver: Neighbor, number: usize },
+}
+
+/// How a barrier ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By wire.
+    Over,
+    /// It is to be done in software, and so are all later ones.
+    Software,
+    /// Not at all: a process died, or members contradict each other.
+    Failed,
+}
+
+impl Host {
+    /// All ranks of a port with several ones call it at the same place of their program. `None`: the driver has no room, or
+    /// its memory no such place.
+    pub fn establish(places: &Places, executor: &mut dyn Executor) -> Result<Option<Host>> {
+        match &places.part {
+            Part::Drives(followers) => Host::give(followers, executor),
+            Part::Follows { driver, number, of } => Host::take(driver, *number, *of, executor),
+        }
+    }
+
+    fn give(followers: &[Fellow], executor: &mut dyn Executor) -> Result<Option<Host>> {
+        let commons = followers.first().and_then(|fellow| fellow.neighbor.own_commons());
+        let users = followers.len() as u64 + 1;
+        let bytes = bytes(followers.len());
+        let offset = commons
+            .and_then(|commons| commons::take(commons, Wanted { bytes, zeros: bytes, departed: DEPARTED, users }));
+        // 0: none; else one more than the offset.
+        let mut word = offset.map_or(0, |offset| offset as u64 + 1);
+        let data = Data { at: (&raw mut word).cast(), count: 8, datatype: datatype::byte() };
+        followers.iter().try_for_each(|fellow| executor.send(&data, fellow.rank))?;
+        let (Some(commons), Some(offset)) = (commons, offset) else { return Ok(None) };
+        let followers = followers.iter().map(|fellow| fellow.neighbor).collect();
+        Ok(Shared::of(commons, offset, bytes).map(|lines| Host::new(lines, Role::Drives { followers, offset })))
+    }
+
+    fn take(driver: &Fellow, number: usize, of: usize, executor: &mut dyn Executor) -> Result<Option<Host>> {
+        let mut word = 0u64;
+        executor.recv(&Data { at: (&raw mut word).cast(), count: 8, datatype: datatype::byte() }, driver.rank)?;
+        let offset = word.checked_sub(1).and_then(|offset| usize::try_from(offset).ok());
+        let lines = offset
+            .and_then(|offset| driver.neighbor.commons().and_then(|commons| Shared::of(commons, offset, bytes(of))));
+        Ok(lines.map(|lines| Host::new(lines, Role::Follows { driver: driver.neighbor, number })))
+    }
+
+    fn new(lines: Shared, role: Role) -> Host {
+        Host { lines, role, barriers: AtomicU64::new(0) }
+    }
+
+    /// The driver's next barrier begins: until all others have come. `false` if `died` says that somebody never will.
+    pub fn gather(&self, died: &dyn Fn() -> bool) -> bool {
+        let number = self.barriers.fetch_add(1, Ordering::Relaxed) + 1;
+        let Role::Drives { followers, .. } = &self.role else { return false };
+        // Acquire pairs with the Release in `come`: what they did before is visible before the wire moves.
+        let have_come =
+            || (0..followers.len()).all(|one| self.lines.word(arrival(one)).load(Ordering::Acquire) >= number);
+        until(&have_come, died)
+    }
+
+    /// The driver's barrier has ended: the others go.
+    pub fn release(&self, ended: Ended) {
+        let how = match ended {
+            Ended::Over => OVER,
+            Ended::Software => SOFTWARE,
+            Ended::Failed => FAILED,
+        };
+        // Release pairs with the Acquire in `come`.
+        self.lines.word(RELEASE).store(self.barriers.load(Ordering::Relaxed) << 2 | how, Ordering::Release);
+        if let Role::Drives { followers, .. } = &self.role {
+            followers.iter().for_each(Neighbor::notify);
+        }
+    }
+
+    /// Another rank's barrier: it has come, until the driver says how it ended.
+    pub fn come(&self, died: &dyn Fn() -> bool) -> Ended {
+        let number = self.barriers.fetch_add(1, Ordering::Relaxed) + 1;
+        let Role::Follows { driver, number: place } = &self.role else { return Ended::Failed };
+        // Release pairs with the Acquire in `gather`.
+        self.lines.word(arrival(*place)).store(number, Ordering::Release);
+        driver.notify();
+        // Acquire pairs with the Release in `release`: what all did before the barrier is there.
+        let word = || self.lines.word(RELEASE).load(Ordering::Acquire);
+        match until(&|| word() >> 2 >= number, died) {
+            true if word() & 3 == OVER => Ended::Over,
+            true if word() & 3 == SOFTWARE => Ended::Software,
+            _ => Ended::Failed,
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // Release pairs with the Acquire in `commons::take`.
+        self.lines.word(DEPARTED).fetch_add(1, Ordering::Release);
+        if let Role::Drives { offset, .. } = &self.role {
+            commons::give_back(*offset);
+        }
+    }
+}
+
+/// Until it is `there`; `false` if somebody `died` and it is not.
+fn until(there: &dyn Fn() -> bool, died: &dyn Fn() -> bool) -> bool {
+    let mut idle = Idle::after_polls();
+    loop {
+        for _ in 0..wait::polls_at_once() {
+            if there() {
+                return true;
+            }
+            core::hint::spin_loop();
+        }
+        if died() {
+            // What the dead process stored before is there; a note may have come in, too.
+            progress::pass();
+            return there();
+        }
+        if idle.step_unless(there).is_err() {
+            // Who died before this communicator was made is none of its members.
+            idle = Idle::new();
+            sys::yield_now();
+        }
+    }
+}
+
+/// Bytes of the lines of a port with so many followers.
+const fn bytes(followers: usize) -> usize {
+    arrival(followers)
+}
+
+const fn arrival(follower: usize) -> usize {
+    128 + 64 * follower
+}
+
+const DEPARTED: usize = 0;
+const RELEASE: usize = 64;
+const OVER: u64 = 0;
+const SOFTWARE: u64 = 1;
+const FAILED: u64 = 2;
