@@ -118,10 +118,14 @@ fn any_blocks(world: &SimpleCommunicator) -> ompi::Result<()> {
             true => {
                 let blocks = PartitionMut::new(&mut all, &counts, &starts)?;
                 root.immediate_gather_varcount_into_root(scope, &mine, blocks)?.wait()?;
-                root.immediate_scatter_varcount_into_root(scope, Partition::contiguous(&mine, &counts[..1]).and_then(
-                    // Of one process there is one block; of more the root's own is taken from a vector of all.
-                    |one| if size == 1 { Ok(one) } else { Partition::contiguous(leaked(size), &counts) },
-                )?, &mut again)?
+                root.immediate_scatter_varcount_into_root(
+                    scope,
+                    Partition::contiguous(&mine, &counts[..1]).and_then(
+                        // Of one process there is one block; of more the root's own is taken from a vector of all.
+                        |one| if size == 1 { Ok(one) } else { Partition::contiguous(leaked(size), &counts) },
+                    )?,
+                    &mut again,
+                )?
                 .wait()
             }
             false => {

@@ -52,7 +52,10 @@ fn modes(world: &SimpleCommunicator) -> ompi::Result<()> {
             Ok::<_, ompi::Error>(status)
         })?;
         assert_eq!((heard, status.source_rank(), status.tag()), ([left, 7], left, mode));
-        assert_eq!((status.count::<i32>(), status.count::<[i32; 2]>(), status.count::<u64>()), (Some(2), Some(1), Some(1)));
+        assert_eq!(
+            (status.count::<i32>(), status.count::<[i32; 2]>(), status.count::<u64>()),
+            (Some(2), Some(1), Some(1))
+        );
         assert_eq!(status.count::<[i32; 3]>(), None);
     }
     Ok(())

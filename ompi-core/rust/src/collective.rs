@@ -10,7 +10,7 @@
 
 mod all;
 mod begin;
-mod call;
+pub(crate) mod call;
 mod immediate_all;
 mod immediate_root;
 mod immediate_varcount;
@@ -19,9 +19,10 @@ mod operation;
 mod root;
 mod user_operation;
 mod varcount;
-mod varcount_call;
+pub(crate) mod varcount_call;
 
 pub use all::CommunicatorCollectives;
+pub(crate) use begin::{begin, lend, now};
 pub use immediate_all::ImmediateCollectives;
 pub use immediate_root::ImmediateRoot;
 pub use immediate_varcount::{ImmediateVarcountCollectives, ImmediateVarcountRoot};

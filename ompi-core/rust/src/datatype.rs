@@ -11,6 +11,7 @@ mod view;
 
 pub use buffer::{Buffer, BufferMut};
 pub use equivalence::Equivalence;
+pub(crate) use lasting::shared;
 #[doc(hidden)]
 pub use lasting::{Field, Lasting, fields, is_dense};
 pub(crate) use partition::Places;

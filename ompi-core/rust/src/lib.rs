@@ -40,13 +40,16 @@
 
 extern crate alloc;
 
+pub mod attribute;
 pub mod collective;
 pub mod datatype;
 pub mod environment;
 mod error;
+pub mod info;
 pub mod point_to_point;
 mod raw;
 pub mod request;
+pub mod session;
 pub mod topology;
 
 pub use collective::SystemOperation;
@@ -93,11 +96,13 @@ pub use topology::Rank;
 
 /// All traits, whose methods one calls: `use ompi::traits::*`.
 pub mod traits {
+    pub use crate::attribute::Attributes;
     pub use crate::collective::{
         CommunicatorCollectives, ImmediateCollectives, ImmediateRoot, ImmediateVarcountCollectives,
         ImmediateVarcountRoot, InPlaceCollectives, InPlaceRoot, Operation, Root, VarcountCollectives, VarcountRoot,
     };
     pub use crate::datatype::{Buffer, BufferMut, Equivalence};
     pub use crate::point_to_point::{Destination, Source};
-    pub use crate::topology::{Communicator, IntraCommunicator};
+    pub use crate::request::{PersistentCollectives, PersistentDestination, PersistentSource, Scope};
+    pub use crate::topology::{Communicator, IntraCommunicator, Neighborhood};
 }

@@ -13,6 +13,7 @@ pub use exchange::{
 };
 pub use message::Message;
 pub use source::Source;
+pub(crate) use source::one;
 pub use status::Status;
 
 /// What tells messages between two processes apart: 0 to 2^31-1.

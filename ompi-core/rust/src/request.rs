@@ -75,13 +75,19 @@
 //! # Ok::<(), ompi::Error>(())
 //! ```
 
+mod collection;
+mod future;
 mod guard;
 mod loan;
 mod operation;
+mod persistent;
 mod scope;
 
+pub use collection::{Completed, RequestCollection, multiple_scope, wait_all};
+pub use future::ReceiveFuture;
 pub use guard::{CancelGuard, WaitGuard};
 pub use loan::Loan;
 pub use operation::Request;
 pub(crate) use operation::{begin_receive, begin_send};
+pub use persistent::{PersistentCollectives, PersistentDestination, PersistentRequest, PersistentSource};
 pub use scope::{LocalScope, Scope, StaticScope, scope};

@@ -68,9 +68,12 @@ const PLACES: &[&str] = &[
     // The table that is looked up without a lock.
     "ompi-core/src/handle.rs",
     // The safe interface for Rust programs: promises about buffers and types, loans, and what hands them to the library.
+    "ompi-core/rust/src/attribute.rs",
     "ompi-core/rust/src/collective/",
     "ompi-core/rust/src/datatype/",
     "ompi-core/rust/src/request/",
+    "ompi-core/rust/src/topology/neighbors.rs",
+    "ompi-core/rust/src/topology/shared.rs",
     "ompi-core/rust/src/raw.rs",
     // The promise that the derive macro makes for a struct.
     "ompi-core/rust/derive/src/lib.rs",

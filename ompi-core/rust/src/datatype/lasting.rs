@@ -82,7 +82,7 @@ fn make(name: &str, size: usize, fields: &[Field]) -> Result<&'static Datatype> 
 }
 
 /// A reference of one's own to a datatype that has a handle.
-pub(super) fn shared(datatype: DatatypeRef<'_>) -> Arc<Datatype> {
+pub(crate) fn shared(datatype: DatatypeRef<'_>) -> Arc<Datatype> {
     let predefined = datatype::get(datatype.0.predefined as usize);
     predefined.or_else(|| datatype::keep(datatype.0)).expect("datatypes of types have handles")
 }

@@ -4,7 +4,7 @@ use super::{ANY_TAG, Message, Status, Tag};
 use crate::Result;
 use crate::datatype::{BufferMut, Equivalence};
 use crate::raw;
-use crate::request::{Request, Scope, begin_receive};
+use crate::request::{ReceiveFuture, Request, Scope, begin_receive};
 use crate::topology::{AnyProcess, Owned, Process, Rank};
 use alloc::format;
 use alloc::vec::Vec;
@@ -158,6 +158,30 @@ pub trait Source {
         Ok(owned.checked("immediate_matched_probe", found)?.map(|matched| Message::new(owned, matched)))
     }
 
+    /// Begins to receive one value.
+    ///
+    /// ```
+    /// # let universe = test_singleton::universe();
+    /// use ompi::traits::*;
+    ///
+    /// let world = universe.world();
+    /// let answer = world.any_process().immediate_receive::<u64>()?;
+    /// let answer = answer.r#try()?.expect_err("nobody sent");
+    /// world.this_process().send(&42u64)?;
+    /// assert_eq!(answer.get()?.0, 42);
+    /// drop(world.any_process().immediate_receive::<u64>()?);
+    /// # Ok::<(), ompi::Error>(())
+    /// ```
+    fn immediate_receive<T: Equivalence>(&self) -> Result<ReceiveFuture<T>> {
+        self.immediate_receive_with_tag(ANY_TAG)
+    }
+
+    /// As [`immediate_receive`](Self::immediate_receive), a message with a tag.
+    fn immediate_receive_with_tag<T: Equivalence>(&self, tag: Tag) -> Result<ReceiveFuture<T>> {
+        let (owned, rank) = self.source();
+        owned.checked("immediate_receive", ReceiveFuture::begin(owned.comm(), rank, tag))
+    }
+
     /// Begins to receive; the buffer is on loan to the scope.
     fn immediate_receive_into<'a, Sc, B>(&self, scope: Sc, buffer: &'a mut B) -> Result<Request<'a, &'a mut B, Sc>>
     where
@@ -204,7 +228,7 @@ fn lane(owned: &Owned) -> Lane<'_> {
 
 /// Whether a message was just one value.
 #[inline]
-pub(super) fn one<T: Equivalence>(status: &Status) -> Result<(), Fault> {
+pub(crate) fn one<T: Equivalence>(status: &Status) -> Result<(), Fault> {
     if status.count::<T>() == Some(1) { Ok(()) } else { Err(not_whole(status, "one value was wanted")) }
 }
 

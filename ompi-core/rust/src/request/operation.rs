@@ -112,6 +112,13 @@ impl<'a, D: Loan, S: Scope<'a>> Request<'a, D, S> {
         }
     }
 
+    /// Takes it out of its scope: from now on the caller sees to it that it ends within `'a`.
+    pub(super) fn leave(self) -> (usize, D::Away) {
+        let this = ManuallyDrop::new(self);
+        this.forget();
+        (this.handle, this.data)
+    }
+
     /// Asks to cancel it, which helps a receive that nothing has matched. It must be waited for all the same;
     /// [`Status::is_cancelled`] tells what came of it.
     pub fn cancel(&self) {

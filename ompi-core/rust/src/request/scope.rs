@@ -64,21 +64,31 @@ where
 
 impl Drop for LocalScope<'_> {
     fn drop(&mut self) {
-        let panicking = !self.returned.get();
-        for handle in self.open.get_mut().iter_mut().filter(|handle| **handle != NULL) {
-            if panicking {
-                // What cannot be cancelled ends by itself.
-                let _asked = handles::cancel(*handle);
+        complete(self.open.get_mut(), !self.returned.get());
+    }
+}
+
+/// Completes what is left of these requests; `panicking` asks for an early end.
+pub(super) fn complete(open: &mut [usize], panicking: bool) {
+    for handle in open.iter_mut().filter(|handle| **handle != NULL) {
+        if panicking {
+            // What cannot be cancelled ends by itself.
+            let _asked = handles::cancel(*handle);
+        }
+        match finish(handle) {
+            Ok(status) if status.error != 0 => {
+                let error = crate::Error::from(status.fault());
+                message!("an operation that nobody waited for failed: {error}");
             }
-            match finish(handle) {
-                Ok(status) if status.error != 0 => {
-                    let error = crate::Error::from(status.fault());
-                    message!("an operation that nobody waited for failed: {error}");
-                }
-                Ok(_) => {}
-                // The buffer is the library's for ever, and its owner is about to have it back.
-                Err(fault) => end("waiting at the end of a scope", &fault.into()),
-            }
+            Ok(_) => {}
+            // The buffer is the library's for ever, and its owner is about to have it back.
+            Err(fault) => end("waiting at the end of a scope", &fault.into()),
+        }
+        // A persistent one is only inactive.
+        if *handle != NULL
+            && let Err(fault) = handles::free(handle)
+        {
+            end("freeing a request at the end of a scope", &fault.into());
         }
     }
 }

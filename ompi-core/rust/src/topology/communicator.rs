@@ -2,6 +2,7 @@
 
 use super::{AnyProcess, Group, Owned, Process, Rank};
 use crate::error::ErrorHandler;
+use crate::info::Info;
 use alloc::format;
 use alloc::string::String;
 use ompi_core::errhandler;
@@ -117,6 +118,16 @@ pub trait Communicator {
         self.owned().comm().set_name(name[..name.floor_char_boundary(MAX_NAME)].into());
     }
 
+    /// The hints in use.
+    fn info(&self) -> Info {
+        Info::of(self.owned().comm().hints.info())
+    }
+
+    /// Gives it hints; those that are not known are ignored. Collective.
+    fn set_info(&self, info: &Info) {
+        self.owned().comm().hints.update(info.inner());
+    }
+
     /// Puts an error handler in force.
     fn set_error_handler(&self, handler: ErrorHandler) {
         let place = &self.owned().comm().errhandler;
@@ -164,6 +175,10 @@ pub struct SimpleCommunicator(Owned);
 impl SimpleCommunicator {
     pub(crate) fn of(owned: Owned) -> SimpleCommunicator {
         SimpleCommunicator(owned)
+    }
+
+    pub(crate) fn into_owned(self) -> Owned {
+        self.0
     }
 }
 

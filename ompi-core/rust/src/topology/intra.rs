@@ -1,6 +1,7 @@
 //! Communicators of one group, and others made from them.
 
 use super::{Communicator, Group, Owned, Process, Rank, SimpleCommunicator};
+use crate::info::Info;
 use crate::{Error, ErrorClass, Result};
 use alloc::format;
 use ompi_core::comm::{self, Hints};
@@ -28,6 +29,13 @@ pub trait IntraCommunicator: Communicator {
         let owned = self.owned();
         let made = comm::duplicate(owned.handle(), owned.comm(), Hints::default());
         made_from(owned, "duplicate", made.map(Some)).map(expected)
+    }
+
+    /// As [`duplicate`](Self::duplicate), with hints.
+    fn duplicate_with_info(&self, info: &Info) -> Result<SimpleCommunicator> {
+        let owned = self.owned();
+        let made = comm::duplicate(owned.handle(), owned.comm(), Hints::of(Some(info.inner())));
+        made_from(owned, "duplicate_with_info", made.map(Some)).map(expected)
     }
 
     /// The processes of equal color, with ranks by key, then by rank here. `None` for who has no color.
