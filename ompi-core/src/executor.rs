@@ -14,7 +14,9 @@ use crate::op::Op;
 use crate::request::{self, Request};
 use alloc::vec::Vec;
 
+mod fold;
 mod part;
+pub use fold::Fold;
 pub use part::Part;
 
 /// One process's part in one collective operation. Ranks are those of the communicator, of an intercommunicator those of

@@ -12,12 +12,21 @@ mod matching;
 #[path = "../../../components/pml/ob1/src/matching.rs"]
 #[expect(dead_code, reason = "the component's own file, of which posting and arriving are measured")]
 mod ob1;
+mod ops;
 #[path = "../../../components/pml/ob1/src/slab.rs"]
 #[expect(dead_code, reason = "the component's own file; matching needs a part of it")]
 mod slab;
 mod statics;
 
-opal_core::image![opal_core::framework::atomics, memcpy_portable, memory_none, timer_clock];
+opal_core::image![
+    opal_core::framework::atomics,
+    memcpy_portable,
+    memory_none,
+    timer_clock,
+    op_avx2,
+    op_avx512,
+    op_scalar
+];
 
-criterion::criterion_group!(all, lines::all, matching::all, handles::all, statics::all, convertor::all);
+criterion::criterion_group!(all, lines::all, matching::all, handles::all, statics::all, convertor::all, ops::all);
 criterion::criterion_main!(all);

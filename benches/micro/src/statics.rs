@@ -4,6 +4,7 @@
 
 use core::hint::black_box;
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
+use opal_core::sys::cpu;
 
 #[path = "../../../components/memcpy/avx2/src/raw.rs"]
 mod avx2;
@@ -29,8 +30,8 @@ type Copy = unsafe fn(*mut u8, *const u8, usize);
 fn memcpy(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("memcpy");
     let mut all: Vec<(&str, Copy)> = vec![("portable", portable::copy), ("repmovs", repmovs::copy)];
-    all.extend(avx2::supported().then_some(("avx2", avx2::copy as Copy)));
-    all.extend(avx512::supported().then_some(("avx512", avx512::copy as Copy)));
+    all.extend(cpu::has_avx2().then_some(("avx2", avx2::copy as Copy)));
+    all.extend(cpu::has_avx512f().then_some(("avx512", avx512::copy as Copy)));
     let (source, mut target) = (vec![1u8; 1 << 20], vec![0u8; 1 << 20]);
     for bytes in [8usize, 64, 512, 4096, 65536, 1 << 20] {
         group.throughput(Throughput::Bytes(bytes as u64));

@@ -2,6 +2,7 @@
 //! the least of the rounds is printed.
 #![allow(unsafe_code)] // a raw copy cannot be called otherwise
 
+use opal_core::sys::cpu;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -19,10 +20,10 @@ type Copy = unsafe fn(*mut u8, *const u8, usize);
 /// Prints nanoseconds per copy: one row per size, one column per component.
 pub fn table() {
     let mut columns: Vec<(&str, Copy)> = vec![("portable", portable::copy), ("repmovs", repmovs::copy)];
-    if avx2::supported() {
+    if cpu::has_avx2() {
         columns.push(("avx2", avx2::copy));
     }
-    if avx512::supported() {
+    if cpu::has_avx512f() {
         columns.push(("avx512", avx512::copy));
     }
     for (title, skew, cold) in

@@ -7,6 +7,9 @@ use opal_core::datatype::Primitive;
 use opal_core::mca;
 use opal_core::sync::{AtomicPtr, Once, Ordering};
 
+pub mod formulas;
+pub mod loops;
+
 /// The predefined operations of MPI 5.0 §6.9.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the standard's names

@@ -13,6 +13,8 @@ mod bare;
 #[cfg(ompi_bare)]
 pub use bare::*;
 
+pub mod cpu;
+
 mod doorbell;
 pub use doorbell::*;
 

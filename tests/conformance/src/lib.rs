@@ -2,5 +2,6 @@
 #![allow(unsafe_code)] // places that transports hand out
 
 pub mod btl;
+pub mod op;
 pub mod pair;
 pub mod smsc;

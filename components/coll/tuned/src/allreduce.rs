@@ -5,7 +5,7 @@ use crate::bcast::part;
 use alloc::vec::Vec;
 use ompi_core::data::{Data, Source, no_room};
 use ompi_core::error::Result;
-use ompi_core::executor::Executor;
+use ompi_core::executor::{Executor, Fold};
 use ompi_core::op::Op;
 
 /// Around a ring, once to combine and once to tell. For operations that commute.
@@ -44,48 +44,30 @@ pub fn halving<E: Executor + ?Sized>(executor: &mut E, from: Source<'_>, to: &Da
     if let Source::From(own) = from {
         executor.copy(&own, to)?;
     }
-    let (rank, size) = (executor.rank(), executor.size());
-    let power = 1usize << size.ilog2();
-    let folded = size - power;
-    // Of the first 2·folded ranks the odd ones take no part.
-    if rank < 2 * folded && rank % 2 == 1 {
-        executor.send(to, rank - 1)?;
-        return executor.recv(to, rank - 1);
-    }
-    let (mut sum, mut other) = (*to, executor.room(to)?);
-    if rank < 2 * folded {
-        executor.recv(&other, rank + 1)?;
-        executor.reduce(op, &sum, &other)?;
-        (sum, other) = (other, sum);
-    }
-    let active = if rank < 2 * folded { rank / 2 } else { rank - folded };
-    let absolute = |active: usize| if active < folded { 2 * active } else { active + folded };
+    let Some(mut fold) = Fold::begin(executor, to, op)? else { return Ok(()) };
     let mut halves = Vec::new();
-    halves.try_reserve_exact(power.ilog2() as usize).map_err(|_| no_room(size_of_val(&*halves)))?;
+    halves.try_reserve_exact(fold.actives.ilog2() as usize).map_err(|_| no_room(size_of_val(&*halves)))?;
     let mut whole = (0, to.count);
-    for bit in (0..power.ilog2()).map(|bit| 1usize << bit) {
-        let partner = active ^ bit;
+    for bit in (0..fold.actives.ilog2()).map(|bit| 1usize << bit) {
+        let partner = fold.active ^ bit;
         let middle = whole.0 + (whole.1 - whole.0) / 2;
         let (lower, upper) = ((whole.0, middle), (middle, whole.1));
-        let (keep, give) = if active < partner { (lower, upper) } else { (upper, lower) };
-        let peer = absolute(partner);
-        executor.exchange(&segment(&sum, give), peer, &segment(&other, keep), peer)?;
-        if partner < active || op.is_commutative() {
-            executor.reduce(op, &segment(&other, keep), &segment(&sum, keep))?;
+        let (keep, give) = if fold.active < partner { (lower, upper) } else { (upper, lower) };
+        let peer = fold.rank_of(partner);
+        executor.exchange(&segment(&fold.sum, give), peer, &segment(&fold.other, keep), peer)?;
+        if partner < fold.active || op.is_commutative() {
+            executor.reduce(op, &segment(&fold.other, keep), &segment(&fold.sum, keep))?;
         } else {
-            executor.reduce(op, &segment(&sum, keep), &segment(&other, keep))?;
-            (sum, other) = (other, sum);
+            executor.reduce(op, &segment(&fold.sum, keep), &segment(&fold.other, keep))?;
+            fold.swap();
         }
         halves.push((peer, keep, give));
         whole = keep;
     }
     for (peer, keep, give) in halves.into_iter().rev() {
-        executor.exchange(&segment(&sum, keep), peer, &segment(&sum, give), peer)?;
+        executor.exchange(&segment(&fold.sum, keep), peer, &segment(&fold.sum, give), peer)?;
     }
-    if rank < 2 * folded {
-        executor.send(&sum, rank + 1)?;
-    }
-    if sum.at != to.at { executor.copy(&sum, to) } else { Ok(()) }
+    fold.end(executor, to)
 }
 
 fn segment<'a>(of: &Data<'a>, (from, to): (usize, usize)) -> Data<'a> {

@@ -1,8 +1,8 @@
 //! Registration.
 
-use crate::raw;
 use opal_core::framework::memcpy;
 use opal_core::mca::{self, Declined};
+use opal_core::sys::cpu;
 
 /// The component.
 pub struct Avx2;
@@ -11,7 +11,7 @@ impl mca::Component for Avx2 {
     opal_core::component_info!();
 
     fn open(&self) -> Result<(), Declined> {
-        if raw::supported() { Ok(()) } else { Err(Declined(MISSING)) }
+        if cpu::has_avx2() { Ok(()) } else { Err(Declined(MISSING)) }
     }
 }
 

@@ -5,35 +5,14 @@
 #![allow(unsafe_code)]
 
 use core::arch::asm;
-use core::arch::x86_64::__cpuid_count;
 
 /// From here on `rep movsb`: as fast in the caches and faster outside them (`cargo run --release -p bench-statics`).
 const STRING: usize = 8 << 10;
 
-/// Whether this processor has AVX-512F and the system keeps its registers.
-pub fn supported() -> bool {
-    const OSXSAVE_AVX: u32 = 1 << 27 | 1 << 28;
-    const AVX512F: u32 = 1 << 16;
-    // xmm, ymm, mask registers, upper halves of zmm0–15, zmm16–31.
-    const ALL_VECTORS: u32 = 0b1110_0110;
-    __cpuid_count(0, 0).eax >= 7
-        && __cpuid_count(1, 0).ecx & OSXSAVE_AVX == OSXSAVE_AVX
-        && __cpuid_count(7, 0).ebx & AVX512F != 0
-        && saved_registers() & ALL_VECTORS == ALL_VECTORS
-}
-
-/// XCR0: what the system saves when it switches.
-fn saved_registers() -> u32 {
-    let low: u32;
-    // SAFETY: the caller saw OSXSAVE, so `xgetbv` exists; it reads a register.
-    unsafe { asm!("xgetbv", in("ecx") 0, out("eax") low, out("edx") _, options(nomem, nostack, preserves_flags)) };
-    low
-}
-
 /// Copies `bytes` bytes.
 ///
 /// # Safety
-/// That of `framework::memcpy::copy`, and [`supported`].
+/// That of `framework::memcpy::copy`, and the processor can: the component opens only then.
 #[inline]
 pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     match bytes {

@@ -1,89 +1,15 @@
-//! The formulas: what each operation makes of two values.
+//! The formulas for types that are computed by code of our own.
 
 use crate::half::Half;
 use crate::quad::Quad;
 use crate::raw::Extended;
-use core::ops::{Add, Mul, Sub};
+use ompi_core::framework::op::formulas::{Combine, Complex, Number, Prod, Sum};
+use ompi_core::{float_formulas, formulas};
 
-/// An operation as a type, so that each kernel is its own loop.
-pub trait Combine<T> {
-    /// `first op second`.
-    fn apply(first: T, second: T) -> T;
-}
-
-/// MPI_SUM.
-pub struct Sum;
-/// MPI_PROD.
-pub struct Prod;
-/// MPI_MIN.
-pub struct Min;
-/// MPI_MAX.
-pub struct Max;
-/// MPI_BAND.
-pub struct Band;
-/// MPI_BOR.
-pub struct Bor;
-/// MPI_BXOR.
-pub struct Bxor;
-/// MPI_LAND.
-pub struct Land;
-/// MPI_LOR.
-pub struct Lor;
-/// MPI_LXOR.
-pub struct Lxor;
-/// MPI_REPLACE, of accumulate operations.
-pub struct Replace;
-/// MPI_NO_OP, of accumulate operations.
-pub struct NoOp;
-
-macro_rules! formulas {
-    ($type:ty: $($operation:ident |$a:ident, $b:ident| $formula:expr;)*) => {
-        $(impl Combine<$type> for $operation {
-            #[inline(always)]
-            fn apply($a: $type, $b: $type) -> $type {
-                $formula
-            }
-        })*
-    };
-}
-
-macro_rules! integers {
-    ($($type:ty)*) => {
-        $(formulas! { $type:
-            Sum |a, b| a.wrapping_add(b);
-            Prod |a, b| a.wrapping_mul(b);
-            Min |a, b| if a < b { a } else { b };
-            Max |a, b| if a > b { a } else { b };
-            Band |a, b| a & b;
-            Bor |a, b| a | b;
-            Bxor |a, b| a ^ b;
-            Land |a, b| ((a != 0) & (b != 0)) as $type;
-            Lor |a, b| ((a != 0) | (b != 0)) as $type;
-            Lxor |a, b| ((a != 0) ^ (b != 0)) as $type;
-        })*
-    };
-}
-integers! { i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 }
-
-/// A number with the operations of a field and an order in which NaN is below and above everything.
-pub trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + PartialOrd {}
-impl Number for f32 {}
-impl Number for f64 {}
 impl Number for Extended {}
 impl Number for Quad {}
 
-macro_rules! floats {
-    ($($type:ty)*) => {
-        $(formulas! { $type:
-            Sum |a, b| a + b;
-            Prod |a, b| a * b;
-            // The second condition is true for NaN only: it makes the result NaN whichever side has one.
-            Min |a, b| if a < b || is_nan(a) { a } else { b };
-            Max |a, b| if a > b || is_nan(a) { a } else { b };
-        })*
-    };
-}
-floats! { f32 f64 Extended Quad }
+float_formulas! { Extended Quad }
 
 formulas! { Half:
     Sum |a, b| Half::from_f32(a.to_f32() + b.to_f32());
@@ -92,60 +18,27 @@ formulas! { Half:
     Max |a, b| if a.to_f32() > b.to_f32() || a.to_f32().is_nan() { a } else { b };
 }
 
-/// Real and imaginary part.
+/// Real and imaginary part in half precision, combined in single precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
-pub struct Complex<T> {
+pub struct HalfComplex {
     /// Real part.
-    pub re: T,
+    pub re: Half,
     /// Imaginary part.
-    pub im: T,
+    pub im: Half,
 }
 
-impl<T: Number> Combine<Complex<T>> for Sum {
-    #[inline(always)]
-    fn apply(a: Complex<T>, b: Complex<T>) -> Complex<T> {
-        Complex { re: a.re + b.re, im: a.im + b.im }
+impl HalfComplex {
+    fn widen(self) -> Complex<f32> {
+        Complex { re: self.re.to_f32(), im: self.im.to_f32() }
+    }
+
+    fn narrow(value: Complex<f32>) -> HalfComplex {
+        HalfComplex { re: Half::from_f32(value.re), im: Half::from_f32(value.im) }
     }
 }
 
-impl<T: Number> Combine<Complex<T>> for Prod {
-    #[inline(always)]
-    fn apply(a: Complex<T>, b: Complex<T>) -> Complex<T> {
-        Complex { re: a.re * b.re - a.im * b.im, im: a.re * b.im + a.im * b.re }
-    }
-}
-
-fn widen(value: Complex<Half>) -> Complex<f32> {
-    Complex { re: value.re.to_f32(), im: value.im.to_f32() }
-}
-
-fn narrow(value: Complex<f32>) -> Complex<Half> {
-    Complex { re: Half::from_f32(value.re), im: Half::from_f32(value.im) }
-}
-
-formulas! { Complex<Half>:
-    Sum |a, b| narrow(<Sum as Combine<Complex<f32>>>::apply(widen(a), widen(b)));
-    Prod |a, b| narrow(<Prod as Combine<Complex<f32>>>::apply(widen(a), widen(b)));
-}
-
-impl<T> Combine<T> for Replace {
-    #[inline(always)]
-    fn apply(first: T, _: T) -> T {
-        first
-    }
-}
-
-impl<T> Combine<T> for NoOp {
-    #[inline(always)]
-    fn apply(_: T, second: T) -> T {
-        second
-    }
-}
-
-/// Whether a value is unequal to itself, which of all numbers only NaN is.
-#[inline(always)]
-#[allow(clippy::eq_op)]
-pub fn is_nan<T: Copy + PartialEq>(value: T) -> bool {
-    value != value
+formulas! { HalfComplex:
+    Sum |a, b| HalfComplex::narrow(<Sum as Combine<Complex<f32>>>::apply(a.widen(), b.widen()));
+    Prod |a, b| HalfComplex::narrow(<Prod as Combine<Complex<f32>>>::apply(a.widen(), b.widen()));
 }

@@ -1,6 +1,6 @@
 //! MINLOC and MAXLOC: values with an index (MPI 5.0 §6.9.4).
 
-use crate::combine::{Combine, is_nan};
+use ompi_core::framework::op::formulas::{Combine, is_nan};
 
 /// A value and its index, laid out as the C struct that the standard describes.
 #[derive(Clone, Copy, Debug, PartialEq)]

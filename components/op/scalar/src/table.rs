@@ -3,12 +3,16 @@
 //! Fortran's INTEGER and C's int are the same basic type here, so that the logical operations, which the standard
 //! lists for C integers only, work on both.
 
-use crate::combine::{Band, Bor, Bxor, Complex, Land, Lor, Lxor, Max, Min, NoOp, Prod, Replace, Sum};
+use crate::combine::HalfComplex;
 use crate::half::Half;
 use crate::pair::{Maxloc, Minloc, Pair};
 use crate::quad::Quad;
 use crate::raw::{Extended, run};
+use ompi_core::framework::op::formulas::{
+    Band, Bor, Bxor, Complex, Land, Lor, Lxor, Max, Min, NoOp, Prod, Replace, Sum,
+};
 use ompi_core::framework::op::{Kernel, Operation};
+use ompi_core::vector_kernel;
 use opal_core::datatype::{Primitive, Scalar};
 
 macro_rules! among {
@@ -38,12 +42,6 @@ macro_rules! complex {
     };
 }
 
-macro_rules! logical {
-    ($operation:ident, $type:ty) => {
-        among!($operation, $type, [Land Lor Lxor])
-    };
-}
-
 macro_rules! pair {
     ($operation:ident, $value:ty, $index:ty) => {
         among!($operation, Pair<$value, $index>, [Minloc Maxloc Replace NoOp])
@@ -52,33 +50,16 @@ macro_rules! pair {
 
 /// The kernel, if the standard allows the operation on the type.
 pub fn kernel(operation: Operation, primitive: Primitive) -> Option<Kernel> {
-    use Scalar::{Byte, Float, FloatInt, FloatPair, Logical, Signed, SignedInt, Unsigned};
+    use Scalar::{Float, FloatInt, FloatPair, Logical, Signed, SignedInt};
     match (primitive.scalar, primitive.bytes) {
-        (Signed, 1) => integer!(operation, i8),
-        (Signed, 2) => integer!(operation, i16),
-        (Signed, 4) => integer!(operation, i32),
-        (Signed, 8) => integer!(operation, i64),
         (Signed, 16) => integer!(operation, i128),
-        (Unsigned, 1) => integer!(operation, u8),
-        (Unsigned, 2) => integer!(operation, u16),
-        (Unsigned, 4) => integer!(operation, u32),
-        (Unsigned, 8) => integer!(operation, u64),
         (Float, 2) => float!(operation, Half),
-        (Float, 4) => float!(operation, f32),
-        (Float, 8) => float!(operation, f64),
         (Float, 16) => float!(operation, Extended),
         (Scalar::Quad, 16) => float!(operation, Quad),
-        (Scalar::Complex, 4) => complex!(operation, Half),
-        (Scalar::Complex, 8) => complex!(operation, f32),
-        (Scalar::Complex, 16) => complex!(operation, f64),
+        (Scalar::Complex, 4) => among!(operation, HalfComplex, [Sum Prod]),
         (Scalar::Complex, 32) => complex!(operation, Extended),
         (Scalar::QuadComplex, 32) => complex!(operation, Quad),
-        (Logical, 1) => logical!(operation, u8),
-        (Logical, 2) => logical!(operation, u16),
-        (Logical, 4) => logical!(operation, u32),
-        (Logical, 8) => logical!(operation, u64),
-        (Logical, 16) => logical!(operation, u128),
-        (Byte, 1) => among!(operation, u8, [Band Bor Bxor]),
+        (Logical, 16) => among!(operation, u128, [Land Lor Lxor]),
         (FloatInt, 4) => return pair!(operation, f32, i32),
         (FloatInt, 8) => return pair!(operation, f64, i32),
         (FloatInt, 16) => return pair!(operation, Extended, i32),
@@ -87,7 +68,7 @@ pub fn kernel(operation: Operation, primitive: Primitive) -> Option<Kernel> {
         (SignedInt, 8) => return pair!(operation, i64, i32),
         (FloatPair, 8) => return pair!(operation, f32, f32),
         (FloatPair, 16) => return pair!(operation, f64, f64),
-        _ => None,
+        _ => vector_kernel!(operation, primitive, run),
     }
     .or_else(|| plain(operation, primitive.bytes))
 }
