@@ -12,11 +12,13 @@ pub fn all(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("convertor");
     vector::<1>(&mut group);
     vector::<2>(&mut group);
+    vector::<3>(&mut group);
     vector::<4>(&mut group);
     vector::<8>(&mut group);
     vector::<64>(&mut group);
     indexed(&mut group);
     structure(&mut group);
+    gaps(&mut group);
     planes(&mut group);
     column(&mut group);
     transposed(&mut group);
@@ -79,6 +81,14 @@ fn indexed(group: &mut BenchmarkGroup<'_, WallTime>) {
     let blocks: Vec<(isize, usize)> = places.iter().map(|place| (*place as isize * 8, 1)).collect();
     compare(group, "indexed", Layout::blocks(&blocks, &double()).expect(FITS), 1, |source, packed| {
         places.iter().zip(packed).for_each(|(place, to)| *to = source[*place]);
+    });
+}
+
+/// Elements of one double each, followed by a gap.
+fn gaps(group: &mut BenchmarkGroup<'_, WallTime>) {
+    let layout = double().resized(0, 16).expect(FITS);
+    compare(group, "elements with a gap", layout, DOUBLES, |source, packed| {
+        source.chunks(2).zip(packed).for_each(|(from, to)| *to = from[0]);
     });
 }
 

@@ -1,9 +1,9 @@
 //! Error codes: the standard's classes, and those that the user adds. MPI 5.0 §9.4 and §9.5.
 
 use crate::error::{Class, Fault, Result};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use opal_core::sync::Mutex;
 
 /// MPI_ERR_LASTCODE: what the user adds lies above.
@@ -15,12 +15,16 @@ struct Added {
     class: Option<i32>,
     /// None until the user sets it.
     text: Option<String>,
-    removed: bool,
 }
 
-// Element i is number LAST + 1 + i; numbers are not used again.
+struct All {
+    added: BTreeMap<i32, Added>,
+    // Numbers are not used again.
+    last: i32,
+}
+
 // Always locked: MPI 5.0 §11.6 lets any thread add them at any thread level.
-static ADDED: Mutex<Vec<Added>> = Mutex::new(Vec::new());
+static ALL: Mutex<All> = Mutex::new(All { added: BTreeMap::new(), last: LAST });
 
 /// MPI_Add_error_class.
 pub fn add_class() -> i32 {
@@ -37,17 +41,21 @@ pub fn add_code(class: i32) -> Result<i32> {
 
 /// MPI_Remove_error_class; its codes and its text must be gone (MPI 5.0 §9.5).
 pub fn remove_class(class: i32) -> Result<()> {
-    if ADDED.lock().iter().any(|added| !added.removed && added.class == Some(class)) {
+    if ALL.lock().added.values().any(|added| added.class == Some(class)) {
         return Err(still_used("errorclass", format!("error codes of class {class} are left; remove them first")));
     }
     without_text(class, "errorclass")?;
-    change(class, "errorclass", |added| added.class.is_none(), |added| added.removed = true)
+    change(class, "errorclass", |added| added.class.is_none(), |_| ())?;
+    ALL.lock().added.remove(&class);
+    Ok(())
 }
 
 /// MPI_Remove_error_code; its text must be gone (MPI 5.0 §9.5).
 pub fn remove_code(code: i32) -> Result<()> {
     without_text(code, "errorcode")?;
-    change(code, "errorcode", |added| added.class.is_some(), |added| added.removed = true)
+    change(code, "errorcode", |added| added.class.is_some(), |_| ())?;
+    ALL.lock().added.remove(&code);
+    Ok(())
 }
 
 /// MPI_Add_error_string, or MPI_Remove_error_string.
@@ -57,7 +65,7 @@ pub fn set_text(number: i32, text: Option<String>) -> Result<()> {
 
 /// MPI_LASTUSEDCODE: the highest number in use.
 pub fn last_used_code() -> i32 {
-    LAST + ADDED.lock().len() as i32
+    ALL.lock().last
 }
 
 /// The error class of a code; every class is a code of itself.
@@ -92,14 +100,15 @@ fn still_used(argument: &'static str, why: String) -> Fault {
 }
 
 fn push(class: Option<i32>) -> i32 {
-    let mut added = ADDED.lock();
-    added.push(Added { class, text: None, removed: false });
-    LAST + added.len() as i32
+    let mut all = ALL.lock();
+    all.last += 1;
+    let number = all.last;
+    all.added.insert(number, Added { class, text: None });
+    number
 }
 
 fn find(code: i32) -> Option<Added> {
-    let index = usize::try_from(code.checked_sub(LAST + 1)?).ok()?;
-    ADDED.lock().get(index).filter(|added| !added.removed).cloned()
+    ALL.lock().added.get(&code).cloned()
 }
 
 fn change(
@@ -108,9 +117,7 @@ fn change(
     which: impl Fn(&Added) -> bool,
     how: impl FnOnce(&mut Added),
 ) -> Result<()> {
-    let index = number.checked_sub(LAST + 1).and_then(|index| usize::try_from(index).ok());
-    let mut added = ADDED.lock();
-    match index.and_then(|index| added.get_mut(index)).filter(|added| !added.removed && which(added)) {
+    match ALL.lock().added.get_mut(&number).filter(|added| which(added)) {
         Some(added) => {
             how(added);
             Ok(())

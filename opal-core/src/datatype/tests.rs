@@ -171,6 +171,9 @@ fn check(layout: &Arc<Layout>, naive: &Naive, random: &mut Random, what: &str) {
         let begin = (run as isize - memory.as_ptr() as isize) as usize;
         assert_eq!(memory[begin..begin + wanted.len()], wanted, "{what}: not one run");
     }
+    // What lies together is sent from where it lies, however it was put together.
+    let together = places.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    assert!(!together || wanted.is_empty() || convertor.contiguous().is_some(), "{what}: one run is packed");
     for _ in 0..4 {
         convertor.seek(0);
         let mut packed = vec![0u8; wanted.len()];
@@ -383,73 +386,4 @@ fn what_does_not_fit_is_refused() {
         Err(error) => Some(error),
     });
     assert!(matches!(refused, Some(Error::Invalid | Error::OutOfResource)), "{refused:?}");
-}
-
-/// `cargo test --release -p opal-core datatype -- --ignored --nocapture`: packing against loops written by hand.
-#[test]
-#[ignore = "measures; run it alone and in release"]
-#[allow(clippy::multiple_unsafe_ops_per_block, clippy::needless_range_loop)] // the loops by hand
-fn pack_speed() {
-    let double = Arc::new(basic(Scalar::Float, 8));
-    let int = Arc::new(basic(Scalar::Signed, 4));
-    let count = 100_000usize;
-    let memory = vec![1u8; count * 32];
-    let mut packed = vec![0u8; count * 32];
-    let best = |body: &mut dyn FnMut()| {
-        let times = (0..30).map(|_| {
-            let start = std::time::Instant::now();
-            body();
-            start.elapsed().as_nanos() as f64
-        });
-        times.fold(f64::MAX, f64::min)
-    };
-    let offsets: Vec<isize> = (0..count as isize).map(|i| i * 24 + (i % 2) * 8).collect();
-    let listed: Vec<(isize, usize)> = offsets.iter().map(|offset| (*offset, 1)).collect();
-    let mixed = Arc::new(Layout::structure(&[(0, 1, &int), (8, 1, &double)]).unwrap());
-    let cases = [
-        ("vector of doubles", Layout::hvector(count, 1, 16, &double).unwrap(), 1),
-        ("elements with a gap", double.resized(0, 16).unwrap(), count),
-        ("vector of 3 doubles", Layout::hvector(count, 3, 32, &double).unwrap(), 1),
-        ("indexed doubles", Layout::blocks(&listed, &double).unwrap(), 1),
-        ("struct {int; double}", mixed.as_ref().clone(), count),
-        ("vector of struct", Layout::hvector(count, 1, 32, &mixed).unwrap(), 1),
-    ];
-    for (name, layout, count_of) in cases {
-        let layout = Arc::new(layout);
-        let from = memory.as_ptr();
-        let engine = best(&mut || {
-            // SAFETY: `memory` covers it.
-            let mut convertor = unsafe { Convertor::new(layout.clone(), from.cast_mut(), count_of) };
-            // SAFETY: as long as all of it.
-            unsafe { convertor.pack(packed.as_mut_ptr(), packed.len()) };
-            core::hint::black_box(&mut packed);
-        });
-        let to = packed.as_mut_ptr();
-        let hand = best(&mut || {
-            for index in 0..count {
-                // SAFETY: within both.
-                unsafe {
-                    match name {
-                        "indexed doubles" => {
-                            to.cast::<f64>().add(index).write(from.offset(offsets[index]).cast::<f64>().read())
-                        }
-                        "vector of doubles" | "elements with a gap" => {
-                            to.cast::<f64>().add(index).write(from.add(index * 16).cast::<f64>().read())
-                        }
-                        "vector of 3 doubles" => {
-                            to.cast::<[f64; 3]>().add(index).write(from.add(index * 32).cast::<[f64; 3]>().read())
-                        }
-                        _ => {
-                            let step = if name.starts_with("vector") { 32 } else { 16 };
-                            to.add(index * 12).cast::<u32>().write(from.add(index * step).cast::<u32>().read());
-                            let value = from.add(index * step + 8).cast::<f64>().read();
-                            to.add(index * 12 + 4).cast::<f64>().write_unaligned(value);
-                        }
-                    }
-                }
-            }
-            core::hint::black_box(to);
-        });
-        println!("{name}: engine {:.2} ns, by hand {:.2} ns per block", engine / count as f64, hand / count as f64);
-    }
 }
