@@ -209,6 +209,9 @@ impl<T: Sync, const N: usize> Default for Fixed<T, N> {
     }
 }
 
+#[cfg(all(test, loom))]
+mod models;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,7 +18,7 @@
 
 use crate::framework::btl;
 use crate::progress;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Once, Ordering, threads_possible};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Once, Ordering, spin_loop, threads_possible};
 use crate::sys::{self, Cores};
 use crate::{Error, Result, verbose};
 
@@ -127,7 +127,7 @@ impl Idle {
         }
         self.polls += 1;
         if spinning() {
-            core::hint::spin_loop();
+            spin_loop();
             if !self.polls.is_multiple_of(SPINS_PER_LOOK) {
                 return Ok(());
             }
@@ -136,7 +136,7 @@ impl Idle {
                 sys::yield_now();
             }
         } else if self.polls < POLLS_PER_YIELD {
-            core::hint::spin_loop();
+            spin_loop();
             return Ok(());
         } else if let (Some(sockets), None) = (SOCKETS.get(), BELL.get()) {
             // A peer's message wakes this process at once, which a yielding one cannot count on.
@@ -308,7 +308,8 @@ static LATE: AtomicU64 = AtomicU64::new(0);
 static EPOCH: Once<fn() -> u32> = Once::new();
 static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
 
-const SPINS_PER_LOOK: u32 = 256;
+/// Models look at once.
+const SPINS_PER_LOOK: u32 = if cfg!(loom) { 1 } else { 256 };
 const POLLS_PER_YIELD: u32 = 10;
 const AWAKE_NS: u64 = 1_000_000;
 /// The longest sleep: how late a death in the job may be noticed.

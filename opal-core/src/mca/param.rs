@@ -74,7 +74,8 @@ impl Param {
             Value::Bool(flag) => (flag as i64, ""),
             Value::Text(text) => (0, text),
         };
-        let (number, text) = (AtomicI64::new(number), Mutex::new((text, Source::Default)));
+        let number = AtomicI64::new(number);
+        let text = Mutex::new((text, Source::Default));
         Param { name, kind, default, unit, level, help, number, text }
     }
 

@@ -55,6 +55,7 @@ impl<'a> Foreign<'a> {
     #[inline(always)]
     pub fn copy_to(&self, to: &mut [u8]) -> usize {
         let bytes = self.bytes.min(to.len());
+        crate::sync::reading(self.at, bytes);
         // SAFETY: readable by the contract of `new`, writable as an exclusive slice.
         unsafe { crate::framework::memcpy::copy(to.as_mut_ptr(), self.at, bytes) };
         bytes

@@ -7,7 +7,7 @@
 
 use super::lines::{Consumer, Peeked, Producer};
 use crate::framework::memcpy;
-use crate::sync::{AtomicBool, AtomicU32, Guard, Guarded, Ordering, compiler_fence};
+use crate::sync::{AtomicBool, AtomicU32, Guard, Guarded, Ordering, compiler_fence, spin_loop};
 
 /// To and from one peer.
 pub struct Conduit {
@@ -91,7 +91,7 @@ impl Conduit {
         let mut consumer = self.consumer.lock();
         for _ in 0..polls {
             match consumer.peek() {
-                Ok(None) => core::hint::spin_loop(),
+                Ok(None) => spin_loop(),
                 Ok(found) => return found,
                 Err(_) => return None,
             }

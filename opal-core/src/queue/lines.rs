@@ -12,14 +12,14 @@
 
 use super::small::copy_small;
 use crate::mem::Foreign;
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, writing};
 
-/// Slots in the ring.
-pub const SLOTS: u32 = 128;
+/// Slots in the ring. Models try all orders of a few.
+pub const SLOTS: u32 = if cfg!(loom) { 4 } else { 128 };
 /// Bytes of the ring.
 pub const RING_BYTES: usize = SLOTS as usize * LINE_BYTES;
 /// Bytes of the byte ring.
-pub const POOL_BYTES: usize = 256 * 1024;
+pub const POOL_BYTES: usize = if cfg!(loom) { 512 } else { 256 * 1024 };
 /// The largest payload that a slot holds itself.
 pub const INLINE_BYTES: usize = LINE_BYTES - 8;
 /// The largest payload. An eighth of the byte ring may be consumed and not yet published, as much again be lost where the
@@ -127,6 +127,7 @@ impl Producer {
             return false;
         }
         let payload = self.memory.slot(tail).wrapping_add(8);
+        writing(payload, bytes);
         // SAFETY: the slot has room for `bytes` after its header, and the consumer reads it only after `publish`.
         unsafe { copy_small(payload, from, bytes) };
         self.publish(tail, kind, bytes as u64, head, demote);
@@ -170,12 +171,15 @@ impl Producer {
         self.reserve()?;
         let tail = self.tail;
         if bytes <= INLINE_BYTES {
-            fill(self.memory.slot(tail).wrapping_add(8));
+            let payload = self.memory.slot(tail).wrapping_add(8);
+            writing(payload, bytes);
+            fill(payload);
             self.publish(tail, kind, bytes as u64, head, demote);
             return Ok(());
         }
         let offset = self.allocate(bytes)?;
         let at = self.memory.pool.wrapping_add(offset);
+        writing(at, bytes);
         fill(at);
         if demote && bytes <= DEMOTED_BYTES {
             demote_lines(at, bytes);
@@ -390,6 +394,9 @@ fn prefetch_next(at: *const u8, bytes: usize, room: usize) {
     }
 }
 
+#[cfg(all(test, loom))]
+#[path = "lines/models.rs"]
+mod models;
 #[cfg(test)]
 #[path = "lines/tests.rs"]
 mod tests;

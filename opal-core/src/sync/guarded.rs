@@ -95,7 +95,7 @@ impl<T> Guarded<T> {
             if polls.is_multiple_of(64) {
                 crate::sys::yield_now();
             } else {
-                core::hint::spin_loop();
+                super::spin_loop();
             }
         }
     }
@@ -130,3 +130,7 @@ impl<T> Drop for Guard<'_, T> {
         self.of.held.store(false, Ordering::Release);
     }
 }
+
+#[cfg(all(test, loom))]
+#[path = "models.rs"]
+mod models;

@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 #[cfg(not(ompi_bare))]
+#[cfg_attr(loom, allow(dead_code))]
 mod hosted;
 #[cfg(not(ompi_bare))]
 pub use hosted::*;
@@ -18,3 +19,9 @@ pub use doorbell::*;
 
 mod sleep;
 pub use sleep::*;
+
+// By name, so that they take the place of the system's.
+#[cfg(loom)]
+mod model;
+#[cfg(loom)]
+pub use model::{futex_wait, futex_wake, membarrier, monotonic_ns, yield_now};

@@ -7,6 +7,7 @@ use crate::sync::AtomicU32;
 pub type Cores = [u64; 4];
 
 #[cfg(not(ompi_bare))]
+#[cfg_attr(loom, allow(dead_code))]
 mod hosted {
     use super::*;
     use rustix::thread::futex;

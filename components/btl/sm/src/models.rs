@@ -1,0 +1,73 @@
+//! Every order of accesses in which senders fill an inbox, mark themselves in its bitmap and wake its owner.
+#![allow(unsafe_code)]
+
+extern crate std;
+
+use crate::inbox::Inbox;
+use crate::raw::Shared;
+use crate::send::Outbound;
+use crate::wire;
+use opal_core::framework::shmem::Segment;
+use opal_core::queue::lines::Consumer;
+use opal_core::sync::Ordering;
+use opal_core::sync::model::{check, spawn, yield_now};
+use std::alloc::{Layout, alloc_zeroed};
+use std::vec::Vec;
+
+/// Memory for the inboxes of so many ranks. A model's words stay as they are, so that it serves for every order.
+fn segments(ranks: u32) -> Vec<Segment> {
+    let bytes = wire::inbox_bytes(ranks);
+    let layout = Layout::from_size_align(bytes, 4096).unwrap();
+    // SAFETY: not of size 0.
+    let new = || Segment { base: unsafe { alloc_zeroed(layout) }, bytes };
+    (0..ranks).map(|_| new()).collect()
+}
+
+fn inbox(segment: &Segment, ranks: u32) -> Inbox {
+    let shared = Shared::of(Segment { base: segment.base, bytes: segment.bytes });
+    Inbox::new(shared, ranks, None, Default::default()).unwrap()
+}
+
+/// The way from a rank to rank 0.
+fn outbound(segments: &[Segment], rank: u32) -> Outbound {
+    let ranks = segments.len() as u32;
+    let from = Consumer::new(inbox(&segments[rank as usize], ranks).queue(0));
+    Outbound::new(inbox(&segments[0], ranks), from, rank, 0, false)
+}
+
+/// What [`Outbound::with`] does for a first message, without a module that could be told of failures.
+fn send_first(to: &Outbound, own: &Inbox, rank: u32, head: u64) {
+    let mut producer = to.conduit().producer();
+    // SAFETY: no bytes are read.
+    unsafe { producer.push_inline(1, head, core::ptr::null(), 0, false) }.unwrap();
+    drop(producer);
+    own.mark_inbound(rank);
+    if to.conduit().peer_sleeps() {
+        to.wake();
+    }
+}
+
+#[test]
+fn a_marked_sender_has_filled_its_slot() {
+    let memory: &'static [Segment] = Vec::leak(segments(3));
+    check(move || {
+        let own = inbox(&memory[0], 3);
+        let mut queues = [1, 2].map(|rank| Consumer::new(own.queue(rank)));
+        let senders = [1, 2].map(|rank| {
+            let to = outbound(memory, rank);
+            spawn(move || send_first(&to, &inbox(&memory[0], 3), rank, rank.into()))
+        });
+        let mut left = 0b110;
+        while left != 0 {
+            // Acquire pairs with the Release in `mark_inbound`.
+            let news = own.inbound(0).load(Ordering::Acquire) & left;
+            for rank in (1..3).filter(|rank| news & 1 << rank != 0) {
+                let peeked = queues[rank as usize - 1].peek().unwrap();
+                assert_eq!(peeked.expect("its slot is filled").head, rank);
+            }
+            left &= !news;
+            yield_now();
+        }
+        senders.into_iter().for_each(|sender| sender.join().unwrap());
+    });
+}

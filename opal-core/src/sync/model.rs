@@ -1,0 +1,376 @@
+//! What stands for atomics and locks under `--cfg loom`: the same layout and calls, each checked in every order that the
+//! memory model allows.
+//!
+//! loom's own atomics cannot be made in a constant, and shared memory that is cast to atomics holds none. So a word here is
+//! as large as the real one and holds only its first value; what became of it is kept beside it, by address, and forgotten
+//! when the next order is tried. Statics and zeroed memory thus begin anew each time, and no code under test differs.
+#![allow(unsafe_code)]
+
+extern crate std;
+
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::any::{Any, TypeId};
+use core::cell::{RefCell, UnsafeCell};
+use core::mem::MaybeUninit;
+use core::ops::{Deref, DerefMut};
+use std::collections::HashMap;
+
+pub use loom::hint::spin_loop;
+use loom::sync::atomic;
+pub use loom::sync::atomic::{Ordering, fence};
+pub use loom::thread::{spawn, yield_now};
+
+/// Runs `body` once for every order of its threads' accesses, as many as `LOOM_MAX_PREEMPTIONS` admits.
+pub fn check(body: impl Fn() + Sync + Send + 'static) {
+    loom::model(move || {
+        KNOWN.with(|known| known.replace(Known::new()));
+        NOW_NS.with(|now| now.replace(1));
+        body();
+    });
+}
+
+/// A compiler's fence beside another thread's membarrier is a full one: the system runs it on this core for that thread.
+pub fn compiler_fence(_order: Ordering) {
+    fence(Ordering::SeqCst);
+}
+
+/// Bytes are read without being atomic: nobody writes them meanwhile.
+pub fn reading(at: *const u8, bytes: usize) {
+    lines(at, bytes, &|cell| cell.with(|_| ()));
+}
+
+/// Bytes are written without being atomic: nobody reads or writes them meanwhile.
+pub fn writing(at: *const u8, bytes: usize) {
+    lines(at, bytes, &|cell| cell.with_mut(|_| ()));
+}
+
+/// A clock by which much time passes between any two looks at it.
+pub fn monotonic_ns() -> u64 {
+    NOW_NS.with(|now| now.replace_with(|now| *now + 10_000_000))
+}
+
+fn lines(at: *const u8, bytes: usize, each: &dyn Fn(&loom::cell::UnsafeCell<()>)) {
+    let lines = at.addr() / LINE_BYTES..(at.addr() + bytes).div_ceil(LINE_BYTES);
+    lines.for_each(|line| each(&known(Place::Line(line))));
+}
+
+/// What loom watches, by address.
+#[derive(PartialEq, Eq, Hash)]
+enum Place {
+    Word(usize),
+    Line(usize),
+}
+
+/// What became of it.
+fn known<T: 'static>(at: Place) -> Rc<T> {
+    KNOWN.with(|known| known.borrow_mut().at(at))
+}
+
+/// What became of words and lines.
+#[derive(Default)]
+struct Known {
+    used: HashMap<Place, Rc<dyn Any>>,
+    // loom takes the making of a word for a write to it. These are made before all threads, so that who comes first to a
+    // word has not written it.
+    free: HashMap<TypeId, Vec<Rc<dyn Any>>>,
+}
+
+impl Known {
+    fn new() -> Known {
+        let mut known = Known::default();
+        known.add(|| atomic::AtomicBool::new(false));
+        known.add(|| atomic::AtomicU8::new(0));
+        known.add(|| atomic::AtomicU32::new(0));
+        known.add(|| atomic::AtomicU64::new(0));
+        known.add(|| atomic::AtomicUsize::new(0));
+        known.add(|| atomic::AtomicI64::new(0));
+        known.add(|| loom::cell::UnsafeCell::new(()));
+        known
+    }
+
+    fn add<T: 'static>(&mut self, make: impl Fn() -> T) {
+        let all = (0..OF_EACH).map(|_| Rc::new(make()) as Rc<dyn Any>).collect();
+        self.free.insert(TypeId::of::<T>(), all);
+    }
+
+    fn at<T: 'static>(&mut self, at: Place) -> Rc<T> {
+        let Known { used, free } = self;
+        let spare = || free.get_mut(&TypeId::of::<T>()).and_then(Vec::pop).expect("a model of more words than OF_EACH");
+        let held = used.entry(at).or_insert_with(spare);
+        held.clone().downcast().expect("a word has one type")
+    }
+}
+
+std::thread_local! {
+    // loom runs all threads of a model in one of the system's.
+    static KNOWN: RefCell<Known> = RefCell::default();
+    static NOW_NS: RefCell<u64> = const { RefCell::new(1) };
+}
+
+macro_rules! words {
+    ($($name:ident $(<$generic:ident>)?: $type:ty as $word:ident, $in:expr, $out:expr, [$($change:ident: $with:expr),*];)*) => {$(
+        /// As its namesake in `core::sync::atomic`.
+        #[repr(transparent)]
+        pub struct $name $(<$generic>)? {
+            first: UnsafeCell<$type>,
+        }
+
+        // SAFETY: the cell is only written before the word is shared.
+        unsafe impl $(<$generic>)? Send for $name $(<$generic>)? {}
+        // SAFETY: as above; what becomes of the word is loom's.
+        unsafe impl $(<$generic>)? Sync for $name $(<$generic>)? {}
+
+        #[allow(missing_docs)] // those of core
+        impl $(<$generic>)? $name $(<$generic>)? {
+            pub const fn new(first: $type) -> Self {
+                Self { first: UnsafeCell::new(first) }
+            }
+
+            pub const fn as_ptr(&self) -> *mut $type {
+                self.first.get()
+            }
+
+            pub fn load(&self, order: Ordering) -> $type {
+                $out(self.word().load(order), self.first())
+            }
+
+            pub fn store(&self, value: $type, order: Ordering) {
+                self.word().store($in(value, self.first()), order);
+            }
+
+            pub fn swap(&self, value: $type, order: Ordering) -> $type {
+                $out(self.word().swap($in(value, self.first()), order), self.first())
+            }
+
+            pub fn compare_exchange(
+                &self,
+                old: $type,
+                new: $type,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$type, $type> {
+                let first = self.first();
+                let found = self.word().compare_exchange($in(old, first), $in(new, first), success, failure);
+                found.map(|old| $out(old, first)).map_err(|other| $out(other, first))
+            }
+
+            pub fn compare_exchange_weak(
+                &self,
+                old: $type,
+                new: $type,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$type, $type> {
+                self.compare_exchange(old, new, success, failure)
+            }
+
+            $(
+                pub fn $change(&self, value: $type, order: Ordering) -> $type {
+                    let mut found = self.load(Ordering::Relaxed);
+                    loop {
+                        match self.compare_exchange(found, $with(found, value), order, Ordering::Relaxed) {
+                            Ok(old) => return old,
+                            Err(other) => found = other,
+                        }
+                    }
+                }
+            )*
+
+            // A word begins as 0 for loom: what it holds is its distance from the first value.
+            fn first(&self) -> $type {
+                // SAFETY: aligned and readable as a reference is; nobody writes it any more.
+                unsafe { *self.first.get() }
+            }
+
+            fn word(&self) -> Rc<atomic::$word> {
+                known(Place::Word(self.first.get().addr()))
+            }
+        }
+
+        impl $(<$generic>)? Drop for $name $(<$generic>)? {
+            fn drop(&mut self) {
+                let at = Place::Word(self.first.get().addr());
+                KNOWN.with(|known| known.borrow_mut().used.remove(&at));
+            }
+        }
+
+        impl $(<$generic>)? core::fmt::Debug for $name $(<$generic>)? {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(stringify!($name))
+            }
+        }
+    )*};
+}
+
+macro_rules! integers {
+    ($($name:ident: $type:ident;)*) => {
+        $(
+            impl Default for $name {
+                fn default() -> Self {
+                    $name::new(0)
+                }
+            }
+        )*
+        words! {$(
+            $name: $type as $name, $type::wrapping_sub, $type::wrapping_add, [
+                fetch_add: $type::wrapping_add,
+                fetch_sub: $type::wrapping_sub,
+                fetch_and: |a, b| a & b,
+                fetch_or: |a, b| a | b,
+                fetch_xor: |a, b| a ^ b,
+                fetch_max: $type::max,
+                fetch_min: $type::min
+            ];
+        )*}
+    };
+}
+
+integers! {
+    AtomicU8: u8;
+    AtomicU32: u32;
+    AtomicU64: u64;
+    AtomicUsize: usize;
+    AtomicI64: i64;
+}
+
+words! {
+    AtomicBool: bool as AtomicBool, |value, first| value ^ first, |held, first| held ^ first, [
+        fetch_and: |a, b| a & b,
+        fetch_or: |a, b| a | b
+    ];
+    AtomicPtr<T>: *mut T as AtomicUsize, offset_of, pointer_at, [];
+}
+
+fn offset_of<T>(value: *mut T, first: *mut T) -> usize {
+    value.expose_provenance().wrapping_sub(first.addr())
+}
+
+fn pointer_at<T>(held: usize, first: *mut T) -> *mut T {
+    core::ptr::with_exposed_provenance_mut(first.addr().wrapping_add(held))
+}
+
+/// As `spin::mutex::SpinMutex`.
+pub struct Mutex<T> {
+    held: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the lock serialises access.
+unsafe impl<T: Send> Sync for Mutex<T> {}
+// SAFETY: as for any owner of a `T`.
+unsafe impl<T: Send> Send for Mutex<T> {}
+
+impl<T> Mutex<T> {
+    /// Guards `value`.
+    pub const fn new(value: T) -> Mutex<T> {
+        Mutex { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    /// Takes the value for as long as the result lives.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        while self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            yield_now();
+        }
+        MutexGuard { of: self }
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Self {
+        Mutex::new(T::default())
+    }
+}
+
+/// The right to use a [`Mutex`]' value.
+pub struct MutexGuard<'a, T> {
+    of: &'a Mutex<T>,
+}
+
+impl<T> Deref for MutexGuard<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        // SAFETY: `held` is set, so this is the only guard.
+        unsafe { &*self.of.value.get() }
+    }
+}
+
+impl<T> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: `held` is set, so this is the only guard.
+        unsafe { &mut *self.of.value.get() }
+    }
+}
+
+impl<T> Drop for MutexGuard<'_, T> {
+    fn drop(&mut self) {
+        self.of.held.store(false, Ordering::Release);
+    }
+}
+
+/// As `spin::Once`. What a static one held in the last order is forgotten, not dropped.
+pub struct Once<T> {
+    // 0 nothing, 1 being made, 2 there.
+    state: AtomicU8,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+// SAFETY: written once, before `state` says that it is there.
+unsafe impl<T: Send + Sync> Sync for Once<T> {}
+// SAFETY: as for any owner of a `T`.
+unsafe impl<T: Send> Send for Once<T> {}
+
+impl<T> Once<T> {
+    /// Empty.
+    pub const fn new() -> Once<T> {
+        Once { state: AtomicU8::new(0), value: UnsafeCell::new(MaybeUninit::uninit()) }
+    }
+
+    /// The value; made by `make` if there is none yet.
+    pub fn call_once(&self, make: impl FnOnce() -> T) -> &T {
+        if self.state.compare_exchange(0, 1, Ordering::Acquire, Ordering::Acquire).is_ok() {
+            let value = make();
+            // SAFETY: state 1 is this thread's alone.
+            unsafe { *self.value.get() = MaybeUninit::new(value) };
+            self.state.store(2, Ordering::Release);
+        }
+        loop {
+            match self.get() {
+                Some(value) => return value,
+                None => yield_now(),
+            }
+        }
+    }
+
+    /// The value, if there is one.
+    pub fn get(&self) -> Option<&T> {
+        if self.state.load(Ordering::Acquire) != 2 {
+            return None;
+        }
+        // SAFETY: a cell is never null.
+        let value = unsafe { &*self.value.get() };
+        // SAFETY: state 2 says that it was written and will not be again.
+        Some(unsafe { value.assume_init_ref() })
+    }
+
+    /// Whether there is a value.
+    pub fn is_completed(&self) -> bool {
+        self.get().is_some()
+    }
+}
+
+impl<T> core::fmt::Debug for Once<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Once")
+    }
+}
+
+impl<T> Default for Once<T> {
+    fn default() -> Self {
+        Once::new()
+    }
+}
+
+const LINE_BYTES: usize = 64;
+/// Words of each type that a model may have.
+const OF_EACH: usize = 32;

@@ -1,0 +1,22 @@
+//! What of the system a model needs. Sleeps have no end but being woken: whoever is not, is found.
+
+pub use crate::sync::model::{monotonic_ns, yield_now};
+use crate::sync::{AtomicU32, Ordering, fence};
+
+/// See [`crate::sync::compiler_fence`] for the other side.
+pub fn membarrier() -> bool {
+    fence(Ordering::SeqCst);
+    true
+}
+
+/// Sleeps while `word` holds `value`; the system's own accesses are ordered with everything.
+pub fn futex_wait(word: &AtomicU32, value: u32, _at_most_us: u64) -> bool {
+    fence(Ordering::SeqCst);
+    while word.load(Ordering::Acquire) == value {
+        yield_now();
+    }
+    true
+}
+
+/// Sleepers look at the word.
+pub fn futex_wake(_word: &AtomicU32) {}
