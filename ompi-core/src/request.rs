@@ -205,16 +205,20 @@ pub fn complete(id: Id, status: Status) {
     unsafe { *slot.status.get() = status };
     // ACTIVE (1) becomes COMPLETE (2). Release pairs with the Acquire in `is_complete`.
     let before = slot.change(|word| word & !STATE | COMPLETE);
-    if before & DETACHED != 0 {
-        end_detached(id);
+    if before & (DETACHED | AWAITED) != 0 {
+        tell_of(id, before);
     }
 }
 
-/// The user freed the request while its operation was under way.
+/// The user freed the request while its operation was under way, or a thread may sleep until it is complete.
 #[cold]
 #[inline(never)]
-fn end_detached(id: Id) {
-    slot_of(id.0).take(id.0);
+fn tell_of(id: Id, before: u32) {
+    if before & DETACHED != 0 {
+        slot_of(id.0).take(id.0);
+    } else {
+        wait::rouse();
+    }
 }
 
 struct Slot {
@@ -237,6 +241,8 @@ const DETACHED: u32 = 8;
 const POLLED: u32 = 16;
 const QUERIED: u32 = 32;
 const COLLECTIVE: u32 = 64;
+/// A thread may sleep until it is complete. Not set where there is one thread only, which completes what it waits for itself.
+const AWAITED: u32 = 128;
 const GENERATION_SHIFT: u32 = 16;
 const GENERATION: u32 = 0x1ff << GENERATION_SHIFT;
 
@@ -258,6 +264,7 @@ impl Slot {
     #[inline(never)]
     fn wait_longer(&self) -> Result<()> {
         let polled = self.word.load(Ordering::Relaxed) & POLLED != 0;
+        self.announce();
         wait::until(|| {
             if polled {
                 self.drive(|driver, token| driver.poll(token));
@@ -265,6 +272,13 @@ impl Slot {
             self.is_complete()
         })?;
         Ok(())
+    }
+
+    /// Has who completes it wake this thread.
+    fn announce(&self) {
+        if threads_possible() {
+            self.change(|word| word | AWAITED);
+        }
     }
 
     fn poll(&self) {
@@ -342,8 +356,9 @@ impl Slot {
             self.word.store(to(word), Ordering::Release);
             return word;
         }
-        // AcqRel: `complete` publishes the status to `is_complete`; freeing an active request meets its completion here.
-        while let Err(now) = self.word.compare_exchange_weak(word, to(word), Ordering::AcqRel, Ordering::Relaxed) {
+        // `complete` publishes the status to `is_complete`; freeing an active request meets its completion here. SeqCst: who
+        // sleeps was counted before it looked, see `wait::rouse`.
+        while let Err(now) = self.word.compare_exchange_weak(word, to(word), Ordering::SeqCst, Ordering::Relaxed) {
             word = now;
         }
         word
@@ -362,14 +377,16 @@ struct List {
 
 const INDEX_BITS: u32 = 22;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
-/// Slots in a chunk. All chunks are of one size so that a look-up is a shift and two loads, and a mask.
-const CHUNK: u32 = 1024;
+/// Slots in a chunk. All chunks are of one size so that a look-up is a shift and two loads, and a mask; a small one, since
+/// the call that makes it clears it.
+const CHUNK: u32 = 128;
 const CHUNKS: usize = ((INDEX_MASK + 1) / CHUNK) as usize;
 const NONE: u32 = 0;
-/// Slot 1024 of generation 0 is complete for ever.
-const DONE: u32 = CHUNK;
+/// The first slot is complete for ever: handles below it are the standard's, so that their chunks are never made.
+const DONE: u32 = 1024;
+const _: () = assert!(DONE.is_multiple_of(CHUNK));
 
-// Chunk k holds the indices 1024·k to 1024·(k + 1) - 1; handles below 1024 are the standard's, so the first one is never made.
+// Chunk k holds CHUNK indices from k·CHUNK on.
 static SLOTS: [AtomicPtr<Slot>; CHUNKS] = [const { AtomicPtr::new(core::ptr::null_mut()) }; CHUNKS];
 static LIST: Guarded<List> = Guarded::new(List { first: NONE, next: DONE + 1 });
 
@@ -465,7 +482,7 @@ fn no_slot() -> Fault {
 
 #[cold]
 fn grow(chunk: usize) {
-    let layout = Layout::array::<Slot>(CHUNK as usize).expect("64 KiB");
+    let layout = Layout::array::<Slot>(CHUNK as usize).expect("8 KiB");
     let layout = layout.align_to(64).expect("64 is a power of two");
     // SAFETY: the layout is not empty.
     let base = unsafe { alloc_zeroed(layout) }.cast::<Slot>();

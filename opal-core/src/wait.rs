@@ -18,7 +18,7 @@
 
 use crate::framework::btl;
 use crate::progress;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Once, Ordering, spin_loop, threads_possible};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Once, Ordering, fence, spin_loop, threads_possible};
 use crate::sys::{self, Cores};
 use crate::{Error, Result, verbose};
 
@@ -34,6 +34,9 @@ pub trait Bell: Sync {
 
     /// Nobody needs to ring any more; returns whether somebody did.
     fn disarm(&self) -> bool;
+
+    /// Ends the sleeps of this process's own threads.
+    fn rouse(&self);
 
     /// What becomes readable when somebody rings by [`Ring::Descriptor`]; `None` if some peer cannot.
     fn descriptor(&self) -> Option<i32>;
@@ -85,10 +88,27 @@ pub fn sleeps() -> Sleeps {
 #[inline]
 pub fn until(mut done: impl FnMut() -> bool) -> Result<()> {
     let mut idle = Idle::new();
-    while !done() {
-        idle.step()?;
+    // Asked by the last look before a sleep, too; never again once it was so, because it may have taken what it found.
+    let mut is_done = false;
+    let mut look = || {
+        is_done = is_done || done();
+        is_done
+    };
+    while !look() {
+        idle.advance(&mut look)?;
     }
     Ok(())
+}
+
+/// For who completes, where there are several threads, what one of them may sleep for: wakes them all. What was completed
+/// was stored with SeqCst.
+pub fn rouse() {
+    // SeqCst: a sleeper that is not counted yet looks after it was, and then finds what was stored before.
+    if SLEEPERS.load(Ordering::SeqCst) != 0
+        && let Some(bell) = BELL.get()
+    {
+        bell.rouse();
+    }
 }
 
 /// One wait's memory of how long nothing has happened.
@@ -114,13 +134,18 @@ impl Idle {
     /// Makes progress once; if nothing moved, pauses, yields or sleeps.
     #[inline]
     pub fn step(&mut self) -> Result<()> {
-        self.step_unless(&|| false)
+        self.advance(&mut || false)
     }
 
     /// As [`Idle::step`], for who waits for something that no pass of progress sees: sleeps only if it is not `done`. Whoever
-    /// makes it so wakes this process as the sender of a message does.
+    /// makes it so wakes this process as the sender of a message does, or calls [`rouse`] if it is a thread of it.
     #[inline]
     pub fn step_unless(&mut self, done: &dyn Fn() -> bool) -> Result<()> {
+        self.advance(&mut || done())
+    }
+
+    #[inline]
+    fn advance(&mut self, done: &mut dyn FnMut() -> bool) -> Result<()> {
         if progress::pass() > 0 {
             *self = Idle::new();
             return Ok(());
@@ -148,7 +173,7 @@ impl Idle {
     }
 
     #[inline(never)]
-    fn look(&mut self, done: &dyn Fn() -> bool) -> Result<()> {
+    fn look(&mut self, done: &mut dyn FnMut() -> bool) -> Result<()> {
         if EPOCH.get().is_some_and(|epoch| epoch() != EPOCH_AT_START.load(Ordering::Relaxed)) {
             // What the dead process sent before is in the rings: one more pass, then nothing will come.
             if self.last_chance {
@@ -223,7 +248,18 @@ pub fn spinning() -> bool {
     SPIN.load(Ordering::Relaxed)
 }
 
-fn sleep(done: &dyn Fn() -> bool) {
+fn sleep(done: &mut dyn FnMut() -> bool) {
+    if !threads_possible() {
+        return sleep_by(done);
+    }
+    SLEEPERS.fetch_add(1, Ordering::SeqCst);
+    // Pairs with the SeqCst of `rouse`: the last look comes after the count.
+    fence(Ordering::SeqCst);
+    sleep_by(done);
+    SLEEPERS.fetch_sub(1, Ordering::SeqCst);
+}
+
+fn sleep_by(done: &mut dyn FnMut() -> bool) {
     let sockets = SOCKETS.get().filter(|sockets| sockets.is_needed());
     if let Some(sockets) = sockets {
         sockets.urge();
@@ -244,7 +280,7 @@ fn hears_the_bell(bell: &dyn Bell, sockets: &dyn Sockets) -> bool {
     bell.descriptor().is_some_and(|descriptor| *WATCHED.call_once(|| sockets.watch(descriptor)))
 }
 
-fn sleep_on_both(bell: &dyn Bell, sockets: &dyn Sockets, done: &dyn Fn() -> bool) {
+fn sleep_on_both(bell: &dyn Bell, sockets: &dyn Sockets, done: &mut dyn FnMut() -> bool) {
     bell.arm(Ring::Descriptor);
     let slice = slice_us(sys::membarrier());
     // Level-triggered: what comes between this pass and the sleep ends it at once.
@@ -256,7 +292,7 @@ fn sleep_on_both(bell: &dyn Bell, sockets: &dyn Sockets, done: &dyn Fn() -> bool
     }
 }
 
-fn sleep_on_bell(bell: &dyn Bell, deaf: bool, done: &dyn Fn() -> bool) {
+fn sleep_on_bell(bell: &dyn Bell, deaf: bool, done: &mut dyn FnMut() -> bool) {
     let ticket = bell.arm(Ring::Futex);
     let slice = slice_us(sys::membarrier() && !deaf);
     let slept = nothing_moves(done);
@@ -268,7 +304,7 @@ fn sleep_on_bell(bell: &dyn Bell, deaf: bool, done: &dyn Fn() -> bool) {
 }
 
 /// The last look before a sleep.
-fn nothing_moves(done: &dyn Fn() -> bool) -> bool {
+fn nothing_moves(done: &mut dyn FnMut() -> bool) -> bool {
     progress::pass() == 0 && !done()
 }
 
@@ -277,7 +313,7 @@ fn sleep_on_sockets(sockets: &dyn Sockets) {
     count(false, sockets.sleep(slice));
 }
 
-/// How long a sleep may last. With threads another one may complete what this one waits for, and it does not ring.
+/// How long a sleep may last. Of several threads that sleep at the same time the first one that wakes disarms the bell.
 fn slice_us(fenced: bool) -> u64 {
     if fenced && TRUSTED.load(Ordering::Relaxed) && !threads_possible() { SLICE_US } else { UNTRUSTED_US }
 }
@@ -302,6 +338,7 @@ static LOAD: Mutex<Load> = Mutex::new(Load { ranks: 0, cores: [0; 4] });
 static BELL: Once<&'static dyn Bell> = Once::new();
 static SOCKETS: Once<&'static dyn Sockets> = Once::new();
 static WATCHED: Once<bool> = Once::new();
+static SLEEPERS: AtomicU32 = AtomicU32::new(0);
 static RUNG: AtomicU64 = AtomicU64::new(0);
 static SOCKET: AtomicU64 = AtomicU64::new(0);
 static LATE: AtomicU64 = AtomicU64::new(0);
@@ -316,3 +353,10 @@ const AWAKE_NS: u64 = 1_000_000;
 const SLICE_US: u64 = 20_000;
 const UNTRUSTED_US: u64 = 1000;
 const NAP_US: u64 = 50;
+
+#[cfg(all(test, loom))]
+#[path = "wait/models.rs"]
+mod models;
+#[cfg(all(test, not(loom)))]
+#[path = "wait/tests.rs"]
+mod tests;

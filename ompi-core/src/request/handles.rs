@@ -8,7 +8,7 @@ use super::{
 };
 use crate::error::{Class, Fault, Result};
 use crate::status::Status;
-use opal_core::sync::Ordering;
+use opal_core::sync::{Ordering, threads_possible};
 use opal_core::{progress, wait};
 
 /// MPI_Wait. The empty status for a null or inactive request.
@@ -99,6 +99,7 @@ pub fn test_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
 /// MPI_Waitany: the index and status of one that completed; `None` if no handle is active (MPI_UNDEFINED).
 pub fn wait_any(handles: &mut [usize]) -> Result<Option<(usize, Status)>> {
     progress::flush();
+    announce_all(handles);
     let mut fault = None;
     let mut found = None;
     let mut search = || match complete_one(handles) {
@@ -117,6 +118,13 @@ pub fn wait_any(handles: &mut [usize]) -> Result<Option<(usize, Status)>> {
     match fault {
         Some(fault) => Err(fault),
         None => Ok(found),
+    }
+}
+
+/// Has who completes one of them wake this thread.
+fn announce_all(handles: &[usize]) {
+    if threads_possible() {
+        handles.iter().filter_map(|handle| find(*handle)).for_each(|slot| slot.announce());
     }
 }
 
@@ -153,6 +161,7 @@ pub fn wait_some(
     count: &mut Option<usize>,
 ) -> Result<()> {
     progress::flush();
+    announce_all(handles);
     let mut ended = Ok(());
     wait::until(|| {
         ended = some(handles, indices, &mut statuses, count);

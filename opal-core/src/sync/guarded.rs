@@ -1,8 +1,9 @@
 //! Data that needs a lock only once threads exist.
 //!
 //! `MPI_THREAD_SINGLE` programs pay a predictable branch and no locked instruction. The flag only ever rises, inside
-//! `MPI_Init_thread` or `MPI_Session_init`. A program that opens a session for several threads while another thread is
-//! inside a call of a lower level meets a window of a few instructions in which that thread holds a guard without a lock.
+//! `MPI_Init_thread` or `MPI_Session_init`. Another thread may be inside a call of a lower level at that time: a few
+//! instructions lie between its look at the flag and its mark that the value is held, and in between the mark of a second
+//! thread would be lost. So [`raise_threads`] returns only when no thread can be there any more.
 #![allow(unsafe_code)]
 
 use super::{AtomicBool, Ordering};
@@ -17,9 +18,11 @@ pub fn threads_possible() -> bool {
     THREADS.load(Ordering::Relaxed)
 }
 
-/// From now on every [`Guarded`] locks. Never goes back.
+/// From now on every [`Guarded`] locks, also in threads that are amid a call now. Never goes back.
 pub fn raise_threads() {
-    THREADS.store(true, Ordering::SeqCst);
+    if !THREADS.swap(true, Ordering::SeqCst) {
+        crate::sys::let_threads_run(PASSED_NS);
+    }
 }
 
 /// A value behind a lock that is taken only when [`threads_possible`].
@@ -130,6 +133,10 @@ impl<T> Drop for Guard<'_, T> {
         self.of.held.store(false, Ordering::Release);
     }
 }
+
+/// Processor time in which a thread is past the few instructions between two looks at the flag, whatever else counts as its
+/// time (interrupts, another guest of the machine).
+const PASSED_NS: u64 = 2_000_000;
 
 #[cfg(all(test, loom))]
 #[path = "models.rs"]

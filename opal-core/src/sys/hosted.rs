@@ -108,6 +108,51 @@ pub fn thread_id() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get() as u32
 }
 
+/// Waits until each other thread of this process either was seen asleep in the system or has computed for `for_ns` from now on: what
+/// it was amid without a system call is then over.
+pub fn let_threads_run(for_ns: u64) {
+    let own = thread_id();
+    let others = threads().into_iter().filter(|thread| *thread != own);
+    let began: Vec<(u32, u64)> = others.filter_map(|thread| Some((thread, computed_ns(thread)?))).collect();
+    for (thread, began) in began {
+        // Without a clock the thread has ended.
+        while is_amid(thread) && computed_ns(thread).is_some_and(|now| now.saturating_sub(began) < for_ns) {
+            nap_us(50);
+        }
+    }
+}
+
+/// The ids of this process's threads; none where the system does not tell.
+fn threads() -> Vec<u32> {
+    let mut all = Vec::new();
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(folder) = rustix::fs::open("/proc/self/task", flags, Mode::empty()) else { return all };
+    let mut room = [core::mem::MaybeUninit::uninit(); 4096];
+    let mut entries = rustix::fs::RawDir::new(folder, &mut room);
+    while let Some(Ok(entry)) = entries.next() {
+        all.extend(entry.file_name().to_str().ok().and_then(|name| name.parse::<u32>().ok()));
+    }
+    all
+}
+
+/// Whether a thread may be anywhere in its code: not one that sleeps in a system call or has ended. The state of proc(5)
+/// follows the program's name in parentheses: running, on a fault, stopped.
+fn is_amid(thread: u32) -> bool {
+    let stat = read_file(&alloc::format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
+    let after_name = stat.iter().rposition(|byte| *byte == b')').unwrap_or(0);
+    matches!(stat.get(after_name + 2), Some(b'R' | b'D' | b'T' | b't'))
+}
+
+/// The processor time of a thread of this process, or `None` if it has ended.
+fn computed_ns(thread: u32) -> Option<u64> {
+    // linux/posix-timers.h: the id's complement above three bits, which say "of a thread, as the scheduler counts".
+    let clock = (!(thread as i32)) << 3 | 4 | 2;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is writable.
+    let result = unsafe { libc::clock_gettime(clock, &mut time) };
+    (result == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
 /// The name of this machine.
 pub fn hostname() -> String {
     String::from_utf8_lossy(rustix::system::uname().nodename().to_bytes()).into_owned()
@@ -123,4 +168,38 @@ pub fn monotonic_ns() -> u64 {
 pub fn exit(status: i32) -> ! {
     // SAFETY: _exit has no preconditions.
     unsafe { libc::_exit(status) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+    #[test]
+    fn threads_that_compute_have_run_on_and_others_are_not_waited_for() {
+        static OVER: AtomicBool = AtomicBool::new(false);
+        static BUSY: AtomicU32 = AtomicU32::new(0);
+        let sleeper = std::thread::spawn(|| {
+            while !OVER.load(Ordering::Relaxed) {
+                std::thread::park_timeout(std::time::Duration::from_millis(100));
+            }
+        });
+        let busy = std::thread::spawn(|| {
+            BUSY.store(thread_id(), Ordering::Relaxed);
+            while !OVER.load(Ordering::Relaxed) {
+                core::hint::spin_loop();
+            }
+        });
+        while BUSY.load(Ordering::Relaxed) == 0 {
+            yield_now();
+        }
+        let busy_id = BUSY.load(Ordering::Relaxed);
+        assert!(threads().contains(&busy_id) && threads().contains(&thread_id()));
+        let before = computed_ns(busy_id).unwrap();
+        let_threads_run(3_000_000);
+        assert!(computed_ns(busy_id).unwrap() - before >= 3_000_000);
+        OVER.store(true, Ordering::Relaxed);
+        busy.join().unwrap();
+        sleeper.join().unwrap();
+    }
 }

@@ -24,4 +24,4 @@ pub use sleep::*;
 #[cfg(loom)]
 mod model;
 #[cfg(loom)]
-pub use model::{futex_wait, futex_wake, membarrier, monotonic_ns, yield_now};
+pub use model::{futex_wait, futex_wake, let_threads_run, membarrier, monotonic_ns, yield_now};

@@ -20,3 +20,6 @@ pub fn futex_wait(word: &AtomicU32, value: u32, _at_most_us: u64) -> bool {
 
 /// Sleepers look at the word.
 pub fn futex_wake(_word: &AtomicU32) {}
+
+/// Models raise the level of threads before there are any.
+pub fn let_threads_run(_for_ns: u64) {}

@@ -42,7 +42,7 @@ mod hosted {
 
     /// Wakes whoever sleeps on `word`.
     pub fn futex_wake(word: &AtomicU32) {
-        let _ = futex::wake(plain(word), futex::Flags::empty(), 1);
+        let _ = futex::wake(plain(word), futex::Flags::empty(), i32::MAX as u32);
     }
 
     /// The word as the system call wants it, whatever the library's own atomics are.

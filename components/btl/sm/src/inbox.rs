@@ -120,6 +120,14 @@ impl Bell for Inbox {
         rung
     }
 
+    fn rouse(&self) {
+        self.bell().fetch_add(1, Ordering::SeqCst);
+        sys::futex_wake(self.bell());
+        if let (Some(door), true) = (&self.door, self.asleep().load(Ordering::SeqCst) == Ring::Descriptor as u32) {
+            door.ring(&self.door_name);
+        }
+    }
+
     fn descriptor(&self) -> Option<i32> {
         self.door.as_ref().filter(|_| self.reachable.load(Ordering::Relaxed)).map(|door| door.descriptor())
     }

@@ -11,7 +11,9 @@ use opal_core::framework::shmem::Segment;
 use opal_core::queue::lines::Consumer;
 use opal_core::sync::Ordering;
 use opal_core::sync::model::{check, spawn, yield_now};
+use opal_core::wait;
 use std::alloc::{Layout, alloc_zeroed};
+use std::boxed::Box;
 use std::vec::Vec;
 
 /// Memory for the inboxes of so many ranks. A model's words stay as they are, so that it serves for every order.
@@ -69,5 +71,20 @@ fn a_marked_sender_has_filled_its_slot() {
             yield_now();
         }
         senders.into_iter().for_each(|sender| sender.join().unwrap());
+    });
+}
+
+/// A sleep has no end in a model but being woken.
+#[test]
+fn nobody_sleeps_through_a_message() {
+    let memory: &'static [Segment] = Vec::leak(segments(2));
+    check(move || {
+        let own: &'static Inbox = Box::leak(Box::new(inbox(&memory[0], 2)));
+        let mut queue = Consumer::new(own.queue(1));
+        wait::set_bell(own);
+        let to = outbound(memory, 1);
+        let sender = spawn(move || send_first(&to, &inbox(&memory[0], 2), 1, 7));
+        wait::until(|| queue.peek().unwrap().is_some()).unwrap();
+        sender.join().unwrap();
     });
 }
