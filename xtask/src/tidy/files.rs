@@ -45,7 +45,10 @@ impl Sources {
 impl Source {
     /// A file of tests, by its place.
     pub fn is_test(&self) -> bool {
-        self.path.starts_with("tests/") || self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
+        let name = self.path.rsplit('/').next();
+        self.path.starts_with("tests/")
+            || self.path.contains("/tests/")
+            || matches!(name, Some("tests.rs" | "models.rs"))
     }
 }
 
