@@ -3,6 +3,10 @@
 //! One [`Matcher`] per communicator and lane. Receives from one source wait in that source's list, receives from
 //! MPI_ANY_SOURCE in a list of their own; a number in the order of posting decides between the two. Messages that nobody
 //! waits for are in two lists at once: their source's, and one of all in the order of arrival, for wildcards.
+//!
+//! A list is walked from its beginning, which is what nearly every message wants. When a walk becomes long, the list gets an
+//! [`Index`] by tag until it is empty again. What is rare (an index, wildcards) is counted in `detours` and `obstacles`, so
+//! that the short ways need one look to know that there is none of it.
 
 /// A tag, or any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,13 +32,27 @@ pub struct Matcher<P, U> {
     posted: Vec<Posted<P>>,
     free: u32,
     in_use: usize,
+    // Receives posted for any source, and lists of receives with an index.
+    detours: u32,
+    // Messages that nobody waits for, and lists of receives with an index.
+    obstacles: u32,
     unexpected: Slab<Unexpected<U>>,
     sources: Vec<Source>,
     wild: List,
     arrivals: List,
     order: u64,
+    posted_index: Index,
+    // Of lists by source, and of the one of all.
+    unexpected_index: Index,
+    arrivals_index: Index,
 }
 
+#[path = "matching/index.rs"]
+mod index;
+#[path = "matching/unexpected.rs"]
+mod unexpected;
+
+use self::index::Index;
 use crate::slab::Slab;
 use alloc::vec::Vec;
 
@@ -74,6 +92,9 @@ struct Source {
 const NONE: u32 = u32::MAX;
 const ANY: u32 = u32::MAX;
 const EMPTY: List = List { first: NONE, last: NONE };
+/// Longest walk through a list without an index. Shorter lists are faster without: an entry costs some 50 ns in an index, and
+/// a step 2.
+const WALKED: usize = 32;
 
 impl<P: Default, U> Matcher<P, U> {
     /// For `sources` sources, numbered from 0.
@@ -84,11 +105,16 @@ impl<P: Default, U> Matcher<P, U> {
             posted: Vec::new(),
             free: NONE,
             in_use: 0,
+            detours: 0,
+            obstacles: 0,
             unexpected: Slab::new(),
             sources,
             wild: EMPTY,
             arrivals: EMPTY,
             order: 0,
+            posted_index: Index::new(),
+            unexpected_index: Index::new(),
+            arrivals_index: Index::new(),
         }
     }
 
@@ -96,19 +122,19 @@ impl<P: Default, U> Matcher<P, U> {
     #[inline(always)]
     pub fn is_quiet(&self, source: u32) -> bool {
         let lists = &self.sources[source as usize];
-        lists.posted.first == NONE && self.wild.first == NONE && lists.unexpected.first == NONE
+        lists.posted.first == NONE && self.detours == 0 && lists.unexpected.first == NONE
     }
 
     /// The exact form of `is_quiet`: no message that is here matches, and no receive that is posted could take what does.
-    pub fn is_free(&self, source: u32, tag: Tag) -> bool {
-        let overlap = |other: Tag| match (tag, other) {
-            (Tag::Only(one), Tag::Only(other)) => one == other,
-            _ => true,
-        };
-        let lists = &self.sources[source as usize];
-        self.find_unexpected(Some(source), tag).is_none()
-            && self.walk_posted(lists.posted).all(|posted| !overlap(posted.tag))
-            && self.walk_posted(self.wild).all(|posted| !overlap(posted.tag))
+    pub fn is_free(&mut self, source: u32, tag: Tag) -> bool {
+        self.find_unexpected(source, tag).is_none() && !self.overlaps(source, tag) && !self.overlaps(ANY, tag)
+    }
+
+    fn overlaps(&mut self, list: u32, tag: Tag) -> bool {
+        match tag {
+            Tag::Any => self.posted_list(list).first != NONE,
+            Tag::Only(tag) => self.first_posted(list, tag).is_some(),
+        }
     }
 
     /// Number of posted receives.
@@ -123,12 +149,9 @@ impl<P: Default, U> Matcher<P, U> {
             self.grow();
         }
         let number = self.free;
-        let list = match source {
-            Some(source) => &mut self.sources[source as usize].posted,
-            None => &mut self.wild,
-        };
-        let previous = list.last;
-        list.last = number;
+        let source = source.unwrap_or(ANY);
+        let list = self.posted_list(source);
+        let previous = core::mem::replace(&mut list.last, number);
         if previous == NONE {
             list.first = number;
         }
@@ -138,12 +161,18 @@ impl<P: Default, U> Matcher<P, U> {
         self.free = place.next;
         place.next = NONE;
         place.previous = previous;
-        place.source = source.unwrap_or(ANY);
+        place.source = source;
         place.tag = tag;
         place.order = self.order;
         place.receive = receive;
         if previous != NONE {
             self.posted[previous as usize].next = number;
+        }
+        if source == ANY {
+            self.detours += 1;
+        }
+        if self.posted_index.covers(source) {
+            self.posted_index.append(source, key(tag), number);
         }
         number
     }
@@ -151,26 +180,22 @@ impl<P: Default, U> Matcher<P, U> {
     /// Takes the first receive that a message from `source` with `tag` matches.
     #[inline(always)]
     pub fn arrive(&mut self, source: u32, tag: i32) -> Option<P> {
-        let own = self.first_posted(self.sources[source as usize].posted, tag);
+        let own = self.first_posted(source, tag);
         let found = if self.wild.first == NONE {
             own?
         } else {
-            let wild = self.first_posted(self.wild, tag);
-            match (own, wild) {
-                (Some(own), Some(wild)) if self.order_of(own) > self.order_of(wild) => wild,
-                (Some(own), _) => own,
-                (None, wild) => wild?,
-            }
+            let wild = self.first_posted(ANY, tag);
+            self.earlier(own, wild)?
         };
         Some(self.unpost(found))
     }
 
-    /// The receive that a message from `source` with `tag` matches, if that is the first one posted for the source and none
-    /// is posted for any source: what nearly every message meets. [`Matcher::settle_first`] takes it.
+    /// The receive that a message from `source` with `tag` matches, if that is the first one posted for the source, none
+    /// is posted for any source and no list has an index: what nearly every message meets. [`Matcher::settle_first`] takes it.
     #[inline(always)]
     pub fn first(&mut self, source: u32, tag: i32) -> Option<&mut P> {
         let first = self.sources.get(source as usize)?.posted.first;
-        if self.wild.first != NONE {
+        if self.detours != 0 {
             return None;
         }
         let posted = self.posted.get_mut(first as usize)?;
@@ -196,11 +221,11 @@ impl<P: Default, U> Matcher<P, U> {
         }
     }
 
-    /// Whether [`Matcher::post_at_once`] may be called: nothing has arrived that a receive could match, and there is a
-    /// place for one.
+    /// Whether [`Matcher::post_at_once`] may be called: nothing has arrived that a receive could match, no list has an index,
+    /// and there is a place for one.
     #[inline(always)]
     pub fn takes_at_once(&self) -> bool {
-        self.arrivals.first == NONE && self.free != NONE
+        self.obstacles == 0 && self.free != NONE
     }
 
     /// As [`Matcher::post`], from one source, when [`Matcher::takes_at_once`].
@@ -244,83 +269,49 @@ impl<P: Default, U> Matcher<P, U> {
         (first != NONE).then(|| self.unpost(first))
     }
 
-    /// Keeps a message that no receive matches.
-    pub fn keep(&mut self, source: u32, tag: i32, message: U) {
-        let (list, all) = (&mut self.sources[source as usize].unexpected, &mut self.arrivals);
-        let (previous, previous_arrival) = (list.last, all.last);
-        let entry = Unexpected { next: NONE, previous, next_arrival: NONE, previous_arrival, source, tag, message };
-        let number = self.unexpected.insert(entry);
-        (list.last, all.last) = (number, number);
-        match previous {
-            NONE => list.first = number,
-            _ => self.unexpected.get_mut(previous).next = number,
+    // The first of a list, a source's or that of any, that takes a message with the tag.
+    #[inline(always)]
+    fn first_posted(&mut self, list: u32, tag: i32) -> Option<u32> {
+        if !self.posted_index.covers(list) {
+            let mut number = self.posted_list(list).first;
+            for _ in 0..WALKED {
+                // NONE, the end, is no place.
+                let posted = self.posted.get(number as usize)?;
+                if posted.tag.takes(tag) {
+                    return Some(number);
+                }
+                number = posted.next;
+            }
+            self.index_posted(list);
         }
-        match previous_arrival {
-            NONE => all.first = number,
-            _ => self.unexpected.get_mut(previous_arrival).next_arrival = number,
+        self.earlier(self.posted_index.first(list, key(Tag::Only(tag))), self.posted_index.first(list, key(Tag::Any)))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn index_posted(&mut self, list: u32) {
+        self.posted_index.cover(list);
+        self.detours += 1;
+        self.obstacles += 1;
+        let mut number = self.posted_list(list).first;
+        while let Some(posted) = self.posted.get(number as usize) {
+            self.posted_index.append(list, key(posted.tag), number);
+            number = posted.next;
         }
     }
 
-    /// The first kept message that a receive would get: source, tag, message.
-    pub fn look(&self, source: Option<u32>, tag: Tag) -> Option<(u32, i32, &U)> {
-        let entry = self.unexpected.get(self.find_unexpected(source, tag)?);
-        Some((entry.source, entry.tag, &entry.message))
-    }
-
-    /// Takes the first kept message that a receive gets: source, tag, message.
-    #[inline]
-    pub fn take(&mut self, source: Option<u32>, tag: Tag) -> Option<(u32, i32, U)> {
-        if self.arrivals.first == NONE {
-            return None;
-        }
-        let number = self.find_unexpected(source, tag)?;
-        Some(self.unkeep(number))
-    }
-
-    /// Takes any kept message.
-    pub fn take_any(&mut self) -> Option<(u32, i32, U)> {
-        self.take(None, Tag::Any)
+    // Of two receives the one that was posted first.
+    fn earlier(&self, one: Option<u32>, other: Option<u32>) -> Option<u32> {
+        let order = |number: &u32| self.posted[*number as usize].order;
+        one.into_iter().chain(other).min_by_key(order)
     }
 
     #[inline(always)]
-    fn first_posted(&self, list: List, tag: i32) -> Option<u32> {
-        let mut number = list.first;
-        while number != NONE {
-            let posted = &self.posted[number as usize];
-            if posted.tag.takes(tag) {
-                return Some(number);
-            }
-            number = posted.next;
+    fn posted_list(&mut self, list: u32) -> &mut List {
+        match list {
+            ANY => &mut self.wild,
+            source => &mut self.sources[source as usize].posted,
         }
-        None
-    }
-
-    fn walk_posted(&self, list: List) -> impl Iterator<Item = &Posted<P>> {
-        let mut number = list.first;
-        core::iter::from_fn(move || {
-            let posted = (number != NONE).then(|| &self.posted[number as usize])?;
-            number = posted.next;
-            Some(posted)
-        })
-    }
-
-    fn find_unexpected(&self, source: Option<u32>, tag: Tag) -> Option<u32> {
-        let mut number = match source {
-            Some(source) => self.sources[source as usize].unexpected.first,
-            None => self.arrivals.first,
-        };
-        while number != NONE {
-            let entry = self.unexpected.get(number);
-            if tag.takes(entry.tag) {
-                return Some(number);
-            }
-            number = if source.is_some() { entry.next } else { entry.next_arrival };
-        }
-        None
-    }
-
-    fn order_of(&self, number: u32) -> u64 {
-        self.posted[number as usize].order
     }
 
     #[inline(always)]
@@ -333,19 +324,31 @@ impl<P: Default, U> Matcher<P, U> {
         posted.next = free;
         self.free = number;
         self.in_use -= 1;
-        let list = match source {
-            ANY => &mut self.wild,
-            source => &mut self.sources[source as usize].posted,
-        };
         match previous {
-            NONE => list.first = next,
+            NONE => self.posted_list(source).first = next,
             previous => self.posted[previous as usize].next = next,
         }
         match next {
-            NONE => list.last = previous,
+            NONE => self.posted_list(source).last = previous,
             next => self.posted[next as usize].previous = previous,
         }
+        if source == ANY {
+            self.detours -= 1;
+        }
+        if self.posted_index.covers(source) {
+            self.unindex_posted(source, number);
+        }
         receive
+    }
+
+    #[inline(never)]
+    fn unindex_posted(&mut self, list: u32, number: u32) {
+        self.posted_index.remove(number);
+        if self.posted_list(list).first == NONE {
+            self.posted_index.uncover(list);
+            self.detours -= 1;
+            self.obstacles -= 1;
+        }
     }
 
     #[cold]
@@ -361,27 +364,14 @@ impl<P: Default, U> Matcher<P, U> {
         }
         self.free = first;
     }
+}
 
-    fn unkeep(&mut self, number: u32) -> (u32, i32, U) {
-        let entry = self.unexpected.remove(number);
-        let list = &mut self.sources[entry.source as usize].unexpected;
-        match entry.previous {
-            NONE => list.first = entry.next,
-            previous => self.unexpected.get_mut(previous).next = entry.next,
-        }
-        match entry.next {
-            NONE => list.last = entry.previous,
-            next => self.unexpected.get_mut(next).previous = entry.previous,
-        }
-        match entry.previous_arrival {
-            NONE => self.arrivals.first = entry.next_arrival,
-            previous => self.unexpected.get_mut(previous).next_arrival = entry.next_arrival,
-        }
-        match entry.next_arrival {
-            NONE => self.arrivals.last = entry.previous_arrival,
-            next => self.unexpected.get_mut(next).previous_arrival = entry.previous_arrival,
-        }
-        (entry.source, entry.tag, entry.message)
+// A tag in an index.
+fn key(tag: Tag) -> u32 {
+    match tag {
+        Tag::Only(tag) => tag as u32,
+        // No tag is negative.
+        Tag::Any => u32::MAX,
     }
 }
 
