@@ -47,7 +47,7 @@ impl Conduit {
     #[inline(always)]
     pub unsafe fn push(&self, kind: u8, head: u64, from: *const u8, bytes: usize) -> Pushed {
         let Some(mut producer) = self.producer.lock_alone() else { return Pushed::No };
-        if self.is_closed() || producer.is_new() {
+        if self.is_closed() {
             return Pushed::No;
         }
         // SAFETY: the caller's promise.

@@ -106,7 +106,8 @@ impl Producer {
     /// At the start of an empty queue.
     pub fn new(memory: Memory) -> Producer {
         let pool_limit = POOL_BYTES as u64;
-        Producer { memory, tail: 0, limit: SLOTS, pool_tail: 0, pool_limit, marks: [0; SLOTS as usize] }
+        // No room is known, so that the first message does not go the short way, which need not ask whether it is the first.
+        Producer { memory, tail: 0, limit: 0, pool_tail: 0, pool_limit, marks: [0; SLOTS as usize] }
     }
 
     /// Whether nothing was pushed yet.
@@ -115,8 +116,8 @@ impl Producer {
         self.tail == 0
     }
 
-    /// Pushes at most [`INLINE_BYTES`] bytes if there is room as far as is known; says whether. Nothing on the way is a
-    /// call. For `demote` see [`Producer::push`].
+    /// Pushes at most [`INLINE_BYTES`] bytes if there is room as far as is known, which is not so for the first message; says
+    /// whether. Nothing on the way is a call. For `demote` see [`Producer::push`].
     ///
     /// # Safety
     /// `from` is readable for `bytes`.
@@ -285,7 +286,7 @@ pub struct Consumer {
     next: u32,
     // Bytes of the byte ring since the last publication.
     unpublished_bytes: u32,
-    // Of the message that was looked at last.
+    // Of the message that was looked at last and is not taken yet, if it lies in the byte ring.
     pooled_bytes: u32,
 }
 
@@ -299,14 +300,14 @@ impl Consumer {
     #[inline(always)]
     pub fn peek(&mut self) -> Result<Option<Peeked>, Malformed> {
         // Acquire pairs with the Release in `publish`. The word is loaded once: everything below is about this value.
-        let word = self.memory.header(self.next).load(Ordering::Acquire);
-        if word & 1 == u64::from((self.next / SLOTS) & 1) {
+        let next = self.next;
+        let word = self.memory.header(next).load(Ordering::Acquire);
+        if (word as u32 ^ (next / SLOTS)) & 1 == 0 {
             return Ok(None);
         }
         let (kind, length, head) = ((word >> 1 & 7) as u8, word >> 4 & 63, word >> 10);
         if length <= INLINE_BYTES as u64 {
-            self.pooled_bytes = 0;
-            let at = self.memory.slot(self.next).wrapping_add(8).cast_const();
+            let at = self.memory.slot(next).wrapping_add(8).cast_const();
             return Ok(Some(Peeked { kind, head, at, bytes: length as usize }));
         }
         self.peek_pooled(kind, length, head)
@@ -338,13 +339,24 @@ impl Consumer {
     /// Takes the message that [`Consumer::peek`] returned last.
     #[inline(always)]
     pub fn advance(&mut self) {
-        self.next = self.next.wrapping_add(1);
-        self.unpublished_bytes += self.pooled_bytes;
-        if self.next.is_multiple_of(SLOTS / 4) || self.unpublished_bytes >= PAYLOAD_BYTES as u32 {
-            // Release pairs with the Acquire in `refresh`.
-            self.memory.consumed().store(self.next, Ordering::Release);
-            self.unpublished_bytes = 0;
+        let next = self.next.wrapping_add(1);
+        self.next = next;
+        if self.pooled_bytes != 0 {
+            self.unpublished_bytes += core::mem::take(&mut self.pooled_bytes);
+            if self.unpublished_bytes >= PAYLOAD_BYTES as u32 {
+                return self.publish(next);
+            }
         }
+        if next.is_multiple_of(SLOTS / 4) {
+            self.publish(next);
+        }
+    }
+
+    #[inline(always)]
+    fn publish(&mut self, next: u32) {
+        // Release pairs with the Acquire in `refresh`.
+        self.memory.consumed().store(next, Ordering::Release);
+        self.unpublished_bytes = 0;
     }
 }
 

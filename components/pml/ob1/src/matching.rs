@@ -10,20 +10,21 @@
 
 /// A tag, or any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tag {
-    /// MPI_ANY_TAG.
-    Any,
-    /// This one.
-    Only(i32),
-}
+pub struct Tag(i32);
 
 impl Tag {
+    /// MPI_ANY_TAG.
+    pub const ANY: Tag = Tag(-1);
+
+    /// This one; not negative.
+    #[inline(always)]
+    pub const fn only(tag: i32) -> Tag {
+        Tag(tag)
+    }
+
     #[inline(always)]
     fn takes(self, tag: i32) -> bool {
-        match self {
-            Tag::Any => true,
-            Tag::Only(only) => only == tag,
-        }
+        self.0 == tag || self == Tag::ANY
     }
 }
 
@@ -31,7 +32,6 @@ impl Tag {
 pub struct Matcher<P, U> {
     posted: Vec<Posted<P>>,
     free: u32,
-    in_use: usize,
     // Receives posted for any source, and lists of receives with an index.
     detours: u32,
     // Messages that nobody waits for, and lists of receives with an index.
@@ -56,9 +56,75 @@ use self::index::Index;
 use crate::slab::Slab;
 use alloc::vec::Vec;
 
+/// The first receive posted for a source, which a message matches.
+pub struct First<'a, P> {
+    list: &'a mut List,
+    posted: &'a mut Posted<P>,
+    free: &'a mut u32,
+}
+
+impl<P> First<'_, P> {
+    /// The receive.
+    #[inline(always)]
+    pub fn receive(&mut self) -> &mut P {
+        &mut self.posted.receive
+    }
+
+    /// It is served. Its place in the table keeps the value until it is used again and is then overwritten without being
+    /// dropped: it must own nothing.
+    #[inline(always)]
+    pub fn settle(self) {
+        let number = core::mem::replace(&mut self.list.first, self.posted.next);
+        if self.posted.next == NONE {
+            self.list.last = NONE;
+        }
+        self.posted.order = 0;
+        self.posted.next = core::mem::replace(self.free, number);
+    }
+}
+
+/// A place for a receive from one source.
+pub struct Room<'a, P> {
+    list: &'a mut List,
+    posted: &'a mut [Posted<P>],
+    free: &'a mut u32,
+    order: &'a mut u64,
+    source: u32,
+}
+
+impl<P> Room<'_, P> {
+    /// The receive's number, when it is posted.
+    #[inline(always)]
+    pub fn number(&self) -> u32 {
+        *self.free
+    }
+
+    /// As [`Matcher::post`].
+    #[inline(always)]
+    pub fn post(self, tag: Tag, receive: P) {
+        let number = *self.free;
+        let previous = core::mem::replace(&mut self.list.last, number);
+        match self.posted.get_mut(previous as usize) {
+            Some(previous) => previous.next = number,
+            None => self.list.first = number,
+        }
+        *self.order += 1;
+        let place = &mut self.posted[number as usize];
+        *self.free = place.next;
+        place.next = NONE;
+        place.previous = previous;
+        place.source = self.source;
+        place.tag = tag;
+        place.order = *self.order;
+        // Nothing is dropped: what `First::settle` left there owns nothing, and `unpost` leaves the default.
+        core::mem::forget(core::mem::replace(&mut place.receive, receive));
+    }
+}
+
 // Written and read field by field where it lies: a copy of the whole on its way would wait for its own stores.
 struct Posted<P> {
     next: u32,
+    // Of the first in a list: anything.
     previous: u32,
     source: u32,
     tag: Tag,
@@ -104,7 +170,6 @@ impl<P: Default, U> Matcher<P, U> {
         Matcher {
             posted: Vec::new(),
             free: NONE,
-            in_use: 0,
             detours: 0,
             obstacles: 0,
             unexpected: Slab::new(),
@@ -132,14 +197,14 @@ impl<P: Default, U> Matcher<P, U> {
 
     fn overlaps(&mut self, list: u32, tag: Tag) -> bool {
         match tag {
-            Tag::Any => self.posted_list(list).first != NONE,
-            Tag::Only(tag) => self.first_posted(list, tag).is_some(),
+            Tag::ANY => self.posted_list(list).first != NONE,
+            Tag(tag) => self.first_posted(list, tag).is_some(),
         }
     }
 
-    /// Number of posted receives.
-    pub fn posted(&self) -> usize {
-        self.in_use
+    /// Whether any receive is posted. Looks at all places: for who seldom asks.
+    pub fn is_posted(&self) -> bool {
+        self.posted.iter().any(|posted| posted.order != 0)
     }
 
     /// Posts a receive that matches nothing that is here; `None` is any source. Returns its number.
@@ -156,7 +221,6 @@ impl<P: Default, U> Matcher<P, U> {
             list.first = number;
         }
         self.order += 1;
-        self.in_use += 1;
         let place = &mut self.posted[number as usize];
         self.free = place.next;
         place.next = NONE;
@@ -172,7 +236,7 @@ impl<P: Default, U> Matcher<P, U> {
             self.detours += 1;
         }
         if self.posted_index.covers(source) {
-            self.posted_index.append(source, key(tag), number);
+            self.posted_index.append(source, tag, number);
         }
         number
     }
@@ -191,66 +255,26 @@ impl<P: Default, U> Matcher<P, U> {
     }
 
     /// The receive that a message from `source` with `tag` matches, if that is the first one posted for the source, none
-    /// is posted for any source and no list has an index: what nearly every message meets. [`Matcher::settle_first`] takes it.
+    /// is posted for any source and no list has an index: what nearly every message meets.
     #[inline(always)]
-    pub fn first(&mut self, source: u32, tag: i32) -> Option<&mut P> {
-        let first = self.sources.get(source as usize)?.posted.first;
+    pub fn first(&mut self, source: u32, tag: i32) -> Option<First<'_, P>> {
+        let list = &mut self.sources.get_mut(source as usize)?.posted;
         if self.detours != 0 {
             return None;
         }
-        let posted = self.posted.get_mut(first as usize)?;
-        posted.tag.takes(tag).then_some(&mut posted.receive)
+        let posted = self.posted.get_mut(list.first as usize)?;
+        posted.tag.takes(tag).then_some(First { list, posted, free: &mut self.free })
     }
 
-    /// Takes the receive that [`Matcher::first`] returned. Its place in the table keeps the value until it is used again and is
-    /// then overwritten without being dropped: it must own nothing.
+    /// Room for a receive from `source`, if nothing has arrived that it could match, no list has an index, and a place is at
+    /// hand.
     #[inline(always)]
-    pub fn settle_first(&mut self, source: u32) {
-        let list = &mut self.sources[source as usize].posted;
-        let number = list.first;
-        let posted = &mut self.posted[number as usize];
-        let next = posted.next;
-        posted.order = 0;
-        posted.next = self.free;
-        self.free = number;
-        self.in_use -= 1;
-        list.first = next;
-        match self.posted.get_mut(next as usize) {
-            Some(next) => next.previous = NONE,
-            None => list.last = NONE,
+    pub fn room_at_once(&mut self, source: u32) -> Option<Room<'_, P>> {
+        let list = &mut self.sources.get_mut(source as usize)?.posted;
+        if self.obstacles != 0 || self.free as usize >= self.posted.len() {
+            return None;
         }
-    }
-
-    /// Whether [`Matcher::post_at_once`] may be called: nothing has arrived that a receive could match, no list has an index,
-    /// and there is a place for one.
-    #[inline(always)]
-    pub fn takes_at_once(&self) -> bool {
-        self.obstacles == 0 && self.free != NONE
-    }
-
-    /// As [`Matcher::post`], from one source, when [`Matcher::takes_at_once`].
-    #[inline(always)]
-    pub fn post_at_once(&mut self, source: u32, tag: Tag, receive: P) -> u32 {
-        let number = self.free;
-        let list = &mut self.sources[source as usize].posted;
-        let previous = list.last;
-        list.last = number;
-        match self.posted.get_mut(previous as usize) {
-            Some(previous) => previous.next = number,
-            None => list.first = number,
-        }
-        self.order += 1;
-        self.in_use += 1;
-        let place = &mut self.posted[number as usize];
-        self.free = place.next;
-        place.next = NONE;
-        place.previous = previous;
-        place.source = source;
-        place.tag = tag;
-        place.order = self.order;
-        // Nothing is dropped: what `settle_first` left there owns nothing, and `unpost` leaves the default.
-        core::mem::forget(core::mem::replace(&mut place.receive, receive));
-        number
+        Some(Room { list, posted: &mut self.posted, free: &mut self.free, order: &mut self.order, source })
     }
 
     /// Takes a posted receive back.
@@ -284,7 +308,7 @@ impl<P: Default, U> Matcher<P, U> {
             }
             self.index_posted(list);
         }
-        self.earlier(self.posted_index.first(list, key(Tag::Only(tag))), self.posted_index.first(list, key(Tag::Any)))
+        self.earlier(self.posted_index.first(list, Tag(tag)), self.posted_index.first(list, Tag::ANY))
     }
 
     #[cold]
@@ -295,7 +319,7 @@ impl<P: Default, U> Matcher<P, U> {
         self.obstacles += 1;
         let mut number = self.posted_list(list).first;
         while let Some(posted) = self.posted.get(number as usize) {
-            self.posted_index.append(list, key(posted.tag), number);
+            self.posted_index.append(list, posted.tag, number);
             number = posted.next;
         }
     }
@@ -318,15 +342,17 @@ impl<P: Default, U> Matcher<P, U> {
     fn unpost(&mut self, number: u32) -> P {
         let free = self.free;
         let posted = &mut self.posted[number as usize];
-        let (next, previous, source) = (posted.next, posted.previous, posted.source);
+        let (next, source, mut previous) = (posted.next, posted.source, posted.previous);
         let receive = core::mem::take(&mut posted.receive);
         posted.order = 0;
         posted.next = free;
         self.free = number;
-        self.in_use -= 1;
-        match previous {
-            NONE => self.posted_list(source).first = next,
-            previous => self.posted[previous as usize].next = next,
+        let list = self.posted_list(source);
+        if list.first == number {
+            list.first = next;
+            previous = NONE;
+        } else {
+            self.posted[previous as usize].next = next;
         }
         match next {
             NONE => self.posted_list(source).last = previous,
@@ -359,19 +385,10 @@ impl<P: Default, U> Matcher<P, U> {
         assert!(first + more < NONE, "four thousand million receives at once");
         for number in first..first + more {
             let next = if number + 1 == first + more { NONE } else { number + 1 };
-            let place = Posted { next, previous: NONE, source: ANY, tag: Tag::Any, order: 0, receive: P::default() };
+            let place = Posted { next, previous: NONE, source: ANY, tag: Tag::ANY, order: 0, receive: P::default() };
             self.posted.push(place);
         }
         self.free = first;
-    }
-}
-
-// A tag in an index.
-fn key(tag: Tag) -> u32 {
-    match tag {
-        Tag::Only(tag) => tag as u32,
-        // No tag is negative.
-        Tag::Any => u32::MAX,
     }
 }
 

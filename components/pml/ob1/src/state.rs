@@ -94,7 +94,7 @@ impl State {
 
     /// Gives a closing context's number back when nothing is posted any more.
     pub fn close_if_idle(&mut self, number: u32) {
-        if self.context(number).is_some_and(|context| context.closing && context.posted() == 0) {
+        if self.context(number).is_some_and(|context| context.closing && !context.is_posted()) {
             self.contexts[number as usize] = None;
             if number > context::SELF {
                 context::release(number);

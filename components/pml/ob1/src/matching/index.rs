@@ -4,7 +4,7 @@
 //! A hash table of keys, each with a chain of its entries; entries are the caller's numbers. Lists that are short are no
 //! part of it, so that most programs never allocate it.
 
-use super::NONE;
+use super::{NONE, Tag};
 use crate::slab::Slab;
 use alloc::vec::Vec;
 
@@ -20,7 +20,7 @@ pub struct Index {
 
 struct Key {
     list: u32,
-    tag: u32,
+    tag: Tag,
     // In the same bucket.
     next: u32,
     // Its entries.
@@ -69,7 +69,7 @@ impl Index {
     }
 
     /// Appends an entry to a list that is covered.
-    pub fn append(&mut self, list: u32, tag: u32, entry: u32) {
+    pub fn append(&mut self, list: u32, tag: Tag, entry: u32) {
         let number = match self.find(list, tag) {
             Some(number) => number,
             None => self.add(list, tag),
@@ -107,11 +107,11 @@ impl Index {
     }
 
     /// The first entry of a list that is covered with a tag.
-    pub fn first(&self, list: u32, tag: u32) -> Option<u32> {
+    pub fn first(&self, list: u32, tag: Tag) -> Option<u32> {
         self.find(list, tag).map(|number| self.keys.get(number).first)
     }
 
-    fn find(&self, list: u32, tag: u32) -> Option<u32> {
+    fn find(&self, list: u32, tag: Tag) -> Option<u32> {
         let mut number = *self.buckets.get(hash(list, tag) & self.mask())?;
         while number != NONE {
             let key = self.keys.get(number);
@@ -123,7 +123,7 @@ impl Index {
         None
     }
 
-    fn add(&mut self, list: u32, tag: u32) -> u32 {
+    fn add(&mut self, list: u32, tag: Tag) -> u32 {
         if self.in_use >= self.buckets.len() {
             self.grow();
         }
@@ -172,8 +172,8 @@ impl Index {
 }
 
 // Fibonacci hashing (Knuth, The Art of Computer Programming 3, §6.4).
-fn hash(list: u32, tag: u32) -> usize {
-    ((u64::from(list) << 32 | u64::from(tag)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
+fn hash(list: u32, tag: Tag) -> usize {
+    ((u64::from(list) << 32 | u64::from(tag.0 as u32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
 }
 
 // The list of any source, whose number is the highest, comes first.

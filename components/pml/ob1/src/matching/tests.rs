@@ -13,7 +13,7 @@ impl Model {
     // MPI 5.0 §3.5: a message goes to the receive that was posted first of those that match.
     fn arrive(&mut self, number: u32, source: u32, tag: i32) -> Option<u32> {
         let matches = |(_, from, wanted): &(u32, Option<u32>, Tag)| {
-            from.is_none_or(|from| from == source) && (*wanted == Tag::Any || *wanted == Tag::Only(tag))
+            from.is_none_or(|from| from == source) && (*wanted == Tag::ANY || *wanted == Tag::only(tag))
         };
         match self.posted.iter().position(matches) {
             Some(index) => Some(self.posted.remove(index).0),
@@ -26,7 +26,7 @@ impl Model {
 
     fn post(&mut self, number: u32, from: Option<u32>, wanted: Tag) -> Option<(u32, u32, i32)> {
         let matches = |(_, source, tag): &(u32, u32, i32)| {
-            from.is_none_or(|from| from == *source) && (wanted == Tag::Any || wanted == Tag::Only(*tag))
+            from.is_none_or(|from| from == *source) && (wanted == Tag::ANY || wanted == Tag::only(*tag))
         };
         match self.kept.iter().position(matches) {
             Some(index) => Some(self.kept.remove(index)),
@@ -65,7 +65,7 @@ impl Pair {
         let overlaps = |(_, other, tag): &(u32, Option<u32>, Tag)| {
             from.is_none()
                 || other.is_none_or(|other| Some(other) == from)
-                    && (*tag == Tag::Any || wanted == Tag::Any || *tag == wanted)
+                    && (*tag == Tag::ANY || wanted == Tag::ANY || *tag == wanted)
         };
         let overlapped = self.model.posted.iter().any(overlaps);
         let expected = self.model.post(number, from, wanted);
@@ -73,10 +73,11 @@ impl Pair {
         let seen = self.matcher.look(from, wanted).map(|(source, tag, message)| (*message, source, tag));
         assert_eq!(seen, expected, "look, {what}");
         if let Some(from) = from
-            && self.matcher.takes_at_once()
+            && let Some(room) = self.matcher.room_at_once(from)
         {
             assert_eq!(expected, None, "at once, {what}");
-            return self.places.push((number, self.matcher.post_at_once(from, wanted, number)));
+            self.places.push((number, room.number()));
+            return room.post(wanted, number);
         }
         let got = self.matcher.take(from, wanted).map(|(source, tag, message)| (message, source, tag));
         assert_eq!(got, expected, "post, {what}");
@@ -87,10 +88,10 @@ impl Pair {
 
     fn arrive(&mut self, number: u32, source: u32, tag: i32, what: &str) {
         let expected = self.model.arrive(number, source, tag);
-        let first = self.matcher.first(source, tag).map(|receive| *receive);
-        let got = match first {
-            Some(receive) => {
-                self.matcher.settle_first(source);
+        let got = match self.matcher.first(source, tag) {
+            Some(mut first) => {
+                let receive = *first.receive();
+                first.settle();
                 Some(receive)
             }
             None => self.matcher.arrive(source, tag),
@@ -123,7 +124,7 @@ fn run(seed: u64, sources: u32, tags: u32, steps: u32) -> usize {
         let what = std::format!("seed {seed} step {number}");
         let (source, tag) = (random.below(sources), random.below(tags) as i32);
         let from = (random.below(wildcards) != 0).then_some(source);
-        let wanted = if random.below(wildcards) == 0 { Tag::Any } else { Tag::Only(tag) };
+        let wanted = if random.below(wildcards) == 0 { Tag::ANY } else { Tag::only(tag) };
         match random.below(9) {
             8 if !pair.places.is_empty() => pair.cancel(random.below(pair.places.len() as u32) as usize),
             kind if kind < posts => pair.post(number, from, wanted, &what),
@@ -131,7 +132,7 @@ fn run(seed: u64, sources: u32, tags: u32, steps: u32) -> usize {
         }
         let lists = [&pair.matcher.posted_index, &pair.matcher.unexpected_index, &pair.matcher.arrivals_index];
         longest |= lists.map(Index::is_used).iter().rev().fold(0, |all, used| 2 * all + usize::from(*used));
-        assert_eq!(pair.matcher.posted(), pair.model.posted.len());
+        assert_eq!(pair.matcher.is_posted(), !pair.model.posted.is_empty());
     }
     while let Some((source, tag, message)) = pair.matcher.take_any() {
         assert_eq!((message, source, tag), pair.model.kept.remove(0), "what is left, seed {seed}");
@@ -169,7 +170,7 @@ fn many_are_matched_in_any_order() {
     const MANY: i32 = 20_000;
     let mut matcher: Matcher<u32, u32> = Matcher::new(1);
     for tag in 0..MANY {
-        matcher.post(Some(0), Tag::Only(tag), tag as u32);
+        matcher.post(Some(0), Tag::only(tag), tag as u32);
     }
     for tag in (0..MANY).rev() {
         assert_eq!(matcher.arrive(0, tag), Some(tag as u32));
@@ -180,6 +181,6 @@ fn many_are_matched_in_any_order() {
     }
     for tag in (0..MANY).rev() {
         let from = (tag % 2 == 0).then_some(0);
-        assert_eq!(matcher.take(from, Tag::Only(tag)), Some((0, tag, tag as u32)));
+        assert_eq!(matcher.take(from, Tag::only(tag)), Some((0, tag, tag as u32)));
     }
 }

@@ -1,6 +1,6 @@
 //! Messages that nobody waits for.
 
-use super::{ANY, Index, Matcher, NONE, Tag, Unexpected, WALKED, key};
+use super::{ANY, Index, Matcher, NONE, Tag, Unexpected, WALKED};
 
 impl<P, U> Matcher<P, U> {
     /// Keeps a message that no receive matches.
@@ -19,7 +19,7 @@ impl<P, U> Matcher<P, U> {
             _ => self.unexpected.get_mut(previous_arrival).next_arrival = number,
         }
         self.obstacles += 1;
-        let tag = key(Tag::Only(tag));
+        let tag = Tag(tag);
         if self.unexpected_index.covers(source) {
             self.unexpected_index.append(source, tag, number);
         }
@@ -47,13 +47,15 @@ impl<P, U> Matcher<P, U> {
 
     /// Takes any kept message.
     pub fn take_any(&mut self) -> Option<(u32, i32, U)> {
-        self.take(None, Tag::Any)
+        self.take(None, Tag::ANY)
     }
 
     // The first from a source, or of all.
     pub(super) fn find_unexpected(&mut self, list: u32, tag: Tag) -> Option<u32> {
         let first = self.first_unexpected(list);
-        let Tag::Only(only) = tag else { return (first != NONE).then_some(first) };
+        if tag == Tag::ANY {
+            return (first != NONE).then_some(first);
+        }
         if !self.index_of(list).covers(list) {
             let mut number = first;
             for _ in 0..WALKED {
@@ -61,14 +63,14 @@ impl<P, U> Matcher<P, U> {
                     return None;
                 }
                 let entry = self.unexpected.get(number);
-                if entry.tag == only {
+                if tag.takes(entry.tag) {
                     return Some(number);
                 }
                 number = if list == ANY { entry.next_arrival } else { entry.next };
             }
             self.index_unexpected(list);
         }
-        self.index_of(list).first(list, key(tag))
+        self.index_of(list).first(list, tag)
     }
 
     #[cold]
@@ -79,7 +81,7 @@ impl<P, U> Matcher<P, U> {
         index.cover(list);
         while number != NONE {
             let entry = self.unexpected.get(number);
-            index.append(list, key(Tag::Only(entry.tag)), number);
+            index.append(list, Tag(entry.tag), number);
             number = if list == ANY { entry.next_arrival } else { entry.next };
         }
     }
