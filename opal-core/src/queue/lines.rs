@@ -3,10 +3,14 @@
 //!
 //! * A slot is one line: a header word and 56 bytes. Header: bit 0 parity, 1–3 kind, 4–9 length, 10–63 head.
 //! * Parity is `(index / SLOTS & 1) ^ 1`: zeroed memory is empty, nothing is ever cleared, and the consumer never writes a
-//!   slot, so that the line goes back to the producer without a write-back. The header is stored last.
+//!   slot, so that the line goes back to the producer without a write-back. The header is stored last. Against a consumer
+//!   that clears: 154 instead of 159 ns one way, 22 instead of 28 ns per message of a stream.
 //! * Length 63 means that the payload lies in the byte ring: offset and length are the slot's next two 32-bit words.
 //! * The consumer publishes how far it is only now and then ([`SLOTS`]/4 messages, [`POOL_BYTES`]/8 bytes); a slot's
-//!   part of the byte ring is free again when the slot is.
+//!   part of the byte ring is free again when the slot is. Published with every message: 30 instead of 21 ns in a stream.
+//! * The byte ring beats runs of slots at every length: 199 ns for 512 bytes, 742 ns and 14 GB/s for 4 KiB.
+//!
+//! What single tricks gain stands beside them: two pinned processes, 8 bytes with matching unless said, least of many.
 //!
 //! **Invariant:** whatever the other side writes, nobody reads or writes outside the three areas of [`Memory`].
 
@@ -29,7 +33,7 @@ pub const PAYLOAD_BYTES: usize = POOL_BYTES / 8;
 pub const HEAD_BITS: u32 = 54;
 const LINE_BYTES: usize = 64;
 const IN_POOL: u64 = 63;
-// Beyond, demoting costs the sender more than it saves the receiver.
+// Beyond, demoting costs the sender more than it saves the receiver; in a stream it always doubles the cost.
 const DEMOTED_BYTES: usize = 1024;
 const FETCHED_AHEAD: u32 = 3;
 const PREFETCHED_LINES: usize = 64;
@@ -360,7 +364,8 @@ impl Consumer {
     }
 }
 
-/// Asks for a line with the right to write it, so that the next store does not wait for it.
+/// Asks for a line with the right to write it, so that the next store does not wait for it: 136 instead of 138 ns one way,
+/// 10.6 instead of 19 ns in a stream without matching.
 #[inline(always)]
 fn prefetch_for_writing(at: *const u8) {
     #[cfg(target_arch = "x86_64")]
@@ -383,7 +388,7 @@ pub fn can_demote() -> bool {
     false
 }
 
-/// Pushes lines to a cache that both cores share.
+/// Pushes lines to a cache that both cores share: 134 instead of 136 ns one way, where the peer waits for just this message.
 #[inline(always)]
 fn demote_lines(at: *const u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
