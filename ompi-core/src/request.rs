@@ -166,13 +166,14 @@ pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Req
 /// As [`create`] for a plain send or receive, with nothing but a few loads and stores: `None` if there may be other
 /// threads or no slot is at hand, and then `create` is to be asked.
 #[inline(always)]
-pub fn create_at_once(driver: &'static dyn Driver) -> Option<Request> {
+pub fn create_at_once(driver: &'static dyn Driver, token: u64) -> Option<Request> {
     let mut list = LIST.lock_alone()?;
     let index = list.first;
     let slot = slot(index)?;
     list.first = slot.next_free.load(Ordering::Relaxed);
     // SAFETY: a slot that was free until now is this thread's alone.
     unsafe { *slot.driver.get() = Some(driver) };
+    slot.token.store(token, Ordering::Relaxed);
     let generation = slot.word.load(Ordering::Relaxed) & GENERATION;
     slot.word.store(generation | ACTIVE, Ordering::Release);
     Some(Request(generation >> GENERATION_SHIFT << INDEX_BITS | index))
@@ -207,6 +208,21 @@ pub fn complete(id: Id, status: Status) {
     let before = slot.change(|word| word & !STATE | COMPLETE);
     if before & (DETACHED | AWAITED) != 0 {
         tell_of(id, before);
+    }
+}
+
+/// As [`complete`], for who has just found that there is one thread only: six instructions less.
+#[inline(always)]
+pub fn complete_alone(id: Id, status: Status) {
+    let slot = slot_of(id.0);
+    // SAFETY: an active slot's status belongs to the owner of the operation.
+    unsafe { *slot.status.get() = status };
+    let word = slot.word.load(Ordering::Relaxed);
+    debug_assert!(word & STATE == ACTIVE);
+    // Release as in `complete`. Nobody changes the word in between.
+    slot.word.store(word + (COMPLETE - ACTIVE), Ordering::Release);
+    if word & (DETACHED | AWAITED) != 0 {
+        tell_of(id, word);
     }
 }
 
@@ -339,10 +355,15 @@ impl Slot {
 
     #[inline(always)]
     fn free(&self, handle: u32) {
+        self.free_into(&mut LIST.lock(), handle, self.word.load(Ordering::Relaxed));
+    }
+
+    /// As `free`, for who has the list and has just loaded the word.
+    #[inline(always)]
+    fn free_into(&self, list: &mut List, handle: u32, word: u32) {
         let index = handle & INDEX_MASK;
-        let generation = (self.word.load(Ordering::Relaxed) + (1 << GENERATION_SHIFT)) & GENERATION;
+        let generation = (word + (1 << GENERATION_SHIFT)) & GENERATION;
         self.word.store(generation | FREE, Ordering::Relaxed);
-        let mut list = LIST.lock();
         self.next_free.store(list.first, Ordering::Relaxed);
         list.first = index;
     }

@@ -11,10 +11,10 @@ pub fn all(criterion: &mut Criterion) {
         group.bench_function(format!("post and arrive behind {others} posted"), |bencher| {
             let mut matcher = Matcher::<u64, u64>::new(2);
             for tag in 0..others {
-                matcher.post(Some(1), Tag::Only(1000 + tag), 0);
+                matcher.post(Some(1), Tag::only(1000 + tag), 0);
             }
             bencher.iter(|| {
-                matcher.post(Some(1), Tag::Only(black_box(7)), 1);
+                matcher.post(Some(1), Tag::only(black_box(7)), 1);
                 matcher.arrive(1, black_box(7)).expect("it was posted")
             });
         });
@@ -25,14 +25,14 @@ pub fn all(criterion: &mut Criterion) {
             }
             bencher.iter(|| {
                 matcher.keep(1, black_box(7), 1);
-                matcher.take(Some(1), Tag::Only(black_box(7))).expect("it was kept")
+                matcher.take(Some(1), Tag::only(black_box(7))).expect("it was kept")
             });
         });
     }
     group.bench_function("wildcards: post any and arrive", |bencher| {
         let mut matcher = Matcher::<u64, u64>::new(64);
         bencher.iter(|| {
-            matcher.post(None, Tag::Any, 1);
+            matcher.post(None, Tag::ANY, 1);
             matcher.arrive(black_box(63), black_box(7)).expect("it was posted")
         });
     });

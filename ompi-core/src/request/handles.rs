@@ -4,7 +4,8 @@
 //! [`Status::deliver`], which leaves the user's MPI_ERROR alone.
 
 use super::{
-    ACTIVE, COLLECTIVE, COMPLETE, DETACHED, DONE, INACTIVE, Id, NULL, PERSISTENT, POLLED, QUERIED, STATE, Slot, find,
+    ACTIVE, COLLECTIVE, COMPLETE, DETACHED, DONE, GENERATION, GENERATION_SHIFT, INACTIVE, INDEX_BITS, INDEX_MASK, Id,
+    LIST, NULL, PERSISTENT, POLLED, QUERIED, STATE, Slot, find, slot,
 };
 use crate::error::{Class, Fault, Result};
 use crate::status::Status;
@@ -67,13 +68,16 @@ pub fn look(handle: usize) -> Result<Option<Status>> {
 pub fn wait_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> Result<()> {
     progress::flush();
     let mut failed = None;
-    for (index, handle) in handles.iter_mut().enumerate() {
+    let mut index = 0;
+    while index < handles.len() {
         // What most often stands here is complete and nobody wants its status.
-        if statuses.is_none() && take_quietly(handle) {
-            continue;
+        if statuses.is_none() {
+            index += take_quietly(&mut handles[index..]);
         }
+        let Some(handle) = handles.get_mut(index) else { break };
         let status = wait(handle)?;
         note(&mut statuses, index, status, &mut failed);
+        index += 1;
     }
     in_status(failed, &statuses)
 }
@@ -270,25 +274,36 @@ fn take(slot: &'static Slot, handle: &mut usize) -> Status {
     slot.take(number)
 }
 
-/// Takes a plain request that is complete and did not fail, without its status; says whether it was one.
+/// Takes plain requests that are complete and did not fail from the front, without their statuses; returns how many.
 #[inline(always)]
-fn take_quietly(handle: &mut usize) -> bool {
-    if *handle == DONE as usize {
+fn take_quietly(handles: &mut [usize]) -> usize {
+    let quick = handles.iter_mut().take_while(|handle| **handle == DONE as usize).map(|handle| *handle = NULL).count();
+    if quick == handles.len() {
+        return quick;
+    }
+    // One lock for all that need it: six instructions less for each.
+    let mut list = LIST.lock();
+    for (index, handle) in handles.iter_mut().enumerate().skip(quick) {
+        if *handle == DONE as usize {
+            *handle = NULL;
+            continue;
+        }
+        let Ok(number @ 0..=HIGHEST) = u32::try_from(*handle) else { return index };
+        let Some(slot) = slot(number & INDEX_MASK) else { return index };
+        // Acquire pairs with the Release in `complete`. One comparison for all that a handle in force and its state must say.
+        let word = slot.word.load(Ordering::Acquire);
+        let wanted = COMPLETE | number >> INDEX_BITS << GENERATION_SHIFT;
+        if word & (GENERATION | STATE | PERSISTENT | DETACHED | QUERIED | POLLED) != wanted {
+            return index;
+        }
+        // SAFETY: complete, so the owner of the operation writes no more.
+        if unsafe { (*slot.status.get()).error } != 0 {
+            return index;
+        }
+        slot.free_into(&mut list, number, word);
         *handle = NULL;
-        return true;
     }
-    let Some(slot) = find(*handle) else { return false };
-    // Relaxed: `find` has looked with Acquire.
-    if slot.word.load(Ordering::Relaxed) & (STATE | PERSISTENT | QUERIED | POLLED) != COMPLETE {
-        return false;
-    }
-    // SAFETY: complete, so the owner of the operation writes no more.
-    if unsafe { (*slot.status.get()).error } != 0 {
-        return false;
-    }
-    slot.free(*handle as u32);
-    *handle = NULL;
-    true
+    handles.len()
 }
 
 fn all_complete(handles: &[usize]) -> Result<bool> {
@@ -370,6 +385,9 @@ fn in_status(failed: Option<Status>, statuses: &Option<&mut [Status]>) -> Result
         (Some(status), None) => Err(status.fault()),
     }
 }
+
+/// Of any request's number (MPI 5.0 §19.3: handles are converted to C's int and back).
+const HIGHEST: u32 = i32::MAX as u32;
 
 #[cold]
 fn invalid(handle: usize) -> Fault {

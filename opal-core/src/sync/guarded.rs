@@ -58,17 +58,14 @@ impl<T> Guarded<T> {
         Guard { of: self }
     }
 
-    /// Takes the value if no other thread may exist: without a call on any way through it, so that a hot function that
-    /// goes elsewhere for `None` needs no registers saved.
-    ///
-    /// # Panics
-    /// As [`Guarded::lock`].
+    /// Takes the value if no other thread may exist and nobody holds it: without a call on any way through it, so that a
+    /// hot function that goes elsewhere for `None` needs no registers saved. Where it goes, [`Guarded::lock`] tells a
+    /// programming error; one test of both here saves three instructions.
     #[inline(always)]
     pub fn lock_alone(&self) -> Option<Guard<'_, T>> {
-        if threads_possible() {
+        if threads_possible() | self.held.load(Ordering::Relaxed) {
             return None;
         }
-        assert!(!self.held.load(Ordering::Relaxed), "guarded data entered twice");
         self.held.store(true, Ordering::Relaxed);
         Some(Guard { of: self })
     }

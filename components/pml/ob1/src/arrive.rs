@@ -27,12 +27,13 @@ fn hand_over(process: u32, head: u64, payload: Foreign<'_>) -> bool {
     let Envelope { context, collective, tag } = Envelope::of(head);
     let matcher = state.context(context).and_then(|context| context.plain_lane(process, collective));
     let Some(matcher) = matcher else { return false };
-    let Some(receive) = matcher.first(process, tag) else { return false };
+    let Some(mut first) = matcher.first(process, tag) else { return false };
+    let receive = first.receive();
     if !receive.place.write_short(payload) {
         return false;
     }
-    request::complete(receive.request, Status::new(process as i32, tag, payload.len() as u64));
-    matcher.settle_first(process);
+    request::complete_alone(receive.request, Status::new(process as i32, tag, payload.len() as u64));
+    first.settle();
     true
 }
 

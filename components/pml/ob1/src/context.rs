@@ -149,9 +149,9 @@ impl Context {
         self.members.as_ref()?.rank_of(process)
     }
 
-    /// Number of posted receives.
-    pub fn posted(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.posted()).sum()
+    /// Whether any receive is posted.
+    pub fn is_posted(&self) -> bool {
+        self.lanes.iter().any(Matcher::is_posted)
     }
 }
 

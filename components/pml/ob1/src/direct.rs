@@ -10,8 +10,9 @@ use crate::state::STATE;
 use crate::{recv, wire};
 use ompi_core::error::Result;
 use ompi_core::framework::pml::Lane;
-use ompi_core::status::Status;
+use ompi_core::status::{ANY_TAG, Status};
 use opal_core::framework::btl;
+use opal_core::queue::lines::{Consumer, Peeked};
 use opal_core::sync::threads_possible;
 use opal_core::wait::{self, Idle};
 
@@ -24,49 +25,41 @@ pub fn receive_short(data: &Fast<'_, '_>, from: i32, with: i32, lane: Lane<'_>) 
     if !STATE.lock_alone()?.context(lane.comm.context)?.lane(lane.collective).is_quiet(from as u32) {
         return None;
     }
-    let wanted = Wanted::new(with, lane);
     let mut consumer = conduit.consumer_alone()?;
+    let peeked = match consumer.peek().ok()? {
+        Some(peeked) => peeked,
+        None => poll(&mut consumer)?,
+    };
+    let payload = peeked.payload();
+    if peeked.kind != wire::EAGER
+        || !is_wanted(peeked.head, with, lane)
+        || payload.len() > data.bytes()
+        || !data.is_contiguous()
+    {
+        return None;
+    }
+    data.write(payload);
+    consumer.advance();
+    conduit.note_arrival();
+    Some(Status::new(from, wire::Envelope::of(peeked.head).tag, payload.len() as u64))
+}
+
+#[inline(always)]
+fn poll(consumer: &mut Consumer) -> Option<Peeked> {
     for _ in 0..wait::polls_at_once() {
-        let Some(peeked) = consumer.peek().ok()? else {
-            core::hint::spin_loop();
-            continue;
-        };
-        let payload = peeked.payload();
-        if peeked.kind != wire::EAGER
-            || !wanted.is(peeked.head)
-            || payload.len() > data.bytes()
-            || !data.is_contiguous()
-        {
-            return None;
+        core::hint::spin_loop();
+        if let Some(peeked) = consumer.peek().ok()? {
+            return Some(peeked);
         }
-        data.write(payload);
-        consumer.advance();
-        conduit.note_arrival();
-        return Some(Status::new(from, wire::Envelope::of(peeked.head).tag, payload.len() as u64));
     }
     None
 }
 
-/// The envelope that a receive takes.
-struct Wanted {
-    head: u64,
-    mask: u64,
-}
-
-impl Wanted {
-    #[inline(always)]
-    fn new(tag: i32, lane: Lane<'_>) -> Wanted {
-        let own = wire::lane(lane.comm.context, lane.collective);
-        match recv::tag(tag) {
-            Tag::Only(tag) => Wanted { head: wire::envelope(own, tag), mask: u64::MAX },
-            Tag::Any => Wanted { head: own, mask: !wire::envelope(0, i32::MAX) },
-        }
-    }
-
-    #[inline(always)]
-    fn is(&self, head: u64) -> bool {
-        head & self.mask == self.head
-    }
+/// Whether a receive takes what has this envelope. The comparison with one tag is what nearly always decides.
+#[inline(always)]
+fn is_wanted(head: u64, tag: i32, lane: Lane<'_>) -> bool {
+    let own = wire::lane(lane.comm.context, lane.collective);
+    head == wire::envelope(own, tag) || tag == ANY_TAG && head & !wire::envelope(0, i32::MAX) == own
 }
 
 /// Receives if the direct path is open to it; `None`: go through matching.
@@ -77,12 +70,11 @@ pub fn receive(data: &Fast<'_, '_>, from: i32, with: i32, lane: Lane<'_>) -> Res
     }
     let link = crate::raw::routes(lane.comm).to(from).link;
     let tag = recv::tag(with);
-    let wanted = Wanted::new(with, lane);
     let mut idle = Idle::new();
     while is_open(from as u32, tag, lane) {
         let polls = wait::polls_at_once();
         while let Some(arrived) = link.peek(polls) {
-            if arrived.am == wire::EAGER && wanted.is(arrived.head) {
+            if arrived.am == wire::EAGER && is_wanted(arrived.head, with, lane) {
                 let got = wire::Envelope::of(arrived.head).tag;
                 let status = recv::status_of(from, got, data.bytes(), arrived.payload, lane.comm.context);
                 data.write(arrived.payload);

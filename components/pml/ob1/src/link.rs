@@ -251,3 +251,7 @@ fn copier(process: &process::Process) -> Option<smsc::Way> {
 /// A note that finds no room is copied.
 const MOST_NOTE_BYTES: usize = 4096;
 const CLOCK_SCALE: u64 = 1024;
+
+#[cfg(test)]
+#[path = "link/tests.rs"]
+mod tests;

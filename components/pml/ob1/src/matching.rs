@@ -3,23 +3,28 @@
 //! One [`Matcher`] per communicator and lane. Receives from one source wait in that source's list, receives from
 //! MPI_ANY_SOURCE in a list of their own; a number in the order of posting decides between the two. Messages that nobody
 //! waits for are in two lists at once: their source's, and one of all in the order of arrival, for wildcards.
+//!
+//! A list is walked from its beginning, which is what nearly every message wants. When a walk becomes long, the list gets an
+//! [`Index`] by tag until it is empty again. What is rare (an index, wildcards) is counted in `detours` and `obstacles`, so
+//! that the short ways need one look to know that there is none of it.
 
 /// A tag, or any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tag {
-    /// MPI_ANY_TAG.
-    Any,
-    /// This one.
-    Only(i32),
-}
+pub struct Tag(i32);
 
 impl Tag {
+    /// MPI_ANY_TAG.
+    pub const ANY: Tag = Tag(-1);
+
+    /// This one; not negative.
+    #[inline(always)]
+    pub const fn only(tag: i32) -> Tag {
+        Tag(tag)
+    }
+
     #[inline(always)]
     fn takes(self, tag: i32) -> bool {
-        match self {
-            Tag::Any => true,
-            Tag::Only(only) => only == tag,
-        }
+        self.0 == tag || self == Tag::ANY
     }
 }
 
@@ -27,20 +32,99 @@ impl Tag {
 pub struct Matcher<P, U> {
     posted: Vec<Posted<P>>,
     free: u32,
-    in_use: usize,
+    // Receives posted for any source, and lists of receives with an index.
+    detours: u32,
+    // Messages that nobody waits for, and lists of receives with an index.
+    obstacles: u32,
     unexpected: Slab<Unexpected<U>>,
     sources: Vec<Source>,
     wild: List,
     arrivals: List,
     order: u64,
+    posted_index: Index,
+    // Of lists by source, and of the one of all.
+    unexpected_index: Index,
+    arrivals_index: Index,
 }
 
+#[path = "matching/index.rs"]
+mod index;
+#[path = "matching/unexpected.rs"]
+mod unexpected;
+
+use self::index::Index;
 use crate::slab::Slab;
 use alloc::vec::Vec;
+
+/// The first receive posted for a source, which a message matches.
+pub struct First<'a, P> {
+    list: &'a mut List,
+    posted: &'a mut Posted<P>,
+    free: &'a mut u32,
+}
+
+impl<P> First<'_, P> {
+    /// The receive.
+    #[inline(always)]
+    pub fn receive(&mut self) -> &mut P {
+        &mut self.posted.receive
+    }
+
+    /// It is served. Its place in the table keeps the value until it is used again and is then overwritten without being
+    /// dropped: it must own nothing.
+    #[inline(always)]
+    pub fn settle(self) {
+        let number = core::mem::replace(&mut self.list.first, self.posted.next);
+        if self.posted.next == NONE {
+            self.list.last = NONE;
+        }
+        self.posted.order = 0;
+        self.posted.next = core::mem::replace(self.free, number);
+    }
+}
+
+/// A place for a receive from one source.
+pub struct Room<'a, P> {
+    list: &'a mut List,
+    posted: &'a mut [Posted<P>],
+    free: &'a mut u32,
+    order: &'a mut u64,
+    source: u32,
+}
+
+impl<P> Room<'_, P> {
+    /// The receive's number, when it is posted.
+    #[inline(always)]
+    pub fn number(&self) -> u32 {
+        *self.free
+    }
+
+    /// As [`Matcher::post`].
+    #[inline(always)]
+    pub fn post(self, tag: Tag, receive: P) {
+        let number = *self.free;
+        let previous = core::mem::replace(&mut self.list.last, number);
+        match self.posted.get_mut(previous as usize) {
+            Some(previous) => previous.next = number,
+            None => self.list.first = number,
+        }
+        *self.order += 1;
+        let place = &mut self.posted[number as usize];
+        *self.free = place.next;
+        place.next = NONE;
+        place.previous = previous;
+        place.source = self.source;
+        place.tag = tag;
+        place.order = *self.order;
+        // Nothing is dropped: what `First::settle` left there owns nothing, and `unpost` leaves the default.
+        core::mem::forget(core::mem::replace(&mut place.receive, receive));
+    }
+}
 
 // Written and read field by field where it lies: a copy of the whole on its way would wait for its own stores.
 struct Posted<P> {
     next: u32,
+    // Of the first in a list: anything.
     previous: u32,
     source: u32,
     tag: Tag,
@@ -74,6 +158,9 @@ struct Source {
 const NONE: u32 = u32::MAX;
 const ANY: u32 = u32::MAX;
 const EMPTY: List = List { first: NONE, last: NONE };
+/// Longest walk through a list without an index. Shorter lists are faster without: an entry costs some 50 ns in an index, and
+/// a step 2.
+const WALKED: usize = 32;
 
 impl<P: Default, U> Matcher<P, U> {
     /// For `sources` sources, numbered from 0.
@@ -83,12 +170,16 @@ impl<P: Default, U> Matcher<P, U> {
         Matcher {
             posted: Vec::new(),
             free: NONE,
-            in_use: 0,
+            detours: 0,
+            obstacles: 0,
             unexpected: Slab::new(),
             sources,
             wild: EMPTY,
             arrivals: EMPTY,
             order: 0,
+            posted_index: Index::new(),
+            unexpected_index: Index::new(),
+            arrivals_index: Index::new(),
         }
     }
 
@@ -96,24 +187,24 @@ impl<P: Default, U> Matcher<P, U> {
     #[inline(always)]
     pub fn is_quiet(&self, source: u32) -> bool {
         let lists = &self.sources[source as usize];
-        lists.posted.first == NONE && self.wild.first == NONE && lists.unexpected.first == NONE
+        lists.posted.first == NONE && self.detours == 0 && lists.unexpected.first == NONE
     }
 
     /// The exact form of `is_quiet`: no message that is here matches, and no receive that is posted could take what does.
-    pub fn is_free(&self, source: u32, tag: Tag) -> bool {
-        let overlap = |other: Tag| match (tag, other) {
-            (Tag::Only(one), Tag::Only(other)) => one == other,
-            _ => true,
-        };
-        let lists = &self.sources[source as usize];
-        self.find_unexpected(Some(source), tag).is_none()
-            && self.walk_posted(lists.posted).all(|posted| !overlap(posted.tag))
-            && self.walk_posted(self.wild).all(|posted| !overlap(posted.tag))
+    pub fn is_free(&mut self, source: u32, tag: Tag) -> bool {
+        self.find_unexpected(source, tag).is_none() && !self.overlaps(source, tag) && !self.overlaps(ANY, tag)
     }
 
-    /// Number of posted receives.
-    pub fn posted(&self) -> usize {
-        self.in_use
+    fn overlaps(&mut self, list: u32, tag: Tag) -> bool {
+        match tag {
+            Tag::ANY => self.posted_list(list).first != NONE,
+            Tag(tag) => self.first_posted(list, tag).is_some(),
+        }
+    }
+
+    /// Whether any receive is posted. Looks at all places: for who seldom asks.
+    pub fn is_posted(&self) -> bool {
+        self.posted.iter().any(|posted| posted.order != 0)
     }
 
     /// Posts a receive that matches nothing that is here; `None` is any source. Returns its number.
@@ -123,99 +214,13 @@ impl<P: Default, U> Matcher<P, U> {
             self.grow();
         }
         let number = self.free;
-        let list = match source {
-            Some(source) => &mut self.sources[source as usize].posted,
-            None => &mut self.wild,
-        };
-        let previous = list.last;
-        list.last = number;
+        let source = source.unwrap_or(ANY);
+        let list = self.posted_list(source);
+        let previous = core::mem::replace(&mut list.last, number);
         if previous == NONE {
             list.first = number;
         }
         self.order += 1;
-        self.in_use += 1;
-        let place = &mut self.posted[number as usize];
-        self.free = place.next;
-        place.next = NONE;
-        place.previous = previous;
-        place.source = source.unwrap_or(ANY);
-        place.tag = tag;
-        place.order = self.order;
-        place.receive = receive;
-        if previous != NONE {
-            self.posted[previous as usize].next = number;
-        }
-        number
-    }
-
-    /// Takes the first receive that a message from `source` with `tag` matches.
-    #[inline(always)]
-    pub fn arrive(&mut self, source: u32, tag: i32) -> Option<P> {
-        let own = self.first_posted(self.sources[source as usize].posted, tag);
-        let found = if self.wild.first == NONE {
-            own?
-        } else {
-            let wild = self.first_posted(self.wild, tag);
-            match (own, wild) {
-                (Some(own), Some(wild)) if self.order_of(own) > self.order_of(wild) => wild,
-                (Some(own), _) => own,
-                (None, wild) => wild?,
-            }
-        };
-        Some(self.unpost(found))
-    }
-
-    /// The receive that a message from `source` with `tag` matches, if that is the first one posted for the source and none
-    /// is posted for any source: what nearly every message meets. [`Matcher::settle_first`] takes it.
-    #[inline(always)]
-    pub fn first(&mut self, source: u32, tag: i32) -> Option<&mut P> {
-        let first = self.sources.get(source as usize)?.posted.first;
-        if self.wild.first != NONE {
-            return None;
-        }
-        let posted = self.posted.get_mut(first as usize)?;
-        posted.tag.takes(tag).then_some(&mut posted.receive)
-    }
-
-    /// Takes the receive that [`Matcher::first`] returned. Its place in the table keeps the value until it is used again and is
-    /// then overwritten without being dropped: it must own nothing.
-    #[inline(always)]
-    pub fn settle_first(&mut self, source: u32) {
-        let list = &mut self.sources[source as usize].posted;
-        let number = list.first;
-        let posted = &mut self.posted[number as usize];
-        let next = posted.next;
-        posted.order = 0;
-        posted.next = self.free;
-        self.free = number;
-        self.in_use -= 1;
-        list.first = next;
-        match self.posted.get_mut(next as usize) {
-            Some(next) => next.previous = NONE,
-            None => list.last = NONE,
-        }
-    }
-
-    /// Whether [`Matcher::post_at_once`] may be called: nothing has arrived that a receive could match, and there is a
-    /// place for one.
-    #[inline(always)]
-    pub fn takes_at_once(&self) -> bool {
-        self.arrivals.first == NONE && self.free != NONE
-    }
-
-    /// As [`Matcher::post`], from one source, when [`Matcher::takes_at_once`].
-    #[inline(always)]
-    pub fn post_at_once(&mut self, source: u32, tag: Tag, receive: P) -> u32 {
-        let number = self.free;
-        let list = &mut self.sources[source as usize].posted;
-        let previous = list.last;
-        list.last = number;
-        match self.posted.get_mut(previous as usize) {
-            Some(previous) => previous.next = number,
-            None => list.first = number,
-        }
-        self.order += 1;
-        self.in_use += 1;
         let place = &mut self.posted[number as usize];
         self.free = place.next;
         place.next = NONE;
@@ -223,9 +228,53 @@ impl<P: Default, U> Matcher<P, U> {
         place.source = source;
         place.tag = tag;
         place.order = self.order;
-        // Nothing is dropped: what `settle_first` left there owns nothing, and `unpost` leaves the default.
-        core::mem::forget(core::mem::replace(&mut place.receive, receive));
+        place.receive = receive;
+        if previous != NONE {
+            self.posted[previous as usize].next = number;
+        }
+        if source == ANY {
+            self.detours += 1;
+        }
+        if self.posted_index.covers(source) {
+            self.posted_index.append(source, tag, number);
+        }
         number
+    }
+
+    /// Takes the first receive that a message from `source` with `tag` matches.
+    #[inline(always)]
+    pub fn arrive(&mut self, source: u32, tag: i32) -> Option<P> {
+        let own = self.first_posted(source, tag);
+        let found = if self.wild.first == NONE {
+            own?
+        } else {
+            let wild = self.first_posted(ANY, tag);
+            self.earlier(own, wild)?
+        };
+        Some(self.unpost(found))
+    }
+
+    /// The receive that a message from `source` with `tag` matches, if that is the first one posted for the source, none
+    /// is posted for any source and no list has an index: what nearly every message meets.
+    #[inline(always)]
+    pub fn first(&mut self, source: u32, tag: i32) -> Option<First<'_, P>> {
+        let list = &mut self.sources.get_mut(source as usize)?.posted;
+        if self.detours != 0 {
+            return None;
+        }
+        let posted = self.posted.get_mut(list.first as usize)?;
+        posted.tag.takes(tag).then_some(First { list, posted, free: &mut self.free })
+    }
+
+    /// Room for a receive from `source`, if nothing has arrived that it could match, no list has an index, and a place is at
+    /// hand.
+    #[inline(always)]
+    pub fn room_at_once(&mut self, source: u32) -> Option<Room<'_, P>> {
+        let list = &mut self.sources.get_mut(source as usize)?.posted;
+        if self.obstacles != 0 || self.free as usize >= self.posted.len() {
+            return None;
+        }
+        Some(Room { list, posted: &mut self.posted, free: &mut self.free, order: &mut self.order, source })
     }
 
     /// Takes a posted receive back.
@@ -244,108 +293,88 @@ impl<P: Default, U> Matcher<P, U> {
         (first != NONE).then(|| self.unpost(first))
     }
 
-    /// Keeps a message that no receive matches.
-    pub fn keep(&mut self, source: u32, tag: i32, message: U) {
-        let (list, all) = (&mut self.sources[source as usize].unexpected, &mut self.arrivals);
-        let (previous, previous_arrival) = (list.last, all.last);
-        let entry = Unexpected { next: NONE, previous, next_arrival: NONE, previous_arrival, source, tag, message };
-        let number = self.unexpected.insert(entry);
-        (list.last, all.last) = (number, number);
-        match previous {
-            NONE => list.first = number,
-            _ => self.unexpected.get_mut(previous).next = number,
+    // The first of a list, a source's or that of any, that takes a message with the tag.
+    #[inline(always)]
+    fn first_posted(&mut self, list: u32, tag: i32) -> Option<u32> {
+        if !self.posted_index.covers(list) {
+            let mut number = self.posted_list(list).first;
+            for _ in 0..WALKED {
+                // NONE, the end, is no place.
+                let posted = self.posted.get(number as usize)?;
+                if posted.tag.takes(tag) {
+                    return Some(number);
+                }
+                number = posted.next;
+            }
+            self.index_posted(list);
         }
-        match previous_arrival {
-            NONE => all.first = number,
-            _ => self.unexpected.get_mut(previous_arrival).next_arrival = number,
+        self.earlier(self.posted_index.first(list, Tag(tag)), self.posted_index.first(list, Tag::ANY))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn index_posted(&mut self, list: u32) {
+        self.posted_index.cover(list);
+        self.detours += 1;
+        self.obstacles += 1;
+        let mut number = self.posted_list(list).first;
+        while let Some(posted) = self.posted.get(number as usize) {
+            self.posted_index.append(list, posted.tag, number);
+            number = posted.next;
         }
     }
 
-    /// The first kept message that a receive would get: source, tag, message.
-    pub fn look(&self, source: Option<u32>, tag: Tag) -> Option<(u32, i32, &U)> {
-        let entry = self.unexpected.get(self.find_unexpected(source, tag)?);
-        Some((entry.source, entry.tag, &entry.message))
-    }
-
-    /// Takes the first kept message that a receive gets: source, tag, message.
-    #[inline]
-    pub fn take(&mut self, source: Option<u32>, tag: Tag) -> Option<(u32, i32, U)> {
-        if self.arrivals.first == NONE {
-            return None;
-        }
-        let number = self.find_unexpected(source, tag)?;
-        Some(self.unkeep(number))
-    }
-
-    /// Takes any kept message.
-    pub fn take_any(&mut self) -> Option<(u32, i32, U)> {
-        self.take(None, Tag::Any)
+    // Of two receives the one that was posted first.
+    fn earlier(&self, one: Option<u32>, other: Option<u32>) -> Option<u32> {
+        let order = |number: &u32| self.posted[*number as usize].order;
+        one.into_iter().chain(other).min_by_key(order)
     }
 
     #[inline(always)]
-    fn first_posted(&self, list: List, tag: i32) -> Option<u32> {
-        let mut number = list.first;
-        while number != NONE {
-            let posted = &self.posted[number as usize];
-            if posted.tag.takes(tag) {
-                return Some(number);
-            }
-            number = posted.next;
+    fn posted_list(&mut self, list: u32) -> &mut List {
+        match list {
+            ANY => &mut self.wild,
+            source => &mut self.sources[source as usize].posted,
         }
-        None
-    }
-
-    fn walk_posted(&self, list: List) -> impl Iterator<Item = &Posted<P>> {
-        let mut number = list.first;
-        core::iter::from_fn(move || {
-            let posted = (number != NONE).then(|| &self.posted[number as usize])?;
-            number = posted.next;
-            Some(posted)
-        })
-    }
-
-    fn find_unexpected(&self, source: Option<u32>, tag: Tag) -> Option<u32> {
-        let mut number = match source {
-            Some(source) => self.sources[source as usize].unexpected.first,
-            None => self.arrivals.first,
-        };
-        while number != NONE {
-            let entry = self.unexpected.get(number);
-            if tag.takes(entry.tag) {
-                return Some(number);
-            }
-            number = if source.is_some() { entry.next } else { entry.next_arrival };
-        }
-        None
-    }
-
-    fn order_of(&self, number: u32) -> u64 {
-        self.posted[number as usize].order
     }
 
     #[inline(always)]
     fn unpost(&mut self, number: u32) -> P {
         let free = self.free;
         let posted = &mut self.posted[number as usize];
-        let (next, previous, source) = (posted.next, posted.previous, posted.source);
+        let (next, source, mut previous) = (posted.next, posted.source, posted.previous);
         let receive = core::mem::take(&mut posted.receive);
         posted.order = 0;
         posted.next = free;
         self.free = number;
-        self.in_use -= 1;
-        let list = match source {
-            ANY => &mut self.wild,
-            source => &mut self.sources[source as usize].posted,
-        };
-        match previous {
-            NONE => list.first = next,
-            previous => self.posted[previous as usize].next = next,
+        let list = self.posted_list(source);
+        if list.first == number {
+            list.first = next;
+            previous = NONE;
+        } else {
+            self.posted[previous as usize].next = next;
         }
         match next {
-            NONE => list.last = previous,
+            NONE => self.posted_list(source).last = previous,
             next => self.posted[next as usize].previous = previous,
         }
+        if source == ANY {
+            self.detours -= 1;
+        }
+        if self.posted_index.covers(source) {
+            self.unindex_posted(source, number);
+        }
         receive
+    }
+
+    #[inline(never)]
+    fn unindex_posted(&mut self, list: u32, number: u32) {
+        self.posted_index.remove(number);
+        if self.posted_list(list).first == NONE {
+            self.posted_index.uncover(list);
+            self.detours -= 1;
+            self.obstacles -= 1;
+        }
     }
 
     #[cold]
@@ -356,32 +385,10 @@ impl<P: Default, U> Matcher<P, U> {
         assert!(first + more < NONE, "four thousand million receives at once");
         for number in first..first + more {
             let next = if number + 1 == first + more { NONE } else { number + 1 };
-            let place = Posted { next, previous: NONE, source: ANY, tag: Tag::Any, order: 0, receive: P::default() };
+            let place = Posted { next, previous: NONE, source: ANY, tag: Tag::ANY, order: 0, receive: P::default() };
             self.posted.push(place);
         }
         self.free = first;
-    }
-
-    fn unkeep(&mut self, number: u32) -> (u32, i32, U) {
-        let entry = self.unexpected.remove(number);
-        let list = &mut self.sources[entry.source as usize].unexpected;
-        match entry.previous {
-            NONE => list.first = entry.next,
-            previous => self.unexpected.get_mut(previous).next = entry.next,
-        }
-        match entry.next {
-            NONE => list.last = entry.previous,
-            next => self.unexpected.get_mut(next).previous = entry.previous,
-        }
-        match entry.previous_arrival {
-            NONE => self.arrivals.first = entry.next_arrival,
-            previous => self.unexpected.get_mut(previous).next_arrival = entry.next_arrival,
-        }
-        match entry.next_arrival {
-            NONE => self.arrivals.last = entry.previous_arrival,
-            next => self.unexpected.get_mut(next).previous_arrival = entry.previous_arrival,
-        }
-        (entry.source, entry.tag, entry.message)
     }
 }
 

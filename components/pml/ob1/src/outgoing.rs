@@ -184,7 +184,7 @@ impl State {
 
     /// After a change of what waits.
     pub fn count_busy(&self) {
-        BUSY.store(self.busy.len() + self.copies.len(), Ordering::Relaxed);
+        BUSY.store(self.busy.len() + self.copies.len() + self.second_halves.len(), Ordering::Relaxed);
     }
 
     fn outgoing_of(&mut self, process: u32) -> &mut Outgoing {

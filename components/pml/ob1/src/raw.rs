@@ -1,303 +1,26 @@
-//! The user's buffers as places, and the PML's calls.
+//! The PML's calls. The user's buffers are in `place`, sends in `send`.
 #![allow(unsafe_code)]
 
 use crate::context::Routes;
-use crate::link::{self, Link};
 use crate::state::STATE;
-use crate::{direct, probe, recv, send, wire};
+use crate::{direct, link, probe, recv};
 use alloc::boxed::Box;
 use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
-use ompi_core::framework::bml::Path;
 use ompi_core::framework::pml::{Lane, Matched, Mode, Module};
 use ompi_core::request::{self, Request};
-use ompi_core::status::{PROC_NULL, Status};
-use opal_core::datatype::Convertor;
-use opal_core::framework::btl::{AmId, Full, Take};
-use opal_core::framework::{memcpy, smsc};
-use opal_core::mem::Foreign;
+use ompi_core::status::Status;
 use opal_core::progress;
-use opal_core::queue::lines::INLINE_BYTES;
-use opal_core::queue::small::copy_small;
 use opal_core::sync::Ordering;
+
+mod place;
+mod send;
+
+pub use self::place::{Fast, Place, Run, send_bytes};
 
 /// The one module; its state is [`STATE`].
 pub struct Ob1;
-
-/// A user's buffer for as long as an operation needs it.
-#[derive(Default)]
-pub struct Place {
-    at: Address,
-    bytes: usize,
-    // For data that is not one run.
-    convertor: Option<Box<Convertor>>,
-}
-
-#[derive(Clone, Copy)]
-struct Address(*mut u8);
-
-impl Default for Address {
-    fn default() -> Address {
-        Address(core::ptr::null_mut())
-    }
-}
-
-// SAFETY: an address in the user's buffer, which the user leaves alone until the operation completes (MPI 5.0 §3.7.3).
-unsafe impl Send for Address {}
-
-impl Place {
-    /// Where `data` lies.
-    ///
-    /// # Safety
-    /// The data is readable (to send) or writable (to receive) until the place is dropped.
-    #[inline(always)]
-    unsafe fn new(data: &Data<'_>) -> Place {
-        let (at, convertor) = match data.contiguous() {
-            Some(at) => (at, None),
-            // SAFETY: the caller's promise.
-            None => (data.at, Some(unsafe { boxed_convertor(data) })),
-        };
-        Place { at: Address(at), bytes: data.bytes(), convertor }
-    }
-
-    /// Writes a message of a few bytes that fits, to one run, without a call; says whether it was one.
-    #[inline(always)]
-    pub fn write_short(&self, from: Foreign<'_>) -> bool {
-        let short = from.len() <= SHORT_BYTES.min(self.bytes) && self.convertor.is_none();
-        if short {
-            // SAFETY: the run is writable for `bytes` by the contract of `new`, and the message is not longer.
-            unsafe { copy_small(self.at.0, from.as_ptr(), from.len()) };
-        }
-        short
-    }
-
-    /// That is one run.
-    #[inline(always)]
-    pub fn of(run: Run) -> Place {
-        Place { at: run.at, bytes: run.bytes, convertor: None }
-    }
-
-    /// Over memory that outlives it.
-    #[cfg(test)]
-    pub fn over(data: &mut [u8]) -> Place {
-        Place { at: Address(data.as_mut_ptr()), bytes: data.len(), convertor: None }
-    }
-
-    /// Bytes of data.
-    #[inline(always)]
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Where it lies, if it is one run.
-    pub fn run(&self) -> Option<Run> {
-        self.convertor.is_none().then_some(Run { at: self.at, bytes: self.bytes })
-    }
-
-    /// Writes what fits, from the beginning; returns how many bytes.
-    #[inline(always)]
-    pub fn write(&mut self, from: Foreign<'_>) -> usize {
-        let bytes = from.len().min(self.bytes);
-        match &mut self.convertor {
-            None => copy_any(self.at.0, from.as_ptr(), bytes),
-            // SAFETY: `from` is readable for its length, and is no part of the user's buffer.
-            Some(convertor) => _ = unsafe { convertor.unpack(from.as_ptr(), bytes) },
-        }
-        bytes
-    }
-
-    /// Writes at a byte of the message; the caller has checked that it fits.
-    pub fn write_at(&mut self, offset: usize, from: Foreign<'_>) {
-        assert!(offset + from.len() <= self.bytes);
-        match &mut self.convertor {
-            None => copy_any(self.at.0.wrapping_add(offset), from.as_ptr(), from.len()),
-            Some(convertor) => {
-                if convertor.position() != offset {
-                    convertor.seek(offset);
-                }
-                // SAFETY: `from` is readable for its length, and is no part of the user's buffer.
-                unsafe { convertor.unpack(from.as_ptr(), from.len()) };
-            }
-        }
-    }
-
-    /// Calls `take` with the part of it, if it is one run; the caller has checked that it is within.
-    pub fn with_run(&mut self, offset: usize, bytes: usize, take: Take<'_>) -> bool {
-        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
-        if self.convertor.is_some() || bytes == 0 {
-            return false;
-        }
-        // SAFETY: within the user's buffer, which is writable by the contract of `new` and which nobody else touches
-        // while the receive is under way (MPI 5.0 §3.7.3).
-        take(unsafe { core::slice::from_raw_parts_mut(self.at.0.wrapping_add(offset), bytes) });
-        true
-    }
-
-    /// Sends all of it as one message.
-    pub fn send_whole(&mut self, link: &Link, am: AmId, head: u64) -> core::result::Result<(), Full> {
-        let (at, bytes) = (self.at.0, self.bytes);
-        match &mut self.convertor {
-            None => send_run(link, am, head, at, bytes),
-            Some(convertor) => link.module.send(link.endpoint, am, head, bytes, &mut |to| {
-                // SAFETY: the transport gives a place for exactly `bytes`, outside the user's buffer.
-                unsafe { convertor.pack(to, bytes) };
-            }),
-        }
-    }
-
-    /// Sends `bytes` bytes from `offset` on, behind a number.
-    pub fn send_part(
-        &mut self,
-        path: Path,
-        am: AmId,
-        head: u64,
-        prefix: u64,
-        offset: usize,
-        bytes: usize,
-    ) -> core::result::Result<(), Full> {
-        assert!(offset + bytes <= self.bytes);
-        if self.convertor.is_none() {
-            let run = self.at.0.wrapping_add(offset);
-            // SAFETY: the place is readable for what was asserted, by the contract of `new`.
-            return unsafe { path.module.send_run(path.endpoint, am, head, &prefix.to_le_bytes(), run, bytes) };
-        }
-        let whole = bytes + wire::PREFIX_BYTES;
-        path.module.send(path.endpoint, am, head, whole, &mut |to| {
-            let prefix = prefix.to_le_bytes();
-            // SAFETY: the transport gives a place for `whole` bytes, of which the prefix is the first.
-            unsafe { copy_small(to, prefix.as_ptr(), wire::PREFIX_BYTES) };
-            let to = to.wrapping_add(wire::PREFIX_BYTES);
-            if let Some(convertor) = &mut self.convertor {
-                if convertor.position() != offset {
-                    convertor.seek(offset);
-                }
-                // SAFETY: behind the prefix there is room for `bytes`, outside the user's buffer.
-                unsafe { convertor.pack(to, bytes) };
-            }
-        })
-    }
-}
-
-/// A place that is one run, for copies that are made without the state's lock. Used only while the place's operation is
-/// under way.
-#[derive(Clone, Copy)]
-pub struct Run {
-    at: Address,
-    bytes: usize,
-}
-
-impl Run {
-    /// Its address, as a peer is told.
-    pub fn address(&self) -> u64 {
-        self.at.0 as u64
-    }
-
-    /// Fills a part of it from a peer's memory.
-    pub fn pull(&self, way: &smsc::Way, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
-        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
-        let to = self.at.0.wrapping_add(offset);
-        // SAFETY: a part of the place, which is writable while its operation is under way.
-        unsafe { way.module.copy_from(way.peer, remote, to, bytes) }
-    }
-
-    /// Writes a part of it to a peer's memory.
-    pub fn push(&self, way: &smsc::Way, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
-        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
-        let from = self.at.0.wrapping_add(offset);
-        // SAFETY: a part of the place, which is readable while its operation is under way.
-        unsafe { way.module.copy_to(way.peer, remote, from, bytes) }
-    }
-}
-
-/// Data of a blocking call: as [`Place`], but nothing is built for it. Lives inside the call.
-pub struct Fast<'a, 'd> {
-    data: &'a Data<'d>,
-    bytes: usize,
-    // Where it lies if it is one run.
-    run: Option<*mut u8>,
-}
-
-impl<'a, 'd> Fast<'a, 'd> {
-    /// # Safety
-    /// The data is readable (to send) or writable (to receive) as long as this lives.
-    #[inline(always)]
-    unsafe fn new(data: &'a Data<'d>) -> Fast<'a, 'd> {
-        Fast { data, bytes: data.bytes(), run: data.contiguous() }
-    }
-
-    /// Bytes of data.
-    #[inline(always)]
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Whether it is one run.
-    #[inline(always)]
-    pub fn is_contiguous(&self) -> bool {
-        self.run.is_some()
-    }
-
-    /// Sends all of it as one message.
-    #[inline(always)]
-    pub fn send(&self, link: &Link, am: AmId, head: u64) -> core::result::Result<(), Full> {
-        if let Some(at) = self.run {
-            return send_run(link, am, head, at, self.bytes);
-        }
-        // SAFETY: readable while this lives, by the contract of `new`.
-        unsafe { Place::new(self.data) }.send_whole(link, am, head)
-    }
-
-    /// Writes what fits if it is one run, and nothing otherwise.
-    #[inline(always)]
-    pub fn write(&self, from: Foreign<'_>) {
-        if let Some(at) = self.run {
-            copy_any(at, from.as_ptr(), from.len().min(self.bytes));
-        }
-    }
-}
-
-/// Sends a short message that is not the user's.
-pub fn send_bytes(link: &Link, am: AmId, head: u64, payload: &[u8]) -> core::result::Result<(), Full> {
-    send_run(link, am, head, payload.as_ptr().cast_mut(), payload.len())
-}
-
-#[inline(always)]
-fn send_run(link: &Link, am: AmId, head: u64, at: *mut u8, bytes: usize) -> core::result::Result<(), Full> {
-    if bytes <= link.inline_bytes {
-        // SAFETY: the callers' places are readable for `bytes`.
-        return unsafe { link.module.send_inline(link.endpoint, am, head, at, bytes) };
-    }
-    if let Some(conduit) = link.conduit {
-        // SAFETY: as above; what is sent at once fits.
-        if link.is_sent(unsafe { conduit.push_run(am, head, at, bytes) }) {
-            return Ok(());
-        }
-    }
-    link.module.send(link.endpoint, am, head, bytes, &mut |to| copy_any(to, at, bytes))
-}
-
-/// Copies between a user's buffer and a transport's. Private to this file, whose callers have the right to both.
-#[inline(always)]
-fn copy_any(to: *mut u8, from: *const u8, bytes: usize) {
-    if bytes <= SHORT_BYTES {
-        // SAFETY: both valid for `bytes`: one by the contract of `Place::new` or `Fast::new` and the checks of lengths
-        // before the call, the other by the transport's.
-        unsafe { copy_small(to, from, bytes) };
-    } else {
-        // SAFETY: as above.
-        unsafe { memcpy::copy(to, from, bytes) };
-    }
-}
-
-/// # Safety
-/// As [`Place::new`].
-#[cold]
-#[inline(never)]
-unsafe fn boxed_convertor(data: &Data<'_>) -> Box<Convertor> {
-    // SAFETY: the caller's promise.
-    Box::new(unsafe { data.convertor() })
-}
 
 /// How messages leave a communicator.
 ///
@@ -309,73 +32,6 @@ pub fn routes(comm: &Communicator) -> &Routes {
     assert!(!routes.is_null(), "a communicator in use was added");
     // SAFETY: not null, so it is the box that `add_comm` stored; it lives until `remove_comm`, which ends all use.
     unsafe { &*routes }
-}
-
-/// What nearly every short send is: one run for the queue of a transport that gives its queues away. Nothing on the way is a
-/// call, so that the caller saves no register; `false`: nothing was done.
-///
-/// # Safety
-/// The data is readable.
-#[inline(always)]
-unsafe fn send_short(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> bool {
-    let bytes = data.bytes();
-    if bytes > INLINE_BYTES {
-        return false;
-    }
-    let Some(route) = routes(lane.comm).get(dest) else { return false };
-    let link = route.link;
-    let (Some(at), Some(conduit)) = (data.contiguous(), link.conduit) else { return false };
-    // Acquire pairs with the Release where packets leave the queue.
-    if mode == Mode::Synchronous || bytes > link.short_bytes || link.queued.load(Ordering::Acquire) != 0 {
-        return false;
-    }
-    let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
-    // SAFETY: the caller's promise.
-    link.is_sent(unsafe { conduit.push(wire::EAGER, head, at, bytes) })
-}
-
-/// # Safety
-/// The data is readable during the call.
-#[inline(never)]
-unsafe fn send_longer(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()> {
-    progress::flush();
-    if dest == PROC_NULL {
-        return Ok(());
-    }
-    let route = routes(lane.comm).to(dest);
-    let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
-    // SAFETY: the caller's promise.
-    let fast = unsafe { Fast::new(data) };
-    if mode != Mode::Synchronous && fast.bytes() <= route.link.eager_bytes {
-        return match send::at_once(&fast, route.link, head) {
-            Ok(()) => Ok(()),
-            Err(Full) => send::when_there_is_room(&fast, route.link, head),
-        };
-    }
-    // SAFETY: the place lives until the request completes, which the wait sees to.
-    let place = unsafe { Place::new(data) };
-    send::start(place, route, head, mode)?.wait().map(drop)
-}
-
-/// # Safety
-/// The data is readable until the request completes.
-#[inline(never)]
-unsafe fn isend_longer(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request> {
-    if dest == PROC_NULL {
-        return Ok(request::done());
-    }
-    let route = routes(lane.comm).to(dest);
-    let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
-    // SAFETY: the caller's promise.
-    let fast = unsafe { Fast::new(data) };
-    if mode != Mode::Synchronous
-        && fast.bytes() <= route.link.eager_bytes
-        && send::at_once(&fast, route.link, head).is_ok()
-    {
-        return Ok(request::done());
-    }
-    // SAFETY: the caller's promise.
-    send::start(unsafe { Place::new(data) }, route, head, mode)
 }
 
 /// # Safety
@@ -446,21 +102,21 @@ impl Module for Ob1 {
     #[inline]
     unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()> {
         // SAFETY: readable during this call by the caller's promise.
-        if !progress::has_gathered() && unsafe { send_short(data, dest, tag, mode, lane) } {
+        if !progress::has_gathered() && unsafe { send::short(data, dest, tag, mode, lane) } {
             return Ok(());
         }
         // SAFETY: as above.
-        unsafe { send_longer(data, dest, tag, mode, lane) }
+        unsafe { send::longer(data, dest, tag, mode, lane) }
     }
 
     #[inline]
     unsafe fn isend(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request> {
         // SAFETY: readable during this call by the caller's promise.
-        if unsafe { send_short(data, dest, tag, mode, lane) } {
+        if unsafe { send::short(data, dest, tag, mode, lane) } {
             return Ok(request::done());
         }
         // SAFETY: readable until the request completes by the caller's promise.
-        unsafe { isend_longer(data, dest, tag, mode, lane) }
+        unsafe { send::longer_later(data, dest, tag, mode, lane) }
     }
 
     #[inline]
@@ -486,8 +142,9 @@ impl Module for Ob1 {
     #[inline]
     unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, lane: Lane<'_>) -> Result<Request> {
         progress::flush();
-        if let Some(at) = data.contiguous()
-            && let Some(request) = recv::start_at_once(Run { at: Address(at), bytes: data.bytes() }, source, tag, lane)
+        // SAFETY: writable until the request completes by the caller's promise.
+        if let Some(run) = unsafe { Run::new(data) }
+            && let Some(request) = recv::start_at_once(run, source, tag, lane)
         {
             return Ok(request);
         }
@@ -511,9 +168,6 @@ impl Module for Ob1 {
         recv::start_matched(unsafe { Place::new(data) }, message)
     }
 }
-
-/// What [`copy_small`] copies.
-const SHORT_BYTES: usize = 64;
 
 #[cfg(ompi_direct = "pml/ob1")]
 ompi_core::direct_pml!(Ob1);

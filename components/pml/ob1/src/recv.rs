@@ -32,7 +32,7 @@ pub fn source(rank: i32) -> Option<u32> {
 /// The tag as matching wants it.
 #[inline(always)]
 pub fn tag(tag: i32) -> Tag {
-    if tag == ANY_TAG { Tag::Any } else { Tag::Only(tag) }
+    if tag == ANY_TAG { Tag::ANY } else { Tag::only(tag) }
 }
 
 /// Starts a receive of one run from one source if nothing stands in the way: one thread, no message that nobody waited for,
@@ -46,13 +46,10 @@ pub fn start_at_once(run: Run, from: i32, with: i32, lane: Lane<'_>) -> Option<R
     }
     let mut state = STATE.lock_alone()?;
     let matcher = state.context(lane.comm.context)?.lane(lane.collective);
-    if !matcher.takes_at_once() {
-        return None;
-    }
-    let request = request::create_at_once(&RECEIVES)?;
-    let receive = Receive { place: Place::of(run), request: request.id() };
-    let place = matcher.post_at_once(source, tag(with), receive);
-    request::set_token(request.id(), wire::lane(lane.comm.context, lane.collective) | u64::from(place) << 32);
+    let room = matcher.room_at_once(source)?;
+    let token = wire::lane(lane.comm.context, lane.collective) | u64::from(room.number()) << 32;
+    let request = request::create_at_once(&RECEIVES, token)?;
+    room.post(tag(with), Receive { place: Place::of(run), request: request.id() });
     Some(request)
 }
 

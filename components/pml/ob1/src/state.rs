@@ -34,6 +34,8 @@ pub struct State {
     pub busy: Vec<u32>,
     /// Cookies of our own: operations that this process copies for, in order.
     pub copies: VecDeque<u64>,
+    /// Those of receives whose second half nobody had claimed when this process was done with the first.
+    pub second_halves: VecDeque<u64>,
     /// Messages taken by matched probes.
     pub matched: Slab<(u32, Status, u32, Message)>,
 }
@@ -48,6 +50,7 @@ impl State {
             outgoing: Vec::new(),
             busy: Vec::new(),
             copies: VecDeque::new(),
+            second_halves: VecDeque::new(),
             matched: Slab::new(),
         }
     }
@@ -94,7 +97,7 @@ impl State {
 
     /// Gives a closing context's number back when nothing is posted any more.
     pub fn close_if_idle(&mut self, number: u32) {
-        if self.context(number).is_some_and(|context| context.closing && context.posted() == 0) {
+        if self.context(number).is_some_and(|context| context.closing && !context.is_posted()) {
             self.contexts[number as usize] = None;
             if number > context::SELF {
                 context::release(number);

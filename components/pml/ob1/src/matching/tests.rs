@@ -13,7 +13,7 @@ impl Model {
     // MPI 5.0 §3.5: a message goes to the receive that was posted first of those that match.
     fn arrive(&mut self, number: u32, source: u32, tag: i32) -> Option<u32> {
         let matches = |(_, from, wanted): &(u32, Option<u32>, Tag)| {
-            from.is_none_or(|from| from == source) && (*wanted == Tag::Any || *wanted == Tag::Only(tag))
+            from.is_none_or(|from| from == source) && (*wanted == Tag::ANY || *wanted == Tag::only(tag))
         };
         match self.posted.iter().position(matches) {
             Some(index) => Some(self.posted.remove(index).0),
@@ -26,7 +26,7 @@ impl Model {
 
     fn post(&mut self, number: u32, from: Option<u32>, wanted: Tag) -> Option<(u32, u32, i32)> {
         let matches = |(_, source, tag): &(u32, u32, i32)| {
-            from.is_none_or(|from| from == *source) && (wanted == Tag::Any || wanted == Tag::Only(*tag))
+            from.is_none_or(|from| from == *source) && (wanted == Tag::ANY || wanted == Tag::only(*tag))
         };
         match self.kept.iter().position(matches) {
             Some(index) => Some(self.kept.remove(index)),
@@ -48,55 +48,139 @@ impl Random {
     }
 }
 
-fn run(seed: u64, sources: u32, tags: u32, steps: u32) {
-    let (mut random, mut model) = (Random(seed | 1), Model::default());
-    let mut matcher: Matcher<u32, u32> = Matcher::new(sources as usize);
-    let mut places: Vec<(u32, u32)> = Vec::new();
-    for number in 0..steps {
-        let (source, tag) = (random.below(sources), random.below(tags) as i32);
-        let from = (random.below(4) != 0).then_some(source);
-        let wanted = if random.below(4) == 0 { Tag::Any } else { Tag::Only(tag) };
-        match random.below(9) {
-            0..4 => {
-                let free = from.is_some_and(|from| {
-                    let alone = Tag::Only(tag);
-                    let before = matcher.is_free(from, alone);
-                    assert!(before || !matcher.is_quiet(from));
-                    before && wanted == alone
-                });
-                let expected = model.post(number, from, wanted);
-                assert!(!free || expected.is_none());
-                let seen = matcher.look(from, wanted).map(|(source, tag, message)| (*message, source, tag));
-                assert_eq!(seen, expected, "look, seed {seed} step {number}");
-                let got = matcher.take(from, wanted).map(|(source, tag, message)| (message, source, tag));
-                assert_eq!(got, expected, "post, seed {seed} step {number}");
-                if got.is_none() {
-                    places.push((number, matcher.post(from, wanted, number)));
-                }
-            }
-            4..8 => {
-                let expected = model.arrive(number, source, tag);
-                let got = matcher.arrive(source, tag);
-                assert_eq!(got, expected, "arrival, seed {seed} step {number}");
-                match got {
-                    Some(receive) => places.retain(|(posted, _)| *posted != receive),
-                    None => matcher.keep(source, tag, number),
-                }
-            }
-            _ if !places.is_empty() => {
-                let (posted, place) = places.swap_remove(random.below(places.len() as u32) as usize);
-                assert_eq!(matcher.cancel(place), posted);
-                model.posted.retain(|(other, _, _)| *other != posted);
-            }
-            _ => {}
+struct Pair {
+    model: Model,
+    matcher: Matcher<u32, u32>,
+    // Number of a receive, its place in the matcher.
+    places: Vec<(u32, u32)>,
+}
+
+impl Pair {
+    fn post(&mut self, number: u32, from: Option<u32>, wanted: Tag, what: &str) {
+        let free = from.is_some_and(|from| {
+            let free = self.matcher.is_free(from, wanted);
+            assert!(free || !self.matcher.is_quiet(from), "{what}");
+            free
+        });
+        let overlaps = |(_, other, tag): &(u32, Option<u32>, Tag)| {
+            from.is_none()
+                || other.is_none_or(|other| Some(other) == from)
+                    && (*tag == Tag::ANY || wanted == Tag::ANY || *tag == wanted)
+        };
+        let overlapped = self.model.posted.iter().any(overlaps);
+        let expected = self.model.post(number, from, wanted);
+        assert_eq!(free, from.is_some() && expected.is_none() && !overlapped, "is free, {what}");
+        let seen = self.matcher.look(from, wanted).map(|(source, tag, message)| (*message, source, tag));
+        assert_eq!(seen, expected, "look, {what}");
+        if let Some(from) = from
+            && let Some(room) = self.matcher.room_at_once(from)
+        {
+            assert_eq!(expected, None, "at once, {what}");
+            self.places.push((number, room.number()));
+            return room.post(wanted, number);
         }
-        assert_eq!(matcher.posted(), model.posted.len());
+        let got = self.matcher.take(from, wanted).map(|(source, tag, message)| (message, source, tag));
+        assert_eq!(got, expected, "post, {what}");
+        if got.is_none() {
+            self.places.push((number, self.matcher.post(from, wanted, number)));
+        }
     }
+
+    fn arrive(&mut self, number: u32, source: u32, tag: i32, what: &str) {
+        let expected = self.model.arrive(number, source, tag);
+        let got = match self.matcher.first(source, tag) {
+            Some(mut first) => {
+                let receive = *first.receive();
+                first.settle();
+                Some(receive)
+            }
+            None => self.matcher.arrive(source, tag),
+        };
+        assert_eq!(got, expected, "arrival, {what}");
+        match got {
+            Some(receive) => self.places.retain(|(posted, _)| *posted != receive),
+            None => self.matcher.keep(source, tag, number),
+        }
+    }
+
+    fn cancel(&mut self, index: usize) {
+        let (posted, place) = self.places.swap_remove(index);
+        assert_eq!(self.matcher.posted_mut(place).copied(), Some(posted));
+        assert_eq!(self.matcher.cancel(place), posted);
+        self.model.posted.retain(|(other, _, _)| *other != posted);
+    }
+}
+
+// Phases of mostly receives and phases of mostly messages, so that both kinds of lists become long and empty again.
+fn run(seed: u64, sources: u32, tags: u32, steps: u32) -> usize {
+    let mut random = Random(seed | 1);
+    let mut pair = Pair { model: Model::default(), matcher: Matcher::new(sources as usize), places: Vec::new() };
+    let (mut posts, mut wildcards, mut longest) = (4, 4, 0);
+    for number in 0..steps {
+        if number % 250 == 0 {
+            posts = 1 + random.below(7);
+            wildcards = 1 + random.below(40);
+        }
+        let what = std::format!("seed {seed} step {number}");
+        let (source, tag) = (random.below(sources), random.below(tags) as i32);
+        let from = (random.below(wildcards) != 0).then_some(source);
+        let wanted = if random.below(wildcards) == 0 { Tag::ANY } else { Tag::only(tag) };
+        match random.below(9) {
+            8 if !pair.places.is_empty() => pair.cancel(random.below(pair.places.len() as u32) as usize),
+            kind if kind < posts => pair.post(number, from, wanted, &what),
+            _ => pair.arrive(number, source, tag, &what),
+        }
+        let lists = [&pair.matcher.posted_index, &pair.matcher.unexpected_index, &pair.matcher.arrivals_index];
+        longest |= lists.map(Index::is_used).iter().rev().fold(0, |all, used| 2 * all + usize::from(*used));
+        assert_eq!(pair.matcher.is_posted(), !pair.model.posted.is_empty());
+    }
+    while let Some((source, tag, message)) = pair.matcher.take_any() {
+        assert_eq!((message, source, tag), pair.model.kept.remove(0), "what is left, seed {seed}");
+    }
+    assert!(pair.model.kept.is_empty());
+    for source in 0..sources {
+        while pair.matcher.cancel_from(source).is_some() {}
+    }
+    while let Some((_, place)) = pair.places.pop() {
+        if pair.matcher.posted_mut(place).is_some() {
+            pair.matcher.cancel(place);
+        }
+    }
+    assert_eq!((pair.matcher.detours, pair.matcher.obstacles), (0, 0), "all lists are empty, seed {seed}");
+    assert!((0..sources).all(|source| pair.matcher.is_quiet(source)), "seed {seed}");
+    longest
 }
 
 #[test]
 fn as_the_model_does() {
-    for seed in 1..200u64 {
+    for seed in 1..100u64 {
         run(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), 1 + seed as u32 % 5, 1 + seed as u32 % 7, 2000);
+    }
+}
+
+#[test]
+fn as_the_model_does_with_long_lists() {
+    let kinds = (1..40u64).map(|seed| run(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), 1 + seed as u32 % 3, 300, 3000));
+    assert_eq!(kinds.fold(0, |all, kinds| all | kinds), 7, "each kind of list had an index at some time");
+}
+
+// 20,000 receives and as many messages, matched in the opposite order: quadratic, it would need 200 million steps each.
+#[test]
+fn many_are_matched_in_any_order() {
+    const MANY: i32 = 20_000;
+    let mut matcher: Matcher<u32, u32> = Matcher::new(1);
+    for tag in 0..MANY {
+        matcher.post(Some(0), Tag::only(tag), tag as u32);
+    }
+    for tag in (0..MANY).rev() {
+        assert_eq!(matcher.arrive(0, tag), Some(tag as u32));
+        assert_eq!(matcher.posted_index.covers(0), tag > 0, "nothing is walked until the list is empty");
+    }
+    for tag in 0..MANY {
+        matcher.keep(0, tag, tag as u32);
+    }
+    for tag in (0..MANY).rev() {
+        let from = (tag % 2 == 0).then_some(0);
+        assert_eq!(matcher.take(from, Tag::only(tag)), Some((0, tag, tag as u32)));
     }
 }

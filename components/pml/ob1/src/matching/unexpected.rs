@@ -1,0 +1,136 @@
+//! Messages that nobody waits for.
+
+use super::{ANY, Index, Matcher, NONE, Tag, Unexpected, WALKED};
+
+impl<P, U> Matcher<P, U> {
+    /// Keeps a message that no receive matches.
+    pub fn keep(&mut self, source: u32, tag: i32, message: U) {
+        let (list, all) = (&mut self.sources[source as usize].unexpected, &mut self.arrivals);
+        let (previous, previous_arrival) = (list.last, all.last);
+        let entry = Unexpected { next: NONE, previous, next_arrival: NONE, previous_arrival, source, tag, message };
+        let number = self.unexpected.insert(entry);
+        (list.last, all.last) = (number, number);
+        match previous {
+            NONE => list.first = number,
+            _ => self.unexpected.get_mut(previous).next = number,
+        }
+        match previous_arrival {
+            NONE => all.first = number,
+            _ => self.unexpected.get_mut(previous_arrival).next_arrival = number,
+        }
+        self.obstacles += 1;
+        let tag = Tag(tag);
+        if self.unexpected_index.covers(source) {
+            self.unexpected_index.append(source, tag, number);
+        }
+        if self.arrivals_index.covers(ANY) {
+            self.arrivals_index.append(ANY, tag, number);
+        }
+    }
+
+    /// The first kept message that a receive would get: source, tag, message.
+    pub fn look(&mut self, source: Option<u32>, tag: Tag) -> Option<(u32, i32, &U)> {
+        let number = self.find_unexpected(source.unwrap_or(ANY), tag)?;
+        let entry = self.unexpected.get(number);
+        Some((entry.source, entry.tag, &entry.message))
+    }
+
+    /// Takes the first kept message that a receive gets: source, tag, message.
+    #[inline]
+    pub fn take(&mut self, source: Option<u32>, tag: Tag) -> Option<(u32, i32, U)> {
+        if self.arrivals.first == NONE {
+            return None;
+        }
+        let number = self.find_unexpected(source.unwrap_or(ANY), tag)?;
+        Some(self.unkeep(number))
+    }
+
+    /// Takes any kept message.
+    pub fn take_any(&mut self) -> Option<(u32, i32, U)> {
+        self.take(None, Tag::ANY)
+    }
+
+    // The first from a source, or of all.
+    pub(super) fn find_unexpected(&mut self, list: u32, tag: Tag) -> Option<u32> {
+        let first = self.first_unexpected(list);
+        if tag == Tag::ANY {
+            return (first != NONE).then_some(first);
+        }
+        if !self.index_of(list).covers(list) {
+            let mut number = first;
+            for _ in 0..WALKED {
+                if number == NONE {
+                    return None;
+                }
+                let entry = self.unexpected.get(number);
+                if tag.takes(entry.tag) {
+                    return Some(number);
+                }
+                number = if list == ANY { entry.next_arrival } else { entry.next };
+            }
+            self.index_unexpected(list);
+        }
+        self.index_of(list).first(list, tag)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn index_unexpected(&mut self, list: u32) {
+        let mut number = self.first_unexpected(list);
+        let index = if list == ANY { &mut self.arrivals_index } else { &mut self.unexpected_index };
+        index.cover(list);
+        while number != NONE {
+            let entry = self.unexpected.get(number);
+            index.append(list, Tag(entry.tag), number);
+            number = if list == ANY { entry.next_arrival } else { entry.next };
+        }
+    }
+
+    fn first_unexpected(&self, list: u32) -> u32 {
+        match list {
+            ANY => self.arrivals.first,
+            source => self.sources[source as usize].unexpected.first,
+        }
+    }
+
+    fn index_of(&mut self, list: u32) -> &mut Index {
+        if list == ANY { &mut self.arrivals_index } else { &mut self.unexpected_index }
+    }
+
+    fn unkeep(&mut self, number: u32) -> (u32, i32, U) {
+        let entry = self.unexpected.remove(number);
+        let list = &mut self.sources[entry.source as usize].unexpected;
+        match entry.previous {
+            NONE => list.first = entry.next,
+            previous => self.unexpected.get_mut(previous).next = entry.next,
+        }
+        match entry.next {
+            NONE => list.last = entry.previous,
+            next => self.unexpected.get_mut(next).previous = entry.previous,
+        }
+        match entry.previous_arrival {
+            NONE => self.arrivals.first = entry.next_arrival,
+            previous => self.unexpected.get_mut(previous).next_arrival = entry.next_arrival,
+        }
+        match entry.next_arrival {
+            NONE => self.arrivals.last = entry.previous_arrival,
+            next => self.unexpected.get_mut(next).previous_arrival = entry.previous_arrival,
+        }
+        self.obstacles -= 1;
+        for list in [entry.source, ANY] {
+            self.unindex_unexpected(list, number);
+        }
+        (entry.source, entry.tag, entry.message)
+    }
+
+    fn unindex_unexpected(&mut self, list: u32, number: u32) {
+        let is_last = self.first_unexpected(list) == NONE;
+        let index = self.index_of(list);
+        if index.covers(list) {
+            index.remove(number);
+            if is_last {
+                index.uncover(list);
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Sends: what nearly every one is, and all others.
+
+use super::place::{Fast, Place};
+use super::routes;
+use crate::context::Route;
+use crate::{send, wire};
+use ompi_core::data::Data;
+use ompi_core::error::Result;
+use ompi_core::framework::pml::{Lane, Mode};
+use ompi_core::request::{self, Request};
+use ompi_core::status::PROC_NULL;
+use opal_core::progress;
+use opal_core::queue::lines::INLINE_BYTES;
+use opal_core::sync::Ordering;
+
+/// What nearly every short send is: one run for the queue of a transport that gives its queues away. Nothing on the way is a
+/// call, so that the caller saves no register; `false`: nothing was done.
+///
+/// # Safety
+/// The data is readable.
+#[inline(always)]
+pub unsafe fn short(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> bool {
+    let bytes = data.bytes();
+    if bytes > INLINE_BYTES {
+        return false;
+    }
+    let Some(route) = routes(lane.comm).get(dest) else { return false };
+    let link = route.link;
+    let (Some(at), Some(conduit)) = (data.contiguous(), link.conduit) else { return false };
+    // Acquire pairs with the Release where packets leave the queue.
+    if mode == Mode::Synchronous || bytes > link.short_bytes || link.queued.load(Ordering::Acquire) != 0 {
+        return false;
+    }
+    let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
+    // SAFETY: the caller's promise.
+    link.is_sent(unsafe { conduit.push(wire::EAGER, head, at, bytes) })
+}
+
+/// A blocking send of anything.
+///
+/// # Safety
+/// The data is readable during the call.
+#[inline(never)]
+pub unsafe fn longer(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()> {
+    progress::flush();
+    // SAFETY: the caller's promise.
+    let fast = unsafe { Fast::new(data) };
+    match unsent(&fast, dest, tag, mode, lane) {
+        None => Ok(()),
+        Some(unsent) if unsent.eager => send::when_there_is_room(&fast, unsent.route.link, unsent.head),
+        Some(unsent) => {
+            // SAFETY: the place lives until the request completes, which the wait sees to.
+            let place = unsafe { Place::new(data) };
+            send::start(place, unsent.route, unsent.head, mode)?.wait().map(drop)
+        }
+    }
+}
+
+/// A nonblocking send of anything.
+///
+/// # Safety
+/// The data is readable until the request completes.
+#[inline(never)]
+pub unsafe fn longer_later(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request> {
+    // SAFETY: the caller's promise.
+    let fast = unsafe { Fast::new(data) };
+    match unsent(&fast, dest, tag, mode, lane) {
+        None => Ok(request::done()),
+        // SAFETY: the caller's promise.
+        Some(unsent) => send::start(unsafe { Place::new(data) }, unsent.route, unsent.head, mode),
+    }
+}
+
+/// A message that could not be sent at once.
+struct Unsent<'a> {
+    route: &'a Route,
+    head: u64,
+    // It may go as soon as there is room; otherwise its receiver is asked first, or answers.
+    eager: bool,
+}
+
+/// Sends at once what is short enough and finds room; `None`: nothing is left to do.
+#[inline(always)]
+fn unsent<'a>(data: &Fast<'_, '_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'a>) -> Option<Unsent<'a>> {
+    if dest == PROC_NULL {
+        return None;
+    }
+    let route = routes(lane.comm).to(dest);
+    let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
+    let eager = mode != Mode::Synchronous && data.bytes() <= route.link.eager_bytes;
+    let sent = eager && send::at_once(data, route.link, head).is_ok();
+    (!sent).then_some(Unsent { route, head, eager })
+}
