@@ -12,7 +12,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     for choice in CHOICES {
         for ranks in RANKS {
             // One process has nobody to send to: its collectives are coll/self's, whatever is forced.
-            if ranks == 1 && !choice.options.is_empty() {
+            if ranks == 1 && choice.name != "default" {
                 continue;
             }
             session.case(&format!("coll/{}@{ranks}", choice.name), |session| match run(session, choice, ranks) {
@@ -27,6 +27,8 @@ pub fn tier(session: &mut Session) -> Result<()> {
 /// What is forced, and what must be found in the trace where it applies.
 struct Choice {
     name: &'static str,
+    /// The way of coll/sm for each function that has several.
+    sm: &'static str,
     options: &'static [&'static str],
     /// Function and algorithm as the trace names them, and the numbers of ranks for which it is what runs.
     traces: &'static [Trace],
@@ -35,20 +37,37 @@ struct Choice {
 type Trace = (&'static str, &'static str, fn(u32) -> bool);
 
 const CHOICES: &[Choice] = &[
-    Choice { name: "default", options: &[], traces: &[("sm: Allreduce", "", |ranks| ranks == 2)] },
     Choice {
-        name: "sm",
-        options: &["coll_sm_max_ranks", "64"],
-        traces: &[("sm: Allreduce", "", several), ("sm: Allgather", "", many)],
+        name: "default",
+        sm: "auto",
+        options: &[],
+        traces: &[("sm: Allreduce", ": lines", several), ("sm: Allreduce", ": direct", several)],
+    },
+    Choice { name: "lines", sm: "lines", options: &[], traces: LINES },
+    Choice { name: "direct", sm: "direct", options: &[], traces: DIRECTLY },
+    Choice {
+        name: "direct-in-pieces",
+        sm: "direct",
+        options: &["coll_sm_reduce_piece", "1000", "smsc_cma_chunk_size", "4k"],
+        traces: DIRECTLY,
+    },
+    // What cannot be done directly is done by who comes next.
+    Choice {
+        name: "direct-refused",
+        sm: "direct",
+        options: &["smsc", "^cma"],
+        traces: &[("sm: copies", ": refused", several), ("tuned: Bcast", "", several)],
     },
     Choice {
         name: "without-sm",
+        sm: "auto",
         options: &["coll", "^sm"],
         traces: &[("tuned: Bcast", ": next", several), ("tuned: Allreduce", ": next", several)],
     },
-    Choice { name: "basic", options: &["coll", "basic,self"], traces: &[] },
+    Choice { name: "basic", sm: "auto", options: &["coll", "basic,self"], traces: &[] },
     Choice {
         name: "rings",
+        sm: "auto",
         options: &[
             "coll",
             "^sm",
@@ -73,6 +92,7 @@ const CHOICES: &[Choice] = &[
     },
     Choice {
         name: "halvings",
+        sm: "auto",
         options: &[
             "coll",
             "^sm",
@@ -99,9 +119,28 @@ const CHOICES: &[Choice] = &[
     },
     Choice {
         name: "bruck",
+        sm: "auto",
         options: &["coll", "^sm", "coll_tuned_allgather_algorithm", "bruck"],
         traces: &[("tuned: Allgather", ": bruck", several)],
     },
+];
+
+const LINES: &[Trace] = &[
+    ("sm: Bcast", ": lines", several),
+    ("sm: Gather", ": lines", many),
+    ("sm: Scatter", ": lines", many),
+    ("sm: Allgather", ": lines", several),
+    ("sm: Alltoall", ": lines", several),
+    ("sm: Reduce", ": lines", several),
+    ("sm: Allreduce", ": lines", several),
+];
+
+const DIRECTLY: &[Trace] = &[
+    ("sm: Bcast", ": direct", several),
+    ("sm: Allgather", ": direct", several),
+    ("sm: Alltoall", ": direct", several),
+    ("sm: Reduce", ": direct", several),
+    ("sm: Allreduce", ": direct", several),
 ];
 
 const RANKS: [u32; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
@@ -110,7 +149,7 @@ fn several(ranks: u32) -> bool {
     ranks > 1
 }
 
-/// With two ranks coll/sm leaves to messages what they are faster at.
+/// With two ranks coll/sm leaves to messages what it has no name for.
 fn many(ranks: u32) -> bool {
     ranks > 2
 }
@@ -131,6 +170,9 @@ fn run(session: &mut Session, choice: &Choice, ranks: u32) -> Result<Verdict> {
     command.args(["-n", &ranks.to_string(), "--mca", "coll_base_verbose", "40"]);
     for option in choice.options.chunks(2) {
         command.arg("--mca").args(option);
+    }
+    for function in ["bcast", "allgather", "alltoall", "reduce", "allreduce"] {
+        command.args(["--mca", &format!("coll_sm_{function}_algorithm"), choice.sm]);
     }
     // The seed is the number of ranks: other draws for each, the same ones every time.
     command.arg(program).arg(if session.options.all { "0" } else { DRAWS }).arg(ranks.to_string());

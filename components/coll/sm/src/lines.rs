@@ -16,6 +16,8 @@ use opal_core::wait::{self, Idle};
 
 /// Another process of the communicator.
 pub struct Peer {
+    /// Index of the process.
+    pub index: u32,
     /// The way to it.
     pub path: Path,
     /// Says whether it sleeps.
