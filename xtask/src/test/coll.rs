@@ -1,5 +1,6 @@
 //! Every algorithm of the blocking collectives, forced by name, against a reference that uses MPI_Send and MPI_Recv only
-//! (`tests/c/coll_differential.c`). What the library says of its choices proves that the algorithm ran.
+//! (`tests/c/coll_differential.c`). What the library says of its choices proves that the algorithm ran. With `--all` also
+//! more elements than an `int` counts.
 
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};
@@ -15,11 +16,17 @@ pub fn tier(session: &mut Session) -> Result<()> {
             if ranks == 1 && choice.name != "default" {
                 continue;
             }
+            if !session.options.all && choice.name.starts_with("direct-") && !FEW.contains(&ranks) {
+                continue;
+            }
             session.case(&format!("coll/{}@{ranks}", choice.name), |session| match run(session, choice, ranks) {
                 Ok(verdict) => verdict,
                 Err(failure) => failure.into(),
             });
         }
+    }
+    if session.options.all {
+        session.case("coll/giant@2", |session| giant(session).unwrap_or_else(Verdict::from));
     }
     Ok(())
 }
@@ -145,6 +152,9 @@ const DIRECTLY: &[Trace] = &[
 
 const RANKS: [u32; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
 
+/// For what differs little from another choice.
+const FEW: [u32; 3] = [2, 3, 8];
+
 fn several(ranks: u32) -> bool {
     ranks > 1
 }
@@ -191,6 +201,16 @@ fn run(session: &mut Session, choice: &Choice, ranks: u32) -> Result<Verdict> {
         None => Verdict::Passed(String::new()),
         Some((function, way, _)) => Verdict::Failed(format!("`{function} … {way}` is not in the trace: it never ran")),
     })
+}
+
+/// Alone, because each rank needs 2 GiB.
+fn giant(session: &mut Session) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join("tests/c/coll_giant.c"), &[])?;
+    let mut command = Command::new(session.library().map_err(fail)?.dist.join("bin/mpirun"));
+    command.args(["-n", "2"]).arg(program).arg("2147483703");
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT_OF_ALL, &session.scratch().join("coll").join("giant.log"))?;
+    Ok(if ended.ended_with(0) { Verdict::Passed(String::new()) } else { Verdict::Failed(ended.story()) })
 }
 
 const DRAWS: &str = "900";

@@ -6,7 +6,7 @@ use crate::crossing::{self, Ends, Outcome, Ways};
 use crate::direct::{self, Operands};
 use crate::lines::{Lines, Peer};
 use crate::turn::{Shape, Turn};
-use crate::{algorithms, params, wire};
+use crate::{algorithms, params};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -33,7 +33,7 @@ impl Shared {
         (fits && aligned).then(|| Shared { part: Segment { base: segment.base.wrapping_add(offset), bytes } })
     }
 
-    /// The word at an offset of [`wire`].
+    /// The word at an offset of [`crate::wire`].
     #[inline(always)]
     pub fn word(&self, offset: usize) -> &AtomicU64 {
         debug_assert!(offset.is_multiple_of(8) && offset + 8 <= self.part.bytes);
@@ -42,7 +42,7 @@ impl Shared {
         unsafe { &*self.part.base.wrapping_add(offset).cast::<AtomicU64>() }
     }
 
-    /// The address of `bytes` bytes at an offset of [`wire`].
+    /// The address of `bytes` bytes at an offset of [`crate::wire`].
     #[inline(always)]
     pub fn place(&self, offset: usize, bytes: usize) -> *mut u8 {
         debug_assert!(offset + bytes <= self.part.bytes);
@@ -141,6 +141,11 @@ impl Sm {
     /// Whether the operation is done; else the next component does it.
     fn settle(&self, outcome: Outcome) -> Result<bool> {
         if outcome != Outcome::Done {
+            verbose!(
+                FRAMEWORK,
+                10,
+                "sm: a rank cannot copy: this communicator's long data goes other ways from now on"
+            );
             // On all ranks: what failed once fails again.
             self.copies.store(false, Ordering::Relaxed);
         }
