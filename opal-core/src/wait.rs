@@ -142,7 +142,7 @@ impl Idle {
     /// it is a thread of it.
     ///
     /// With more ranks than cores most steps only yield: the word is mostly there when the core comes back, and a pass and
-    /// a look at the clock before each yield made a barrier of four ranks on two cores a third longer.
+    /// a look at the clock before each yield made an operation of eight ranks on two cores a tenth longer.
     #[inline]
     pub fn step_unless(&mut self, done: &dyn Fn() -> bool) -> Result<()> {
         if !spinning() && self.polls >= POLLS_PER_YIELD && !self.polls.is_multiple_of(YIELDS_PER_PASS) {
