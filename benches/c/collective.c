@@ -1,14 +1,14 @@
 /*
- * Collectives (MPI 5.0 chapter 6): one of MPI_Barrier, MPI_Bcast, MPI_Allreduce, MPI_Alltoall and MPI_Allgather over all
- * ranks, called again and again; a sample is what the slowest rank took. Roots of MPI_Bcast rotate, so that nobody runs
- * ahead. Sizes are bytes per rank (MPI_Alltoall: per pair), in doubles.
+ * Collectives (MPI 5.0 chapter 6): one of MPI_Barrier, MPI_Bcast, MPI_Reduce, MPI_Allreduce, MPI_Alltoall and
+ * MPI_Allgather over all ranks, called again and again; a sample is what the slowest rank took. Roots of MPI_Bcast and
+ * MPI_Reduce rotate, so that nobody runs ahead. Sizes are bytes per rank (MPI_Alltoall: per pair), in doubles.
  *
- *   mpirun -n 4 collective --bcast | --allreduce | --alltoall | --allgather | --barrier
+ *   mpirun -n 4 collective --bcast | --reduce | --allreduce | --alltoall | --allgather | --barrier
  *                          [-s bytes[,bytes]] [-r samples] [-i iterations] [--json] [--pin]
  */
 #include "bench.h"
 
-static int barrier, bcast, allreduce, alltoall, allgather;
+static int barrier, bcast, reduce, allreduce, alltoall, allgather;
 
 struct group {
     double *out, *in;
@@ -23,6 +23,8 @@ static void chunk(void *with, int iterations)
             MPI_Barrier(MPI_COMM_WORLD);
         else if (bcast)
             MPI_Bcast(g->rank == i % g->ranks ? g->out : g->in, g->count, MPI_DOUBLE, i % g->ranks, MPI_COMM_WORLD);
+        else if (reduce)
+            MPI_Reduce(g->out, g->in, g->count, MPI_DOUBLE, MPI_SUM, i % g->ranks, MPI_COMM_WORLD);
         else if (allreduce)
             MPI_Allreduce(g->out, g->in, g->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         else if (alltoall)
@@ -44,7 +46,7 @@ static void verify(const struct bench *b, struct group *g)
     for (int k = 0; k < blocks && !barrier; k++)
         for (int i = 0; i < g->count; i++) {
             double wanted = 0, have = g->in[(size_t)k * (size_t)g->count + (size_t)i];
-            for (int r = 0; r < g->ranks && allreduce; r++)
+            for (int r = 0; r < g->ranks && (allreduce || reduce); r++)
                 wanted += element(r, 0, i);
             if (alltoall)
                 wanted = element(k, g->rank, i);
@@ -70,7 +72,7 @@ static void measure(const struct bench *b, int size)
             memset(g.in, 0, (size_t)g.count * sizeof(double));
         MPI_Bcast(g.rank == 0 ? g.out : g.in, g.count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     } else {
-        chunk(&g, 1);
+        chunk(&g, g.ranks);
     }
     verify(b, &g);
     bench_measure(b, chunk, &g, size, MICROSECONDS, 1, size);
@@ -84,13 +86,14 @@ int main(int argc, char **argv)
                       .all = 1};
     struct flag flags[] = {{"--barrier", "sizes mean nothing", &barrier},
                            {"--bcast", "bytes", &bcast},
+                           {"--reduce", "bytes, MPI_SUM of doubles", &reduce},
                            {"--allreduce", "bytes, MPI_SUM of doubles", &allreduce},
                            {"--alltoall", "bytes per pair", &alltoall},
                            {"--allgather", "bytes per rank", &allgather}};
     memcpy(b.o.flags, flags, sizeof flags);
     b = bench_start(&argc, &argv, b);
-    if (barrier + bcast + allreduce + alltoall + allgather != 1)
-        bench_die(&b, "name one collective; those named", barrier + bcast + allreduce + alltoall + allgather);
+    if (barrier + bcast + reduce + allreduce + alltoall + allgather != 1)
+        bench_die(&b, "name one collective; those named", barrier + bcast + reduce + allreduce + alltoall + allgather);
     for (int i = 0; i < b.o.size_count; i++)
         measure(&b, b.o.sizes[i]);
     bench_finish();

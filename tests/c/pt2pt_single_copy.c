@@ -11,14 +11,8 @@
  */
 #define _GNU_SOURCE
 #include "check.h"
-#include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include "refuse.h"
 #include <signal.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,24 +36,6 @@ static void elsewhere(double time)
     volatile double sink = 0;
     for (double end = seconds() + time; seconds() < end;)
         sink += 1;
-}
-
-/* process_vm_readv, process_vm_writev or both fail with EPERM from now on, as in many containers. */
-static void refuse_copies(int reads, int writes)
-{
-    const unsigned none = 0xffffffff;
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, reads ? SYS_process_vm_readv : none, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, writes ? SYS_process_vm_writev : none, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) {
-        perror("the seccomp filter cannot be installed");
-        exit(3);
-    }
 }
 
 /* A place for n bytes with guards around it; `odd` moves it off every alignment. */

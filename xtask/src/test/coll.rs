@@ -1,5 +1,6 @@
 //! Every algorithm of the blocking collectives, forced by name, against a reference that uses MPI_Send and MPI_Recv only
-//! (`tests/c/coll_differential.c`). What the library says of its choices proves that the algorithm ran.
+//! (`tests/c/coll_differential.c`). What the library says of its choices proves that the algorithm ran. With `--all` also
+//! more elements than an `int` counts.
 
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};
@@ -12,7 +13,10 @@ pub fn tier(session: &mut Session) -> Result<()> {
     for choice in CHOICES {
         for ranks in RANKS {
             // One process has nobody to send to: its collectives are coll/self's, whatever is forced.
-            if ranks == 1 && !choice.options.is_empty() {
+            if ranks == 1 && choice.name != "default" {
+                continue;
+            }
+            if !session.options.all && choice.name.starts_with("direct-") && !FEW.contains(&ranks) {
                 continue;
             }
             session.case(&format!("coll/{}@{ranks}", choice.name), |session| match run(session, choice, ranks) {
@@ -21,12 +25,17 @@ pub fn tier(session: &mut Session) -> Result<()> {
             });
         }
     }
+    if session.options.all {
+        session.case("coll/giant@2", |session| giant(session).unwrap_or_else(Verdict::from));
+    }
     Ok(())
 }
 
 /// What is forced, and what must be found in the trace where it applies.
 struct Choice {
     name: &'static str,
+    /// The way of coll/sm for each function that has several.
+    sm: &'static str,
     options: &'static [&'static str],
     /// Function and algorithm as the trace names them, and the numbers of ranks for which it is what runs.
     traces: &'static [Trace],
@@ -35,20 +44,37 @@ struct Choice {
 type Trace = (&'static str, &'static str, fn(u32) -> bool);
 
 const CHOICES: &[Choice] = &[
-    Choice { name: "default", options: &[], traces: &[("sm: Allreduce", "", |ranks| ranks == 2)] },
     Choice {
-        name: "sm",
-        options: &["coll_sm_max_ranks", "64"],
-        traces: &[("sm: Allreduce", "", several), ("sm: Allgather", "", many)],
+        name: "default",
+        sm: "auto",
+        options: &[],
+        traces: &[("sm: Allreduce", ": lines", several), ("sm: Allreduce", ": direct", several)],
+    },
+    Choice { name: "lines", sm: "lines", options: &[], traces: LINES },
+    Choice { name: "direct", sm: "direct", options: &[], traces: DIRECTLY },
+    Choice {
+        name: "direct-in-pieces",
+        sm: "direct",
+        options: &["coll_sm_reduce_piece", "1000", "smsc_cma_chunk_size", "4k"],
+        traces: DIRECTLY,
+    },
+    // What cannot be done directly is done by who comes next.
+    Choice {
+        name: "direct-refused",
+        sm: "direct",
+        options: &["smsc", "^cma"],
+        traces: &[("sm: copies", ": refused", several), ("tuned: Bcast", "", several)],
     },
     Choice {
         name: "without-sm",
+        sm: "auto",
         options: &["coll", "^sm"],
         traces: &[("tuned: Bcast", ": next", several), ("tuned: Allreduce", ": next", several)],
     },
-    Choice { name: "basic", options: &["coll", "basic,self"], traces: &[] },
+    Choice { name: "basic", sm: "auto", options: &["coll", "basic,self"], traces: &[] },
     Choice {
         name: "rings",
+        sm: "auto",
         options: &[
             "coll",
             "^sm",
@@ -73,6 +99,7 @@ const CHOICES: &[Choice] = &[
     },
     Choice {
         name: "halvings",
+        sm: "auto",
         options: &[
             "coll",
             "^sm",
@@ -99,18 +126,40 @@ const CHOICES: &[Choice] = &[
     },
     Choice {
         name: "bruck",
+        sm: "auto",
         options: &["coll", "^sm", "coll_tuned_allgather_algorithm", "bruck"],
         traces: &[("tuned: Allgather", ": bruck", several)],
     },
 ];
 
+const LINES: &[Trace] = &[
+    ("sm: Bcast", ": lines", several),
+    ("sm: Gather", ": lines", many),
+    ("sm: Scatter", ": lines", many),
+    ("sm: Allgather", ": lines", several),
+    ("sm: Alltoall", ": lines", several),
+    ("sm: Reduce", ": lines", several),
+    ("sm: Allreduce", ": lines", several),
+];
+
+const DIRECTLY: &[Trace] = &[
+    ("sm: Bcast", ": direct", several),
+    ("sm: Allgather", ": direct", several),
+    ("sm: Alltoall", ": direct", several),
+    ("sm: Reduce", ": direct", several),
+    ("sm: Allreduce", ": direct", several),
+];
+
 const RANKS: [u32; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
+
+/// For what differs little from another choice.
+const FEW: [u32; 3] = [2, 3, 8];
 
 fn several(ranks: u32) -> bool {
     ranks > 1
 }
 
-/// With two ranks coll/sm leaves to messages what they are faster at.
+/// With two ranks coll/sm leaves to messages what it has no name for.
 fn many(ranks: u32) -> bool {
     ranks > 2
 }
@@ -132,6 +181,9 @@ fn run(session: &mut Session, choice: &Choice, ranks: u32) -> Result<Verdict> {
     for option in choice.options.chunks(2) {
         command.arg("--mca").args(option);
     }
+    for function in ["bcast", "allgather", "alltoall", "reduce", "allreduce"] {
+        command.args(["--mca", &format!("coll_sm_{function}_algorithm"), choice.sm]);
+    }
     // The seed is the number of ranks: other draws for each, the same ones every time.
     command.arg(program).arg(if session.options.all { "0" } else { DRAWS }).arg(ranks.to_string());
     own_choice(&mut command);
@@ -144,6 +196,10 @@ fn run(session: &mut Session, choice: &Choice, ranks: u32) -> Result<Verdict> {
     let ran = |function: &str, way: &str| {
         ended.err.lines().any(|line| line.trim_end().ends_with(way) && line.contains(&format!("{function} of ")))
     };
+    // What a rank cannot copy another component does again, and rightly: a wrong partner would not show.
+    if ended.err.lines().any(|line| line.ends_with(FELL_BACK)) {
+        return Ok(Verdict::Failed(format!("`{FELL_BACK}` is in the trace")));
+    }
     let missing = choice.traces.iter().find(|(function, way, applies)| applies(ranks) && !ran(function, way));
     Ok(match missing {
         None => Verdict::Passed(String::new()),
@@ -151,6 +207,17 @@ fn run(session: &mut Session, choice: &Choice, ranks: u32) -> Result<Verdict> {
     })
 }
 
+/// Alone, because each rank needs 2 GiB.
+fn giant(session: &mut Session) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join("tests/c/coll_giant.c"), &[])?;
+    let mut command = Command::new(session.library().map_err(fail)?.dist.join("bin/mpirun"));
+    command.args(["-n", "2"]).arg(program).arg("2147483703");
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT_OF_ALL, &session.scratch().join("coll").join("giant.log"))?;
+    Ok(if ended.ended_with(0) { Verdict::Passed(String::new()) } else { Verdict::Failed(ended.story()) })
+}
+
+const FELL_BACK: &str = "this communicator's long data goes other ways from now on";
 const DRAWS: &str = "900";
 const LIMIT: Duration = Duration::from_secs(120);
 const LIMIT_OF_ALL: Duration = Duration::from_secs(1200);

@@ -8,13 +8,13 @@ use ompi_core::error::Result;
 use ompi_core::executor::Executor;
 use ompi_core::op::Op;
 
-/// Bytes at a place of the lines.
-fn packed<'a>(at: *mut u8, bytes: usize) -> Data<'a> {
+/// A run of bytes.
+pub fn packed<'a>(at: *mut u8, bytes: usize) -> Data<'a> {
     Data { at, count: bytes, datatype: datatype::byte() }
 }
 
 /// What a rank contributes, which with MPI_IN_PLACE lies in `place`.
-fn contribution<'a>(from: Source<'a>, place: Data<'a>) -> Data<'a> {
+pub fn contribution<'a>(from: Source<'a>, place: Data<'a>) -> Data<'a> {
     match from {
         Source::From(from) => from,
         Source::InPlace => place,
@@ -150,7 +150,7 @@ pub fn allreduce(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>,
         turn.meet()?;
         return copied.and(fold(turn, executor, to, op));
     }
-    let result = packed(turn.result(), bytes);
+    let result = packed(turn.result(bytes), bytes);
     if turn.arrive() {
         let folded = fold(turn, executor, to, op);
         let told = copy(executor, to, &result);
@@ -183,7 +183,7 @@ fn fold(turn: &Turn<'_>, executor: &mut dyn Executor, into: &Data<'_>, op: &Op) 
 }
 
 /// A rank's block in a buffer with one per rank, of which `data` describes the first.
-fn block<'a>(data: &Data<'a>, rank: usize) -> Data<'a> {
+pub fn block<'a>(data: &Data<'a>, rank: usize) -> Data<'a> {
     data.at_element((rank * data.count) as isize, data.count)
 }
 

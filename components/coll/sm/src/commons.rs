@@ -9,5 +9,8 @@ pub use commons::give_back;
 /// Lines for as many ranks in `commons`, this process's own: their offset; `None` if there is no room.
 pub fn take(commons: Segment, ranks: usize) -> Option<usize> {
     let bytes = wire::bytes(ranks);
-    commons::take(commons, Wanted { bytes, zeros: wire::HEAD_BYTES, departed: wire::DEPARTED, users: ranks as u64 })
+    commons::take(
+        commons,
+        Wanted { bytes, zeros: wire::head_bytes(ranks), departed: wire::DEPARTED, users: ranks as u64 },
+    )
 }

@@ -44,7 +44,7 @@ fn peer(index: u32) -> Option<Option<Peer>> {
     let path = bml::selected()?.paths(index).first().filter(|_| process.same_node)?;
     let conduit = path.module.conduit(path.endpoint)?;
     path.module.commons(Some(path.endpoint))?;
-    Some(Some(Peer { path: *path, conduit }))
+    Some(Some(Peer { index, path: *path, conduit }))
 }
 
 opal_core::component! {

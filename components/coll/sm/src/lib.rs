@@ -10,8 +10,11 @@
 extern crate alloc;
 
 mod algorithms;
+mod choice;
 mod commons;
 mod component;
+mod crossing;
+mod direct;
 mod lines;
 mod params;
 mod raw;

@@ -16,6 +16,8 @@ use opal_core::wait::{self, Idle};
 
 /// Another process of the communicator.
 pub struct Peer {
+    /// Index of the process.
+    pub index: u32,
     /// The way to it.
     pub path: Path,
     /// Says whether it sleeps.
@@ -94,11 +96,15 @@ impl Lines {
         let word = self.shared.word(offset);
         // Acquire pairs with the Release of whoever tells: what it wrote before is there.
         let there = || word.load(Ordering::Acquire) >= wanted;
+        let spinning = wait::spinning();
         for _ in 0..wait::polls_at_once() {
             if there() {
                 return Ok(());
             }
-            core::hint::spin_loop();
+            // With more ranks than cores who is waited for may need this one, and ten pauses take half a microsecond.
+            if spinning {
+                core::hint::spin_loop();
+            }
         }
         Self::await_long(&there)
     }

@@ -1,7 +1,22 @@
 //! Parameters.
 
+use crate::choice::Way;
+
 opal_core::params! {
-    /// Largest communicator that is served. Beyond two ranks it was measured only on a loaded machine with more ranks than
-    /// cores, and lost there.
-    pub static MAX_RANKS: Size = Int(2), "ranks", level 4;
+    /// Largest communicator that is served.
+    pub static MAX_RANKS: Size = Int(16), "ranks", level 4;
+    /// How MPI_Bcast is done: next is the way of the component with the next lower priority, lines goes through shared
+    /// memory (short data only, else next), direct copies straight between the ranks' buffers (where the system allows it,
+    /// else next).
+    pub static BCAST_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
+    /// How MPI_Allgather is done: as MPI_Bcast.
+    pub static ALLGATHER_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
+    /// How MPI_Alltoall is done: as MPI_Bcast. MPI_IN_PLACE is never done directly.
+    pub static ALLTOALL_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
+    /// How MPI_Reduce is done: as MPI_Bcast. Types with gaps are never done directly.
+    pub static REDUCE_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
+    /// How MPI_Allreduce is done: as MPI_Reduce.
+    pub static ALLREDUCE_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
+    /// How much of a peer's data a direct reduction reads in one go: it should stay in a core's own cache.
+    pub static REDUCE_PIECE: Size = Int(65536), "bytes", level 6;
 }

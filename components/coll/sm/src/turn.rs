@@ -6,7 +6,7 @@
 //!
 //! What a rank wrote may be overwritten when all have taken it. Two ranks: the reader of a one-way operation answers with
 //! its own flag, and the writer looks for the answer before it uses the same parity again. More: an operation in which all
-//! wait for all says that everything before it was taken; after TURNS - 2 others without one, one is put in between.
+//! wait for all says that everything before it was taken; where too many others went without one, one is put in between.
 
 use crate::lines::{Lines, Peer};
 use crate::wire;
@@ -31,9 +31,10 @@ pub struct Turn<'a> {
     peers: &'a [Option<Peer>],
     shape: Shape,
     number: u64,
-    // Values are in the line with the flags. They are stored and loaded together with their flag, since the line may be the
-    // other core's right after; this is where they wait, by rank.
+    // Data lies beside the flags, the count or the release word.
     tiny: bool,
+    // Two ranks: values are stored and loaded together with their flag, since the line may be the other core's right after;
+    // this is where they wait, by rank.
     values: [AtomicU64; 2],
     // Of this turn, when all have come.
     full: u64,
@@ -48,13 +49,17 @@ impl<'a> Turn<'a> {
         let mut past = lines.past.lock();
         let number = past.number + 1;
         let values = [const { AtomicU64::new(0) }; 2];
-        let mut turn = Turn { lines, peers, shape, number, tiny: false, values, full: 0 };
+        let tiny = match (lines.size, shape) {
+            (2, _) => (1..=wire::TINY_BYTES).contains(&bytes),
+            (_, Shape::From(_)) => bytes <= wire::BESIDE_BYTES,
+            _ => bytes <= wire::TINY_BYTES,
+        };
+        let mut turn = Turn { lines, peers, shape, number, tiny, values, full: 0 };
         if number.is_multiple_of(OPERATIONS_PER_PASS) {
             progress::pass();
         }
         if turn.is_pair() {
             past.number = number;
-            turn.tiny = (1..=8).contains(&bytes);
             let parity = turn.parity();
             let owed = core::mem::take(&mut past.owed[parity]);
             if matches!(shape, Shape::From(root) if root == lines.rank)
@@ -68,7 +73,9 @@ impl<'a> Turn<'a> {
             }
             return Ok(turn);
         }
-        if shape != Shape::All && number > past.met + wire::TURNS as u64 - 2 {
+        // Operations in areas have fewer of them, and many others may have gone before one in which all wait for all.
+        let places = if tiny { wire::TURNS } else { wire::AREAS } as u64;
+        if (shape != Shape::All || !tiny) && number > past.met + places - 2 {
             drop(past);
             Turn::begin(lines, peers, Shape::All, 0)?.meet()?;
             return Turn::begin(lines, peers, shape, bytes);
@@ -102,19 +109,41 @@ impl<'a> Turn<'a> {
     /// Where a rank's data is.
     #[inline(always)]
     pub fn of(&self, rank: usize) -> *mut u8 {
-        match self.tiny {
+        match self.tiny && self.is_pair() {
             true => self.values[rank].as_ptr().cast(),
-            false => {
-                let slot = if self.is_pair() { self.parity() } else { self.slot() };
-                let size = self.lines.size;
-                self.lines.shared.place(wire::area(slot, rank, size), wire::area_bytes(size))
-            }
+            false => self.lines.shared.place(self.offset(rank), 0),
         }
     }
 
-    /// Where the result goes, with more than two ranks.
-    pub fn result(&self) -> *mut u8 {
-        self.of(self.lines.size)
+    /// Word `index` of a rank's data.
+    #[inline(always)]
+    pub fn word(&self, rank: usize, index: usize) -> &AtomicU64 {
+        debug_assert!(index < wire::area_bytes(self.lines.size) / 8 && (index == 0 || !self.tiny));
+        match self.tiny && self.is_pair() {
+            true => &self.values[rank],
+            false => self.lines.shared.word(self.offset(rank) + 8 * index),
+        }
+    }
+
+    #[inline(always)]
+    fn offset(&self, rank: usize) -> usize {
+        let size = self.lines.size;
+        match (self.tiny, self.is_pair(), self.shape) {
+            (_, true, _) => wire::area(self.parity(), rank, size),
+            (true, _, Shape::From(_)) => wire::beside(self.slot(), size),
+            (true, ..) => wire::tiny(self.slot(), rank, size),
+            (false, ..) => wire::area(self.area(), rank, size),
+        }
+    }
+
+    /// Where the result of `bytes` goes, with more than two ranks.
+    #[inline(always)]
+    pub fn result(&self, bytes: usize) -> *mut u8 {
+        let (shared, size) = (&self.lines.shared, self.lines.size);
+        match bytes <= wire::BESIDE_BYTES {
+            true => shared.place(wire::beside(self.slot(), size), bytes),
+            false => shared.place(wire::area(self.area(), size, size), bytes),
+        }
     }
 
     /// All wait for all.
@@ -145,7 +174,7 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn arrive(&self) -> bool {
         // Release: whoever sees the sum sees what was written before each addition. Acquire: the last one reads it.
-        let before = self.lines.shared.word(wire::count(self.slot())).fetch_add(1, Ordering::AcqRel);
+        let before = self.lines.shared.word(wire::count(self.slot(), self.lines.size)).fetch_add(1, Ordering::AcqRel);
         before + 1 == self.full
     }
 
@@ -153,7 +182,7 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn release(&self) {
         // Release pairs with the Acquire in `await_word`.
-        self.lines.shared.word(wire::release(self.slot())).store(self.number, Ordering::Release);
+        self.lines.shared.word(wire::release(self.slot(), self.lines.size)).store(self.number, Ordering::Release);
         match self.shape {
             Shape::To(root) => self.notify(root),
             _ => self.peers.iter().flatten().for_each(Peer::notify),
@@ -164,7 +193,7 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn wait(&self) -> Result<()> {
         if !self.is_pair() {
-            return self.lines.await_word(wire::release(self.slot()), self.number);
+            return self.lines.await_word(wire::release(self.slot(), self.lines.size), self.number);
         }
         let peer = 1 - self.lines.rank;
         let flag = wire::flag(peer, self.parity());
@@ -205,6 +234,11 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     fn parity(&self) -> usize {
         (self.number & 1) as usize
+    }
+
+    #[inline(always)]
+    fn area(&self) -> usize {
+        self.number as usize % wire::AREAS
     }
 
     #[inline(always)]

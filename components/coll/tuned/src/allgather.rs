@@ -12,12 +12,20 @@ fn blocks<'a>(of: &Data<'a>, first: usize, number: usize) -> Data<'a> {
 pub fn doubling<E: Executor + ?Sized>(executor: &mut E, from: Source<'_>, to: &Data<'_>) -> Result<()> {
     let (rank, size) = (executor.rank(), executor.size());
     debug_assert!(size.is_power_of_two());
-    if let Source::From(own) = from {
-        executor.copy(&own, &blocks(to, rank, 1))?;
+    if let (Source::From(own), 1) = (from, size) {
+        return executor.copy(&own, to);
     }
     for bit in (0..size.ilog2()).map(|bit| 1usize << bit) {
-        let (own, partner) = (rank & !(bit - 1), rank ^ bit);
-        executor.exchange(&blocks(to, own, bit), partner, &blocks(to, own ^ bit, bit), partner)?;
+        let (first, partner) = (rank & !(bit - 1), rank ^ bit);
+        // What lies in the send buffer is read from there: a copy that was just made would have to leave this core's cache.
+        let out = match from {
+            Source::From(own) if bit == 1 => own,
+            _ => blocks(to, first, bit),
+        };
+        executor.exchange(&out, partner, &blocks(to, first ^ bit, bit), partner)?;
+        if let (Source::From(own), 1) = (from, bit) {
+            executor.copy(&own, &blocks(to, rank, 1))?;
+        }
     }
     Ok(())
 }
