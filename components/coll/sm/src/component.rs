@@ -2,11 +2,13 @@
 
 use crate::lines::Peer;
 use crate::params;
-use crate::raw::Sm;
+use crate::raw::{Sm, is_served};
+use crate::wire;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
-use ompi_core::framework::{bml, coll};
+use ompi_core::framework::bml;
+use ompi_core::framework::coll::{self, About, Case, Function};
 use ompi_core::process;
 use opal_core::mca::{self, Declined};
 
@@ -31,9 +33,28 @@ impl coll::Component for SmColl {
         let members = comm.group.members();
         let peers: Option<Vec<Option<Peer>>> = members.iter().map(|member| peer(*member)).collect();
         let peers = peers.ok_or(Declined("not all processes share memory with this one"))?;
-        Ok((40, Arc::new(Sm::new(comm.rank as usize, peers))))
+        Ok((PRIORITY, Arc::new(Sm::new(comm.rank as usize, peers))))
+    }
+
+    fn about(&self, function: Function, case: Case) -> Option<About> {
+        let choice = match case {
+            Case { ranks, .. } if ranks < 2 => Err("it serves two processes and more"),
+            Case { ranks, .. } if ranks > params::MAX_RANKS.size() => Err("more processes than coll_sm_max_ranks says"),
+            Case { ranks, .. } if !is_served(function, ranks) => Err("messages are faster with so few processes"),
+            Case { ranks, bytes } if bytes > wire::area_bytes(ranks) => Err("more bytes than its lines hold"),
+            _ => Ok(("lines", "for short data, from the third call on and when blocking")),
+        };
+        let known = is_served(function, usize::MAX) || is_served(function, 2);
+        known.then_some(About {
+            priority: PRIORITY,
+            algorithms: &["lines"],
+            counts: "of a rank's contribution",
+            choice,
+        })
     }
 }
+
+const PRIORITY: i32 = 40;
 
 /// How a process is reached; the inner `None` is this process itself, the outer one says that it shares no memory.
 fn peer(index: u32) -> Option<Option<Peer>> {

@@ -136,10 +136,18 @@ pub fn copy(executor: &mut dyn Executor, from: &Data<'_>, to: &Data<'_>) -> Resu
     executor.copy(from, to)
 }
 
+/// Whether it serves a function among so many ranks.
+pub fn is_served(function: Function, ranks: usize) -> bool {
+    worthwhile(ranks).contains(&function)
+}
+
+fn worthwhile(ranks: usize) -> &'static [Function] {
+    if ranks == 2 { &AMONG_TWO } else { &SERVED }
+}
+
 impl Module for Sm {
     fn functions(&self) -> Functions {
-        let worthwhile = if self.peers.len() == 2 { &AMONG_TWO[..] } else { &SERVED[..] };
-        worthwhile.iter().fold(0, |all, function| all | 1 << *function as u8)
+        worthwhile(self.peers.len()).iter().fold(0, |all, function| all | 1 << *function as u8)
     }
 
     fn recordable(&self) -> Functions {
