@@ -5,7 +5,6 @@ use core::hint::black_box;
 use criterion::{Criterion, Throughput};
 use ompi_core::framework::op::{Component, Operation};
 use opal_core::datatype::{Primitive, Scalar};
-use opal_core::mca::Component as _;
 
 /// All of them that this processor runs.
 pub fn all(criterion: &mut Criterion) {

@@ -19,12 +19,15 @@ use opal_core::sync::{Once, Ordering};
 /// A communicator whose peers' contexts are known, while the members agree on their collectives.
 ///
 /// Word i tells what the i-th of the sorted coll components would serve here, recorded in the high half; it serves what
-/// all ranks have in common. One word more of an intercommunicator is this process's context number in its carrier, which
+/// all ranks have in common. Two words more are what the modules' choices depend on and its complement: what all have in
+/// common of these shows whether it is the same. One word more of an intercommunicator is this process's context number in its carrier, which
 /// is completed next.
 pub struct Completion {
     comm: Arc<Communicator>,
     // With the component's place.
     offers: Vec<(usize, &'static str, i32, Arc<dyn coll::Module>)>,
+    // How many components there are.
+    components: usize,
     gather: Gather,
     carrier: Carrier,
 }
@@ -63,6 +66,9 @@ impl Completion {
                 }
             }
         }
+        let prints = offers.iter().map(|(.., module)| module.fingerprint());
+        let print = prints.fold(0u64, |all, print| (all ^ print).rotate_left(7));
+        words.extend([print, !print]);
         let mut carrier = Carrier::Itself;
         if comm.is_inter() {
             let draft = Draft::new(&comm.group)?;
@@ -70,7 +76,7 @@ impl Completion {
             carrier = Carrier::Drafted(draft);
         }
         let gather = Gather::about(&comm, Kind::Complete, 0, &words);
-        Ok(Completion { comm, offers, gather, carrier })
+        Ok(Completion { comm, offers, components: components.len(), gather, carrier })
     }
 
     /// Tries to move it on; true when the communicator is complete.
@@ -122,11 +128,18 @@ impl Completion {
     fn fill(&mut self, carrier: Option<&coll::Table>) {
         let words = self.gather.common();
         let halves = |word: u64| (word & u64::from(u32::MAX), word >> 32);
+        let agreed = words[self.components] | words[self.components + 1] == u64::MAX;
         let offers = core::mem::take(&mut self.offers).into_iter();
-        let offers = offers.map(|(index, name, priority, module)| {
-            let (functions, recordable) = halves(words[index]);
-            coll::Offer { name, priority, functions, recordable, module }
-        });
+        let offers = offers
+            .inspect(|(.., module)| {
+                if !agreed {
+                    module.disagreed()
+                }
+            })
+            .map(|(index, name, priority, module)| {
+                let (functions, recordable) = halves(words[index]);
+                coll::Offer { name, priority, functions, recordable, module }
+            });
         let offers = offers.collect();
         self.comm.coll.call_once(|| {
             let mut table = coll::Table::default();
@@ -141,6 +154,7 @@ fn components() -> opal_core::Result<&'static [&'static dyn coll::Component]> {
     static OPENED: Once<opal_core::Result<Vec<&'static dyn coll::Component>>> = Once::new();
     let opened = OPENED.call_once(|| {
         let components = mca::open(&coll::FRAMEWORK, &coll::OMPI_COLLS)?;
+        components.iter().try_for_each(|component| component.configure())?;
         components.iter().for_each(|component| record(component.info(), Verdict::Chosen(None)));
         Ok(components)
     });

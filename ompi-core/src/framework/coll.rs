@@ -20,7 +20,9 @@ use alloc::vec::Vec;
 use opal_core::mca;
 use opal_core::sync::{AtomicU32, Ordering};
 
+mod about;
 mod call;
+pub use about::{About, Case};
 pub use call::Call;
 
 /// The collective functions, as bit numbers of [`Functions`].
@@ -99,6 +101,15 @@ pub trait Module: Send + Sync {
     fn partial(&self) -> Functions {
         0
     }
+
+    /// Names what its choices depend on beside the arguments of calls, a file's content say. If the ranks' names differ, all
+    /// of them are told by [`Module::disagreed`], before [`Module::above`].
+    fn fingerprint(&self) -> u64 {
+        0
+    }
+
+    /// Not all ranks have the same [`Module::fingerprint`]s: choices may depend on arguments only.
+    fn disagreed(&self) {}
 
     /// Tells which modules would serve the communicator without it: one that declines calls by their arguments (which
     /// must be equal on all ranks) passes them on. For an intercommunicator they are those of the communicator that
@@ -272,6 +283,15 @@ pub trait Module: Send + Sync {
 
 /// A kind of collectives.
 pub trait Component: mca::Component {
+    /// Reads what its parameters name. `Err` after a message ends the start: what the user asked for cannot be had.
+    fn configure(&self) -> opal_core::Result<()> {
+        Ok(())
+    }
+
+    /// What it does for a function on intracommunicators (coll/inter on the others), and in a case; `None` if it never
+    /// serves it. For people, without a job.
+    fn about(&self, function: Function, case: Case) -> Option<About>;
+
     /// Priority and module for a communicator, or why not. Must not communicate.
     fn query(&self, comm: &Communicator) -> core::result::Result<(i32, Arc<dyn Module>), mca::Declined>;
 }

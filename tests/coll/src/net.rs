@@ -44,13 +44,15 @@ pub struct Net {
     hasty: bool,
     // The next message goes to the wrong rank: the one after the right one.
     astray: Cell<bool>,
+    // The next message of several ints begins with its second one, as if taken from a wrong offset.
+    displaced: Cell<bool>,
 }
 
 impl Net {
-    /// An empty one. `hasty` and `astray` are mistakes: everything counts as done at once; the first message goes to the
-    /// rank after the right one.
-    pub fn new(hasty: bool, astray: bool) -> Net {
-        Net { hasty, astray: Cell::new(astray), ..Net::default() }
+    /// An empty one. `hasty`, `astray` and `displaced` are mistakes: everything counts as done at once; the first message
+    /// goes to the rank after the right one; the first of several ints begins with the second one, and ends with the first.
+    pub fn new(hasty: bool, astray: bool, displaced: bool) -> Net {
+        Net { hasty, astray: Cell::new(astray), displaced: Cell::new(displaced), ..Net::default() }
     }
 
     /// Lets one message arrive, whichever the dice choose; false if none can.
@@ -70,6 +72,9 @@ impl Net {
         let mut bytes = vec![0; out.total()];
         // SAFETY: room for all of it; the tests' buffers outlive the runs.
         unsafe { out.pack(bytes.as_mut_ptr(), bytes.len()) };
+        if bytes.len() >= 8 && self.displaced.take() {
+            bytes.rotate_left(4);
+        }
         ended[sent] = Some(Ok(()));
         let fits = bytes.len() == into.total();
         let wrong =

@@ -224,6 +224,7 @@ enum Mistake {
     OneTag,
     Hasty,
     Astray,
+    Displaced,
 }
 
 fn round(seed: u64, size: usize, mistake: Mistake) -> Outcome {
@@ -239,7 +240,7 @@ fn outstanding(seed: u64, size: usize, mistake: Mistake, plans: &[Plan]) -> Outc
     let mut parts: Vec<Vec<Part<'_>>> = (0..size)
         .map(|rank| plans.iter().zip(&shapes).map(|(plan, shape)| part(plan, rank, size, shape)).collect())
         .collect();
-    let net = Net::new(mistake == Mistake::Hasty, mistake == Mistake::Astray);
+    let net = Net::new(mistake == Mistake::Hasty, mistake == Mistake::Astray, mistake == Mistake::Displaced);
     let mut idle = 0;
     while parts.iter().flatten().any(|part| !part.ended) {
         idle += 1;
@@ -327,7 +328,9 @@ fn mistakes_are_noticed() {
     }
     for kind in 0..KINDS {
         let plan = Plan { kind, which: 1, count: 61, root: 2, in_place: false, user: false, gaps: false };
-        assert!(outstanding(5, 4, Mistake::Astray, &[plan]).is_err(), "kind {kind}");
+        assert!(outstanding(5, 4, Mistake::Astray, &[plan]).is_err(), "kind {kind}, wrong partner");
+        // A barrier has no data that could be wrong.
+        assert!(kind == 0 || outstanding(5, 4, Mistake::Displaced, &[plan]).is_err(), "kind {kind}, wrong offset");
     }
 }
 

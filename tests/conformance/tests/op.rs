@@ -3,7 +3,7 @@
 
 use ompi_core::framework::op::{Component, Kernel, Operation};
 use opal_core::datatype::Primitive;
-use opal_core::mca::{self, Component as _, Declined};
+use opal_core::mca::{self, Declined};
 use test_conformance::op::suite;
 
 opal_core::image![opal_core::framework::atomics, memcpy_portable, op_avx2, op_avx512, op_scalar];

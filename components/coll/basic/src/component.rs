@@ -3,7 +3,7 @@
 use crate::raw::Basic;
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
-use ompi_core::framework::coll;
+use ompi_core::framework::coll::{self, About, Case, Function};
 use opal_core::mca::{self, Declined};
 
 /// The component.
@@ -18,9 +18,27 @@ impl coll::Component for BasicColl {
         if comm.is_inter() {
             return Err(Declined("it serves intracommunicators only"));
         }
-        Ok((10, Arc::new(Basic)))
+        Ok((PRIORITY, Arc::new(Basic)))
+    }
+
+    fn about(&self, function: Function, _: Case) -> Option<About> {
+        let (algorithms, counts): (&'static [&'static str], _) = match function {
+            Function::Barrier => (&["dissemination"], "none"),
+            Function::Bcast => (&["binomial"], "of the data"),
+            Function::Reduce => (&["binomial"], "of the result"),
+            Function::Gather | Function::Gatherv | Function::Scatter | Function::Scatterv => {
+                (&["linear"], "of a rank's block")
+            }
+            Function::Allgather | Function::Allgatherv => (&["ring"], "of all blocks"),
+            Function::Allreduce | Function::Scan | Function::Exscan => (&["doubling"], "of the result"),
+            Function::ReduceScatter | Function::ReduceScatterBlock => (&["reduce_then_scatter"], "of all blocks"),
+            _ => (&["all_at_once"], "of a block"),
+        };
+        Some(About { priority: PRIORITY, algorithms, counts, choice: Ok((algorithms[0], "its only algorithm")) })
     }
 }
+
+const PRIORITY: i32 = 10;
 
 opal_core::component! {
     /// Collectives over point-to-point messages, for every intracommunicator.

@@ -6,7 +6,7 @@ use crate::params;
 use crate::places::{self, Part, Places};
 use alloc::sync::Arc;
 use ompi_core::comm::{Communicator, context};
-use ompi_core::framework::coll;
+use ompi_core::framework::coll::{self, About, Case, Function};
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
 use orte_core::framework::ess;
@@ -40,6 +40,17 @@ impl mca::Component for HwBarr {
 }
 
 impl coll::Component for HwBarr {
+    fn about(&self, function: Function, case: Case) -> Option<About> {
+        let priority = i32::try_from(params::PRIORITY.int()).unwrap_or(0);
+        let choice = match params::PORT.text() {
+            "none" => Err("coll_hwbarr_port names no port"),
+            _ if case.ranks < 2 => Err("one rank waits for nobody"),
+            _ => Ok(("wires", "where the port can be opened, when blocking")),
+        };
+        let about = About { priority, algorithms: &["wires"], counts: "none", choice };
+        (function == Function::Barrier).then_some(about)
+    }
+
     fn query(&self, comm: &Communicator) -> Result<(i32, Arc<dyn coll::Module>), Declined> {
         if comm.is_inter() {
             return Err(Declined("it serves intracommunicators only"));

@@ -3,7 +3,7 @@
 use crate::raw::Inter;
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
-use ompi_core::framework::coll;
+use ompi_core::framework::coll::{self, About, Case, Function};
 use opal_core::mca::{self, Declined};
 
 /// The component.
@@ -19,6 +19,10 @@ impl coll::Component for InterColl {
             return Err(Declined("it serves intercommunicators only"));
         }
         Ok((10, Arc::new(Inter::new(comm.carried()))))
+    }
+
+    fn about(&self, _: Function, _: Case) -> Option<About> {
+        None
     }
 }
 

@@ -71,6 +71,11 @@ impl Choices {
     }
 }
 
+/// Whether there is a direct way of doing it.
+pub fn has_direct(function: Function) -> bool {
+    direct_from(function, 2) != usize::MAX
+}
+
 #[inline(always)]
 fn lines_suit(function: Function, bytes: usize, ranks: usize) -> bool {
     match (ranks, function) {

@@ -1,12 +1,14 @@
 //! Registration.
 
+use crate::choice::{Choices, Way, has_direct};
 use crate::lines::Peer;
 use crate::params;
-use crate::raw::Sm;
+use crate::raw::{Sm, is_served};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
-use ompi_core::framework::{bml, coll};
+use ompi_core::framework::bml;
+use ompi_core::framework::coll::{self, About, Case, Function};
 use ompi_core::process;
 use opal_core::mca::{self, Declined};
 
@@ -31,9 +33,29 @@ impl coll::Component for SmColl {
         let members = comm.group.members();
         let peers: Option<Vec<Option<Peer>>> = members.iter().map(|member| peer(*member)).collect();
         let peers = peers.ok_or(Declined("not all processes share memory with this one"))?;
-        Ok((40, Arc::new(Sm::new(comm.rank as usize, peers))))
+        Ok((PRIORITY, Arc::new(Sm::new(comm.rank as usize, peers))))
+    }
+
+    fn about(&self, function: Function, case: Case) -> Option<About> {
+        let choice = match (case.ranks, Choices::by_parameters().way(function, case.bytes, case.ranks)) {
+            (ranks, _) if ranks < 2 => Err("it serves two processes and more"),
+            (ranks, _) if ranks > params::MAX_RANKS.size() => Err("more processes than coll_sm_max_ranks says"),
+            (_, Way::Lines) => Ok(("lines", "short data, from the third call on and when blocking")),
+            (_, Way::Direct) => {
+                Ok(("direct", "long data, when blocking and where processes may read each other's memory"))
+            }
+            (_, Way::Next) => Err("messages are faster for so many bytes among so few processes"),
+        };
+        is_served(function).then_some(About {
+            priority: PRIORITY,
+            algorithms: if has_direct(function) { &["lines", "direct"] } else { &["lines"] },
+            counts: "of a rank's contribution to all others",
+            choice,
+        })
     }
 }
+
+const PRIORITY: i32 = 40;
 
 /// How a process is reached; the inner `None` is this process itself, the outer one says that it shares no memory.
 fn peer(index: u32) -> Option<Option<Peer>> {

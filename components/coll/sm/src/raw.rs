@@ -221,6 +221,11 @@ pub fn copy(executor: &mut dyn Executor, from: &Data<'_>, to: &Data<'_>) -> Resu
     executor.copy(from, to)
 }
 
+/// Whether it serves a function.
+pub fn is_served(function: Function) -> bool {
+    SERVED.contains(&function)
+}
+
 impl Module for Sm {
     fn functions(&self) -> Functions {
         SERVED.iter().fold(0, |all, function| all | 1 << *function as u8)

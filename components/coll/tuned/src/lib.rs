@@ -15,6 +15,7 @@ pub mod alltoall;
 pub mod bcast;
 pub mod choice;
 mod component;
+mod decisions;
 mod params;
 mod raw;
 pub mod reduce_scatter;

@@ -16,6 +16,9 @@ opal_core::params! {
     /// How MPI_Reduce_scatter and MPI_Reduce_scatter_block are done: next, ring, or halving (powers of two only). An
     /// operation that does not commute always goes next.
     pub static REDUCE_SCATTER_ALGORITHM: Choice(ReduceScatter::WORDS) = Text("auto"), "", level 5;
+    /// A file that says from how many ranks and bytes on which algorithm serves: a line for each, `function ranks bytes
+    /// algorithm`, functions and algorithms named as in the parameters above; bytes as `ompi_info --coll` counts them.
+    pub static DECISIONS: Text = Text(""), "file", level 5;
     /// Bytes of a segment of MPI_Bcast's chain.
     pub static BCAST_SEGMENT: Size = Int(32768), "bytes", level 6;
 }

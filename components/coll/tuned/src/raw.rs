@@ -1,7 +1,7 @@
 //! The module: turns the framework's unsafe calls into calls of the algorithms.
 #![allow(unsafe_code)]
 
-use crate::choice::{Allgather, Allreduce, Alltoall, Bcast, Forced, ReduceScatter};
+use crate::choice::{Allgather, Allreduce, Alltoall, Bcast, Forced, Picked, ReduceScatter};
 use crate::reduce_scatter::Blocks;
 use crate::{allgather, allreduce, alltoall, bcast, params, reduce_scatter};
 use alloc::sync::Arc;
@@ -12,11 +12,13 @@ use ompi_core::executor::Executor;
 use ompi_core::framework::coll::{FRAMEWORK, Function, Functions, Module, Table};
 use ompi_core::op::Op;
 use opal_core::sync::Once;
-use opal_core::verbose;
+use opal_core::{message, verbose};
 
 /// For one communicator.
 pub struct Tuned {
     forced: Forced,
+    // The ranks have different decision files.
+    disagreed: Once<()>,
     next: Once<[Option<Arc<dyn Module>>; SERVED.len()]>,
     // Those whose next module serves parts of the communicator, too.
     partial: Once<Functions>,
@@ -34,7 +36,14 @@ const SERVED: [Function; 6] = [
 impl Tuned {
     /// What the parameters force.
     pub fn new(forced: Forced) -> Tuned {
-        Tuned { forced, next: Once::new(), partial: Once::new() }
+        Tuned { forced, disagreed: Once::new(), next: Once::new(), partial: Once::new() }
+    }
+
+    fn forced(&self) -> Forced {
+        match self.disagreed.get() {
+            None => self.forced,
+            Some(()) => Forced { file: None, ..self.forced },
+        }
     }
 
     /// Who would serve the function without this component.
@@ -56,8 +65,8 @@ impl Tuned {
         let size = executor.size();
         let count = begin(size);
         let bytes = count.saturating_mul(to.datatype.layout.size());
-        let way = self.forced.reduce_scatter(bytes, count, size, op.is_commutative());
-        tell(function, bytes, size, way.word());
+        let Picked { way, why } = self.forced().reduce_scatter(bytes, count, size, op.is_commutative());
+        tell(function, bytes, size, (way.word(), why));
         let blocks = || Blocks::new(from, to, size, &begin);
         match way {
             ReduceScatter::Next => return self.next(function).map(Some),
@@ -68,13 +77,26 @@ impl Tuned {
     }
 }
 
-fn tell(function: Function, bytes: usize, size: usize, way: &str) {
-    verbose!(FRAMEWORK, 40, "tuned: {function:?} of {bytes} bytes among {size} ranks: {way}");
+fn tell(function: Function, bytes: usize, size: usize, (way, why): (&str, &str)) {
+    verbose!(FRAMEWORK, 40, "tuned: {function:?} of {bytes} bytes among {size} ranks, {why}: {way}");
 }
 
 impl Module for Tuned {
     fn functions(&self) -> Functions {
         SERVED.iter().fold(0, |all, function| all | 1 << *function as u8)
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.forced.file.map_or(0, |file| file.print())
+    }
+
+    fn disagreed(&self) {
+        if self.forced.file.is_some() {
+            message!(
+                "coll_tuned_decisions: the file is not the same on all ranks of a communicator, which does without it"
+            );
+        }
+        self.disagreed.call_once(|| ());
     }
 
     fn partial(&self) -> Functions {
@@ -96,8 +118,8 @@ impl Module for Tuned {
 
     unsafe fn bcast(&self, data: &Data<'_>, root: usize, executor: &mut dyn Executor) -> Result<()> {
         let (bytes, size) = (data.bytes(), executor.size());
-        let way = self.forced.bcast(bytes, size);
-        tell(Function::Bcast, bytes, size, way.word());
+        let Picked { way, why } = self.forced().bcast(bytes, size);
+        tell(Function::Bcast, bytes, size, (way.word(), why));
         match way {
             // SAFETY: this method has the same contract.
             Bcast::Next => unsafe { self.next(Function::Bcast)?.bcast(data, root, executor) },
@@ -108,8 +130,8 @@ impl Module for Tuned {
 
     unsafe fn allreduce(&self, from: Source<'_>, to: &Data<'_>, op: &Op, executor: &mut dyn Executor) -> Result<()> {
         let (bytes, size) = (to.bytes(), executor.size());
-        let way = self.forced.allreduce(bytes, to.count, size, op.is_commutative());
-        tell(Function::Allreduce, bytes, size, way.word());
+        let Picked { way, why } = self.forced().allreduce(bytes, to.count, size, op.is_commutative());
+        tell(Function::Allreduce, bytes, size, (way.word(), why));
         match way {
             // SAFETY: this method has the same contract.
             Allreduce::Next => unsafe { self.next(Function::Allreduce)?.allreduce(from, to, op, executor) },
@@ -120,8 +142,8 @@ impl Module for Tuned {
 
     unsafe fn allgather(&self, from: Source<'_>, to: &Data<'_>, executor: &mut dyn Executor) -> Result<()> {
         let (bytes, size) = (to.bytes(), executor.size());
-        let way = self.forced.allgather(bytes, size);
-        tell(Function::Allgather, bytes, size, way.word());
+        let Picked { way, why } = self.forced().allgather(bytes, size);
+        tell(Function::Allgather, bytes, size, (way.word(), why));
         match way {
             // SAFETY: this method has the same contract.
             Allgather::Next => unsafe { self.next(Function::Allgather)?.allgather(from, to, executor) },
@@ -133,8 +155,8 @@ impl Module for Tuned {
 
     unsafe fn alltoall(&self, from: Source<'_>, to: &Data<'_>, executor: &mut dyn Executor) -> Result<()> {
         let (bytes, size) = (to.bytes(), executor.size());
-        let way = self.forced.alltoall(bytes, size);
-        tell(Function::Alltoall, bytes, size, way.word());
+        let Picked { way, why } = self.forced().alltoall(bytes, size);
+        tell(Function::Alltoall, bytes, size, (way.word(), why));
         match (way, from) {
             (Alltoall::Bruck, Source::From(from)) => alltoall::bruck(executor, &from, to),
             (Alltoall::Pairwise, Source::From(from)) => alltoall::pairwise(executor, &from, to),

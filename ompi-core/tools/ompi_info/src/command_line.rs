@@ -34,6 +34,16 @@ pub struct Arguments {
     /// Show where this library lies: prefix, bindir, libdir, incdir, mandir, pkgdatadir, sysconfdir, or all
     #[arg(long, value_name = "WHICH", num_args = 0..=1, default_missing_value = "all")]
     pub path: Option<String>,
+    /// Show every collective function with the components that serve it, their algorithms and priorities, and which one
+    /// would serve a call
+    #[arg(long, conflicts_with_all = ["param", "parsable", "params_json"])]
+    pub coll: bool,
+    /// With --coll: processes of the communicator [default: 8]
+    #[arg(long, value_name = "N", requires = "coll")]
+    pub size: Option<usize>,
+    /// With --coll: bytes, as the list says how they are counted [default: 8]
+    #[arg(long, value_name = "B", requires = "coll")]
+    pub bytes: Option<usize>,
     /// For `cargo xtask build`: what the manual page is made of
     #[arg(long = "ompi-rs-manual", hide = true)]
     pub manual: bool,
@@ -94,6 +104,7 @@ const EXAMPLES: &str = "Examples:
   ompi_info --param btl sm --level 9   the parameters of btl/sm, those for developers included
   ompi_info --mca btl ^sm --param btl  what a selection list on mpirun's command line would do
   ompi_info --all --json               the same for programs
+  ompi_info --coll --size 16 --bytes 65536    who would serve collectives, and how
   ompi_info --path libdir              where the libraries lie
 
 Values come from, weakest first: the parameter's default, /etc/ompi-rs/mca-params.conf,

@@ -3,6 +3,7 @@
 //! Owns nothing. The program around it names the components (`opal_core::image![…]`) and calls [`main`]; what is shown
 //! is therefore what is linked, not what a file says.
 
+mod coll;
 mod command_line;
 mod config;
 mod facts;
@@ -87,6 +88,10 @@ fn answer(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Stop> {
         Err(opal_core::Error::Invalid) => 1,
         Err(_) => return Err(Stop::Failed(BROKEN.to_owned())),
     };
+    if arguments.coll {
+        coll::show(arguments, out)?;
+        return Ok(status);
+    }
     let facts = Facts::collect();
     let wish = find::Wish::new(arguments, &facts).map_err(Stop::Refused)?;
     match (arguments.json, arguments.parsable) {

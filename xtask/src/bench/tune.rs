@@ -1,0 +1,144 @@
+//! `cargo xtask bench tune`: a decision file of coll/tuned for this machine, from measurements of each of its algorithms.
+//!
+//! Launches of the algorithms alternate, so that a busy moment hits all alike, and the least of all samples counts. The
+//! call goes on to the next component unless an algorithm is clearly faster: what is not better only adds lines.
+
+use super::launch;
+use super::library::Library;
+use super::sample::Output;
+use crate::failure::{Result, fail, refuse};
+use crate::fpga::rig;
+use crate::progress::Progress;
+use crate::shell;
+use crate::tree::Tree;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Options of `bench tune`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Options {
+    /// The file to write
+    #[arg(long, value_name = "FILE", default_value = "coll_tuned_decisions")]
+    out: PathBuf,
+    /// Measure this product instead of building one
+    #[arg(long, value_name = "DIST")]
+    dist: Option<PathBuf>,
+    /// Numbers of ranks, all on this machine
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [2, 4])]
+    ranks: Vec<u32>,
+    /// How often each algorithm takes its turn
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    rounds: u32,
+}
+
+/// A function as parameters and benches/c/collective.c call it, and its algorithms.
+const FUNCTIONS: [(&str, &[&str]); 4] = [
+    ("bcast", &["next", "scatter_allgather", "chain"]),
+    ("allreduce", &["next", "ring", "halving"]),
+    ("allgather", &["next", "doubling", "bruck", "neighbor"]),
+    ("alltoall", &["next", "bruck", "pairwise"]),
+];
+const SIZES: &str = "8,1024,8192,32768,131072,1048576,4194304";
+/// What an algorithm must be faster by.
+const CLEARLY: f64 = 0.95;
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Seconds by size, then by algorithm.
+type Times = BTreeMap<u64, BTreeMap<&'static str, f64>>;
+
+/// Measures and writes the file.
+pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    if let Some(ranks) = options.ranks.iter().find(|ranks| **ranks < 2) {
+        return Err(refuse(format!("{ranks} ranks have no collectives to choose for; name 2 or more")));
+    }
+    let tree = Tree::open()?;
+    let dist = rig::library(&tree, options.dist.as_deref(), progress)?;
+    let folder = tree.target.join("bench");
+    let library = Library::ours("tune", dist)?;
+    let program = library.compile(&tree.root.join("benches/c"), "collective", &folder)?;
+    let mut text = String::from(
+        "# Written by `cargo xtask bench tune`: the least time of each algorithm on one machine.\n\
+         # function  ranks  bytes  algorithm\n",
+    );
+    let mut ranks = options.ranks.clone();
+    ranks.sort_unstable();
+    ranks.dedup();
+    for ranks in ranks {
+        for (function, algorithms) in FUNCTIONS {
+            let what = format!("measure {function} with {ranks} ranks");
+            let times = progress.phase(&what, || {
+                let times = measured(&library, &program, (function, algorithms), ranks, options.rounds)?;
+                let note = format!("{} sizes", times.len());
+                Ok((times, note))
+            })?;
+            text += &lines(function, ranks, &times);
+        }
+    }
+    shell::write(&options.out, &text)?;
+    progress.note(&format!("{}: use it with --mca coll_tuned_decisions FILE", options.out.display()));
+    Ok(())
+}
+
+fn measured(
+    library: &Library,
+    program: &Path,
+    (function, algorithms): (&str, &'static [&'static str]),
+    ranks: u32,
+    rounds: u32,
+) -> Result<Times> {
+    let mut times = Times::new();
+    for _ in 0..rounds {
+        for &algorithm in algorithms {
+            let mut command = Command::new(&library.launcher);
+            let parameter = format!("coll_tuned_{function}_algorithm");
+            // What stands above coll/tuned would take the short ones.
+            command.args(["-n", &ranks.to_string(), "--mca", "coll", "^sm,hwbarr", "--mca", &parameter, algorithm]);
+            command.arg(program).args([&format!("--{function}"), "-s", SIZES, "-r", "8", "--json"]);
+            let out = launch::run(&mut command, LIMIT, &program.with_extension("tune"))?.map_err(fail)?;
+            for size in Output::read(&out).map_err(fail)?.sizes {
+                let least = size.seconds.iter().copied().fold(f64::INFINITY, f64::min);
+                let known = times.entry(size.size).or_default().entry(algorithm).or_insert(least);
+                *known = known.min(least);
+            }
+        }
+    }
+    Ok(times)
+}
+
+/// A line wherever another algorithm is the best one from there on.
+fn lines(function: &str, ranks: u32, times: &Times) -> String {
+    let mut text = String::new();
+    let mut current = "";
+    for (bytes, by_algorithm) in times {
+        let next = by_algorithm.get("next").copied().unwrap_or(f64::INFINITY);
+        let best = by_algorithm.iter().min_by(|(_, a), (_, b)| a.total_cmp(b));
+        let best = best.filter(|(_, seconds)| **seconds < next * CLEARLY).map_or("next", |(name, _)| *name);
+        if best != current {
+            // The first line is for all that is shorter, too.
+            let from = if current.is_empty() { 0 } else { *bytes };
+            let figures: Vec<String> =
+                by_algorithm.iter().map(|(name, seconds)| format!("{name} {:.2}", seconds * 1e6)).collect();
+            let _ = writeln!(text, "{function} {ranks} {from} {best}  # us at {bytes}: {}", figures.join(", "));
+            current = best;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_where_the_best_one_changes() {
+        let at = |bytes: u64, next: f64, chain: f64| (bytes, BTreeMap::from([("next", next), ("chain", chain)]));
+        let times =
+            Times::from([at(8, 1e-6, 2e-6), at(1024, 2e-6, 1.95e-6), at(4096, 9e-6, 3e-6), at(8192, 9e-6, 3e-6)]);
+        let text = lines("bcast", 4, &times);
+        let words: Vec<&str> = text.lines().map(|line| line.split("  #").next().unwrap_or_default()).collect();
+        assert_eq!(words, ["bcast 4 0 next", "bcast 4 4096 chain"]);
+    }
+}
