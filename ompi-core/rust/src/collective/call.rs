@@ -195,6 +195,9 @@ pub fn at_root(comm: &Communicator, rank: i32, wanted: bool) -> Result<usize> {
 
 /// A rank that can be a root: not nobody, and of a communicator of one group.
 fn root(comm: &Communicator, rank: i32) -> Result<usize> {
-    kinds::intra(comm)?;
+    if comm.is_inter() {
+        let why = "collectives of this crate are for one group; InterCommunicator::merge makes one of both";
+        return Err(Fault::new(Class::UnsupportedOperation).argument("comm").because(why));
+    }
     kinds::root(rank, comm)
 }
