@@ -36,6 +36,7 @@ pub fn build(options: &Options, progress: &Progress) -> Result<()> {
         return Err(refuse("--target without --app: an image is made of a program; name a .rs or .c file with --app"));
     };
     let tree = Tree::open()?;
+    say_toolchain(app, options.bare_fallback, progress)?;
     let image = make(&tree, app, &[], options, progress)?;
     let bytes = std::fs::metadata(&image).map_or(0, |facts| facts.len());
     progress.note(&format!("{} ({} KiB); boot it with `cargo xtask boot -n 2 {0}`", image.display(), bytes / 1024));
@@ -52,8 +53,7 @@ pub fn make(tree: &Tree, app: &Path, flags: &[&str], options: &Options, progress
         bare: true,
     };
     let choice = resolve::resolve(&Catalogue::read(tree)?, &request)?;
-    let (target, why) = toolchain(language, options.bare_fallback)?;
-    progress.note(&format!("compiled for {target}: {why}"));
+    let (target, _) = toolchain(language, options.bare_fallback)?;
     let stem = app.file_stem().map_or("program".into(), |stem| stem.to_string_lossy().into_owned());
     let stem = format!("{stem}{}", flags.concat());
     let image = Image::new(tree, &choice, true);
@@ -65,6 +65,13 @@ pub fn make(tree: &Tree, app: &Path, flags: &[&str], options: &Options, progress
     progress
         .phase("link the image", || Ok((link(tree, &archive, language, app, flags, &out, progress)?, String::new())))?;
     Ok(out)
+}
+
+/// Says which toolchain makes the image of a program.
+pub fn say_toolchain(app: &Path, fallback: bool, progress: &Progress) -> Result<()> {
+    let (target, why) = toolchain(Language::of(app)?, fallback)?;
+    progress.note(&format!("compiled for {target}: {why}"));
+    Ok(())
 }
 
 /// Which target compiles it, and why.

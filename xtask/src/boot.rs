@@ -24,7 +24,7 @@ pub struct Options {
     #[arg(short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub n: u32,
     /// MiB of memory of each rank
-    #[arg(long, value_name = "MIB", default_value_t = 128, value_parser = clap::value_parser!(u32).range(32..=3000))]
+    #[arg(long, value_name = "MIB", default_value_t = MEMORY_MIB, value_parser = clap::value_parser!(u32).range(32..=3000))]
     pub memory: u32,
     /// Set a parameter on the boot line
     #[arg(long, num_args = 2, value_names = ["NAME", "VALUE"], action = clap::ArgAction::Append)]
@@ -40,6 +40,14 @@ pub struct Options {
     /// Arguments of the program
     #[arg(last = true)]
     pub arguments: Vec<String>,
+}
+
+impl Options {
+    /// For tests: an image with arguments, everything else as it is by default.
+    pub fn new(app: &Path, n: u32, timeout: u32, arguments: Vec<String>) -> Options {
+        let app = app.to_path_buf();
+        Options { n, memory: MEMORY_MIB, mca: Vec::new(), timeout, bare_fallback: true, app, arguments }
+    }
 }
 
 /// Makes the image if need be and runs the job.
@@ -86,6 +94,7 @@ fn image(tree: &Tree, options: &Options, progress: &Progress) -> Result<PathBuf>
         return options.app.canonicalize().at(format!("find {}", options.app.display()));
     }
     let build = build::Options { bare_fallback: options.bare_fallback, ..build::Options::default() };
+    bare::say_toolchain(&options.app, options.bare_fallback, progress)?;
     bare::make(tree, &options.app, &[], &build, progress)
 }
 
@@ -97,4 +106,5 @@ fn tsc_khz() -> u64 {
     (u128::from(ticks) * 1_000_000 / time.as_nanos().max(1)) as u64
 }
 
+const MEMORY_MIB: u32 = 128;
 const MEASURE: Duration = Duration::from_millis(50);

@@ -41,17 +41,7 @@ impl Heap {
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's layout.
-        let place = unsafe { self.inner().malloc(layout.size(), layout.align()) };
-        if place.is_null() {
-            eprintln!(
-                "[rank {}] out of memory: {} bytes wanted, {} of {} MiB never used yet; give the machine more memory",
-                rank::number(),
-                layout.size(),
-                Heap::untouched() >> 20,
-                (END.load(Ordering::Relaxed) - HEAP) >> 20
-            );
-        }
-        place
+        told(unsafe { self.inner().malloc(layout.size(), layout.align()) }, layout.size())
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
@@ -61,13 +51,26 @@ unsafe impl GlobalAlloc for Heap {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's layout.
-        unsafe { self.inner().calloc(layout.size(), layout.align()) }
+        told(unsafe { self.inner().calloc(layout.size(), layout.align()) }, layout.size())
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: the caller's place and layout.
-        unsafe { self.inner().realloc(place, layout.size(), layout.align(), size) }
+        told(unsafe { self.inner().realloc(place, layout.size(), layout.align(), size) }, size)
     }
+}
+
+/// Says it when there is no place: what follows may be a panic that knows less.
+fn told(place: *mut u8, bytes: usize) -> *mut u8 {
+    if place.is_null() {
+        eprintln!(
+            "[rank {}] out of memory: {bytes} bytes wanted, {} of {} MiB were never used; give the machine more memory",
+            rank::number(),
+            Heap::untouched() >> 20,
+            (END.load(Ordering::Relaxed) - HEAP) >> 20
+        );
+    }
+    place
 }
 
 /// Memory from the front of the range; nothing comes back.

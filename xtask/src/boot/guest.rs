@@ -5,7 +5,7 @@ use orte_core::environment::Contract;
 use orte_core::segment::Layout;
 use std::fmt::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 /// Options of `guest`, which only `boot` says.
@@ -34,29 +34,29 @@ pub fn run(options: &Options) -> Result<()> {
     let contract = Contract::decode(variable).map_err(fail)?;
     let contract =
         contract.ok_or_else(|| fail("`xtask guest` is what `xtask boot` starts; write `cargo xtask boot`"))?;
-    let mut qemu = Command::new(QEMU);
-    qemu.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-accel", "tcg", "-cpu", "max"]);
-    qemu.args(["-serial", "stdio", "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]);
-    qemu.args(["-m", &options.memory.to_string(), "-smp", "1"]);
-    qemu.args(shared_memory(&contract)?);
-    qemu.arg("-kernel").arg(&options.image).arg("-append").arg(boot_line(options, &contract, &variables));
+    let line = boot_line(options, &contract, &variables);
+    let mut qemu = machine(&options.image, options.memory, 1, &line);
+    let layout = Layout::new(contract.job, contract.local_size).ok_or_else(|| fail("the job has too many ranks"))?;
+    // The job's shared memory, which this process inherited.
+    qemu.args(device(&format!("/proc/self/fd/{}", contract.segment), layout.file_bytes()));
     let status = qemu.stdin(Stdio::null()).status().at(format!("run {QEMU}"))?;
     ended(contract.rank, status)
 }
 
-/// The device with the job's shared memory, which this process inherited.
-fn shared_memory(contract: &Contract) -> Result<[String; 4]> {
-    let layout = Layout::new(contract.job, contract.local_size).ok_or_else(|| fail("the job has too many ranks"))?;
-    Ok([
-        "-object".to_owned(),
-        format!(
-            "memory-backend-file,id=job,share=on,mem-path=/proc/self/fd/{},size={}",
-            contract.segment,
-            layout.file_bytes()
-        ),
-        "-device".to_owned(),
-        "ivshmem-plain,memdev=job".to_owned(),
-    ])
+/// A machine with so many MiB and cores that boots an image.
+pub fn machine(image: &Path, memory: u32, cores: u32, line: &str) -> Command {
+    let mut qemu = Command::new(QEMU);
+    qemu.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-accel", "tcg", "-cpu", "max"]);
+    qemu.args(["-serial", "stdio", "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]);
+    qemu.args(["-m", &memory.to_string(), "-smp", &cores.to_string()]);
+    qemu.arg("-kernel").arg(image).args(["-append", line]);
+    qemu
+}
+
+/// A device that shows a file to the machine as memory.
+pub fn device(path: &str, bytes: u64) -> [String; 4] {
+    let memory = format!("memory-backend-file,id=job,share=on,mem-path={path},size={bytes}");
+    ["-object".to_owned(), memory, "-device".to_owned(), "ivshmem-plain,memdev=job".to_owned()]
 }
 
 fn boot_line(options: &Options, contract: &Contract, variables: &[(String, String)]) -> String {
