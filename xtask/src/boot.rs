@@ -5,6 +5,7 @@
 //! device. So output, exit status, deadlines and cleaning up are mpirun's.
 
 pub mod guest;
+mod share;
 
 use crate::bare;
 use crate::build;
@@ -23,6 +24,12 @@ pub struct Options {
     /// How many ranks
     #[arg(short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub n: u32,
+    /// How many ranks a machine has, one per core
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub smp: u32,
+    /// How many ordinary processes join the job, after the ranks on machines
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub hosted: u32,
     /// MiB of memory of each rank
     #[arg(long, value_name = "MIB", default_value_t = MEMORY_MIB, value_parser = clap::value_parser!(u32).range(32..=3000))]
     pub memory: u32,
@@ -46,7 +53,17 @@ impl Options {
     /// For tests: an image with arguments, everything else as it is by default.
     pub fn new(app: &Path, n: u32, timeout: u32, arguments: Vec<String>) -> Options {
         let app = app.to_path_buf();
-        Options { n, memory: MEMORY_MIB, mca: Vec::new(), timeout, bare_fallback: true, app, arguments }
+        Options {
+            n,
+            smp: 1,
+            hosted: 0,
+            memory: MEMORY_MIB,
+            mca: Vec::new(),
+            timeout,
+            bare_fallback: true,
+            app,
+            arguments,
+        }
     }
 }
 
@@ -54,7 +71,8 @@ impl Options {
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let tree = Tree::open()?;
     let image = image(&tree, options, progress)?;
-    let mut command = command(&tree, options, &image, progress)?;
+    let hosted = (options.hosted > 0).then(|| hosted(&tree, options, progress)).transpose()?;
+    let mut command = command(&tree, options, &image, hosted.as_deref(), progress)?;
     let status = command.status().at(format!("run `{}`", shell::line(&command)))?;
     match status.code() {
         Some(0) => Ok(()),
@@ -65,8 +83,27 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     }
 }
 
-/// The command that runs the job.
-pub fn command(tree: &Tree, options: &Options, image: &Path, progress: &Progress) -> Result<Command> {
+/// The same program for an operating system.
+fn hosted(tree: &Tree, options: &Options, progress: &Progress) -> Result<PathBuf> {
+    if options.app.extension().is_some_and(|extension| extension == "elf") {
+        return Err(refuse(
+            "--hosted: ordinary processes need the program's source; name a .rs or .c file, not an image",
+        ));
+    }
+    let build = build::Options { thin: true, no_check: true, ..build::Options::default() };
+    let built = build::build_into(&build, |tree| tree.target.join("run/dist"), progress)?;
+    progress.note(&format!("{} ordinary processes use {}", options.hosted, tree.target.join("run/dist").display()));
+    crate::run::program::compile(&built, &options.app, &[], progress)
+}
+
+/// The command that runs the job; `hosted` is the program of the ordinary processes.
+pub fn command(
+    tree: &Tree,
+    options: &Options,
+    image: &Path,
+    hosted: Option<&Path>,
+    progress: &Progress,
+) -> Result<Command> {
     if shell::which(guest::QEMU).is_none() {
         return Err(refuse(format!(
             "{} is not there; install it: apt-get install --no-install-recommends qemu-system-x86",
@@ -83,8 +120,12 @@ pub fn command(tree: &Tree, options: &Options, image: &Path, progress: &Progress
     command.args(["-n", &options.n.to_string()]);
     let own = std::env::current_exe().at("find this program")?;
     command.arg(own).arg("guest").arg("--image").arg(image);
-    command.args(["--memory", &options.memory.to_string(), "--tsc-khz", &tsc_khz().to_string(), "--"]);
+    command.args(["--memory", &options.memory.to_string(), "--tsc-khz", &tsc_khz().to_string()]);
+    command.args(["--smp", &options.smp.to_string(), "--ranks", &options.n.to_string(), "--"]);
     command.args(&options.arguments);
+    if let Some(program) = hosted {
+        command.args([":", "-n", &options.hosted.to_string()]).arg(program).args(&options.arguments);
+    }
     Ok(command)
 }
 

@@ -48,8 +48,8 @@ pub fn end_of_interrupt() {
     write(END_OF_INTERRUPT, 0);
 }
 
-/// Starts all other cores, one after the other, at a page below 1 MiB; `one_more` tells when the next one may begin.
-/// They get here by number, since which numbers there are nobody says without ACPI. (Intel SDM vol. 3, 10.4.4.)
+/// Starts another core at a page below 1 MiB (Intel SDM vol. 3, 10.4.4). Its controller's number is taken to be the core's,
+/// as in QEMU: which numbers there are only ACPI says.
 pub fn start_core(number: u32, page: u64) {
     write(SPURIOUS_VECTOR, ENABLE | u32::from(SPURIOUS));
     command(number, INIT);

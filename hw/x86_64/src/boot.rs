@@ -20,6 +20,9 @@ global_asm!(
     "ompi_boot_tables: .skip 6 * 4096",
     "ompi_boot_stack: .skip 16384",
     "ompi_boot_stack_end:",
+    // For one far return of a core that starts while the first one runs on the other stack.
+    ".skip 64",
+    "ompi_step_stack_end:",
     // Page tables, stack, number and heap of the rank that the core becomes which comes next.
     ".globl ompi_handoff",
     ".balign 8",
@@ -93,7 +96,7 @@ global_asm!(
     "or eax, 0x80010023",
     "mov cr0, eax",
     "lgdt [ompi_boot_gdt_pointer]",
-    "mov esp, offset ompi_boot_stack_end",
+    "mov esp, offset ompi_step_stack_end",
     "push 8",
     "mov eax, offset ompi_long",
     "push eax",
@@ -108,11 +111,11 @@ global_asm!(
     "xor eax, eax",
     "mov fs, eax",
     "mov gs, eax",
-    "mov esp, offset ompi_boot_stack_end",
     "mov edi, ebp",
     "xor ebp, ebp",
     "test edi, edi",
     "jz ompi_become_rank",
+    "mov esp, offset ompi_boot_stack_end",
     "call ompi_start",
     "ud2",
     // From the shared boot tables into a rank's own.

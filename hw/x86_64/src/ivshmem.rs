@@ -4,7 +4,7 @@
 
 use crate::paging;
 use crate::pci::Device;
-use opal_core::sync::Once;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The shared memory as this rank sees it.
 #[derive(Clone, Copy, Debug)]
@@ -20,19 +20,56 @@ unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
-/// The first such device. `Err` with half a sentence if there is none that can be used.
-pub fn memory() -> Result<Memory, &'static str> {
-    static FOUND: Once<Result<Memory, &'static str>> = Once::new();
-    *FOUND.call_once(|| {
-        let device = Device::find(VENDOR, DEVICE).ok_or("this machine has no ivshmem device")?;
-        let (address, bytes) = device.region(MEMORY).ok_or("its ivshmem device has no memory")?;
-        if address.checked_add(bytes).is_none_or(|end| end > paging::window_bytes()) {
-            return Err("the firmware put its ivshmem device where this processor's pages do not reach");
+/// Looks for the first such device, for all ranks of this machine: its registers are asked before any rank uses it.
+pub fn find() {
+    let found = match Device::find(VENDOR, DEVICE).map(|device| (device, device.region(MEMORY))) {
+        None => Found::NoDevice,
+        Some((_, None)) => Found::NoMemory,
+        Some((device, Some((address, bytes)))) => {
+            if address.checked_add(bytes).is_none_or(|end| end > paging::window_bytes()) {
+                Found::TooFar
+            } else {
+                device.enable_memory();
+                ADDRESS.store(address, Ordering::Relaxed);
+                BYTES.store(bytes, Ordering::Relaxed);
+                Found::Memory
+            }
         }
-        device.enable_memory();
-        Ok(Memory { base: paging::in_window(address), bytes: bytes as usize })
-    })
+    };
+    // Release pairs with the Acquire in `memory`.
+    FOUND.store(found as u32, Ordering::Release);
 }
+
+/// The memory that [`find`] found. `Err` with half a sentence if there is none that can be used.
+pub fn memory() -> Result<Memory, &'static str> {
+    match FOUND.load(Ordering::Acquire) {
+        found if found == Found::Memory as u32 => {
+            let (address, bytes) = (ADDRESS.load(Ordering::Relaxed), BYTES.load(Ordering::Relaxed));
+            Ok(Memory { base: paging::in_window(address), bytes: bytes as usize })
+        }
+        found if found == Found::NoMemory as u32 => Err("its ivshmem device has no memory"),
+        found if found == Found::TooFar as u32 => {
+            Err("the firmware put its ivshmem device where this processor's pages do not reach")
+        }
+        _ => Err("this machine has no ivshmem device"),
+    }
+}
+
+#[derive(Clone, Copy)]
+#[repr(u32)]
+enum Found {
+    NoDevice = 0,
+    NoMemory = 1,
+    TooFar = 2,
+    Memory = 3,
+}
+
+#[unsafe(link_section = ".shared")]
+static FOUND: AtomicU32 = AtomicU32::new(Found::NoDevice as u32);
+#[unsafe(link_section = ".shared")]
+static ADDRESS: AtomicU64 = AtomicU64::new(0);
+#[unsafe(link_section = ".shared")]
+static BYTES: AtomicU64 = AtomicU64::new(0);
 
 const VENDOR: u16 = 0x1af4;
 const DEVICE: u16 = 0x1110;

@@ -40,6 +40,10 @@ pub fn set_cores(cores: u32) {
 /// Ends this rank. The machine ends with the first rank that failed, or with the last one.
 pub fn exit(status: i32) -> ! {
     console::flush();
+    if cores() > 1 {
+        // Whoever reads the console of several ranks learns whose status it is.
+        console::print(format_args!("{ENDED}{status}\n"));
+    }
     // AcqRel: the last one comes after everything that the others did.
     if status != 0 || RUNNING.fetch_sub(1, Ordering::AcqRel) <= 1 {
         end_machine(status);
@@ -65,6 +69,8 @@ fn halt() -> ! {
     }
 }
 
+/// What the last line of a rank begins with where several share a machine; its exit status follows.
+pub const ENDED: char = '\u{2}';
 /// The highest exit status that arrives as it is; all higher ones arrive as this.
 pub const STATUS_MAX: i32 = 125;
 const EXIT_PORT: u16 = 0xf4;

@@ -3,7 +3,7 @@
 
 use crate::memory::{CORES_MAX, Range, TRAMPOLINE};
 use crate::paging::{self, Image, Space};
-use crate::{apic, console, eprintln, heap, hooks, interrupts, line, program, rank, tsc};
+use crate::{apic, console, eprintln, heap, hooks, interrupts, ivshmem, line, program, rank, tsc};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -67,6 +67,7 @@ extern "C" fn ompi_start(start_info: u32) -> ! {
     // From here on the first rank's own data may change: the others have their copies.
     tsc::begin(khz);
     rank::set_cores(count as u32);
+    ivshmem::find();
     for core in 1..count as u32 {
         start_core(core, &spaces[core as usize]);
     }

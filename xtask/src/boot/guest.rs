@@ -1,5 +1,6 @@
 //! `xtask guest`: what mpirun starts in a rank's place. Boots one machine and ends as the rank on it ends.
 
+use super::share;
 use crate::failure::{At, Failure, Result, fail};
 use orte_core::environment::Contract;
 use orte_core::segment::Layout;
@@ -14,9 +15,15 @@ pub struct Options {
     /// The image
     #[arg(long)]
     image: PathBuf,
-    /// MiB of memory
+    /// MiB of memory of a rank
     #[arg(long)]
     memory: u32,
+    /// Ranks of a machine
+    #[arg(long)]
+    smp: u32,
+    /// Ranks on machines, the first ones of the job
+    #[arg(long)]
+    ranks: u32,
     /// How fast the time-stamp counter runs
     #[arg(long)]
     tsc_khz: u64,
@@ -34,13 +41,21 @@ pub fn run(options: &Options) -> Result<()> {
     let contract = Contract::decode(variable).map_err(fail)?;
     let contract =
         contract.ok_or_else(|| fail("`xtask guest` is what `xtask boot` starts; write `cargo xtask boot`"))?;
-    let line = boot_line(options, &contract, &variables);
-    let mut qemu = machine(&options.image, options.memory, 1, &line);
+    let first = contract.rank - contract.rank % options.smp;
+    let cores = options.smp.min(options.ranks - first);
+    if contract.rank != first {
+        return share::follow(&contract, first);
+    }
+    let line = boot_line(options, &contract, cores, &variables);
+    let mut qemu = machine(&options.image, options.memory.saturating_mul(cores), cores, &line);
     let layout = Layout::new(contract.job, contract.local_size).ok_or_else(|| fail("the job has too many ranks"))?;
     // The job's shared memory, which this process inherited.
     qemu.args(device(&format!("/proc/self/fd/{}", contract.segment), layout.file_bytes()));
-    let status = qemu.stdin(Stdio::null()).status().at(format!("run {QEMU}"))?;
-    ended(contract.rank, status)
+    qemu.stdin(Stdio::null());
+    if cores > 1 {
+        return share::lead(&contract, cores, &mut qemu);
+    }
+    ended(contract.rank, qemu.status().at(format!("run {QEMU}"))?)
 }
 
 /// A machine with so many MiB and cores that boots an image.
@@ -59,13 +74,14 @@ pub fn device(path: &str, bytes: u64) -> [String; 4] {
     ["-object".to_owned(), memory, "-device".to_owned(), "ivshmem-plain,memdev=job".to_owned()]
 }
 
-fn boot_line(options: &Options, contract: &Contract, variables: &[(String, String)]) -> String {
+fn boot_line(options: &Options, contract: &Contract, cores: u32, variables: &[(String, String)]) -> String {
     let Contract { job, rank, size, local_rank, local_size, universe, app, .. } = contract;
     let mut line = format!(
         "rank={rank} size={size} local_rank={local_rank} local_size={local_size} job={job:x} universe={universe} app={app} \
-         tsc_khz={} cores={:x} hostname=guest{rank}",
+         smp={cores} tsc_khz={} cores={:x} hostname=guest{}",
         options.tsc_khz,
-        host_cores()
+        host_cores(),
+        rank / options.smp
     );
     let listed = variables.iter().find(|(name, _)| name == COMMAND_LINE).map_or("", |(_, value)| value);
     for name in listed.split(',').filter(|name| !name.is_empty()) {
@@ -93,7 +109,7 @@ fn host_cores() -> u64 {
 }
 
 /// A guest that ends by itself says how through isa-debug-exit; QEMU's own ends are 0 (reset, power off) and 1.
-fn ended(rank: u32, status: ExitStatus) -> Result<()> {
+pub fn ended(rank: u32, status: ExitStatus) -> Result<()> {
     match (status.code(), status.signal()) {
         (Some(code), _) if code & 1 == 1 && code > 1 => match (code >> 1) - 1 {
             0 => Ok(()),

@@ -1,6 +1,6 @@
 //! Machines without an operating system: programs on guests of QEMU, and what goes wrong there.
 
-use super::{Session, Verdict, deadline};
+use super::{Session, Verdict, deadline, programs};
 use crate::failure::{Result, fail};
 use crate::{bare, boot, build, shell};
 use orte_core::segment::Layout;
@@ -14,13 +14,15 @@ use std::time::Duration;
 pub fn tier(session: &mut Session) -> Result<()> {
     for ranks in [1, 2, 4] {
         session
-            .case(&format!("boot/ring.rs@{ranks}"), |session| right(session, "tests/rust/ring.rs", ranks, "came back"));
+            .case(&format!("boot/ring.rs@{ranks}"), |session| right(session, "examples/ring.rs", ranks, "came back"));
     }
     for ranks in [2, 4, 8] {
         session.case(&format!("boot/heat@{ranks}"), |session| {
             right(session, "tests/c/heat.c", ranks, "field identical to the serial run")
         });
     }
+    session.case("boot/heat@4 --smp 2", |session| several(session, &["--smp", "2"], 4));
+    session.case("boot/heat@2+2 hosted", |session| several(session, &["--hosted"], 2));
     session.case("boot/heat@2 -DSEED_HALO_MISTAKE", seeded);
     let programs: &[&str] = if session.options.all { ALL_PROGRAMS } else { PROGRAMS };
     for program in programs {
@@ -137,6 +139,31 @@ fn right(session: &mut Session, source: &str, ranks: u32, says: &str) -> Verdict
     }
 }
 
+/// The heat solver with two ranks on each machine, or with two ordinary processes in the job.
+fn several(session: &mut Session, how: &[&str], ranks: u32) -> Verdict {
+    let run = |session: &mut Session| {
+        let image = image(session, "tests/c/heat.c", &[])?;
+        let mut options = boot::Options::new(&image, ranks, RUN_LIMIT.as_secs() as u32, Vec::new());
+        let mut program = None;
+        if how[0] == "--smp" {
+            options.smp = 2;
+        } else {
+            options.hosted = 2;
+            program = Some(programs::compiled(session, &session.tree.root.join("tests/c/heat.c"), &[])?);
+        }
+        let mut command = boot::command(&session.tree, &options, &image, program.as_deref(), session.progress)?;
+        let log = session.scratch().join("boot").join(format!("heat{}.log", how[0]));
+        deadline::run(&mut command, RUN_LIMIT + REFUSAL_LIMIT, &log)
+    };
+    match missing().map_or_else(|| run(session).map_err(Verdict::from), Err) {
+        Ok(ended) if ended.ended_with(0) && ended.out.contains("field identical to the serial run") => {
+            Verdict::Passed(String::new())
+        }
+        Ok(ended) => Verdict::Failed(ended.story()),
+        Err(verdict) => verdict,
+    }
+}
+
 fn seeded(session: &mut Session) -> Verdict {
     let run = |session: &mut Session| {
         let image = image(session, "tests/c/heat.c", &["-DSEED_HALO_MISTAKE"])?;
@@ -227,7 +254,7 @@ fn launch(session: &Session, image: &Path, ranks: u32, arguments: &[&str], limit
     let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
     let timeout = if arguments.iter().any(|word| word == "hang") { 8 } else { limit.as_secs() as u32 };
     let options = boot::Options::new(image, ranks, timeout, arguments);
-    let mut command: Command = boot::command(&session.tree, &options, image, session.progress)?;
+    let mut command: Command = boot::command(&session.tree, &options, image, None, session.progress)?;
     let stem = image.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let log = session.scratch().join("boot").join(format!("{stem}@{ranks}.log"));
     deadline::run(&mut command, limit + REFUSAL_LIMIT, &log)
