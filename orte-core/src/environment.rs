@@ -32,6 +32,9 @@ pub const SEGMENT: &str = "OMPI_RS_SEGMENT";
 /// The number of the process on this node that all ranks here descend from; left out by a launcher that has none.
 pub const LAUNCHER: &str = "OMPI_RS_LAUNCHER";
 
+/// On bare metal: ranks of the job, as the boot line's `size=` says it.
+pub const BOOT_SIZE: &str = "SIZE";
+
 /// Every variable of the contract that a launcher sets anew for each job.
 pub const ALL: [&str; 10] = [RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, NODE_RANK, UNIVERSE_SIZE, APP, JOB, SEGMENT, LAUNCHER];
 

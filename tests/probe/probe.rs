@@ -54,6 +54,11 @@ fn monotonic_ns() -> u64 {
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
+#[unsafe(export_name = "__opal_bare_nap_us_v1")]
+fn nap_us(_: u64) {
+    core::hint::spin_loop();
+}
+
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
     write(b"probe: panic\n");

@@ -3,7 +3,7 @@
 use crate::archive::{self, Link};
 use crate::components::Catalogue;
 use crate::dist::{self, Parts};
-use crate::failure::{At, Result, refuse};
+use crate::failure::{At, Result};
 use crate::image::Image;
 use crate::product::{self, Product};
 use crate::progress::Progress;
@@ -37,9 +37,15 @@ pub struct Options {
     /// Keep line tables in the libraries
     #[arg(long)]
     pub debug: bool,
-    /// Another target than this machine (not there yet)
+    /// x86_64-unknown-none: an image that boots without an operating system; needs --app
     #[arg(long, value_name = "TRIPLE")]
     pub target: Option<String>,
+    /// The program of such an image: one .rs or .c file
+    #[arg(long, value_name = "FILE", requires = "target")]
+    pub app: Option<PathBuf>,
+    /// Compile such an image with the host's target even where x86_64-unknown-none is installed
+    #[arg(long)]
+    pub bare_fallback: bool,
     /// Check the product before it is installed (the default)
     #[arg(long, overrides_with = "no_check")]
     pub check: bool,
@@ -66,15 +72,13 @@ pub fn build(options: &Options, progress: &Progress) -> Result<Built> {
 
 /// Builds into `--out`, or if that was not said, into `place`.
 pub fn build_into(options: &Options, place: fn(&Tree) -> PathBuf, progress: &Progress) -> Result<Built> {
-    if options.target.is_some() {
-        return Err(refuse("--target: building for another machine is not there yet; leave it out and build there"));
-    }
     let tree = Tree::open()?;
     let catalogue = Catalogue::read(&tree)?;
     let request = Request {
         components: options.components.clone(),
         exclude: options.exclude.clone(),
         direct: options.direct.clone(),
+        bare: false,
     };
     let choice = resolve::resolve(&catalogue, &request)?;
     archive::check_tools()?;

@@ -15,7 +15,11 @@ use std::sync::OnceLock;
 
 /// The cfgs that a choice of components asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Flags(Vec<(&'static str, String)>);
+pub struct Flags {
+    cfgs: Vec<(&'static str, String)>,
+    /// The target of a bare image.
+    bare: Option<String>,
+}
 
 impl Flags {
     /// For programs that know nothing of the choice.
@@ -28,7 +32,8 @@ impl Flags {
     pub fn listing(choice: &Choice) -> Flags {
         let atomics = choice.components.iter().filter(|component| component.is_atomics());
         let names = atomics.map(|component| component.name.trim_start_matches("atomics/").to_owned());
-        Flags(names.filter(|name| name != "core").map(|name| ("ompi_atomics", name)).collect())
+        let cfgs = names.filter(|name| name != "core").map(|name| ("ompi_atomics", name)).collect();
+        Flags { cfgs, bare: None }
     }
 
     /// For the library: also `ompi_direct="pml"` and `ompi_direct="pml/ob1"` for each component called directly.
@@ -36,14 +41,25 @@ impl Flags {
         let mut flags = Flags::listing(choice);
         for name in &choice.direct {
             let framework = name.split('/').next().unwrap_or_default().to_owned();
-            flags.0.extend([("ompi_direct", framework), ("ompi_direct", name.clone())]);
+            flags.cfgs.extend([("ompi_direct", framework), ("ompi_direct", name.clone())]);
         }
         flags
     }
 
+    /// For an image without an operating system, compiled for this target.
+    pub fn bare(choice: &Choice, target: &str) -> Flags {
+        Flags { bare: Some(target.to_owned()), ..Flags::library(choice) }
+    }
+
+    /// What rustc compiles for.
+    fn target(&self) -> Result<String> {
+        self.bare.clone().map_or_else(host, Ok)
+    }
+
     /// Where cargo puts what these flags make.
     fn folder(&self, tree: &Tree) -> PathBuf {
-        let values: Vec<String> = self.0.iter().map(|(_, value)| value.replace('/', "_")).collect();
+        let bare = self.bare.iter().map(|_| "bare".to_owned());
+        let values: Vec<String> = bare.chain(self.cfgs.iter().map(|(_, value)| value.replace('/', "_"))).collect();
         tree.build_folder().join(values.join("-"))
     }
 
@@ -52,8 +68,15 @@ impl Flags {
             Ok(user) => user.split_whitespace().map(str::to_owned).collect(),
             Err(_) => Vec::new(),
         };
-        for (name, value) in &self.0 {
+        for (name, value) in &self.cfgs {
             flags.extend(["--cfg".to_owned(), format!("{name}={value:?}")]);
+        }
+        if self.bare.is_some() {
+            // The image lies where it is linked, interrupts come on any stack, and a report lists the callers.
+            let model = ["ompi_bare", "-Crelocation-model=static", "-Ccode-model=small", "-Cno-redzone=yes"];
+            flags.push("--cfg".to_owned());
+            flags.extend(model.map(str::to_owned));
+            flags.push("-Cforce-frame-pointers=yes".to_owned());
         }
         // Messages with a place in the source should not tell where the builder keeps it.
         flags.push(format!("--remap-path-prefix={}/=", tree.root.display()));
@@ -80,7 +103,7 @@ impl Call<'_> {
         let mut cargo = tree::cargo();
         cargo.arg("build").arg("--manifest-path").arg(self.manifest).args(more);
         cargo.arg("--target-dir").arg(self.flags.folder(self.tree));
-        cargo.args(["--profile", self.profile, "--target", &host()?]);
+        cargo.args(["--profile", self.profile, "--target", &self.flags.target()?]);
         cargo.args((!progress.verbose).then_some("--quiet"));
         cargo.env("CARGO_ENCODED_RUSTFLAGS", self.flags.rustflags(self.tree)).env_remove("CARGO_TARGET_DIR");
         shell::run(&mut cargo, progress.verbose)
@@ -88,7 +111,7 @@ impl Call<'_> {
 
     /// A file that cargo made.
     pub fn product(&self, file: &str) -> Result<PathBuf> {
-        let path = self.flags.folder(self.tree).join(host()?).join(self.profile).join(file);
+        let path = self.flags.folder(self.tree).join(self.flags.target()?).join(self.profile).join(file);
         if path.is_file() {
             Ok(path)
         } else {

@@ -25,6 +25,20 @@ pub const MINIMAL: &[&str] = &[
     "topo/basic",
 ];
 
+/// The same without an operating system.
+pub const MINIMAL_BARE: &[&str] = &[
+    "bml/r2",
+    "btl/self",
+    "btl/sm",
+    "coll/basic",
+    "ess/singleton",
+    "ess/static",
+    "op/scalar",
+    "pml/ob1",
+    "shmem/ivshmem",
+    "topo/basic",
+];
+
 /// In `all` but not in `default`: needs a device, privileges, or exists to be compared with others.
 pub const NOT_DEFAULT: &[&str] = &[];
 

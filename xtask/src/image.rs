@@ -113,7 +113,11 @@ impl<'a> Image<'a> {
     fn dependencies(&self, packages: &[&str]) -> Result<String> {
         let mut lines = String::new();
         for name in packages {
-            let features = if *name == "ompi-image" { ", features = [\"runtime\"]" } else { "" };
+            let features = match *name {
+                "ompi-image" => ", features = [\"runtime\"]",
+                "hw-x86_64" => ", features = [\"image\"]",
+                _ => "",
+            };
             _ = writeln!(lines, "{name} = {{ path = {:?}{features} }}", self.tree.folder(name)?);
         }
         for component in self.choice.components.iter().filter(|component| !component.is_atomics()) {

@@ -6,7 +6,9 @@ extern crate alloc;
 
 mod api;
 mod archive;
+mod bare;
 mod bench;
+mod boot;
 mod build;
 mod ci;
 mod compile;
@@ -31,6 +33,9 @@ mod tidy;
 mod tools;
 mod tree;
 
+// The launcher's contract is orte-core's; no component runs here.
+opal_core::image![];
+
 use clap::{Parser, Subcommand};
 use progress::Progress;
 use std::process::ExitCode;
@@ -52,6 +57,11 @@ enum Command {
     Build(build::Options),
     /// Build the default library, compile a program with it, launch it, and show what was chosen
     Run(run::Options),
+    /// Run a program on machines without an operating system: guests of QEMU, one job
+    Boot(boot::Options),
+    /// What `boot` has mpirun start in a rank's place
+    #[command(hide = true)]
+    Guest(boot::guest::Options),
     /// Compare mpi.h and the C functions with the standard's data, and list which functions work
     Api(api::Options),
     /// Measure the library, alone or against others, launch by launch in turn
@@ -70,8 +80,11 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let progress = Progress::new(arguments.verbose);
     let result = match &arguments.command {
+        Command::Build(options) if options.target.is_some() => bare::build(options, &progress),
         Command::Build(options) => build::build(options, &progress).map(drop),
         Command::Run(options) => run::run(options, &progress),
+        Command::Boot(options) => boot::run(options, &progress),
+        Command::Guest(options) => boot::guest::run(options),
         Command::Api(options) => api::api(options, &progress),
         Command::Bench(options) => bench::run(options, &progress),
         Command::Test(options) => test::run(options, &progress),

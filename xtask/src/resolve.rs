@@ -14,6 +14,8 @@ pub struct Request {
     pub exclude: Vec<String>,
     /// Names to call directly.
     pub direct: Vec<String>,
+    /// For a machine without an operating system.
+    pub bare: bool,
 }
 
 /// The components of one image.
@@ -34,14 +36,18 @@ pub fn resolve(catalogue: &Catalogue, request: &Request) -> Result<Choice> {
     let typed = if request.components.is_empty() { &default[..] } else { &request.components };
     for item in typed {
         if groups::GROUPS.iter().any(|(name, _)| name == item) {
-            group(catalogue, item).into_iter().for_each(|component| chosen.add(component, false));
+            group(catalogue, item, request.bare).into_iter().for_each(|component| chosen.add(component, false));
         } else if item.starts_with(['.', '/']) {
             chosen.add(catalogue.outside(item)?, true);
         } else {
             let component = named(catalogue, item, "--components")?;
-            if !component.package.facts.hosted {
+            if !runs(component, request.bare) {
+                let (where_it_runs, instead) = match request.bare {
+                    true => ("needs an operating system", "leave --target out"),
+                    false => ("runs on bare metal only", "write `cargo xtask boot`"),
+                };
                 return Err(refuse(format!(
-                    "--components: {} runs on bare metal only; leave it out, or write `cargo xtask boot`",
+                    "--components: {} {where_it_runs}; leave it out, or {instead}",
                     component.name
                 )));
             }
@@ -75,7 +81,12 @@ impl Chosen {
     }
 }
 
-fn group(catalogue: &Catalogue, name: &str) -> Vec<Component> {
+/// Whether a component runs there.
+fn runs(component: &Component, bare: bool) -> bool {
+    if bare { component.package.facts.bare } else { component.package.facts.hosted }
+}
+
+fn group(catalogue: &Catalogue, name: &str, bare: bool) -> Vec<Component> {
     let wanted = |component: &&Component| {
         let policy = catalogue.framework(&component.framework).map(|framework| framework.policy);
         let listed = |list: &[&str]| list.contains(&component.name.as_str());
@@ -83,9 +94,10 @@ fn group(catalogue: &Catalogue, name: &str) -> Vec<Component> {
             return listed(groups::STATIC_CHOICE);
         }
         match name {
+            "minimal" if bare => listed(groups::MINIMAL_BARE),
             "minimal" => listed(groups::MINIMAL),
-            "default" => component.package.facts.hosted && !listed(groups::NOT_DEFAULT),
-            _ => component.package.facts.hosted,
+            "default" => runs(component, bare) && !listed(groups::NOT_DEFAULT),
+            _ => runs(component, bare),
         }
     };
     catalogue.components.iter().filter(wanted).cloned().collect()

@@ -34,8 +34,7 @@ pub struct Package {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// Runs on bare metal; `boot` asks.
-    #[allow(dead_code)]
+    /// Runs on bare metal.
     #[serde(default)]
     pub bare: bool,
     /// Runs under an operating system.

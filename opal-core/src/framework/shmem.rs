@@ -8,6 +8,9 @@ use crate::Result;
 use crate::mca;
 use crate::sync::Once;
 
+mod slice;
+pub use slice::Slice;
+
 #[cfg(not(ompi_bare))]
 mod nameless;
 #[cfg(not(ompi_bare))]
@@ -33,7 +36,7 @@ unsafe impl Sync for Segment {}
 /// What the launcher left for this process: slices of one descriptor, one per rank of the node.
 #[derive(Clone, Copy, Debug)]
 pub struct Inherited {
-    /// An open descriptor of the whole.
+    /// An open descriptor of the whole; -1 where there are no descriptors.
     pub descriptor: i32,
     /// Where the inbox of local rank 0 begins, in bytes.
     pub offset: u64,

@@ -19,6 +19,8 @@ unsafe extern "Rust" {
     safe fn bare_exit(status: i32) -> !;
     #[link_name = "__opal_bare_monotonic_ns_v1"]
     safe fn bare_monotonic_ns() -> u64;
+    #[link_name = "__opal_bare_nap_us_v1"]
+    safe fn bare_nap_us(microseconds: u64);
 }
 
 /// Every pair of the boot line.
@@ -41,25 +43,31 @@ pub fn read_file(_path: &str) -> Option<Vec<u8>> {
     None
 }
 
-/// One rank per core: nobody else wants it.
+/// Gives a core that is shared with others back for a moment; on a core of its own, a pause.
 pub fn yield_now() {
-    core::hint::spin_loop();
-}
-
-/// Waits about this long with the core's pause hint.
-pub fn nap_us(microseconds: u64) {
-    let end = bare_monotonic_ns() + microseconds * 1000;
-    while bare_monotonic_ns() < end {
-        core::hint::spin_loop();
+    match variable(CORES) {
+        Some(_) => bare_nap_us(YIELD_US),
+        None => core::hint::spin_loop(),
     }
 }
 
 /// A rank is one thread here.
 pub fn let_threads_run(_for_ns: u64) {}
 
-/// Each rank has its own core.
+/// Leaves the core alone for about this long.
+pub fn nap_us(microseconds: u64) {
+    bare_nap_us(microseconds);
+}
+
+/// How many cores this rank may use: those of a host that the boot line names, else as many as one likes, since each
+/// rank has its own.
 pub fn cores() -> usize {
-    usize::MAX
+    host_cores().map_or(usize::MAX, |mask| mask.count_ones() as usize)
+}
+
+/// The cores of the host that a guest may run on, numbered as the host does.
+pub fn host_cores() -> Option<u64> {
+    u64::from_str_radix(variable(CORES)?, 16).ok().filter(|mask| *mask != 0)
 }
 
 /// Bytes of a page.
@@ -87,7 +95,11 @@ pub fn monotonic_ns() -> u64 {
     bare_monotonic_ns()
 }
 
-/// Ends the node with a status.
+/// Ends this rank with a status.
 pub fn exit(status: i32) -> ! {
     bare_exit(status)
 }
+
+/// What the boot line calls the cores of the host that guests share.
+const CORES: &str = "CORES";
+const YIELD_US: u64 = 20;

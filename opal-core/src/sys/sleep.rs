@@ -82,11 +82,11 @@ mod bare {
         false
     }
 
-    /// Polls the word instead of sleeping.
+    /// Looks at the word between naps: nobody can wake another machine's core.
     pub fn futex_wait(word: &AtomicU32, value: u32, at_most_us: u64) -> bool {
         let end = crate::sys::monotonic_ns() + at_most_us * 1000;
         while word.load(crate::sync::Ordering::Relaxed) == value && crate::sys::monotonic_ns() < end {
-            core::hint::spin_loop();
+            crate::sys::nap_us(NAP_US.min(at_most_us));
         }
         word.load(crate::sync::Ordering::Relaxed) != value
     }
@@ -94,10 +94,12 @@ mod bare {
     /// The other side polls.
     pub fn futex_wake(_word: &AtomicU32) {}
 
-    /// Each rank has its own core.
+    /// Those of the host that the boot line names; else each rank has its own.
     pub fn own_cores() -> Cores {
-        [u64::MAX; 4]
+        crate::sys::host_cores().map_or([u64::MAX; 4], |mask| [mask, 0, 0, 0])
     }
+
+    const NAP_US: u64 = 100;
 }
 #[cfg(ompi_bare)]
 pub use bare::*;

@@ -112,6 +112,11 @@ impl Layout {
         Ok(layout)
     }
 
+    /// Length of the file: a power of two, because a device that shows it to a guest can have no other.
+    pub fn file_bytes(&self) -> u64 {
+        self.bytes.next_power_of_two()
+    }
+
     /// Length of the part before the inboxes: what the launcher and every rank map.
     pub fn control_bytes(&self) -> usize {
         self.inbox_offset as usize

@@ -8,6 +8,7 @@
 
 pub mod control;
 pub mod layout;
+pub mod member;
 pub mod record;
 
 pub use control::{Control, Shared};

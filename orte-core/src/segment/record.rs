@@ -54,6 +54,18 @@ impl RankState {
         }
     }
 
+    /// What a rank in this state does, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            RankState::Absent => "not started",
+            RankState::Started => "not in MPI_Init yet",
+            RankState::Initialized => "in MPI",
+            RankState::Finalized => "done with MPI",
+            RankState::Aborted => "ended the job",
+            RankState::Gone => "lost",
+        }
+    }
+
     /// Whether nothing more can be expected from this rank although it did not finalize.
     pub fn is_lost(self) -> bool {
         matches!(self, RankState::Aborted | RankState::Gone)

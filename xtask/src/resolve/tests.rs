@@ -44,7 +44,8 @@ fn split(list: &str) -> Vec<String> {
 }
 
 fn choose(components: &str, exclude: &str, direct: &str) -> Result<Choice> {
-    let request = Request { components: split(components), exclude: split(exclude), direct: split(direct) };
+    let request =
+        Request { components: split(components), exclude: split(exclude), direct: split(direct), bare: false };
     resolve(&catalogue(), &request)
 }
 

@@ -86,6 +86,8 @@ const PLACES: &[&str] = &[
     "hw/rig/src/verilog.rs",
     // Symbols before the C library's, in QEMU.
     "hw/rig/shim/src/raw.rs",
+    // The machine itself: instructions, ports, page tables, registers, what the loader left, a C program's system calls.
+    "hw/x86_64/src/",
     // Fork, pidfd and friends.
     "orte-core/tools/mpirun/src/raw.rs",
 ];

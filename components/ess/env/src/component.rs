@@ -1,12 +1,13 @@
 //! Parameters and registration.
 
-use crate::module::Env;
+use crate::raw::Mapping;
 use alloc::boxed::Box;
 use alloc::format;
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
 use orte_core::environment::{Contract, SEGMENT};
 use orte_core::framework::ess;
+use orte_core::segment::member::{Member, Patience};
 
 opal_core::params! {
     /// How long to wait for the addresses of a rank at start-up before giving up.
@@ -15,7 +16,7 @@ opal_core::params! {
 
 /// The component.
 pub struct Component {
-    module: Once<Env>,
+    module: Once<Member<Mapping>>,
 }
 
 impl mca::Component for Component {
@@ -35,8 +36,10 @@ impl ess::Component for Component {
         let contract = decoded.ok_or(Declined("no launcher left a segment"))?;
         let who = format!("{}:{} rank {}", opal_core::sys::hostname(), opal_core::sys::pid(), contract.rank);
         opal_core::log::set_prefix(who);
-        let control = crate::segment::open(&contract).map_err(|sentence| declined(&sentence))?;
-        Ok((PRIORITY, COMPONENT.module.call_once(|| Env::new(contract, control))))
+        let patience =
+            Patience { parameter: "ess_env_lookup_timeout_s", seconds: || LOOKUP_TIMEOUT_S.int().unsigned_abs() };
+        let member = crate::segment::open(contract, patience).map_err(|sentence| declined(&sentence))?;
+        Ok((PRIORITY, COMPONENT.module.call_once(|| member)))
     }
 }
 

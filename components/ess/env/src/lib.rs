@@ -8,7 +8,6 @@
 extern crate alloc;
 
 mod component;
-mod module;
 mod raw;
 mod segment;
 

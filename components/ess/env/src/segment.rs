@@ -5,13 +5,14 @@ use alloc::format;
 use alloc::string::String;
 use orte_core::environment::{ADVICE, Contract, SEGMENT};
 use orte_core::segment::layout::HEADER_BYTES;
+use orte_core::segment::member::{Member, Patience};
 use orte_core::segment::{Control, Layout};
 use rustix::fd::BorrowedFd;
 use rustix::fs::{FileType, SealFlags};
 use rustix::io::{Errno, FdFlags};
 
 /// Checks that the inherited descriptor is the segment of this job and maps its control part. `Err` with a sentence.
-pub fn open(contract: &Contract) -> Result<Control<Mapping>, String> {
+pub fn open(contract: Contract, patience: Patience) -> Result<Member<Mapping>, String> {
     let number = contract.segment;
     let wrong =
         |why: &str| format!("{SEGMENT} names descriptor {number}, which is not this job's segment: {why}; {ADVICE}");
@@ -29,17 +30,9 @@ pub fn open(contract: &Contract) -> Result<Control<Mapping>, String> {
         }
     }
     let layout = checked(descriptor).map_err(|why| wrong(&why))?;
-    if layout.job != contract.job {
-        return Err(wrong(&format!("it belongs to job {:x}, this process to job {:x}", layout.job, contract.job)));
-    }
-    if layout.ranks != contract.local_size || contract.size != contract.local_size {
-        return Err(wrong(&format!(
-            "it holds {} ranks, the environment says {} on this node and {} in the job",
-            layout.ranks, contract.local_size, contract.size
-        )));
-    }
     let mapping = raw::map(descriptor, layout.control_bytes()).map_err(|errno| wrong(&refused(errno)))?;
-    Control::new(layout, mapping).ok_or_else(|| wrong("it is too short"))
+    let control = Control::new(layout, mapping).ok_or_else(|| wrong("it is too short"))?;
+    Member::new(contract, control, patience).map_err(|why| wrong(&why))
 }
 
 fn checked(descriptor: BorrowedFd<'_>) -> Result<Layout, String> {

@@ -4,7 +4,7 @@ use crate::module::Singleton;
 use alloc::boxed::Box;
 use alloc::format;
 use opal_core::mca::{self, Declined};
-use orte_core::environment::{ADVICE, SEGMENT, SIZE};
+use orte_core::environment::{ADVICE, BOOT_SIZE, SEGMENT, SIZE};
 use orte_core::framework::ess;
 
 /// The component.
@@ -18,6 +18,9 @@ impl mca::Component for Component {
     fn open(&self) -> Result<(), Declined> {
         if opal_core::sys::variable(SEGMENT).is_some() {
             return Err(Declined("a launcher started this process, so it does not run alone"));
+        }
+        if cfg!(ompi_bare) && opal_core::sys::variable(BOOT_SIZE).is_some_and(|size| size != "1") {
+            return Err(Declined("the boot line says that this rank is one of several"));
         }
         // Other launchers that run several processes: Open MPI's, and those that speak PMI.
         for name in [SIZE, "PMI_SIZE"] {

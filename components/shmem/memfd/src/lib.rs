@@ -6,7 +6,6 @@
 //! Invariant: nothing outside this job's slices is ever mapped.
 #![no_std]
 
-mod address;
 mod component;
 mod module;
 mod raw;

@@ -1,8 +1,7 @@
 //! Mapping slices.
 
-use crate::address::Slice;
 use crate::raw;
-use opal_core::framework::shmem::{Address, Inherited, Module, Segment};
+use opal_core::framework::shmem::{Address, Inherited, Module, Segment, Slice};
 use opal_core::sync::Once;
 use opal_core::{Error, Result, message};
 use rustix::fs::SealFlags;
@@ -26,30 +25,16 @@ impl Memfd {
         if !sealed {
             return Err("the launcher's segment is not sealed against shrinking");
         }
-        let page = opal_core::sys::page_size() as u64;
-        let end = inherited
-            .stride
-            .checked_mul(u64::from(inherited.local_size))
-            .and_then(|length| length.checked_add(inherited.offset));
-        let fits = end.is_some_and(|end| end <= u64::try_from(stat.st_size).unwrap_or(0));
-        let aligned = inherited.offset.is_multiple_of(page) && inherited.stride.is_multiple_of(page);
-        if !fits || !aligned || inherited.stride == 0 || inherited.local_rank >= inherited.local_size {
+        let bytes = u64::try_from(stat.st_size).unwrap_or(0);
+        if !inherited.fits(bytes, opal_core::sys::page_size() as u64) {
             return Err("the launcher's segment does not hold an inbox for each rank");
         }
         Ok(Memfd { inherited, file: (stat.st_dev, stat.st_ino), own: Once::new() })
     }
 
     fn map(&self, slice: &Slice) -> Result<Segment> {
-        let Inherited { descriptor, offset, stride, .. } = self.inherited;
-        let page = opal_core::sys::page_size() as u64;
-        let sound = slice.slot < self.inherited.local_size
-            && slice.stride == stride
-            && (1..=stride).contains(&slice.bytes)
-            && slice.bytes.is_multiple_of(page);
-        let bytes = usize::try_from(slice.bytes).map_err(|_| Error::Malformed)?;
-        if !sound {
-            return Err(Error::Malformed);
-        }
+        let descriptor = self.inherited.descriptor;
+        let (offset, bytes) = slice.place(&self.inherited, opal_core::sys::page_size() as u64)?;
         let open = raw::inherited(descriptor);
         let same = open.and_then(|open| rustix::fs::fstat(open).ok()).map(|stat| (stat.st_dev, stat.st_ino));
         let (Some(open), true) = (open, same == Some(self.file)) else {
@@ -59,8 +44,7 @@ impl Memfd {
             );
             return Err(Error::System);
         };
-        // No overflow: `new` checked the end of the last slice.
-        raw::map(open, offset + u64::from(slice.slot) * stride, bytes).map_err(|errno| {
+        raw::map(open, offset, bytes).map_err(|errno| {
             message!("mapping {bytes} bytes of the job's shared memory failed ({errno})");
             Error::OutOfResource
         })
@@ -72,11 +56,7 @@ impl Module for Memfd {
         if self.own.is_completed() {
             return Err(Error::Exists);
         }
-        let bytes = (bytes.max(1) as u64).checked_next_multiple_of(opal_core::sys::page_size() as u64);
-        let Some(bytes) = bytes.filter(|bytes| *bytes <= self.inherited.stride) else {
-            return Err(Error::OutOfResource);
-        };
-        let slice = Slice { slot: self.inherited.local_rank, stride: self.inherited.stride, bytes };
+        let slice = Slice::own(&self.inherited, bytes, opal_core::sys::page_size() as u64)?;
         let segment = self.map(&slice)?;
         self.own.call_once(|| slice);
         Ok(segment)

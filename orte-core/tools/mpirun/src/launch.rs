@@ -177,7 +177,9 @@ impl Running {
         match self.phase {
             Phase::Running if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
                 let seconds = self.job.timeout_s.unwrap_or_default();
-                self.fail(Cause::TimedOut(seconds), true);
+                let alive = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]);
+                let states = alive.map(|rank| (rank, self.segment.control.state(rank))).collect();
+                self.fail(Cause::TimedOut(seconds, states), true);
             }
             // A shell may stand between this rank and its end: do not wait for the shell.
             Phase::Running if self.segment.control.aborts() > 0 => {

@@ -15,8 +15,8 @@ pub enum Cause {
     NotFinalized(u32),
     /// mpirun got this signal.
     Interrupted(i32),
-    /// `--timeout` passed; with its seconds.
-    TimedOut(u64),
+    /// `--timeout` passed; with its seconds, and what each rank that still ran was.
+    TimedOut(u64, Vec<(u32, RankState)>),
     /// The keeper ended, with this wait status.
     KeeperLost(i32),
 }
@@ -49,7 +49,7 @@ impl Cause {
             Cause::Signal(_, signal) | Cause::Interrupted(signal) => 128 + *signal as u8,
             Cause::Exit(_, status) => *status as u8,
             Cause::NotFinalized(_) => 1,
-            Cause::TimedOut(_) => 124,
+            Cause::TimedOut(..) => 124,
             Cause::KeeperLost(wait_status) if libc::WIFSIGNALED(*wait_status) => {
                 128 + libc::WTERMSIG(*wait_status) as u8
             }
@@ -63,7 +63,7 @@ impl Cause {
             Cause::Abort(rank, ..) | Cause::Signal(rank, _) | Cause::Exit(rank, _) | Cause::NotFinalized(rank) => {
                 Some(*rank)
             }
-            Cause::Interrupted(_) | Cause::TimedOut(_) | Cause::KeeperLost(_) => None,
+            Cause::Interrupted(_) | Cause::TimedOut(..) | Cause::KeeperLost(_) => None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::outcome::Cause;
 use crate::signals;
+use orte_core::segment::RankState;
 use std::fmt::Write;
 
 /// What mpirun did about it.
@@ -34,7 +35,9 @@ pub fn block(cause: &Cause, pid: impl Fn(u32) -> Option<u32>, measures: Measures
             writeln!(text, "mpirun: {} ended after MPI_Init without calling MPI_Finalize.", who(*rank))
         }
         Cause::Interrupted(signal) => writeln!(text, "mpirun: got signal {signal} ({}).", signals::describe(*signal)),
-        Cause::TimedOut(seconds) => writeln!(text, "mpirun: the job still ran after {seconds} s (--timeout)."),
+        Cause::TimedOut(seconds, states) => {
+            writeln!(text, "mpirun: the job still ran after {seconds} s (--timeout): {}.", still(states))
+        }
         Cause::KeeperLost(status) if libc::WIFSIGNALED(*status) => {
             let signal = libc::WTERMSIG(*status);
             let name = signals::describe(signal);
@@ -45,6 +48,22 @@ pub fn block(cause: &Cause, pid: impl Fn(u32) -> Option<u32>, measures: Measures
     text.push_str(&measures.sentence(cause));
     text.push_str(RULE);
     text
+}
+
+/// Who was doing what, ranks in the same state together.
+fn still(states: &[(u32, RankState)]) -> String {
+    let mut kinds: Vec<(RankState, Vec<String>)> = Vec::new();
+    for (rank, state) in states {
+        match kinds.iter_mut().find(|(kind, _)| kind == state) {
+            Some((_, ranks)) => ranks.push(rank.to_string()),
+            None => kinds.push((*state, vec![rank.to_string()])),
+        }
+    }
+    let kinds = kinds.iter().map(|(state, ranks)| {
+        let plural = if ranks.len() == 1 { "" } else { "s" };
+        format!("rank{plural} {} {}", ranks.join(", "), state.words())
+    });
+    kinds.collect::<Vec<_>>().join("; ")
 }
 
 /// `called MPI_Abort …` goes on after the rank's name (see `ess::Module::abort`); else an error handler or the library
@@ -72,7 +91,7 @@ impl Measures {
         if self.running == 0 || matches!(cause, Cause::KeeperLost(_)) {
             return String::new();
         }
-        let others = if matches!(cause, Cause::Interrupted(_) | Cause::TimedOut(_)) { "" } else { "other " };
+        let others = if matches!(cause, Cause::Interrupted(_) | Cause::TimedOut(..)) { "" } else { "other " };
         let (ranks, were) = if self.running == 1 { ("rank", "was") } else { ("ranks", "were") };
         let sent = signals::describe(cause.signal());
         let sent = sent.split(',').next().unwrap_or_default();
@@ -105,5 +124,8 @@ mod tests {
         let text = block(&Cause::Abort(0, 5, String::new()), |_| None, Measures::default());
         assert!(text.contains(" ended the job with status 5.\n"), "{text}");
         assert!(!text.contains("still ran"));
+        let states = vec![(0, RankState::Initialized), (1, RankState::Started), (3, RankState::Initialized)];
+        let text = block(&Cause::TimedOut(5, states), |_| None, measures);
+        assert!(text.contains("after 5 s (--timeout): ranks 0, 3 in MPI; rank 1 not in MPI_Init yet."), "{text}");
     }
 }

@@ -39,7 +39,7 @@ fn sealed_file(layout: &Layout) -> Result<OwnedFd, Errno> {
         .or_else(|_| rustix::fs::memfd_create(&name, flags))?;
     rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
     // Sparse: a page exists once somebody touched it.
-    rustix::fs::ftruncate(&file, layout.bytes)?;
+    rustix::fs::ftruncate(&file, layout.file_bytes())?;
     let header = layout.encode();
     if rustix::io::pwrite(&file, &header, 0)? != header.len() {
         return Err(Errno::IO);

@@ -1,30 +1,50 @@
-//! The running environment.
+//! A rank's environment where a launcher left a job segment, however it came to be mapped.
 
-use crate::component::LOOKUP_TIMEOUT_S;
-use crate::raw::Mapping;
+use super::control::{Control, Missed, Shared};
+use super::record::{ADDRESSES_BYTES, RankState};
+use crate::environment::Contract;
+use crate::framework::ess::{Identity, Module, State};
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::shmem::Inherited;
 use opal_core::{Error, Result, message};
-use orte_core::environment::Contract;
-use orte_core::framework::ess::{Identity, Module, State};
-use orte_core::segment::control::Missed;
-use orte_core::segment::record::ADDRESSES_BYTES;
-use orte_core::segment::{Control, RankState};
 
-/// One rank of a job that mpirun started.
-pub struct Env {
-    contract: Contract,
-    control: Control<Mapping>,
+/// How long to wait for others' addresses.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// The parameter that says it.
+    pub parameter: &'static str,
+    /// Its value.
+    pub seconds: fn() -> u64,
 }
 
-impl Env {
-    /// For a contract that the segment confirmed.
-    pub fn new(contract: Contract, control: Control<Mapping>) -> Env {
-        Env { contract, control }
+/// One rank of a job.
+#[derive(Debug)]
+pub struct Member<S> {
+    contract: Contract,
+    control: Control<S>,
+    patience: Patience,
+}
+
+impl<S: Shared> Member<S> {
+    /// Takes its place in the segment: `Err` with half a sentence if the segment is not that of the contract's job.
+    pub fn new(contract: Contract, control: Control<S>, patience: Patience) -> core::result::Result<Member<S>, String> {
+        let layout = control.layout();
+        if layout.job != contract.job {
+            return Err(format!("it belongs to job {:x}, this process to job {:x}", layout.job, contract.job));
+        }
+        if layout.ranks != contract.local_size || contract.size != contract.local_size {
+            return Err(format!(
+                "it holds {} ranks, the launcher says {} on this node and {} in the job",
+                layout.ranks, contract.local_size, contract.size
+            ));
+        }
+        Ok(Member { contract, control, patience })
     }
 }
 
-impl Module for Env {
+impl<S: Shared + Sync> Module for Member<S> {
     fn identity(&self) -> Identity {
         let Contract { job, rank, size, local_rank, local_size, .. } = self.contract;
         Identity { job, rank, size, local_rank, local_size }
@@ -43,7 +63,7 @@ impl Module for Env {
     }
 
     fn node_of(&self, _rank: u32) -> u32 {
-        // `segment::open` made sure that all ranks of the job are in the segment.
+        // `new` made sure that all ranks of the job are in the segment.
         0
     }
 
@@ -65,13 +85,14 @@ impl Module for Env {
     }
 
     fn lookup(&self, rank: u32) -> Result<Vec<u8>> {
-        let seconds = LOOKUP_TIMEOUT_S.int() as u64;
+        let Patience { parameter, seconds } = self.patience;
+        let seconds = seconds();
         let deadline_ns = opal_core::sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000));
         self.control.lookup(rank, deadline_ns).map_err(|missed| {
             match missed {
                 Missed::Deadline => message!(
                     "rank {rank} did not say its addresses within {seconds} s: it hangs before or in MPI_Init, or runs \
-                     another program; ess_env_lookup_timeout_s sets how long to wait"
+                     another program; {parameter} sets how long to wait"
                 ),
                 Missed::Lost(rank) => message!("rank {rank} ended before it said its addresses"),
                 Missed::Malformed => message!("rank {rank} left no readable addresses; its memory was overwritten"),

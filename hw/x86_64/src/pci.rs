@@ -1,0 +1,81 @@
+//! PCI configuration space by the ports 0xcf8 and 0xcfc (PCI Local Bus Specification 3.0, 3.2.2.3.2).
+#![allow(unsafe_code)]
+
+use x86_64::instructions::port::Port;
+
+/// One function of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device {
+    bus: u8,
+    slot: u8,
+}
+
+impl Device {
+    /// The first one with these numbers; bridges are not followed, all buses are looked at.
+    pub fn find(vendor: u16, device: u16) -> Option<Device> {
+        let wanted = u32::from(device) << 16 | u32::from(vendor);
+        let all = (0..=255).flat_map(|bus| (0..32).map(move |slot| Device { bus, slot }));
+        all.take_while(|one| one.bus == 0 || HOST_BRIDGE.read(IDENTITY) != NOBODY)
+            .find(|one| one.read(IDENTITY) == wanted)
+    }
+
+    /// Reads a register, a multiple of 4.
+    pub fn read(self, register: u8) -> u32 {
+        self.select(register);
+        // SAFETY: the data port of configuration space; one core of the machine uses it at a time.
+        unsafe { Port::new(DATA).read() }
+    }
+
+    /// Writes a register.
+    pub fn write(self, register: u8, value: u32) {
+        self.select(register);
+        // SAFETY: as above; callers write only what the specification lets software write.
+        unsafe { Port::new(DATA).write(value) }
+    }
+
+    /// Lets it answer to accesses of its memory.
+    pub fn enable_memory(self) {
+        self.write(COMMAND, self.read(COMMAND) | 2);
+    }
+
+    /// Address and length of a memory region; `None` if it has none.
+    pub fn region(self, index: u8) -> Option<(u64, u64)> {
+        let register = REGIONS + 4 * index;
+        let low = self.read(register);
+        if low & 1 != 0 {
+            return None;
+        }
+        let is_long = low & 6 == 4;
+        let high = if is_long { self.read(register + 4) } else { 0 };
+        let base = u64::from(high) << 32 | u64::from(low & !15);
+        // Which bits stay 0 says how long it is (6.2.5.1).
+        self.write(register, u32::MAX);
+        let mask_low = self.read(register) & !15;
+        self.write(register, low);
+        let mask_high = match is_long {
+            true => {
+                self.write(register + 4, u32::MAX);
+                let mask = self.read(register + 4);
+                self.write(register + 4, high);
+                mask
+            }
+            false => u32::MAX,
+        };
+        let bytes = (!(u64::from(mask_high) << 32 | u64::from(mask_low))).wrapping_add(1);
+        (base != 0 && mask_low | mask_high != 0).then_some((base, bytes))
+    }
+
+    fn select(self, register: u8) {
+        let address = 1 << 31 | u32::from(self.bus) << 16 | u32::from(self.slot) << 11 | u32::from(register & !3);
+        // SAFETY: the address port of configuration space.
+        unsafe { Port::new(ADDRESS).write(address) }
+    }
+}
+
+const HOST_BRIDGE: Device = Device { bus: 0, slot: 0 };
+const NOBODY: u32 = u32::MAX;
+const ADDRESS: u16 = 0xcf8;
+const DATA: u16 = 0xcfc;
+const IDENTITY: u8 = 0;
+const COMMAND: u8 = 4;
+const REGIONS: u8 = 16;

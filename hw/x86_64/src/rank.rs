@@ -1,0 +1,83 @@
+//! Which of the machine's ranks runs on this core, and how it ends.
+#![allow(unsafe_code)]
+
+use crate::console;
+use core::sync::atomic::{AtomicU32, Ordering};
+use x86_64::instructions::port::Port;
+
+/// Number of this core among those that are ranks, from 0.
+pub fn core() -> u32 {
+    CORE.load(Ordering::Relaxed)
+}
+
+/// Ranks of this machine.
+pub fn cores() -> u32 {
+    CORES.load(Ordering::Relaxed)
+}
+
+/// Its rank in the job as far as it is known, for messages: the boot line may not have been read yet.
+pub fn number() -> u32 {
+    RANK.load(Ordering::Relaxed)
+}
+
+/// Says who this core is; the boot line says its rank later.
+pub fn set_core(core: u32) {
+    CORE.store(core, Ordering::Relaxed);
+    RANK.store(core, Ordering::Relaxed);
+}
+
+/// Says its rank in the job.
+pub fn set_number(rank: u32) {
+    RANK.store(rank, Ordering::Relaxed);
+}
+
+/// Says how many cores are ranks. Before any of them begins.
+pub fn set_cores(cores: u32) {
+    CORES.store(cores, Ordering::Relaxed);
+    RUNNING.store(cores, Ordering::Relaxed);
+}
+
+/// Ends this rank. The machine ends with the first rank that failed, or with the last one.
+pub fn exit(status: i32) -> ! {
+    console::flush();
+    if cores() > 1 {
+        // Whoever reads the console of several ranks learns whose status it is.
+        console::print(format_args!("{ENDED}{status}\n"));
+    }
+    // AcqRel: the last one comes after everything that the others did.
+    if status != 0 || RUNNING.fetch_sub(1, Ordering::AcqRel) <= 1 {
+        end_machine(status);
+    }
+    halt()
+}
+
+/// Ends the machine at once.
+fn end_machine(status: i32) -> ! {
+    // QEMU's isa-debug-exit ends with (value << 1) | 1, of which 1 is also what QEMU itself fails with.
+    let value = if (0..STATUS_MAX).contains(&status) { status + 1 } else { STATUS_MAX + 1 };
+    // SAFETY: that device, or nothing at all.
+    unsafe { Port::new(EXIT_PORT).write(value as u32) };
+    console::write(b"the program has ended; this machine halts\n");
+    console::flush();
+    halt()
+}
+
+fn halt() -> ! {
+    loop {
+        // With interrupts off nothing but the power switch ends this.
+        x86_64::instructions::hlt();
+    }
+}
+
+/// What the last line of a rank begins with where several share a machine; its exit status follows.
+pub const ENDED: char = '\u{2}';
+/// The highest exit status that arrives as it is; all higher ones arrive as this.
+pub const STATUS_MAX: i32 = 125;
+const EXIT_PORT: u16 = 0xf4;
+
+static CORE: AtomicU32 = AtomicU32::new(0);
+static RANK: AtomicU32 = AtomicU32::new(0);
+#[unsafe(link_section = ".shared")]
+static CORES: AtomicU32 = AtomicU32::new(1);
+#[unsafe(link_section = ".shared")]
+static RUNNING: AtomicU32 = AtomicU32::new(1);

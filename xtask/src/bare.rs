@@ -1,0 +1,152 @@
+//! `cargo xtask build --target x86_64-unknown-none --app FILE`: one bootable image from a program and the library.
+//!
+//! Two toolchains can make one. The target x86_64-unknown-none has no floating-point registers in its calls: what it
+//! compiles cannot exchange a `double` with C. The host's own target can, and its precompiled core and alloc run as well
+//! without an operating system, once nothing but them is linked. So: C programs always by the host's target, Rust programs
+//! by the bare one where it is installed. What was taken is said.
+
+pub mod program;
+
+use crate::build::Options;
+use crate::compile::{self, Flags};
+use crate::components::Catalogue;
+use crate::failure::{Result, fail, refuse};
+use crate::image::{self, Image};
+use crate::progress::Progress;
+use crate::resolve::{self, Choice, Request};
+use crate::shell;
+use crate::tree::Tree;
+use program::Language;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// What an image is made for.
+pub const TARGET: &str = "x86_64-unknown-none";
+
+/// `cargo xtask build --target …`.
+pub fn build(options: &Options, progress: &Progress) -> Result<()> {
+    let target = options.target.as_deref().unwrap_or_default();
+    if target != TARGET {
+        return Err(refuse(format!(
+            "--target {target}: this machine's own target, when --target is left out, or {TARGET} are possible"
+        )));
+    }
+    let Some(app) = &options.app else {
+        return Err(refuse("--target without --app: an image is made of a program; name a .rs or .c file with --app"));
+    };
+    let tree = Tree::open()?;
+    say_toolchain(app, options.bare_fallback, progress)?;
+    let image = make(&tree, app, &[], options, progress)?;
+    let bytes = std::fs::metadata(&image).map_or(0, |facts| facts.len());
+    progress.note(&format!("{} ({} KiB); boot it with `cargo xtask boot -n 2 {0}`", image.display(), bytes / 1024));
+    Ok(())
+}
+
+/// Makes the image of a program; `flags` are for the C compiler.
+pub fn make(tree: &Tree, app: &Path, flags: &[&str], options: &Options, progress: &Progress) -> Result<PathBuf> {
+    let language = Language::of(app)?;
+    let request = Request {
+        components: options.components.clone(),
+        exclude: options.exclude.clone(),
+        direct: options.direct.clone(),
+        bare: true,
+    };
+    let choice = resolve::resolve(&Catalogue::read(tree)?, &request)?;
+    let (target, _) = toolchain(language, options.bare_fallback)?;
+    let stem = app.file_stem().map_or("program".into(), |stem| stem.to_string_lossy().into_owned());
+    let stem = format!("{stem}{}", flags.concat());
+    let image = Image::new(tree, &choice, true);
+    let archive = progress
+        .phase(&format!("compile {} with {} components", app.display(), choice.components.len()), || {
+            Ok((archive(&image, &choice, language, app, &stem, &target, progress)?, String::new()))
+        })?;
+    let out = options.out.clone().unwrap_or_else(|| tree.target.join("bare").join(format!("{stem}.elf")));
+    progress
+        .phase("link the image", || Ok((link(tree, &archive, language, app, flags, &out, progress)?, String::new())))?;
+    Ok(out)
+}
+
+/// Says which toolchain makes the image of a program.
+pub fn say_toolchain(app: &Path, fallback: bool, progress: &Progress) -> Result<()> {
+    let (target, why) = toolchain(Language::of(app)?, fallback)?;
+    progress.note(&format!("compiled for {target}: {why}"));
+    Ok(())
+}
+
+/// Which target compiles it, and why.
+fn toolchain(language: Language, fallback: bool) -> Result<(String, &'static str)> {
+    let host = compile::host()?;
+    Ok(match (language, fallback, installed(TARGET)) {
+        (Language::C, _, _) => (host, "C and Rust exchange floating-point numbers in registers"),
+        (_, true, _) => (host, "--bare-fallback says so"),
+        (_, false, true) => (TARGET.to_owned(), "it is installed"),
+        (_, false, false) => (host, "x86_64-unknown-none is not installed, and this one's core runs bare, too"),
+    })
+}
+
+/// Whether the installed toolchain has this target's core.
+pub fn installed(target: &str) -> bool {
+    let sysroot = shell::output(compile::rustc().args(["--print", "sysroot"])).unwrap_or_default();
+    Path::new(sysroot.trim()).join("lib/rustlib").join(target).is_dir()
+}
+
+/// Compiles the library and a Rust program into one archive.
+fn archive(
+    image: &Image,
+    choice: &Choice,
+    language: Language,
+    app: &Path,
+    stem: &str,
+    target: &str,
+    progress: &Progress,
+) -> Result<PathBuf> {
+    let name = match language {
+        // The same library for all of them.
+        Language::C => "bare_c".to_owned(),
+        Language::Rust => format!("bare_{}", stem.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_")),
+    };
+    let folder = image.folder.join(&name);
+    program::write(language, app, &folder, &image.line())?;
+    let packages: &[&str] = match language {
+        Language::C => &["opal-core", "ompi-core", "hw-x86_64"],
+        Language::Rust => &["opal-core", "ompi", "hw-x86_64"],
+    };
+    let flags = Flags::bare(choice, target);
+    let target = format!("[lib]\nname = {name:?}\npath = \"src/lib.rs\"\ncrate-type = [\"staticlib\"]\n");
+    let what = image::Crate { folder, name: &name, target, packages, flags };
+    image.compile(&what, "release", &format!("lib{name}.a"), progress)
+}
+
+fn link(
+    tree: &Tree,
+    archive: &Path,
+    language: Language,
+    app: &Path,
+    flags: &[&str],
+    out: &Path,
+    progress: &Progress,
+) -> Result<()> {
+    shell::folder(out.parent().unwrap_or(Path::new(".")))?;
+    let mut linker = Command::new("gcc");
+    linker.args(["-nostdlib", "-nostartfiles", "-static", "-no-pie", "-Wl,--gc-sections", "-Wl,--build-id=none"]);
+    linker.args(["-Wl,-z,max-page-size=4096", "-Wl,-z,noexecstack", "-Wl,--no-warn-rwx-segments"]);
+    linker.arg("-Wl,-T").arg(tree.root.join("hw/x86_64/link.ld")).arg("-o").arg(out);
+    if language == Language::C {
+        program::compile_c(tree, app, flags, out, &mut linker, progress)?;
+    }
+    linker.arg(archive);
+    if language == Language::C {
+        program::c_libraries(&mut linker);
+    }
+    if progress.verbose {
+        eprintln!("+ {}", shell::line(&linker));
+    }
+    let outcome = shell::outcome(&mut linker, LINKER)?;
+    match outcome.status.success() {
+        true => Ok(()),
+        false => Err(fail(format!("{}the image does not link", outcome.stderr))),
+    }
+}
+
+const LINKER: Duration = Duration::from_secs(300);

@@ -1,0 +1,151 @@
+//! `cargo xtask boot`: an image on several guests of QEMU, one job.
+//!
+//! mpirun runs the job as any other: the process that it starts for a rank is not the program but [`guest`], this same
+//! xtask, which boots a machine with the rank's place in the job on the boot line and the job's shared memory in a
+//! device. So output, exit status, deadlines and cleaning up are mpirun's.
+
+pub mod guest;
+mod share;
+
+use crate::bare;
+use crate::build;
+use crate::failure::{At, Failure, Result, fail, refuse};
+use crate::progress::Progress;
+use crate::shell;
+use crate::tools;
+use crate::tree::Tree;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Options of `boot`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Options {
+    /// How many ranks
+    #[arg(short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub n: u32,
+    /// How many ranks a machine has, one per core
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub smp: u32,
+    /// How many ordinary processes join the job, after the ranks on machines
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub hosted: u32,
+    /// MiB of memory of each rank
+    #[arg(long, value_name = "MIB", default_value_t = MEMORY_MIB, value_parser = clap::value_parser!(u32).range(32..=3000))]
+    pub memory: u32,
+    /// Set a parameter on the boot line
+    #[arg(long, num_args = 2, value_names = ["NAME", "VALUE"], action = clap::ArgAction::Append)]
+    pub mca: Vec<String>,
+    /// End the job after this many seconds and say what each rank was doing
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub timeout: u32,
+    /// Compile with the host's target even where x86_64-unknown-none is installed
+    #[arg(long)]
+    pub bare_fallback: bool,
+    /// A program, .rs or .c, or an image made by `build --app`
+    pub app: PathBuf,
+    /// Arguments of the program
+    #[arg(last = true)]
+    pub arguments: Vec<String>,
+}
+
+impl Options {
+    /// For tests: an image with arguments, everything else as it is by default.
+    pub fn new(app: &Path, n: u32, timeout: u32, arguments: Vec<String>) -> Options {
+        let app = app.to_path_buf();
+        Options {
+            n,
+            smp: 1,
+            hosted: 0,
+            memory: MEMORY_MIB,
+            mca: Vec::new(),
+            timeout,
+            bare_fallback: true,
+            app,
+            arguments,
+        }
+    }
+}
+
+/// Makes the image if need be and runs the job.
+pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    let tree = Tree::open()?;
+    let image = image(&tree, options, progress)?;
+    let hosted = (options.hosted > 0).then(|| hosted(&tree, options, progress)).transpose()?;
+    let mut command = command(&tree, options, &image, hosted.as_deref(), progress)?;
+    let status = command.status().at(format!("run `{}`", shell::line(&command)))?;
+    match status.code() {
+        Some(0) => Ok(()),
+        code => {
+            let text = format!("{} on {} ranks ended with {status}", image.display(), options.n);
+            Err(Failure { status: code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1), text })
+        }
+    }
+}
+
+/// The same program for an operating system.
+fn hosted(tree: &Tree, options: &Options, progress: &Progress) -> Result<PathBuf> {
+    if options.app.extension().is_some_and(|extension| extension == "elf") {
+        return Err(refuse(
+            "--hosted: ordinary processes need the program's source; name a .rs or .c file, not an image",
+        ));
+    }
+    let build = build::Options { thin: true, no_check: true, ..build::Options::default() };
+    let built = build::build_into(&build, |tree| tree.target.join("run/dist"), progress)?;
+    progress.note(&format!("{} ordinary processes use {}", options.hosted, tree.target.join("run/dist").display()));
+    crate::run::program::compile(&built, &options.app, &[], progress)
+}
+
+/// The command that runs the job; `hosted` is the program of the ordinary processes.
+pub fn command(
+    tree: &Tree,
+    options: &Options,
+    image: &Path,
+    hosted: Option<&Path>,
+    progress: &Progress,
+) -> Result<Command> {
+    if shell::which(guest::QEMU).is_none() {
+        return Err(refuse(format!(
+            "{} is not there; install it: apt-get install --no-install-recommends qemu-system-x86",
+            guest::QEMU
+        )));
+    }
+    let tools = tools::build(tree, progress)?;
+    let mpirun = tools.iter().find(|(tool, _)| tool.name == "mpirun").map(|(_, path)| path);
+    let mut command = Command::new(mpirun.ok_or_else(|| fail("this source tree has no package mpirun"))?);
+    command.args(["--tag-output", "--timeout", &options.timeout.to_string()]);
+    for pair in options.mca.chunks(2) {
+        command.arg("--mca").args(pair);
+    }
+    command.args(["-n", &options.n.to_string()]);
+    let own = std::env::current_exe().at("find this program")?;
+    command.arg(own).arg("guest").arg("--image").arg(image);
+    command.args(["--memory", &options.memory.to_string(), "--tsc-khz", &tsc_khz().to_string()]);
+    command.args(["--smp", &options.smp.to_string(), "--ranks", &options.n.to_string(), "--"]);
+    command.args(&options.arguments);
+    if let Some(program) = hosted {
+        command.args([":", "-n", &options.hosted.to_string()]).arg(program).args(&options.arguments);
+    }
+    Ok(command)
+}
+
+/// The image that was named, or that is made of the program that was named.
+fn image(tree: &Tree, options: &Options, progress: &Progress) -> Result<PathBuf> {
+    if options.app.extension().is_some_and(|extension| extension == "elf") {
+        return options.app.canonicalize().at(format!("find {}", options.app.display()));
+    }
+    let build = build::Options { bare_fallback: options.bare_fallback, ..build::Options::default() };
+    bare::say_toolchain(&options.app, options.bare_fallback, progress)?;
+    bare::make(tree, &options.app, &[], &build, progress)
+}
+
+/// How fast the time-stamp counter runs, which guests of QEMU's TCG see as it is.
+fn tsc_khz() -> u64 {
+    let (begin, first) = (Instant::now(), hw_x86_64::tsc::ticks());
+    std::thread::sleep(MEASURE);
+    let (ticks, time) = (hw_x86_64::tsc::ticks() - first, begin.elapsed());
+    (u128::from(ticks) * 1_000_000 / time.as_nanos().max(1)) as u64
+}
+
+const MEMORY_MIB: u32 = 128;
+const MEASURE: Duration = Duration::from_millis(50);
