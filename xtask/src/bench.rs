@@ -19,6 +19,7 @@ mod report;
 pub mod result;
 mod rows;
 mod sample;
+mod scale;
 
 use crate::failure::{At, Result, fail, refuse};
 use crate::progress::Progress;
@@ -81,6 +82,8 @@ enum Other {
     Direct(direct::Options),
     /// What a barrier by wire takes: modelled for 2 to 60 nodes, and measured on the rig, which proves the protocol only
     Barrier(barrier::Options),
+    /// What the collective algorithms would take among 2 to 100,000 ranks: a simulation of their schedules
+    Scale(scale::Options),
     /// Make docs/performance.md and its plots from the figures that --json wrote
     Report {
         /// The figures
@@ -96,6 +99,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     match &options.other {
         Some(Other::Direct(options)) => direct::run(options, progress),
         Some(Other::Barrier(options)) => barrier::run(options, progress),
+        Some(Other::Scale(options)) => scale::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
         None => measure(options, progress),
     }
