@@ -19,6 +19,7 @@ mod report;
 pub mod result;
 mod rows;
 mod sample;
+mod scale;
 mod tune;
 
 use crate::failure::{At, Result, fail, refuse};
@@ -84,6 +85,8 @@ enum Other {
     Barrier(barrier::Options),
     /// Write a decision file of coll/tuned from measurements on this machine
     Tune(tune::Options),
+    /// What the collective algorithms would take among 2 to 100,000 ranks: a simulation of their schedules
+    Scale(scale::Options),
     /// Make docs/performance.md and its plots from the figures that --json wrote
     Report {
         /// The figures
@@ -100,6 +103,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         Some(Other::Direct(options)) => direct::run(options, progress),
         Some(Other::Barrier(options)) => barrier::run(options, progress),
         Some(Other::Tune(options)) => tune::run(options, progress),
+        Some(Other::Scale(options)) => scale::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
         None => measure(options, progress),
     }

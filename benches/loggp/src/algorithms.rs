@@ -1,0 +1,197 @@
+//! The algorithms as the components have them, described to a [`Trace`].
+
+use crate::trace::{Step, Trace};
+use coll_basic as basic;
+use coll_tuned as tuned;
+use ompi_core::data::{Data, Source};
+use ompi_core::datatype;
+use ompi_core::error::Result;
+use ompi_core::framework::op::Operation;
+use ompi_core::op::Op;
+
+/// One way to do one function.
+pub struct Algorithm {
+    /// As the standard has it, without `MPI_`.
+    pub function: &'static str,
+    /// As `coll_tuned_<function>_algorithm` has it; those of coll/basic by what they are.
+    pub name: &'static str,
+    /// For how many ranks it is made.
+    pub fits: fn(usize) -> bool,
+    describe: fn(&mut Trace, &Buffers) -> Result<()>,
+}
+
+impl Algorithm {
+    /// About how many steps all ranks have together: that of the first, and of one in the middle for all others.
+    pub fn total(&self, size: usize, bytes: u64) -> usize {
+        let [first, other] = [0, size / 2].map(|rank| self.steps(rank, size, bytes).len());
+        first.saturating_add((size - 1).saturating_mul(other))
+    }
+
+    /// What `rank` of `size` does for `bytes`: of the whole data (Bcast, Reduce, Allreduce), or of one rank's block.
+    pub fn steps(&self, rank: usize, size: usize, bytes: u64) -> Vec<Step> {
+        let mut trace = Trace::new(rank, size);
+        (self.describe)(&mut trace, &Buffers::new(bytes))
+            .unwrap_or_else(|fault| panic!("{} by {} among {size}: {fault:?}", self.function, self.name));
+        trace.into_steps()
+    }
+}
+
+/// Nothing is behind the addresses: nobody looks.
+struct Buffers {
+    from: Data<'static>,
+    to: Data<'static>,
+}
+
+impl Buffers {
+    fn new(bytes: u64) -> Buffers {
+        let double = datatype::borrow(MPI_DOUBLE).expect("predefined");
+        let data = |at| Data { at: core::ptr::without_provenance_mut(at), count: bytes as usize / 8, datatype: double };
+        Buffers { from: data(1 << 56), to: data(1 << 57) }
+    }
+
+    fn source(&self) -> Source<'static> {
+        Source::From(self.from)
+    }
+}
+
+const MPI_DOUBLE: usize = 532;
+const SUM: Op = Op::Predefined(Operation::Sum);
+const SEGMENT: usize = 32 << 10;
+
+fn any(_: usize) -> bool {
+    true
+}
+
+/// Of coll/basic and coll/tuned, by function.
+pub const ALGORITHMS: &[Algorithm] = &[
+    Algorithm {
+        function: "barrier",
+        name: "dissemination",
+        fits: any,
+        describe: |trace, _| basic::barrier::barrier(trace),
+    },
+    Algorithm {
+        function: "bcast",
+        name: "binomial",
+        fits: any,
+        describe: |trace, with| basic::bcast::bcast(trace, &with.to, 0),
+    },
+    Algorithm {
+        function: "bcast",
+        name: "scatter_allgather",
+        fits: any,
+        describe: |trace, with| tuned::bcast::scatter_allgather(trace, &with.to, 0),
+    },
+    Algorithm {
+        function: "bcast",
+        name: "chain",
+        fits: any,
+        describe: |trace, with| tuned::bcast::chain(trace, &with.to, 0, SEGMENT),
+    },
+    Algorithm {
+        function: "reduce",
+        name: "binomial",
+        fits: any,
+        describe: |trace, with| {
+            let to = (trace_rank(trace) == 0).then_some(&with.to);
+            basic::reduce::reduce(trace, with.source(), to, &SUM, 0)
+        },
+    },
+    Algorithm {
+        function: "allreduce",
+        name: "doubling",
+        fits: any,
+        describe: |trace, with| basic::allreduce::allreduce(trace, with.source(), &with.to, &SUM),
+    },
+    Algorithm {
+        function: "allreduce",
+        name: "halving",
+        fits: any,
+        describe: |trace, with| tuned::allreduce::halving(trace, with.source(), &with.to, &SUM),
+    },
+    Algorithm {
+        function: "allreduce",
+        name: "ring",
+        fits: any,
+        describe: |trace, with| tuned::allreduce::ring(trace, with.source(), &with.to, &SUM),
+    },
+    Algorithm {
+        function: "allgather",
+        name: "ring",
+        fits: any,
+        describe: |trace, with| basic::allgather::allgather(trace, with.source(), &with.to),
+    },
+    Algorithm {
+        function: "allgather",
+        name: "doubling",
+        fits: usize::is_power_of_two,
+        describe: |trace, with| tuned::allgather::doubling(trace, with.source(), &with.to),
+    },
+    Algorithm {
+        function: "allgather",
+        name: "bruck",
+        fits: any,
+        describe: |trace, with| tuned::allgather::bruck(trace, with.source(), &with.to),
+    },
+    Algorithm {
+        function: "allgather",
+        name: "neighbor",
+        fits: |size| size.is_multiple_of(2),
+        describe: |trace, with| tuned::allgather::neighbor(trace, with.source(), &with.to),
+    },
+    Algorithm {
+        function: "alltoall",
+        name: "linear",
+        fits: any,
+        describe: |trace, with| basic::alltoall::alltoall(trace, with.source(), &with.to),
+    },
+    Algorithm {
+        function: "alltoall",
+        name: "bruck",
+        fits: any,
+        describe: |trace, with| tuned::alltoall::bruck(trace, &with.from, &with.to),
+    },
+    Algorithm {
+        function: "alltoall",
+        name: "pairwise",
+        fits: any,
+        describe: |trace, with| tuned::alltoall::pairwise(trace, &with.from, &with.to),
+    },
+    Algorithm {
+        function: "reduce_scatter_block",
+        name: "through_zero",
+        fits: any,
+        describe: |trace, with| basic::reduce_scatter::reduce_scatter_block(trace, with.source(), &with.to, &SUM),
+    },
+    Algorithm {
+        function: "reduce_scatter_block",
+        name: "ring",
+        fits: any,
+        describe: |trace, with| scattered(trace, with, false),
+    },
+    Algorithm {
+        function: "reduce_scatter_block",
+        name: "halving",
+        fits: usize::is_power_of_two,
+        describe: |trace, with| scattered(trace, with, true),
+    },
+    Algorithm {
+        function: "scan",
+        name: "doubling",
+        fits: any,
+        describe: |trace, with| basic::scan::scan(trace, with.source(), &with.to, &SUM),
+    },
+];
+
+fn trace_rank(trace: &Trace) -> usize {
+    ompi_core::executor::Executor::rank(trace)
+}
+
+fn scattered(trace: &mut Trace, with: &Buffers, halving: bool) -> Result<()> {
+    let (size, count) = (ompi_core::executor::Executor::size(trace), with.to.count);
+    let blocks = tuned::reduce_scatter::Blocks::new(with.source(), &with.to, size, |rank| rank * count);
+    match halving {
+        true => tuned::reduce_scatter::halving(trace, &blocks, &with.to, &SUM),
+        false => tuned::reduce_scatter::ring(trace, &blocks, &with.to, &SUM),
+    }
+}
