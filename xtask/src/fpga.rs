@@ -2,6 +2,7 @@
 //! and what it takes on a real chip.
 
 mod lockstep;
+pub mod picture;
 pub mod rig;
 mod sim;
 mod synth;
@@ -24,7 +25,7 @@ pub struct Options {
 
 #[derive(clap::Subcommand, Clone, Debug)]
 enum Step {
-    /// Write the Verilog and Rust constants that come from hw/fpga/wires.txt
+    /// Write the Verilog and Rust constants that come from hw/fpga/wires.txt, and the pictures of the documentation
     Wires,
     /// Run the test benches with Icarus Verilog
     Sim,

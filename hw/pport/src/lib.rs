@@ -15,6 +15,7 @@ pub mod emulated;
 pub mod inout;
 #[cfg(not(ompi_bare))]
 pub mod mapped;
+mod membership;
 #[cfg(not(ompi_bare))]
 pub mod ppdev;
 

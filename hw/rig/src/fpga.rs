@@ -48,6 +48,8 @@ pub struct Machine {
     /// Levels that a machine puts after it has heard its wires count as flips from then on.
     levels: Option<u8>,
     stuck: Stuck,
+    /// After so many barriers node 0 hears nothing any more.
+    deaf_after: u64,
 }
 
 /// A fault to come: the output wires of node 0.
@@ -74,7 +76,12 @@ impl Machine {
 
     /// With this core.
     pub fn with_core(core: Box<dyn Core>, kind: Kind, stuck: Stuck) -> Machine {
-        Machine { core, kind, levels: None, stuck }
+        Machine { core, kind, levels: None, stuck, deaf_after: u64::MAX }
+    }
+
+    /// The status lines of node 0 break when levels have flipped so often, counted over all machines of the cable.
+    pub fn deafen_after(self, flips: u64) -> Machine {
+        Machine { deaf_after: flips, ..self }
     }
 
     /// Looks at all outputs, ticks until they have had their effect, and answers. Returns what `written` was before.
@@ -97,7 +104,8 @@ impl Machine {
         let Answer { levels, read_back, known } = self.core.run(self.ticks(&pins, nodes), &pins);
         let before = if known { self.levels.replace(levels) } else { self.levels.take() };
         cable.add_flips(before.map_or(0, |before| if known { (before ^ levels).count_ones() } else { 0 }));
-        for node in 0..nodes {
+        let deaf = usize::from(cable.flips() > self.deaf_after);
+        for node in deaf..nodes {
             cable.put_status(node, wire::status_register(levels, read_back >> node & 1 == 1));
         }
         cable.answered(written);

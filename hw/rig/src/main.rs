@@ -16,6 +16,7 @@ struct Options {
     core: Option<String>,
     restart_writes: Option<u32>,
     stick_after: Option<u64>,
+    deafen_after: Option<u64>,
     /// This process is the machine of another tuc-fpga.
     is_part: bool,
     say: bool,
@@ -40,6 +41,7 @@ fn options() -> Result<Options, String> {
         core: None,
         restart_writes: None,
         stick_after: None,
+        deafen_after: None,
         is_part: false,
         say: false,
         command: Vec::new(),
@@ -53,6 +55,7 @@ fn options() -> Result<Options, String> {
             "--nodes" => options.nodes = number(&argument, &value()?)? as usize,
             "--restart-writes" => options.restart_writes = Some(number(&argument, &value()?)?.max(1) as u32),
             "--stick-after" => options.stick_after = Some(number(&argument, &value()?)?),
+            "--deafen-after" => options.deafen_after = Some(number(&argument, &value()?)?),
             "--is-part" => options.is_part = true,
             "--core" => options.core = Some(value()?).filter(|core| core != "model"),
             "--cable" => options.cable = Some(value()?),
@@ -150,6 +153,7 @@ fn begin(options: &Options, path: &str) -> Result<Child, String> {
     part.arg(if options.kind == Kind::Channels { "--channels" } else { "--classic" });
     options.core.iter().for_each(|core| _ = part.args(["--core", core]));
     options.stick_after.iter().for_each(|flips| _ = part.args(["--stick-after", &flips.to_string()]));
+    options.deafen_after.iter().for_each(|flips| _ = part.args(["--deafen-after", &flips.to_string()]));
     part.stdin(Stdio::piped()).spawn().map_err(|why| format!("cannot start the machine: {why}"))
 }
 
@@ -162,10 +166,11 @@ fn end(machine: &mut Child) {
 
 fn machine(options: &Options) -> Result<Machine, String> {
     let stuck = options.stick_after.map_or(Stuck::No, Stuck::After);
-    Ok(match &options.core {
+    let machine = match &options.core {
         None => Machine::new(options.kind, options.nodes, stuck),
         Some(path) => Machine::with_core(Box::new(Verilog::load(path, options.kind)?), options.kind, stuck),
-    })
+    };
+    Ok(machine.deafen_after(options.deafen_after.unwrap_or(u64::MAX)))
 }
 
 /// Is the machine, for ever.
@@ -180,10 +185,10 @@ fn serve(cable: &Cable, nodes: usize, mut machine: Machine) -> ! {
 const LOOK: Duration = Duration::from_micros(500);
 const USAGE: &str = "\
 usage: tuc-fpga [--classic | --channels] [--nodes N] [--cable FILE] [--core FILE | model] [--say]
-                [--restart-writes N] [--stick-after N] [COMMAND ARGUMENT…]
+                [--restart-writes N] [--stick-after N] [--deafen-after N] [COMMAND ARGUMENT…]
 
 Is the barrier machine at the end of a cable while COMMAND runs (the cable's name is given to it as the parameter
 coll_hwbarr_cable), or for ever. --core FILE: the Verilog itself is the machine, as `cargo xtask fpga core` compiled it for
 as many nodes; otherwise its Rust model is. --say tells at the end how many barriers the machine did, and how often the ports were
 accessed. What may go wrong: --restart-writes kills the machine's process after so many writes to ports, again and again,
-and starts it anew without anything that it knew; --stick-after breaks the output wires of node 0 after so many barriers.";
+and starts it anew without anything that it knew; --stick-after breaks the output wires of node 0 after so many barriers, --deafen-after its inputs.";

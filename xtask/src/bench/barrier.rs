@@ -2,7 +2,7 @@
 //! does it.
 
 use crate::failure::{Result, fail};
-use crate::fpga::rig;
+use crate::fpga::{picture, rig};
 use crate::progress::Progress;
 use crate::shell;
 use crate::tree::Tree;
@@ -24,6 +24,9 @@ pub struct Options {
     /// Only the model
     #[arg(long)]
     model_only: bool,
+    /// Draw the modelled times as an SVG
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
 }
 
 /// Prints both tables.
@@ -36,10 +39,17 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         options.message_us
     );
     println!("nodes  accesses  wires, port us  wires, mapped us  software us");
+    let mut curves =
+        [("port, 1 us", "a", Vec::new()), ("mapped, 0.5 us", "b", Vec::new()), ("software", "c", Vec::new())];
     for nodes in NODES {
         let (slow, fast) = (modelled(nodes, 1000)?, modelled(nodes, 500)?);
         let software = f64::from(usize::BITS - (nodes - 1).leading_zeros()) * options.message_us;
         println!("{nodes:5}  {:8.2}  {:14.2}  {:16.2}  {software:11.2}", slow.accesses, slow.us, fast.us);
+        curves.iter_mut().zip([slow.us, fast.us, software]).for_each(|(curve, us)| curve.2.push((nodes, us)));
+    }
+    if let Some(file) = &options.plot {
+        let title = format!("A barrier, modelled: us; software: {} us a message", options.message_us);
+        shell::write(file, &picture::times(&curves, &title))?;
     }
     if options.model_only {
         return Ok(());

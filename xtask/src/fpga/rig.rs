@@ -20,15 +20,18 @@ pub fn shim(tree: &Tree) -> Result<PathBuf> {
     library.ok_or_else(|| fail("cargo built hw-rig-shim, but names no library"))
 }
 
-/// What cargo says of the product of this kind.
 fn compiled(tree: &Tree, what: &[&str], kind: &str) -> Result<serde_json::Value> {
     let mut cargo = tree::cargo();
-    cargo.args(["build", "--quiet"]).args(what).args(["--message-format", "json-render-diagnostics"]);
-    cargo.arg("--manifest-path").arg(tree.root.join("Cargo.toml"));
-    let messages = shell::output(&mut cargo)?;
+    cargo.args(["build", "--quiet"]).args(what).arg("--manifest-path").arg(tree.root.join("Cargo.toml"));
+    product(&mut cargo, kind, &[])
+}
+
+/// What cargo says of the product of this kind.
+fn product(cargo: &mut Command, kind: &str, rest: &[&str]) -> Result<serde_json::Value> {
+    let messages = shell::output(cargo.args(["--message-format", "json-render-diagnostics"]).args(rest))?;
     let mut messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let is_it = |message: &serde_json::Value| message["target"]["kind"][0] == kind && !message["filenames"].is_null();
-    messages.rfind(is_it).ok_or_else(|| fail(format!("cargo built {what:?}, but does not say so")))
+    messages.rfind(is_it).ok_or_else(|| fail(format!("`{}` does not say what it built", shell::line(cargo))))
 }
 
 /// Assembles the guest that does so many barriers and nothing else: a disk of one sector.
@@ -47,11 +50,20 @@ pub fn guest(tree: &Tree, barriers: u16, folder: &Path) -> Result<PathBuf> {
 /// QEMU with a guest whose parallel port is a node's; the caller adds what it boots. It ends with 33 when the guest says 16.
 pub fn qemu(shim: &Path, node: usize) -> String {
     format!(
-        "env LD_PRELOAD={} qemu-system-x86_64 -accel tcg -cpu max -m 16 -nodefaults -display none -no-reboot \
+        "env LD_PRELOAD={} qemu-system-x86_64 -accel tcg -cpu max -nodefaults -display none -no-reboot \
          -chardev parallel,id=pp,path=/dev/tuc{node} -device isa-parallel,chardev=pp,iobase=0x378 \
          -device isa-debug-exit,iobase=0xf4,iosize=4",
         shim.display()
     )
+}
+
+/// Compiles the only program of a Linux guest, without shared libraries.
+pub fn init(tree: &Tree) -> Result<PathBuf> {
+    let mut cargo = tree::cargo();
+    cargo.args(["rustc", "--quiet", "--package", "hw-rig-linux", "--bin", "tuc-init"]);
+    cargo.arg("--manifest-path").arg(tree.root.join("Cargo.toml"));
+    let built = product(&mut cargo, "bin", &["--", "-C", "target-feature=+crt-static"])?;
+    built["executable"].as_str().map(PathBuf::from).ok_or_else(|| fail("cargo built tuc-init, but names no program"))
 }
 
 /// Compiles the program whose barriers are watched.

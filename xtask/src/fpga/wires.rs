@@ -1,11 +1,12 @@
 //! hw/fpga/wires.txt and what is generated from it.
 
+use super::picture;
 use crate::failure::{Result, fail};
 use crate::shell;
 use crate::tree::Tree;
 use std::fmt::Write;
 
-/// Writes both files.
+/// Writes what is generated.
 pub fn write(tree: &Tree) -> Result<()> {
     for (path, text) in generated(tree)? {
         shell::write(&tree.root.join(path), &text)?;
@@ -24,9 +25,10 @@ pub fn check(tree: &Tree) -> Result<Vec<String>> {
     Ok(findings)
 }
 
-fn generated(tree: &Tree) -> Result<[(&'static str, String); 2]> {
+fn generated(tree: &Tree) -> Result<[(&'static str, String); 4]> {
     let table = Table::parse(&shell::read(&tree.root.join(SOURCE))?).map_err(fail)?;
-    Ok([(VERILOG, table.verilog()), (RUST, table.rust())])
+    let (wiring, states) = (picture::wiring(&table.lines()), picture::states());
+    Ok([(VERILOG, table.verilog()), (RUST, table.rust()), (WIRING, wiring), (STATES, states)])
 }
 
 #[derive(Debug, Default)]
@@ -86,6 +88,17 @@ impl Table {
         Ok(table)
     }
 
+    fn lines(&self) -> Vec<picture::Line<'_>> {
+        let lines = self.wires.iter().map(|wire| picture::Line {
+            pin: wire.pin,
+            place: format!("{}.{}", wire.register, wire.bit),
+            name: &wire.name,
+            inverted: wire.inverted,
+            inward: wire.register == "status",
+        });
+        lines.collect()
+    }
+
     fn verilog(&self) -> String {
         let mut text =
             format!("// Generated from {SOURCE} by `cargo xtask fpga wires`.\n`ifndef WIRES\n`define WIRES\n");
@@ -130,6 +143,8 @@ impl Table {
 const SOURCE: &str = "hw/fpga/wires.txt";
 const VERILOG: &str = "hw/fpga/rtl/wires.vh";
 const RUST: &str = "hw/fpga/src/wires.rs";
+const WIRING: &str = "docs/hardware-barrier-wires.svg";
+const STATES: &str = "docs/hardware-barrier-states.svg";
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,11 @@
 //! The barrier machine: its test benches, its Verilog against its Rust model, and programs whose barriers it does.
 
+mod linux;
+
 use super::{Session, Verdict, deadline};
 use crate::failure::{Failure, Result, fail};
 use crate::fpga::{self, rig};
+use crate::shell;
 use std::process::Command;
 use std::time::Duration;
 
@@ -18,6 +21,10 @@ pub fn tier(session: &mut Session) -> Result<()> {
         session
             .case(&format!("fpga/guests_{nodes}"), |session| guests(session, nodes).unwrap_or_else(missing_or_failed));
     }
+    if session.options.all {
+        session.case("fpga/linux", linux::guests);
+    }
+    session.case("fpga/declines", |session| declines(session).unwrap_or_else(Verdict::from));
     for death in DEATHS {
         session.case(&format!("fpga/{}_{}", death.name, death.ranks), |session| {
             dies(session, death).unwrap_or_else(Verdict::from)
@@ -118,6 +125,20 @@ const RUNS: &[Run] = &[
         per_port: 1,
         barriers: 500,
         by_wire: |_| 101,
+        machines: 1,
+        says: "is later than 300 ms",
+    },
+    // One rank does not see that the last barrier, that of MPI_Finalize, is over, and asks the others: who is through must
+    // not have gone.
+    Run {
+        name: "deaf_at_the_end",
+        verilog: false,
+        machine: &["--classic", "--deafen-after", "499"],
+        component: &["coll_hwbarr_timeout_ms", "300"],
+        what: "world",
+        per_port: 1,
+        barriers: 500,
+        by_wire: |barriers| barriers,
         machines: 1,
         says: "is later than 300 ms",
     },
@@ -264,7 +285,7 @@ fn guests(session: &mut Session, nodes: usize) -> Result<Verdict> {
     let mut command = Command::new(machine);
     command.args(["--say", "--nodes", &nodes.to_string(), "--core"]).arg(core).args(["bash", "-c", &script]);
     let ended = deadline::run(&mut command, LIMIT, &folder.join(format!("guests_{nodes}.log")))?;
-    let said = ended.err.lines().find_map(|line| line.strip_prefix("tuc-fpga: ")).unwrap_or("");
+    let said = said(&ended);
     // Every flip is a barrier of all of them, and there are no others.
     Ok(match ended.ended_with(0) && said.starts_with(&format!("{GUEST_BARRIERS} barriers")) {
         true => Verdict::Passed(said.to_owned()),
@@ -292,6 +313,46 @@ fn launch(session: &mut Session, run: &Run, ranks: usize, count: usize) -> Resul
     command.arg(&program).arg(&page).args([&count.to_string(), run.what]);
     let limit = if session.options.all { LONG } else { LIMIT };
     deadline::run(&mut command, limit, &folder.join(format!("{}_{ranks}.log", run.name)))
+}
+
+/// What the machine says of its life.
+fn said(ended: &deadline::Ended) -> &str {
+    ended.err.lines().find_map(|line| line.strip_prefix("tuc-fpga: ")).unwrap_or("")
+}
+
+/// Without a port, without the right to use it, without a cable and without a machine: the component says so in words,
+/// and barriers go on without it.
+fn declines(session: &mut Session) -> Result<Verdict> {
+    let library = session.library().map_err(fail)?;
+    let folder = session.scratch().join("fpga");
+    let program = rig::program(&session.tree, &library.dist, &folder)?;
+    let cable = folder.join("cable_of_nobody");
+    // A cable that a machine was plugged in at, once.
+    let mut machine = Command::new(rig::machine(&session.tree)?);
+    shell::output(machine.args(["--nodes", "2", "--cable"]).arg(&cable).arg("true"))?;
+    let cable = cable.display().to_string();
+    let cases: &[(&[&str], &str)] = &[
+        (&["ppdev", "coll_hwbarr_device", "/dev/no_such_port"], "the device cannot be opened: is there a port"),
+        (&["mapped", "coll_hwbarr_device", "/dev/no_such_card"], "the file of the card's registers cannot be opened"),
+        (&["emulated"], "coll_hwbarr_cable names no cable"),
+        (&["emulated", "coll_hwbarr_cable", "/no/such/cable"], "there is no cable of this name"),
+        (&["emulated", "coll_hwbarr_cable", &cable], "no machine answers at the other end of the cable"),
+        (&["emulated", "coll_hwbarr_cable", &cable, "coll_hwbarr_ranks_per_port", "2"], "share one port"),
+        (&["inout", "coll_hwbarr_base", "70000"], "coll_hwbarr_base is no address of a port"),
+    ];
+    for (index, (port, reason)) in cases.iter().enumerate() {
+        let page = folder.join("page");
+        let _ = std::fs::remove_file(&page);
+        let mut command = Command::new(library.dist.join("bin/mpirun"));
+        command.args(["-n", "2", "--mca", "coll_base_verbose", "20", "--mca", "coll_hwbarr_port", port[0]]);
+        port[1..].chunks(2).for_each(|pair| _ = command.arg("--mca").args(pair));
+        command.arg(&program).arg(&page).args(["100", "world"]);
+        let ended = deadline::run(&mut command, LIMIT, &folder.join(format!("declines_{index}.log")))?;
+        if !ended.ended_with(0) || !ended.err.contains(reason) {
+            return Ok(Verdict::Failed(format!("{port:?} does not say \"{reason}\"\n{}", ended.story())));
+        }
+    }
+    Ok(Verdict::Passed(format!("{} reasons", cases.len())))
 }
 
 fn verdict(result: Result<Vec<String>>) -> Verdict {

@@ -42,9 +42,9 @@ pub fn no_std(tree: &Tree, sources: &Sources) -> Result<Vec<String>> {
         let place = Place::of(tree, &package);
         let is_library =
             matches!(place, Place::Core(_) | Place::Component(_) | Place::Hw) || package.name == "ompi-image";
-        // No crate can depend on a library for other linkers.
-        let is_foreign = package.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "cdylib"));
-        if !is_library || is_foreign {
+        // No crate can depend on a program, nor on a library for other linkers.
+        let is_lib = |kind: &String| kind == "lib";
+        if !is_library || !package.targets.iter().any(|target| target.kind.iter().any(is_lib)) {
             continue;
         }
         let folder = package.folder(tree);

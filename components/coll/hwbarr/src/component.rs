@@ -9,17 +9,20 @@ use ompi_core::comm::{Communicator, context};
 use ompi_core::framework::coll::{self, About, Case, Function};
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
+use opal_core::verbose;
 use orte_core::framework::ess;
 
 /// The component.
 pub struct HwBarr {
-    device: Once<Device>,
+    // Or why there is none. All ranks stay, so that they agree about who serves a communicator: one host of a job may have
+    // no port.
+    device: Once<Result<Device, Declined>>,
 }
 
 impl HwBarr {
     /// The port, for as long as the process lives.
     pub fn device(&self) -> Option<&Device> {
-        self.device.get()
+        self.device.get().and_then(|device| device.as_ref().ok())
     }
 }
 
@@ -33,8 +36,9 @@ impl mca::Component for HwBarr {
         let identity = ess::selected().ok_or(Declined("nobody says which rank this is"))?.identity();
         // Another rank drives this one's port.
         let Some(node) = places::drives(identity) else { return Ok(()) };
-        let device = Device::open(node)?;
-        self.device.call_once(|| device);
+        if let Err(Declined(why)) = self.device.call_once(|| Device::open(node)) {
+            verbose!(coll::FRAMEWORK, 10, "hwbarr has no port: {why}");
+        }
         Ok(())
     }
 }
@@ -62,6 +66,9 @@ impl coll::Component for HwBarr {
             return Err(Declined("the classic machine serves MPI_COMM_WORLD only; see coll_hwbarr_mode"));
         }
         let places = Places::of(comm)?;
+        if let Some(Err(why)) = COMPONENT.device.get() {
+            return Err(*why);
+        }
         let device = COMPONENT.device();
         if device.is_none() && matches!(places.part, Part::Drives(_)) {
             return Err(Declined("its port is not open"));

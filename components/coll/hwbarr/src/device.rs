@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use hw_fpga::node::Reading;
-use hw_fpga::{CHANNELS, FRAME, frame, machine, wire};
+use hw_fpga::{CHANNELS, frame, wire};
 use hw_pport::{Lines, Port, Refused};
 use opal_core::mca::Declined;
 use opal_core::sync::Mutex;
@@ -58,7 +58,7 @@ impl Device {
         }
         if !classic {
             // What an earlier job of this node was a member of when it died.
-            device.command(frame::leave(ALL)).ok_or(Declined("no machine with channels answers at the port"))?;
+            device.lines.command(frame::leave(ALL)).ok_or(Declined("no machine with channels answers at the port"))?;
         }
         Ok(device)
     }
@@ -133,7 +133,7 @@ impl Device {
         let mask = 1 << channel;
         if joined.lost & mask != 0 {
             (joined.lost, joined.channels) = (joined.lost & !mask, joined.channels & !mask);
-        } else if let Some((members, _)) = self.command(frame::leave(mask)) {
+        } else if let Some((members, _)) = self.lines.command(frame::leave(mask)) {
             joined.channels &= !mask;
             joined.lost |= joined.channels & !members;
         }
@@ -160,43 +160,12 @@ impl Device {
         }
         self.write(channel, self.read(channel).1.level);
         self.lines.settle();
-        let Some((members, _)) = self.command(command(mask)) else { return false };
+        let Some((members, _)) = self.lines.command(command(mask)) else { return false };
         // A machine that lost its memory since is noticed here, before anybody believes its levels again.
         joined.lost |= joined.channels & !members;
         let joins = members & mask != 0;
         joined.channels |= if joins { mask } else { 0 };
         joins
-    }
-
-    /// Shifts a frame in, commits it, and reads members and busy channels back. `None`: nobody confirms.
-    fn command(&self, frame: u8) -> Option<(u8, u8)> {
-        for lines in frame::shifted(frame) {
-            self.control(lines)?;
-        }
-        self.control(machine::COMMIT)?;
-        let done = (0..COMMIT_READS).any(|_| {
-            self.lines.settle();
-            wire::status(self.lines.status()).1
-        });
-        self.control(0)?;
-        if !done {
-            return None;
-        }
-        self.control(machine::LOAD)?;
-        let mut read = 0u8;
-        for _ in 0..FRAME {
-            read = read << 1 | u8::from(wire::status(self.lines.status()).1);
-            self.control(machine::LOAD | machine::SHIFT)?;
-            self.control(machine::LOAD)?;
-        }
-        self.control(0)?;
-        Some(frame::parts(read))
-    }
-
-    fn control(&self, lines: u8) -> Option<()> {
-        self.lines
-            .change_control(wire::control_register(0) ^ wire::control_register(ALL), wire::control_register(lines));
-        self.lines.settle().then_some(())
     }
 }
 
@@ -237,4 +206,3 @@ fn base() -> Result<u16, Refused> {
 }
 
 const ALL: u8 = (1 << CHANNELS) - 1;
-const COMMIT_READS: usize = 64;
