@@ -120,7 +120,8 @@ mod tests {
         let ranks: Vec<usize> = (1..18).chain([32, 33, 64]).collect();
         let points = all(&ranks, &[0, 8, 4096, 1 << 20]);
         for algorithm in ALGORITHMS {
-            let seen = points.iter().filter(|one| one.function == algorithm.function && one.algorithm == algorithm.name);
+            let seen =
+                points.iter().filter(|one| one.function == algorithm.function && one.algorithm == algorithm.name);
             assert!(seen.count() >= 5, "{} by {}", algorithm.function, algorithm.name);
         }
     }

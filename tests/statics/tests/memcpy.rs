@@ -42,6 +42,6 @@ macro_rules! suite {
 suite! {
     memcpy_portable: crate::portable::copy, true;
     memcpy_repmovs: crate::repmovs::copy, true;
-    memcpy_avx2: crate::avx2::copy, crate::avx2::supported();
-    memcpy_avx512: crate::avx512::copy, crate::avx512::supported();
+    memcpy_avx2: crate::avx2::copy, opal_core::sys::cpu::has_avx2();
+    memcpy_avx512: crate::avx512::copy, opal_core::sys::cpu::has_avx512f();
 }
