@@ -329,8 +329,10 @@ fn mistakes_are_noticed() {
     for kind in 0..KINDS {
         let plan = Plan { kind, which: 1, count: 61, root: 2, in_place: false, user: false, gaps: false };
         assert!(outstanding(5, 4, Mistake::Astray, &[plan]).is_err(), "kind {kind}, wrong partner");
+        // The dice say which message is displaced. A few may be: scans exchange sums of which some have no further use.
+        let noticed = (0..8).filter(|seed| outstanding(*seed, 4, Mistake::Displaced, &[plan]).is_err()).count();
         // A barrier has no data that could be wrong.
-        assert!(kind == 0 || outstanding(5, 4, Mistake::Displaced, &[plan]).is_err(), "kind {kind}, wrong offset");
+        assert!(kind == 0 || noticed >= 4, "kind {kind}, wrong offset: noticed with {noticed} of 8 seeds");
     }
 }
 
