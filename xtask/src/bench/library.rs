@@ -112,7 +112,7 @@ impl Library {
     fn options(&self, transport: Transport, crowded: bool) -> Vec<String> {
         let words: &[&str] = match (self.kind, transport) {
             (Kind::Ours, Transport::Sm) | (Kind::Raw | Kind::Mpich | Kind::Intel, _) => &[],
-            (Kind::Ours, Transport::Tcp) => &["--mca", "btl", "self,tcp"],
+            (Kind::Ours, Transport::Tcp) => &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma"],
             (Kind::OpenMpi, Transport::Sm) => &["--mca", "pml", "ob1", "--mca", "btl", "self,sm"],
             (Kind::OpenMpi4, Transport::Sm) => &["--mca", "pml", "ob1", "--mca", "btl", "self,vader"],
             (Kind::OpenMpi | Kind::OpenMpi4, Transport::Tcp) => {
