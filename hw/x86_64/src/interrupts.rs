@@ -85,7 +85,7 @@ unsafe extern "C" {
 }
 
 #[repr(align(16))]
-#[allow(dead_code)] // the processor uses it
+#[expect(dead_code, reason = "no code reads it: the processor pushes and pops there")]
 struct Stack(core::cell::UnsafeCell<[u8; STACK_BYTES]>);
 // SAFETY: only the processor touches it.
 unsafe impl Sync for Stack {}

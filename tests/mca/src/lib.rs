@@ -56,8 +56,6 @@ macro_rules! fake {
     ($module:ident in $framework:ident, named $name:literal, opens $opens:expr, offers $offers:expr, params $params:expr) => {
         #[doc = concat!("Component ", $name, ".")]
         pub mod $module {
-            #[allow(unused_imports)] // only components that decline name it
-            use opal_core::mca::Declined;
             opal_core::component! {
                 /// Made for tests.
                 pub static COMPONENT: crate::Fake = crate::Fake::new(&INFO, $opens, $offers);
@@ -76,8 +74,8 @@ pub mod fruit {
     fake!(cherry in fruit, named "cherry", opens Ok(()), offers Ok(30), params &[]);
     fake!(apple in fruit, named "apple", opens Ok(()), offers Ok(10), params &[]);
     fake!(banana in fruit, named "banana", opens Ok(()), offers Ok(30), params &[]);
-    fake!(durian in fruit, named "durian", opens Err(Declined("it smells")), offers Ok(99), params &[]);
-    fake!(elder in fruit, named "elder", opens Ok(()), offers Err(Declined("not ripe")), params &[]);
+    fake!(durian in fruit, named "durian", opens Err(opal_core::mca::Declined("it smells")), offers Ok(99), params &[]);
+    fake!(elder in fruit, named "elder", opens Ok(()), offers Err(opal_core::mca::Declined("not ripe")), params &[]);
 }
 
 /// Named like the real one, because older names of its components are known to the architecture.

@@ -31,7 +31,7 @@ fn start(environment: &[(&str, &str)]) -> Said {
 }
 
 #[test]
-#[ignore = "a role; the other tests start it"]
+#[ignore = "no case of its own: the child process that the other tests start with --ignored"]
 fn role() {
     let mut fatal = false;
     for problem in source::apply(SOUND, SOUND_COMPONENTS, &source::collect()) {

@@ -30,7 +30,7 @@ fn run(arguments: &[&str], environment: &[(&str, &str)]) -> Said {
 }
 
 #[test]
-#[ignore = "a role; the other tests start it"]
+#[ignore = "no case of its own: the child process that the other tests start with --ignored"]
 fn role() {
     let arguments = std::env::var(ROLE).unwrap();
     println!("{MARK}");

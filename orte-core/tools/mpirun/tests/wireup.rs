@@ -26,7 +26,7 @@ opal_core::image![
 
 /// What a rank does, by the variable SCENARIO. As a test of its own it is a singleton.
 #[test]
-#[ignore = "a rank; the other tests start it"]
+#[ignore = "no case of its own: the rank that the other tests have mpirun start with --ignored"]
 fn a_rank() {
     let frameworks: Vec<&'static Framework> =
         opal_core::framework::ALL.iter().chain(orte_core::framework::ALL).copied().collect();
