@@ -7,7 +7,7 @@ use crate::raw::{Sm, is_served};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
-use ompi_core::framework::bml;
+use ompi_core::commons::Neighbor;
 use ompi_core::framework::coll::{self, About, Case, Function};
 use ompi_core::process;
 use opal_core::mca::{self, Declined};
@@ -59,14 +59,10 @@ const PRIORITY: i32 = 40;
 
 /// How a process is reached; the inner `None` is this process itself, the outer one says that it shares no memory.
 fn peer(index: u32) -> Option<Option<Peer>> {
-    let process = process::get(index);
-    if process.is_self {
+    if process::get(index).is_self {
         return Some(None);
     }
-    let path = bml::selected()?.paths(index).first().filter(|_| process.same_node)?;
-    let conduit = path.module.conduit(path.endpoint)?;
-    path.module.commons(Some(path.endpoint))?;
-    Some(Some(Peer { index, path: *path, conduit }))
+    Some(Some(Peer { index, neighbor: Neighbor::of(index)? }))
 }
 
 opal_core::component! {

@@ -2,14 +2,12 @@
 
 use crate::raw::Shared;
 use crate::{commons, wire};
+use ompi_core::commons::Neighbor;
 use ompi_core::data::Data;
 use ompi_core::datatype;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
-use ompi_core::framework::bml::Path;
 use ompi_core::framework::coll::FRAMEWORK;
-use opal_core::framework::shmem::Segment;
-use opal_core::queue::conduit::Conduit;
 use opal_core::sync::{Guarded, Ordering};
 use opal_core::verbose;
 use opal_core::wait::{self, Idle};
@@ -18,24 +16,8 @@ use opal_core::wait::{self, Idle};
 pub struct Peer {
     /// Index of the process.
     pub index: u32,
-    /// The way to it.
-    pub path: Path,
-    /// Says whether it sleeps.
-    pub conduit: &'static Conduit,
-}
-
-impl Peer {
-    /// Wakes it if it sleeps; after something was stored that it waits for.
-    #[inline(always)]
-    pub fn notify(&self) {
-        if self.conduit.peer_sleeps() {
-            self.path.module.wake(self.path.endpoint);
-        }
-    }
-
-    fn commons(&self, of_peer: bool) -> Option<Segment> {
-        self.path.module.commons(of_peer.then_some(self.path.endpoint))
-    }
+    /// How it is woken, and its memory.
+    pub neighbor: Neighbor,
 }
 
 /// What has happened in the lines so far: equal on all ranks between operations, but for `owed`.
@@ -68,7 +50,8 @@ impl Lines {
     pub fn establish(rank: usize, peers: &[Option<Peer>], executor: &mut dyn Executor) -> Result<Option<Lines>> {
         let size = peers.len();
         let leader = if rank == 0 { &peers[1] } else { &peers[0] };
-        let segment = leader.as_ref().and_then(|peer| peer.commons(rank != 0)).ok_or(Class::Intern)?;
+        let whose = if rank == 0 { Neighbor::own_commons } else { Neighbor::commons };
+        let segment = leader.as_ref().and_then(|peer| whose(&peer.neighbor)).ok_or(Class::Intern)?;
         // 0: none; else one more than the offset.
         let mut word = match rank {
             0 => commons::take(segment, size).map_or(0, |offset| offset as u64 + 1),

@@ -185,7 +185,7 @@ impl<'a> Turn<'a> {
         self.lines.shared.word(wire::release(self.slot(), self.lines.size)).store(self.number, Ordering::Release);
         match self.shape {
             Shape::To(root) => self.notify(root),
-            _ => self.peers.iter().flatten().for_each(Peer::notify),
+            _ => self.peers.iter().flatten().for_each(|peer| peer.neighbor.notify()),
         }
     }
 
@@ -227,7 +227,7 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     fn notify(&self, rank: usize) {
         if let Some(peer) = &self.peers[rank] {
-            peer.notify();
+            peer.neighbor.notify();
         }
     }
 
