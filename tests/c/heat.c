@@ -8,6 +8,7 @@
  * field must not depend on the cut by a single bit. Rank 0 therefore repeats the whole run alone, with the same
  * function, and compares bits. Only the residual is summed in another order; see RESIDUAL_BOUND.
  *
+ * --barriers adds what the iteration does not need, a barrier after each step, to see them beside other traffic.
  * -DSEED_HALO_MISTAKE sends the neighbour the line one cell too far out; the comparison must then fail at 2 or more ranks.
  */
 #include <math.h>
@@ -33,7 +34,7 @@
 #endif
 
 struct options {
-    int nx, ny, iters, check_every, quiet, serial, help;
+    int nx, ny, iters, check_every, quiet, serial, help, barriers;
     const char *pgm;
 };
 
@@ -147,6 +148,8 @@ static int run(const struct options *o, struct block *b, const struct world *w, 
         if (w != NULL)
             exchange_halo(b, w, column);
         all = sum = sweep(b, is_check(o, step));
+        if (w != NULL && o->barriers)
+            MPI_Barrier(MPI_COMM_WORLD);
         if (!is_check(o, step))
             continue;
         if (w != NULL)
@@ -340,6 +343,8 @@ static int parse(int argc, char **argv, struct options *o, char *why, size_t roo
             i++;
         } else if (strcmp(argv[i], "--quiet") == 0) {
             o->quiet = 1;
+        } else if (strcmp(argv[i], "--barriers") == 0) {
+            o->barriers = 1;
         } else if (strcmp(argv[i], "--no-serial") == 0) {
             o->serial = 0;
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
@@ -356,17 +361,18 @@ static int parse(int argc, char **argv, struct options *o, char *why, size_t roo
 }
 
 static const char usage[] =
-    "usage: heat [--nx N] [--ny N] [--iters N] [--check-every N] [-o FILE.pgm] [--quiet] [--no-serial]\n"
+    "usage: heat [--nx N] [--ny N] [--iters N] [--check-every N] [-o FILE.pgm] [--quiet] [--no-serial] [--barriers]\n"
     "  --nx, --ny, --iters   cells of the plate and Jacobi iterations (256, 192, 400)\n"
     "  --check-every         iterations from one residual to the next (50)\n"
     "  -o FILE.pgm           write the final field as a grey picture\n"
     "  --quiet, --no-serial  print only the verdict; do not repeat the run on rank 0\n"
+    "  --barriers            a barrier after each iteration\n"
     "NO_COLOR switches colours off, CLICOLOR_FORCE=1 on where stdout is no terminal.\n"
     "Exit status: 0 the field is identical to the serial run, 1 it is not, 2 wrong use.";
 
 int main(int argc, char **argv)
 {
-    struct options o = {256, 192, 400, 50, 0, 1, 0, NULL};
+    struct options o = {256, 192, 400, 50, 0, 1, 0, 0, NULL};
     struct world w = {0, 1, 1, 1, 0, 0, 0, 0};
     char why[256] = "";
     int status = 0, ok;

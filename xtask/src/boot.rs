@@ -4,6 +4,7 @@
 //! xtask, which boots a machine with the rank's place in the job on the boot line and the job's shared memory in a
 //! device. So output, exit status, deadlines and cleaning up are mpirun's.
 
+pub mod fpga;
 pub mod guest;
 mod share;
 
@@ -33,6 +34,12 @@ pub struct Options {
     /// MiB of memory of each rank
     #[arg(long, value_name = "MIB", default_value_t = MEMORY_MIB, value_parser = clap::value_parser!(u32).range(32..=3000))]
     pub memory: u32,
+    /// What does the job's barriers by wire, on real port instructions of the guests
+    #[arg(long, value_enum, default_value_t)]
+    pub fpga: fpga::Machine,
+    /// For tests: what is to go wrong with that machine, in tuc-fpga's words
+    #[arg(skip)]
+    pub faults: Vec<String>,
     /// Set a parameter on the boot line
     #[arg(long, num_args = 2, value_names = ["NAME", "VALUE"], action = clap::ArgAction::Append)]
     pub mca: Vec<String>,
@@ -58,6 +65,8 @@ impl Options {
             smp: 1,
             hosted: 0,
             memory: MEMORY_MIB,
+            fpga: fpga::Machine::Off,
+            faults: Vec::new(),
             mca: Vec::new(),
             timeout,
             bare_fallback: true,
@@ -112,7 +121,8 @@ pub fn command(
     }
     let tools = tools::build(tree, progress)?;
     let mpirun = tools.iter().find(|(tool, _)| tool.name == "mpirun").map(|(_, path)| path);
-    let mut command = Command::new(mpirun.ok_or_else(|| fail("this source tree has no package mpirun"))?);
+    let mpirun = mpirun.ok_or_else(|| fail("this source tree has no package mpirun"))?;
+    let mut command = fpga::launcher(tree, options, mpirun)?;
     command.args(["--tag-output", "--timeout", &options.timeout.to_string()]);
     for pair in options.mca.chunks(2) {
         command.arg("--mca").args(pair);

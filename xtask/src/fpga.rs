@@ -10,6 +10,7 @@ pub mod wires;
 
 pub use lockstep::{core, verify};
 pub use sim::benches;
+pub use synth::synth;
 
 use crate::failure::{Failure, Result, refuse};
 use crate::progress::Progress;
@@ -70,7 +71,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
             Ok(())
         }
         Step::Rig { arguments } => rig::run(&tree, arguments),
-        Step::Synth => say(progress, &synth::synth(&tree)?),
+        Step::Synth => say(progress, &synth(&tree)?),
     }
 }
 

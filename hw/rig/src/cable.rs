@@ -9,7 +9,8 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
 use hw_fpga::NODES;
 use hw_fpga::wire;
-use rustix::fs::{Mode, OFlags};
+use rustix::fd::OwnedFd;
+use rustix::fs::{MemfdFlags, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::thread::futex;
@@ -56,8 +57,19 @@ impl Cable {
     /// latches of a port survive the machine.
     pub fn create(path: &str) -> Result<Cable, Errno> {
         let file = rustix::fs::open(path, OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC, Mode::from_raw_mode(0o600))?;
-        rustix::fs::ftruncate(&file, size_of::<Layout>() as u64)?;
-        let cable = Cable::map(&file)?;
+        Cable::made_of(&file)
+    }
+
+    /// A cable without a name, which vanishes with the last process that has it; the descriptor leads others to it
+    /// (`/proc/PID/fd/N`).
+    pub fn unnamed() -> Result<(Cable, OwnedFd), Errno> {
+        let file = rustix::fs::memfd_create("tuc-cable", MemfdFlags::CLOEXEC)?;
+        Ok((Cable::made_of(&file)?, file))
+    }
+
+    fn made_of(file: &OwnedFd) -> Result<Cable, Errno> {
+        rustix::fs::ftruncate(file, size_of::<Layout>() as u64)?;
+        let cable = Cable::map(file)?;
         cable.unplug();
         // Release pairs with the Acquire in `open`.
         cable.layout.magic.store(MAGIC, Ordering::Release);

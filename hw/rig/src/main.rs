@@ -4,6 +4,7 @@ mod verilog;
 
 use hw_rig::cable::Cable;
 use hw_rig::fpga::{Kind, Machine, Stuck};
+use rustix::fd::AsRawFd;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 use verilog::Verilog;
@@ -17,6 +18,7 @@ struct Options {
     restart_writes: Option<u32>,
     stick_after: Option<u64>,
     deafen_after: Option<u64>,
+    die_after: Option<u64>,
     /// This process is the machine of another tuc-fpga.
     is_part: bool,
     say: bool,
@@ -42,6 +44,7 @@ fn options() -> Result<Options, String> {
         restart_writes: None,
         stick_after: None,
         deafen_after: None,
+        die_after: None,
         is_part: false,
         say: false,
         command: Vec::new(),
@@ -56,6 +59,7 @@ fn options() -> Result<Options, String> {
             "--restart-writes" => options.restart_writes = Some(number(&argument, &value()?)?.max(1) as u32),
             "--stick-after" => options.stick_after = Some(number(&argument, &value()?)?),
             "--deafen-after" => options.deafen_after = Some(number(&argument, &value()?)?),
+            "--die-after" => options.die_after = Some(number(&argument, &value()?)?),
             "--is-part" => options.is_part = true,
             "--core" => options.core = Some(value()?).filter(|core| core != "model"),
             "--cable" => options.cable = Some(value()?),
@@ -82,10 +86,16 @@ fn number(name: &str, text: &str) -> Result<u64, String> {
 }
 
 fn run(options: &Options) -> Result<u8, String> {
-    let own = std::env::temp_dir().join(format!("tuc-cable.{}", std::process::id()));
-    let path = options.cable.clone().unwrap_or_else(|| own.display().to_string());
-    let made = if options.is_part { Cable::open(&path) } else { Cable::create(&path) };
-    let cable = made.map_err(|why| format!("cannot make or open the cable {path}: {why}"))?;
+    let wrong = |path: &str, why| format!("cannot make or open the cable {path}: {why}");
+    // The descriptor stays open as long as the cable is to be found.
+    let (cable, path, _file) = match &options.cable {
+        Some(path) if options.is_part => (Cable::open(path).map_err(|why| wrong(path, why))?, path.clone(), None),
+        Some(path) => (Cable::create(path).map_err(|why| wrong(path, why))?, path.clone(), None),
+        None => {
+            let (cable, file) = Cable::unnamed().map_err(|why| wrong("in memory", why))?;
+            (cable, format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()), Some(file))
+        }
+    };
     if options.command.is_empty() {
         if options.is_part {
             // Whoever started this process holds the other end of its standard input, and would not leave it behind.
@@ -104,10 +114,6 @@ fn run(options: &Options) -> Result<u8, String> {
             "tuc-fpga: {flips} barriers, {accesses} port accesses of {} nodes, {machines} machines",
             options.nodes
         );
-    }
-    if options.cable.is_none() {
-        // Ours alone; what cannot be removed is not there.
-        let _ = std::fs::remove_file(&own);
     }
     ended
 }
@@ -128,11 +134,20 @@ fn beside(options: &Options, path: &str, cable: &Cable) -> Result<u8, String> {
     // For ranks with emulated ports, and for guests under QEMU (hw/rig/shim).
     command.args(&words[1..]).env("OMPI_MCA_coll_hwbarr_cable", path).env("TUC_CABLE", path);
     let mut command = command.spawn().map_err(|why| format!("cannot run {}: {why}", words[0]))?;
-    let mut begun_at = cable.written();
+    let (mut begun_at, mut is_there) = (cable.written(), true);
     let ended = loop {
         match command.try_wait().map_err(|why| format!("cannot wait for {}: {why}", words[0]))? {
             Some(status) => break status,
             None => std::thread::sleep(LOOK),
+        }
+        if options.die_after.is_some_and(|flips| cable.flips() >= flips) && is_there {
+            end(&mut machine);
+        }
+        if let (Ok(Some(status)), true) = (machine.try_wait(), is_there) {
+            // As when its power is cut: nothing drives the lines any more.
+            cable.unplug();
+            is_there = false;
+            eprintln!("tuc-fpga: the machine's process is dead ({status}); its lines are pulled up");
         }
         if options.restart_writes.is_some_and(|writes| cable.written().wrapping_sub(begun_at) >= writes) {
             end(&mut machine);
@@ -185,10 +200,11 @@ fn serve(cable: &Cable, nodes: usize, mut machine: Machine) -> ! {
 const LOOK: Duration = Duration::from_micros(500);
 const USAGE: &str = "\
 usage: tuc-fpga [--classic | --channels] [--nodes N] [--cable FILE] [--core FILE | model] [--say]
-                [--restart-writes N] [--stick-after N] [--deafen-after N] [COMMAND ARGUMENT…]
+                [--restart-writes N] [--stick-after N] [--deafen-after N] [--die-after N] [COMMAND ARGUMENT…]
 
 Is the barrier machine at the end of a cable while COMMAND runs (the cable's name is given to it as the parameter
 coll_hwbarr_cable), or for ever. --core FILE: the Verilog itself is the machine, as `cargo xtask fpga core` compiled it for
 as many nodes; otherwise its Rust model is. --say tells at the end how many barriers the machine did, and how often the ports were
 accessed. What may go wrong: --restart-writes kills the machine's process after so many writes to ports, again and again,
-and starts it anew without anything that it knew; --stick-after breaks the output wires of node 0 after so many barriers, --deafen-after its inputs.";
+and starts it anew without anything that it knew; --stick-after breaks the output wires of node 0 after so many barriers, --deafen-after its inputs;
+--die-after kills the machine's process after so many barriers, and nobody starts another one.";

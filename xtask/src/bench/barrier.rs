@@ -1,11 +1,13 @@
 //! `cargo xtask bench barrier`: what a barrier by wire takes, modelled for real ports and 2 to 60 nodes, and as the rig
-//! does it.
+//! does it for processes and for guests.
 
+use super::sample::Output;
+use crate::boot::{self, fpga::Machine};
 use crate::failure::{Result, fail};
 use crate::fpga::{picture, rig};
 use crate::progress::Progress;
-use crate::shell;
 use crate::tree::Tree;
+use crate::{bare, build, shell};
 use hw_fpga::machine::Classic;
 use hw_fpga::node::{Entry, Node, Reading};
 use std::path::{Path, PathBuf};
@@ -29,7 +31,7 @@ pub struct Options {
     plot: Option<PathBuf>,
 }
 
-/// Prints both tables.
+/// Prints the tables.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     println!(
         "Modelled, not measured: nodes that come at the same time, a machine with a clock of 100 MHz, a port access"
@@ -67,7 +69,53 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         let software = measured(&machine, &program, &dist, ranks, false)?;
         println!("{ranks:5}  {:8.2}  {:10.2}  {:11.2}", wires.accesses, wires.us, software.us);
     }
+    guests(&tree, progress)
+}
+
+/// The same on machines without an operating system, by the benchmark that measures other barriers, too.
+fn guests(tree: &Tree, progress: &Progress) -> Result<()> {
+    if shell::which(boot::guest::QEMU).is_none() {
+        println!("\nGuests were left out: install qemu-system-x86 and musl-dev.");
+        return Ok(());
+    }
+    let build = build::Options { bare_fallback: true, ..build::Options::default() };
+    let image = bare::make(tree, &tree.root.join("benches/c/collective.c"), &[], &build, progress)?;
+    println!(
+        "\nGuests of QEMU, which share memory: real port instructions, each of which leaves the translated code and"
+    );
+    println!(
+        "takes locks of QEMU's, against coll/sm. Minima of {GUEST_LAUNCHES} launches in turn, {GUEST_SAMPLES} samples each.\n"
+    );
+    println!("ranks  by wire us  software us");
+    for ranks in [2, 4, 8] {
+        let (mut wires, mut software) = (f64::MAX, f64::MAX);
+        for _ in 0..GUEST_LAUNCHES {
+            wires = wires.min(on_guests(tree, &image, ranks, Machine::Model, progress)?);
+            software = software.min(on_guests(tree, &image, ranks, Machine::Off, progress)?);
+        }
+        println!("{ranks:5}  {wires:10.2}  {software:11.2}");
+    }
     Ok(())
+}
+
+/// The best sample.
+fn on_guests(tree: &Tree, image: &Path, ranks: u32, machine: Machine, progress: &Progress) -> Result<f64> {
+    let arguments = ["--barrier", "--json", "-s", "8", "-r", GUEST_SAMPLES].map(str::to_owned).to_vec();
+    let options =
+        boot::Options { fpga: machine, ..boot::Options::new(image, ranks, LIMIT.as_secs() as u32, arguments) };
+    let mut command = boot::command(tree, &options, image, None, progress)?;
+    let outcome = shell::outcome(&mut command, LIMIT * 2)?;
+    let story = || fail(format!("{}:\n{}{}", shell::line(&command), outcome.stdout, outcome.stderr));
+    let text: Vec<&str> =
+        outcome.stdout.lines().filter_map(|line| line.split_once("<stdout>: ")).map(|it| it.1).collect();
+    let output = Output::read(&text.join("\n")).map_err(fail)?;
+    let size = output.sizes.first().filter(|_| outcome.status.success()).ok_or_else(story)?;
+    let flips = outcome.stderr.split("tuc-fpga: ").nth(1).and_then(|said| said.split(' ').next()?.parse::<u64>().ok());
+    let wanted = size.iterations * size.seconds.len() as u64;
+    if machine != Machine::Off && flips.is_none_or(|flips| flips < wanted) {
+        return Err(story());
+    }
+    Ok(size.seconds.iter().copied().fold(f64::MAX, f64::min) * 1e6)
 }
 
 /// Per barrier, and accesses per node.
@@ -147,4 +195,6 @@ const TICK_NS: u64 = 10;
 const WARM_UP: usize = 16;
 const BARRIERS: u64 = 1_000;
 const RIG_BARRIERS: usize = 20_000;
+const GUEST_LAUNCHES: usize = 3;
+const GUEST_SAMPLES: &str = "40";
 const LIMIT: Duration = Duration::from_secs(120);

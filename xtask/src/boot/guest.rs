@@ -1,6 +1,6 @@
 //! `xtask guest`: what mpirun starts in a rank's place. Boots one machine and ends as the rank on it ends.
 
-use super::share;
+use super::{fpga, share};
 use crate::failure::{At, Failure, Result, fail};
 use orte_core::environment::Contract;
 use orte_core::segment::Layout;
@@ -48,6 +48,7 @@ pub fn run(options: &Options) -> Result<()> {
     }
     let line = boot_line(options, &contract, cores, &variables);
     let mut qemu = machine(&options.image, options.memory.saturating_mul(cores), cores, &line);
+    fpga::plug(&mut qemu, contract.rank / options.smp);
     let layout = Layout::new(contract.job, contract.local_size).ok_or_else(|| fail("the job has too many ranks"))?;
     // The job's shared memory, which this process inherited.
     qemu.args(device(&format!("/proc/self/fd/{}", contract.segment), layout.file_bytes()));
@@ -90,6 +91,7 @@ fn boot_line(options: &Options, contract: &Contract, cores: u32, variables: &[(S
         let value = variables.iter().find(|(other, _)| other.strip_prefix(PREFIX) == Some(name));
         _ = write!(line, " --mca {name} {}", quoted(value.map_or("", |(_, value)| value)));
     }
+    line.push_str(&fpga::parameters(options.smp, listed));
     if !options.arguments.is_empty() {
         line.push_str(" --");
         options.arguments.iter().for_each(|argument| _ = write!(line, " {}", quoted(argument)));

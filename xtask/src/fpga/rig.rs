@@ -47,13 +47,19 @@ pub fn guest(tree: &Tree, barriers: u16, folder: &Path) -> Result<PathBuf> {
     Ok(disk)
 }
 
+/// QEMU's arguments for a guest whose parallel port is a node's.
+pub fn port(node: usize) -> [String; 4] {
+    let leads = format!("parallel,id=pp,path=/dev/tuc{node}");
+    ["-chardev".to_owned(), leads, "-device".to_owned(), "isa-parallel,chardev=pp,iobase=0x378".to_owned()]
+}
+
 /// QEMU with a guest whose parallel port is a node's; the caller adds what it boots. It ends with 33 when the guest says 16.
 pub fn qemu(shim: &Path, node: usize) -> String {
     format!(
-        "env LD_PRELOAD={} qemu-system-x86_64 -accel tcg -cpu max -nodefaults -display none -no-reboot \
-         -chardev parallel,id=pp,path=/dev/tuc{node} -device isa-parallel,chardev=pp,iobase=0x378 \
+        "env LD_PRELOAD={} qemu-system-x86_64 -accel tcg -cpu max -nodefaults -display none -no-reboot {} \
          -device isa-debug-exit,iobase=0xf4,iosize=4",
-        shim.display()
+        shim.display(),
+        port(node).join(" ")
     )
 }
 

@@ -43,7 +43,10 @@ fn one(tree: &Tree, top: &str) -> Result<String> {
             .rfind(|line| line.contains(what) && (line.contains('%') || line.contains(" ns") || line.contains("MHz")))
             .map(str::trim)
     };
-    let after = |line: &str, mark: &str| line.split(mark).nth(1).unwrap_or("").trim().to_owned();
+    let after = |line: &str, mark: &str| -> String {
+        let words: Vec<&str> = line.split(mark).nth(1).unwrap_or("").split_whitespace().collect();
+        words.join(" ")
+    };
     let cells = last("ICESTORM_LC:").map(|line| after(line, "ICESTORM_LC:"));
     let pins = last("SB_IO:").map(|line| after(line, "SB_IO:"));
     let clock = last("Max frequency for clock").map(|line| after(line, "':"));

@@ -236,7 +236,8 @@ fn memory(path: &Path, memory: &Memory) -> Result<Option<(PathBuf, u64)>> {
     Ok(Some((path.to_path_buf(), bytes)))
 }
 
-fn image(session: &Session, source: &str, flags: &[&str]) -> Result<PathBuf> {
+/// The image of a program, made once.
+pub fn image(session: &Session, source: &str, flags: &[&str]) -> Result<PathBuf> {
     static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let name = format!("{source} {}", flags.join(" "));
@@ -260,7 +261,8 @@ fn launch(session: &Session, image: &Path, ranks: u32, arguments: &[&str], limit
     deadline::run(&mut command, limit + REFUSAL_LIMIT, &log)
 }
 
-fn missing() -> Option<Verdict> {
+/// Why nothing can be booted here.
+pub fn missing() -> Option<Verdict> {
     let qemu = shell::which(boot::guest::QEMU).is_none();
     qemu.then(|| Verdict::Skipped(format!("{} is not there; install qemu-system-x86", boot::guest::QEMU)))
 }

@@ -1,11 +1,14 @@
 //! The barrier machine: its test benches, its Verilog against its Rust model, and programs whose barriers it does.
 
+mod guests;
 mod linux;
+mod runs;
 
 use super::{Session, Verdict, deadline};
 use crate::failure::{Failure, Result, fail};
 use crate::fpga::{self, rig};
 use crate::shell;
+use runs::{DEATHS, Death, RUNS, Run};
 use std::process::Command;
 use std::time::Duration;
 
@@ -21,8 +24,10 @@ pub fn tier(session: &mut Session) -> Result<()> {
         session
             .case(&format!("fpga/guests_{nodes}"), |session| guests(session, nodes).unwrap_or_else(missing_or_failed));
     }
+    guests::tier(session);
     if session.options.all {
         session.case("fpga/linux", linux::guests);
+        session.case("fpga/synth", |session| verdict(fpga::synth(&session.tree)));
     }
     session.case("fpga/declines", |session| declines(session).unwrap_or_else(Verdict::from));
     for death in DEATHS {
@@ -31,8 +36,9 @@ pub fn tier(session: &mut Session) -> Result<()> {
         });
     }
     for run in RUNS {
+        let ranks: &[usize] = if session.options.all { &[2, 3, 4, 5, 6, 7, 8] } else { &[2, 3, 4, 8] };
         // Two ranks are to have two ports.
-        for ranks in [2, 3, 4, 8].into_iter().filter(|ranks| *ranks > run.per_port) {
+        for ranks in ranks.iter().copied().filter(|ranks| *ranks > run.per_port) {
             session.case(&format!("fpga/{}_{ranks}", run.name), |session| {
                 barriers(session, run, ranks).unwrap_or_else(missing_or_failed)
             });
@@ -41,207 +47,13 @@ pub fn tier(session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// Barriers by wire, on emulated ports.
-struct Run {
-    name: &'static str,
-    /// The Verilog is the machine, not its model.
-    verilog: bool,
-    machine: &'static [&'static str],
-    component: &'static [&'static str],
-    what: &'static str,
-    /// How many ranks share a port.
-    per_port: usize,
-    barriers: usize,
-    /// How many barriers the machine must have done at least, of so many of each rank.
-    by_wire: fn(barriers: usize) -> usize,
-    /// How many machines at least, one after the other.
-    machines: usize,
-    /// A word that the ranks must say.
-    says: &'static str,
-}
-
-// 100,000 barriers in all, of those without a fault alone; a million of each with --all.
-const RUNS: &[Run] = &[
-    Run {
-        name: "classic",
-        verilog: false,
-        machine: &["--classic"],
-        component: &["coll_hwbarr_mode", "classic"],
-        what: "world",
-        per_port: 1,
-        barriers: 18_000,
-        // The first one finds out that there is a machine.
-        by_wire: |barriers| barriers - 1,
-        machines: 1,
-        says: "",
-    },
-    Run {
-        name: "channels",
-        verilog: false,
-        machine: &["--channels"],
-        component: &["coll_hwbarr_mode", "channels"],
-        what: "several",
-        per_port: 1,
-        barriers: 14_000,
-        // Of seven communicators up to four get a channel; each rank is a member of at most five.
-        by_wire: |barriers| barriers / 2,
-        machines: 1,
-        says: "",
-    },
-    // The machine's process is killed and comes up knowing nothing, again and again. As published it goes on only if all
-    // outputs agree when it comes up; otherwise, and always with channels, the agreement decides and software goes on.
-    // Prime, so that it dies at any point of a barrier.
-    Run {
-        name: "classic_restarts",
-        verilog: false,
-        machine: &["--classic", "--restart-writes", "1009"],
-        component: &["coll_hwbarr_timeout_ms", "500"],
-        what: "world",
-        per_port: 1,
-        barriers: 2_000,
-        by_wire: |_| 50,
-        machines: 2,
-        says: "",
-    },
-    Run {
-        name: "channels_restarts",
-        verilog: false,
-        machine: &["--channels", "--restart-writes", "5003"],
-        component: &["coll_hwbarr_mode", "channels", "coll_hwbarr_timeout_ms", "200"],
-        what: "several",
-        per_port: 1,
-        barriers: 8_000,
-        by_wire: |_| 50,
-        machines: 2,
-        says: "is later than 200 ms",
-    },
-    // A wire breaks: the barrier after that is late, and decided in software.
-    Run {
-        name: "late",
-        verilog: false,
-        machine: &["--classic", "--stick-after", "101"],
-        component: &["coll_hwbarr_timeout_ms", "300"],
-        what: "world",
-        per_port: 1,
-        barriers: 500,
-        by_wire: |_| 101,
-        machines: 1,
-        says: "is later than 300 ms",
-    },
-    // One rank does not see that the last barrier, that of MPI_Finalize, is over, and asks the others: who is through must
-    // not have gone.
-    Run {
-        name: "deaf_at_the_end",
-        verilog: false,
-        machine: &["--classic", "--deafen-after", "499"],
-        component: &["coll_hwbarr_timeout_ms", "300"],
-        what: "world",
-        per_port: 1,
-        barriers: 500,
-        by_wire: |barriers| barriers,
-        machines: 1,
-        says: "is later than 300 ms",
-    },
-    Run {
-        name: "verilog",
-        verilog: true,
-        machine: &["--classic"],
-        component: &[],
-        what: "world",
-        per_port: 1,
-        barriers: 6_000,
-        by_wire: |barriers| barriers - 1,
-        machines: 1,
-        says: "",
-    },
-    Run {
-        name: "verilog_restarts",
-        verilog: true,
-        machine: &["--channels", "--restart-writes", "5003"],
-        component: &["coll_hwbarr_mode", "channels", "coll_hwbarr_timeout_ms", "200"],
-        what: "several",
-        per_port: 1,
-        barriers: 4_000,
-        by_wire: |_| 50,
-        machines: 2,
-        says: "is later than 200 ms",
-    },
-    // Two ranks of a port: one of them drives it.
-    Run {
-        name: "shared",
-        verilog: false,
-        machine: &["--classic"],
-        component: &[],
-        what: "world",
-        per_port: 2,
-        barriers: 4_000,
-        by_wire: |barriers| barriers - 1,
-        machines: 1,
-        says: "",
-    },
-    Run {
-        name: "shared_channels",
-        verilog: false,
-        machine: &["--channels"],
-        component: &["coll_hwbarr_mode", "channels"],
-        what: "several",
-        per_port: 2,
-        barriers: 4_000,
-        // Two of at most five communicators of a rank; those without all drivers of their ports go without.
-        by_wire: |barriers| barriers / 3,
-        machines: 1,
-        says: "",
-    },
-    Run {
-        name: "shared_restarts",
-        verilog: false,
-        machine: &["--channels", "--restart-writes", "2003"],
-        component: &["coll_hwbarr_mode", "channels", "coll_hwbarr_timeout_ms", "200"],
-        what: "several",
-        per_port: 2,
-        barriers: 2_000,
-        by_wire: |_| 50,
-        machines: 2,
-        says: "is later than 200 ms",
-    },
-    // A rank that drives nothing comes late: its driver has not arrived for it, and answers the stop of the others.
-    Run {
-        name: "shared_nap",
-        verilog: false,
-        machine: &["--classic"],
-        component: &["coll_hwbarr_timeout_ms", "300"],
-        what: "nap",
-        per_port: 2,
-        barriers: 500,
-        by_wire: |barriers| barriers / 2 - 1,
-        machines: 1,
-        says: "is later than 300 ms",
-    },
-];
-
-/// A rank that dies before a barrier.
-struct Death {
-    name: &'static str,
-    ranks: usize,
-    per_port: usize,
-    what: &'static str,
-}
-
-const DEATHS: &[Death] = &[
-    Death { name: "death", ranks: 2, per_port: 1, what: "death1" },
-    Death { name: "death", ranks: 4, per_port: 1, what: "death1" },
-    Death { name: "death_of_follower", ranks: 4, per_port: 2, what: "death1" },
-    Death { name: "death_of_driver", ranks: 4, per_port: 2, what: "death2" },
-];
-
 fn barriers(session: &mut Session, run: &Run, ranks: usize) -> Result<Verdict> {
-    let count = if session.options.all && run.barriers > 10_000 { 1_000_000 } else { run.barriers };
+    let count = if session.options.all && run.barriers > 10_000 { 500_000 } else { run.barriers };
     let ended = launch(session, run, ranks, count)?;
     if !ended.ended_with(0) || !ended.out.contains(" barriers") {
         return Ok(Verdict::Failed(ended.story()));
     }
-    let said = ended.err.lines().find_map(|line| line.strip_prefix("tuc-fpga: "));
-    let said = said.ok_or_else(|| fail("the machine does not say how many barriers it did"))?;
+    let said = said(&ended);
     let number = |word: Option<&str>| word.and_then(|word| word.parse::<usize>().ok()).unwrap_or(0);
     let by_wire = number(said.split(' ').next());
     let machines = number(said.rsplit(' ').nth(1));
@@ -317,7 +129,9 @@ fn launch(session: &mut Session, run: &Run, ranks: usize, count: usize) -> Resul
 
 /// What the machine says of its life.
 fn said(ended: &deadline::Ended) -> &str {
-    ended.err.lines().find_map(|line| line.strip_prefix("tuc-fpga: ")).unwrap_or("")
+    let lines = ended.err.lines().filter_map(|line| line.strip_prefix("tuc-fpga: "));
+    let mut lines = lines.filter(|line| line.ends_with(" machines"));
+    lines.next_back().unwrap_or("the machine does not say what it did")
 }
 
 /// Without a port, without the right to use it, without a cable and without a machine: the component says so in words,

@@ -15,8 +15,8 @@ opal_core::params! {
     pub static MAP_STRIDE: Size = Int(1), "bytes", level 4;
     /// The cable of an emulated port; tuc-fpga sets it for what it runs.
     pub static CABLE: Text = Text(""), "", level 3;
-    /// How many ranks share an emulated port, the first of which drives it. A port that exists is shared by all ranks of its host.
-    pub static RANKS_PER_PORT: Int = Int(1), "", level 4;
+    /// How many ranks, one after the other, share a port, the first of which drives it: those of a guest, say. 0: an emulated port is one rank's own, any other is shared by all ranks of its host.
+    pub static RANKS_PER_PORT: Int = Int(0), "", level 4;
     /// Bit of the data register that is the output of the classic machine.
     pub static OUT_BIT: Int = Int(0), "", level 4;
     /// Whether the level between port and machine is the inverse of that bit.

@@ -1,4 +1,4 @@
-//! Which rank drives which port: one per host, or per so many ranks with emulated ports. A communicator's barrier by wire
+//! Which rank drives which port: one per host, or per so many ranks (guests, emulated ports). A communicator's barrier by wire
 //! is one of those ranks; the others of a port come and go through memory that they share with it.
 
 use crate::params;
@@ -78,7 +78,7 @@ impl Places {
 
 /// Whether this process is to open a port, and as which node of the machine (of an emulated port alone).
 pub fn drives(identity: Identity) -> Option<usize> {
-    match ranks_per_emulated_port() {
+    match ranks_per_port() {
         Some(ranks) => identity.rank.is_multiple_of(ranks).then_some((identity.rank / ranks) as usize),
         None => (identity.local_rank == 0).then_some(0),
     }
@@ -86,7 +86,7 @@ pub fn drives(identity: Identity) -> Option<usize> {
 
 /// Who drives the port of a process.
 fn driver_of(index: u32) -> u32 {
-    match ranks_per_emulated_port() {
+    match ranks_per_port() {
         Some(ranks) => index - index % ranks,
         None => {
             let node = process::get(index).node;
@@ -95,8 +95,10 @@ fn driver_of(index: u32) -> u32 {
     }
 }
 
-/// `None` for ports that exist: a host has one.
-fn ranks_per_emulated_port() -> Option<u32> {
-    let emulated = params::PORT.text() == "emulated";
-    emulated.then(|| u32::try_from(params::RANKS_PER_PORT.int()).unwrap_or(1).max(1))
+/// `None`: a host has one port.
+fn ranks_per_port() -> Option<u32> {
+    match u32::try_from(params::RANKS_PER_PORT.int()).unwrap_or(0) {
+        0 => (params::PORT.text() == "emulated").then_some(1),
+        ranks => Some(ranks),
+    }
 }

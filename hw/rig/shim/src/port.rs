@@ -91,7 +91,7 @@ impl Port {
     }
 
     /// A guest polls, and its processor is a thread here: after some equal readings it sleeps until the status changes, at
-    /// most a millisecond.
+    /// most a millisecond. Then it may poll again, because guests look after other things between their polls.
     fn read_status(&self) -> u8 {
         if self.written.swap(false, Ordering::Relaxed) {
             // Without a machine the lines are pulled up, which the guest reads.
@@ -99,8 +99,10 @@ impl Port {
         }
         let status = self.cable.status(self.node);
         let changed = self.status.swap(status.into(), Ordering::Relaxed) != u32::from(status);
-        let patient = !changed && self.equal.fetch_add(1, Ordering::Relaxed) >= POLLS;
-        if changed || patient && self.cable.sleep(self.node, status) {
+        if changed {
+            self.equal.store(0, Ordering::Relaxed);
+        } else if self.equal.fetch_add(1, Ordering::Relaxed) >= POLLS {
+            self.cable.sleep(self.node, status);
             self.equal.store(0, Ordering::Relaxed);
         }
         status
