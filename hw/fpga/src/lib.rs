@@ -7,6 +7,7 @@
 #![no_std]
 
 pub mod frame;
+pub mod joined;
 pub mod machine;
 pub mod node;
 pub mod wire;

@@ -4,6 +4,7 @@ use crate::params;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
+use hw_fpga::joined::{ALL, Joined};
 use hw_fpga::node::Reading;
 use hw_fpga::{CHANNELS, frame, wire};
 use hw_pport::{Lines, Port, Refused};
@@ -19,14 +20,7 @@ pub struct Device {
     level: u8,
     level_inverted: bool,
     present: Option<u8>,
-    /// What the machine has been told that this node is a member of, and whether it is known to have forgotten.
     joined: Mutex<Joined>,
-}
-
-struct Joined {
-    channels: u8,
-    /// Channels whose members must not believe the level any more.
-    lost: u8,
 }
 
 impl Device {
@@ -51,7 +45,7 @@ impl Device {
         // The latches may still say what an earlier job left there.
         let lines = Lines::new(port, if out_inverted { out } else { 0 }, wire::control_register(0));
         let level_inverted = classic && params::IN_INVERTED.flag();
-        let joined = Mutex::new(Joined { channels: 0, lost: 0 });
+        let joined = Mutex::new(Joined::default());
         let device = Device { lines, classic, out, out_inverted, level, level_inverted, present, joined };
         if !device.lines.settle() {
             return Err(Declined("no machine answers at the other end of the cable"));
@@ -97,7 +91,7 @@ impl Device {
 
     /// The machine has forgotten the channel, as this node has noticed when it joined another one.
     pub fn is_lost(&self, channel: usize) -> bool {
-        !self.classic && self.joined.lock().lost >> channel & 1 == 1
+        !self.classic && self.joined.lock().is_lost(channel)
     }
 
     /// Until the machine has answered what was written before; `false` if there is none.
@@ -113,15 +107,14 @@ impl Device {
     /// Takes a channel that has no members; `None` if there is none, or no machine.
     pub fn claim(&self) -> Option<usize> {
         let mut joined = self.joined.lock();
-        (0..CHANNELS).find(|channel| {
-            // Even the channel of a dead team stays this node's, so that nobody gets it.
-            joined.channels >> channel & 1 == 0 && self.changes(&mut joined, *channel, frame::claim)
-        })
+        (0..CHANNELS).find(|channel| joined.is_free(*channel) && self.changes(&mut joined, *channel, frame::claim))
     }
 
-    /// Joins a channel that the team's leader took; `false` if the machine does not confirm it.
+    /// Joins a channel that the team's leader took; `false` if the machine does not confirm it, or gave away what another
+    /// team of this node has.
     pub fn join(&self, channel: usize) -> bool {
-        self.changes(&mut self.joined.lock(), channel, frame::join)
+        let mut joined = self.joined.lock();
+        joined.may_join(channel) && self.changes(&mut joined, channel, frame::join)
     }
 
     /// Leaves a channel; the machine as published has no members to forget.
@@ -130,12 +123,10 @@ impl Device {
             return;
         }
         let mut joined = self.joined.lock();
-        let mask = 1 << channel;
-        if joined.lost & mask != 0 {
-            (joined.lost, joined.channels) = (joined.lost & !mask, joined.channels & !mask);
-        } else if let Some((members, _)) = self.lines.command(frame::leave(mask)) {
-            joined.channels &= !mask;
-            joined.lost |= joined.channels & !members;
+        if joined.leaves(channel)
+            && let Some((members, _)) = self.lines.command(frame::leave(1 << channel))
+        {
+            joined.has_left(members, channel);
         }
     }
 
@@ -154,18 +145,13 @@ impl Device {
 
     /// Puts the output at the level, has the machine do the command, and reads back what this node is a member of.
     fn changes(&self, joined: &mut Joined, channel: usize, command: impl Fn(u8) -> u8) -> bool {
-        let mask = 1 << channel;
         if !self.lines.settle() {
             return false;
         }
         self.write(channel, self.read(channel).1.level);
         self.lines.settle();
-        let Some((members, _)) = self.lines.command(command(mask)) else { return false };
         // A machine that lost its memory since is noticed here, before anybody believes its levels again.
-        joined.lost |= joined.channels & !members;
-        let joins = members & mask != 0;
-        joined.channels |= if joins { mask } else { 0 };
-        joins
+        self.lines.command(command(1 << channel)).is_some_and(|(members, _)| joined.read_back(members, channel))
     }
 }
 
@@ -204,5 +190,3 @@ fn port(_node: usize) -> Result<Box<dyn Port>, Refused> {
 fn base() -> Result<u16, Refused> {
     u16::try_from(params::BASE.int()).map_err(|_| Refused("coll_hwbarr_base is no address of a port"))
 }
-
-const ALL: u8 = (1 << CHANNELS) - 1;
