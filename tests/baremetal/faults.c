@@ -44,9 +44,12 @@ static void fault(const char *what)
         die();
     if (!strcmp(what, "mpi_abort"))
         MPI_Abort(MPI_COMM_WORLD, 9);
-    if (!strcmp(what, "hang"))
+    if (!strcmp(what, "hang")) {
+        printf("the last rank hangs\n");
+        fflush(stdout);
         for (;;)
             ;
+    }
 }
 
 int main(int argc, char **argv)

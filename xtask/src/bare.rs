@@ -40,6 +40,10 @@ pub fn build(options: &Options, progress: &Progress) -> Result<()> {
     let image = make(&tree, app, &[], options, progress)?;
     let bytes = std::fs::metadata(&image).map_or(0, |facts| facts.len());
     progress.note(&format!("{} ({} KiB); boot it with `cargo xtask boot -n 2 {0}`", image.display(), bytes / 1024));
+    progress.note(&format!(
+        "by GRUB, on a machine of its own: multiboot2 /boot/{} rank=0 size=1 tsc_khz=… (docs/bare-metal.md)",
+        image.file_name().unwrap_or_default().to_string_lossy()
+    ));
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 
 mod barrier;
 mod baseline;
+mod boot;
 mod direct;
 pub mod instructions;
 mod launch;
@@ -83,6 +84,8 @@ enum Other {
     Direct(direct::Options),
     /// What a barrier by wire takes: modelled for 2 to 60 nodes, and measured on the rig, which proves the protocol only
     Barrier(barrier::Options),
+    /// Machines without an operating system: size of an image, time to MPI_Init, messages and barriers among guests
+    Boot(boot::Options),
     /// Write a decision file of coll/tuned from measurements on this machine
     Tune(tune::Options),
     /// What the collective algorithms would take among 2 to 100,000 ranks: a simulation of their schedules
@@ -102,6 +105,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     match &options.other {
         Some(Other::Direct(options)) => direct::run(options, progress),
         Some(Other::Barrier(options)) => barrier::run(options, progress),
+        Some(Other::Boot(options)) => boot::run(options, progress),
         Some(Other::Tune(options)) => tune::run(options, progress),
         Some(Other::Scale(options)) => scale::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),

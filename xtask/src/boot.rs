@@ -6,6 +6,7 @@
 
 pub mod fpga;
 pub mod guest;
+mod log;
 mod share;
 
 use crate::bare;
@@ -46,6 +47,9 @@ pub struct Options {
     /// End the job after this many seconds and say what each rank was doing
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub timeout: u32,
+    /// Show what the machines themselves log: loader, memory, cores, devices
+    #[arg(long)]
+    pub log: bool,
     /// Compile with the host's target even where x86_64-unknown-none is installed
     #[arg(long)]
     pub bare_fallback: bool,
@@ -69,6 +73,7 @@ impl Options {
             faults: Vec::new(),
             mca: Vec::new(),
             timeout,
+            log: false,
             bare_fallback: true,
             app,
             arguments,
@@ -131,7 +136,8 @@ pub fn command(
     let own = std::env::current_exe().at("find this program")?;
     command.arg(own).arg("guest").arg("--image").arg(image);
     command.args(["--memory", &options.memory.to_string(), "--tsc-khz", &tsc_khz().to_string()]);
-    command.args(["--smp", &options.smp.to_string(), "--ranks", &options.n.to_string(), "--"]);
+    command.args(["--smp", &options.smp.to_string(), "--ranks", &options.n.to_string()]);
+    command.args(options.log.then_some("--log")).arg("--");
     command.args(&options.arguments);
     if let Some(program) = hosted {
         command.args([":", "-n", &options.hosted.to_string()]).arg(program).args(&options.arguments);

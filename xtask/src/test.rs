@@ -206,7 +206,7 @@ impl From<Failure> for Verdict {
 /// In the order in which they run: what finds most per minute first.
 const TIERS: &[Tier] = &[
     Tier { name: "tidy", budget_minutes: 0.5, run: steps::tidy, ci_only: true },
-    Tier { name: "clippy", budget_minutes: 2.0, run: steps::clippy, ci_only: true },
+    Tier { name: "clippy", budget_minutes: 3.0, run: steps::clippy, ci_only: true },
     Tier { name: "api", budget_minutes: 0.2, run: steps::api, ci_only: false },
     Tier { name: "unit", budget_minutes: 5.0, run: cargo::tier, ci_only: false },
     Tier { name: "image", budget_minutes: 4.0, run: images::tier, ci_only: false },
@@ -227,7 +227,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
     Tier { name: "bench", budget_minutes: 0.5, run: benchmarks::tier, ci_only: false },
     Tier { name: "fpga", budget_minutes: 4.0, run: fpga::tier, ci_only: false },
-    Tier { name: "boot", budget_minutes: 1.5, run: boot::tier, ci_only: false },
+    Tier { name: "boot", budget_minutes: 4.0, run: boot::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
     Tier { name: "mpi4py", budget_minutes: 6.0, run: mpi4py::tier, ci_only: false },
     Tier { name: "netpipe", budget_minutes: 1.0, run: netpipe::tier, ci_only: false },

@@ -75,7 +75,7 @@ mod tests {
             (0..4).for_each(|line| pins.control[line] = u64::from(lines >> line & 1) << node);
             (0..16).for_each(|_| machine.tick(&pins));
         };
-        frame::shifted(frame).into_iter().for_each(&mut put);
+        frame::shifted(frame).for_each(&mut put);
         put(crate::machine::COMMIT);
         put(0);
         put(LOAD);

@@ -1,9 +1,12 @@
-//! From the machine's first instruction to Rust: the PVH entry, long mode, and the way in for the other cores.
+//! From the machine's first instruction to Rust: the entries for loaders, long mode, and the way in for the other cores.
 //!
 //! PVH (Xen's public/arch-x86/hvm/start_info.h): an ELF note of type 18 names a 32-bit address; the loader jumps there in
-//! flat protected mode without paging, `ebx` holding the address of a start-info structure. The other cores begin in
+//! flat protected mode without paging, `ebx` holding the address of a start-info structure. Multiboot2 (Multiboot2
+//! Specification 2.0, 3.1 and 3.3): a header in the first 32 KiB of the file names its own entry; `eax` holds a number
+//! that proves it, `ebx` the address of the boot information. The other cores begin in
 //! real mode at a page below 1 MiB (Intel SDM vol. 3, 10.4.4) into which [`crate::start`] copies `ompi_trampoline`.
-//! All of them meet in `ompi_enter_long`; what is not 0 in `ebp` there is the first core's start-info.
+//! All of them meet in `ompi_enter_long`; what is not 0 in `ebp` there is what the loader left for the first core, an
+//! address that [`crate::loader`] reads; its lowest bit is set for multiboot2.
 #![allow(unsafe_code)]
 
 use core::arch::global_asm;
@@ -14,6 +17,21 @@ global_asm!(
     ".long 4, 8, 18",
     ".asciz \"Xen\"",
     ".quad ompi_pvh_entry",
+    //
+    // Two tags: what the loader must tell, boot line and memory map; where to enter.
+    ".section .text.multiboot2, \"ax\"",
+    ".balign 8",
+    "ompi_multiboot2:",
+    ".long 0xe85250d6, 0, ompi_multiboot2_end - ompi_multiboot2",
+    ".long 0x100000000 - 0xe85250d6 - (ompi_multiboot2_end - ompi_multiboot2)",
+    ".short 1, 0",
+    ".long 16, 1, 6",
+    ".short 3, 0",
+    ".long 12, ompi_multiboot2_entry",
+    ".balign 8",
+    ".short 0, 0",
+    ".long 8",
+    "ompi_multiboot2_end:",
     //
     ".section .shared.bss, \"aw\", @nobits",
     ".balign 4096",
@@ -37,6 +55,11 @@ global_asm!(
     ".section .text.boot, \"ax\"",
     ".code32",
     ".globl ompi_pvh_entry",
+    "ompi_multiboot2_entry:",
+    "xor edx, edx",
+    "cmp eax, 0x36d76289",
+    "sete dl",
+    "or ebx, edx",
     "ompi_pvh_entry:",
     "cli",
     "cld",

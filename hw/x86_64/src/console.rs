@@ -4,11 +4,10 @@
 //! reads it can tell them apart.
 #![allow(unsafe_code)]
 
-use crate::rank;
+use crate::{rank, serial};
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicBool, Ordering};
 use opal_core::sync::Mutex;
-use x86_64::instructions::port::Port;
 
 /// Prints to the console, as the standard library's macro does.
 #[macro_export]
@@ -34,12 +33,9 @@ pub fn print(text: fmt::Arguments<'_>) {
     let _ = Console.write_fmt(text);
 }
 
-/// Sets the port up: 115200 baud, 8 bits, no parity. Once, by the first core.
+/// Sets the port up. Once, by the first core.
 pub fn open() {
-    // Interrupts off; divisor 1; 8N1; FIFOs on and empty; DTR, RTS (National Semiconductor, PC16550D).
-    for (register, value) in [(1, 0), (3, 0x80), (0, 1), (1, 0), (3, 3), (2, 7), (4, 3)] {
-        out(register, value);
-    }
+    serial::FIRST.open();
 }
 
 /// Writes bytes; where several ranks share the port a line goes out when it is complete.
@@ -111,26 +107,11 @@ impl Line {
 }
 
 fn put(byte: u8) {
-    // The transmitter takes another byte.
-    while input(5) & 0x20 == 0 {
-        core::hint::spin_loop();
-    }
-    out(0, byte);
-}
-
-fn out(register: u16, value: u8) {
-    // SAFETY: a register of serial port 1, or of nothing at all.
-    unsafe { Port::new(COM1 + register).write(value) }
-}
-
-fn input(register: u16) -> u8 {
-    // SAFETY: as above; a port that is not there reads 0xff.
-    unsafe { Port::new(COM1 + register).read() }
+    serial::FIRST.put(byte);
 }
 
 /// What a line of a machine with several ranks begins with.
 pub const MARK: u8 = 1;
-const COM1: u16 = 0x3f8;
 const LINE_BYTES: usize = 1024;
 static LINE: Mutex<Line> = Mutex::new(Line { bytes: [0; LINE_BYTES], length: 0 });
 #[unsafe(link_section = ".shared")]

@@ -1,5 +1,5 @@
-//! Memory that several guests of one host share: QEMU's ivshmem-plain device (docs/specs/ivshmem-spec.txt), whose second
-//! region is the memory.
+//! Memory that the ranks of a job share. Several guests of one host: QEMU's ivshmem-plain device
+//! (docs/specs/ivshmem-spec.txt), whose second region is the memory. One machine alone: a part of its own.
 #![allow(unsafe_code)]
 
 use crate::paging;
@@ -13,6 +13,8 @@ pub struct Memory {
     pub base: *mut u8,
     /// Length in bytes.
     pub bytes: usize,
+    /// This machine's own, empty when it starts: no launcher has prepared it.
+    pub own: bool,
 }
 
 // SAFETY: an address range; those who touch it do so with atomics or raw copies.
@@ -40,12 +42,26 @@ pub fn find() {
     FOUND.store(found as u32, Ordering::Release);
 }
 
+/// Takes a part of the machine's own memory instead, and clears it.
+///
+/// # Safety
+/// Nobody else uses it, and the window is mapped.
+#[cfg(feature = "image")]
+pub unsafe fn take(own: crate::memory::Range) {
+    // SAFETY: as the caller says.
+    unsafe { paging::in_window(own.start).write_bytes(0, own.bytes() as usize) };
+    ADDRESS.store(own.start, Ordering::Relaxed);
+    BYTES.store(own.bytes(), Ordering::Relaxed);
+    // Release pairs with the Acquire in `memory`.
+    FOUND.store(Found::Own as u32, Ordering::Release);
+}
+
 /// The memory that [`find`] found. `Err` with half a sentence if there is none that can be used.
 pub fn memory() -> Result<Memory, &'static str> {
     match FOUND.load(Ordering::Acquire) {
-        found if found == Found::Memory as u32 => {
+        found if found == Found::Memory as u32 || found == Found::Own as u32 => {
             let (address, bytes) = (ADDRESS.load(Ordering::Relaxed), BYTES.load(Ordering::Relaxed));
-            Ok(Memory { base: paging::in_window(address), bytes: bytes as usize })
+            Ok(Memory { base: paging::in_window(address), bytes: bytes as usize, own: found == Found::Own as u32 })
         }
         found if found == Found::NoMemory as u32 => Err("its ivshmem device has no memory"),
         found if found == Found::TooFar as u32 => {
@@ -62,6 +78,7 @@ enum Found {
     NoMemory = 1,
     TooFar = 2,
     Memory = 3,
+    Own = 4,
 }
 
 #[unsafe(link_section = ".shared")]

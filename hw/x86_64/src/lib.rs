@@ -17,10 +17,12 @@ pub mod console;
 pub mod interrupts;
 pub mod ivshmem;
 pub mod line;
+pub mod loader;
 pub mod memory;
 pub mod paging;
 pub mod pci;
 pub mod rank;
+pub mod serial;
 pub mod tsc;
 
 mod fault;
@@ -33,6 +35,8 @@ pub mod c;
 mod heap;
 #[cfg(feature = "image")]
 mod hooks;
+#[cfg(feature = "image")]
+mod log;
 #[cfg(feature = "image")]
 pub mod program;
 #[cfg(feature = "image")]

@@ -9,21 +9,58 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// What a boot line can say, and what it means.
-pub const KEYS: &[(&str, &str)] = &[
-    ("rank", "rank of the first core in the job"),
-    ("size", "ranks of the job; more than 1 needs the job's shared memory"),
-    ("local_rank", "rank of the first core among those that share memory (default: rank)"),
-    ("local_size", "ranks that share memory (default: size)"),
-    ("smp", "ranks on this machine, one per core (default: 1)"),
-    ("job", "the job's number, hexadecimal; it is in the shared memory, too"),
-    ("universe", "ranks that the job could have (default: size)"),
-    ("app", "which of the job's programs this is, counted from 0"),
-    ("hostname", "the machine's name"),
-    ("tsc_khz", "how fast the time-stamp counter runs"),
-    ("cores", "hexadecimal mask of the host's cores that the job shares; makes waiting polite to the host"),
-    ("program", "name of the program, its argument 0"),
+/// What a boot line can say, how it is written, and what it means.
+pub const KEYS: &[(&str, Written, &str)] = &[
+    ("rank", Written::Number, "rank of the first core in the job"),
+    ("size", Written::Number, "ranks of the job; more than 1 needs the job's shared memory"),
+    ("local_rank", Written::Number, "rank of the first core among those that share memory (default: rank)"),
+    ("local_size", Written::Number, "ranks that share memory (default: size)"),
+    ("smp", Written::Number, "ranks on this machine, one per core (default: 1)"),
+    ("job", Written::Hexadecimal, "the job's number, hexadecimal; it is in the shared memory, too"),
+    ("universe", Written::Number, "ranks that the job could have (default: size)"),
+    ("app", Written::Number, "which of the job's programs this is, counted from 0"),
+    ("hostname", Written::Text, "the machine's name"),
+    ("tsc_khz", Written::Number, "how fast the time-stamp counter runs"),
+    ("cores", Written::Hexadecimal, "mask of the host's cores that the job shares; makes waiting polite to the host"),
+    (
+        "shared_mib",
+        Written::Number,
+        "MiB of this machine's memory for a job of its own ranks, instead of a device's memory",
+    ),
+    (
+        "log",
+        Written::Level,
+        "what goes to serial port 2, where there is one: error, warn, info, debug (default), trace",
+    ),
+    ("program", Written::Text, "name of the program, its argument 0"),
 ];
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// Decimal digits.
+    Number,
+    /// Hexadecimal digits, without 0x.
+    Hexadecimal,
+    /// How much is logged.
+    Level,
+    /// Anything.
+    Text,
+}
+
+impl Written {
+    /// `Err` with what it should have been.
+    fn check(self, value: &str) -> Result<(), &'static str> {
+        match self {
+            Written::Number => value.parse::<u32>().map(drop).map_err(|_| "no number"),
+            Written::Hexadecimal => u64::from_str_radix(value, 16).map(drop).map_err(|_| "no hexadecimal number"),
+            Written::Level if !["off", "error", "warn", "info", "debug", "trace"].contains(&value) => {
+                Err("none of off, error, warn, info, debug, trace")
+            }
+            Written::Level | Written::Text => Ok(()),
+        }
+    }
+}
 
 /// A boot line in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,10 +108,11 @@ impl Line {
             self.variables.push((name.to_string(), value.to_string()));
             return Ok(());
         }
-        if !KEYS.iter().any(|(key, _)| *key == name) {
-            let keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
+        let Some((_, written, _)) = KEYS.iter().find(|(key, ..)| *key == name) else {
+            let keys: Vec<&str> = KEYS.iter().map(|(key, ..)| *key).collect();
             return Err(format!("there is no key {name}; there are {}", keys.join(", ")));
-        }
+        };
+        written.check(value).map_err(|what| format!("it says {name}={value}, which is {what}"))?;
         // The other cores are the ranks that follow.
         let value = match (name, value.parse::<u32>()) {
             ("rank" | "local_rank", Ok(first)) => first.saturating_add(core).to_string(),
@@ -87,8 +125,13 @@ impl Line {
 
 /// The number that a key is given, without memory from the heap; `None` if it is not said or is none.
 pub fn number(text: &str, key: &str) -> Option<u64> {
-    let said = text.split(' ').take_while(|word| *word != "--");
-    said.filter_map(|word| word.split_once('=')).find(|(name, _)| *name == key)?.1.parse().ok()
+    word(text, key)?.parse().ok()
+}
+
+/// What a key is given, likewise.
+pub fn word<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let mut said = text.split(' ').take_while(|word| *word != "--").filter_map(|word| word.split_once('='));
+    said.find(|(name, _)| *name == key).map(|(_, value)| value)
 }
 
 fn words(text: &str) -> Result<Vec<String>, String> {
@@ -154,6 +197,11 @@ mod tests {
             ("--mca btl", "--mca"),
             ("a=\"b", "quote"),
             ("--frob", "`--frob`"),
+            ("smp=two", "smp=two"),
+            ("log=much", "log=much"),
+            ("rank=-1", "rank=-1"),
+            ("size=4294967296", "size=4294967296"),
+            ("cores=0x3", "cores=0x3, which is no hexadecimal number"),
         ] {
             let sentence = Line::parse(text, 0).unwrap_err();
             assert!(sentence.contains(word), "{text}: {sentence}");

@@ -48,6 +48,13 @@ impl Range {
         self.end - self.start
     }
 
+    /// All but so many bytes at its end, in large pages, and those. `None` if it has no more than that.
+    pub fn split_end(&self, bytes: u64) -> Option<(Range, Range)> {
+        let middle = self.end.checked_sub(bytes)? / LARGE_PAGE * LARGE_PAGE;
+        (middle > self.start)
+            .then_some((Range { start: self.start, end: middle }, Range { start: middle, end: self.end }))
+    }
+
     /// One of `count` equal parts, in large pages. `None` if it has less than [`LEAST_CHUNK`].
     pub fn chunk(&self, index: u64, count: u64) -> Option<Range> {
         let start = self.start.next_multiple_of(LARGE_PAGE);
@@ -99,6 +106,14 @@ mod tests {
         assert!(chunks.windows(2).all(|pair| pair[0].end <= pair[1].start));
         assert!(chunks[0].start >= all.start && chunks[3].end <= all.end);
         assert_eq!(all.chunk(0, 40), None);
+    }
+
+    #[test]
+    fn the_end_is_split_off() {
+        let all = Range { start: 0x45_6000, end: 128 << 20 };
+        let (front, end) = all.split_end(5 << 20).unwrap();
+        assert_eq!((front.start, front.end, end), (all.start, 122 << 20, Range { start: 122 << 20, end: all.end }));
+        assert_eq!((all.split_end(128 << 20), all.split_end(u64::MAX)), (None, None));
     }
 
     #[test]

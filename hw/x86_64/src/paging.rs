@@ -23,6 +23,13 @@ pub struct Image {
     pub shared: Range,
 }
 
+impl Image {
+    /// Of all its parts, which lie one behind the other.
+    pub fn bytes(&self) -> u64 {
+        self.shared.end - self.text.start
+    }
+}
+
 /// What a core needs to become a rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Space {

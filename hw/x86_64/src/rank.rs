@@ -40,6 +40,8 @@ pub fn set_cores(cores: u32) {
 /// Ends this rank. The machine ends with the first rank that failed, or with the last one.
 pub fn exit(status: i32) -> ! {
     console::flush();
+    #[cfg(feature = "image")]
+    log::info!("the rank ends with status {status}");
     if cores() > 1 {
         // Whoever reads the console of several ranks learns whose status it is.
         console::print(format_args!("{ENDED}{status}\n"));

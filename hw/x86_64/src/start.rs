@@ -1,57 +1,39 @@
 //! From the assembly to the program: what the loader says, memory for each rank, the other cores, a rank's own start.
 #![allow(unsafe_code)]
 
+use crate::loader::Loader;
 use crate::memory::{CORES_MAX, Range, TRAMPOLINE};
 use crate::paging::{self, Image, Space};
-use crate::{apic, console, eprintln, heap, hooks, interrupts, ivshmem, line, program, rank, tsc};
+use crate::{apic, console, eprintln, heap, hooks, interrupts, ivshmem, line, log, program, rank, tsc};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-
-/// Xen's `hvm_start_info`, version 1.
-#[repr(C)]
-struct StartInfo {
-    magic: u32,
-    version: u32,
-    flags: u32,
-    modules: u32,
-    module_list: u64,
-    boot_line: u64,
-    rsdp: u64,
-    memory_map: u64,
-    memory_entries: u32,
-    reserved: u32,
-}
-
-/// Xen's `hvm_memmap_table_entry`.
-#[repr(C)]
-struct MemoryEntry {
-    address: u64,
-    bytes: u64,
-    kind: u32,
-    reserved: u32,
-}
 
 /// The first core, still on the shared tables: nothing here may change the image's data before every rank has its copy.
 /// What is written lies in `.shared`.
 #[unsafe(no_mangle)]
-extern "C" fn ompi_start(start_info: u32) -> ! {
+extern "C" fn ompi_start(left: u32) -> ! {
     console::open();
     // SAFETY: the loader's address, below 4 GiB and so in the boot tables.
-    let info = unsafe { &*(start_info as usize as *const StartInfo) };
-    if info.magic != MAGIC {
-        give_up(format_args!("the loader left no PVH start info; boot this image with a loader that knows PVH"));
-    }
-    keep_boot_line(info.boot_line);
+    let loader = unsafe { Loader::new(left) }.unwrap_or_else(|why| give_up(format_args!("{why}")));
+    keep_boot_line(&loader);
     let text = boot_line();
     let count = line::number(text, "smp").unwrap_or(1);
     if count == 0 || count > CORES_MAX as u64 {
         give_up(format_args!("the boot line says smp={count}; 1 to {CORES_MAX} are possible"));
     }
     let khz = line::number(text, "tsc_khz").filter(|khz| *khz > 0).unwrap_or_else(|| {
-        give_up(format_args!("the boot line does not say how fast the time-stamp counter runs; say tsc_khz=…"))
+        give_up(format_args!(
+            "the boot line does not say in a number how fast the time-stamp counter runs; say tsc_khz=…"
+        ))
     });
     let image = image();
-    let memory = memory_behind(info, image.shared.end);
+    let all = memory_behind(&loader, image.shared.end);
+    let own_mib = line::number(text, "shared_mib").filter(|mib| *mib > 0);
+    let (memory, own) = match own_mib.map(|mib| (mib, all.split_end(mib << 20))) {
+        None => (all, None),
+        Some((_, Some((memory, own)))) => (memory, Some(own)),
+        Some((mib, None)) => give_up(format_args!("{} MiB of memory cannot hold shared_mib={mib}", all.bytes() >> 20)),
+    };
     let mut spaces = [Space { root: 0, heap_bytes: 0 }; CORES_MAX];
     for index in 0..count {
         // SAFETY: the boot tables have the window; chunks are apart from each other and from the image.
@@ -67,7 +49,23 @@ extern "C" fn ompi_start(start_info: u32) -> ! {
     // From here on the first rank's own data may change: the others have their copies.
     tsc::begin(khz);
     rank::set_cores(count as u32);
-    ivshmem::find();
+    log::open(text);
+    ::log::info!(
+        "{loader}; {} MiB of memory for {count} ranks, {} KiB of image",
+        memory.bytes() >> 20,
+        image.bytes() >> 10
+    );
+    match own {
+        // SAFETY: cut off before chunks were made; the boot tables have the window.
+        Some(own) => unsafe { ivshmem::take(own) },
+        None => ivshmem::find(),
+    }
+    match ivshmem::memory() {
+        Ok(memory) => {
+            ::log::info!("{} KiB of shared memory at {:?}, own: {}", memory.bytes >> 10, memory.base, memory.own)
+        }
+        Err(why) => ::log::info!("no shared memory: {why}"),
+    }
     for core in 1..count as u32 {
         start_core(core, &spaces[core as usize]);
     }
@@ -87,6 +85,8 @@ extern "C" fn ompi_rank(core: u32, heap_bytes: u64) -> ! {
     // `ompi_start` made sure that it is said.
     tsc::begin(line::number(boot_line(), "tsc_khz").unwrap_or(1));
     apic::open();
+    log::open(boot_line());
+    ::log::info!("a rank begins, with {} MiB of heap", heap_bytes >> 20);
     match line::Line::parse(boot_line(), core) {
         Ok(line) => {
             hooks::keep(line);
@@ -107,43 +107,24 @@ pub fn boot_line() -> &'static str {
     core::str::from_utf8(bytes).unwrap_or("")
 }
 
-fn keep_boot_line(address: u64) {
-    let from = address as *const u8;
-    let mut length = 0;
-    loop {
-        // SAFETY: the loader's string, which ends with a 0; nothing is read behind it.
-        let byte = if from.is_null() { 0 } else { unsafe { from.wrapping_add(length).read() } };
-        if byte == 0 {
-            break;
-        }
-        if length == LINE_BYTES {
-            give_up(format_args!("the boot line is longer than {LINE_BYTES} bytes"));
-        }
-        let to = LINE.0.get().cast::<u8>().wrapping_add(length);
-        // SAFETY: within the room; one core runs.
-        unsafe { to.write(byte) };
-        length += 1;
-    }
-    LINE_LENGTH.store(length, Ordering::Relaxed);
-    if length > 0 && boot_line().is_empty() {
+fn keep_boot_line(loader: &Loader) {
+    let Some(line) = loader.line(LINE_BYTES) else {
+        give_up(format_args!("the boot line is longer than {LINE_BYTES} bytes"));
+    };
+    // SAFETY: within the room, as `line` was told; one core runs.
+    unsafe { LINE.0.get().cast::<u8>().copy_from_nonoverlapping(line.as_ptr(), line.len()) };
+    LINE_LENGTH.store(line.len(), Ordering::Relaxed);
+    if !line.is_empty() && boot_line().is_empty() {
         give_up(format_args!("the boot line is not UTF-8"));
     }
 }
 
-/// The memory that begins within or below the image's end, from there on.
-fn memory_behind(info: &StartInfo, image_end: u64) -> Range {
-    if info.version < 1 || info.memory_map == 0 {
-        give_up(format_args!("the loader does not say where memory is (PVH start info version {})", info.version));
+/// The memory that the image ends in, from there on.
+fn memory_behind(loader: &Loader, image_end: u64) -> Range {
+    match loader.memory_around(image_end) {
+        Some(memory) => Range { start: image_end, end: memory.end },
+        None => give_up(format_args!("the loader's memory map has no memory where the image is")),
     }
-    for index in 0..info.memory_entries as usize {
-        // SAFETY: the loader's table has so many entries.
-        let entry = unsafe { (info.memory_map as *const MemoryEntry).wrapping_add(index).read() };
-        let end = entry.address.saturating_add(entry.bytes).min(4 << 30);
-        if entry.kind == RAM && entry.address <= image_end && image_end < end {
-            return Range { start: image_end, end };
-        }
-    }
-    give_up(format_args!("the loader's memory map has no memory where the image is"))
 }
 
 fn image() -> Image {
@@ -213,7 +194,5 @@ static LINE_LENGTH: AtomicUsize = AtomicUsize::new(0);
 static ARRIVED: AtomicU32 = AtomicU32::new(0);
 
 const LINE_BYTES: usize = 4096;
-const MAGIC: u32 = 0x336e_c578;
-const RAM: u32 = 1;
 const USAGE: i32 = 2;
 const PATIENCE: u64 = 2_000_000_000;

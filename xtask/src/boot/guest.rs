@@ -1,5 +1,6 @@
 //! `xtask guest`: what mpirun starts in a rank's place. Boots one machine and ends as the rank on it ends.
 
+use super::log::Log;
 use super::{fpga, share};
 use crate::failure::{At, Failure, Result, fail};
 use orte_core::environment::Contract;
@@ -27,6 +28,9 @@ pub struct Options {
     /// How fast the time-stamp counter runs
     #[arg(long)]
     tsc_khz: u64,
+    /// Show the machine's log
+    #[arg(long)]
+    log: bool,
     /// Arguments of the program
     #[arg(last = true)]
     arguments: Vec<String>,
@@ -53,10 +57,15 @@ pub fn run(options: &Options) -> Result<()> {
     // The job's shared memory, which this process inherited.
     qemu.args(device(&format!("/proc/self/fd/{}", contract.segment), layout.file_bytes()));
     qemu.stdin(Stdio::null());
-    if cores > 1 {
-        return share::lead(&contract, cores, &mut qemu);
+    let log = options.log.then(|| Log::of(&mut qemu)).transpose()?;
+    let result = match cores {
+        1 => qemu.status().at(format!("run {QEMU}")).and_then(|status| ended(contract.rank, status)),
+        _ => share::lead(&contract, cores, &mut qemu),
+    };
+    if let Some(log) = log {
+        log.close();
     }
-    ended(contract.rank, qemu.status().at(format!("run {QEMU}"))?)
+    result
 }
 
 /// A machine with so many MiB and cores that boots an image.

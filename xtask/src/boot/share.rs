@@ -38,18 +38,25 @@ pub fn lead(contract: &Contract, cores: u32, qemu: &mut Command) -> Result<()> {
         }
     }
     let status = child.wait().at(format!("wait for {QEMU}"))?;
-    drop(others);
-    match own {
-        Some(0) | None if !status.success() => {
-            let ended = guest::ended(contract.rank, status);
-            if ended.is_err() {
-                // Another rank ended the machine: its own process tells so first.
-                std::thread::sleep(LATER);
-            }
+    let ended = guest::ended(contract.rank, status);
+    match (own, &ended) {
+        (Some(own), _) if own != 0 => Err(Failure { status: own, text: String::new() }),
+        // The machine itself failed, and with it all its ranks: this process has the sentence, they all have the status.
+        // The sentence first: when one of them has ended, mpirun ends this one.
+        (_, Err(failure)) if !failure.text.is_empty() => {
+            eprintln!("{}", failure.text);
+            let line = format!("{ENDED}{}\n", failure.status);
+            // A rank that had ended already has no process any more.
+            others.iter_mut().flatten().for_each(|stream| _ = stream.write_all(line.as_bytes()));
+            Err(Failure { status: failure.status, text: String::new() })
+        }
+        (_, Err(_)) => {
+            drop(others);
+            // Another rank ended the machine: its own process tells so first.
+            std::thread::sleep(LATER);
             ended
         }
-        Some(own) if own != 0 => Err(Failure { status: own, text: String::new() }),
-        _ => guest::ended(contract.rank, status),
+        _ => ended,
     }
 }
 
@@ -97,7 +104,8 @@ fn address(contract: &Contract, first: u32) -> Result<SocketAddr> {
     SocketAddr::from_abstract_name(format!("ompi-rs-boot-{:x}-{first}", contract.job)).at("name a socket")
 }
 
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Until the first rank's process listens: on a busy host it may come last.
+const PATIENCE: Duration = Duration::from_secs(60);
 const LATER: Duration = Duration::from_millis(500);
 
 #[cfg(test)]

@@ -47,6 +47,16 @@ impl Ended {
 
 /// Runs `command` for at most `limit`, with its output in `log.out` and `log.err`.
 pub fn run(command: &mut Command, limit: Duration, log: &Path) -> Result<Ended> {
+    run_while(command, limit, log, |_, _| {})
+}
+
+/// Likewise, and meanwhile does something to its processes, given the file of its standard output. That must end by itself.
+pub fn run_while(
+    command: &mut Command,
+    limit: Duration,
+    log: &Path,
+    meanwhile: impl FnOnce(&Mark, &Path) + Send,
+) -> Result<Ended> {
     if let Some(folder) = log.parent() {
         std::fs::create_dir_all(folder).at(format!("create {}", folder.display()))?;
     }
@@ -60,7 +70,11 @@ pub fn run(command: &mut Command, limit: Duration, log: &Path) -> Result<Ended> 
     // Files, not pipes: a process that outlives its parent would keep a pipe open and us waiting.
     let child = command.stdin(Stdio::null()).stdout(out_file).stderr(err_file).spawn();
     let mut child = child.at(format!("run `{}`", shell::line(command)))?;
-    let (status, trouble) = match wait(&mut child, limit) {
+    let status = std::thread::scope(|scope| {
+        scope.spawn(|| meanwhile(&mark, &out));
+        wait(&mut child, limit)
+    });
+    let (status, trouble) = match status {
         Some(status) => (Some(status), leftovers(&mark)),
         None => (None, Some(waiting(&mark, limit, command))),
     };

@@ -1,7 +1,7 @@
 //! Finding every process that a test started, whoever its parent is by now: they carry a mark in their environment.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -65,9 +65,17 @@ impl Mark {
             }
             let ids = left.iter().map(|process| process.id.to_string());
             // One that ended meanwhile makes kill complain; whether all are gone is asked in the next round.
-            let _ = Command::new("kill").arg("-KILL").args(ids).stderr(std::process::Stdio::null()).status();
+            let _ = Command::new("kill").arg("-KILL").args(ids).stderr(Stdio::null()).status();
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+}
+
+impl Process {
+    /// Ends it at once, as a machine that loses its power.
+    pub fn kill(&self) {
+        // One that ended meanwhile makes kill complain.
+        let _ = Command::new("kill").args(["-KILL", &self.id.to_string()]).stderr(Stdio::null()).status();
     }
 }
 

@@ -5,6 +5,7 @@ use hw_x86_64::ivshmem::Memory;
 use opal_core::sync::{AtomicU32, Ordering};
 use opal_core::sys;
 use orte_core::segment::Shared;
+use orte_core::segment::layout::HEADER_BYTES;
 
 /// The device's memory from its start.
 pub struct Mapping(Memory);
@@ -13,6 +14,20 @@ impl Mapping {
     /// All of it.
     pub fn new(memory: Memory) -> Mapping {
         Mapping(memory)
+    }
+
+    /// Writes to its start, the first word last: whoever sees that one sees the others.
+    pub fn write(&self, bytes: &[u8; HEADER_BYTES]) {
+        for (index, chunk) in bytes.chunks_exact(4).enumerate().rev() {
+            let value = chunk.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
+            // Release pairs with the Acquire in `is_written`.
+            self.word(4 * index).store(value, Ordering::Release);
+        }
+    }
+
+    /// Whether [`Mapping::write`] has been done, in memory that was empty.
+    pub fn is_written(&self) -> bool {
+        self.word(0).load(Ordering::Acquire) != 0
     }
 
     /// Copies from its start; what does not exist stays as it is.
