@@ -80,29 +80,3 @@ impl Layout {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::vec;
-
-    #[test]
-    fn nodes_are_numbered_by_their_first_ranks() {
-        let layout = Layout::new([7, 3, 7, 9, 3].into_iter());
-        assert_eq!(layout.members(), [vec![0, 2], vec![1, 4], vec![3]]);
-        assert_eq!(layout.leaders(), [0, 1, 3]);
-        assert_eq!([layout.begin(0), layout.begin(1), layout.begin(2)], [0, 2, 4]);
-        assert_eq!([layout.place(2), layout.place(4), layout.place(3)], [(0, 1), (1, 1), (2, 0)]);
-        assert!(!layout.is_in_order() && layout.has_levels());
-        assert!(Layout::new([5, 5, 1].into_iter()).is_in_order());
-        assert_eq!(layout.print(), Layout::new([0, 1, 0, 2, 1].into_iter()).print());
-        assert_ne!(layout.print(), Layout::new([0, 1, 0, 2, 2].into_iter()).print());
-    }
-
-    #[test]
-    fn one_node_or_one_rank_on_each_has_no_levels() {
-        let has_levels = |nodes: &[u32]| Layout::new(nodes.iter().copied()).has_levels();
-        assert!(!has_levels(&[1, 1, 1]) && !has_levels(&[1, 2, 3]) && !has_levels(&[]));
-        assert!(has_levels(&[1, 2, 2]));
-    }
-}
