@@ -14,6 +14,7 @@ use opal_core::sync::{AtomicPtr, AtomicU64, AtomicUsize, Guarded, Once, Ordering
 mod complete;
 pub mod context;
 mod create;
+mod disconnect;
 mod duplicate;
 mod gather;
 mod hints;
@@ -22,7 +23,8 @@ pub mod mail;
 mod open;
 mod split_type;
 
-pub use create::{create, create_from_group, create_group, free, merge, split};
+pub use create::{create, create_from_group, create_group, free, merge, split, split_hidden};
+pub use disconnect::disconnect;
 pub use duplicate::{begin as begin_duplicate, duplicate};
 pub use hints::Hints;
 pub use inter::{create as create_inter, create_from_groups as create_inter_from_groups};

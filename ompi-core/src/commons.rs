@@ -62,12 +62,22 @@ impl Shared {
         (fits && aligned).then(|| Shared { part: Segment { base: segment.base.wrapping_add(offset), bytes } })
     }
 
+    /// The address of `bytes` bytes at an offset.
+    ///
+    /// # Panics
+    /// If the part has no such place: offsets come from whoever laid it out, never from a peer.
+    #[inline(always)]
+    pub fn place(&self, offset: usize, bytes: usize) -> *mut u8 {
+        assert!(offset + bytes <= self.part.bytes);
+        self.part.base.wrapping_add(offset)
+    }
+
     /// The word at an offset.
     ///
     /// # Panics
-    /// If the part has no aligned word there: offsets come from whoever laid it out, never from a peer.
+    /// If the part has no aligned word there, as [`Shared::place`].
     #[inline(always)]
-    pub fn word(&self, offset: usize) -> &AtomicU64 {
+    pub fn word(&self, offset: usize) -> &'static AtomicU64 {
         assert!(offset.is_multiple_of(8) && offset + 8 <= self.part.bytes);
         // SAFETY: aligned and within the part by the check above; `of` checked that the part lies in a segment that is
         // never unmapped, and its alignment.

@@ -56,6 +56,11 @@ pub trait Executor {
     /// Room for as many elements of the same type, until the operation ends; `Err(NoMem)`.
     fn room<'a>(&mut self, like: &Data<'a>) -> Result<Data<'a>>;
 
+    /// The communicator, if every step is run at once on it and for all its ranks.
+    fn communicator(&self) -> Option<&Communicator> {
+        None
+    }
+
     /// Sends to one and receives from another at the same time.
     fn exchange(&mut self, out: &Data<'_>, to: usize, into: &Data<'_>, from: usize) -> Result<()> {
         self.start_recv(into, from)?;
@@ -75,7 +80,7 @@ pub unsafe fn run(comm: &Communicator, call: Call<'_>) -> Result<()> {
     // SAFETY: the module passes parts of its arguments, which the caller vouches for, and of the executor's room.
     let mut executor = unsafe { Immediate::new(comm.carrier(), function as i32) };
     // SAFETY: the caller's promise.
-    let called = unsafe { call.ask(module, &mut executor) };
+    let called = unsafe { module.call(call, &mut executor) };
     if executor.started.is_empty() {
         return called;
     }
@@ -148,6 +153,10 @@ impl Executor for Immediate<'_> {
     fn finish(&mut self) -> Result<()> {
         // Every request completes, whatever became of those before it.
         request::wait_all(self.started.drain(..))
+    }
+
+    fn communicator(&self) -> Option<&Communicator> {
+        Some(self.lane.comm)
     }
 
     // The send first: it is mostly done at once, and the receive then needs no request.

@@ -13,6 +13,7 @@ mod copies;
 mod deadline;
 mod debian;
 mod decisions;
+mod fftw;
 mod fpga;
 mod header;
 mod hpcc;
@@ -232,5 +233,6 @@ const TIERS: &[Tier] = &[
     Tier { name: "mpi4py", budget_minutes: 6.0, run: mpi4py::tier, ci_only: false },
     Tier { name: "netpipe", budget_minutes: 1.0, run: netpipe::tier, ci_only: false },
     // Nothing of it without --all.
+    Tier { name: "fftw", budget_minutes: 0.0, run: fftw::tier, ci_only: false },
     Tier { name: "hpcc", budget_minutes: 0.0, run: hpcc::tier, ci_only: false },
 ];

@@ -1,11 +1,14 @@
 //! The algorithms as the components have them, described to a [`Trace`].
 
+use crate::levels::in_levels;
 use crate::trace::{Step, Trace};
 use coll_basic as basic;
+use coll_han::layout::Layout;
 use coll_tuned as tuned;
 use ompi_core::data::{Data, Source};
 use ompi_core::datatype;
 use ompi_core::error::Result;
+use ompi_core::executor::Executor;
 use ompi_core::framework::op::Operation;
 use ompi_core::op::Op;
 
@@ -13,40 +16,53 @@ use ompi_core::op::Op;
 pub struct Algorithm {
     /// As the standard has it, without `MPI_`.
     pub function: &'static str,
-    /// As `coll_tuned_<function>_algorithm` has it; those of coll/basic by what they are.
+    /// As `coll_tuned_<function>_algorithm` or `coll_han_…` has it; those of coll/basic by what they are.
     pub name: &'static str,
     /// For how many ranks it is made.
     pub fits: fn(usize) -> bool,
-    describe: fn(&mut Trace, &Buffers) -> Result<()>,
+    describe: fn(&mut Trace, &Buffers<'_>) -> Result<()>,
 }
 
 impl Algorithm {
     /// About how many steps all ranks have together: that of the first, and of one in the middle for all others.
-    pub fn total(&self, size: usize, bytes: u64) -> usize {
-        let [first, other] = [0, size / 2].map(|rank| self.steps(rank, size, bytes).len());
+    pub fn total(&self, case: &Case<'_>) -> usize {
+        let size = case.layout.size();
+        let [first, other] = [0, size / 2].map(|rank| self.steps(rank, case).len());
         first.saturating_add((size - 1).saturating_mul(other))
     }
 
-    /// What `rank` of `size` does for `bytes`: of the whole data (Bcast, Reduce, Allreduce), or of one rank's block.
-    pub fn steps(&self, rank: usize, size: usize, bytes: u64) -> Vec<Step> {
+    /// What a rank does.
+    pub fn steps(&self, rank: usize, case: &Case<'_>) -> Vec<Step> {
+        let size = case.layout.size();
         let mut trace = Trace::new(rank, size);
-        (self.describe)(&mut trace, &Buffers::new(bytes))
+        (self.describe)(&mut trace, &Buffers::new(case))
             .unwrap_or_else(|fault| panic!("{} by {} among {size}: {fault:?}", self.function, self.name));
         trace.into_steps()
     }
 }
 
-/// Nothing is behind the addresses: nobody looks.
-struct Buffers {
-    from: Data<'static>,
-    to: Data<'static>,
+/// What is done.
+pub struct Case<'a> {
+    /// Of the whole data (Bcast, Reduce, Allreduce), or of one rank's block.
+    pub bytes: u64,
+    /// The ranks and where they are.
+    pub layout: &'a Layout,
 }
 
-impl Buffers {
-    fn new(bytes: u64) -> Buffers {
+/// Nothing is behind the addresses: nobody looks.
+pub struct Buffers<'a> {
+    from: Data<'static>,
+    to: Data<'static>,
+    /// The ranks and where they are.
+    pub layout: &'a Layout,
+}
+
+impl<'a> Buffers<'a> {
+    fn new(case: &Case<'a>) -> Buffers<'a> {
         let double = datatype::borrow(MPI_DOUBLE).expect("predefined");
-        let data = |at| Data { at: core::ptr::without_provenance_mut(at), count: bytes as usize / 8, datatype: double };
-        Buffers { from: data(1 << 56), to: data(1 << 57) }
+        let count = case.bytes as usize / 8;
+        let data = |at| Data { at: core::ptr::without_provenance_mut(at), count, datatype: double };
+        Buffers { from: data(1 << 56), to: data(1 << 57), layout: case.layout }
     }
 
     fn source(&self) -> Source<'static> {
@@ -62,13 +78,19 @@ fn any(_: usize) -> bool {
     true
 }
 
-/// Of coll/basic and coll/tuned, by function.
+/// Of coll/basic, coll/tuned and coll/han, by function.
 pub const ALGORITHMS: &[Algorithm] = &[
     Algorithm {
         function: "barrier",
         name: "dissemination",
         fits: any,
         describe: |trace, _| basic::barrier::barrier(trace),
+    },
+    Algorithm {
+        function: "barrier",
+        name: "leaders",
+        fits: any,
+        describe: |trace, with| in_levels(trace, with, |here, _, on| here.barrier(on)),
     },
     Algorithm {
         function: "bcast",
@@ -89,12 +111,29 @@ pub const ALGORITHMS: &[Algorithm] = &[
         describe: |trace, with| tuned::bcast::chain(trace, &with.to, 0, SEGMENT),
     },
     Algorithm {
+        function: "bcast",
+        name: "leaders",
+        fits: any,
+        describe: |trace, with| in_levels(trace, with, |here, with, on| here.bcast((&with.to, 0), on)),
+    },
+    Algorithm {
         function: "reduce",
         name: "binomial",
         fits: any,
         describe: |trace, with| {
-            let to = (trace_rank(trace) == 0).then_some(&with.to);
+            let to = (trace.rank() == 0).then_some(&with.to);
             basic::reduce::reduce(trace, with.source(), to, &SUM, 0)
+        },
+    },
+    Algorithm {
+        function: "reduce",
+        name: "leaders",
+        fits: any,
+        describe: |trace, with| {
+            in_levels(trace, with, |here, with, on| {
+                let to = (on.rank() == 0).then_some(&with.to);
+                here.reduce(with.source(), to, (&SUM, 0), on)
+            })
         },
     },
     Algorithm {
@@ -114,6 +153,14 @@ pub const ALGORITHMS: &[Algorithm] = &[
         name: "ring",
         fits: any,
         describe: |trace, with| tuned::allreduce::ring(trace, with.source(), &with.to, &SUM),
+    },
+    Algorithm {
+        function: "allreduce",
+        name: "leaders",
+        fits: any,
+        describe: |trace, with| {
+            in_levels(trace, with, |here, with, on| here.allreduce(with.source(), (&with.to, &SUM), on))
+        },
     },
     Algorithm {
         function: "allgather",
@@ -138,6 +185,52 @@ pub const ALGORITHMS: &[Algorithm] = &[
         name: "neighbor",
         fits: |size| size.is_multiple_of(2),
         describe: |trace, with| tuned::allgather::neighbor(trace, with.source(), &with.to),
+    },
+    Algorithm {
+        function: "allgather",
+        name: "leaders",
+        fits: any,
+        describe: |trace, with| in_levels(trace, with, |here, with, on| here.allgather(with.source(), &with.to, on)),
+    },
+    Algorithm {
+        function: "gather",
+        name: "linear",
+        fits: any,
+        describe: |trace, with| {
+            let to = (trace.rank() == 0).then_some(&with.to);
+            basic::gather::gather(trace, with.source(), to, 0)
+        },
+    },
+    Algorithm {
+        function: "gather",
+        name: "leaders",
+        fits: any,
+        describe: |trace, with| {
+            in_levels(trace, with, |here, with, on| {
+                let to = (on.rank() == 0).then_some(&with.to);
+                here.gather(with.source(), to, 0, on)
+            })
+        },
+    },
+    Algorithm {
+        function: "scatter",
+        name: "linear",
+        fits: any,
+        describe: |trace, with| {
+            let from = (trace.rank() == 0).then_some(&with.from);
+            basic::scatter::scatter(trace, from, Some(&with.to), 0)
+        },
+    },
+    Algorithm {
+        function: "scatter",
+        name: "leaders",
+        fits: any,
+        describe: |trace, with| {
+            in_levels(trace, with, |here, with, on| {
+                let from = (on.rank() == 0).then_some(&with.from);
+                here.scatter(from, Some(&with.to), 0, on)
+            })
+        },
     },
     Algorithm {
         function: "alltoall",
@@ -183,12 +276,8 @@ pub const ALGORITHMS: &[Algorithm] = &[
     },
 ];
 
-fn trace_rank(trace: &Trace) -> usize {
-    ompi_core::executor::Executor::rank(trace)
-}
-
-fn scattered(trace: &mut Trace, with: &Buffers, halving: bool) -> Result<()> {
-    let (size, count) = (ompi_core::executor::Executor::size(trace), with.to.count);
+fn scattered(trace: &mut Trace, with: &Buffers<'_>, halving: bool) -> Result<()> {
+    let (size, count) = (trace.size(), with.to.count);
     let blocks = tuned::reduce_scatter::Blocks::new(with.source(), &with.to, size, |rank| rank * count);
     match halving {
         true => tuned::reduce_scatter::halving(trace, &blocks, &with.to, &SUM),

@@ -6,8 +6,9 @@
 
 pub mod algorithms;
 pub mod engine;
+mod levels;
 pub mod machine;
 pub mod study;
 pub mod trace;
 
-opal_core::image![memcpy_portable, op_scalar, coll_basic, coll_tuned];
+opal_core::image![memcpy_portable, op_scalar, coll_basic, coll_han, coll_tuned];

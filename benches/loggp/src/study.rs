@@ -1,8 +1,9 @@
 //! Algorithms of a function against each other, over ranks and sizes.
 
-use crate::algorithms::{ALGORITHMS, Algorithm};
+use crate::algorithms::{ALGORITHMS, Algorithm, Case};
 use crate::engine::{self, Outcome};
 use crate::machine::Machine;
+use coll_han::layout::Layout;
 use serde::Serialize;
 
 /// One algorithm at one size among so many ranks.
@@ -45,13 +46,15 @@ pub fn study(machine: &Machine, study: &Study<'_>, mut seen: impl FnMut(&Point))
     ompi_core::datatype::open();
     let mut points = Vec::new();
     for &ranks in study.ranks {
+        let layout = layout(machine, ranks);
         for algorithm in ALGORITHMS.iter().filter(|one| study.wants(one) && (one.fits)(ranks)) {
             let sizes = if algorithm.function == "barrier" { &[0][..] } else { study.sizes };
             for &bytes in sizes {
-                if algorithm.total(ranks, bytes) > study.limit {
+                let case = Case { bytes, layout: &layout };
+                if algorithm.total(&case) > study.limit {
                     continue;
                 }
-                let outcome = play(machine, algorithm, ranks, bytes)?;
+                let outcome = play(machine, algorithm, &case)?;
                 let point = point(algorithm, ranks, bytes, &outcome);
                 seen(&point);
                 points.push(point);
@@ -67,9 +70,15 @@ impl Study<'_> {
     }
 }
 
+/// The ranks of a machine, node after node.
+pub fn layout(machine: &Machine, ranks: usize) -> Layout {
+    Layout::new((0..ranks).map(|rank| machine.node(rank as u32)))
+}
+
 /// One operation.
-pub fn play(machine: &Machine, algorithm: &Algorithm, ranks: usize, bytes: u64) -> Result<Outcome, String> {
-    let programs: Vec<_> = (0..ranks).map(|rank| algorithm.steps(rank, ranks, bytes)).collect();
+pub fn play(machine: &Machine, algorithm: &Algorithm, case: &Case<'_>) -> Result<Outcome, String> {
+    let ranks = case.layout.size();
+    let programs: Vec<_> = (0..ranks).map(|rank| algorithm.steps(rank, case)).collect();
     engine::run(machine, &programs)
         .map_err(|why| format!("{} by {} among {ranks} ranks: {why}", algorithm.function, algorithm.name))
 }
@@ -153,8 +162,29 @@ mod tests {
         ompi_core::datatype::open();
         for (ranks, rounds) in [(2, 1), (3, 2), (16, 4), (17, 5), (1000, 10)] {
             let round = 2 * machine.within.overhead + machine.within.latency;
-            assert_eq!(play(&machine, barrier, ranks, 0).unwrap().time, rounds * round, "{ranks} ranks");
+            assert_eq!(
+                play(&machine, barrier, &Case { bytes: 0, layout: &layout(&machine, ranks) }).unwrap().time,
+                rounds * round,
+                "{ranks} ranks"
+            );
         }
+    }
+
+    #[test]
+    fn in_two_levels_only_leaders_talk_between_nodes() {
+        let points = all(&[16], &[64]);
+        let between = |function: &str| {
+            let found = points.iter().find(|one| one.function == function && one.algorithm == "leaders").unwrap();
+            (found.messages_between, found.sent_between)
+        };
+        // Four nodes of four: a tree has three edges, two rounds of doubling four messages each.
+        assert_eq!(between("barrier").0, 8);
+        assert_eq!(between("bcast"), (3, 3 * 64));
+        assert_eq!(between("reduce"), (3, 3 * 64));
+        assert_eq!(between("allreduce"), (8, 8 * 64));
+        assert_eq!(between("allgather"), (8, 4 * 12 * 64));
+        assert_eq!(between("gather"), (3, 12 * 64));
+        assert_eq!(between("scatter"), (3, 12 * 64));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::kinds::{Array, Comm, CommPlace, Hints, Out, Rank, Raw, Text};
 use crate::comm;
+use crate::error::{Class, Fault};
 use core::ffi::{c_char, c_int};
 
 rows! {
@@ -47,7 +48,17 @@ rows! {
     fn Lookup_name(service_name: Text, info: Hints, port_name: Out<c_char>) [] => unsupported
 
     /// Completes all communication and frees a communicator. MPI 5.0 §11.10.4.
-    fn Comm_disconnect(comm: CommPlace) [] => unsupported
+    fn Comm_disconnect(comm: CommPlace) [] => {
+        match comm.get() {
+            comm::WORLD_HANDLE | comm::SELF_HANDLE => {
+                let why = "MPI_COMM_WORLD and MPI_COMM_SELF cannot be disconnected";
+                return Err(Fault::new(Class::Comm).argument("comm").because(why));
+            }
+            handle => comm::disconnect(handle)?,
+        }
+        comm.set(comm::NULL);
+        Ok(())
+    }
 
     /// Makes an intercommunicator over a socket. MPI 5.0 §11.10.5.
     fn Comm_join(fd: Raw<c_int>, intercomm: Out<usize>) [] => unsupported

@@ -22,6 +22,15 @@ use opal_core::sync::Ordering;
 /// MPI_Comm_split and its like: the members with this rank's color, ordered by key, then by rank. `None` for who has no
 /// color, and where one side of an intercommunicator has nobody of it.
 pub fn split(parent: &Communicator, color: Option<u64>, key: i32, hints: Hints) -> Result<Option<usize>> {
+    split_for(parent, color, key, hints)?.map(with_handle).transpose()
+}
+
+/// As [`split`], in the order of ranks, for who needs no handle: a component for instance, below a communicator.
+pub fn split_hidden(parent: &Communicator, color: Option<u64>) -> Result<Option<Arc<Communicator>>> {
+    split_for(parent, color, 0, Hints::default())
+}
+
+fn split_for(parent: &Communicator, color: Option<u64>, key: i32, hints: Hints) -> Result<Option<Arc<Communicator>>> {
     let draft = Draft::new(&parent.group)?;
     let words = [draft.number.into(), u64::from(color.is_some()), color.unwrap_or(0), key as u32 as u64];
     let heard = heard(parent, words)?;
@@ -33,7 +42,7 @@ pub fn split(parent: &Communicator, color: Option<u64>, key: i32, hints: Hints) 
     };
     let local = select(&parent.group, &heard.local);
     let remote = parent.remote.as_ref().map(|remote| select(remote, &heard.remote));
-    draft.finish(local, remote, parent.errhandler.load(Ordering::Relaxed), hints)
+    draft.completed(local, remote, parent.errhandler.load(Ordering::Relaxed), hints)
 }
 
 /// MPI_Comm_create: the members of `group`, in its order; of an intercommunicator each side names a part of its own.
@@ -185,12 +194,25 @@ impl Draft {
         errhandler: usize,
         hints: Hints,
     ) -> Result<Option<usize>> {
+        self.completed(local, remote, errhandler, hints)?.map(with_handle).transpose()
+    }
+
+    fn completed(
+        self,
+        local: Vec<Member>,
+        remote: Option<Vec<Member>>,
+        errhandler: usize,
+        hints: Hints,
+    ) -> Result<Option<Arc<Communicator>>> {
         if remote.as_ref().is_some_and(Vec::is_empty) {
             return Ok(None);
         }
-        let comm = self.begin(&local, remote.as_deref(), errhandler, &hints)?.wait()?;
-        DYNAMIC.insert(comm).map(Some).ok_or_else(|| Fault::new(Class::NoMem).because("all handles are in use"))
+        self.begin(&local, remote.as_deref(), errhandler, &hints)?.wait().map(Some)
     }
+}
+
+fn with_handle(comm: Arc<Communicator>) -> Result<usize> {
+    DYNAMIC.insert(comm).ok_or_else(|| Fault::new(Class::NoMem).because("all handles are in use"))
 }
 
 /// Begins to complete a communicator whose members have said their numbers.

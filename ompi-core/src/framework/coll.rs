@@ -3,18 +3,15 @@
 //! Which module serves a function is agreed by all ranks of the communicator at creation (a reduction of ability
 //! bits); at call time a module may choose among algorithms only by what the standard makes equal everywhere.
 //!
-//! A module's method *describes* the operation to an executor, so that the same method serves the blocking function
+//! A module *describes* the operation to an executor, so that the same method serves the blocking function
 //! (the executor runs each step at once), the nonblocking and the persistent one (it records them). A module that can
 //! only run at once, over flags in shared memory or a wire, says so by leaving functions out of
 //! [`Module::recordable`]; the table keeps a second entry for those.
 #![allow(unsafe_code)] // linkme's expansion
 
 use crate::comm::Communicator;
-use crate::data::{Blocks, Counts, Data, Source, TypedBlocks};
 use crate::error::{Class, Fault, Result};
 use crate::executor::Executor;
-use crate::op::Op;
-use crate::topo::Neighbors;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::mca;
@@ -22,8 +19,10 @@ use opal_core::sync::{AtomicU32, Ordering};
 
 mod about;
 mod call;
+mod next;
 pub use about::{About, Case};
 pub use call::Call;
+pub use next::Next;
 
 /// The collective functions, as bit numbers of [`Functions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,23 +71,29 @@ pub const ROOT_HERE: usize = usize::MAX;
 /// The root of a call on an intercommunicator is another process of this group, MPI_PROC_NULL: this one does nothing.
 pub const ROOT_BESIDE: usize = usize::MAX - 1;
 
-fn not_here<T>() -> Result<T> {
+/// What a module says to a call of a function that it does not offer.
+#[cold]
+pub fn not_here<T>() -> Result<T> {
     Err(Fault::new(Class::UnsupportedOperation))
+}
+
+/// Bits of functions.
+pub const fn set_of(functions: &[Function]) -> Functions {
+    let (mut set, mut index) = (0, 0);
+    while index < functions.len() {
+        set |= 1 << functions[index] as u8;
+        index += 1;
+    }
+    set
 }
 
 /// A component's object for one communicator.
 ///
-/// Every method is called by all ranks of the communicator in the same order; arguments are checked. On ranks where
-/// the standard ignores an argument it is `None` or empty. The executor is one for this communicator: a method asks it
-/// for every message, copy, reduction and room, and never looks at data, unless the function is not
-/// [`recordable`](Module::recordable), when the executor runs each step at once. Messages travel on the collective lane.
-///
-/// # Safety
-/// For all methods: what `Data`, `Blocks` and `TypedBlocks` describe is readable (sources) or writable (targets), and
-/// sources overlap no target, as long as the executor needs them.
-#[allow(clippy::missing_safety_doc, missing_docs, unused_variables, clippy::too_many_arguments)] // the standard documents them
+/// The executor is one for this communicator: a module asks it for every message, copy, reduction and room, and never looks
+/// at data, unless the function is not [`recordable`](Module::recordable), when the executor runs each step at once. Messages
+/// travel on the collective lane.
 pub trait Module: Send + Sync {
-    /// Which of the methods below it offers.
+    /// Which functions it offers.
     fn functions(&self) -> Functions;
 
     /// Which of them only describe the operation to the executor, so that they may be recorded.
@@ -114,7 +119,7 @@ pub trait Module: Send + Sync {
     /// Tells which modules would serve the communicator without it: one that declines calls by their arguments (which
     /// must be equal on all ranks) passes them on. For an intercommunicator they are those of the communicator that
     /// carries it ([`Communicator::carrier`]). Called once, before it enters the table.
-    fn above(&self, others: &Table) {}
+    fn above(&self, _others: &Table) {}
 
     /// MPI_Finalize, after its barrier: no communicator has a collective any more. Ends when this process owes nobody a
     /// word, also for other communicators that the component serves; may be called several times.
@@ -122,163 +127,13 @@ pub trait Module: Send + Sync {
         Ok(())
     }
 
-    fn barrier(&self, executor: &mut dyn Executor) -> Result<()> {
-        not_here()
-    }
-    unsafe fn bcast(&self, data: &Data<'_>, root: usize, executor: &mut dyn Executor) -> Result<()> {
-        not_here()
-    }
-    /// `to` at the root: `count` elements per rank.
-    unsafe fn gather(
-        &self,
-        from: Source<'_>,
-        to: Option<&Data<'_>>,
-        root: usize,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        not_here()
-    }
-    unsafe fn gatherv(
-        &self,
-        from: Source<'_>,
-        to: Option<&Blocks<'_>>,
-        root: usize,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        not_here()
-    }
-    /// `from` at the root: `count` elements per rank; `to` is `None` for MPI_IN_PLACE at the root.
-    unsafe fn scatter(
-        &self,
-        from: Option<&Data<'_>>,
-        to: Option<&Data<'_>>,
-        root: usize,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        not_here()
-    }
-    unsafe fn scatterv(
-        &self,
-        from: Option<&Blocks<'_>>,
-        to: Option<&Data<'_>>,
-        root: usize,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        not_here()
-    }
-    /// `to`: `count` elements per rank.
-    unsafe fn allgather(&self, from: Source<'_>, to: &Data<'_>, executor: &mut dyn Executor) -> Result<()> {
-        not_here()
-    }
-    unsafe fn allgatherv(&self, from: Source<'_>, to: &Blocks<'_>, executor: &mut dyn Executor) -> Result<()> {
-        not_here()
-    }
-    /// Both: `count` elements per rank.
-    unsafe fn alltoall(&self, from: Source<'_>, to: &Data<'_>, executor: &mut dyn Executor) -> Result<()> {
-        not_here()
-    }
-    /// `from` is `None` for MPI_IN_PLACE.
-    unsafe fn alltoallv(&self, from: Option<&Blocks<'_>>, to: &Blocks<'_>, executor: &mut dyn Executor) -> Result<()> {
-        not_here()
-    }
-    unsafe fn alltoallw(
-        &self,
-        from: Option<&TypedBlocks<'_>>,
-        to: &TypedBlocks<'_>,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        not_here()
-    }
-    /// `to` at the root; with `InPlace` (root only) the root's contribution lies in `to`.
-    unsafe fn reduce(
-        &self,
-        from: Source<'_>,
-        to: Option<&Data<'_>>,
-        op: &Op,
-        root: usize,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        not_here()
-    }
-    unsafe fn allreduce(&self, from: Source<'_>, to: &Data<'_>, op: &Op, executor: &mut dyn Executor) -> Result<()> {
-        not_here()
-    }
-    /// `to.count` is this rank's; `counts` has one entry per rank.
-    unsafe fn reduce_scatter(
-        &self,
-        from: Source<'_>,
-        to: &Data<'_>,
-        counts: Counts<'_>,
-        op: &Op,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        not_here()
-    }
-    /// `to.count` elements for every rank.
-    unsafe fn reduce_scatter_block(
-        &self,
-        from: Source<'_>,
-        to: &Data<'_>,
-        op: &Op,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        not_here()
-    }
-    unsafe fn scan(&self, from: Source<'_>, to: &Data<'_>, op: &Op, executor: &mut dyn Executor) -> Result<()> {
-        not_here()
-    }
-    unsafe fn exscan(&self, from: Source<'_>, to: &Data<'_>, op: &Op, executor: &mut dyn Executor) -> Result<()> {
-        not_here()
-    }
-    /// `to`: `count` elements per source.
-    unsafe fn neighbor_allgather(
-        &self,
-        from: &Data<'_>,
-        to: &Data<'_>,
-        among: &Neighbors,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        not_here()
-    }
-    /// `to`: a block per source.
-    unsafe fn neighbor_allgatherv(
-        &self,
-        from: &Data<'_>,
-        to: &Blocks<'_>,
-        among: &Neighbors,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        not_here()
-    }
-    /// `count` elements per destination and per source.
-    unsafe fn neighbor_alltoall(
-        &self,
-        from: &Data<'_>,
-        to: &Data<'_>,
-        among: &Neighbors,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        not_here()
-    }
-    /// A block per destination and per source.
-    unsafe fn neighbor_alltoallv(
-        &self,
-        from: &Blocks<'_>,
-        to: &Blocks<'_>,
-        among: &Neighbors,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        not_here()
-    }
-    unsafe fn neighbor_alltoallw(
-        &self,
-        from: &TypedBlocks<'_>,
-        to: &TypedBlocks<'_>,
-        among: &Neighbors,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        not_here()
-    }
+    /// Does it. All ranks of the communicator call it for the same functions in the same order; arguments are checked.
+    /// `Err(UnsupportedOperation)` for what is not among [`Module::functions`].
+    ///
+    /// # Safety
+    /// What `Data`, `Blocks` and `TypedBlocks` describe is readable (sources) or writable (targets), and sources overlap no
+    /// target, as long as the executor needs them.
+    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()>;
 }
 
 /// A kind of collectives.

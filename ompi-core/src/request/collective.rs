@@ -16,7 +16,7 @@ use crate::status::Status;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::progress;
-use opal_core::sync::{Guarded, Once};
+use opal_core::sync::{AtomicBool, Guarded, Once, Ordering};
 
 /// Begins a nonblocking collective on the communicator with this handle.
 ///
@@ -28,7 +28,10 @@ pub unsafe fn begin(handle: usize, call: Call<'_>) -> Result<Request> {
     // SAFETY: the caller's promise.
     let schedule = unsafe { record(&comm, call)? };
     let tag = comm.get().coll().tags().begin();
-    let (operation, request) = register(Kind::Collective, Operation { schedule, comm, tag, run: Guarded::new(None) })?;
+    let (operation, request) = register(
+        Kind::Collective,
+        Operation { schedule, comm, tag, run: Guarded::new(None), active: AtomicBool::new(false) },
+    )?;
     operation.start(request.id());
     Ok(request)
 }
@@ -44,7 +47,8 @@ pub unsafe fn prepare(handle: usize, _hints: Option<Arc<Info>>, call: Call<'_>) 
     let schedule = unsafe { record(&comm, call)? };
     let tag = comm.get().coll().tags().prepare()?;
     let kind = Kind::PersistentCollective;
-    register(kind, Operation { schedule, comm, tag, run: Guarded::new(None) }).map(|(_, request)| request)
+    register(kind, Operation { schedule, comm, tag, run: Guarded::new(None), active: AtomicBool::new(false) })
+        .map(|(_, request)| request)
 }
 
 /// # Safety
@@ -56,7 +60,7 @@ unsafe fn record(comm: &Holder, call: Call<'_>) -> Result<Schedule> {
     let mut recorder = unsafe { Recorder::new(carrier.rank as usize, carrier.size()) };
     let module = comm.coll().recordable(call.function())?;
     // SAFETY: the caller's promise.
-    unsafe { call.ask(module, &mut recorder)? };
+    unsafe { module.call(call, &mut recorder)? };
     Ok(recorder.into_schedule())
 }
 
@@ -92,10 +96,17 @@ impl Holder {
     }
 }
 
+/// Whether a nonblocking or a started persistent collective on the communicator has not ended.
+pub fn is_under_way(comm: &Communicator) -> bool {
+    let here = |operation: &Operation| core::ptr::eq(operation.comm.get(), comm);
+    OPERATIONS.search(|operation| here(operation) && operation.active.load(Ordering::Relaxed)).is_some()
+}
+
 struct Operation {
     schedule: Schedule,
     comm: Holder,
     tag: i32,
+    active: AtomicBool,
     // While it is under way and nobody moves it on.
     run: Guarded<Option<(Run<Request>, Id)>>,
 }
@@ -106,6 +117,7 @@ static UNDER_WAY: Guarded<Vec<Arc<Operation>>> = Guarded::new(Vec::new());
 
 impl Operation {
     fn start(self: &Arc<Self>, id: Id) {
+        self.active.store(true, Ordering::Relaxed);
         if !self.advance(Run::new(), id) {
             UNDER_WAY.lock().push(self.clone());
         }
@@ -123,6 +135,7 @@ impl Operation {
         if let Err(fault) = ended {
             status.fail(fault.get(), self.comm.get().context);
         }
+        self.active.store(false, Ordering::Relaxed);
         complete(id, status);
         true
     }

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Options of `bench tune`.
 #[derive(clap::Args, Clone, Debug)]
@@ -32,6 +32,9 @@ pub struct Options {
     /// How often each algorithm takes its turn
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
+    /// About how long all of it may take; each algorithm gets one turn in any case
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
+    minutes: u32,
 }
 
 /// A function as parameters and benches/c/collective.c call it, and its algorithms.
@@ -66,12 +69,18 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let mut ranks = options.ranks.clone();
     ranks.sort_unstable();
     ranks.dedup();
+    // What one function leaves of its share the others may use.
+    let (begun, mut shares_left) = (Instant::now(), (ranks.len() * FUNCTIONS.len()) as u32);
+    let all = Duration::from_secs(60) * options.minutes;
     for ranks in ranks {
         for (function, algorithms) in FUNCTIONS {
+            let until = Instant::now() + all.saturating_sub(begun.elapsed()) / shares_left;
+            shares_left -= 1;
             let what = format!("measure {function} with {ranks} ranks");
             let times = progress.phase(&what, || {
-                let times = measured(&library, &program, (function, algorithms), ranks, options.rounds)?;
-                let note = format!("{} sizes", times.len());
+                let turns = Turns { rounds: options.rounds, until };
+                let (times, rounds) = measured(&library, &program, (function, algorithms), ranks, &turns)?;
+                let note = format!("{} sizes, {rounds} rounds", times.len());
                 Ok((times, note))
             })?;
             text += &lines(function, ranks, &times);
@@ -82,15 +91,23 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     Ok(())
 }
 
+/// How often algorithms take their turns: no new round begins when the time is over.
+struct Turns {
+    rounds: u32,
+    until: Instant,
+}
+
+/// The times, and after how many rounds.
 fn measured(
     library: &Library,
     program: &Path,
     (function, algorithms): (&str, &'static [&'static str]),
     ranks: u32,
-    rounds: u32,
-) -> Result<Times> {
-    let mut times = Times::new();
-    for _ in 0..rounds {
+    turns: &Turns,
+) -> Result<(Times, u32)> {
+    let (mut times, mut done) = (Times::new(), 0);
+    while done < turns.rounds && (done == 0 || Instant::now() < turns.until) {
+        done += 1;
         for &algorithm in algorithms {
             let mut command = Command::new(&library.launcher);
             let parameter = format!("coll_tuned_{function}_algorithm");
@@ -105,7 +122,7 @@ fn measured(
             }
         }
     }
-    Ok(times)
+    Ok((times, done))
 }
 
 /// A line wherever another algorithm is the best one from there on.

@@ -16,7 +16,12 @@ pub fn tier(session: &mut Session) -> Result<()> {
             if ranks == 1 && choice.name != "default" {
                 continue;
             }
-            if !session.options.all && choice.name.starts_with("direct-") && !FEW.contains(&ranks) {
+            let few = match choice.name.split('-').next() {
+                Some("direct") if choice.name != "direct" => FEW,
+                Some("nodes") => FEW_ON_NODES,
+                _ => RANKS.as_slice(),
+            };
+            if !session.options.all && !few.contains(&ranks) {
                 continue;
             }
             session.case(&format!("coll/{}@{ranks}", choice.name), |session| match run(session, choice, ranks) {
@@ -24,6 +29,11 @@ pub fn tier(session: &mut Session) -> Result<()> {
                 Err(failure) => failure.into(),
             });
         }
+    }
+    for other in OTHERS {
+        session.case(&format!("coll/{}@{}", other.name, other.ranks), |session| {
+            run_other(session, other).unwrap_or_else(Verdict::from)
+        });
     }
     if session.options.all {
         session.case("coll/giant@2", |session| giant(session).unwrap_or_else(Verdict::from));
@@ -124,6 +134,23 @@ const CHOICES: &[Choice] = &[
             ("tuned: ReduceScatter", ": halving", power_of_two),
         ],
     },
+    // coll/han believes that the ranks are on several nodes: two on each, unlike numbers, the ranks of a node apart.
+    Choice { name: "nodes-even", sm: "auto", options: &on_nodes("0,0,1,1,2,2,3,3,4,4,5,5,6,6,7,7"), traces: LEADERS },
+    Choice {
+        name: "nodes-uneven",
+        sm: "auto",
+        options: &on_nodes("0,1,1,1,1,2,2,3,3,3,3,3,3,3,4,5"),
+        traces: &[
+            LEADERS[0],
+            LEADERS[1],
+            LEADERS[2],
+            LEADERS[3],
+            LEADERS[4],
+            LEADERS[5],
+            ("sm: Bcast", ": lines", full),
+        ],
+    },
+    Choice { name: "nodes-apart", sm: "auto", options: &on_nodes("0,1,2"), traces: LEADERS_APART },
     Choice {
         name: "bruck",
         sm: "auto",
@@ -150,10 +177,51 @@ const DIRECTLY: &[Trace] = &[
     ("sm: Allreduce", ": direct", several),
 ];
 
+/// In two levels, whatever the size.
+const fn on_nodes(nodes: &'static str) -> [&'static str; 16] {
+    [
+        "coll_han_pretend_nodes",
+        nodes,
+        "coll_han_barrier_algorithm",
+        "leaders",
+        "coll_han_bcast_algorithm",
+        "leaders",
+        "coll_han_reduce_algorithm",
+        "leaders",
+        "coll_han_allreduce_algorithm",
+        "leaders",
+        "coll_han_allgather_algorithm",
+        "leaders",
+        "coll_han_gather_algorithm",
+        "leaders",
+        "coll_han_scatter_algorithm",
+        "leaders",
+    ]
+}
+
+const LEADERS: &[Trace] = &[
+    ("han: Bcast", ": leaders", many),
+    ("han: Reduce", ": leaders", many),
+    ("han: Allreduce", ": leaders", many),
+    ("han: Allgather", ": leaders", many),
+    ("han: Gather", ": leaders", many),
+    ("han: Scatter", ": leaders", many),
+];
+
+const LEADERS_APART: &[Trace] = &[
+    ("han: Bcast", ": leaders", beyond_three),
+    ("han: Reduce", ": next", beyond_three),
+    ("han: Reduce", ": leaders", beyond_three),
+    ("han: Allgather", ": leaders", beyond_three),
+    ("han: Gather", ": leaders", beyond_three),
+    ("han: Scatter", ": leaders", beyond_three),
+];
+
 const RANKS: [u32; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
 
 /// For what differs little from another choice.
-const FEW: [u32; 3] = [2, 3, 8];
+const FEW: &[u32] = &[2, 3, 8];
+const FEW_ON_NODES: &[u32] = &[3, 5, 8];
 
 fn several(ranks: u32) -> bool {
     ranks > 1
@@ -162,6 +230,16 @@ fn several(ranks: u32) -> bool {
 /// With two ranks coll/sm leaves to messages what it has no name for.
 fn many(ranks: u32) -> bool {
     ranks > 2
+}
+
+/// More than there are nodes.
+fn beyond_three(ranks: u32) -> bool {
+    ranks > 3
+}
+
+/// The second node has four ranks, which share lines.
+fn full(ranks: u32) -> bool {
+    ranks > 4
 }
 
 fn even(ranks: u32) -> bool {
@@ -204,6 +282,68 @@ fn run(session: &mut Session, choice: &Choice, ranks: u32) -> Result<Verdict> {
     Ok(match missing {
         None => Verdict::Passed(String::new()),
         Some((function, way, _)) => Verdict::Failed(format!("`{function} … {way}` is not in the trace: it never ran")),
+    })
+}
+
+/// A program of the chapter under algorithms that it would not get by itself.
+struct Other {
+    name: &'static str,
+    program: &'static str,
+    ranks: u32,
+    options: &'static [&'static str],
+    /// Parts of a line that must be in the trace.
+    trace: (&'static str, &'static str),
+}
+
+const OTHERS: &[Other] = &[
+    // Nonblocking and persistent ones on two nodes, the ranks of a node apart.
+    Other::on_nodes("nodes-nonblocking-1", "coll_nonblocking_1"),
+    Other::on_nodes("nodes-nonblocking-2", "coll_nonblocking_2"),
+    Other::on_nodes("nodes-nonblocking-3", "coll_nonblocking_3"),
+    Other::on_nodes("nodes-persistent-1", "coll_persistent_1"),
+    // Between groups: what one group does for itself, and the root with the other group.
+    Other {
+        name: "inter-scatter_allgather",
+        program: "coll_inter",
+        ranks: 5,
+        options: &["coll", "^sm", "coll_tuned_bcast_algorithm", "scatter_allgather"],
+        trace: ("tuned: Bcast of ", ": scatter_allgather"),
+    },
+    Other {
+        name: "inter-chain",
+        program: "coll_inter",
+        ranks: 5,
+        options: &["coll", "^sm", "coll_tuned_bcast_algorithm", "chain", "coll_tuned_bcast_segment", "100"],
+        trace: ("tuned: Bcast of ", ": chain"),
+    },
+];
+
+const APART: [&str; 16] = on_nodes("0,1");
+
+impl Other {
+    const fn on_nodes(name: &'static str, program: &'static str) -> Other {
+        Other { name, program, ranks: 5, options: &APART, trace: ("han: ", ": leaders") }
+    }
+}
+
+fn run_other(session: &mut Session, other: &Other) -> Result<Verdict> {
+    let source = session.tree.root.join(format!("tests/c/{}.c", other.program));
+    let program = compiled(session, &source, &[])?;
+    let mut command = Command::new(session.library().map_err(fail)?.dist.join("bin/mpirun"));
+    command.args(["-n", &other.ranks.to_string(), "--mca", "coll_base_verbose", "40"]);
+    for option in other.options.chunks(2) {
+        command.arg("--mca").args(option);
+    }
+    command.arg(&program);
+    own_choice(&mut command);
+    let log = session.scratch().join("coll").join(format!("{}@{}.log", other.name, other.ranks));
+    let ended = deadline::run(&mut command, LIMIT, &log)?;
+    let (what, way) = other.trace;
+    let ran = ended.err.lines().any(|line| line.contains(what) && line.trim_end().ends_with(way));
+    Ok(match (ended.ended_with(0), ran) {
+        (true, true) => Verdict::Passed(String::new()),
+        (true, false) => Verdict::Failed(format!("`{what} … {way}` is not in the trace: it never ran")),
+        (false, _) => Verdict::Failed(ended.story()),
     })
 }
 

@@ -14,12 +14,16 @@ pub fn bcast<E: Executor + ?Sized>(executor: &mut E, data: &Data<'_>, root: usiz
         bit = 1 << relative.trailing_zeros();
         executor.recv(data, absolute(relative - bit))?;
     }
-    // The farthest child first: it has the largest tree below it.
-    while bit > 1 {
+    // The farthest child first: it has the largest tree below it. The last one is waited for, which costs less than to
+    // begin and to finish.
+    while bit > 2 {
         bit /= 2;
         if relative + bit < size {
             executor.start_send(data, absolute(relative + bit))?;
         }
+    }
+    if bit == 2 && relative + 1 < size {
+        executor.send(data, absolute(relative + 1))?;
     }
     executor.finish()
 }

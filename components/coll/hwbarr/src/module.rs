@@ -9,8 +9,8 @@ use crate::{notes, params, setup};
 use alloc::sync::Arc;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::{self, Function, Functions, Module, Table};
-use opal_core::sync::{Mutex, Once};
+use ompi_core::framework::coll::{self, Function, Next};
+use opal_core::sync::Mutex;
 use opal_core::{message, progress, sys, verbose};
 
 /// Of one communicator.
@@ -20,7 +20,7 @@ pub struct Wires {
     places: Places,
     use_of: Mutex<Use>,
     /// Who serves without wires.
-    next: Once<Arc<dyn Module>>,
+    next: Next,
     epoch: u32,
 }
 
@@ -36,7 +36,40 @@ enum Use {
 impl Wires {
     /// Before the first barrier nothing is claimed.
     pub fn new(device: Option<&'static Device>, places: Places) -> Wires {
-        Wires { device, places, use_of: Mutex::new(Use::Fresh), next: Once::new(), epoch: driver::epoch() }
+        Wires {
+            device,
+            places,
+            use_of: Mutex::new(Use::Fresh),
+            next: Next::new(&[Function::Barrier]),
+            epoch: driver::epoch(),
+        }
+    }
+
+    /// Who serves without wires.
+    pub fn next(&self) -> &Next {
+        &self.next
+    }
+
+    /// MPI_Barrier.
+    pub fn barrier(&self, executor: &mut dyn Executor) -> Result<()> {
+        let how = self.use_of.lock().clone();
+        match how {
+            Use::Software => self.software(executor),
+            Use::Drives(driver) => self.drive(&driver, executor),
+            Use::Follows(host) => self.follow(&host, executor),
+            Use::Fresh => self.first(executor),
+        }
+    }
+
+    /// The last barrier may be over for this process and not for another one, which then asks for its number.
+    pub fn finish(&self) -> Result<()> {
+        notes::leave_all()?;
+        while notes::has_teams() && !driver::has_died(self.epoch) {
+            if progress::pass() + notes::poll()? == 0 {
+                sys::yield_now();
+            }
+        }
+        Ok(())
     }
 
     fn first(&self, executor: &mut dyn Executor) -> Result<()> {
@@ -69,12 +102,7 @@ impl Wires {
 
     /// By the component that would serve if there were no wires.
     fn software(&self, executor: &mut dyn Executor) -> Result<()> {
-        match self.next.get() {
-            Some(next) => next.barrier(executor),
-            None => {
-                Err(Fault::new(Class::UnsupportedOperation).because("coll/hwbarr needs another component beside it"))
-            }
-        }
+        self.next.barrier(executor)
     }
 
     fn drive(&self, driver: &Arc<Driver>, executor: &mut dyn Executor) -> Result<()> {
@@ -107,44 +135,6 @@ impl Wires {
                 Err(Fault::new(Class::ProcAborted).because(why))
             }
             Ended::Failed => Err(Fault::new(Class::Other).because("the rank that drives this host's port gave up")),
-        }
-    }
-}
-
-impl Module for Wires {
-    fn functions(&self) -> Functions {
-        1 << Function::Barrier as u8
-    }
-
-    // The wires are written when the method runs.
-    fn recordable(&self) -> Functions {
-        0
-    }
-
-    fn above(&self, others: &Table) {
-        if let Some((_, next)) = others.entry(Function::Barrier) {
-            self.next.call_once(|| next.clone());
-        }
-    }
-
-    // The last barrier may be over for this process and not for another one, which then asks for its number.
-    fn finish(&self) -> Result<()> {
-        notes::leave_all()?;
-        while notes::has_teams() && !driver::has_died(self.epoch) {
-            if progress::pass() + notes::poll()? == 0 {
-                sys::yield_now();
-            }
-        }
-        Ok(())
-    }
-
-    fn barrier(&self, executor: &mut dyn Executor) -> Result<()> {
-        let how = self.use_of.lock().clone();
-        match how {
-            Use::Software => self.software(executor),
-            Use::Drives(driver) => self.drive(&driver, executor),
-            Use::Follows(host) => self.follow(&host, executor),
-            Use::Fresh => self.first(executor),
         }
     }
 }

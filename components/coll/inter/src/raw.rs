@@ -3,21 +3,19 @@
 
 use crate::cross::{self, no_buffer};
 use crate::groups::{Groups, Root};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
-use ompi_core::data::{Blocks, Counts, Data, Source, TypedBlocks, no_room};
+use ompi_core::data::{Blocks, Counts, Data, Source, no_room};
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::{Executor, Part};
-use ompi_core::framework::coll::{ALL_FUNCTIONS, Call, Function, Functions, Module, Table};
+use ompi_core::framework::coll::{ALL_FUNCTIONS, Call, Function, Functions, Module, Next, Table, not_here, set_of};
 use ompi_core::op::Op;
-use opal_core::sync::Once;
 
 /// For one intercommunicator.
 pub struct Inter {
     groups: Groups,
     // Of the carrier, for some of its ranks.
-    below: Once<[Option<Arc<dyn Module>>; BELOW.len()]>,
+    below: Next,
 }
 
 const BELOW: [Function; 5] =
@@ -26,7 +24,7 @@ const BELOW: [Function; 5] =
 impl Inter {
     /// The two groups in the carrier.
     pub fn new(carried: [Range<usize>; 2]) -> Inter {
-        Inter { groups: Groups::new(carried), below: Once::new() }
+        Inter { groups: Groups::new(carried), below: Next::new(&BELOW) }
     }
 
     /// Asks the carrier's module for a call among some of its ranks.
@@ -35,12 +33,8 @@ impl Inter {
     /// That of the framework's methods.
     unsafe fn among(&self, ranks: &[usize], call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
         let Some(mut part) = Part::new(executor, ranks) else { return Ok(()) };
-        let place = BELOW.iter().position(|function| *function == call.function());
-        let module = place.and_then(|place| self.below.get()?[place].as_deref());
-        let nobody =
-            || Fault::new(Class::UnsupportedOperation).because("no other coll component offers it for a group");
         // SAFETY: the caller's promise.
-        unsafe { call.ask(module.ok_or_else(nobody)?, &mut part) }
+        unsafe { self.below.call(call, &mut part) }
     }
 
     /// The combination of this group's contributions goes to the other one's leader; the leader gets that of the other
@@ -68,16 +62,6 @@ impl Inter {
         executor.exchange(&sum, peer, &other, peer)?;
         Ok(Some(other))
     }
-}
-
-impl Module for Inter {
-    fn functions(&self) -> Functions {
-        ALL_FUNCTIONS & !(1 << Function::Scan as u8 | 1 << Function::Exscan as u8)
-    }
-
-    fn above(&self, others: &Table) {
-        self.below.call_once(|| BELOW.map(|function| others.partial_entry(function).map(|(_, module)| module.clone())));
-    }
 
     fn barrier(&self, executor: &mut dyn Executor) -> Result<()> {
         let all: Vec<usize> = (0..executor.size()).collect();
@@ -85,6 +69,8 @@ impl Module for Inter {
         unsafe { self.among(&all, Call::Barrier, executor) }
     }
 
+    /// # Safety
+    /// That of [`Module::call`].
     unsafe fn bcast(&self, data: &Data<'_>, root: usize, executor: &mut dyn Executor) -> Result<()> {
         let (root, receivers) = match self.groups.root(root) {
             Root::Beside => return Ok(()),
@@ -96,90 +82,15 @@ impl Module for Inter {
         ranks.try_reserve_exact(number).map_err(|_| no_room(number * size_of::<usize>()))?;
         ranks.push(root);
         ranks.extend_from_slice(receivers);
-        // SAFETY: this method has the same contract.
+        // SAFETY: the caller's promise.
         unsafe { self.among(&ranks, Call::Bcast(data, 0), executor) }
     }
 
-    unsafe fn gather(
-        &self,
-        from: Source<'_>,
-        to: Option<&Data<'_>>,
-        root: usize,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        let block = to.map(|to| |rank: usize| part(to, rank));
-        cross::collect(executor, &self.groups, from, block, self.groups.root(root))
-    }
-
-    unsafe fn gatherv(
-        &self,
-        from: Source<'_>,
-        to: Option<&Blocks<'_>>,
-        root: usize,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        let block = to.map(|to| |rank: usize| to.block(rank));
-        cross::collect(executor, &self.groups, from, block, self.groups.root(root))
-    }
-
-    unsafe fn scatter(
-        &self,
-        from: Option<&Data<'_>>,
-        to: Option<&Data<'_>>,
-        root: usize,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        let block = from.map(|from| |rank: usize| part(from, rank));
-        cross::hand_out(executor, &self.groups, block, to, self.groups.root(root))
-    }
-
-    unsafe fn scatterv(
-        &self,
-        from: Option<&Blocks<'_>>,
-        to: Option<&Data<'_>>,
-        root: usize,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        let block = from.map(|from| |rank: usize| from.block(rank));
-        cross::hand_out(executor, &self.groups, block, to, self.groups.root(root))
-    }
-
-    unsafe fn allgather(&self, from: Source<'_>, to: &Data<'_>, executor: &mut dyn Executor) -> Result<()> {
-        let from = own(from)?;
-        cross::exchange(executor, &self.groups, |_| from, |rank| part(to, rank))
-    }
-
-    unsafe fn allgatherv(&self, from: Source<'_>, to: &Blocks<'_>, executor: &mut dyn Executor) -> Result<()> {
-        let from = own(from)?;
-        cross::exchange(executor, &self.groups, |_| from, |rank| to.block(rank))
-    }
-
-    unsafe fn alltoall(&self, from: Source<'_>, to: &Data<'_>, executor: &mut dyn Executor) -> Result<()> {
-        let from = own(from)?;
-        cross::exchange(executor, &self.groups, |rank| part(&from, rank), |rank| part(to, rank))
-    }
-
-    unsafe fn alltoallv(&self, from: Option<&Blocks<'_>>, to: &Blocks<'_>, executor: &mut dyn Executor) -> Result<()> {
-        let from = from.ok_or_else(no_buffer)?;
-        cross::exchange(executor, &self.groups, |rank| from.block(rank), |rank| to.block(rank))
-    }
-
-    unsafe fn alltoallw(
-        &self,
-        from: Option<&TypedBlocks<'_>>,
-        to: &TypedBlocks<'_>,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        let from = from.ok_or_else(no_buffer)?;
-        cross::exchange(executor, &self.groups, |rank| from.block(rank), |rank| to.block(rank))
-    }
-
+    /// # Safety
+    /// That of [`Module::call`].
     unsafe fn reduce(
         &self,
-        from: Source<'_>,
-        to: Option<&Data<'_>>,
-        op: &Op,
-        root: usize,
+        (from, to, op, root): (Source<'_>, Option<&Data<'_>>, &Op, usize),
         executor: &mut dyn Executor,
     ) -> Result<()> {
         match (self.groups.root(root), from, to) {
@@ -193,7 +104,7 @@ impl Module for Inter {
                 let leads = executor.rank() == self.groups.here[0];
                 let sum = if leads { Some(executor.room(&own)?) } else { None };
                 let call = Call::Reduce(from, sum.as_ref(), op, 0);
-                // SAFETY: this method has the same contract; `sum` is room of the executor's.
+                // SAFETY: the caller's promise; `sum` is room of the executor's.
                 unsafe { self.among(&self.groups.here, call, executor)? };
                 match sum.filter(|sum| sum.count > 0) {
                     Some(sum) => executor.send(&sum, root),
@@ -204,23 +115,25 @@ impl Module for Inter {
         }
     }
 
+    /// # Safety
+    /// That of [`Module::call`].
     unsafe fn allreduce(&self, from: Source<'_>, to: &Data<'_>, op: &Op, executor: &mut dyn Executor) -> Result<()> {
         op.check(to.datatype)?;
         if to.count == 0 {
             return Ok(());
         }
-        // SAFETY: this method has the same contract.
+        // SAFETY: the caller's promise.
         unsafe { self.swap_sums(&own(from)?, Some(*to), op, executor)? };
-        // SAFETY: this method has the same contract.
+        // SAFETY: the caller's promise.
         unsafe { self.among(&self.groups.here, Call::Bcast(to, 0), executor) }
     }
 
+    /// # Safety
+    /// That of [`Module::call`].
     unsafe fn reduce_scatter(
         &self,
-        from: Source<'_>,
-        to: &Data<'_>,
+        (from, to, op): (Source<'_>, &Data<'_>, &Op),
         counts: Counts<'_>,
-        op: &Op,
         executor: &mut dyn Executor,
     ) -> Result<()> {
         op.check(to.datatype)?;
@@ -240,14 +153,16 @@ impl Module for Inter {
             return Ok(());
         }
         let whole = Data { count: total, ..own(from)? };
-        // SAFETY: this method has the same contract.
+        // SAFETY: the caller's promise.
         let sum = unsafe { self.swap_sums(&whole, None, op, executor)? };
         let blocks =
             sum.map(|sum| Blocks { at: sum.at, counts, displacements: Counts::Large(&begins), datatype: sum.datatype });
-        // SAFETY: this method has the same contract; the blocks are the executor's room.
+        // SAFETY: the caller's promise; the blocks are the executor's room.
         unsafe { self.among(&self.groups.here, Call::Scatterv(blocks.as_ref(), Some(to), 0), executor) }
     }
 
+    /// # Safety
+    /// That of [`Module::call`].
     unsafe fn reduce_scatter_block(
         &self,
         from: Source<'_>,
@@ -261,11 +176,71 @@ impl Module for Inter {
         if whole.count == 0 {
             return Ok(());
         }
-        // SAFETY: this method has the same contract.
+        // SAFETY: the caller's promise.
         let sum = unsafe { self.swap_sums(&whole, None, op, executor)? };
         let sum = sum.map(|sum| Data { count: to.count, ..sum });
-        // SAFETY: this method has the same contract; the blocks are the executor's room.
+        // SAFETY: the caller's promise; the blocks are the executor's room.
         unsafe { self.among(&self.groups.here, Call::Scatter(sum.as_ref(), Some(to), 0), executor) }
+    }
+}
+
+impl Module for Inter {
+    fn functions(&self) -> Functions {
+        ALL_FUNCTIONS & !set_of(&[Function::Scan, Function::Exscan])
+    }
+
+    fn above(&self, others: &Table) {
+        self.below.keep(others, Table::partial_entry);
+    }
+
+    unsafe fn call(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
+        let groups = &self.groups;
+        match call {
+            Call::Barrier => self.barrier(on),
+            // SAFETY: this method has the same contract.
+            Call::Bcast(data, root) => unsafe { self.bcast(data, root, on) },
+            Call::Gather(from, to, root) => {
+                cross::collect(on, groups, from, to.map(|to| |rank| part(to, rank)), groups.root(root))
+            }
+            Call::Gatherv(from, to, root) => {
+                cross::collect(on, groups, from, to.map(|to| |rank| to.block(rank)), groups.root(root))
+            }
+            Call::Scatter(from, to, root) => {
+                cross::hand_out(on, groups, from.map(|from| |rank| part(from, rank)), to, groups.root(root))
+            }
+            Call::Scatterv(from, to, root) => {
+                cross::hand_out(on, groups, from.map(|from| |rank| from.block(rank)), to, groups.root(root))
+            }
+            Call::Allgather(from, to) => {
+                let from = own(from)?;
+                cross::exchange(on, groups, |_| from, |rank| part(to, rank))
+            }
+            Call::Allgatherv(from, to) => {
+                let from = own(from)?;
+                cross::exchange(on, groups, |_| from, |rank| to.block(rank))
+            }
+            Call::Alltoall(from, to) => {
+                let from = own(from)?;
+                cross::exchange(on, groups, |rank| part(&from, rank), |rank| part(to, rank))
+            }
+            Call::Alltoallv(from, to) => {
+                let from = from.ok_or_else(no_buffer)?;
+                cross::exchange(on, groups, |rank| from.block(rank), |rank| to.block(rank))
+            }
+            Call::Alltoallw(from, to) => {
+                let from = from.ok_or_else(no_buffer)?;
+                cross::exchange(on, groups, |rank| from.block(rank), |rank| to.block(rank))
+            }
+            // SAFETY: this method has the same contract.
+            Call::Reduce(from, to, op, root) => unsafe { self.reduce((from, to, op, root), on) },
+            // SAFETY: this method has the same contract.
+            Call::Allreduce(from, to, op) => unsafe { self.allreduce(from, to, op, on) },
+            // SAFETY: this method has the same contract.
+            Call::ReduceScatter(from, to, counts, op) => unsafe { self.reduce_scatter((from, to, op), counts, on) },
+            // SAFETY: this method has the same contract.
+            Call::ReduceScatterBlock(from, to, op) => unsafe { self.reduce_scatter_block(from, to, op, on) },
+            _ => not_here(),
+        }
     }
 }
 

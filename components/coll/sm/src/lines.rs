@@ -1,14 +1,13 @@
 //! The lines of one communicator, and when they come into being.
 
-use crate::raw::Shared;
 use crate::{commons, wire};
-use ompi_core::commons::Neighbor;
+use ompi_core::commons::{Neighbor, Shared};
 use ompi_core::data::Data;
 use ompi_core::datatype;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
 use ompi_core::framework::coll::FRAMEWORK;
-use opal_core::sync::{Guarded, Ordering};
+use opal_core::sync::{AtomicU64, Guarded, Ordering};
 use opal_core::verbose;
 use opal_core::wait::{self, Idle};
 
@@ -32,6 +31,14 @@ pub struct Past {
     pub owed: [u64; 2],
 }
 
+/// What one of two ranks tells the other one in operations of one parity.
+pub struct Flag {
+    /// Of the last such operation that it has come to.
+    pub number: &'static AtomicU64,
+    /// Up to eight bytes that come along.
+    pub value: &'static AtomicU64,
+}
+
 /// The lines as one rank has them.
 pub struct Lines {
     /// The memory.
@@ -40,6 +47,8 @@ pub struct Lines {
     pub rank: usize,
     /// Number of ranks.
     pub size: usize,
+    /// Two ranks: their flags, by rank and parity.
+    pub flags: [[Flag; 2]; 2],
     /// The past.
     pub past: Guarded<Past>,
     offset: usize,
@@ -70,13 +79,17 @@ impl Lines {
             Fault::new(Class::Intern).because("rank 0 names a place for shared lines that its memory does not have")
         })?;
         let past = Guarded::new(Past { number: 0, met: 0, counts: [0; wire::TURNS], owed: [0; 2] });
-        Ok(Some(Lines { shared, rank, size, past, offset }))
+        let flag = |rank, parity| {
+            let at = wire::flag(rank, parity);
+            Flag { number: shared.word(at), value: shared.word(at + 8) }
+        };
+        let flags = [0, 1].map(|rank| [0, 1].map(|parity| flag(rank, parity)));
+        Ok(Some(Lines { shared, rank, size, flags, past, offset }))
     }
 
     /// Waits until the word has reached `wanted`.
     #[inline(always)]
-    pub fn await_word(&self, offset: usize, wanted: u64) -> Result<()> {
-        let word = self.shared.word(offset);
+    pub fn await_word(word: &AtomicU64, wanted: u64) -> Result<()> {
         // Acquire pairs with the Release of whoever tells: what it wrote before is there.
         let there = || word.load(Ordering::Acquire) >= wanted;
         let spinning = wait::spinning();

@@ -1,4 +1,4 @@
-//! Shared memory as words and places, and the module: turns the framework's unsafe calls into calls of the algorithms.
+//! The module: turns the framework's unsafe calls into calls of the algorithms, and their copies.
 #![allow(unsafe_code)]
 
 use crate::choice::{Choices, Way};
@@ -8,47 +8,15 @@ use crate::lines::{Lines, Peer};
 use crate::turn::{Shape, Turn};
 use crate::{algorithms, params};
 use alloc::boxed::Box;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::data::{Data, Source};
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::{FRAMEWORK, Function, Functions, Module, Table};
+use ompi_core::framework::coll::{Call, FRAMEWORK, Function, Functions, Module, Next, Table};
 use ompi_core::op::Op;
-use opal_core::framework::shmem::Segment;
 use opal_core::framework::smsc;
-use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Once, Ordering};
+use opal_core::sync::{AtomicBool, AtomicU32, Once, Ordering};
 use opal_core::{progress, verbose};
-
-/// Part of a segment that stays mapped for the life of the process.
-pub struct Shared {
-    part: Segment,
-}
-
-impl Shared {
-    /// `None` if the segment, which is mapped for ever, has no such part.
-    pub fn of(segment: Segment, offset: usize, bytes: usize) -> Option<Shared> {
-        let fits = offset.checked_add(bytes).is_some_and(|end| end <= segment.bytes);
-        let aligned = offset.is_multiple_of(64) && segment.base.addr().is_multiple_of(64);
-        (fits && aligned).then(|| Shared { part: Segment { base: segment.base.wrapping_add(offset), bytes } })
-    }
-
-    /// The word at an offset of [`crate::wire`].
-    #[inline(always)]
-    pub fn word(&self, offset: usize) -> &AtomicU64 {
-        debug_assert!(offset.is_multiple_of(8) && offset + 8 <= self.part.bytes);
-        // SAFETY: offsets come from `wire`, aligned and below `wire::bytes`, for which `of` was asked; it checked that the
-        // part lies in a segment that is never unmapped, and its alignment.
-        unsafe { &*self.part.base.wrapping_add(offset).cast::<AtomicU64>() }
-    }
-
-    /// The address of `bytes` bytes at an offset of [`crate::wire`].
-    #[inline(always)]
-    pub fn place(&self, offset: usize, bytes: usize) -> *mut u8 {
-        debug_assert!(offset + bytes <= self.part.bytes);
-        self.part.base.wrapping_add(offset)
-    }
-}
 
 /// For one communicator.
 pub struct Sm {
@@ -61,7 +29,7 @@ pub struct Sm {
     // Straight copies are possible, as far as all ranks know.
     copies: AtomicBool,
     ways: Once<Option<Ways>>,
-    next: Once<[Option<Arc<dyn Module>>; SERVED.len()]>,
+    next: Next,
 }
 
 // How one call is served.
@@ -86,15 +54,8 @@ impl Sm {
     /// Peers by rank, `None` for this one.
     pub fn new(rank: usize, peers: Vec<Option<Peer>>) -> Sm {
         let (peers, choices) = (peers.into_boxed_slice(), Choices::by_parameters());
-        let (calls, lines, next) = (AtomicU32::new(0), Once::new(), Once::new());
+        let (calls, lines, next) = (AtomicU32::new(0), Once::new(), Next::new(&SERVED));
         Sm { rank, peers, choices, calls, lines, copies: AtomicBool::new(true), ways: Once::new(), next }
-    }
-
-    /// Who would serve the function without this component.
-    fn next(&self, function: Function) -> Result<&dyn Module> {
-        let place = SERVED.iter().position(|served| *served == function);
-        let module = place.and_then(|place| self.next.get()?[place].as_deref());
-        module.ok_or_else(|| Fault::new(Class::UnsupportedOperation).because("no other coll component offers it here"))
     }
 
     /// Begins an operation to which each rank that writes contributes `bytes`, which is equal on all ranks, as is whether
@@ -170,6 +131,40 @@ impl Sm {
         Ok(self.lines.call_once(|| lines).as_ref())
     }
 
+    // Whether it is done.
+    fn alltoall(&self, from: Source<'_>, to: &Data<'_>, on: &mut dyn Executor) -> Result<bool> {
+        let bytes = self.others_bytes(to.bytes());
+        // MPI_IN_PLACE is said by all ranks or none (MPI 5.0 §6.8).
+        let apart = matches!(from, Source::From(_));
+        match (self.serve(Function::Alltoall, (Shape::All, bytes, apart), on)?, from) {
+            (Served::Lines(turn), _) => algorithms::alltoall(&turn, on, from, to).map(|()| true),
+            (Served::Direct(ends), Source::From(from)) => self.settle(direct::alltoall(&ends, on, &from, to)?),
+            _ => Ok(false),
+        }
+    }
+
+    // `to` at the root only. Whether it is done.
+    fn reduce(
+        &self,
+        (from, to, op, root): (Source<'_>, Option<&Data<'_>>, &Op, usize),
+        on: &mut dyn Executor,
+    ) -> Result<bool> {
+        let datatype = match (from, to) {
+            (Source::From(own), _) => own.datatype,
+            (Source::InPlace, Some(to)) => to.datatype,
+            // An error that the next component knows.
+            (Source::InPlace, None) => return Ok(false),
+        };
+        op.check(datatype)?;
+        // Count and datatype are equal on all ranks (MPI 5.0 §6.9.1).
+        let dense = datatype.layout.is_contiguous();
+        match self.serve(Function::Reduce, (Shape::To(root), contributed(from, to), dense), on)? {
+            Served::Lines(turn) => algorithms::reduce(&turn, on, from, to, op).map(|()| true),
+            Served::Direct(ends) => self.settle(direct::reduce(&ends, on, &operands(from, to, op, Some(root)))?),
+            Served::Next => Ok(false),
+        }
+    }
+
     fn others_bytes(&self, block: usize) -> usize {
         block.saturating_mul(self.peers.len() - 1)
     }
@@ -228,7 +223,7 @@ pub fn is_served(function: Function) -> bool {
 
 impl Module for Sm {
     fn functions(&self) -> Functions {
-        SERVED.iter().fold(0, |all, function| all | 1 << *function as u8)
+        self.next.functions()
     }
 
     fn recordable(&self) -> Functions {
@@ -236,132 +231,57 @@ impl Module for Sm {
     }
 
     fn above(&self, others: &Table) {
-        self.next.call_once(|| SERVED.map(|function| others.entry(function).map(|(_, module)| module.clone())));
+        self.next.keep(others, Table::entry);
     }
 
-    fn barrier(&self, executor: &mut dyn Executor) -> Result<()> {
-        match self.serve(Function::Barrier, (Shape::All, 0, false), executor)? {
-            Served::Lines(turn) => turn.meet(),
-            _ => self.next(Function::Barrier)?.barrier(executor),
-        }
-    }
-
-    unsafe fn bcast(&self, data: &Data<'_>, root: usize, executor: &mut dyn Executor) -> Result<()> {
-        match self.serve(Function::Bcast, (Shape::From(root), data.bytes(), true), executor)? {
-            Served::Lines(turn) => return algorithms::bcast(&turn, executor, data, root),
-            Served::Direct(ends) if self.settle(direct::bcast(&ends, executor, data, root)?)? => return Ok(()),
-            _ => {}
-        }
-        // SAFETY: this method has the same contract.
-        unsafe { self.next(Function::Bcast)?.bcast(data, root, executor) }
-    }
-
-    unsafe fn gather(
-        &self,
-        from: Source<'_>,
-        to: Option<&Data<'_>>,
-        root: usize,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        let bytes = contributed(from, to);
-        match self.serve(Function::Gather, (Shape::To(root), bytes, false), executor)? {
-            Served::Lines(turn) => algorithms::gather(&turn, executor, from, to),
-            // SAFETY: this method has the same contract.
-            _ => unsafe { self.next(Function::Gather)?.gather(from, to, root, executor) },
-        }
-    }
-
-    unsafe fn scatter(
-        &self,
-        from: Option<&Data<'_>>,
-        to: Option<&Data<'_>>,
-        root: usize,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        let bytes = self.others_bytes(from.or(to).map_or(0, Data::bytes));
-        match self.serve(Function::Scatter, (Shape::From(root), bytes, false), executor)? {
-            Served::Lines(turn) => algorithms::scatter(&turn, executor, from, to, root),
-            // SAFETY: this method has the same contract.
-            _ => unsafe { self.next(Function::Scatter)?.scatter(from, to, root, executor) },
-        }
-    }
-
-    unsafe fn allgather(&self, from: Source<'_>, to: &Data<'_>, executor: &mut dyn Executor) -> Result<()> {
-        match self.serve(Function::Allgather, (Shape::All, to.bytes(), true), executor)? {
-            Served::Lines(turn) => return algorithms::allgather(&turn, executor, from, to),
-            Served::Direct(ends) if self.settle(direct::allgather(&ends, executor, from, to)?)? => return Ok(()),
-            _ => {}
-        }
-        // SAFETY: this method has the same contract.
-        unsafe { self.next(Function::Allgather)?.allgather(from, to, executor) }
-    }
-
-    unsafe fn alltoall(&self, from: Source<'_>, to: &Data<'_>, executor: &mut dyn Executor) -> Result<()> {
-        let bytes = self.others_bytes(to.bytes());
-        // MPI_IN_PLACE is said by all ranks or none (MPI 5.0 §6.8).
-        let apart = matches!(from, Source::From(_));
-        match (self.serve(Function::Alltoall, (Shape::All, bytes, apart), executor)?, from) {
-            (Served::Lines(turn), _) => return algorithms::alltoall(&turn, executor, from, to),
-            (Served::Direct(ends), Source::From(from))
-                if self.settle(direct::alltoall(&ends, executor, &from, to)?)? =>
-            {
-                return Ok(());
+    unsafe fn call(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
+        let done = match call {
+            Call::Barrier => match self.serve(Function::Barrier, (Shape::All, 0, false), on)? {
+                Served::Lines(turn) => return turn.meet(),
+                _ => false,
+            },
+            Call::Bcast(data, root) => {
+                match self.serve(Function::Bcast, (Shape::From(root), data.bytes(), true), on)? {
+                    Served::Lines(turn) => return algorithms::bcast(&turn, on, data, root),
+                    Served::Direct(ends) => self.settle(direct::bcast(&ends, on, data, root)?)?,
+                    Served::Next => false,
+                }
             }
-            _ => {}
-        }
-        // SAFETY: this method has the same contract.
-        unsafe { self.next(Function::Alltoall)?.alltoall(from, to, executor) }
-    }
-
-    unsafe fn reduce(
-        &self,
-        from: Source<'_>,
-        to: Option<&Data<'_>>,
-        op: &Op,
-        root: usize,
-        executor: &mut dyn Executor,
-    ) -> Result<()> {
-        let at_root = self.rank == root;
-        let (bytes, to_here) = (contributed(from, to), to.filter(|_| at_root));
-        let refused = matches!(from, Source::InPlace) && !at_root;
-        let datatype = match from {
-            Source::From(own) => Some(own.datatype),
-            Source::InPlace => to_here.map(|to| to.datatype),
-        };
-        if let (false, Some(datatype)) = (refused, datatype) {
-            op.check(datatype)?;
-            // Count and datatype are equal on all ranks (MPI 5.0 §6.9.1).
-            let dense = datatype.layout.is_contiguous();
-            match self.serve(Function::Reduce, (Shape::To(root), bytes, dense), executor)? {
-                Served::Lines(turn) => return algorithms::reduce(&turn, executor, from, to_here, op),
-                Served::Direct(ends) => {
-                    let operands = operands(from, to_here, op, Some(root));
-                    if self.settle(direct::reduce(&ends, executor, &operands)?)? {
-                        return Ok(());
+            Call::Gather(from, to, root) => {
+                match self.serve(Function::Gather, (Shape::To(root), contributed(from, to), false), on)? {
+                    Served::Lines(turn) => return algorithms::gather(&turn, on, from, to),
+                    _ => false,
+                }
+            }
+            Call::Scatter(from, to, root) => {
+                let bytes = self.others_bytes(from.or(to).map_or(0, Data::bytes));
+                match self.serve(Function::Scatter, (Shape::From(root), bytes, false), on)? {
+                    Served::Lines(turn) => return algorithms::scatter(&turn, on, from, to, root),
+                    _ => false,
+                }
+            }
+            Call::Allgather(from, to) => match self.serve(Function::Allgather, (Shape::All, to.bytes(), true), on)? {
+                Served::Lines(turn) => return algorithms::allgather(&turn, on, from, to),
+                Served::Direct(ends) => self.settle(direct::allgather(&ends, on, from, to)?)?,
+                Served::Next => false,
+            },
+            Call::Alltoall(from, to) => self.alltoall(from, to, on)?,
+            Call::Reduce(from, to, op, root) => self.reduce((from, to.filter(|_| self.rank == root), op, root), on)?,
+            Call::Allreduce(from, to, op) => {
+                op.check(to.datatype)?;
+                let dense = to.datatype.layout.is_contiguous();
+                match self.serve(Function::Allreduce, (Shape::All, to.bytes(), dense), on)? {
+                    Served::Lines(turn) => return algorithms::allreduce(&turn, on, from, to, op),
+                    Served::Direct(ends) => {
+                        self.settle(direct::reduce(&ends, on, &operands(from, Some(to), op, None))?)?
                     }
-                }
-                Served::Next => {}
-            }
-        }
-        // SAFETY: this method has the same contract.
-        unsafe { self.next(Function::Reduce)?.reduce(from, to, op, root, executor) }
-    }
-
-    unsafe fn allreduce(&self, from: Source<'_>, to: &Data<'_>, op: &Op, executor: &mut dyn Executor) -> Result<()> {
-        op.check(to.datatype)?;
-        let dense = to.datatype.layout.is_contiguous();
-        match self.serve(Function::Allreduce, (Shape::All, to.bytes(), dense), executor)? {
-            Served::Lines(turn) => return algorithms::allreduce(&turn, executor, from, to, op),
-            Served::Direct(ends) => {
-                let operands = operands(from, Some(to), op, None);
-                if self.settle(direct::reduce(&ends, executor, &operands)?)? {
-                    return Ok(());
+                    Served::Next => false,
                 }
             }
-            Served::Next => {}
-        }
+            _ => false,
+        };
         // SAFETY: this method has the same contract.
-        unsafe { self.next(Function::Allreduce)?.allreduce(from, to, op, executor) }
+        if done { Ok(()) } else { unsafe { self.next.call(call, on) } }
     }
 }
 

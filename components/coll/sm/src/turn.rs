@@ -8,7 +8,7 @@
 //! its own flag, and the writer looks for the answer before it uses the same parity again. More: an operation in which all
 //! wait for all says that everything before it was taken; where too many others went without one, one is put in between.
 
-use crate::lines::{Lines, Peer};
+use crate::lines::{Flag, Lines, Peer};
 use crate::wire;
 use ompi_core::error::Result;
 use opal_core::progress;
@@ -69,7 +69,7 @@ impl<'a> Turn<'a> {
             }
             drop(past);
             if owed != 0 {
-                lines.await_word(wire::flag(1 - lines.rank, parity), owed)?;
+                Lines::await_word(turn.flag(1 - lines.rank).number, owed)?;
             }
             return Ok(turn);
         }
@@ -193,13 +193,13 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn wait(&self) -> Result<()> {
         if !self.is_pair() {
-            return self.lines.await_word(wire::release(self.slot(), self.lines.size), self.number);
+            return Lines::await_word(self.lines.shared.word(wire::release(self.slot(), self.lines.size)), self.number);
         }
         let peer = 1 - self.lines.rank;
-        let flag = wire::flag(peer, self.parity());
-        self.lines.await_word(flag, self.number)?;
+        let flag = self.flag(peer);
+        Lines::await_word(flag.number, self.number)?;
         if self.tiny {
-            let value = self.lines.shared.word(flag + 8).load(Ordering::Relaxed);
+            let value = flag.value.load(Ordering::Relaxed);
             self.values[peer].store(value, Ordering::Relaxed);
         }
         Ok(())
@@ -215,12 +215,12 @@ impl<'a> Turn<'a> {
 
     #[inline(always)]
     fn raise_flag(&self, value: Option<u64>) {
-        let (shared, flag) = (&self.lines.shared, wire::flag(self.lines.rank, self.parity()));
+        let flag = self.flag(self.lines.rank);
         if let Some(value) = value {
-            shared.word(flag + 8).store(value, Ordering::Relaxed);
+            flag.value.store(value, Ordering::Relaxed);
         }
         // Release pairs with the Acquire in `await_word`.
-        shared.word(flag).store(self.number, Ordering::Release);
+        flag.number.store(self.number, Ordering::Release);
         self.notify(1 - self.lines.rank);
     }
 
@@ -229,6 +229,11 @@ impl<'a> Turn<'a> {
         if let Some(peer) = &self.peers[rank] {
             peer.neighbor.notify();
         }
+    }
+
+    #[inline(always)]
+    fn flag(&self, rank: usize) -> &'a Flag {
+        &self.lines.flags[rank & 1][self.parity()]
     }
 
     #[inline(always)]

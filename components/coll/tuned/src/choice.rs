@@ -147,7 +147,7 @@ impl Forced {
 
     /// `bytes` of the result, `count` elements.
     pub fn allreduce(&self, bytes: usize, count: usize, size: usize, commutes: bool) -> Picked<Allreduce> {
-        let cut = bytes >= MEDIUM && count >= size;
+        let cut = bytes >= if size > 16 { SMALL } else { MEDIUM } && count >= size;
         let automatic = || if cut { Allreduce::Halving } else { Allreduce::Next };
         let picked = self.pick(self.allreduce, (Subject::Allreduce, size, bytes), Allreduce::by_word, automatic);
         // The ring combines in an order that differs from piece to piece.
@@ -203,7 +203,8 @@ impl Forced {
 const IN_ORDER: &str = "for an operation that does not commute";
 const NO_POWER: &str = "for a number of ranks that is no power of two";
 
-// Measured with 2 to 8 ranks on 2 cores of one node; what is said of more ranks follows from numbers of messages.
+// Measured with 2 to 8 ranks on 2 cores of one node; what is said of more ranks follows from numbers of messages and from
+// `cargo xtask bench scale`.
 const TINY: usize = 256;
 const SMALL: usize = 2048;
 const MEDIUM: usize = 32 << 10;

@@ -22,6 +22,7 @@ mod raw;
 mod recv;
 mod rendezvous;
 mod send;
+mod settled;
 mod single;
 mod slab;
 mod state;

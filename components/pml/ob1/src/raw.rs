@@ -85,6 +85,10 @@ impl Module for Ob1 {
         }
     }
 
+    fn is_settled(&self, comm: &Communicator) -> bool {
+        STATE.lock().is_settled(comm.context, comm.peers().members())
+    }
+
     fn reach(&self, process: u32) -> Result<usize> {
         let link = link::to(process)?;
         if link.is_dead() { Err(link.fault()) } else { Ok(link.note_bytes) }

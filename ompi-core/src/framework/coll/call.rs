@@ -1,36 +1,47 @@
 //! A collective operation as a value: the function with its arguments.
 
-use super::{Function, Module};
+use super::Function;
 use crate::data::{Blocks, Counts, Data, Source, TypedBlocks};
-use crate::error::Result;
-use crate::executor::Executor;
 use crate::op::Op;
 use crate::topo::Neighbors;
 
-/// Which function, with the arguments of [`Module`]'s method of that name.
+/// Which function, with its arguments in the order of the C function. On ranks where the standard ignores an argument it is
+/// `None` or empty.
 #[derive(Clone, Copy)]
-#[allow(missing_docs)] // see `Module`
+#[allow(missing_docs)] // the standard documents them
 pub enum Call<'a> {
     Barrier,
     Bcast(&'a Data<'a>, usize),
+    /// The target, at the root: `count` elements per rank.
     Gather(Source<'a>, Option<&'a Data<'a>>, usize),
     Gatherv(Source<'a>, Option<&'a Blocks<'a>>, usize),
+    /// The source, at the root: `count` elements per rank; the target is `None` for MPI_IN_PLACE at the root.
     Scatter(Option<&'a Data<'a>>, Option<&'a Data<'a>>, usize),
     Scatterv(Option<&'a Blocks<'a>>, Option<&'a Data<'a>>, usize),
+    /// The target: `count` elements per rank.
     Allgather(Source<'a>, &'a Data<'a>),
     Allgatherv(Source<'a>, &'a Blocks<'a>),
+    /// Both: `count` elements per rank.
     Alltoall(Source<'a>, &'a Data<'a>),
+    /// The source is `None` for MPI_IN_PLACE.
     Alltoallv(Option<&'a Blocks<'a>>, &'a Blocks<'a>),
     Alltoallw(Option<&'a TypedBlocks<'a>>, &'a TypedBlocks<'a>),
+    /// With `InPlace` (root only) the root's contribution lies in the target.
     Reduce(Source<'a>, Option<&'a Data<'a>>, &'a Op, usize),
     Allreduce(Source<'a>, &'a Data<'a>, &'a Op),
+    /// The target's count is this rank's; the counts have one entry per rank.
     ReduceScatter(Source<'a>, &'a Data<'a>, Counts<'a>, &'a Op),
+    /// The target's count is every rank's.
     ReduceScatterBlock(Source<'a>, &'a Data<'a>, &'a Op),
     Scan(Source<'a>, &'a Data<'a>, &'a Op),
     Exscan(Source<'a>, &'a Data<'a>, &'a Op),
+    /// The target: `count` elements per source.
     NeighborAllgather(&'a Data<'a>, &'a Data<'a>, &'a Neighbors),
+    /// The target: a block per source.
     NeighborAllgatherv(&'a Data<'a>, &'a Blocks<'a>, &'a Neighbors),
+    /// `count` elements per destination and per source.
     NeighborAlltoall(&'a Data<'a>, &'a Data<'a>, &'a Neighbors),
+    /// A block per destination and per source.
     NeighborAlltoallv(&'a Blocks<'a>, &'a Blocks<'a>, &'a Neighbors),
     NeighborAlltoallw(&'a TypedBlocks<'a>, &'a TypedBlocks<'a>, &'a Neighbors),
 }
@@ -65,56 +76,15 @@ impl Call<'_> {
         }
     }
 
-    /// Asks a module for it.
-    ///
-    /// # Safety
-    /// That of [`Module`]'s methods for the arguments.
-    #[inline(always)]
-    pub unsafe fn ask(self, module: &dyn Module, on: &mut dyn Executor) -> Result<()> {
+    /// How it combines data, if it does.
+    pub fn op(&self) -> Option<&Op> {
         match self {
-            Call::Barrier => module.barrier(on),
-            // SAFETY: the caller's promise.
-            Call::Bcast(a, b) => unsafe { module.bcast(a, b, on) },
-            // SAFETY: the caller's promise.
-            Call::Gather(a, b, c) => unsafe { module.gather(a, b, c, on) },
-            // SAFETY: the caller's promise.
-            Call::Gatherv(a, b, c) => unsafe { module.gatherv(a, b, c, on) },
-            // SAFETY: the caller's promise.
-            Call::Scatter(a, b, c) => unsafe { module.scatter(a, b, c, on) },
-            // SAFETY: the caller's promise.
-            Call::Scatterv(a, b, c) => unsafe { module.scatterv(a, b, c, on) },
-            // SAFETY: the caller's promise.
-            Call::Allgather(a, b) => unsafe { module.allgather(a, b, on) },
-            // SAFETY: the caller's promise.
-            Call::Allgatherv(a, b) => unsafe { module.allgatherv(a, b, on) },
-            // SAFETY: the caller's promise.
-            Call::Alltoall(a, b) => unsafe { module.alltoall(a, b, on) },
-            // SAFETY: the caller's promise.
-            Call::Alltoallv(a, b) => unsafe { module.alltoallv(a, b, on) },
-            // SAFETY: the caller's promise.
-            Call::Alltoallw(a, b) => unsafe { module.alltoallw(a, b, on) },
-            // SAFETY: the caller's promise.
-            Call::Reduce(a, b, c, d) => unsafe { module.reduce(a, b, c, d, on) },
-            // SAFETY: the caller's promise.
-            Call::Allreduce(a, b, c) => unsafe { module.allreduce(a, b, c, on) },
-            // SAFETY: the caller's promise.
-            Call::ReduceScatter(a, b, c, d) => unsafe { module.reduce_scatter(a, b, c, d, on) },
-            // SAFETY: the caller's promise.
-            Call::ReduceScatterBlock(a, b, c) => unsafe { module.reduce_scatter_block(a, b, c, on) },
-            // SAFETY: the caller's promise.
-            Call::Scan(a, b, c) => unsafe { module.scan(a, b, c, on) },
-            // SAFETY: the caller's promise.
-            Call::Exscan(a, b, c) => unsafe { module.exscan(a, b, c, on) },
-            // SAFETY: the caller's promise.
-            Call::NeighborAllgather(a, b, c) => unsafe { module.neighbor_allgather(a, b, c, on) },
-            // SAFETY: the caller's promise.
-            Call::NeighborAllgatherv(a, b, c) => unsafe { module.neighbor_allgatherv(a, b, c, on) },
-            // SAFETY: the caller's promise.
-            Call::NeighborAlltoall(a, b, c) => unsafe { module.neighbor_alltoall(a, b, c, on) },
-            // SAFETY: the caller's promise.
-            Call::NeighborAlltoallv(a, b, c) => unsafe { module.neighbor_alltoallv(a, b, c, on) },
-            // SAFETY: the caller's promise.
-            Call::NeighborAlltoallw(a, b, c) => unsafe { module.neighbor_alltoallw(a, b, c, on) },
+            Call::Reduce(_, _, op, _) | Call::ReduceScatter(_, _, _, op) => Some(op),
+            Call::Allreduce(_, _, op)
+            | Call::ReduceScatterBlock(_, _, op)
+            | Call::Scan(_, _, op)
+            | Call::Exscan(_, _, op) => Some(op),
+            _ => None,
         }
     }
 }

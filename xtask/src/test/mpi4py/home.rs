@@ -76,6 +76,7 @@ fn key(dist: &Path) -> Result<String> {
     hash.update(std::fs::read(&header).at(format!("read {}", header.display()))?);
     hash.update(REQUIREMENTS);
     hash.update(CONSTRAINTS);
+    hash.update(CFFI);
     hash.update(shell::output(
         Command::new("python3").args(["-c", "import sys; print(sys.version, sys.base_prefix)"]),
     )?);
@@ -105,6 +106,8 @@ fn build(folder: &Path, mpicc: &Path, log: &Path) -> std::result::Result<(), Mis
     )?;
     let archive = format!("mpi4py-{VERSION}.tar.gz");
     need(Command::new("tar").args(["-xf", &archive]), "tar is needed: apt-get install tar")?;
+    // For its tests of handles in foreign hands.
+    need(&mut pip(&["install", CFFI]), "pip cannot install cffi")?;
     let mut install = pip(&["install", "--no-deps", &archive]);
     install.env("MPI4PY_BUILD_MPICC", mpicc).env("MPI4PY_BUILD_MPIABI", "1").env("OMPI_RS_LINK", "shared");
     // The compiler's time, not the program's, is what this test spends.
@@ -121,4 +124,5 @@ const REQUIREMENTS: &str =
     "mpi4py==4.1.2 --hash=sha256:56860286dc45f20e8821e93cb06669e30462348bf866f685553fa4b712d58d02\n";
 /// What translates mpi4py to C; its versions differ in what they ask of the compiler.
 const CONSTRAINTS: &str = "cython==3.3.1\n";
+const CFFI: &str = "cffi==1.17.1";
 const BUILD_LIMIT: Duration = Duration::from_secs(900);

@@ -1,0 +1,60 @@
+//! How a call is served: by parameters, else by values that are equal on all ranks.
+
+use crate::params;
+use ompi_core::framework::coll::Function;
+use opal_core::mca::Param;
+
+/// Ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// As the component with the next lower priority does.
+    Next,
+    /// In two levels.
+    Leaders,
+}
+
+impl Way {
+    /// What a parameter accepts.
+    pub const WORDS: &'static [&'static str] = &["auto", "next", "leaders"];
+
+    fn forced_by(param: &Param) -> Option<Way> {
+        match param.text() {
+            "next" => Some(Way::Next),
+            "leaders" => Some(Way::Leaders),
+            _ => None,
+        }
+    }
+}
+
+/// What is served, the parameter that forces it, and the bytes up to which the way in two levels is taken else: of the data
+/// or the result, of MPI_Gather, MPI_Scatter and MPI_Allgather of one rank's block. From `cargo xtask bench scale` for 128 and
+/// 1024 ranks in nodes of 64, one after the other, where flat trees already are in two levels; there this way must not cost more.
+pub const SERVED: [(Function, &Param, usize); 7] = [
+    (Function::Barrier, &params::BARRIER_ALGORITHM, usize::MAX),
+    (Function::Bcast, &params::BCAST_ALGORITHM, 64 << 10),
+    (Function::Reduce, &params::REDUCE_ALGORITHM, 8 << 10),
+    (Function::Allreduce, &params::ALLREDUCE_ALGORITHM, 1 << 10),
+    (Function::Allgather, &params::ALLGATHER_ALGORITHM, 1 << 10),
+    (Function::Gather, &params::GATHER_ALGORITHM, 256),
+    (Function::Scatter, &params::SCATTER_ALGORITHM, 1 << 10),
+];
+
+/// What the parameters force.
+pub struct Choices([Option<Way>; SERVED.len()]);
+
+impl Choices {
+    /// As the parameters are now.
+    pub fn by_parameters() -> Choices {
+        Choices(SERVED.map(|(_, param, _)| Way::forced_by(param)))
+    }
+
+    /// For so many bytes; and why.
+    pub fn way(&self, function: Function, bytes: usize) -> (Way, &'static str) {
+        let Some(place) = SERVED.iter().position(|(served, ..)| *served == function) else { return (Way::Next, "") };
+        match self.0[place] {
+            Some(way) => (way, "as its parameter says"),
+            None if bytes <= SERVED[place].2 => (Way::Leaders, "by the built-in limits"),
+            None => (Way::Next, "by the built-in limits"),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The module, and the levels of a call: communicators of their own, or parts of the communicator.
+#![allow(unsafe_code)]
+
+use crate::algorithms::{Here, Levels};
+use crate::choice::{Choices, SERVED, Way};
+use crate::layout::Layout;
+use alloc::sync::Arc;
+use ompi_core::comm::{self, Communicator};
+use ompi_core::data::{Data, Source};
+use ompi_core::error::{Class, Result};
+use ompi_core::executor::{self, Executor, Part};
+use ompi_core::framework::coll::{Call, FRAMEWORK, Function, Functions, Module, Next, Table, not_here};
+use opal_core::sync::{AtomicU32, Once, Ordering};
+use opal_core::{message, verbose};
+
+/// For one communicator.
+pub struct Han {
+    layout: Layout,
+    rank: usize,
+    choices: Choices,
+    // The ranks do not see the same nodes.
+    disagreed: Once<()>,
+    // Blocking calls that went in two levels.
+    calls: AtomicU32,
+    comms: Once<Comms>,
+    // Recordable, because what this module passes on may be recorded, too.
+    next: Next,
+    below: Next,
+}
+
+/// Communicators that nobody else sees.
+struct Comms {
+    node: Arc<Communicator>,
+    /// At leaders.
+    leaders: Option<Arc<Communicator>>,
+}
+
+/// What the levels are asked for.
+const BELOW: [Function; 8] = [
+    Function::Barrier,
+    Function::Bcast,
+    Function::Reduce,
+    Function::Allreduce,
+    Function::Gather,
+    Function::Scatter,
+    Function::Allgather,
+    Function::Allgatherv,
+];
+
+impl Han {
+    /// For a communicator with these nodes.
+    pub fn new(layout: Layout, rank: usize, choices: Choices) -> Han {
+        let (next, below) = (Next::new(&SERVED.map(|(function, ..)| function)), Next::new(&BELOW));
+        let (calls, comms, disagreed) = (AtomicU32::new(0), Once::new(), Once::new());
+        Han { layout, rank, choices, disagreed, calls, comms, next, below }
+    }
+
+    /// Whether the call goes in two levels.
+    fn suits(&self, call: &Call<'_>) -> bool {
+        let bytes = match call {
+            Call::Bcast(data, _) => data.bytes(),
+            Call::Reduce(from, to, ..) | Call::Gather(from, to, _) => match from {
+                Source::From(from) => from.bytes(),
+                // Elsewhere than at the root: an error that the next component knows.
+                Source::InPlace if !self.is_root(call) => return false,
+                Source::InPlace => to.map_or(0, Data::bytes),
+            },
+            Call::Scatter(from, to, _) => from.or(*to).map_or(0, Data::bytes),
+            Call::Allgather(_, to) | Call::Allreduce(_, to, _) => to.bytes(),
+            _ => 0,
+        };
+        let ordered = self.layout.is_in_order() || call.op().is_none_or(|op| op.is_commutative());
+        let (way, why) = match (self.disagreed.get(), ordered) {
+            (Some(()), _) => (Way::Next, "since ranks see different nodes"),
+            (None, false) => (Way::Next, "for an operation that does not commute"),
+            (None, true) => self.choices.way(call.function(), bytes),
+        };
+        let (ranks, nodes) = (self.layout.size(), self.layout.members().len());
+        let word = if way == Way::Leaders { "leaders" } else { "next" };
+        let function = call.function();
+        verbose!(
+            FRAMEWORK,
+            40,
+            "han: {function:?} of {bytes} bytes among {ranks} ranks on {nodes} nodes, {why}: {word}"
+        );
+        way == Way::Leaders
+    }
+
+    fn is_root(&self, call: &Call<'_>) -> bool {
+        match call {
+            Call::Reduce(.., root) | Call::Gather(.., root) | Call::Scatter(.., root) => *root == self.rank,
+            _ => false,
+        }
+    }
+
+    /// The levels' communicators, for a call that is run at once; not yet for the first ones.
+    fn comms(&self, executor: &dyn Executor) -> Result<Option<&Comms>> {
+        let Some(parent) = executor.communicator() else { return Ok(None) };
+        if let Some(comms) = self.comms.get() {
+            return Ok(Some(comms));
+        }
+        // A communicator that is hardly used needs none.
+        if self.calls.fetch_add(1, Ordering::Relaxed) < CALLS_BEFORE {
+            return Ok(None);
+        }
+        let (node, place) = self.layout.place(self.rank);
+        let here = comm::split_hidden(parent, Some(node as u64))?.ok_or(Class::Intern)?;
+        let leaders = comm::split_hidden(parent, (place == 0).then_some(0))?;
+        verbose!(
+            FRAMEWORK,
+            20,
+            "han: a communicator for each of {} nodes and one for their leaders",
+            self.layout.members().len()
+        );
+        Ok(Some(self.comms.call_once(|| Comms { node: here, leaders })))
+    }
+}
+
+const CALLS_BEFORE: u32 = 2;
+
+impl Module for Han {
+    fn functions(&self) -> Functions {
+        self.next.functions()
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.layout.print()
+    }
+
+    fn disagreed(&self) {
+        message!("coll/han: the ranks of a communicator do not agree about its nodes; it does without two levels");
+        self.disagreed.call_once(|| ());
+    }
+
+    fn above(&self, others: &Table) {
+        self.next.keep(others, Table::recordable_entry);
+        self.below.keep(others, Table::partial_entry);
+    }
+
+    unsafe fn call(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
+        if !self.suits(&call) {
+            // SAFETY: this method has the same contract.
+            return unsafe { self.next.call(call, on) };
+        }
+        let levels = Ways { han: self, comms: self.comms(on)? };
+        let here = Here::new(&levels, &self.layout, self.rank);
+        let at_root = self.is_root(&call);
+        match call {
+            Call::Barrier => here.barrier(on),
+            Call::Bcast(data, root) => here.bcast((data, root), on),
+            Call::Reduce(from, to, op, root) => here.reduce(from, to.filter(|_| at_root), (op, root), on),
+            Call::Allreduce(from, to, op) => here.allreduce(from, (to, op), on),
+            Call::Allgather(from, to) => here.allgather(from, to, on),
+            Call::Gather(from, to, root) => here.gather(from, to.filter(|_| at_root), root, on),
+            Call::Scatter(from, to, root) => here.scatter(from.filter(|_| at_root), to, root, on),
+            _ => not_here(),
+        }
+    }
+}
+
+/// Who serves the levels of one call.
+struct Ways<'a> {
+    han: &'a Han,
+    comms: Option<&'a Comms>,
+}
+
+impl Levels for Ways<'_> {
+    fn node(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
+        let (node, _) = self.han.layout.place(self.han.rank);
+        self.among(self.comms.map(|comms| &*comms.node), &self.han.layout.members()[node], call, on)
+    }
+
+    fn leaders(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
+        let comm = self.comms.and_then(|comms| comms.leaders.as_deref());
+        self.among(comm, self.han.layout.leaders(), call, on)
+    }
+}
+
+impl Ways<'_> {
+    fn among(&self, comm: Option<&Communicator>, ranks: &[usize], call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
+        if let Some(comm) = comm {
+            // SAFETY: calls are made of parts of the arguments of `Module::call`, which its caller vouches for, and of the
+            // executor's room.
+            return unsafe { executor::run(comm, call) };
+        }
+        let mut part = Part::new(on, ranks).ok_or(Class::Intern)?;
+        // SAFETY: as above.
+        unsafe { self.han.below.call(call, &mut part) }
+    }
+}

@@ -1,0 +1,35 @@
+//! MPI_Comm_disconnect: as freeing, but what is under way ends first. MPI 5.0 §11.10.4.
+
+use super::{Communicator, create, get};
+use crate::buffer::{self, Owner};
+use crate::error::{Class, Fault, Result};
+use crate::executor;
+use crate::framework::pml;
+use crate::request::collective;
+use alloc::format;
+use opal_core::wait;
+
+/// Waits for the communication on a communicator, and for its other processes to do the same; then the handle ends.
+///
+/// A send ends with the receive that it meets: when no process has one posted any more, and none still moves a message that
+/// was met, nothing of the communicator is left.
+pub fn disconnect(handle: usize) -> Result<()> {
+    let comm = get(handle).ok_or_else(|| {
+        let why = format!("{handle:#x} is no communicator that can be disconnected; was it freed, or never made?");
+        Fault::new(Class::Comm).argument("comm").because(why)
+    })?;
+    buffer::flush(Owner::Comm(comm.context))?;
+    settle(&comm)?;
+    executor::barrier(&comm)?;
+    // Of a message that came meanwhile the other side may have known first.
+    settle(&comm)?;
+    drop(comm);
+    create::free(handle)
+}
+
+fn settle(comm: &Communicator) -> Result<()> {
+    let is_settled = |comm: &Communicator| pml::selected().is_settled(comm);
+    let done =
+        || !collective::is_under_way(comm) && is_settled(comm) && (!comm.is_inter() || is_settled(comm.carrier()));
+    Ok(wait::until(done)?)
+}

@@ -1,0 +1,63 @@
+//! Where a module passes on what it does not do itself.
+
+use super::{Call, Entry, FUNCTIONS, Function, Functions, Module, Table, set_of};
+use crate::error::{Class, Fault, Result};
+use crate::executor::Executor;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use opal_core::sync::Once;
+
+/// For each of some functions, who would serve it without the component that holds this.
+pub struct Next {
+    functions: Functions,
+    // One for each function: a look-up is on the way of the shortest calls.
+    modules: Once<Box<Modules>>,
+}
+
+type Modules = [Option<Arc<dyn Module>>; FUNCTIONS];
+
+impl Next {
+    /// Before [`Module::above`].
+    pub const fn new(functions: &[Function]) -> Next {
+        Next { functions: set_of(functions), modules: Once::new() }
+    }
+
+    /// Which functions.
+    #[inline]
+    pub fn functions(&self) -> Functions {
+        self.functions
+    }
+
+    /// Keeps what [`Module::above`] is told; `entry` says which of a table's modules are meant.
+    pub fn keep(&self, others: &Table, entry: fn(&Table, Function) -> Option<&Entry>) {
+        let module = |function: Function| match self.functions & set_of(&[function]) {
+            0 => None,
+            _ => entry(others, function).map(|(_, module)| module.clone()),
+        };
+        self.modules.call_once(|| Box::new(Function::ALL.map(module)));
+    }
+
+    /// Asks who would serve the call. `Err(UnsupportedOperation)` if nobody would.
+    ///
+    /// # Safety
+    /// That of [`Module::call`].
+    #[inline]
+    pub unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
+        match self.modules.get().and_then(|modules| modules[call.function() as usize].as_deref()) {
+            // SAFETY: the caller's promise.
+            Some(module) => unsafe { module.call(call, executor) },
+            None => nobody(),
+        }
+    }
+
+    /// [`Next::call`] for MPI_Barrier, which has no data.
+    pub fn barrier(&self, executor: &mut dyn Executor) -> Result<()> {
+        // SAFETY: there is no data.
+        unsafe { self.call(Call::Barrier, executor) }
+    }
+}
+
+#[cold]
+fn nobody() -> Result<()> {
+    Err(Fault::new(Class::UnsupportedOperation).because("no other coll component offers it here"))
+}
