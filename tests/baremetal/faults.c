@@ -22,8 +22,20 @@ static void die(void)
     __asm__ volatile("lidt %0; int3" : : "m"(none));
 }
 
+#include <immintrin.h>
+/* Registers of 256 bits, if the processor has them: the boot code must have switched them on. */
+__attribute__((target("avx2"))) static long long wide(long long one)
+{
+    long long parts[4];
+    __m256i four = _mm256_add_epi64(_mm256_set1_epi64x(one), _mm256_setr_epi64x(1, 2, 3, 4));
+    _mm256_storeu_si256((__m256i *)parts, four);
+    return parts[0] + parts[1] + parts[2] + parts[3];
+}
+
 static void fault(const char *what)
 {
+    if (!strcmp(what, "avx"))
+        printf("avx2 %d, sum %lld\n", !!__builtin_cpu_supports("avx2"), __builtin_cpu_supports("avx2") ? wide(8) : 0);
     if (!strcmp(what, "null"))
         *nowhere = 1;
     if (!strcmp(what, "stack"))

@@ -86,22 +86,32 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* When a rank came, and where: ranks of two machines have no clock in common. */
+struct arrival {
+    double when;
+    char where[MPI_MAX_PROCESSOR_NAME];
+};
+
 /* Nobody leaves before the last one of the other group has come. */
 static void barriers(void)
 {
     for (int late = 0; late < 2; late++) {
-        double entered, left, other;
+        struct arrival own = {0, ""}, other;
+        double left;
+        int length;
+        MPI_Get_processor_name(own.where, &length);
         if (upper == late && rank == here - 1)
             nanosleep(&(struct timespec){0, 30000000}, NULL);
-        entered = now();
+        own.when = now();
         CHECK_EQ(MPI_Barrier(inter), MPI_SUCCESS);
         left = now();
         if (upper == late && rank == here - 1)
             for (int r = 0; r < there; r++)
-                MPI_Send(&entered, 1, MPI_DOUBLE, r, 8, inter);
+                MPI_Send(&own, sizeof own, MPI_BYTE, r, 8, inter);
         if (upper != late) {
-            MPI_Recv(&other, 1, MPI_DOUBLE, there - 1, 8, inter, MPI_STATUS_IGNORE);
-            CHECK_MSG(left >= other, "left a barrier %g s before the last one came", other - left);
+            MPI_Recv(&other, sizeof other, MPI_BYTE, there - 1, 8, inter, MPI_STATUS_IGNORE);
+            if (!strcmp(own.where, other.where))
+                CHECK_MSG(left >= other.when, "left a barrier %g s before the last one came", other.when - left);
         }
     }
 }

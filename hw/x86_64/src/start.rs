@@ -82,8 +82,6 @@ extern "C" fn ompi_rank(core: u32, heap_bytes: u64) -> ! {
     rank::set_core(core);
     interrupts::open();
     heap::open(heap_bytes);
-    // `ompi_start` made sure that it is said.
-    tsc::begin(line::number(boot_line(), "tsc_khz").unwrap_or(1));
     apic::open();
     log::open(boot_line());
     ::log::info!("a rank begins, with {} MiB of heap", heap_bytes >> 20);

@@ -10,7 +10,7 @@ pub fn ticks() -> u64 {
     unsafe { _rdtsc() }
 }
 
-/// Sets the rate, and now as time 0.
+/// Sets the rate, and now as time 0, for all cores of the machine: their counters run together.
 pub fn begin(khz: u64) {
     KHZ.store(khz, Ordering::Relaxed);
     START.store(ticks(), Ordering::Relaxed);
@@ -34,5 +34,7 @@ pub fn spin_us(microseconds: u64) {
     }
 }
 
+#[unsafe(link_section = ".shared")]
 static KHZ: AtomicU64 = AtomicU64::new(0);
+#[unsafe(link_section = ".shared")]
 static START: AtomicU64 = AtomicU64::new(0);

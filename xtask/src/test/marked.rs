@@ -72,6 +72,15 @@ impl Mark {
 }
 
 impl Process {
+    /// Processor time that it has used, in seconds; none when it has ended.
+    pub fn seconds(&self) -> Option<f64> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.id)).ok()?;
+        // Behind the name, which may hold anything: utime and stime, in hundredths.
+        let mut fields = stat.rsplit(')').next()?.split_whitespace().skip(11);
+        let mut ticks = || fields.next()?.parse::<u32>().ok();
+        Some(f64::from(ticks()? + ticks()?) / 100.0)
+    }
+
     /// Ends it at once, as a machine that loses its power.
     pub fn kill(&self) {
         // One that ended meanwhile makes kill complain.

@@ -2,7 +2,7 @@
 
 use super::{RUN_LIMIT, image, launch, missing};
 use crate::failure::{Result, fail};
-use crate::test::marked::Mark;
+use crate::test::marked::{Mark, Process};
 use crate::test::{Session, Verdict, deadline};
 use crate::{boot, shell};
 use orte_core::segment::Layout;
@@ -15,6 +15,10 @@ pub fn cases(session: &mut Session) {
         session
             .case(&format!("boot/fault_{}", fault.what), |session| wrong(session, fault).unwrap_or_else(Verdict::from));
     }
+    if session.options.all {
+        session.case("boot/panic.rs", |session| panics(session).unwrap_or_else(Verdict::from));
+    }
+    session.case("boot/waits_politely", |session| polite(session).unwrap_or_else(Verdict::from));
     for line in LINES {
         session
             .case(&format!("boot/line_{}", line.name), |session| refused(session, line).unwrap_or_else(Verdict::from));
@@ -29,22 +33,28 @@ pub fn cases(session: &mut Session) {
 /// What the last rank does, what must be said, and the job's status.
 struct Fault {
     what: &'static str,
-    says: &'static str,
+    says: &'static [&'static str],
     status: i32,
 }
 
 const FAULTS: &[Fault] = &[
-    Fault { what: "null", says: "[rank 1] page fault writing address 0x0 (a null pointer)", status: 111 },
-    Fault { what: "stack", says: "(the stack is full)", status: 111 },
-    Fault { what: "divide", says: "[rank 1] division by zero", status: 111 },
-    Fault { what: "constant", says: "[rank 1] page fault writing", status: 111 },
-    Fault { what: "memory", says: "out of memory: ", status: 5 },
-    Fault { what: "abort", says: "ended itself with signal 6", status: 125 },
-    Fault { what: "exit", says: "rank 1", status: 7 },
-    Fault { what: "file", says: "system call 2 open", status: 8 },
-    Fault { what: "mpi_abort", says: "called MPI_Abort", status: 9 },
-    Fault { what: "die", says: "the machine of rank 1 was reset", status: 1 },
-    Fault { what: "hang", says: "(--timeout): ranks 0, 1 in MPI.", status: 124 },
+    Fault {
+        what: "null",
+        says: &["[rank 1] page fault writing address 0x0 (a null pointer)", "  rsp 0000005", "  called from 0x"],
+        status: 111,
+    },
+    Fault { what: "stack", says: &["(the stack is full)"], status: 111 },
+    Fault { what: "divide", says: &["[rank 1] division by zero"], status: 111 },
+    Fault { what: "constant", says: &["[rank 1] page fault writing"], status: 111 },
+    Fault { what: "memory", says: &["out of memory: "], status: 5 },
+    Fault { what: "abort", says: &["ended itself with signal 6"], status: 125 },
+    Fault { what: "exit", says: &["rank 1"], status: 7 },
+    Fault { what: "file", says: &["system call 2 open"], status: 8 },
+    Fault { what: "mpi_abort", says: &["called MPI_Abort"], status: 9 },
+    Fault { what: "die", says: &["the machine of rank 1 was reset"], status: 1 },
+    // No fault: the wide registers are on.
+    Fault { what: "avx", says: &["avx2 1, sum 42"], status: 0 },
+    Fault { what: "hang", says: &["(--timeout): ranks 0, 1 in MPI."], status: 124 },
 ];
 
 /// A boot line, what the shared device holds, and what must be said.
@@ -122,11 +132,56 @@ fn wrong(session: &mut Session, fault: &Fault) -> Result<Verdict> {
     }
     let image = image(session, "tests/baremetal/faults.c", &[])?;
     let ended = launch(session, &image, 2, &[fault.what.to_owned()])?;
-    let said = ended.out.contains(fault.says) || ended.err.contains(fault.says);
+    let said = fault.says.iter().all(|says| ended.out.contains(says) || ended.err.contains(says));
     Ok(match said && ended.ended_with(fault.status) {
         true => Verdict::Passed(String::new()),
-        false => Verdict::Failed(format!("wanted: status {} and \"{}\"\n{}", fault.status, fault.says, ended.story())),
+        false => Verdict::Failed(format!("wanted: status {} and {:?}\n{}", fault.status, fault.says, ended.story())),
     })
+}
+
+/// A defect that Rust finds: where, on which rank, and who called.
+fn panics(session: &mut Session) -> Result<Verdict> {
+    if let Some(skipped) = missing() {
+        return Ok(skipped);
+    }
+    let image = image(session, "tests/baremetal/panic.rs", &[])?;
+    let ended = launch(session, &image, 2, &[])?;
+    let wanted = ["[rank 1] panicked at", "index out of bounds", "called from 0x"];
+    Ok(match ended.ended_with(101) && wanted.iter().all(|words| ended.out.contains(words)) {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(format!("wanted: status 101 and {wanted:?}\n{}", ended.story())),
+    })
+}
+
+/// A guest that waits for a peer must not burn its host's core: rank 0 waits while rank 1 computes for ever.
+fn polite(session: &mut Session) -> Result<Verdict> {
+    if let Some(skipped) = missing() {
+        return Ok(skipped);
+    }
+    let image = image(session, "tests/baremetal/faults.c", &[])?;
+    let options = boot::Options::new(&image, 2, RUN_LIMIT.as_secs() as u32, vec!["hang".to_owned()]);
+    let mut command = boot::command(&session.tree, &options, &image, None, session.progress)?;
+    let log = session.scratch().join("boot/polite.log");
+    let mut share = None;
+    let ended = deadline::run_while(&mut command, RUN_LIMIT, &log, |mark, out| {
+        share = share_of(mark, out, 0);
+        strike(mark, out, &DEATHS[0]);
+    })?;
+    Ok(match share {
+        Some(share) if share < POLITE => Verdict::Passed(format!("{:.0} % of a core", share * 100.0)),
+        Some(share) => Verdict::Failed(format!("a guest that waits used {:.0} % of a core", share * 100.0)),
+        None => Verdict::Failed(format!("no guest was seen waiting\n{}", ended.story())),
+    })
+}
+
+/// How much of a core the guest of a rank used, for a second in which the last rank hangs.
+fn share_of(mark: &Mark, out: &Path, rank: u32) -> Option<f64> {
+    let guest = victim(mark, out, rank, boot::guest::QEMU)?;
+    // It may have just begun to wait.
+    std::thread::sleep(SETTLE);
+    let (begin, before) = (Instant::now(), guest.seconds()?);
+    std::thread::sleep(SETTLE);
+    Some((guest.seconds()? - before) / begin.elapsed().as_secs_f64())
 }
 
 /// One machine without mpirun: its line is wrong, or its memory.
@@ -227,21 +282,29 @@ fn killed(session: &mut Session, death: &Death) -> Result<Verdict> {
 
 /// Kills the victim once the last rank hangs; false if that never came.
 fn strike(mark: &Mark, out: &Path, death: &Death) -> bool {
-    let (end, rank) = (Instant::now() + RUN_LIMIT, format!(" rank {}: ", death.rank));
+    let victim = victim(mark, out, death.rank, death.program);
+    victim.as_ref().inspect(|victim| victim.kill()).is_some()
+}
+
+/// The process of a rank, once the last rank hangs; none if that never came.
+fn victim(mark: &Mark, out: &Path, rank: u32, program: &str) -> Option<Process> {
+    let (end, rank) = (Instant::now() + RUN_LIMIT, format!(" rank {rank}: "));
     // The system keeps fifteen letters of a name.
-    let name = &death.program[..death.program.len().min(15)];
+    let name = &program[..program.len().min(15)];
+    let is_victim = |state: &str| state.split_once(&rank).is_some_and(|(_, rest)| rest.starts_with(name));
     while Instant::now() < end {
-        let hangs = std::fs::read_to_string(out).is_ok_and(|text| text.contains("the last rank hangs"));
-        let is_victim = |state: &str| state.split_once(&rank).is_some_and(|(_, rest)| rest.starts_with(name));
-        if let Some(victim) = mark.processes().iter().find(|process| hangs && is_victim(&process.state)) {
-            victim.kill();
-            return true;
+        if std::fs::read_to_string(out).is_ok_and(|text| text.contains("the last rank hangs")) {
+            return mark.processes().into_iter().find(|process| is_victim(&process.state));
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    false
+    None
 }
 
+/// Least time between two looks at a process.
+const SETTLE: Duration = Duration::from_secs(1);
+/// Of a core: a guest that polls uses all of it.
+const POLITE: f64 = 0.5;
 /// 128 + SIGKILL.
 const KILLED: i32 = 137;
 /// From the loss of a machine to the end of the job, nothing left behind.
