@@ -73,6 +73,7 @@ impl Hints {
     }
 
     /// Whether the program promised to name the source of each message.
+    #[inline(always)]
     pub fn names_sources(&self) -> bool {
         // Relaxed: MPI_Comm_set_info is collective and no receive of another thread may be under way beside it.
         self.no_any_source.load(Ordering::Relaxed)

@@ -32,22 +32,22 @@ pub fn rank_to(rank: i32, comm: &Communicator, argument: &'static str) -> Result
 /// Checks a source rank: as [`rank_to`], or MPI_ANY_SOURCE.
 #[inline(always)]
 pub fn rank_from(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
-    match (rank as u32 as usize) < comm.peer_count() || rank == PROC_NULL {
+    // No call on the way through: whoever checks would save registers for it.
+    let named = (rank as u32 as usize) < comm.peer_count() || rank == PROC_NULL;
+    match named || rank == ANY_SOURCE && !comm.hints.names_sources() {
         true => Ok(()),
-        false => any_source(rank, comm, argument),
+        false => Err(bad_source(rank, comm).argument(argument)),
     }
 }
 
-#[inline(never)]
-fn any_source(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
-    match rank == ANY_SOURCE {
-        true if comm.hints.names_sources() => {
-            let why = "MPI_ANY_SOURCE, but the communicator's info promises mpi_assert_no_any_source; name the source, or \
-                       take the promise back with MPI_Comm_set_info";
-            Err(Fault::new(Class::Rank).argument(argument).because(why))
-        }
-        true => Ok(()),
-        false => Err(bad_rank(rank, comm, " nor MPI_ANY_SOURCE", Class::Rank).argument(argument)),
+#[cold]
+fn bad_source(rank: i32, comm: &Communicator) -> Fault {
+    match rank {
+        ANY_SOURCE => Fault::new(Class::Rank).because(
+            "MPI_ANY_SOURCE, but the communicator's info promises mpi_assert_no_any_source; name the source, or take the \
+             promise back with MPI_Comm_set_info",
+        ),
+        _ => bad_rank(rank, comm, " nor MPI_ANY_SOURCE", Class::Rank),
     }
 }
 
