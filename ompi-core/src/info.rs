@@ -2,6 +2,7 @@
 
 use crate::error::{Class, Fault, Result};
 use crate::handle::Table;
+use crate::session::MEMORY_KINDS;
 use crate::{init, process};
 use alloc::format;
 use alloc::string::String;
@@ -98,6 +99,7 @@ pub fn environment(command_line: Vec<String>) -> Info {
         info.set("arch", "x86_64");
     }
     if init::is_active() {
+        info.set(MEMORY_KINDS.0, MEMORY_KINDS.1);
         info.set("maxprocs", &format!("{}", process::count()));
         info.set("thread_level", init::ThreadLevel::from_int(init::thread_level()).map_or("", |level| level.symbol()));
     }

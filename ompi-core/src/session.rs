@@ -71,7 +71,7 @@ pub fn get(handle: usize) -> Option<Arc<Session>> {
 impl Session {
     /// MPI_Session_get_info.
     pub fn info(&self) -> Info {
-        Info::of([(THREAD_LEVEL, self.level.symbol()), ("mpi_memory_alloc_kinds", "mpi,system")])
+        Info::of([(THREAD_LEVEL, self.level.symbol()), MEMORY_KINDS])
     }
 }
 
@@ -80,6 +80,10 @@ impl Drop for Session {
         errhandler::release(self.errhandler.load(Ordering::Relaxed));
     }
 }
+
+/// The kinds of memory in which buffers may lie, whatever was asked for, and the key under which sessions, communicators and
+/// MPI_INFO_ENV say so. MPI 5.0 §11.4.3.
+pub const MEMORY_KINDS: (&str, &str) = ("mpi_memory_alloc_kinds", "mpi,system");
 
 const THREAD_LEVEL: &str = "thread_level";
 

@@ -105,6 +105,58 @@ static void environment(int argc, char **argv)
     CHECK(get(MPI_INFO_ENV, "thread_level", text, sizeof text) && strcmp(text, "MPI_THREAD_SINGLE") == 0);
 }
 
+/* MPI 5.0 section 7.4.4: what MPI_Comm_get_info returns is in force, and a duplicate begins without it. */
+static void promises(void)
+{
+    static const char *const keys[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length",
+                                       "mpi_assert_allow_overtaking", "mpi_assert_strict_persistent_collective_ordering"};
+    MPI_Info info, used;
+    MPI_Comm c, copy;
+    MPI_Request q;
+    MPI_Message message;
+    MPI_Status status;
+    char text[64];
+    int x = 7, flag = -1;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_memory_alloc_kinds", "system");
+    for (int i = 0; i < 5; i++)
+        MPI_Info_set(info, keys[i], "true");
+    MPI_Comm_dup_with_info(MPI_COMM_SELF, info, &c);
+    MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(c, &copy);
+    for (int i = 0; i < 5; i++) {
+        MPI_Comm_get_info(c, &used);
+        CHECK(get(used, keys[i], text, sizeof text) && strcmp(text, "true") == 0);
+        CHECK(get(used, "mpi_assert_memory_alloc_kinds", text, sizeof text) && strcmp(text, "system") == 0);
+        CHECK(get(used, "mpi_memory_alloc_kinds", text, sizeof text) && strcmp(text, "mpi,system") == 0);
+        MPI_Info_free(&used);
+        MPI_Comm_get_info(copy, &used);
+        CHECK(get(used, keys[i], text, sizeof text) && strcmp(text, "false") == 0);
+        CHECK(get(used, "mpi_assert_memory_alloc_kinds", text, sizeof text) == NULL);
+        MPI_Info_free(&used);
+    }
+    CHECK(get(MPI_INFO_ENV, "mpi_memory_alloc_kinds", text, sizeof text) && strcmp(text, "mpi,system") == 0);
+    /* Who promised to name the source and does not is told so, by each function that takes one. */
+    CHECK_CLASS(MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, c, &status), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Irecv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, c, &q), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Recv_init(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, c, &q), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Iprobe(MPI_ANY_SOURCE, 0, c, &flag, &status), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Improbe(MPI_ANY_SOURCE, 0, c, &flag, &message, &status), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Sendrecv_replace(&x, 1, MPI_INT, 0, 0, MPI_ANY_SOURCE, 0, c, &status), MPI_ERR_RANK);
+    /* What it did not promise it may do; so may who takes the promise back, and who has a duplicate. */
+    CHECK_CLASS(MPI_Sendrecv_replace(&x, 1, MPI_INT, 0, 3, 0, MPI_ANY_TAG, c, &status), MPI_SUCCESS);
+    CHECK_EQ(status.MPI_TAG, 3);
+    MPI_Sendrecv_replace(&x, 1, MPI_INT, 0, 4, MPI_ANY_SOURCE, 4, copy, &status);
+    CHECK_EQ(status.MPI_SOURCE, 0);
+    MPI_Info_set(info, "mpi_assert_no_any_source", "false");
+    MPI_Comm_set_info(c, info);
+    CHECK_CLASS(MPI_Sendrecv_replace(&x, 1, MPI_INT, 0, 5, MPI_ANY_SOURCE, 5, c, &status), MPI_SUCCESS);
+    CHECK_EQ(status.MPI_TAG, 5);
+    CHECK_EQ(x, 7);
+    MPI_Info_free(&info);
+    MPI_Comm_free(&copy), MPI_Comm_free(&c);
+}
+
 /* Hints that nobody understands are taken and ignored; what is in use is an object of the caller's. */
 static void hints(void)
 {
@@ -126,6 +178,7 @@ static void hints(void)
     MPI_Info_free(&used);
     MPI_Info_free(&info);
     MPI_Comm_free(&c);
+    promises();
     MPI_Get_hw_resource_info(&info);
     MPI_Info_get_nkeys(info, &n);
     for (int i = 0; i < n; i++) {

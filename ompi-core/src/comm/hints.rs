@@ -1,26 +1,53 @@
-//! Hints of communicators: MPI 5.0 §7.4.4. Assertions are recorded, so that MPI_Comm_get_info tells what was promised;
-//! hints that are not understood are ignored, as the standard demands.
+//! Hints of communicators: MPI 5.0 §7.4.4.
+//!
+//! An implementation may ignore any hint; what it does not ignore MPI_Comm_get_info returns, and the program must comply
+//! with. What becomes of each here:
+//!
+//! * `mpi_assert_no_any_source`: a receive or probe from MPI_ANY_SOURCE breaks the promise and is refused
+//!   (MPI_ERR_RANK). Nobody else pays for that: a receive that names its source never comes there.
+//! * `mpi_assert_no_any_tag`, `mpi_assert_exact_length`, `mpi_assert_allow_overtaking`,
+//!   `mpi_assert_strict_persistent_collective_ordering`: recorded. The library keeps what the program does without: matching
+//!   takes the same time with wildcards allowed, messages leave in order on one wire anyway, persistent collectives get
+//!   their tags when they are made. To look at these promises would cost each message an instruction and gain none.
+//! * `mpi_assert_memory_alloc_kinds`: recorded if all its kinds are supported ([`MEMORY_KINDS`]); all of them are memory
+//!   that any processor core reads and writes, so that there is nothing to choose.
+//! * `mpi_hw_resource_type`: set by MPI_Comm_split_type.
+//!
+//! Hints that are not understood, and values that are none, are ignored and not returned.
 
 use crate::info::Info;
+use crate::session::MEMORY_KINDS;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::sync::Mutex;
+use opal_core::sync::{AtomicBool, Mutex, Ordering};
 
 /// The hints that this library knows: with a value of true or false.
 const ASSERTIONS: [&str; 5] = [
     "mpi_assert_no_any_tag",
-    "mpi_assert_no_any_source",
+    NO_ANY_SOURCE,
     "mpi_assert_exact_length",
     "mpi_assert_allow_overtaking",
     "mpi_assert_strict_persistent_collective_ordering",
 ];
 
+const NO_ANY_SOURCE: &str = "mpi_assert_no_any_source";
+/// What memory the program uses with the communicator; MPI 5.0 §11.4.3.
+const ASSERTED_KINDS: &str = "mpi_assert_memory_alloc_kinds";
+
 /// Of which kind of hardware the processes share one: set by MPI_Comm_split_type.
 pub const RESOURCE: &str = "mpi_hw_resource_type";
 
 /// The hints in use on one communicator, or those that a new one shall have.
-#[derive(Default)]
-pub struct Hints(Mutex<Vec<(String, String)>>);
+pub struct Hints {
+    values: Mutex<Vec<(String, String)>>,
+    no_any_source: AtomicBool,
+}
+
+impl Default for Hints {
+    fn default() -> Hints {
+        Hints { values: Mutex::default(), no_any_source: AtomicBool::new(false) }
+    }
+}
 
 impl Hints {
     /// What a program asks for.
@@ -45,9 +72,19 @@ impl Hints {
         self.set_known(|key| info.get(key));
     }
 
+    /// Whether the program promised to name the source of each message.
+    #[inline(always)]
+    pub fn names_sources(&self) -> bool {
+        // Relaxed: MPI_Comm_set_info is collective and no receive of another thread may be under way beside it.
+        self.no_any_source.load(Ordering::Relaxed)
+    }
+
     /// Sets one.
     pub fn set(&self, key: &str, value: String) {
-        let mut all = self.0.lock();
+        if key == NO_ANY_SOURCE {
+            self.no_any_source.store(value == "true", Ordering::Relaxed);
+        }
+        let mut all = self.values.lock();
         match all.iter_mut().find(|(known, _)| known == key) {
             Some((_, old)) => *old = value,
             None => all.push((key.into(), value)),
@@ -56,15 +93,18 @@ impl Hints {
 
     /// The value of one.
     pub fn get(&self, key: &str) -> Option<String> {
-        self.0.lock().iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
+        self.values.lock().iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
     }
 
     /// MPI_Comm_get_info: what is in use, assertions that nobody made included.
     pub fn info(&self) -> Info {
         let info = Info::of([]);
         ASSERTIONS.iter().for_each(|key| info.set(key, self.get(key).as_deref().unwrap_or("false")));
-        if let Some(resource) = self.get(RESOURCE) {
-            info.set(RESOURCE, &resource);
+        info.set(MEMORY_KINDS.0, MEMORY_KINDS.1);
+        for key in [ASSERTED_KINDS, RESOURCE] {
+            if let Some(value) = self.get(key) {
+                info.set(key, &value);
+            }
         }
         info
     }
@@ -74,6 +114,10 @@ impl Hints {
             if let Some(value) = value_of(key).filter(|value| matches!(value.as_str(), "true" | "false")) {
                 self.set(key, value);
             }
+        }
+        let known = |kind: &str| MEMORY_KINDS.1.split(',').any(|known| known == kind.trim());
+        if let Some(kinds) = value_of(ASSERTED_KINDS).filter(|kinds| kinds.split(',').all(known)) {
+            self.set(ASSERTED_KINDS, kinds);
         }
     }
 }
@@ -90,7 +134,16 @@ mod tests {
         assert_eq!(hints.get("mpi_assert_no_any_tag").as_deref(), Some("true"));
         assert_eq!((hints.get("mpi_assert_exact_length"), hints.get("other")), (None, None));
         assert_eq!(hints.info().get("mpi_assert_exact_length").as_deref(), Some("false"));
-        hints.update(&Info::of([("mpi_assert_no_any_tag", "false")]));
+        let kinds = "mpi_assert_memory_alloc_kinds";
+        hints.update(&Info::of([(kinds, "system,cuda:device")]));
+        assert_eq!(hints.info().get(kinds), None, "not all of them are supported");
+        hints.update(&Info::of([(kinds, "mpi, system")]));
+        assert_eq!(hints.info().get(kinds).as_deref(), Some("mpi, system"));
+        assert_eq!(hints.info().get("mpi_memory_alloc_kinds").as_deref(), Some("mpi,system"));
+        hints.update(&Info::of([("mpi_assert_no_any_source", "true")]));
+        assert!(hints.names_sources());
+        hints.update(&Info::of([("mpi_assert_no_any_tag", "false"), ("mpi_assert_no_any_source", "false")]));
+        assert!(!hints.names_sources());
         assert_eq!(hints.info().get("mpi_assert_no_any_tag").as_deref(), Some("false"));
     }
 }

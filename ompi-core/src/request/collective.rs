@@ -2,6 +2,7 @@
 //! pass of progress moves on.
 //!
 //! **Invariant:** nothing here is locked while the PML or an operation of the user runs.
+#![allow(unsafe_code)]
 
 use super::{Driver, Id, Kind, Request, complete, create, done};
 use crate::comm::{self, Communicator};

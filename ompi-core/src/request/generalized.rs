@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** nothing is locked while a callback runs, and each runs as often as the standard says: `query_fn` before
 //! a status is seen, `free_fn` once, `cancel_fn` for each MPI_Cancel.
+#![allow(unsafe_code)]
 
 use super::{Driver, Id, Kind, Request, complete, create};
 use crate::error::{Class, Fault, Result};

@@ -3,10 +3,9 @@
 //! Statuses returned carry the operation's own error code in `error`; a row hands a single one to
 //! [`Status::deliver`], which leaves the user's MPI_ERROR alone.
 
-use super::{
-    ACTIVE, COLLECTIVE, COMPLETE, DETACHED, DONE, GENERATION, GENERATION_SHIFT, INACTIVE, INDEX_BITS, INDEX_MASK, Id,
-    LIST, NULL, PERSISTENT, POLLED, QUERIED, STATE, Slot, find, slot,
-};
+use super::slot::*;
+use super::slots::*;
+use super::{Id, NULL};
 use crate::error::{Class, Fault, Result};
 use crate::status::Status;
 use opal_core::sync::{Ordering, threads_possible};
@@ -296,8 +295,7 @@ fn take_quietly(handles: &mut [usize]) -> usize {
         if word & (GENERATION | STATE | PERSISTENT | DETACHED | QUERIED | POLLED) != wanted {
             return index;
         }
-        // SAFETY: complete, so the owner of the operation writes no more.
-        if unsafe { (*slot.status.get()).error } != 0 {
+        if slot.status().error != 0 {
             return index;
         }
         slot.free_into(&mut list, number, word);

@@ -1,6 +1,7 @@
 //! Persistent sends and receives: MPI 5.0 §3.9. Each start makes an ordinary request of the PML and follows it.
 //!
 //! **Invariant:** nothing here is locked while the PML runs.
+#![allow(unsafe_code)]
 
 use super::handles;
 use super::{Driver, Id, Kind, Request, complete, create, done};

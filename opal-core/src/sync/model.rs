@@ -45,6 +45,16 @@ pub fn writing(at: *const u8, bytes: usize) {
     lines(at, bytes, &|cell| cell.with_mut(|_| ()));
 }
 
+/// One value is read without being atomic: as [`reading`], for what has neighbours that others write.
+pub fn reading_value<T>(at: *const T) {
+    known::<loom::cell::UnsafeCell<()>>(Place::Value(at.addr())).with(|_| ());
+}
+
+/// One value is written without being atomic: as [`writing`], for what has neighbours that others use.
+pub fn writing_value<T>(at: *const T) {
+    known::<loom::cell::UnsafeCell<()>>(Place::Value(at.addr())).with_mut(|_| ());
+}
+
 /// A clock by which much time passes between any two looks at it.
 pub fn monotonic_ns() -> u64 {
     NOW_NS.with(|now| now.replace_with(|now| *now + 10_000_000))
@@ -60,6 +70,7 @@ fn lines(at: *const u8, bytes: usize, each: &dyn Fn(&loom::cell::UnsafeCell<()>)
 enum Place {
     Word(usize),
     Line(usize),
+    Value(usize),
 }
 
 /// What became of it.

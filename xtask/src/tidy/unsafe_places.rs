@@ -61,7 +61,7 @@ const PLACES: &[&str] = &[
     "ompi-core/src/errhandler.rs",
     "ompi-core/src/executor.rs",
     "ompi-core/src/op.rs",
-    "ompi-core/src/request.rs",
+    "ompi-core/src/request/",
     "ompi-core/src/schedule.rs",
     "ompi-core/src/topo/letters.rs",
     "ompi-core/src/user_memory.rs",

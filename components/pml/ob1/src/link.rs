@@ -248,6 +248,29 @@ fn copier(process: &process::Process) -> Option<smsc::Way> {
     smsc::reach(process.index, addresses::find(addresses, smsc::FRAMEWORK.name, name))
 }
 
+#[cfg(test)]
+impl Link {
+    /// To process 1 by one transport that tests provide.
+    pub fn of_test(module: &'static dyn btl::Module, conduit: Option<&'static Conduit>) -> Link {
+        let inline_bytes = if conduit.is_some() { opal_core::queue::lines::INLINE_BYTES } else { 0 };
+        Link {
+            process: 1,
+            module: btl::Called::new(module),
+            endpoint: btl::Endpoint(5),
+            conduit,
+            short_bytes: inline_bytes,
+            inline_bytes,
+            eager_bytes: 4096,
+            note_bytes: 4096,
+            lanes: Box::new([]),
+            queued: AtomicU32::new(0),
+            copier: None,
+            words: AtomicU64::new(0),
+            dead: AtomicBool::new(false),
+        }
+    }
+}
+
 /// A note that finds no room is copied.
 const MOST_NOTE_BYTES: usize = 4096;
 const CLOCK_SCALE: u64 = 1024;

@@ -14,6 +14,8 @@ use ompi_core::status::Status;
 use opal_core::progress;
 use opal_core::sync::Ordering;
 
+#[cfg(test)]
+mod copies;
 mod place;
 mod send;
 

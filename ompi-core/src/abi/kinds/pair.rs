@@ -1,5 +1,6 @@
 //! Checks of two arguments together: a rank and its communicator, a buffer and its count.
 
+use super::number::negative;
 use super::{CountArray, array, committed};
 use crate::comm::Communicator;
 use crate::data::{Blocks, Counts, Data, TypedBlocks};
@@ -31,9 +32,22 @@ pub fn rank_to(rank: i32, comm: &Communicator, argument: &'static str) -> Result
 /// Checks a source rank: as [`rank_to`], or MPI_ANY_SOURCE.
 #[inline(always)]
 pub fn rank_from(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
-    match (rank as u32 as usize) < comm.peer_count() || rank == PROC_NULL || rank == ANY_SOURCE {
+    // No call on the way through: whoever checks would save registers for it.
+    let named = (rank as u32 as usize) < comm.peer_count() || rank == PROC_NULL;
+    match named || rank == ANY_SOURCE && !comm.hints.names_sources() {
         true => Ok(()),
-        false => Err(bad_rank(rank, comm, " nor MPI_ANY_SOURCE", Class::Rank).argument(argument)),
+        false => Err(bad_source(rank, comm).argument(argument)),
+    }
+}
+
+#[cold]
+fn bad_source(rank: i32, comm: &Communicator) -> Fault {
+    match rank {
+        ANY_SOURCE => Fault::new(Class::Rank).because(
+            "MPI_ANY_SOURCE, but the communicator's info promises mpi_assert_no_any_source; name the source, or take the \
+             promise back with MPI_Comm_set_info",
+        ),
+        _ => bad_rank(rank, comm, " nor MPI_ANY_SOURCE", Class::Rank),
     }
 }
 
@@ -118,7 +132,7 @@ pub fn not_in_place(at: *mut u8, argument: &'static str) -> Result<()> {
 pub fn late(at: *mut u8, count: i64, datatype: usize, arguments: [&'static str; 3]) -> Result<Data<'static>> {
     let [buffer, count_name, type_name] = arguments;
     not_in_place(at, buffer)?;
-    let count = usize::try_from(count).map_err(|_| super::negative(count).argument(count_name))?;
+    let count = usize::try_from(count).map_err(|_| negative(count).argument(count_name))?;
     let datatype = committed(datatype).map_err(|fault| fault.argument(type_name))?;
     data(at, count, datatype, buffer)
 }
@@ -207,7 +221,7 @@ pub unsafe fn not_negative(counts: CountArray, ranks: usize, argument: &'static 
     let counts = unsafe { counts.of(ranks, argument)? };
     match (0..ranks).map(|rank| counts.get(rank)).find(|count| *count < 0) {
         None => Ok(counts),
-        Some(count) => Err(super::negative(count as i64).argument(argument)),
+        Some(count) => Err(negative(count as i64).argument(argument)),
     }
 }
 

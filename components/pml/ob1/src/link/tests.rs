@@ -4,7 +4,7 @@
 use super::*;
 use opal_core::Result;
 use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer};
-use opal_core::queue::lines::{Consumer, INLINE_BYTES, Memory, POOL_BYTES, Producer, RING_BYTES};
+use opal_core::queue::lines::{Consumer, Memory, POOL_BYTES, Producer, RING_BYTES};
 use std::boxed::Box;
 use std::vec::Vec;
 
@@ -75,21 +75,7 @@ fn link() -> (Link, &'static Bell, &'static AtomicU32) {
     // SAFETY: nothing is read.
     let first = unsafe { conduit.producer().push_inline(0, 0, core::ptr::null(), 0, false) };
     assert_eq!(first, Ok(()));
-    let link = Link {
-        process: 1,
-        module: btl::Called::new(bell),
-        endpoint: Endpoint(5),
-        conduit: Some(conduit),
-        short_bytes: INLINE_BYTES,
-        inline_bytes: INLINE_BYTES,
-        eager_bytes: 4096,
-        note_bytes: 4096,
-        lanes: Box::new([]),
-        queued: AtomicU32::new(0),
-        copier: None,
-        words: AtomicU64::new(0),
-        dead: AtomicBool::new(false),
-    };
+    let link = Link::of_test(bell, Some(conduit));
     (link, bell, asleep)
 }
 

@@ -1,0 +1,197 @@
+//! How often a byte is copied on its way between the user's buffer and a transport's: once, with gaps or without, and not at
+//! all where a transport takes a run from where it lies.
+
+use super::*;
+use crate::link::Link;
+use crate::test_image::copies;
+use crate::wire;
+use alloc::sync::Arc;
+use core::ops::Range;
+use ompi_core::datatype::Datatype;
+use ompi_core::framework::bml::Path;
+use opal_core::Result;
+use opal_core::datatype::{Layout, Primitive, Run as Bytes, Scalar};
+use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Peer};
+use opal_core::mem::Foreign;
+use std::sync::Mutex;
+use std::vec;
+use std::vec::Vec;
+
+/// A transport with one buffer, which takes runs from where they lie.
+#[derive(Default)]
+struct Wire {
+    // Where the buffer lay, and what was in it.
+    sent: Mutex<Vec<(Range<usize>, Vec<u8>)>>,
+    // Where runs lay.
+    runs: Mutex<Vec<Range<usize>>>,
+}
+
+impl btl::Module for Wire {
+    fn caps(&self) -> &Caps {
+        unreachable!("the link knows them")
+    }
+
+    fn address(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn add_peer(&self, _peer: Peer<'_>) -> Result<Option<Endpoint>> {
+        Ok(None)
+    }
+
+    fn remove_peer(&self, _endpoint: Endpoint) {}
+
+    unsafe fn send_inline(
+        &self,
+        _to: Endpoint,
+        _am: AmId,
+        _head: u64,
+        _payload: *const u8,
+        _bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        Err(Full)
+    }
+
+    fn send(
+        &self,
+        _to: Endpoint,
+        _am: AmId,
+        _head: u64,
+        bytes: usize,
+        fill: &mut dyn FnMut(*mut u8),
+    ) -> core::result::Result<(), Full> {
+        let mut buffer = vec![0; bytes];
+        fill(buffer.as_mut_ptr());
+        self.sent.lock().unwrap().push((range(&buffer), buffer));
+        Ok(())
+    }
+
+    unsafe fn send_run(
+        &self,
+        _to: Endpoint,
+        _am: AmId,
+        _head: u64,
+        _prefix: &[u8],
+        run: *const u8,
+        bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        self.runs.lock().unwrap().push(run.addr()..run.addr() + bytes);
+        Ok(())
+    }
+
+    fn poll(&self) -> usize {
+        0
+    }
+}
+
+fn range(bytes: &[u8]) -> Range<usize> {
+    let begin = bytes.as_ptr().addr();
+    begin..begin + bytes.len()
+}
+
+fn within(outer: &Range<usize>, inner: &Range<usize>) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// Blocks of 100 bytes, too long for the kernels that copy numbers, so that every move is on the account.
+fn blocks(gap: isize) -> Datatype {
+    let byte = Bytes { offset: 0, bytes: 1 };
+    let byte = Arc::new(Layout::basic(Primitive::new(Scalar::Byte, 1), &[byte], 1, 1));
+    Datatype::derived(Layout::hvector(BLOCKS, BLOCK, BLOCK as isize + gap, &byte).unwrap(), 0)
+}
+
+fn user() -> Vec<u8> {
+    (0..BLOCKS * (BLOCK + 28)).map(|byte| (byte % 253) as u8).collect()
+}
+
+fn by_hand(user: &[u8]) -> Vec<u8> {
+    user.chunks(BLOCK + 28).flat_map(|block| &block[..BLOCK]).copied().collect()
+}
+
+fn wire() -> (&'static Wire, Link) {
+    let wire: &'static Wire = alloc::boxed::Box::leak(alloc::boxed::Box::default());
+    (wire, Link::of_test(wire, None))
+}
+
+/// Every byte of the message was moved once, from one of these places to one of those.
+fn each_byte_once(bytes: usize, from: &Range<usize>, to: &Range<usize>) {
+    let copies = copies();
+    let moved: usize = copies.iter().map(|(_, to)| to.len()).sum();
+    assert_eq!(moved, bytes, "bytes copied for a message of {bytes}");
+    assert!(copies.iter().all(|copy| within(from, &copy.0) && within(to, &copy.1)), "by way of another buffer");
+}
+
+#[test]
+fn data_with_gaps_is_packed_into_the_transports_buffer() {
+    let (datatype, mut user, (wire, link)) = (blocks(28), user(), wire());
+    let data = Data { at: user.as_mut_ptr(), count: 1, datatype: &datatype };
+    assert!(data.contiguous().is_none());
+    copies();
+    // SAFETY: the buffer outlives the sends.
+    unsafe { Fast::new(&data) }.send(&link, wire::EAGER, 0).unwrap();
+    let (place, sent) = wire.sent.lock().unwrap().pop().unwrap();
+    assert_eq!(sent, by_hand(&user));
+    each_byte_once(BLOCKS * BLOCK, &range(&user), &place);
+
+    // Fragments, cut within blocks.
+    let path = Path { module: wire, endpoint: link.endpoint };
+    // SAFETY: as above.
+    let mut place = unsafe { Place::new(&data) };
+    for (from, bytes) in [(0, 333), (333, 1), (334, 966)] {
+        place.send_part(path, wire::EAGER, 0, 77, from, bytes).unwrap();
+        let (buffer, sent) = wire.sent.lock().unwrap().pop().unwrap();
+        assert_eq!(sent[..wire::PREFIX_BYTES], 77u64.to_le_bytes());
+        assert_eq!(sent[wire::PREFIX_BYTES..], by_hand(&user)[from..from + bytes]);
+        each_byte_once(bytes, &range(&user), &buffer);
+    }
+    assert!(wire.runs.lock().unwrap().is_empty());
+}
+
+#[test]
+fn data_with_gaps_is_unpacked_from_the_transports_buffer() {
+    let (datatype, expected) = (blocks(28), user());
+    let mut target = vec![0u8; expected.len()];
+    let data = Data { at: target.as_mut_ptr(), count: 1, datatype: &datatype };
+    let message = by_hand(&expected);
+    // SAFETY: the buffer outlives the place.
+    let mut place = unsafe { Place::new(&data) };
+    copies();
+    assert_eq!(place.write(Foreign::of(&message)), message.len());
+    each_byte_once(message.len(), &range(&message), &range(&target));
+    target.fill(0);
+    // Fragments in another order.
+    for part in [700..1300, 0..5, 5..700] {
+        place.write_at(part.start, Foreign::of(&message[part.clone()]));
+        each_byte_once(part.len(), &range(&message), &range(&target));
+    }
+    assert_eq!(by_hand(&target), message);
+}
+
+#[test]
+fn one_run_is_never_packed() {
+    // Blocks that touch are one run, whatever they were made of.
+    let (datatype, mut user, (wire, link)) = (blocks(0), user(), wire());
+    let data = Data { at: user.as_mut_ptr(), count: 1, datatype: &datatype };
+    let all = range(&user[..BLOCKS * BLOCK]);
+    copies();
+    // A transport that takes runs from where they lie: nothing is copied at all.
+    let path = Path { module: wire, endpoint: link.endpoint };
+    // SAFETY: the buffer outlives the place.
+    let mut place = unsafe { Place::new(&data) };
+    place.send_part(path, wire::EAGER, 0, 77, 100, 900).unwrap();
+    assert_eq!(wire.runs.lock().unwrap().pop(), Some(all.start + 100..all.start + 1000));
+    assert!(copies().is_empty() && wire.sent.lock().unwrap().is_empty());
+    // One that wants it in its buffer: by one copy.
+    // SAFETY: as above.
+    unsafe { Fast::new(&data) }.send(&link, wire::EAGER, 0).unwrap();
+    let (buffer, sent) = wire.sent.lock().unwrap().pop().unwrap();
+    assert_eq!(sent, user[..BLOCKS * BLOCK]);
+    assert_eq!(copies(), [(all.clone(), buffer)]);
+    // A receive: likewise.
+    let message = vec![9u8; BLOCKS * BLOCK];
+    assert_eq!(place.write(Foreign::of(&message)), message.len());
+    assert_eq!(copies(), [(range(&message), all)]);
+}
+
+const BLOCKS: usize = 13;
+const BLOCK: usize = 100;

@@ -1,0 +1,238 @@
+//! One request's place: a cache line whose word says what state the request is in and who may touch the rest.
+#![allow(unsafe_code)]
+
+use super::Driver;
+use super::slots::{DONE, INDEX_MASK, LIST, List};
+use crate::error::Result;
+use crate::status::Status;
+use core::cell::UnsafeCell;
+use opal_core::sync::{AtomicU32, AtomicU64, Ordering, threads_possible};
+use opal_core::wait;
+
+/// A free slot is whoever's took it off the list; an active one's driver is read by all, its status written by the owner of the
+/// operation; a complete one's status is the waiter's.
+pub(super) struct Slot {
+    pub(super) word: AtomicU32,
+    pub(super) next_free: AtomicU32,
+    pub(super) token: AtomicU64,
+    driver: UnsafeCell<Option<&'static dyn Driver>>,
+    status: UnsafeCell<Status>,
+}
+
+const _: () = assert!(size_of::<Slot>() == 64);
+
+pub(super) const STATE: u32 = 3;
+pub(super) const FREE: u32 = 0;
+pub(super) const ACTIVE: u32 = 1;
+pub(super) const COMPLETE: u32 = 2;
+pub(super) const INACTIVE: u32 = 3;
+pub(super) const PERSISTENT: u32 = 4;
+pub(super) const DETACHED: u32 = 8;
+pub(super) const POLLED: u32 = 16;
+pub(super) const QUERIED: u32 = 32;
+pub(super) const COLLECTIVE: u32 = 64;
+/// A thread may sleep until it is complete. Not set where there is one thread only, which completes what it waits for itself.
+pub(super) const AWAITED: u32 = 128;
+pub(super) const GENERATION_SHIFT: u32 = 16;
+pub(super) const GENERATION: u32 = 0x1ff << GENERATION_SHIFT;
+
+impl Slot {
+    /// Takes a slot that was free until now and is this thread's alone into use; returns its generation.
+    #[inline(always)]
+    pub(super) fn begin(&self, driver: &'static dyn Driver, token: u64, flags: u32) -> u32 {
+        written(&self.driver);
+        // SAFETY: nobody else knows the slot yet, by the caller's promise to have just taken it off the list.
+        unsafe { *self.driver.get() = Some(driver) };
+        self.token.store(token, Ordering::Relaxed);
+        let generation = self.word.load(Ordering::Relaxed) & GENERATION;
+        // Release: who learns of the handle sees the driver; the handle itself travels by the program's own means.
+        self.word.store(generation | flags, Ordering::Release);
+        generation >> GENERATION_SHIFT
+    }
+
+    /// Makes it complete; returns the word as it was.
+    #[inline(always)]
+    pub(super) fn end(&self, status: Status) -> u32 {
+        debug_assert!(self.word.load(Ordering::Relaxed) & STATE == ACTIVE);
+        self.set_status(status);
+        // ACTIVE (1) becomes COMPLETE (2). Release pairs with the Acquire in `is_complete`.
+        self.change(|word| word & !STATE | COMPLETE)
+    }
+
+    /// As `end`, for who has just found that there is one thread only.
+    #[inline(always)]
+    pub(super) fn end_alone(&self, status: Status) -> u32 {
+        self.set_status(status);
+        let word = self.word.load(Ordering::Relaxed);
+        debug_assert!(word & STATE == ACTIVE);
+        // Release as in `end`. Nobody changes the word in between.
+        self.word.store(word + (COMPLETE - ACTIVE), Ordering::Release);
+        word
+    }
+
+    /// The slot of requests that are complete for ever; nobody else knows it yet.
+    pub(super) fn end_for_ever(&self) {
+        self.set_status(Status::EMPTY);
+        self.word.store(COMPLETE, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn set_status(&self, status: Status) {
+        written(&self.status);
+        // SAFETY: until it is complete, the status belongs to the owner of the operation, who alone calls this.
+        unsafe { *self.status.get() = status };
+    }
+
+    #[inline(always)]
+    pub(super) fn is_complete(&self) -> bool {
+        // Acquire pairs with the Release in `complete`.
+        self.word.load(Ordering::Acquire) & STATE == COMPLETE
+    }
+
+    #[inline]
+    pub(super) fn wait(&self) -> Result<()> {
+        if self.is_complete() {
+            return Ok(());
+        }
+        self.wait_longer()
+    }
+
+    #[inline(never)]
+    fn wait_longer(&self) -> Result<()> {
+        let polled = self.word.load(Ordering::Relaxed) & POLLED != 0;
+        self.announce();
+        wait::until(|| {
+            if polled {
+                self.drive(|driver, token| driver.poll(token));
+            }
+            self.is_complete()
+        })?;
+        Ok(())
+    }
+
+    /// Has who completes it wake this thread.
+    pub(super) fn announce(&self) {
+        if threads_possible() {
+            self.change(|word| word | AWAITED);
+        }
+    }
+
+    pub(super) fn poll(&self) {
+        if self.word.load(Ordering::Relaxed) & (STATE | POLLED) == ACTIVE | POLLED {
+            self.drive(|driver, token| driver.poll(token));
+        }
+    }
+
+    pub(super) fn drive(&self, call: impl FnOnce(&'static dyn Driver, u64)) {
+        read(&self.driver);
+        // SAFETY: written before the handle was handed out and not again until the slot is free.
+        if let Some(driver) = unsafe { *self.driver.get() } {
+            call(driver, self.token.load(Ordering::Relaxed));
+        }
+    }
+
+    /// The status of a complete request, as the user shall see it.
+    #[inline]
+    pub(super) fn look(&self) -> Status {
+        let mut status = self.status();
+        if self.word.load(Ordering::Relaxed) & QUERIED != 0 {
+            self.drive(|driver, token| driver.query(token, &mut status));
+        }
+        status
+    }
+
+    /// Takes the status of a complete request; the slot is free (inactive if persistent) afterwards.
+    #[inline]
+    pub(super) fn take(&self, handle: u32) -> Status {
+        if handle == DONE {
+            return Status::EMPTY;
+        }
+        let word = self.word.load(Ordering::Relaxed);
+        if word & QUERIED != 0 {
+            return self.take_queried(handle, word);
+        }
+        let status = self.status();
+        self.free(handle);
+        status
+    }
+
+    /// The status of a complete request as its operation left it.
+    #[inline(always)]
+    pub(super) fn status(&self) -> Status {
+        read(&self.status);
+        // SAFETY: complete, so the owner of the operation writes no more.
+        unsafe { *self.status.get() }
+    }
+
+    #[inline(never)]
+    fn take_queried(&self, handle: u32, word: u32) -> Status {
+        let mut status = if word & DETACHED == 0 { self.look() } else { Status::EMPTY };
+        if word & (PERSISTENT | DETACHED) == PERSISTENT {
+            self.change(|word| word & !STATE | INACTIVE);
+        } else {
+            let mut code = 0;
+            self.drive(|driver, token| code = driver.end(token));
+            if status.error == 0 {
+                status.error = code;
+            }
+            self.free(handle);
+        }
+        status
+    }
+
+    #[inline(always)]
+    fn free(&self, handle: u32) {
+        self.free_into(&mut LIST.lock(), handle, self.word.load(Ordering::Relaxed));
+    }
+
+    /// As `free`, for who has the list and has just loaded the word.
+    #[inline(always)]
+    pub(super) fn free_into(&self, list: &mut List, handle: u32, word: u32) {
+        let index = handle & INDEX_MASK;
+        let generation = (word + (1 << GENERATION_SHIFT)) & GENERATION;
+        self.word.store(generation | FREE, Ordering::Relaxed);
+        self.next_free.store(list.first, Ordering::Relaxed);
+        list.first = index;
+    }
+
+    /// Replaces the word; returns what it was.
+    #[inline(always)]
+    pub(super) fn change(&self, to: impl Fn(u32) -> u32) -> u32 {
+        let mut word = self.word.load(Ordering::Relaxed);
+        if !threads_possible() {
+            // One thread: no locked instruction. Release as below.
+            self.word.store(to(word), Ordering::Release);
+            return word;
+        }
+        // `complete` publishes the status to `is_complete`; freeing an active request meets its completion here. SeqCst: who
+        // sleeps was counted before it looked, see `wait::rouse`.
+        while let Err(now) = self.word.compare_exchange_weak(word, to(word), Ordering::SeqCst, Ordering::Relaxed) {
+            word = now;
+        }
+        word
+    }
+}
+
+// SAFETY: `driver` and `status` have one writer at a time, handed over through `word` as the file's invariant says.
+unsafe impl Sync for Slot {}
+// SAFETY: nothing in it belongs to a thread.
+unsafe impl Send for Slot {}
+
+/// A model watches who reads and writes what is no atomic.
+#[cfg(loom)]
+fn read<T>(cell: &UnsafeCell<T>) {
+    opal_core::sync::model::reading_value(cell.get());
+}
+
+#[cfg(loom)]
+fn written<T>(cell: &UnsafeCell<T>) {
+    opal_core::sync::model::writing_value(cell.get());
+}
+
+#[cfg(not(loom))]
+#[inline(always)]
+fn read<T>(_cell: &UnsafeCell<T>) {}
+
+#[cfg(not(loom))]
+#[inline(always)]
+fn written<T>(_cell: &UnsafeCell<T>) {}

@@ -1,0 +1,143 @@
+//! All slots: chunks that never move, found without a lock, and the list of those that are free.
+#![allow(unsafe_code)]
+
+use super::slot::{DETACHED, FREE, GENERATION, GENERATION_SHIFT, STATE, Slot};
+use crate::error::{Class, Fault};
+use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use opal_core::sync::{AtomicPtr, Guarded, Ordering};
+
+/// Slots that are free: a list through them, and those that were never used.
+pub(super) struct List {
+    pub(super) first: u32,
+    next: u32,
+}
+
+/// Bits of a handle that are the slot's index; the generation stands above.
+pub(super) const INDEX_BITS: u32 = 22;
+pub(super) const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
+/// Slots in a chunk. All chunks are of one size so that a look-up is a shift and two loads, and a mask; a small one, since
+/// the call that makes it clears it.
+const CHUNK: u32 = 128;
+const CHUNKS: usize = ((INDEX_MASK + 1) / CHUNK) as usize;
+const NONE: u32 = 0;
+/// The first slot is complete for ever: handles below it are the standard's, so that their chunks are never made.
+pub(super) const DONE: u32 = 1024;
+const _: () = assert!(DONE.is_multiple_of(CHUNK));
+
+// Chunk k holds CHUNK indices from k·CHUNK on.
+static SLOTS: [AtomicPtr<Slot>; CHUNKS] = [const { AtomicPtr::new(core::ptr::null_mut()) }; CHUNKS];
+pub(super) static LIST: Guarded<List> = Guarded::new(List::NEW);
+
+/// The slot of an index, if there is one.
+#[inline(always)]
+pub(super) fn slot(index: u32) -> Option<&'static Slot> {
+    // Acquire pairs with the Release in `grow`.
+    let base = SLOTS[(index / CHUNK) as usize % CHUNKS].load(Ordering::Acquire);
+    if base.is_null() {
+        return absent(index);
+    }
+    // SAFETY: every chunk has CHUNK slots.
+    let at = unsafe { base.add((index % CHUNK) as usize) };
+    // SAFETY: chunks are never freed.
+    Some(unsafe { &*at })
+}
+
+/// A slot whose chunk was not made: only that of [`done`] is made when it is looked at.
+#[cold]
+#[inline(never)]
+fn absent(index: u32) -> Option<&'static Slot> {
+    if index != DONE {
+        return None;
+    }
+    let _list = LIST.lock();
+    let chunk = (DONE / CHUNK) as usize;
+    // Relaxed: written under the same lock.
+    if SLOTS[chunk].load(Ordering::Relaxed).is_null() {
+        grow(chunk);
+    }
+    // SAFETY: just made; the chunk's first slot.
+    Some(unsafe { &*SLOTS[chunk].load(Ordering::Relaxed) })
+}
+
+/// The slot of a request that is known to be in force.
+#[inline(always)]
+pub(super) fn slot_of(handle: u32) -> &'static Slot {
+    slot(handle & INDEX_MASK).expect("a request has a slot")
+}
+
+/// The slot of a handle from the program, if it is in force.
+#[inline(always)]
+pub(super) fn find(handle: usize) -> Option<&'static Slot> {
+    find_even_freed(handle).filter(|(_, word)| word & DETACHED == 0).map(|(slot, _)| slot)
+}
+
+/// As `find`, also if the user freed it while its operation was under way; and the slot's word.
+#[inline(always)]
+pub(super) fn find_even_freed(handle: usize) -> Option<(&'static Slot, u32)> {
+    if handle > i32::MAX as usize {
+        return None;
+    }
+    let slot = slot(handle as u32 & INDEX_MASK)?;
+    let word = slot.word.load(Ordering::Acquire);
+    let same = (word & GENERATION) >> GENERATION_SHIFT == handle as u32 >> INDEX_BITS;
+    (same && word & STATE != FREE).then_some((slot, word))
+}
+
+/// Takes a slot off the list.
+#[inline(always)]
+pub(super) fn reserve() -> Option<(u32, &'static Slot)> {
+    let mut list = LIST.lock();
+    let index = list.first;
+    if index == NONE {
+        return list.extend();
+    }
+    let slot = slot(index)?;
+    list.first = slot.next_free.load(Ordering::Relaxed);
+    Some((index, slot))
+}
+
+impl List {
+    /// Before the first request.
+    pub(super) const NEW: List = List { first: NONE, next: DONE + 1 };
+
+    /// A slot that was never used.
+    #[cold]
+    #[inline(never)]
+    fn extend(&mut self) -> Option<(u32, &'static Slot)> {
+        let index = self.next;
+        if index > INDEX_MASK {
+            return None;
+        }
+        let chunk = (index / CHUNK) as usize;
+        // Relaxed: written under the same lock.
+        if SLOTS[chunk].load(Ordering::Relaxed).is_null() {
+            grow(chunk);
+        }
+        self.next += 1;
+        Some((index, slot(index)?))
+    }
+}
+
+#[cold]
+#[inline(never)]
+pub(super) fn no_slot() -> Fault {
+    Fault::new(Class::NoMem).because("four million requests are in use already")
+}
+
+#[cold]
+fn grow(chunk: usize) {
+    let layout = Layout::array::<Slot>(CHUNK as usize).expect("8 KiB");
+    let layout = layout.align_to(64).expect("64 is a power of two");
+    // SAFETY: the layout is not empty.
+    let base = unsafe { alloc_zeroed(layout) }.cast::<Slot>();
+    if base.is_null() {
+        handle_alloc_error(layout);
+    }
+    if chunk == (DONE / CHUNK) as usize {
+        // SAFETY: all zeros is a slot: free, generation 0, no driver (None is the null pointer).
+        let done = unsafe { &*base };
+        done.end_for_ever();
+    }
+    // Release pairs with the Acquire in `slot`.
+    SLOTS[chunk].store(base, Ordering::Release);
+}
