@@ -32,7 +32,7 @@ pub struct Options {
     /// How often each algorithm takes its turn
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
-    /// About how long all of it may take; each algorithm gets one turn in any case
+    /// About how long all of it may take; functions that have no turn until then are left out, and named
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
     minutes: u32,
 }
@@ -74,6 +74,10 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let all = Duration::from_secs(60) * options.minutes;
     for ranks in ranks {
         for (function, algorithms) in FUNCTIONS {
+            if begun.elapsed() >= all {
+                progress.note(&format!("{function} with {ranks} ranks is left out: --minutes are over"));
+                continue;
+            }
             let until = Instant::now() + all.saturating_sub(begun.elapsed()) / shares_left;
             shares_left -= 1;
             let what = format!("measure {function} with {ranks} ranks");
