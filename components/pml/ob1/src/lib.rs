@@ -25,6 +25,7 @@ mod send;
 mod single;
 mod slab;
 mod state;
+mod ways;
 mod wire;
 
 pub use component::{COMPONENT, INFO};
