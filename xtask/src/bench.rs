@@ -13,6 +13,7 @@ mod launch;
 mod library;
 mod machine;
 mod measure;
+mod merge;
 mod peers;
 mod plot;
 mod print;
@@ -51,6 +52,9 @@ pub struct Options {
     /// Only rows whose name contains one of these (latency, rate, tcp-latency, …; --list names them)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     rows: Vec<String>,
+    /// Only rows of so many ranks
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    ranks: Vec<u32>,
     /// Only these sizes: bytes, or with k or m
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     sizes: Vec<String>,
@@ -92,8 +96,9 @@ enum Other {
     Scale(scale::Options),
     /// Make docs/performance.md and its plots from the figures that --json wrote
     Report {
-        /// The figures
-        json: PathBuf,
+        /// The figures; of several runs on one machine all rows together
+        #[arg(required = true)]
+        json: Vec<PathBuf>,
         /// The folder of the page [default: docs in the source tree]
         #[arg(long, value_name = "DIR")]
         docs: Option<PathBuf>,
@@ -113,8 +118,11 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     }
 }
 
-fn report(json: &Path, docs: Option<&Path>, progress: &Progress) -> Result<()> {
-    let table: Table = serde_json::from_str(&shell::read(json)?).at(format!("read {} as figures", json.display()))?;
+fn report(json: &[PathBuf], docs: Option<&Path>, progress: &Progress) -> Result<()> {
+    let read = |file: &PathBuf| -> Result<Table> {
+        serde_json::from_str(&shell::read(file)?).at(format!("read {} as figures", file.display()))
+    };
+    let table = merge::tables(json.iter().map(read).collect::<Result<_>>()?)?;
     let docs = docs.map_or_else(|| Tree::open().map(|tree| tree.root.join("docs")), |docs| Ok(docs.to_path_buf()))?;
     if !report::write(&table, &docs)? {
         progress.note(NO_FONT);
@@ -124,7 +132,7 @@ fn report(json: &Path, docs: Option<&Path>, progress: &Progress) -> Result<()> {
 }
 
 fn measure(options: &Options, progress: &Progress) -> Result<()> {
-    let rows = rows::chosen(&options.rows, options.quick)?;
+    let rows = rows::chosen(&options.rows, &options.ranks, options.quick)?;
     if options.list {
         rows.iter().for_each(|row| println!("{:<22} {}", row.name, row.title));
         return Ok(());

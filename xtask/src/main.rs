@@ -65,7 +65,7 @@ enum Command {
     /// Compare mpi.h and the C functions with the standard's data, and list which functions work
     Api(api::Options),
     /// Measure the library, alone or against others, launch by launch in turn
-    Bench(bench::Options),
+    Bench(Box<bench::Options>),
     /// Run everything that is tested; says what was skipped and what to install for it
     Test(test::Options),
     /// Check the rules of this source tree that no compiler checks

@@ -70,7 +70,7 @@ impl Conduit {
         }
         // SAFETY: the queue gives room for `bytes`, outside the caller's memory; readable by the caller's promise.
         let fill = |to| unsafe { memcpy::copy(to, from, bytes) };
-        match producer.push(kind, head, bytes, self.is_awaited(), fill) {
+        match producer.push(kind, head, bytes, 0, self.is_awaited(), fill) {
             Err(_) => Pushed::No,
             Ok(()) if self.peer_sleeps() => Pushed::ToSleeper,
             Ok(()) => Pushed::Yes,

@@ -91,7 +91,7 @@ impl Library {
         }
         command.args(arguments);
         self.prepare(&mut command);
-        command.envs(self.variables(row.transport));
+        command.envs(self.variables(row.transport, crowded));
         command
     }
 
@@ -132,9 +132,10 @@ impl Library {
     }
 
     /// Environment of a launch.
-    fn variables(&self, transport: Transport) -> Vec<(String, String)> {
-        let own =
-            own_variables(self.kind, transport).iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    fn variables(&self, transport: Transport, crowded: bool) -> Vec<(String, String)> {
+        let yields = if crowded && self.kind == Kind::Intel { INTEL_YIELDS } else { &[] };
+        let own = own_variables(self.kind, transport).iter().chain(yields);
+        let own = own.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         own.chain(self.environment.iter().cloned()).collect()
     }
 
@@ -193,6 +194,9 @@ impl Kind {
         }
     }
 }
+
+/// More ranks than cores: by default it spins, and four ranks of two cores take fifty times as long.
+const INTEL_YIELDS: &[(&str, &str)] = &[("I_MPI_THREAD_YIELD", "2")];
 
 fn own_variables(kind: Kind, transport: Transport) -> &'static [(&'static str, &'static str)] {
     match (kind, transport) {

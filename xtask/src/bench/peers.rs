@@ -112,11 +112,17 @@ Settings
            which it yields (openmpi-debian: the same with btl self,vader, --oversubscribe)
   mpich    nothing (its own shared memory); TCP: MPIR_CVAR_NOLOCAL=1 with libfabric's tcp
            provider, or UCX's tcp in builds that have UCX only
-  impi     I_MPI_FABRICS=shm I_MPI_PIN=0; TCP: I_MPI_FABRICS=ofi FI_PROVIDER=tcp. Its wheel
-           has no mpicc: it runs the program that MPICH's wrapper compiled, whose ABI it
-           shares, with LD_LIBRARY_PATH and I_MPI_ROOT pointing to the wheel
+  impi     I_MPI_FABRICS=shm I_MPI_PIN=0; TCP: I_MPI_FABRICS=ofi FI_PROVIDER=tcp; more ranks
+           than cores: I_MPI_THREAD_YIELD=2, with which it yields. Its wheel has no mpicc:
+           it runs the program that MPICH's wrapper compiled, whose ABI it shares, with
+           LD_LIBRARY_PATH and I_MPI_ROOT pointing to the wheel
   raw      no MPI: shared memory or sockets used directly by a program of benches/c, in the
            same turns
+
+More ranks than cores
+  MPICH spins whatever is asked of it, and such rows take minutes. Leave it out of them: one run
+  with --ranks 2 against all, one with --ranks 4,8 --against openmpi,impi, each with --json;
+  `cargo xtask bench report A.json B.json` makes one page of both.
 
 Time: all rows against three peers take about twenty minutes on a quiet machine, --quick
 without peers well under a minute; what must be built or installed first comes on top.";

@@ -50,8 +50,9 @@ pub struct Row {
     pub quick: bool,
 }
 
-/// The rows that the command line names; all, or with `quick` a few, when it names none.
-pub fn chosen(words: &[String], quick: bool) -> Result<Vec<Row>> {
+/// The rows that the command line names; all, or with `quick` a few, when it names none. Of them those with one of these
+/// numbers of ranks, if any are given.
+pub fn chosen(words: &[String], ranks: &[u32], quick: bool) -> Result<Vec<Row>> {
     let rows: Vec<Row> = ROWS
         .iter()
         .filter(|row| match words.is_empty() {
@@ -62,13 +63,17 @@ pub fn chosen(words: &[String], quick: bool) -> Result<Vec<Row>> {
                 false => row.name.contains(word.as_str()),
             }),
         })
+        .filter(|row| ranks.is_empty() || ranks.contains(&row.ranks))
         .cloned()
         .collect();
-    match rows.is_empty() {
-        true => {
+    match (rows.is_empty(), ranks.is_empty()) {
+        (true, true) => {
             Err(refuse(format!("no row has a name with {}; `cargo xtask bench --list` names them", words.join(" or "))))
         }
-        false => Ok(rows),
+        (true, false) => {
+            Err(refuse(format!("--ranks {ranks:?}: none of the rows that are wanted has so many; rows have 2, 4 or 8")))
+        }
+        (false, _) => Ok(rows),
     }
 }
 
@@ -350,12 +355,15 @@ mod tests {
     fn rows_by_name() {
         let names = |words: &[&str], quick| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            chosen(&words, quick).map(|rows| rows.iter().map(|row| row.name).collect::<Vec<_>>())
+            chosen(&words, &[], quick).map(|rows| rows.iter().map(|row| row.name).collect::<Vec<_>>())
         };
         assert_eq!(names(&["rate"], false).unwrap(), ["rate"]);
         assert_eq!(names(&["barrier-"], true).unwrap(), ["barrier-2", "barrier-4", "barrier-8"]);
         assert_eq!(names(&[], false).unwrap().len(), ROWS.len());
         assert!(names(&[], true).unwrap().len() < 6 && names(&["nothing"], false).is_err());
+        let crowded = chosen(&["barrier".to_owned()], &[4, 8], false).unwrap();
+        assert_eq!(crowded.iter().map(|row| row.name).collect::<Vec<_>>(), ["barrier-4", "barrier-8"]);
+        assert!(chosen(&[], &[3], false).is_err());
     }
 
     #[test]

@@ -29,21 +29,40 @@ struct Case {
 }
 
 const CASES: &[Case] = &[
-    Case { name: "copied-by-both", ranks: 2, options: &[], argument: "copied", holds: copied_by_both },
+    Case { name: "copied-by-both", ranks: 2, options: SINGLE, argument: "copied", holds: copied_by_both },
     Case { name: "in-small-pieces", ranks: 4, options: SMALL_PIECES, argument: "copied", holds: copied_by_both },
     // No memory is shared that could decide who copies: the receiver does.
     Case { name: "without-shared-words", ranks: 2, options: NO_WORDS, argument: "plain", holds: copied_by_receivers },
-    Case { name: "left-out", ranks: 2, options: &["--mca", "smsc", "^cma"], argument: "plain", holds: not_copied },
+    Case { name: "left-out", ranks: 2, options: LEFT_OUT, argument: "plain", holds: not_copied },
     // Either side's half fails when peers have found each other already: the other side, or fragments, must do.
-    Case { name: "reads-fail-later", ranks: 2, options: &[], argument: "no-reads", holds: reads_failed },
-    Case { name: "writes-fail-later", ranks: 2, options: &[], argument: "no-writes", holds: copied_by_receivers },
+    Case { name: "reads-fail-later", ranks: 2, options: SINGLE, argument: "no-reads", holds: reads_failed },
+    Case { name: "writes-fail-later", ranks: 2, options: SINGLE, argument: "no-writes", holds: copied_by_receivers },
     Case { name: "refused-by-the-system", ranks: 3, options: &[], argument: "refuse", holds: refused },
-    Case { name: "a-rank-is-killed", ranks: 2, options: &[], argument: "endless", holds: killed },
+    Case { name: "a-rank-is-killed", ranks: 2, options: SINGLE, argument: "endless", holds: killed },
+    Case { name: "killed-as-it-comes", ranks: 2, options: &[], argument: "endless", holds: killed },
+    Case { name: "measured", ranks: 2, options: MEASURED, argument: "plain", holds: measured },
     Case { name: "one-of-four-is-killed", ranks: 4, options: &[], argument: "endless", holds: killed },
 ];
 
-const SMALL_PIECES: &[&str] = &["--mca", "smsc_cma_chunk_size", "4k", "--mca", "smsc_cma_min_size", "1"];
-const NO_WORDS: &[&str] = &["--mca", "btl", "self,tcp"];
+// Where the other way is not to be tried.
+const SINGLE: &[&str] = &["--mca", "pml_ob1_long_messages", "single"];
+const SMALL_PIECES: &[&str] = &[
+    "--mca",
+    "pml_ob1_long_messages",
+    "single",
+    "--mca",
+    "smsc_cma_chunk_size",
+    "4k",
+    "--mca",
+    "smsc_cma_min_size",
+    "1",
+    "--mca",
+    "btl_sm_eager_limit",
+    "4k",
+];
+const NO_WORDS: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "pml_ob1_long_messages", "single"];
+const LEFT_OUT: &[&str] = &["--mca", "smsc", "^cma"];
+const MEASURED: &[&str] = &["--mca", "pml_base_verbose", "20"];
 
 fn run(session: &mut Session, case: &Case) -> Result<deadline::Ended> {
     let source = session.tree.root.join("tests/c/pt2pt_single_copy.c");
@@ -122,6 +141,16 @@ fn reads_failed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<()
     }
 }
 
+/// Each rank has tried both ways and says which one it took.
+fn measured(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+    well(ended)?;
+    let ((verdicts, _), (reads, _)) = (lines(ended, ranks, VERDICT), lines(ended, ranks, READ));
+    match verdicts.iter().chain(&reads).all(|lines| *lines > 0) {
+        true => Ok(()),
+        false => Err(format!("verdicts said: {verdicts:?}, single copies tried: {reads:?}; each rank should do both")),
+    }
+}
+
 /// The usual words, and nothing stays behind.
 fn killed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
     if !ended.ended_with(137) {
@@ -137,6 +166,7 @@ fn killed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), Stri
 
 const READ: &str = "bytes read from a peer's memory";
 const WRITTEN: &str = "bytes written to a peer's memory";
+const VERDICT: &str = "MB/s in a single copy,";
 const FRAGMENTS: &str = "comes in fragments";
 const REFUSED: &str = "cma cannot reach process";
 /// Seconds on a busy machine with more ranks than cores.

@@ -5,6 +5,7 @@ use crate::module::Sm;
 use alloc::vec::Vec;
 use opal_core::Result;
 use opal_core::framework::btl::{AmId, Arrived, Caps, Endpoint, Full, Module, Peer};
+use opal_core::framework::memcpy;
 use opal_core::framework::shmem::Segment;
 use opal_core::queue::conduit::Conduit;
 use opal_core::queue::lines::{Memory, POOL_BYTES, RING_BYTES};
@@ -114,7 +115,30 @@ impl Module for Sm {
         let Some(outbound) = self.outbound(to.0) else {
             return Err(Full);
         };
-        outbound.with(self, |producer, awaited| producer.push(am, head, bytes, awaited, fill))
+        outbound.with(self, |producer, awaited| producer.push(am, head, bytes, 0, awaited, fill))
+    }
+
+    // As the default, but the run gets lines of its own: copies between two lines that do not lie alike take a tenth longer.
+    unsafe fn send_run(
+        &self,
+        to: Endpoint,
+        am: AmId,
+        head: u64,
+        prefix: &[u8],
+        run: *const u8,
+        bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        let Some(outbound) = self.outbound(to.0) else {
+            return Err(Full);
+        };
+        let lead = prefix.len();
+        let fill = |place: *mut u8| {
+            // SAFETY: `place` has room for the prefix and the run.
+            unsafe { memcpy::copy(place, prefix.as_ptr(), lead) };
+            // SAFETY: as above; the run is readable by the caller's promise.
+            unsafe { memcpy::copy(place.wrapping_add(lead), run, bytes) };
+        };
+        outbound.with(self, |producer, awaited| producer.push(am, head, lead + bytes, lead, awaited, fill))
     }
 
     fn shared_word(&self, peer: Endpoint, own: bool, index: u32) -> Option<&AtomicU64> {

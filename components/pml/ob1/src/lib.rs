@@ -26,6 +26,7 @@ mod settled;
 mod single;
 mod slab;
 mod state;
+mod ways;
 mod wire;
 
 pub use component::{COMPONENT, INFO};

@@ -54,7 +54,9 @@ pub struct Lane {
 impl Lane {
     fn new(path: Path) -> Lane {
         let caps = path.module.caps();
-        let fragment_bytes = caps.send_bytes.saturating_sub(crate::wire::PREFIX_BYTES);
+        let most = caps.send_bytes.saturating_sub(crate::wire::PREFIX_BYTES);
+        // Whole pages, so that all fragments of a message lie alike where they come from.
+        let fragment_bytes = if most < PAGE { most } else { most / PAGE * PAGE };
         Lane { path, fragment_bytes, mbps: u64::from(caps.bandwidth_mbps.max(1)), clock: AtomicU64::new(0) }
     }
 
@@ -274,6 +276,7 @@ impl Link {
 /// A note that finds no room is copied.
 const MOST_NOTE_BYTES: usize = 4096;
 const CLOCK_SCALE: u64 = 1024;
+const PAGE: usize = 4096;
 
 #[cfg(test)]
 #[path = "link/tests.rs"]

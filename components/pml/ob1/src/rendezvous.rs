@@ -9,7 +9,9 @@ use crate::outgoing::Control;
 use crate::raw::Place;
 use crate::single::{self, Pull, Push};
 use crate::state::{State, aborted};
+use crate::ways::{Way, Ways};
 use crate::wire;
+use alloc::boxed::Box;
 use core::ops::Range;
 use ompi_core::error::Class;
 use ompi_core::request::{self, Id};
@@ -36,8 +38,8 @@ pub enum Work {
     Announced(Place, Push),
     /// A long send whose receiver is ready: its cookie, how much it wants, how much was sent.
     Streaming { place: Place, to: u64, wanted: usize, sent: usize },
-    /// A long receive: what its status will be, how much is wanted, how much came.
-    Receiving { place: Place, status: Status, wanted: usize, got: usize },
+    /// A long receive: what its status will be, how much is wanted, how much came, whether it could have been a single copy.
+    Receiving { place: Place, status: Status, wanted: usize, got: usize, chosen: bool },
     /// A long receive in a single copy.
     Pulling(Pull),
 }
@@ -80,9 +82,12 @@ impl State {
             request::complete(request, status);
             0
         } else if let (Some(remote), Some((link, run))) = (address, single::reachable(process, &place, wanted)) {
-            return self.pull(link, Pull::new(place, run, status, wanted, (cookie, remote)), request);
+            if self.ways_of(process).begin(wanted) == Way::Single {
+                return self.pull(link, Pull::new(place, run, status, wanted, (cookie, remote)), request);
+            }
+            self.begin(process, request, Work::Receiving { place, status, wanted, got: 0, chosen: true }).1
         } else {
-            self.begin(process, request, Work::Receiving { place, status, wanted, got: 0 }).1
+            self.begin(process, request, Work::Receiving { place, status, wanted, got: 0, chosen: false }).1
         };
         self.control(process, Control::new(wire::CLEAR, cookie, &[ours, wanted as u64]));
     }
@@ -162,11 +167,23 @@ impl State {
         let Work::Receiving { wanted, got, .. } = &mut self.operations.get_mut(number).work else { return };
         *got += bytes;
         if *got == *wanted {
-            let Operation { request, work, .. } = self.operations.remove(number);
-            if let Work::Receiving { status, .. } = work {
+            let Operation { process, request, work, .. } = self.operations.remove(number);
+            if let Work::Receiving { status, chosen, wanted, .. } = work {
+                if chosen {
+                    self.ways_of(process).end(wanted);
+                }
                 request::complete(request, status);
             }
         }
+    }
+
+    /// Which way long messages of a process come.
+    pub fn ways_of(&mut self, process: u32) -> &mut Ways {
+        let index = process as usize;
+        if self.ways.len() <= index {
+            self.ways.resize_with(index + 1, || None);
+        }
+        self.ways[index].get_or_insert_with(|| Box::new(Ways::new(process, Way::forced())))
     }
 
     /// A synchronous send was matched, or a message copied. `false` if the cookie is none of that process's.
@@ -182,6 +199,9 @@ impl State {
 
     /// The process is gone.
     pub fn fail_operations(&mut self, process: u32) {
+        if let Some(ways) = self.ways.get_mut(process as usize) {
+            *ways = None;
+        }
         for number in 0..self.operations.numbers() {
             let Some(operation) = self.operations.find_mut(number) else { continue };
             if operation.process == process {

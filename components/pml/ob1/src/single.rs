@@ -298,11 +298,12 @@ impl State {
                 verbose!(smsc::FRAMEWORK, 10, "a message of process {process} comes in fragments: it cannot be read");
             }
             let place = core::mem::take(&mut pull.place);
-            operation.work = Work::Receiving { place, status, wanted, got: 0 };
+            operation.work = Work::Receiving { place, status, wanted, got: 0, chosen: true };
             return self.control(link.process, Control::new(wire::CLEAR, theirs, &[cookie, wanted as u64]));
         }
         let request = self.operations.remove(number).request;
         self.control(link.process, Control::new(wire::ACKNOWLEDGE, theirs, &[]));
+        self.ways_of(link.process).end(wanted);
         request::complete(request, status);
     }
 }

@@ -5,6 +5,7 @@ use crate::link;
 use crate::outgoing::Outgoing;
 use crate::rendezvous::Operation;
 use crate::slab::Slab;
+use crate::ways::Ways;
 use crate::wire::Envelope;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -36,6 +37,8 @@ pub struct State {
     pub copies: VecDeque<u64>,
     /// Those of receives whose second half nobody had claimed when this process was done with the first.
     pub second_halves: VecDeque<u64>,
+    /// Per process, which way its long messages come best.
+    pub ways: Vec<Option<Box<Ways>>>,
     /// Messages taken by matched probes.
     pub matched: Slab<(u32, Status, u32, Message)>,
 }
@@ -51,6 +54,7 @@ impl State {
             busy: Vec::new(),
             copies: VecDeque::new(),
             second_halves: VecDeque::new(),
+            ways: Vec::new(),
             matched: Slab::new(),
         }
     }

@@ -14,13 +14,15 @@ fn queue() -> (Producer, Consumer, *mut u8) {
 
 fn push(producer: &mut Producer, kind: u8, head: u64, data: &[u8]) -> Result<(), Refused> {
     // SAFETY: both sides are at least as long as `data`.
-    producer.push(kind, head, data.len(), head % 2 == 1, |to| unsafe { core::ptr::copy(data.as_ptr(), to, data.len()) })
+    producer.push(kind, head, data.len(), head as usize % 9, head % 2 == 1, |to| unsafe {
+        core::ptr::copy(data.as_ptr(), to, data.len())
+    })
 }
 
 fn pop(consumer: &mut Consumer) -> Option<(u8, u64, Vec<u8>)> {
     let peeked = consumer.peek().unwrap()?;
     // SAFETY: the payload lies in the area until `advance`.
-    let data = unsafe { core::slice::from_raw_parts(peeked.at, peeked.bytes) }.to_vec();
+    let data = unsafe { core::slice::from_raw_parts(peeked.payload().as_ptr(), peeked.payload().len()) }.to_vec();
     consumer.advance();
     Some((peeked.kind, peeked.head, data))
 }
@@ -49,6 +51,19 @@ fn order_and_content_over_many_laps() {
             assert_eq!((kind, head), ((seen % 8) as u8, seen));
             assert_eq!(data, pattern(seen, size(seen)));
             seen += 1;
+        }
+    }
+}
+
+#[test]
+fn what_lies_behind_a_lead_begins_a_line() {
+    let (mut producer, mut consumer, _) = queue();
+    for (lead, bytes) in [(0, 100), (8, 100), (8, PAYLOAD_BYTES), (64, 4096), (65, 1000)] {
+        for _ in 0..20 {
+            producer.push(0, 0, bytes, lead, false, |_| {}).unwrap();
+            let payload = consumer.peek().unwrap().unwrap().payload();
+            assert_eq!(((payload.as_ptr() as usize + lead) % 64, payload.len()), (0, bytes), "{lead}");
+            consumer.advance();
         }
     }
 }

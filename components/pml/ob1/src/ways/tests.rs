@@ -1,0 +1,107 @@
+//! Trials with a clock of our own.
+
+use super::*;
+use core::cell::Cell;
+
+const BYTES: usize = 65536;
+
+struct Machine {
+    ways: Ways,
+    clock: Cell<u64>,
+    // Ticks of a message, by way.
+    takes: [u64; 2],
+}
+
+impl Machine {
+    fn new(fragments: u64, single: u64) -> Machine {
+        Machine { ways: Ways::new(1, None), clock: Cell::new(1000), takes: [fragments, single] }
+    }
+
+    // `at_once` messages that are under way together; by which way the first one came.
+    fn window(&mut self, at_once: u32, bytes: usize) -> Way {
+        let clock = || self.clock.get();
+        let way = self.ways.begin_at(bytes, clock);
+        (1..at_once).for_each(|_| assert_eq!(self.ways.begin_at(bytes, clock), way));
+        for _ in 0..at_once {
+            self.clock.set(self.clock.get() + self.takes[way as usize] * bytes as u64 / BYTES as u64);
+            self.ways.end_at(bytes, clock);
+        }
+        way
+    }
+
+    fn singles(&mut self, windows: u32) -> u32 {
+        (0..windows).filter(|_| self.window(1, BYTES) == Way::Single).count() as u32
+    }
+}
+
+#[test]
+fn the_cheaper_way_is_used_and_the_other_one_tried_now_and_then() {
+    for (fragments, single, better) in [(2000, 5000, Way::Fragments), (5000, 2000, Way::Single)] {
+        let mut machine = Machine::new(fragments, single);
+        assert_eq!(machine.singles(2 * RUN), RUN, "a trial");
+        let windows = 20_000;
+        let singles = machine.singles(windows);
+        let worse = if better == Way::Single { windows - singles } else { singles };
+        assert!(worse > RUN && worse < windows / 200, "{worse} of {windows} the worse way");
+    }
+}
+
+#[test]
+fn a_single_copy_must_be_clearly_cheaper() {
+    let mut machine = Machine::new(1000, 850);
+    machine.singles(2 * RUN);
+    assert_eq!(machine.singles(10), 0);
+}
+
+#[test]
+fn what_disturbs_a_trial_once_does_not_decide_it() {
+    let mut machine = Machine::new(1000, 3000);
+    machine.takes[0] = 1_000_000;
+    machine.window(1, BYTES);
+    machine.takes[0] = 1000;
+    machine.singles(2 * RUN - 1);
+    assert_eq!(machine.singles(10), 0);
+}
+
+#[test]
+fn a_change_is_noticed() {
+    let mut machine = Machine::new(1000, 3000);
+    machine.singles(10_000);
+    machine.takes = [3000, 1000];
+    machine.singles(LAST_INTERVAL + 2 * RUN);
+    assert_eq!(machine.singles(FIRST_INTERVAL - 10), FIRST_INTERVAL - 10);
+}
+
+#[test]
+fn messages_at_once_are_one_period_and_sizes_are_told_apart() {
+    let mut machine = Machine::new(5000, 2000);
+    (0..2 * RUN).for_each(|_| _ = machine.window(7, BYTES));
+    assert_eq!(machine.window(7, BYTES), Way::Single);
+    assert_eq!(machine.window(1, 1 << 20), Way::Fragments, "of that size nothing is known");
+    assert_eq!(class(1), 0);
+    assert_eq!((class(usize::MAX), class(1 << 22), class((1 << 22) - 1)), (CLASSES - 1, CLASSES - 1, CLASSES - 2));
+}
+
+#[test]
+fn a_stream_that_never_ends_is_judged_all_the_same() {
+    let mut machine = Machine::new(5000, 2000);
+    let clock = || machine.clock.get();
+    machine.ways.begin_at(BYTES, clock);
+    let mut way = machine.ways.begin_at(BYTES, clock);
+    for _ in 0..LONGEST * (2 * RUN + 2) {
+        machine.clock.set(machine.clock.get() + machine.takes[way as usize]);
+        machine.ways.end_at(BYTES, clock);
+        way = machine.ways.begin_at(BYTES, clock);
+    }
+    assert_eq!(way, Way::Single);
+}
+
+#[test]
+fn what_the_user_wants_is_never_tried() {
+    for way in [Way::Fragments, Way::Single] {
+        let mut machine = Machine::new(1000, 1000);
+        machine.ways = Ways::new(1, Some(way));
+        assert!((0..1000).all(|_| machine.window(3, BYTES) == way));
+        assert_eq!(machine.clock.get() - 1000, 3_000_000);
+    }
+}
