@@ -96,12 +96,63 @@ impl<const PACK: bool> Packed<PACK> {
         }
     }
 
-    /// Whole turns of a body that has runs only, such as a structure: run by run over some turns that fit the first
-    /// level of cache, so that each inner loop moves one size.
+    /// Turns of two runs of the usual sizes, such as a number and its index, in one pass; the position stays. `false`: other
+    /// sizes, and nothing was done.
+    ///
+    /// # Safety
+    /// That of `run` for both of each turn.
+    #[allow(clippy::multiple_unsafe_ops_per_block)] // one of them runs
+    unsafe fn pairs(&self, runs: [Run; 2], data: *mut u8, stride: isize, count: usize) -> bool {
+        let places = runs.map(|run| data.wrapping_offset(run.offset));
+        // SAFETY: the caller's promise, for each arm.
+        unsafe {
+            match runs.map(|run| run.bytes) {
+                [4, 4] => self.fixed_pairs::<4, 4>(places, stride, count),
+                [4, 8] => self.fixed_pairs::<4, 8>(places, stride, count),
+                [8, 4] => self.fixed_pairs::<8, 4>(places, stride, count),
+                [8, 8] => self.fixed_pairs::<8, 8>(places, stride, count),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// # Safety
+    /// That of `pairs`.
+    #[inline(never)]
+    unsafe fn fixed_pairs<const N: usize, const M: usize>(
+        &self,
+        [mut one, mut two]: [*mut u8; 2],
+        stride: isize,
+        count: usize,
+    ) {
+        let mut here = self.0;
+        for _ in 0..count {
+            let next = here.wrapping_add(N);
+            let [(to, from), (to_two, from_two)] =
+                if PACK { [(here, one), (next, two)] } else { [(one, here), (two, next)] };
+            // SAFETY: a run of the caller's.
+            unsafe { fixed::<N>(to, from) };
+            // SAFETY: as above.
+            unsafe { fixed::<M>(to_two, from_two) };
+            (one, two) = (one.wrapping_offset(stride), two.wrapping_offset(stride));
+            here = next.wrapping_add(M);
+        }
+    }
+
+    /// Whole turns of a body that has runs only, such as a structure: two of the usual sizes in one pass, others run by run
+    /// over some turns that fit the first level of cache, so that each inner loop moves one size.
     ///
     /// # Safety
     /// That of `turns`.
     unsafe fn turns_of_runs(&mut self, body: &Body, mut data: *mut u8, stride: isize, mut count: usize) {
+        if let [Piece::Run(one), Piece::Run(two)] = &*body.pieces
+            // SAFETY: both runs of each turn.
+            && unsafe { self.pairs([*one, *two], data, stride, count) }
+        {
+            self.0 = self.0.wrapping_add(body.size * count);
+            return;
+        }
         while count > 0 {
             let turns = count.min(COLUMN);
             let mut within = Packed::<PACK>(self.0);

@@ -36,7 +36,13 @@ enum Stride {
 
 fn tree() -> impl Strategy<Value = Tree> {
     let basic = (0..5u32).prop_map(|log2_bytes| Tree::Basic { log2_bytes });
-    basic.prop_recursive(5, 24, 4, |inner| {
+    // Rows of two numbers with a gap between, which have a loop of their own.
+    let number = |log2_bytes| Tree::Basic { log2_bytes };
+    let records = (2..4u32, 2..4u32, 1..9isize, 4..9usize).prop_map(move |(one, two, gap, count)| {
+        let parts = Tree::Structure(vec![(0, 1, number(one)), ((1 << one) + gap, 1, number(two))]);
+        Tree::Vector { count, block: 1, stride: Stride::Extents(1), of: Box::new(parts) }
+    });
+    prop_oneof![5 => basic, 1 => records].prop_recursive(5, 24, 4, |inner| {
         let of = inner.clone().prop_map(Box::new);
         let stride = prop_oneof![
             (-4..=4isize).prop_map(Stride::Extents),
