@@ -43,7 +43,7 @@ const IN_POOL: u64 = 63;
 // Beyond, demoting costs the sender more than it saves the receiver; in a stream it always doubles the cost.
 const DEMOTED_BYTES: usize = 1024;
 const FETCHED_AHEAD: u32 = 3;
-const PREFETCHED_BYTES: usize = 4096;
+const PREFETCHED_BYTES: usize = 2048;
 
 /// Where a queue lies. The same bytes are mapped by both sides.
 #[derive(Clone, Copy)]

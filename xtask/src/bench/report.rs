@@ -161,7 +161,7 @@ line that the receiver's core has taken away.
 * **Tried for them without gain:** the sender alone writes all of it to the receiver's memory (64 KiB rewritten 7.7 µs, halves \
 6.1); a quarter read and three quarters written (8.5); copy loops of 256-bit loads and stores with or without prefetching \
 (4.1 against 2.3 for the processor's own string copy, which is what the C library uses there); prefetching the lines of the \
-next fragment for writing (twice as slow, now only up to 4 KiB); rings of 16 to 64 KiB, which stay in the first cache (no \
+next payload for writing (fragments twice as slow, a stream of 4 KiB 17 instead of 32 GB/s on the EPYC; now only up to 2 KiB); rings of 16 to 64 KiB, which stay in the first cache (no \
 faster); pieces below 8 KiB (a third slower), above 16 KiB (equal); payload that lies 8 bytes off a line (a tenth slower, so it \
 does not).
 * **Short messages.** Of 8 bytes one way nearly all is two trips of a cache line between cores; raw lines without any MPI \
