@@ -5,7 +5,7 @@
 use crate::CHANNELS;
 
 /// Channels of a node, as bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Joined {
     /// What the machine has been told that this node is a member of.
     channels: u8,

@@ -71,8 +71,23 @@ impl Device {
         self.lines.change_data(mask, if level != inverted { mask } else { 0 });
     }
 
-    /// The status register, and what it says of a channel.
+    /// The status register, and what it says of a channel. A machine that forgot the channel, as this node has noticed when
+    /// it told that one something, is not present: it speaks to another team. The wires are read first, because what they
+    /// say after such a command is to be believed only by who knows of it.
     pub fn read(&self, channel: usize) -> (u8, Reading) {
+        let (status, reading) = self.wires(channel);
+        let lost = !self.classic && self.joined.lock().is_lost(channel);
+        (status, Reading { present: reading.present && !lost, ..reading })
+    }
+
+    /// As `read`, after the wires have settled.
+    pub fn read_settled(&self, channel: usize) -> Reading {
+        let settled = self.lines.settle();
+        let reading = self.read(channel).1;
+        Reading { present: reading.present && settled, ..reading }
+    }
+
+    fn wires(&self, channel: usize) -> (u8, Reading) {
         let status = self.lines.status();
         if self.classic {
             let level = (status & self.level != 0) != self.level_inverted;
@@ -80,18 +95,6 @@ impl Device {
         }
         let (levels, present) = wire::status(status);
         (status, Reading { level: levels >> channel & 1 == 1, present })
-    }
-
-    /// As `read`, after the wires have settled; what a machine that forgot the channel says does not count.
-    pub fn read_settled(&self, channel: usize) -> Reading {
-        let settled = self.lines.settle();
-        let reading = self.read(channel).1;
-        Reading { present: reading.present && settled && !self.is_lost(channel), ..reading }
-    }
-
-    /// The machine has forgotten the channel, as this node has noticed when it joined another one.
-    pub fn is_lost(&self, channel: usize) -> bool {
-        !self.classic && self.joined.lock().is_lost(channel)
     }
 
     /// Until the machine has answered what was written before; `false` if there is none.
@@ -148,7 +151,7 @@ impl Device {
         if !self.lines.settle() {
             return false;
         }
-        self.write(channel, self.read(channel).1.level);
+        self.write(channel, self.wires(channel).1.level);
         self.lines.settle();
         // A machine that lost its memory since is noticed here, before anybody believes its levels again.
         self.lines.command(command(1 << channel)).is_some_and(|(members, _)| joined.read_back(members, channel))

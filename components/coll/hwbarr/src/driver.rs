@@ -50,7 +50,7 @@ impl Driver {
             let mut status = 0;
             for _ in 0..wait::polls_at_once() {
                 let (register, reading) = self.device.read(team.channel);
-                if team.with_node(|node| node.look(reading)) && !self.device.is_lost(team.channel) {
+                if team.with_node(|node| node.look(reading)) {
                     return Ok(Ended::Over);
                 }
                 status = register;
