@@ -1,8 +1,10 @@
-//! Eight bytes through the crate and through MPI_Send, sixteen times each: `cargo xtask test rust/instructions` runs this under
-//! callgrind and compares what the two functions below cost. Alone it shows that both are the same library.
+//! Eight bytes through the crate and through MPI_Send, a value behind a lock that one thread does not need and one without,
+//! sixteen times each: `cargo xtask test rust/instructions rust/lock` runs this under callgrind and compares what the functions
+//! below cost. Alone it shows that both sends are the same library.
 
 use ompi::topology::{Process, SimpleCommunicator};
 use ompi::traits::*;
+use opal_core::sync::Guarded;
 use std::ffi::{c_int, c_void};
 use std::hint::black_box;
 
@@ -25,8 +27,14 @@ fn main() -> ompi::Result<()> {
         // The first turns set up what is set up lazily, with other functions than those that are counted.
         turns(&world, &values, turn)?;
     }
+    let mut plain = 0;
+    count_guarded(&GUARDED);
+    count_plain(&mut plain);
+    assert_eq!(GUARDED.lock_alone().map(|number| *number), Some(plain));
     Ok(())
 }
+
+static GUARDED: Guarded<u64> = Guarded::new(0);
 
 fn turns(world: &SimpleCommunicator, values: &[f64; CALLS], turn: i32) -> ompi::Result<()> {
     let (rank, peer) = (world.rank(), world.process_at_rank(1 % world.size()));
@@ -66,5 +74,25 @@ fn count_standard(values: &[f64; CALLS], peer: c_int) {
         // SAFETY: a value that is borrowed; the other arguments are the standard's and a rank of the world.
         let code = unsafe { MPI_Send(at.cast(), 1, DOUBLE, black_box(peer), TAG, WORLD) };
         assert_eq!(code, 0);
+    }
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+fn count_guarded(number: &Guarded<u64>) {
+    for _ in 0..CALLS {
+        if let Some(mut number) = black_box(number).lock_alone() {
+            *number += 1;
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+fn count_plain(number: &mut u64) {
+    let mut number = number;
+    for _ in 0..CALLS {
+        number = black_box(number);
+        *number += 1;
     }
 }

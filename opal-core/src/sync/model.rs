@@ -15,20 +15,26 @@ use core::cell::{RefCell, UnsafeCell};
 use core::mem::MaybeUninit;
 use core::ops::{Deref, DerefMut};
 use std::collections::HashMap;
+use std::sync::{Mutex as HostMutex, PoisonError};
 
 pub use loom::hint::spin_loop;
 use loom::sync::atomic;
 pub use loom::sync::atomic::{Ordering, fence};
 pub use loom::thread::{spawn, yield_now};
 
-/// Runs `body` once for every order of its threads' accesses, as many as `LOOM_MAX_PREEMPTIONS` admits.
+/// Runs `body` once for every order of its threads' accesses, as many as `LOOM_MAX_PREEMPTIONS` admits. One model at a time:
+/// what statics guard is the whole process's, and tests are threads of one.
 pub fn check(body: impl Fn() + Sync + Send + 'static) {
+    // One that failed has poisoned it, which does not concern the others: each begins from nothing.
+    let _one = MODEL.lock().unwrap_or_else(PoisonError::into_inner);
     loom::model(move || {
         KNOWN.with(|known| known.replace(Known::new()));
         NOW_NS.with(|now| now.replace(1));
         body();
     });
 }
+
+static MODEL: HostMutex<()> = HostMutex::new(());
 
 /// A compiler's fence beside another thread's membarrier is a full one: the system runs it on this core for that thread.
 pub fn compiler_fence(_order: Ordering) {

@@ -12,6 +12,7 @@ use std::time::Duration;
 pub fn tier(session: &mut Session) -> Result<()> {
     session.case("rust/documentation", documentation);
     session.case("rust/instructions", instructions);
+    session.case("rust/lock", lock);
     for folder in ["examples", "tests/rust"] {
         for source in sources(&session.tree.root.join(folder), &["rs"])? {
             let stem = stem(&source);
@@ -44,23 +45,55 @@ fn documentation(session: &mut Session) -> Verdict {
 
 /// A send of eight bytes through the crate beside one through MPI_Send, both in one program.
 fn instructions(session: &mut Session) -> Verdict {
-    if shell::which("valgrind").is_none() {
-        return Verdict::Skipped("valgrind is not installed: apt-get install valgrind".to_owned());
-    }
-    match ["count_crate", "count_standard"].map(|function| counted(session, function)) {
-        [Ok(ours), Ok(standard)] if ours <= standard + MORE_AT_MOST => {
+    let both = match counted(session, ["count_crate", "count_standard"]) {
+        Ok(both) => both,
+        Err(verdict) => return verdict,
+    };
+    match both.map(|cost| cost.instructions) {
+        [ours, standard] if ours <= standard + MORE_AT_MOST => {
             Verdict::Passed(format!("{ours} for a send through the crate, {standard} through MPI_Send"))
         }
-        [Ok(ours), Ok(standard)] => Verdict::Failed(format!(
+        [ours, standard] => Verdict::Failed(format!(
             "a send through the crate takes {ours} instructions, one through MPI_Send {standard}; {MORE_AT_MOST} more are \
              allowed"
         )),
-        [Err(failure), _] | [_, Err(failure)] => failure.into(),
     }
 }
 
-/// Instructions of one of the calls in a function of tests/rust/cost.rs, loop included.
-fn counted(session: &mut Session, function: &str) -> Result<u64> {
+/// What the lock of guarded data costs a program with one thread: one branch, and no locked instruction.
+fn lock(session: &mut Session) -> Verdict {
+    match counted(session, ["count_guarded", "count_plain"]) {
+        Ok([guarded, plain]) if guarded.branches == plain.branches + 1 => Verdict::Passed(format!(
+            "a branch, and {} instructions for the mark that it is held",
+            guarded.instructions.saturating_sub(plain.instructions + 1)
+        )),
+        Ok([guarded, plain]) => Verdict::Failed(format!(
+            "one use of guarded data has {} conditional branches where there is one thread, one without a guard {}; the \
+             guard may have one",
+            guarded.branches, plain.branches
+        )),
+        Err(verdict) => verdict,
+    }
+}
+
+/// Of one call, loop included.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Cost {
+    instructions: u64,
+    // Conditional ones.
+    branches: u64,
+}
+
+/// What the calls in two functions of tests/rust/cost.rs cost.
+fn counted(session: &mut Session, functions: [&str; 2]) -> std::result::Result<[Cost; 2], Verdict> {
+    if shell::which("valgrind").is_none() {
+        return Err(Verdict::Skipped("valgrind is not installed: apt-get install valgrind".to_owned()));
+    }
+    let [one, other] = functions.map(|function| count(session, function));
+    Ok([one?, other?])
+}
+
+fn count(session: &mut Session, function: &str) -> Result<Cost> {
     let built = session.library().map_err(fail)?;
     let source = session.tree.root.join("tests/rust/cost.rs");
     let program = crate::run::program::compile(&built, &source, &[], session.progress)?;
@@ -68,26 +101,31 @@ fn counted(session: &mut Session, function: &str) -> Result<u64> {
     let _ = std::fs::remove_dir_all(&folder);
     shell::folder(&folder)?;
     let mut command = Command::new(built.dist.join("bin/mpirun"));
-    command.args(["-n", "2", "valgrind", "--quiet", "--tool=callgrind"]).arg(format!("--toggle-collect={function}"));
+    command
+        .args(["-n", "2", "valgrind", "--quiet", "--tool=callgrind", "--branch-sim=yes"])
+        .arg(format!("--toggle-collect={function}"));
     command.arg(format!("--callgrind-out-file={}/profile.%p", folder.display())).arg(program);
     let ended = deadline::run(&mut command, Duration::from_secs(120), &folder.join("run.log"))?;
     if !ended.ended_with(0) {
         return Err(fail(ended.story()));
     }
-    let mut most = 0;
+    let mut most = Cost::default();
     for entry in std::fs::read_dir(&folder).at(format!("list {}", folder.display()))?.flatten() {
         let profile = shell::read(&entry.path())?;
         // The rank that does not send has counted nothing.
-        most = profile.lines().filter_map(summary).fold(most, u64::max);
+        let counted = profile.lines().filter_map(summary);
+        most = counted.fold(most, |most, cost| if cost.instructions > most.instructions { cost } else { most });
     }
-    match most {
+    match most.instructions {
         0 => Err(fail(format!("callgrind counted nothing in {function}"))),
-        _ => Ok(most / CALLS),
+        _ => Ok(Cost { instructions: most.instructions / CALLS, branches: most.branches / CALLS }),
     }
 }
 
-fn summary(line: &str) -> Option<u64> {
-    line.strip_prefix("summary: ")?.trim().parse().ok()
+/// The events are instructions, conditional branches, those mispredicted, and the same of indirect ones.
+fn summary(line: &str) -> Option<Cost> {
+    let mut numbers = line.strip_prefix("summary: ")?.split_whitespace().map(str::parse);
+    Some(Cost { instructions: numbers.next()?.ok()?, branches: numbers.next()?.ok()? })
 }
 
 fn program(session: &mut Session, source: &Path, ranks: u32) -> Verdict {
@@ -116,7 +154,8 @@ mod tests {
 
     #[test]
     fn profiles() {
-        let text = "events: Ir\nfn=count_crate\n12 5\nsummary: 2390\ntotals: 2390\n";
-        assert_eq!(text.lines().filter_map(summary).collect::<Vec<_>>(), [2390]);
+        let text =
+            "events: Ir Bc Bcm Bi Bim\nfn=count_crate\n12 5\nsummary: 2390 160 3 16 1\ntotals: 2390 160 3 16 1\n";
+        assert_eq!(text.lines().filter_map(summary).collect::<Vec<_>>(), [Cost { instructions: 2390, branches: 160 }]);
     }
 }
