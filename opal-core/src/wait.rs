@@ -196,6 +196,8 @@ impl Idle {
             self.since_ns = now;
         } else if now - self.since_ns > AWAKE_NS {
             sleep(done);
+            // Who slept in vain has little to poll for: on an emulated core a whole round takes as long as the sleep.
+            self.polls = SPINS_PER_LOOK.saturating_sub(SPINS_AFTER_SLEEP);
         }
         Ok(())
     }
@@ -356,6 +358,7 @@ static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
 
 /// Models look at once.
 const SPINS_PER_LOOK: u32 = if cfg!(loom) { 1 } else { 256 };
+const SPINS_AFTER_SLEEP: u32 = 16;
 const POLLS_PER_YIELD: u32 = 10;
 const YIELDS_PER_PASS: u32 = 8;
 const AWAKE_NS: u64 = 1_000_000;

@@ -122,10 +122,11 @@ fn count(session: &mut Session, function: &str) -> Result<Cost> {
     }
 }
 
-/// The events are instructions, conditional branches, those mispredicted, and the same of indirect ones.
+/// The events are instructions, conditional branches, those mispredicted, and the same of indirect ones; callgrind leaves
+/// zeros at the end out.
 fn summary(line: &str) -> Option<Cost> {
     let mut numbers = line.strip_prefix("summary: ")?.split_whitespace().map(str::parse);
-    Some(Cost { instructions: numbers.next()?.ok()?, branches: numbers.next()?.ok()? })
+    Some(Cost { instructions: numbers.next()?.ok()?, branches: numbers.next().transpose().ok()?.unwrap_or(0) })
 }
 
 fn program(session: &mut Session, source: &Path, ranks: u32) -> Verdict {
