@@ -151,12 +151,13 @@ const DOCUMENTATION_LIMIT: Duration = Duration::from_secs(900);
 
 #[cfg(test)]
 mod tests {
-    use super::summary;
+    use super::{Cost, summary};
 
     #[test]
     fn profiles() {
         let text =
             "events: Ir Bc Bcm Bi Bim\nfn=count_crate\n12 5\nsummary: 2390 160 3 16 1\ntotals: 2390 160 3 16 1\n";
         assert_eq!(text.lines().filter_map(summary).collect::<Vec<_>>(), [Cost { instructions: 2390, branches: 160 }]);
+        assert_eq!(summary("summary: 96"), Some(Cost { instructions: 96, branches: 0 }));
     }
 }
