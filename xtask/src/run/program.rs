@@ -18,7 +18,8 @@ pub fn compile(built: &Built, file: &Path, flags: &[&str], progress: &Progress) 
     match extension.as_str() {
         "c" => wrapped(built, "mpicc", file, flags, &folder.join(format!("{stem}{}", flags.concat())), progress),
         "cc" | "cpp" | "cxx" | "C" => wrapped(built, "mpicxx", file, flags, &folder.join(&stem), progress),
-        "rs" => rust(built, file, &folder.join(&stem), progress),
+        // A folder, which must not be in the way of a C program of the same name.
+        "rs" => rust(built, file, &folder.join(format!("{stem}_rs")), progress),
         _ => Err(refuse(format!(
             "{}: only .c, .cc and .rs files can be compiled here; compile it with {}/bin/mpicc and \
              launch it with {0}/bin/mpirun",
