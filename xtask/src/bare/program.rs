@@ -107,7 +107,7 @@ const MUSL: &str = "/usr/lib/x86_64-linux-musl";
 const HEADERS: &str = "/usr/include/x86_64-linux-musl";
 const COMPILER: Duration = Duration::from_secs(120);
 /// What a program finds without naming it: the macros and the names that the standard library's prelude has.
-const RUST_MAIN: &str = r#"#[allow(unused_imports)]
+const RUST_MAIN: &str = r#"#[allow(unused_imports)] // a program need not use all of them
 mod prelude {
     pub use alloc::borrow::ToOwned;
     pub use alloc::boxed::Box;
@@ -121,7 +121,7 @@ fn program() -> i32 {
 }
 "#;
 const RUST_TAIL: &str = r#"
-#[allow(unused_imports)]
+#[allow(unused_imports)] // a program need not use any of them
 use crate::prelude::*;
 
 pub(crate) fn ompi_rs_main() -> i32 {
