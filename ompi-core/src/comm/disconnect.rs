@@ -11,8 +11,8 @@ use opal_core::wait;
 
 /// Waits for the communication on a communicator, and for its other processes to do the same; then the handle ends.
 ///
-/// A send ends with the receive that it meets: when no process has one posted any more, and none still moves a message that
-/// was met, nothing of the communicator is left.
+/// A send that nobody receives is waited for, too, as the standard wants it: its receiver may have a thread in
+/// MPI_Mrecv. What is begun on other communicators holds nobody up unless it is moving, and then it ends.
 pub fn disconnect(handle: usize) -> Result<()> {
     let comm = get(handle).ok_or_else(|| {
         let why = format!("{handle:#x} is no communicator that can be disconnected; was it freed, or never made?");

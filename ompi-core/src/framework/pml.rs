@@ -63,8 +63,8 @@ pub trait Module: Sync {
     /// there are none left its context number is released (by the PML, which knows when).
     fn remove_comm(&self, comm: &Communicator);
 
-    /// Whether no receive is posted on the communicator, and no message that met its receive still moves between this process
-    /// and one of its peers, whatever communicator it is on.
+    /// Whether no receive is posted on the communicator, no send on it waits for room or for its receive, and no message that
+    /// met its receive still moves between this process and one of its peers, whatever communicator it is on.
     fn is_settled(&self, comm: &Communicator) -> bool;
 
     /// Connects to a process, so that what it says arrives; only looks if that is done. `Err` if it was lost. Returns the most bytes of a note

@@ -85,6 +85,12 @@ impl State {
         self.queue(link, Packet::Eager { head, place, cookie, request });
     }
 
+    /// The envelopes of sends to a process that wait for room.
+    pub fn sends_waiting(&self, process: u32) -> impl Iterator<Item = u64> {
+        let packets = self.outgoing.get(process as usize).into_iter().flat_map(|outgoing| &outgoing.packets);
+        packets.filter_map(|packet| if let Packet::Eager { head, .. } = packet { Some(*head) } else { None })
+    }
+
     /// Begins to send the fragments of a long send.
     pub fn start_stream(&mut self, process: u32, number: u32) {
         let Some(link) = link::existing(process) else { return };

@@ -88,7 +88,7 @@ impl Module for Ob1 {
     }
 
     fn is_settled(&self, comm: &Communicator) -> bool {
-        STATE.lock().is_settled(comm.context, comm.peers().members())
+        STATE.lock().is_settled(comm)
     }
 
     fn reach(&self, process: u32) -> Result<usize> {

@@ -26,6 +26,8 @@ pub struct Operation {
     pub process: u32,
     /// For whom.
     pub request: Id,
+    /// Of a send its envelope.
+    pub head: u64,
     /// What is left to do.
     pub work: Work,
 }
@@ -49,8 +51,8 @@ const SERIALS: u64 = 1 << (54 - NUMBER_BITS);
 
 impl State {
     /// A synchronous send waits for its match; returns the cookie.
-    pub fn expect_acknowledge(&mut self, process: u32, request: Id) -> u64 {
-        self.begin(process, request, Work::Acknowledge).1
+    pub fn expect_acknowledge(&mut self, process: u32, head: u64, request: Id) -> u64 {
+        self.begin_send(process, head, request, Work::Acknowledge)
     }
 
     /// A long send asks its receiver.
@@ -58,7 +60,7 @@ impl State {
         let bytes = place.bytes() as u64;
         let address = link.copier.filter(|way| place.bytes() >= way.module.caps().min_bytes).and_then(|_| place.run());
         let push = if address.is_some() { Push::Offered } else { Push::No };
-        let cookie = self.begin(link.process, request, Work::Announced(place, push)).1;
+        let cookie = self.begin_send(link.process, head, request, Work::Announced(place, push));
         let numbers = [bytes, cookie, address.map_or(0, |run| run.address())];
         let used = if address.is_some() { 3 } else { 2 };
         self.control(link.process, Control::new(wire::ASK, head, &numbers[..used]));
@@ -211,11 +213,18 @@ impl State {
         }
     }
 
+    /// Enters a send that waits for its receive; returns its cookie.
+    fn begin_send(&mut self, process: u32, head: u64, request: Id, work: Work) -> u64 {
+        let (number, cookie) = self.begin(process, request, work);
+        self.operations.get_mut(number).head = head;
+        cookie
+    }
+
     /// Enters an operation; returns its number and its cookie.
     pub fn begin(&mut self, process: u32, request: Id, work: Work) -> (u32, u64) {
         self.serial = (self.serial + 1) % SERIALS;
         let serial = self.serial;
-        let number = self.operations.insert(Operation { serial, process, request, work });
+        let number = self.operations.insert(Operation { serial, process, request, head: 0, work });
         assert!(number >> NUMBER_BITS == 0, "sixteen million long messages at once");
         (number, serial << NUMBER_BITS | u64::from(number))
     }

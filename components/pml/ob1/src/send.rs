@@ -58,7 +58,7 @@ pub fn start(place: Place, route: &Route, head: u64, mode: Mode) -> Result<Reque
         state.announce(link, head, request.id(), place);
         return Ok(request);
     }
-    let cookie = (mode == Mode::Synchronous).then(|| state.expect_acknowledge(link.process, request.id()));
+    let cookie = (mode == Mode::Synchronous).then(|| state.expect_acknowledge(link.process, head, request.id()));
     start_eager(&mut state, place, link, head, cookie, request.id());
     Ok(request)
 }

@@ -2,18 +2,31 @@
 
 use crate::rendezvous::Work;
 use crate::state::State;
+use crate::wire::Envelope;
+use ompi_core::comm::Communicator;
 
 impl State {
-    /// Whether no receive is posted on a context and no long message that met its receive moves between this process and one
-    /// of `peers`. Such messages end whatever their users do, so that they can be waited for.
-    pub fn is_settled(&mut self, number: u32, peers: &[u32]) -> bool {
-        if self.context(number).is_some_and(|context| context.is_posted()) {
+    /// Whether no receive is posted on a communicator, no send on it waits for room or for its receive, and no long message
+    /// that met its receive moves between this process and one of its peers. Of the last it is not known on which
+    /// communicator they are; they end whatever their users do.
+    pub fn is_settled(&mut self, comm: &Communicator) -> bool {
+        if self.context(comm.context).is_some_and(|context| context.is_posted()) {
             return false;
         }
-        let met = |work: &Work| !matches!(work, Work::Acknowledge | Work::Announced(..));
+        let peers = comm.peers();
+        let is_of = |process: u32, head: u64| {
+            let context = peers.rank_of(process).and_then(|rank| comm.peer_contexts().get(rank));
+            context == Some(&Envelope::of(head).context)
+        };
+        if peers.members().iter().any(|process| self.sends_waiting(*process).any(|head| is_of(*process, head))) {
+            return false;
+        }
         (0..self.operations.numbers()).all(|number| match self.operations.find_mut(number) {
-            Some(operation) => !(met(&operation.work) && peers.contains(&operation.process)),
             None => true,
+            Some(operation) => match operation.work {
+                Work::Acknowledge | Work::Announced(..) => !is_of(operation.process, operation.head),
+                _ => peers.rank_of(operation.process).is_none(),
+            },
         })
     }
 }
