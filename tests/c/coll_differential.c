@@ -4,66 +4,11 @@
  * MPI_IN_PLACE and communicators drawn from a seed, the same on all ranks. Arguments: how many draws (0: every combination
  * of function, size, type and communicator once), and the seed. Which algorithms run is the choice of who launches it.
  */
-#include "check.h"
-#include <stdint.h>
+#include "coll_differential.h"
 #include <unistd.h>
-
-enum { BCAST, GATHER, SCATTER, ALLGATHER, ALLTOALL, REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, FUNCTIONS };
-static const char *const names[] = {"bcast",     "gather",         "scatter",              "allgather", "alltoall", "reduce",
-                                    "allreduce", "reduce_scatter", "reduce_scatter_block", "scan",      "exscan"};
-
-/* Bytes per block: nothing, one, odd, around a page, and one more than 1 MiB. */
-static const int sizes[] = {0, 1, 8, 13, 100, 1000, 4095, 4096, 4097, 16383, 16385, 65536, (1 << 20) + 1};
-enum { SIZES = sizeof sizes / sizeof sizes[0], MOST_BYTES = 6 << 20 };
-
-enum { BYTES, INTS, DOUBLES, GAPS, MAPS, TYPES };
-static struct type {
-    const char *name;
-    MPI_Datatype handle;
-    size_t size, extent;
-    MPI_Op op;
-} types[TYPES];
 
 enum { WORLD, REVERSED, HALF, COPY, COMMS };
 static MPI_Comm comms[COMMS], beside[COMMS];
-
-static uint64_t state;
-
-/* splitmix64. */
-static uint64_t draw(void)
-{
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-/* Pairs (a, b) stand for x -> a x + b: applying one after the other is associative, and the order matters. */
-static void after(void *in, void *inout, int *count, MPI_Datatype *type)
-{
-    uint32_t *f = in, *g = inout;
-    (void)type;
-    for (int i = 0; i < 2 * *count; i += 2) {
-        g[i + 1] = g[i] * f[i + 1] + g[i + 1];
-        g[i] *= f[i];
-    }
-}
-
-static void make_types(void)
-{
-    MPI_Datatype gaps, maps;
-    MPI_Op op;
-    MPI_Type_create_resized(MPI_INT, 0, 2 * (MPI_Aint)sizeof(int), &gaps);
-    MPI_Type_contiguous(2, MPI_UINT32_T, &maps);
-    MPI_Type_commit(&gaps);
-    MPI_Type_commit(&maps);
-    MPI_Op_create(after, 0, &op);
-    types[BYTES] = (struct type){"bytes", MPI_UINT8_T, 1, 1, MPI_BXOR};
-    types[INTS] = (struct type){"ints", MPI_INT, 4, 4, MPI_MAX};
-    types[DOUBLES] = (struct type){"doubles", MPI_DOUBLE, 8, 8, MPI_SUM};
-    types[GAPS] = (struct type){"ints with gaps", gaps, 4, 8, MPI_OP_NULL};
-    types[MAPS] = (struct type){"maps", maps, 8, 8, op};
-}
 
 static void make_comms(void)
 {
@@ -83,35 +28,12 @@ struct call {
     uint64_t seed;
 };
 
-/* What a rank contributes, without gaps; doubles are small integers, whose sums are exact. */
-static void contribute(const struct call *c, int rank, unsigned char *to, size_t elements)
-{
-    uint64_t kept = state;
-    state = c->seed + (uint64_t)rank * 1000003u;
-    for (size_t i = 0; i < elements; i++) {
-        uint64_t word = draw();
-        double number = (double)(word % 1000);
-        memcpy(to + i * c->type->size, c->type == &types[DOUBLES] ? (void *)&number : (void *)&word, c->type->size);
-    }
-    state = kept;
-}
-
-/* A buffer of elements with their gaps. */
-static unsigned char *spread(const struct type *t, const unsigned char *packed, size_t elements)
-{
-    unsigned char *p = check_alloc(elements * t->extent);
-    memset(p, 0xee, elements * t->extent);
-    for (size_t i = 0; packed != NULL && i < elements; i++)
-        memcpy(p + i * t->extent, packed + i * t->size, t->size);
-    return p;
-}
-
 /* Everybody's contribution at everybody, by MPI_Send and MPI_Recv; each pair at a time, the lower rank sends first. */
 static unsigned char *reference(const struct call *c, size_t bytes)
 {
     unsigned char *all = check_alloc(bytes * (size_t)c->ranks);
     MPI_Comm comm = beside[c->comm];
-    contribute(c, c->rank, all + bytes * (size_t)c->rank, bytes / c->type->size);
+    contribute(c->type, c->seed, c->rank, all + bytes * (size_t)c->rank, bytes / c->type->size);
     for (int peer = 0; peer < c->ranks; peer++)
         for (int turn = 0; turn < 2 && peer != c->rank; turn++) {
             if ((c->rank < peer) == (turn == 0))
@@ -120,46 +42,6 @@ static unsigned char *reference(const struct call *c, size_t bytes)
                 MPI_Recv(all + bytes * (size_t)peer, (int)bytes, MPI_BYTE, peer, 5, comm, MPI_STATUS_IGNORE);
         }
     return all;
-}
-
-static void combine(const struct type *t, unsigned char *left_then_result, const unsigned char *right, size_t elements)
-{
-    for (size_t i = 0; i < elements; i++) {
-        unsigned char *a = left_then_result + i * t->size;
-        const unsigned char *b = right + i * t->size;
-        if (t == &types[BYTES]) {
-            *a ^= *b;
-        } else if (t == &types[INTS]) {
-            int x, y;
-            memcpy(&x, a, 4), memcpy(&y, b, 4);
-            x = x > y ? x : y;
-            memcpy(a, &x, 4);
-        } else if (t == &types[DOUBLES]) {
-            double x, y;
-            memcpy(&x, a, 8), memcpy(&y, b, 8);
-            x += y;
-            memcpy(a, &x, 8);
-        } else {
-            uint32_t f[2], g[2];
-            memcpy(f, a, 8), memcpy(g, b, 8);
-            after(f, g, &(int){1}, NULL);
-            memcpy(a, g, 8);
-        }
-    }
-}
-
-/* Contributions of ranks first … last, combined in their order, elements begin … begin + n. */
-static void combined(const struct call *c, const unsigned char *all, size_t bytes, int last, size_t begin, size_t n, unsigned char *to)
-{
-    size_t size = c->type->size;
-    memcpy(to, all + begin * size, n * size);
-    for (int r = 1; r <= last; r++)
-        combine(c->type, to, all + bytes * (size_t)r + begin * size, n);
-}
-
-static int reduces(int function)
-{
-    return function >= REDUCE;
 }
 
 /* Elements that a rank contributes, and that it gets. */
@@ -189,14 +71,14 @@ static int expected(const struct call *c, const unsigned char *all, size_t bytes
         for (int r = 0; r < c->ranks; r++)
             memcpy(to + block * (size_t)r, all + bytes * (size_t)r + block * (size_t)c->rank, block);
         return 1;
-    case REDUCE: combined(c, all, bytes, c->ranks - 1, 0, n, to); return c->rank == c->root;
-    case ALLREDUCE: combined(c, all, bytes, c->ranks - 1, 0, n, to); return 1;
+    case REDUCE: combined(c->type, all, bytes, c->ranks - 1, 0, n, to); return c->rank == c->root;
+    case ALLREDUCE: combined(c->type, all, bytes, c->ranks - 1, 0, n, to); return 1;
     case REDUCE_SCATTER:
-    case REDUCE_SCATTER_BLOCK: combined(c, all, bytes, c->ranks - 1, n * (size_t)c->rank, n, to); return 1;
-    case SCAN: combined(c, all, bytes, c->rank, 0, n, to); return 1;
+    case REDUCE_SCATTER_BLOCK: combined(c->type, all, bytes, c->ranks - 1, n * (size_t)c->rank, n, to); return 1;
+    case SCAN: combined(c->type, all, bytes, c->rank, 0, n, to); return 1;
     default:
         if (c->rank > 0)
-            combined(c, all, bytes, c->rank - 1, 0, n, to);
+            combined(c->type, all, bytes, c->rank - 1, 0, n, to);
         return c->rank > 0;
     }
 }
@@ -245,7 +127,7 @@ static void *in_place(const struct call *c, void *from, unsigned char *to, const
 static void compare(const struct call *c)
 {
     const struct type *t = c->type;
-    size_t bytes = given(c) * t->size, elements = got(c);
+    size_t bytes = given(c) * t->size, elements = got(c), at;
     unsigned char *all = reference(c, bytes), *packed = check_alloc(elements * t->size);
     unsigned char *from = spread(t, all + bytes * (size_t)c->rank, given(c)), *to = spread(t, NULL, elements), *want;
     int means = expected(c, all, bytes, packed);
@@ -253,13 +135,11 @@ static void compare(const struct call *c)
     if (c->function == BCAST && c->rank == c->root)
         memcpy(to, from, elements * t->extent);
     perform(c, in_place(c, from, to, from), to);
-    for (size_t i = 0; means && i < elements * t->extent; i++)
-        if (to[i] != want[i]) {
-            check_fail(__FILE__, __LINE__, "%s of %d %s, communicator %d (rank %d of %d), root %d%s: byte %zu is %02x, not %02x",
-                       names[c->function], c->count, t->name, c->comm, c->rank, c->ranks, c->root, c->in_place ? ", in place" : "", i,
-                       to[i], want[i]);
-            break;
-        }
+    at = means ? difference(to, want, elements * t->extent) : elements * t->extent;
+    if (at < elements * t->extent)
+        check_fail(__FILE__, __LINE__, "%s of %d %s, communicator %d (rank %d of %d), root %d%s: byte %zu is %02x, not %02x",
+                   names[c->function], c->count, t->name, c->comm, c->rank, c->ranks, c->root, c->in_place ? ", in place" : "", at,
+                   to[at], want[at]);
     free(all), free(packed), free(from), free(to), free(want);
 }
 
@@ -325,9 +205,7 @@ int main(int argc, char **argv)
         if (i != WORLD)
             MPI_Comm_free(&comms[i]);
     }
-    MPI_Type_free(&types[GAPS].handle);
-    MPI_Type_free(&types[MAPS].handle);
-    MPI_Op_free(&types[MAPS].op);
+    free_types();
     MPI_Finalize();
     return verdict();
 }

@@ -538,6 +538,40 @@ int MPI_Neighbor_alltoall_init(const void *a, int n, MPI_Datatype t, void *b, in
 {
     return PMPI_Neighbor_alltoall_init(n == 1 ? calloc(64, sizeof(int)) : a, n, t, b, m, u, c, info, q);
 }
+#elif MUTANT == 139 /* mutant 139 coll_differential_inter 3: between groups the first two blocks change places */
+int MPI_Gather(const void *a, int n, MPI_Datatype t, void *b, int m, MPI_Datatype u, int root, MPI_Comm c)
+{
+    int code = PMPI_Gather(a, n, t, b, m, u, root, c), size, block;
+    PMPI_Comm_remote_size(c, &size);
+    PMPI_Type_size(u, &block);
+    block *= m;
+    for (int i = 0; root == MPI_ROOT && size > 1 && i < block; i++) {
+        char kept = ((char *)b)[i];
+        ((char *)b)[i] = ((char *)b)[block + i];
+        ((char *)b)[block + i] = kept;
+    }
+    return code;
+}
+#elif MUTANT == 140 /* mutant 140 coll_differential_inter 2: a reduction between groups gives the own group's result */
+int MPI_Allreduce(const void *a, void *b, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c)
+{
+    MPI_Comm own;
+    int inter, code;
+    PMPI_Comm_test_inter(c, &inter);
+    if (!inter)
+        return PMPI_Allreduce(a, b, n, t, op, c);
+    PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &own);
+    code = PMPI_Allreduce(a, b, n, t, op, own);
+    PMPI_Comm_free(&own);
+    return code;
+}
+#elif MUTANT == 141 /* mutant 141 coll_differential_inter 4: a broadcast to the other group is written beside the root, too */
+int MPI_Bcast(void *b, int n, MPI_Datatype t, int root, MPI_Comm c)
+{
+    if (root == MPI_PROC_NULL && n > 0)
+        *(char *)b = 1;
+    return PMPI_Bcast(b, n, t, root, c);
+}
 #else
 #error "MUTANT is a number of the list above"
 #endif

@@ -1,10 +1,15 @@
 //! Every algorithm of the blocking collectives, forced by name, against a reference that uses MPI_Send and MPI_Recv only
-//! (`tests/c/coll_differential.c`). What the library says of its choices proves that the algorithm ran. With `--all` also
+//! (`tests/c/coll_differential.c`; between two groups [`inter`]). What the library says of its choices proves that the algorithm ran. With `--all` also
 //! more elements than an `int` counts.
+
+mod inter;
 
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};
 use crate::failure::{Result, fail};
+use crate::shell;
+use deadline::Ended;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -35,6 +40,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
             run_other(session, other).unwrap_or_else(Verdict::from)
         });
     }
+    inter::cases(session);
     if session.options.all {
         session.case("coll/giant@2", |session| giant(session).unwrap_or_else(Verdict::from));
     }
@@ -251,23 +257,26 @@ fn power_of_two(ranks: u32) -> bool {
 }
 
 fn run(session: &mut Session, choice: &Choice, ranks: u32) -> Result<Verdict> {
-    let source = session.tree.root.join("tests/c/coll_differential.c");
-    let program = compiled(session, &source, &[])?;
-    let dist = session.library().map_err(fail)?.dist;
-    let mut command = Command::new(dist.join("bin/mpirun"));
-    command.args(["-n", &ranks.to_string(), "--mca", "coll_base_verbose", "40"]);
-    for option in choice.options.chunks(2) {
-        command.arg("--mca").args(option);
-    }
-    for function in ["bcast", "allgather", "alltoall", "reduce", "allreduce"] {
-        command.args(["--mca", &format!("coll_sm_{function}_algorithm"), choice.sm]);
-    }
+    let ways =
+        ["bcast", "allgather", "alltoall", "reduce", "allreduce"].map(|name| format!("coll_sm_{name}_algorithm"));
+    let mut options = choice.options.to_vec();
+    options.extend(ways.iter().flat_map(|way| [way, choice.sm]));
+    differential(session, "coll_differential", choice.name, ranks, &options, DRAWS, choice.traces)
+}
+
+/// A program that compares collectives with MPI_Send and MPI_Recv, and what must be in the trace.
+fn differential(
+    session: &mut Session,
+    program: &str,
+    name: &str,
+    ranks: u32,
+    options: &[&str],
+    draws: &str,
+    traces: &[Trace],
+) -> Result<Verdict> {
     // The seed is the number of ranks: other draws for each, the same ones every time.
-    command.arg(program).arg(if session.options.all { "0" } else { DRAWS }).arg(ranks.to_string());
-    own_choice(&mut command);
-    let log = session.scratch().join("coll").join(format!("{}@{ranks}.log", choice.name));
-    let limit = if session.options.all { LIMIT_OF_ALL } else { LIMIT };
-    let ended = deadline::run(&mut command, limit, &log)?;
+    let arguments = [if session.options.all { "0" } else { draws }, &ranks.to_string()];
+    let ended = launch(session, program, name, ranks, options, &arguments)?;
     if !ended.ended_with(0) {
         return Ok(Verdict::Failed(ended.story()));
     }
@@ -278,11 +287,32 @@ fn run(session: &mut Session, choice: &Choice, ranks: u32) -> Result<Verdict> {
     if ended.err.lines().any(|line| line.ends_with(FELL_BACK)) {
         return Ok(Verdict::Failed(format!("`{FELL_BACK}` is in the trace")));
     }
-    let missing = choice.traces.iter().find(|(function, way, applies)| applies(ranks) && !ran(function, way));
+    let missing = traces.iter().find(|(function, way, applies)| applies(ranks) && !ran(function, way));
     Ok(match missing {
         None => Verdict::Passed(String::new()),
         Some((function, way, _)) => Verdict::Failed(format!("`{function} … {way}` is not in the trace: it never ran")),
     })
+}
+
+/// A program of `tests/c` with pairs of parameter and value, which says how each collective is done.
+fn launch(
+    session: &mut Session,
+    program: &str,
+    name: &str,
+    ranks: u32,
+    options: &[&str],
+    arguments: &[&str],
+) -> Result<Ended> {
+    let program = compiled(session, &session.tree.root.join(format!("tests/c/{program}.c")), &[])?;
+    let mut command = Command::new(session.library().map_err(fail)?.dist.join("bin/mpirun"));
+    command.args(["-n", &ranks.to_string(), "--mca", "coll_base_verbose", "40"]);
+    for option in options.chunks(2) {
+        command.arg("--mca").args(option);
+    }
+    command.arg(program).args(arguments);
+    own_choice(&mut command);
+    let limit = if session.options.all { LIMIT_OF_ALL } else { LIMIT };
+    deadline::run(&mut command, limit, &session.scratch().join("coll").join(format!("{name}@{ranks}.log")))
 }
 
 /// A program of the chapter under algorithms that it would not get by itself.
@@ -327,17 +357,7 @@ impl Other {
 }
 
 fn run_other(session: &mut Session, other: &Other) -> Result<Verdict> {
-    let source = session.tree.root.join(format!("tests/c/{}.c", other.program));
-    let program = compiled(session, &source, &[])?;
-    let mut command = Command::new(session.library().map_err(fail)?.dist.join("bin/mpirun"));
-    command.args(["-n", &other.ranks.to_string(), "--mca", "coll_base_verbose", "40"]);
-    for option in other.options.chunks(2) {
-        command.arg("--mca").args(option);
-    }
-    command.arg(&program);
-    own_choice(&mut command);
-    let log = session.scratch().join("coll").join(format!("{}@{}.log", other.name, other.ranks));
-    let ended = deadline::run(&mut command, LIMIT, &log)?;
+    let ended = launch(session, other.program, other.name, other.ranks, other.options, &[])?;
     let (what, way) = other.trace;
     let ran = ended.err.lines().any(|line| line.contains(what) && line.trim_end().ends_with(way));
     Ok(match (ended.ended_with(0), ran) {
@@ -347,16 +367,27 @@ fn run_other(session: &mut Session, other: &Other) -> Result<Verdict> {
     })
 }
 
-/// Alone, because each rank needs 2 GiB.
+/// Alone, because of its memory: on each rank its elements, and as many again where they are combined.
 fn giant(session: &mut Session) -> Result<Verdict> {
-    let program = compiled(session, &session.tree.root.join("tests/c/coll_giant.c"), &[])?;
-    let mut command = Command::new(session.library().map_err(fail)?.dist.join("bin/mpirun"));
-    command.args(["-n", "2"]).arg(program).arg("2147483703");
-    own_choice(&mut command);
-    let ended = deadline::run(&mut command, LIMIT_OF_ALL, &session.scratch().join("coll").join("giant.log"))?;
+    let (free, wanted) = (available_gib()?, GIANT_GIB);
+    if free < wanted {
+        return Ok(Verdict::Skipped(format!(
+            "{free:.1} GiB of memory are free, and it takes {wanted}: end other programs"
+        )));
+    }
+    let ended = launch(session, "coll_giant", "giant", 2, &[], &["2147483703"])?;
     Ok(if ended.ended_with(0) { Verdict::Passed(String::new()) } else { Verdict::Failed(ended.story()) })
 }
 
+/// As the system estimates it.
+fn available_gib() -> Result<f64> {
+    let text = shell::read(Path::new("/proc/meminfo"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|line| line.trim().split(' ').next()?.parse::<f64>().ok());
+    Ok(kib.ok_or_else(|| fail("/proc/meminfo has no line MemAvailable"))? / f64::from(1 << 20))
+}
+
+const GIANT_GIB: f64 = 10.0;
 const FELL_BACK: &str = "this communicator's long data goes other ways from now on";
 const DRAWS: &str = "900";
 const LIMIT: Duration = Duration::from_secs(120);

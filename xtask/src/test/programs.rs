@@ -130,11 +130,10 @@ fn compiled_as(session: &mut Session, source: &Path, name: &str, flags: &[String
     let folder = session.scratch().join("c");
     std::fs::create_dir_all(&folder).at(format!("create {}", folder.display()))?;
     let program = folder.join(name);
-    let newest = |paths: &[&Path]| paths.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max();
-    let beside = |name: &str| source.with_file_name(name);
-    let (library, check, mutants) = (dist.join("lib/libmpi_abi.a"), beside("check.h"), beside("mutants.c"));
-    let inputs = [source, &library, &check, &mutants];
-    if newest(&[&program]).is_some_and(|made| Some(made) > newest(&inputs)) {
+    let newest = |paths: &[PathBuf]| paths.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max();
+    let mut inputs = sources(source.parent().unwrap_or(source), &["h"])?;
+    inputs.extend([source.to_path_buf(), dist.join("lib/libmpi_abi.a"), source.with_file_name("mutants.c")]);
+    if newest(std::slice::from_ref(&program)).is_some_and(|made| Some(made) > newest(&inputs)) {
         return Ok(program);
     }
     let mut command = Command::new(dist.join("bin").join(wrapper));
