@@ -4,11 +4,14 @@
 
 #[path = "protocol/explore.rs"]
 mod explore;
+#[path = "protocol/member.rs"]
+mod member;
 
-use explore::{Model, explore};
+use explore::{Model, finds, holds};
 use hw_fpga::joined::Joined;
 use hw_fpga::machine::Channel;
 use hw_fpga::node::{Entry, Node, Reading, Verdict};
+use member::Modes;
 
 const NODES: usize = 3;
 const TEAMS: usize = 3;
@@ -38,22 +41,19 @@ enum Mistake {
     LooksFirst,
 }
 
+type Step = member::Step<Forming>;
+
+/// The steps of becoming a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Step {
+enum Forming {
     /// No member of a channel yet.
-    Forming,
+    Wanted,
     /// Its output is put, for this channel; the command comes next.
     Trying(u8),
     /// It has its answer.
     Asked,
     /// All have; it has looked at the read-back line once more.
     Checked,
-    Running,
-    Waiting,
-    Stopped,
-    Software,
-    Leaving,
-    Gone,
 }
 
 /// One node in one team.
@@ -86,8 +86,8 @@ struct State {
     /// By team: what its leader got.
     found: [Option<Option<u8>>; TEAMS],
     stop: [bool; TEAMS],
-    /// By team: barriers that ended in hardware (bit 0, 2, …) or in software (bit 1, 3, …).
-    modes: [u16; TEAMS],
+    /// By team.
+    modes: [Modes; TEAMS],
     restarts_left: u8,
 }
 
@@ -138,12 +138,12 @@ impl Model for Job {
             member: [[new; NODES]; TEAMS],
             found: [None; TEAMS],
             stop: [false; TEAMS],
-            modes: [0; TEAMS],
+            modes: [Modes::default(); TEAMS],
             restarts_left: self.restarts,
         };
         for (team, mask) in self.teams.iter().enumerate() {
             for node in of(*mask) {
-                state.member[team][node].step = if team == 0 { Step::Running } else { Step::Forming };
+                state.member[team][node].step = if team == 0 { Step::Running } else { Step::Joining(Forming::Wanted) };
             }
         }
         state.found[0] = Some(Some(0));
@@ -158,9 +158,7 @@ impl Model for Job {
         for (team, mask) in self.teams.iter().enumerate() {
             for node in of(*mask) {
                 match state.member[team][node].step {
-                    Step::Forming | Step::Trying(_) | Step::Asked | Step::Checked => {
-                        self.forms(state, team, node, each)
-                    }
+                    Step::Joining(step) => self.forms(state, (team, node), step, each),
                     _ => self.works(state, team, node, each),
                 }
             }
@@ -188,35 +186,36 @@ impl Model for Job {
 
 impl Job {
     /// From nothing to a channel that all members agree on, or none.
-    fn forms(&self, state: &State, team: usize, node: usize, each: Each<'_>) {
+    fn forms(&self, state: &State, (team, node): (usize, usize), step: Forming, each: Each<'_>) {
         let leads = self.teams[team].trailing_zeros() as usize == node;
         let mut next = state.clone();
         // Before a node reads it waits until the machine has answered what was written.
-        if !matches!(state.member[team][node].step, Step::Trying(_)) && !is_settled(state) {
+        if !matches!(step, Forming::Trying(_)) && !is_settled(state) {
             return;
         }
-        match (state.member[team][node].step, state.found[team]) {
-            (Step::Forming, None) if leads => self.puts(state, team, node, 0, each),
-            (Step::Forming, Some(None)) => {
+        match (step, state.found[team]) {
+            (Forming::Wanted, None) if leads => self.puts(state, team, node, 0, each),
+            (Forming::Wanted, Some(None)) => {
                 next.member[team][node].step = Step::Gone;
                 each(Move::Meets(team, node), Ok(next));
             }
-            (Step::Forming, Some(Some(channel))) => {
+            (Forming::Wanted, Some(Some(channel))) => {
                 if next.joined[node].may_join(channel.into()) || self.mistake == Mistake::JoinsAnyway {
                     return self.puts(&next, team, node, channel, each);
                 }
-                next.member[team][node].step = Step::Asked;
+                next.member[team][node].step = ASKED;
                 each(Move::Refuses(team, node), Ok(next));
             }
-            (Step::Trying(channel), _) => self.commands(state, (team, node), channel, leads, each),
-            (Step::Asked, Some(Some(channel))) if self.all(state, team, |step| !forming(step)) => {
+            (Forming::Trying(channel), _) => self.commands(state, (team, node), channel, leads, each),
+            (Forming::Asked, Some(Some(channel))) if self.all(state, team, |step| !forming(step)) => {
                 let reading = self.reading(state, node, channel.into());
                 let own = &mut next.member[team][node];
-                (own.step, own.good, own.level) = (Step::Checked, own.joined && reading.present, reading.level);
+                (own.step, own.good, own.level) =
+                    (Step::Joining(Forming::Checked), own.joined && reading.present, reading.level);
                 each(Move::Checks(team, node), Ok(next));
             }
-            (Step::Checked, Some(Some(channel)))
-                if self.all(state, team, |step| !forming(step) && step != Step::Asked) =>
+            (Forming::Checked, Some(Some(channel)))
+                if self.all(state, team, |step| !forming(step) && step != ASKED) =>
             {
                 let good = of(self.teams[team]).all(|other| state.member[team][other].good);
                 let own = &mut next.member[team][node];
@@ -235,7 +234,8 @@ impl Job {
         let leads = self.teams[team].trailing_zeros() as usize == node;
         let free = |channel: &u8| !leads || state.joined[node].is_free((*channel).into());
         // A node tells the machine one thing at a time.
-        if (0..self.teams.len()).any(|other| other != team && matches!(state.member[other][node].step, Step::Trying(_)))
+        if (0..self.teams.len())
+            .any(|other| other != team && matches!(state.member[other][node].step, Step::Joining(Forming::Trying(_))))
         {
             return;
         }
@@ -244,7 +244,7 @@ impl Job {
             Some(channel) => {
                 let (bit, at) = (1 << node, usize::from(channel));
                 next.out[at] = state.out[at] & !bit | if state.channel[at].level { bit } else { 0 };
-                next.member[team][node].step = Step::Trying(channel);
+                next.member[team][node].step = Step::Joining(Forming::Trying(channel));
             }
             None => {
                 next.found[team] = Some(None);
@@ -264,13 +264,13 @@ impl Job {
         let joined = next.joined[node].read_back(known, at);
         next.member[team][node].joined = joined;
         if joined || !leads {
-            next.member[team][node].step = Step::Asked;
+            next.member[team][node].step = ASKED;
             if leads {
                 next.found[team] = Some(Some(channel));
             }
             return each(Move::Commands(team, node), Ok(next));
         }
-        next.member[team][node].step = Step::Forming;
+        next.member[team][node].step = Step::Joining(Forming::Wanted);
         self.puts(&next, team, node, channel + 1, each);
     }
 
@@ -353,11 +353,7 @@ impl Job {
         if let Some(absent) = of(self.teams[team]).find(|other| next.member[team][*other].entered < number) {
             return Err(format!("node {node} leaves barrier {number} of team {team} and node {absent} has not come"));
         }
-        let (mine, other) = (1 << (2 * number + u8::from(software)), 1 << (2 * number + u8::from(!software)));
-        if next.modes[team] & other != 0 {
-            return Err(format!("barrier {number} of team {team} is in hardware for some and in software for others"));
-        }
-        next.modes[team] |= mine;
+        next.modes[team].note(number, software).map_err(|why| format!("team {team}: {why}"))?;
         Ok(next)
     }
 
@@ -422,8 +418,10 @@ fn leave(state: &mut State, node: usize, channel: usize) {
     }
 }
 
+const ASKED: Step = Step::Joining(Forming::Asked);
+
 fn forming(step: Step) -> bool {
-    matches!(step, Step::Forming | Step::Trying(_))
+    matches!(step, Step::Joining(Forming::Wanted | Forming::Trying(_)))
 }
 
 fn of(team: u8) -> impl Iterator<Item = usize> {
@@ -434,20 +432,8 @@ fn job(teams: &[u8], barriers: u8, restarts: u8) -> Job {
     Job { teams: teams.to_vec(), barriers, restarts, mistake: Mistake::None }
 }
 
-fn holds(job: &Job) {
-    match explore(job) {
-        Ok(states) => println!("{states} states"),
-        Err(why) => panic!("{job:?}\n{why}"),
-    }
-}
-
-fn finds(job: Job, mistake: Mistake) {
-    let job = Job { mistake, ..job };
-    let what_is_wrong = ["has not come", "in software for others", "contradicts"];
-    match explore(&job) {
-        Ok(states) => panic!("{states} states and nothing found: {job:?}"),
-        Err(why) => assert!(what_is_wrong.iter().any(|wrong| why.contains(wrong)), "{why}"),
-    }
+fn finds_mistake(job: Job, mistake: Mistake) {
+    finds(&Job { mistake, ..job }, &["has not come", "in software for others", "contradicts"]);
 }
 
 #[test]
@@ -460,12 +446,12 @@ fn teams_share_a_machine() {
 fn a_machine_that_begins_anew_gives_channels_away() {
     holds(&job(&[0b101, 0b110], 2, 1));
     holds(&job(&[0b101, 0b110], 1, 2));
-    finds(job(&[0b101, 0b110], 2, 1), Mistake::JoinsAnyway);
+    finds_mistake(job(&[0b101, 0b110], 2, 1), Mistake::JoinsAnyway);
 }
 
 #[test]
 fn who_tells_a_new_machine_something_believes_nothing_else_of_it() {
     holds(&job(&[0b101, 0b011], 2, 1));
-    finds(job(&[0b101, 0b110, 0b011], 1, 1), Mistake::Believes);
-    finds(job(&[0b101, 0b110, 0b011], 1, 1), Mistake::LooksFirst);
+    finds_mistake(job(&[0b101, 0b110, 0b011], 1, 1), Mistake::Believes);
+    finds_mistake(job(&[0b101, 0b110, 0b011], 1, 1), Mistake::LooksFirst);
 }

@@ -19,8 +19,24 @@ pub trait Model {
     fn may_end(&self, state: &Self::State) -> bool;
 }
 
+/// Nothing can go wrong.
+pub fn holds(model: &(impl Model + Debug)) {
+    match explore(model) {
+        Ok(states) => println!("{states} states"),
+        Err(why) => panic!("{model:?}\n{why}"),
+    }
+}
+
+/// What was broken on purpose is found: one of these is what went wrong.
+pub fn finds(model: &(impl Model + Debug), wrong: &[&str]) {
+    match explore(model) {
+        Ok(states) => panic!("{states} states and nothing found: {model:?}"),
+        Err(why) => assert!(wrong.iter().any(|wrong| why.contains(wrong)), "{why}"),
+    }
+}
+
 /// How many states there are; or what went wrong and the steps that lead there.
-pub fn explore<M: Model>(model: &M) -> Result<usize, String> {
+fn explore<M: Model>(model: &M) -> Result<usize, String> {
     let mut parents: Vec<(usize, Option<M::Step>)> = vec![(0, None)];
     let mut index: HashMap<M::State, usize, BuildHasherDefault<Quick>> = HashMap::default();
     index.insert(model.begin(), 0);
