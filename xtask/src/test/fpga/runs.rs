@@ -24,154 +24,111 @@ pub struct Run {
     pub says: &'static str,
 }
 
+/// What most have in common: the model of the machine as published, and a rank for each port.
+const WHOLE: Run = Run {
+    name: "",
+    verilog: false,
+    machine: &["--classic"],
+    component: &[],
+    what: "world",
+    per_port: 1,
+    barriers: 500,
+    // The first one finds out that there is a machine.
+    by_wire: |barriers| barriers - 1,
+    machines: 1,
+    says: "",
+};
+
 /// 100,000 barriers in all, of those without a fault alone; with --all a million at each number of ranks.
 pub const RUNS: &[Run] = &[
-    Run {
-        name: "classic",
-        verilog: false,
-        machine: &["--classic"],
-        component: &["coll_hwbarr_mode", "classic"],
-        what: "world",
-        per_port: 1,
-        barriers: 18_000,
-        // The first one finds out that there is a machine.
-        by_wire: |barriers| barriers - 1,
-        machines: 1,
-        says: "",
-    },
+    Run { name: "classic", component: &["coll_hwbarr_mode", "classic"], barriers: 18_000, ..WHOLE },
     Run {
         name: "channels",
-        verilog: false,
         machine: &["--channels"],
         component: &["coll_hwbarr_mode", "channels"],
         what: "several",
-        per_port: 1,
         barriers: 14_000,
         // Of seven communicators up to four get a channel; each rank is a member of at most five.
         by_wire: |barriers| barriers / 2,
-        machines: 1,
-        says: "",
+        ..WHOLE
     },
     // The machine's process is killed and comes up knowing nothing, again and again. As published it goes on only if all
     // outputs agree when it comes up; otherwise, and always with channels, the agreement decides and software goes on.
     // Prime, so that it dies at any point of a barrier.
     Run {
         name: "classic_restarts",
-        verilog: false,
         machine: &["--classic", "--restart-writes", "1009"],
         component: &["coll_hwbarr_timeout_ms", "500"],
-        what: "world",
-        per_port: 1,
         barriers: 2_000,
         by_wire: |_| 50,
         machines: 2,
-        says: "",
+        ..WHOLE
     },
     Run {
         name: "channels_restarts",
-        verilog: false,
         machine: &["--channels", "--restart-writes", "2003"],
         component: &["coll_hwbarr_mode", "channels", "coll_hwbarr_timeout_ms", "200"],
         what: "several",
-        per_port: 1,
         barriers: 8_000,
         by_wire: |_| 50,
         machines: 2,
         says: "is later than 200 ms",
+        ..WHOLE
     },
     // A wire breaks: the barrier after that is late, and decided in software.
     Run {
         name: "late",
-        verilog: false,
         machine: &["--classic", "--stick-after", "101"],
         component: &["coll_hwbarr_timeout_ms", "300"],
-        what: "world",
-        per_port: 1,
-        barriers: 500,
         by_wire: |_| 101,
-        machines: 1,
         says: "is later than 300 ms",
+        ..WHOLE
     },
     // One rank does not see that the last barrier, that of MPI_Finalize, is over, and asks the others: who is through must
     // not have gone.
     Run {
         name: "deaf_at_the_end",
-        verilog: false,
         machine: &["--classic", "--deafen-after", "499"],
         component: &["coll_hwbarr_timeout_ms", "300"],
-        what: "world",
-        per_port: 1,
-        barriers: 500,
         by_wire: |barriers| barriers,
-        machines: 1,
         says: "is later than 300 ms",
+        ..WHOLE
     },
     // Its power fails for good.
     Run {
         name: "machine_dies",
-        verilog: false,
         machine: &["--classic", "--die-after", "101"],
         component: &["coll_hwbarr_timeout_ms", "300"],
-        what: "world",
-        per_port: 1,
-        barriers: 500,
         by_wire: |_| 101,
-        machines: 1,
         says: "is later than 300 ms",
+        ..WHOLE
     },
     // The machine as published serves one communicator; the others say why they go without.
     Run {
         name: "classic_several",
-        verilog: false,
-        machine: &["--classic"],
         component: &["coll_base_verbose", "20"],
         what: "several",
-        per_port: 1,
-        barriers: 500,
         by_wire: |barriers| barriers / 5 - 10,
-        machines: 1,
         says: "the classic machine serves MPI_COMM_WORLD only",
+        ..WHOLE
     },
-    Run {
-        name: "verilog",
-        verilog: true,
-        machine: &["--classic"],
-        component: &[],
-        what: "world",
-        per_port: 1,
-        barriers: 6_000,
-        by_wire: |barriers| barriers - 1,
-        machines: 1,
-        says: "",
-    },
+    Run { name: "verilog", verilog: true, barriers: 6_000, ..WHOLE },
     Run {
         name: "verilog_restarts",
         verilog: true,
         machine: &["--channels", "--restart-writes", "2003"],
         component: &["coll_hwbarr_mode", "channels", "coll_hwbarr_timeout_ms", "200"],
         what: "several",
-        per_port: 1,
         barriers: 4_000,
         by_wire: |_| 50,
         machines: 2,
         says: "is later than 200 ms",
+        ..WHOLE
     },
     // Two ranks of a port: one of them drives it.
-    Run {
-        name: "shared",
-        verilog: false,
-        machine: &["--classic"],
-        component: &[],
-        what: "world",
-        per_port: 2,
-        barriers: 4_000,
-        by_wire: |barriers| barriers - 1,
-        machines: 1,
-        says: "",
-    },
+    Run { name: "shared", per_port: 2, barriers: 4_000, ..WHOLE },
     Run {
         name: "shared_channels",
-        verilog: false,
         machine: &["--channels"],
         component: &["coll_hwbarr_mode", "channels", "coll_base_verbose", "20"],
         what: "several",
@@ -179,12 +136,11 @@ pub const RUNS: &[Run] = &[
         barriers: 4_000,
         // Two of at most five communicators of a rank; those without all drivers of their ports go without.
         by_wire: |barriers| barriers / 3,
-        machines: 1,
         says: "the rank that drives the port which this one shares is not in the communicator",
+        ..WHOLE
     },
     Run {
         name: "shared_restarts",
-        verilog: false,
         machine: &["--channels", "--restart-writes", "2003"],
         component: &["coll_hwbarr_mode", "channels", "coll_hwbarr_timeout_ms", "200"],
         what: "several",
@@ -193,19 +149,17 @@ pub const RUNS: &[Run] = &[
         by_wire: |_| 50,
         machines: 2,
         says: "is later than 200 ms",
+        ..WHOLE
     },
     // A rank that drives nothing comes late: its driver has not arrived for it, and answers the stop of the others.
     Run {
         name: "shared_nap",
-        verilog: false,
-        machine: &["--classic"],
         component: &["coll_hwbarr_timeout_ms", "300"],
         what: "nap",
         per_port: 2,
-        barriers: 500,
         by_wire: |barriers| barriers / 2 - 1,
-        machines: 1,
         says: "is later than 300 ms",
+        ..WHOLE
     },
 ];
 
