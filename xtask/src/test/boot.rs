@@ -7,6 +7,7 @@ use super::header::Header;
 use super::{Session, Verdict, deadline, programs};
 use crate::failure::{Result, fail};
 use crate::{bare, boot, build, shell};
+use deadline::Ended;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -89,118 +90,85 @@ fn compiled(session: &mut Session) -> Verdict {
 }
 
 fn right(session: &mut Session, source: &str, ranks: u32, arguments: &[String], says: &str) -> Verdict {
-    let run = |session: &mut Session| {
-        let image = image(session, source, &[])?;
-        launch(session, &image, ranks, arguments)
-    };
-    match missing().map_or_else(|| run(session).map_err(Verdict::from), Err) {
-        Ok(ended) if ended.ended_with(0) && ended.out.contains(says) => Verdict::Passed(String::new()),
-        Ok(ended) => Verdict::Failed(ended.story()),
-        Err(verdict) => verdict,
-    }
+    let run = || launch(session, &image(session, source, &[])?, ranks, arguments);
+    judged(run, |ended| (!ended.ended_with(0) || !ended.out.contains(says)).then(String::new))
 }
 
 /// The heat solver with two ranks on each machine, or with two ordinary processes in the job.
 fn several(session: &mut Session, how: &[&str], ranks: u32) -> Verdict {
-    let run = |session: &mut Session| {
+    let run = || {
         let image = image(session, "tests/c/heat.c", &[])?;
-        let mut options = boot::Options::new(&image, ranks, RUN_LIMIT.as_secs() as u32, Vec::new());
-        let mut program = None;
-        if how[0] == "--smp" {
-            options.smp = 2;
-        } else {
-            options.hosted = 2;
-            program = Some(programs::compiled(session, &session.tree.root.join("tests/c/heat.c"), &[])?);
+        match how[0] {
+            "--smp" => started(session, &image, ranks, how[0], None, |options| options.smp = 2),
+            _ => {
+                let program = programs::compiled(session, &session.tree.root.join("tests/c/heat.c"), &[])?;
+                started(session, &image, ranks, how[0], Some(&program), |options| options.hosted = 2)
+            }
         }
-        let mut command = boot::command(&session.tree, &options, &image, program.as_deref(), session.progress)?;
-        let log = session.scratch().join("boot").join(format!("heat{}.log", how[0]));
-        deadline::run(&mut command, RUN_LIMIT + GRACE, &log)
     };
-    match missing().map_or_else(|| run(session).map_err(Verdict::from), Err) {
-        Ok(ended) if ended.ended_with(0) && ended.out.contains("field identical to the serial run") => {
-            Verdict::Passed(String::new())
-        }
-        Ok(ended) => Verdict::Failed(ended.story()),
-        Err(verdict) => verdict,
-    }
+    let right = |ended: &Ended| ended.ended_with(0) && ended.out.contains("field identical to the serial run");
+    judged(run, |ended| (!right(ended)).then(String::new))
 }
 
 /// Parameters reach the guests, and what carries their messages is what the page says.
 fn chosen(session: &mut Session) -> Verdict {
-    let run = |session: &mut Session| {
-        let image = image(session, "examples/ring.rs", &[])?;
-        let mut options = boot::Options::new(&image, 2, RUN_LIMIT.as_secs() as u32, Vec::new());
-        options.mca = ["mpi_show_components", "1"].map(str::to_owned).to_vec();
-        let mut command = boot::command(&session.tree, &options, &image, None, session.progress)?;
-        deadline::run(&mut command, RUN_LIMIT + GRACE, &session.scratch().join("boot/mca.log"))
+    let run = || {
+        let mca = ["mpi_show_components", "1"].map(str::to_owned).to_vec();
+        started(session, &image(session, "examples/ring.rs", &[])?, 2, "mca", None, |options| options.mca = mca)
     };
-    let wanted = ["ess/static", "shmem/ivshmem", "btl/sm", "pml/ob1"];
-    match missing().map_or_else(|| run(session).map_err(Verdict::from), Err) {
-        Ok(ended) if ended.ended_with(0) => {
-            let chosen = |name: &&str| ended.out.contains(&format!("component {name}: chosen"));
-            match wanted.iter().find(|name| !chosen(name)) {
-                None => Verdict::Passed(String::new()),
-                Some(name) => Verdict::Failed(format!("{name} was not chosen\n{}", ended.story())),
-            }
-        }
-        Ok(ended) => Verdict::Failed(ended.story()),
-        Err(verdict) => verdict,
-    }
+    judged(run, |ended| {
+        let chosen = |name: &&&str| !ended.out.contains(&format!("component {name}: chosen"));
+        let missing = ["ess/static", "shmem/ivshmem", "btl/sm", "pml/ob1"].iter().find(chosen);
+        let failed = (!ended.ended_with(0)).then(String::new);
+        failed.or(missing.map(|name| format!("{name} was not chosen\n")))
+    })
 }
 
 /// The benchmarks run on guests and have figures; how good those are is nobody's matter here.
 fn bench(session: &mut Session) -> Verdict {
-    let run = |session: &mut Session| {
+    let run = || {
         let own = std::env::current_exe().map_err(|error| fail(format!("cannot find my own program: {error}")))?;
         let mut command = Command::new(own);
         command.args(["bench", "boot", "--rounds", "1", "--samples", "2"]);
         deadline::run(&mut command, RUN_LIMIT, &session.scratch().join("boot/bench.log"))
     };
     let rows = ["started.c ", "ring.rs ", "machines: 8 ", "latency 8 bytes", "rate 8 bytes", "barrier, 8 machines"];
-    match missing().map_or_else(|| run(session).map_err(Verdict::from), Err) {
-        Ok(ended) if ended.ended_with(0) && rows.iter().all(|row| ended.out.contains(row)) => {
-            Verdict::Passed(String::new())
-        }
-        Ok(ended) => Verdict::Failed(ended.story()),
-        Err(verdict) => verdict,
-    }
+    let right = |ended: &Ended| ended.ended_with(0) && rows.iter().all(|row| ended.out.contains(row));
+    judged(run, |ended| (!right(ended)).then(String::new))
 }
 
 /// Both machines say on their second port who they are; without the option there is no such port.
 fn logged(session: &mut Session) -> Verdict {
-    let run = |session: &mut Session| {
-        let image = image(session, "examples/ring.rs", &[])?;
-        let mut options = boot::Options::new(&image, 2, RUN_LIMIT.as_secs() as u32, Vec::new());
-        options.log = true;
-        let mut command = boot::command(&session.tree, &options, &image, None, session.progress)?;
-        deadline::run(&mut command, RUN_LIMIT + GRACE, &session.scratch().join("boot/log.log"))
-    };
-    let ended = match missing().map_or_else(|| run(session).map_err(Verdict::from), Err) {
-        Ok(ended) => ended,
-        Err(verdict) => return verdict,
-    };
+    let run =
+        || started(session, &image(session, "examples/ring.rs", &[])?, 2, "log", None, |options| options.log = true);
     let wanted =
         ["booted by PVH; ", " KiB of shared memory at ", "a rank begins, with ", "the rank ends with status 0"];
-    let missing =
-        ["[1,0]", "[1,1]"].iter().flat_map(|tag| wanted.iter().map(move |words| (tag, words))).find(|(tag, words)| {
+    judged(run, |ended| {
+        let mut all = ["[1,0]", "[1,1]"].iter().flat_map(|tag| wanted.iter().map(move |words| (tag, words)));
+        let missing = all.find(|(tag, words)| {
             !ended.err.lines().any(|line| line.starts_with(**tag) && line.contains("log ") && line.contains(**words))
         });
-    match missing {
-        None if ended.ended_with(0) => Verdict::Passed(String::new()),
-        Some((tag, words)) => Verdict::Failed(format!("{tag} did not log \"{words}\"\n{}", ended.story())),
-        None => Verdict::Failed(ended.story()),
-    }
+        let failed = (!ended.ended_with(0)).then(String::new);
+        missing.map(|(tag, words)| format!("{tag} did not log \"{words}\"\n")).or(failed)
+    })
 }
 
 fn seeded(session: &mut Session) -> Verdict {
-    let run = |session: &mut Session| {
-        let image = image(session, "tests/c/heat.c", &["-DSEED_HALO_MISTAKE"])?;
-        launch(session, &image, 2, &[])
-    };
-    match missing().map_or_else(|| run(session).map_err(Verdict::from), Err) {
-        Ok(ended) if !ended.ended_with(0) && ended.out.contains("heat: FAILED") => Verdict::Passed("found".to_owned()),
-        Ok(ended) => Verdict::Failed(ended.story()),
-        Err(verdict) => verdict,
+    let run = || launch(session, &image(session, "tests/c/heat.c", &["-DSEED_HALO_MISTAKE"])?, 2, &[]);
+    judged(run, |ended| (ended.ended_with(0) || !ended.out.contains("heat: FAILED")).then(String::new))
+}
+
+/// Runs something if anything can be booted here; `wrong` says what is wrong with its end.
+fn judged(run: impl FnOnce() -> Result<Ended>, wrong: impl FnOnce(&Ended) -> Option<String>) -> Verdict {
+    if let Some(skipped) = missing() {
+        return skipped;
+    }
+    match run() {
+        Ok(ended) => match wrong(&ended) {
+            None => Verdict::Passed(String::new()),
+            Some(why) => Verdict::Failed(why + &ended.story()),
+        },
+        Err(failure) => failure.into(),
     }
 }
 
@@ -219,13 +187,28 @@ pub fn image(session: &Session, source: &str, flags: &[&str]) -> Result<PathBuf>
     Ok(image)
 }
 
-fn launch(session: &Session, image: &Path, ranks: u32, arguments: &[String]) -> Result<deadline::Ended> {
-    let timeout = if arguments.iter().any(|word| word == "hang") { HANG } else { RUN_LIMIT };
-    let options = boot::Options::new(image, ranks, timeout.as_secs() as u32, arguments.to_vec());
-    let mut command: Command = boot::command(&session.tree, &options, image, None, session.progress)?;
+fn launch(session: &Session, image: &Path, ranks: u32, arguments: &[String]) -> Result<Ended> {
     let stem = image.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let log = session.scratch().join("boot").join(format!("{stem}@{ranks}.log"));
-    deadline::run(&mut command, timeout + GRACE, &log)
+    started(session, image, ranks, &format!("{stem}@{ranks}"), None, |options| options.arguments = arguments.to_vec())
+}
+
+/// A job of guests with options that `set` makes; `hosted` runs beside them.
+fn started(
+    session: &Session,
+    image: &Path,
+    ranks: u32,
+    log: &str,
+    hosted: Option<&Path>,
+    set: impl FnOnce(&mut boot::Options),
+) -> Result<Ended> {
+    let mut options = boot::Options::new(image, ranks, RUN_LIMIT.as_secs() as u32, Vec::new());
+    set(&mut options);
+    let mut limit = RUN_LIMIT;
+    if options.arguments.iter().any(|word| word == "hang") {
+        (limit, options.timeout) = (HANG, HANG.as_secs() as u32);
+    }
+    let mut command = boot::command(&session.tree, &options, image, hosted, session.progress)?;
+    deadline::run(&mut command, limit + GRACE, &session.scratch().join(format!("boot/{log}.log")))
 }
 
 /// Why nothing can be booted here.
