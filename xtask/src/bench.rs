@@ -14,6 +14,7 @@ mod library;
 mod machine;
 mod measure;
 mod merge;
+mod mpi4py;
 mod peers;
 mod plot;
 mod print;
@@ -46,9 +47,8 @@ pub struct Options {
     /// Compare with another build of this library: a folder that `cargo xtask build --out` filled, or a commit
     #[arg(long, value_name = "DIST|COMMIT")]
     baseline: Option<String>,
-    /// Measure this product instead of building one
-    #[arg(long, value_name = "DIST")]
-    dist: Option<PathBuf>,
+    #[command(flatten)]
+    product: Product,
     /// Only rows whose name contains one of these (latency, rate, tcp-latency, …; --list names them)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     rows: Vec<String>,
@@ -73,12 +73,20 @@ pub struct Options {
     /// Draw curves into this folder, as SVG and PNG
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
-    /// Thin link-time optimization for our library: compiles faster, runs a little slower
-    #[arg(long)]
-    thin: bool,
     /// Name the rows instead of measuring
     #[arg(long)]
     list: bool,
+}
+
+/// Which build of this library is measured.
+#[derive(clap::Args, Clone, Debug, Default)]
+struct Product {
+    /// Measure this product instead of building one
+    #[arg(long, value_name = "DIST")]
+    dist: Option<PathBuf>,
+    /// Thin link-time optimization for our library: compiles faster, runs a little slower
+    #[arg(long)]
+    thin: bool,
 }
 
 /// What `bench` does beside measuring rows.
@@ -92,6 +100,8 @@ enum Other {
     Boot(boot::Options),
     /// Write a decision file of coll/tuned from measurements on this machine
     Tune(tune::Options),
+    /// How long mpi4py's own tests take, on this library and on others
+    Mpi4py(mpi4py::Options),
     /// What the collective algorithms would take among 2 to 100,000 ranks: a simulation of their schedules
     Scale(scale::Options),
     /// Make docs/performance.md and its plots from the figures that --json wrote
@@ -112,6 +122,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         Some(Other::Barrier(options)) => barrier::run(options, progress),
         Some(Other::Boot(options)) => boot::run(options, progress),
         Some(Other::Tune(options)) => tune::run(options, progress),
+        Some(Other::Mpi4py(options)) => mpi4py::run(options, progress),
         Some(Other::Scale(options)) => scale::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
         None => measure(options, progress),
@@ -154,9 +165,7 @@ fn measure(options: &Options, progress: &Progress) -> Result<()> {
     let table = plan.run(progress)?;
     print::table(&table);
     if let Some(file) = &options.json {
-        let text = serde_json::to_string_pretty(&table).at("write the figures as JSON")?;
-        shell::write(file, &(text + "\n"))?;
-        progress.note(&format!("figures in {}", file.display()));
+        write(&table, file, progress)?;
     }
     if let Some(folder) = &options.plot {
         plots(&table, folder, progress)?;
@@ -167,8 +176,18 @@ fn measure(options: &Options, progress: &Progress) -> Result<()> {
     }
 }
 
+fn write(table: &Table, file: &Path, progress: &Progress) -> Result<()> {
+    let text = serde_json::to_string_pretty(table).at("write the figures as JSON")?;
+    shell::write(file, &(text + "\n"))?;
+    progress.note(&format!("figures in {}", file.display()));
+    Ok(())
+}
+
 fn plots(table: &Table, folder: &Path, progress: &Progress) -> Result<Vec<String>> {
     let (names, png) = plot::draw(table, folder)?;
+    if names.is_empty() {
+        return Err(fail("no row has three sizes or more with figures: there is no curve to draw"));
+    }
     progress.note(&format!("{} plots in {}", names.len(), folder.display()));
     if !png {
         progress.note(NO_FONT);
@@ -178,9 +197,9 @@ fn plots(table: &Table, folder: &Path, progress: &Progress) -> Result<Vec<String
 
 /// Ours first, then what it is compared with, then the machine itself.
 fn contestants(options: &Options, tree: &Tree, progress: &Progress) -> Result<Vec<Library>> {
-    let mut libraries = vec![Library::ours("ours", ours(options, tree, progress)?)?];
+    let mut libraries = vec![Library::ours("ours", options.product.make(tree, progress)?)?];
     if let Some(baseline) = &options.baseline {
-        libraries.push(baseline::library(baseline, options.thin, tree, progress)?);
+        libraries.push(baseline::library(baseline, options.product.thin, tree, progress)?);
     }
     for name in &options.against {
         libraries.push(peers::peer(name, tree, progress)?);
@@ -188,15 +207,17 @@ fn contestants(options: &Options, tree: &Tree, progress: &Progress) -> Result<Ve
     Ok(libraries)
 }
 
-/// The product to measure: with fat link-time optimization, as users get it.
-fn ours(options: &Options, tree: &Tree, progress: &Progress) -> Result<PathBuf> {
-    if let Some(dist) = &options.dist {
-        return Ok(dist.clone());
+impl Product {
+    /// The folder of the product: built, unless it is named, with fat link-time optimization, as users get it.
+    fn make(&self, tree: &Tree, progress: &Progress) -> Result<PathBuf> {
+        if let Some(dist) = &self.dist {
+            return Ok(dist.clone());
+        }
+        let folder = if self.thin { "bench/ours-thin" } else { "bench/ours" };
+        let out = tree.target.join(folder);
+        let product = build::Options { thin: self.thin, no_check: true, out: Some(out), ..Default::default() };
+        Ok(build::build(&product, progress)?.dist)
     }
-    let folder = if options.thin { "bench/ours-thin" } else { "bench/ours" };
-    let out = tree.target.join(folder);
-    let product = build::Options { thin: options.thin, no_check: true, out: Some(out), ..Default::default() };
-    Ok(build::build(&product, progress)?.dist)
 }
 
 fn sizes(words: &[String]) -> Result<Vec<u64>> {

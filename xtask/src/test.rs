@@ -22,7 +22,7 @@ mod instructions;
 mod loom;
 pub mod marked;
 mod memcheck;
-mod mpi4py;
+pub mod mpi4py;
 mod netpipe;
 mod peers;
 mod probe;

@@ -183,7 +183,7 @@ impl Library {
 
 impl Kind {
     /// How its version string begins.
-    fn version(self) -> &'static str {
+    pub fn version(self) -> &'static str {
         match self {
             Kind::Ours => "ompi-rs",
             Kind::OpenMpi => "Open MPI v5",

@@ -176,22 +176,35 @@ impl Plan<'_> {
             let (clean, disturbed) = cell.counts();
             Some(Figure { best: cell.best(), median: cell.median(), clean, disturbed })
         };
-        let best = |name: &str| {
-            let index = self.libraries.iter().position(|library| library.name == name)?;
-            figure(index)?.best
-        };
-        let peers = self.libraries.iter().enumerate().skip(1).filter(|(_, library)| library.name != BASELINE);
-        let peers = peers.filter_map(|(index, library)| Some((library.name.as_str(), figure(index)?.best?))).collect();
-        let (ours, peer) = (best(&self.libraries[0].name), best_peer(unit, &peers));
-        SizeLine {
-            size,
-            figures: (0..self.libraries.len()).map(figure).collect(),
-            raw: figure(RAW),
-            best_peer: peer.map(|(name, _)| name.to_owned()),
-            ratio: ours.zip(peer).map(|(ours, (_, peer))| ours / peer),
-            baseline_ratio: ours.zip(best(BASELINE)).map(|(ours, baseline)| ours / baseline),
-            aim: row.aims.iter().find(|(at, _)| *at == size).map(|(_, aim)| *aim),
-        }
+        let figures = (0..self.libraries.len()).map(figure).collect();
+        let aim = row.aims.iter().find(|(at, _)| *at == size).map(|(_, aim)| *aim);
+        compared(self.libraries, unit, size, figures, figure(RAW), aim)
+    }
+}
+
+/// A line of the table: each library's figure, and ours against the best of the others'.
+pub fn compared(
+    libraries: &[Library],
+    unit: Unit,
+    size: u64,
+    figures: Vec<Option<Figure>>,
+    raw: Option<Figure>,
+    aim: Option<f64>,
+) -> SizeLine {
+    let best = |index: usize| figures[index].and_then(|figure| figure.best);
+    let baseline = libraries.iter().position(|library| library.name == BASELINE);
+    let peers = libraries.iter().enumerate().skip(1).filter(|(index, _)| Some(*index) != baseline);
+    let peers = peers.filter_map(|(index, library)| Some((library.name.as_str(), best(index)?))).collect();
+    let (ours, peer) = (best(0), best_peer(unit, &peers));
+    SizeLine {
+        size,
+        label: None,
+        raw,
+        best_peer: peer.map(|(name, _)| name.to_owned()),
+        ratio: ours.zip(peer).map(|(ours, (_, peer))| ours / peer),
+        baseline_ratio: ours.zip(baseline.and_then(best)).map(|(ours, baseline)| ours / baseline),
+        aim,
+        figures,
     }
 }
 

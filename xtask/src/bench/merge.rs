@@ -4,14 +4,14 @@ use super::result::{Contestant, Measured, Table};
 use super::rows::ROWS;
 use crate::failure::{Result, fail, refuse};
 
-/// All rows of all tables, in the order of [`ROWS`]; each contestant has one column.
+/// All rows of all tables, in the order of [`ROWS`], what is none of them behind; each contestant has one column.
 pub fn tables(tables: Vec<Table>) -> Result<Table> {
     let mut tables = tables.into_iter();
     let mut all = tables.next().ok_or_else(|| fail("there are no figures to merge"))?;
     for table in tables {
         add(&mut all, table)?;
     }
-    all.rows.sort_by_key(|row| ROWS.iter().position(|known| known.name == row.name));
+    all.rows.sort_by_key(|row| ROWS.iter().position(|known| known.name == row.name).unwrap_or(ROWS.len()));
     Ok(all)
 }
 
@@ -90,6 +90,7 @@ mod tests {
         let figure = |best: &f64| Some(Figure { best: Some(*best), median: Some(*best), clean: 1, disturbed: 0 });
         let line = SizeLine {
             size: 8,
+            label: None,
             figures: figures.iter().map(figure).collect(),
             raw: None,
             best_peer: None,

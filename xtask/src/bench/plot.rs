@@ -6,7 +6,7 @@
 mod svg;
 
 use super::result::{Figure, Measured, SizeLine, Table};
-use crate::failure::{At, Result, fail};
+use crate::failure::{At, Result};
 use crate::shell;
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -35,10 +35,7 @@ pub fn draw(table: &Table, folder: &Path) -> Result<(Vec<String>, bool)> {
         }
         names.push(row.name.clone());
     }
-    match names.is_empty() {
-        true => Err(fail("no row has three sizes or more with figures: there is no curve to draw")),
-        false => Ok((names, png)),
-    }
+    Ok((names, png))
 }
 
 /// One contestant's line.
@@ -57,7 +54,7 @@ struct Picture<'a> {
 fn curves(table: &Table, row: &Measured) -> Vec<Curve> {
     // The logarithm of the size is drawn: an empty message has no place on that axis.
     let points = |figure: &dyn Fn(&SizeLine) -> Option<Figure>| {
-        let sizes = row.sizes.iter().filter(|line| line.size > 0);
+        let sizes = row.sizes.iter().filter(|line| line.size > 0 && line.label.is_none());
         sizes.filter_map(|line| Some((line.size as f64, figure(line)?.best?))).collect::<Vec<_>>()
     };
     let libraries = table.libraries.iter().enumerate().map(|(index, library)| Curve {

@@ -6,7 +6,8 @@ use super::result::{Figure, Measured, SizeLine, Table};
 pub fn table(table: &Table) {
     for row in &table.rows {
         println!("\n{}", heading(row));
-        let mut head = format!("{:>9}", row.over);
+        let width = row.sizes.iter().map(|line| first(line).len()).max().unwrap_or(0).max(9);
+        let mut head = format!("{:>width$}", row.over);
         for library in &table.libraries {
             head += &format!(" {:>19}", library.name);
         }
@@ -18,7 +19,7 @@ pub fn table(table: &Table) {
         head += if compared { "  ratio  to            aim" } else { "" };
         println!("{head}");
         for line in &row.sizes {
-            println!("{}", text(line, raw, before, compared));
+            println!("{:>width$}{}", first(line), text(line, raw, before, compared));
         }
         row.failures.iter().for_each(|failure| println!("  ! {failure}"));
     }
@@ -43,8 +44,12 @@ fn heading(row: &Measured) -> String {
     format!("{} ({}, {} ranks{crowded}): {}", row.name, row.unit.name(), row.ranks, row.title)
 }
 
+fn first(line: &SizeLine) -> String {
+    line.label.clone().unwrap_or_else(|| line.size.to_string())
+}
+
 fn text(line: &SizeLine, raw: bool, before: bool, compared: bool) -> String {
-    let mut text = format!("{:>9}", line.size);
+    let mut text = String::new();
     for figure in &line.figures {
         text += &format!(" {:>19}", pair(figure.as_ref()));
     }

@@ -114,7 +114,7 @@ fn rows(page: &mut String, row: &Measured, table: &Table, plot: bool) {
     _ = writeln!(page, "| {} |", head.join(" | "));
     _ = writeln!(page, "|{}", "---:|".repeat(head.len()));
     for line in &row.sizes {
-        let mut cells = vec![size(line.size)];
+        let mut cells = vec![line.label.clone().unwrap_or_else(|| size(line.size))];
         cells.extend(columns.iter().map(|index| cell(line.figures.get(*index).and_then(Option::as_ref))));
         cells.extend(raw.then(|| cell(line.raw.as_ref())));
         cells.extend(compared.then(|| line.ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}"))));
@@ -182,6 +182,7 @@ mod tests {
         let figure = |best| Some(Figure { best: Some(best), median: Some(best * 1.1), clean: 9, disturbed: 1 });
         let line = |size, ratio, aim| SizeLine {
             size,
+            label: None,
             figures: vec![figure(0.1), figure(0.2)],
             raw: figure(0.05),
             best_peer: Some("other".to_owned()),

@@ -80,6 +80,9 @@ pub struct Measured {
 pub struct SizeLine {
     /// Bytes, or what the row counts.
     pub size: u64,
+    /// What a table shows instead, where lines are no sizes.
+    #[serde(default)]
+    pub label: Option<String>,
     /// One per contestant, in their order.
     pub figures: Vec<Option<Figure>>,
     /// What the machine does without a library.

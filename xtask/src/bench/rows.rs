@@ -21,6 +21,8 @@ pub enum Unit {
     PerS,
     /// More is better.
     BytesPerS,
+    /// Seconds of a whole program; less is better.
+    S,
 }
 
 /// One row.
@@ -80,7 +82,7 @@ pub fn chosen(words: &[String], ranks: &[u32], quick: bool) -> Result<Vec<Row>> 
 impl Unit {
     /// Whether less is better.
     pub fn is_time(self) -> bool {
-        self == Unit::Us
+        matches!(self, Unit::Us | Unit::S)
     }
 
     /// As a table shows it.
@@ -89,11 +91,13 @@ impl Unit {
             Unit::Us => "µs",
             Unit::PerS => "M/s",
             Unit::BytesPerS => "MB/s",
+            Unit::S => "s",
         }
     }
 }
 
-const PLAIN: Row = Row {
+/// What most rows share.
+pub const PLAIN: Row = Row {
     name: "",
     title: "",
     program: "",

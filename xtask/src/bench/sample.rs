@@ -76,6 +76,7 @@ impl Size {
             Unit::Us => seconds / self.operations * 1e6,
             Unit::PerS => self.operations / seconds * 1e-6,
             Unit::BytesPerS => self.bytes / seconds * 1e-6,
+            Unit::S => seconds,
         }
     }
 }

@@ -143,6 +143,7 @@ fn draw(function: &str, points: &[&Point], folder: &Path, progress: &Progress) -
     let names = names(points);
     let ranks = numbers(points.iter().map(|point| point.ranks));
     let line = |bytes: u64, ranks: u64| SizeLine {
+        label: None,
         size: ranks,
         figures: names.iter().map(|name| figure(points, name, bytes, ranks)).collect(),
         raw: None,

@@ -9,29 +9,31 @@ mod home;
 use super::{Session, Verdict, deadline, programs};
 use crate::failure::{Result, fail};
 use deadline::Ended;
-use home::Home;
+pub use home::Home;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 /// Modules of mpi4py's tests that belong together, in one job.
-struct Suite {
-    name: &'static str,
+pub struct Suite {
+    /// Its name.
+    pub name: &'static str,
     /// With `--all`.
-    ranks: &'static [u32],
+    pub ranks: &'static [u32],
     /// Otherwise.
     sample: &'static [u32],
-    modules: &'static [Module],
+    /// In their order.
+    pub modules: &'static [Module],
 }
 
 /// A module or a class of one, its tests, and how many of them it leaves out because something is not there. What
 /// mpi4py leaves out of its own because it knows an MPI to be wrong runs here. After `!` stands what is left out by name:
 /// tests of windows, files and dynamic processes amid others.
-type Module = (&'static str, u32, u32);
+pub type Module = (&'static str, u32, u32);
 
 /// `mpi4py/…`.
-pub fn tier(session: &mut Session) -> Result<()> {
+pub(super) fn tier(session: &mut Session) -> Result<()> {
     let mut home = None;
     session.case("mpi4py/build", |session| match at_home(session, &mut home) {
         Ok(home) => Verdict::Passed(home.note.clone()),
@@ -66,13 +68,18 @@ fn at_home<'a>(
     home: &'a mut Option<std::result::Result<Home, home::Missing>>,
 ) -> std::result::Result<&'a Home, Verdict> {
     if home.is_none() {
-        *home = Some(Home::open(session));
+        *home = Some(open(session));
     }
     match home {
         Some(Ok(home)) => Ok(home),
         Some(Err(missing)) => Err(missing.verdict()),
         None => Err(Verdict::Failed("mpi4py was not built".to_owned())),
     }
+}
+
+fn open(session: &mut Session) -> std::result::Result<Home, home::Missing> {
+    let dist = session.library().map_err(fail)?.dist;
+    Home::of(&session.tree.target, &dist.join("bin/mpicc"), &dist.join("include/mpi.h"), true)
 }
 
 /// One of `python -m mpi4py.bench` on 1 to 8 ranks.
@@ -159,13 +166,20 @@ fn launch(
     let mut command = Command::new(dist.join("bin/mpirun"));
     command.arg("-n").arg(ranks.to_string()).arg(&home.python).args(arguments);
     programs::own_choice(&mut command);
+    command.env("LD_LIBRARY_PATH", dist.join("lib"));
+    surround(&mut command, "ompi-rs", &library.canonicalize().unwrap_or(library));
+    deadline::run(&mut command, limit, &session.scratch().join("mpi4py").join(format!("{name}@{ranks}.log")))
+}
+
+/// What the suites want to know, nothing of what the user has set: how the library's version begins, and how the paths of
+/// what is mapped of it do.
+pub fn surround(command: &mut Command, version: &str, library: &Path) {
     command
         .env_remove("PYTHONPATH")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("MPI4PY_TEST_SPAWN", "0")
-        .env("LD_LIBRARY_PATH", dist.join("lib"));
-    command.env("WANTED_LIBRARY", library.canonicalize().unwrap_or(library));
-    deadline::run(&mut command, limit, &session.scratch().join("mpi4py").join(format!("{name}@{ranks}.log")))
+        .env("WANTED_VERSION", version)
+        .env("WANTED_LIBRARY", library);
 }
 
 fn path(path: &Path) -> String {
@@ -186,7 +200,7 @@ const SEVERAL: &[u32] = &[2, 3, 4, 5];
 /// All of mpi4py's tests but those of one-sided communication (test_rma, test_rma_nb, test_win, and test_util_sync, each of
 /// whose tests begins by making a window), files (test_file, test_io, test_errhandler.TestErrhandlerFile), dynamic processes
 /// (test_dynproc, test_spawn) and partitioned communication (test_p2p_buf_part).
-const SUITES: &[Suite] = &[
+pub const SUITES: &[Suite] = &[
     Suite {
         name: "p2p",
         ranks: ALL,

@@ -1,7 +1,7 @@
 //! Where the compiled mpi4py lies.
 
-use super::super::{Session, Verdict, deadline};
-use crate::failure::{At, Failure, Result, fail};
+use super::super::{Verdict, deadline};
+use crate::failure::{At, Failure, Result};
 use crate::shell;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -29,8 +29,15 @@ pub enum Missing {
 }
 
 impl Missing {
+    /// In words.
+    pub fn why(&self) -> &str {
+        match self {
+            Missing::Here(why) | Missing::Broken(why) => why,
+        }
+    }
+
     /// For each test that needs it.
-    pub fn verdict(&self) -> Verdict {
+    pub(super) fn verdict(&self) -> Verdict {
         match self {
             Missing::Here(why) => Verdict::Skipped(why.clone()),
             Missing::Broken(why) => Verdict::Failed(why.clone()),
@@ -45,14 +52,14 @@ impl From<Failure> for Missing {
 }
 
 impl Home {
-    /// The kept build if nothing that went into it has changed, else a new one.
-    pub fn open(session: &mut Session) -> std::result::Result<Home, Missing> {
+    /// The kept build for this MPI if nothing that went into it has changed, else a new one. `standard`: for the standard
+    /// ABI, else for that of its mpi.h.
+    pub fn of(target: &Path, mpicc: &Path, header: &Path, standard: bool) -> std::result::Result<Home, Missing> {
         if shell::which("python3").is_none() {
             return Err(Missing::Here("python3 is not installed: apt-get install python3 python3-venv".to_owned()));
         }
-        let dist = session.library().map_err(fail)?.dist;
-        let folder = session.tree.target.join("mpi4py").join(key(&dist)?);
-        let suite = session.scratch().join("mpi4py/suite.py");
+        let folder = target.join("mpi4py").join(key(header)?);
+        let suite = target.join("mpi4py/suite.py");
         shell::write(&suite, SUITE_PY)?;
         let unpacked = folder.join(format!("mpi4py-{VERSION}"));
         let complete = folder.join("complete");
@@ -60,8 +67,7 @@ impl Home {
         if !kept {
             // What an earlier call did not finish is no use.
             let _ = std::fs::remove_dir_all(&folder);
-            let log = session.scratch().join("mpi4py/build.log");
-            build(&folder, &dist.join("bin/mpicc"), &log)?;
+            build(&folder, mpicc, standard)?;
             shell::write(&complete, "")?;
         }
         let note = if kept { "kept from an earlier build" } else { "compiled" }.to_owned();
@@ -70,10 +76,9 @@ impl Home {
 }
 
 /// Names what a build depends on: the ABI that it was compiled for, and Python's.
-fn key(dist: &Path) -> Result<String> {
-    let header = dist.join("include/mpi.h");
+fn key(header: &Path) -> Result<String> {
     let mut hash = Sha256::new();
-    hash.update(std::fs::read(&header).at(format!("read {}", header.display()))?);
+    hash.update(std::fs::read(header).at(format!("read {}", header.display()))?);
     hash.update(REQUIREMENTS);
     hash.update(CONSTRAINTS);
     hash.update(CFFI);
@@ -83,7 +88,8 @@ fn key(dist: &Path) -> Result<String> {
     Ok(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn build(folder: &Path, mpicc: &Path, log: &Path) -> std::result::Result<(), Missing> {
+fn build(folder: &Path, mpicc: &Path, standard: bool) -> std::result::Result<(), Missing> {
+    let log = &folder.join("build.log");
     shell::write(&folder.join("requirements.txt"), REQUIREMENTS)?;
     shell::write(&folder.join("constraints.txt"), CONSTRAINTS)?;
     let step = |command: &mut Command| deadline::run(command.current_dir(folder), BUILD_LIMIT, log);
@@ -109,7 +115,10 @@ fn build(folder: &Path, mpicc: &Path, log: &Path) -> std::result::Result<(), Mis
     // For its tests of handles in foreign hands.
     need(&mut pip(&["install", CFFI]), "pip cannot install cffi")?;
     let mut install = pip(&["install", "--no-deps", &archive]);
-    install.env("MPI4PY_BUILD_MPICC", mpicc).env("MPI4PY_BUILD_MPIABI", "1").env("OMPI_RS_LINK", "shared");
+    install.env("MPI4PY_BUILD_MPICC", mpicc).env_remove("MPI4PY_BUILD_MPIABI").env("OMPI_RS_LINK", "shared");
+    if standard {
+        install.env("MPI4PY_BUILD_MPIABI", "1");
+    }
     // The compiler's time, not the program's, is what this test spends.
     install.env("CFLAGS", "-O0 -g0");
     match step(&mut install)? {
