@@ -1,11 +1,8 @@
 //! Every order of the accesses of threads that make, complete, wait for and free requests.
 
 use super::*;
-use opal_core::sync::model::{check, spawn};
-use opal_core::sync::{AtomicU32, raise_threads};
-use opal_core::sys;
-use opal_core::wait::{Bell, Ring, set_bell};
-use std::boxed::Box;
+use opal_core::sync::model::{check, hang_bell, spawn};
+use opal_core::sync::raise_threads;
 
 /// An owner of operations that does nothing but complete them.
 struct Quiet;
@@ -14,36 +11,11 @@ impl Driver for Quiet {}
 
 static QUIET: Quiet = Quiet;
 
-/// What a thread sleeps on. In a model a sleep has no end but being woken: a lost wake-up is a deadlock, which loom reports.
-struct Word(AtomicU32);
-
-impl Bell for Word {
-    fn arm(&self, _how: Ring) -> u32 {
-        self.0.load(Ordering::SeqCst)
-    }
-
-    fn sleep(&self, ticket: u32, at_most_us: u64) -> bool {
-        sys::futex_wait(&self.0, ticket, at_most_us)
-    }
-
-    fn disarm(&self) -> bool {
-        false
-    }
-
-    fn rouse(&self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-
-    fn descriptor(&self) -> Option<i32> {
-        None
-    }
-}
-
 /// Several threads, which can sleep, and no slots: those of the last order are forgotten.
 fn begin() {
     raise_threads();
     *LIST.lock() = List::NEW;
-    set_bell(Box::leak(Box::new(Word(AtomicU32::new(0)))));
+    hang_bell();
 }
 
 fn new(kind: Kind, token: u64) -> Request {

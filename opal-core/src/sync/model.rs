@@ -22,6 +22,10 @@ use loom::sync::atomic;
 pub use loom::sync::atomic::{Ordering, fence};
 pub use loom::thread::{spawn, yield_now};
 
+#[path = "model/bell.rs"]
+mod bell;
+pub use bell::hang_bell;
+
 /// Runs `body` once for every order of its threads' accesses, as many as `LOOM_MAX_PREEMPTIONS` admits. One model at a time:
 /// what statics guard is the whole process's, and tests are threads of one.
 pub fn check(body: impl Fn() + Sync + Send + 'static) {
