@@ -23,6 +23,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
             }
             let few = match choice.name.split('-').next() {
                 Some("direct") if choice.name != "direct" => FEW,
+                Some("bound") => FEW,
                 Some("nodes") => FEW_ON_NODES,
                 _ => RANKS.as_slice(),
             };
@@ -52,6 +53,7 @@ struct Choice {
     name: &'static str,
     /// The way of coll/sm for each function that has several.
     sm: &'static str,
+    /// Parameters, or options of mpirun, and their values.
     options: &'static [&'static str],
     /// Function and algorithm as the trace names them, and the numbers of ranks for which it is what runs.
     traces: &'static [Trace],
@@ -60,12 +62,9 @@ struct Choice {
 type Trace = (&'static str, &'static str, fn(u32) -> bool);
 
 const CHOICES: &[Choice] = &[
-    Choice {
-        name: "default",
-        sm: "auto",
-        options: &[],
-        traces: &[("sm: Allreduce", ": lines", several), ("sm: Allreduce", ": direct", several)],
-    },
+    Choice { name: "default", sm: "auto", options: &[], traces: CHOSEN },
+    // The others run where the system puts them: here ranks share cores that they cannot leave.
+    Choice { name: "bound", sm: "auto", options: &["--bind-to", "core"], traces: CHOSEN },
     Choice { name: "lines", sm: "lines", options: &[], traces: LINES },
     Choice { name: "direct", sm: "direct", options: &[], traces: DIRECTLY },
     Choice {
@@ -164,6 +163,8 @@ const CHOICES: &[Choice] = &[
         traces: &[("tuned: Allgather", ": bruck", several)],
     },
 ];
+
+const CHOSEN: &[Trace] = &[("sm: Allreduce", ": lines", several), ("sm: Allreduce", ": direct", several)];
 
 const LINES: &[Trace] = &[
     ("sm: Bcast", ": lines", several),
@@ -294,7 +295,7 @@ fn differential(
     })
 }
 
-/// A program of `tests/c` with pairs of parameter and value, which says how each collective is done.
+/// A program of `tests/c` with pairs of parameter or option and value, which says how each collective is done.
 fn launch(
     session: &mut Session,
     program: &str,
@@ -307,7 +308,10 @@ fn launch(
     let mut command = Command::new(session.library().map_err(fail)?.dist.join("bin/mpirun"));
     command.args(["-n", &ranks.to_string(), "--mca", "coll_base_verbose", "40"]);
     for option in options.chunks(2) {
-        command.arg("--mca").args(option);
+        if !option[0].starts_with("--") {
+            command.arg("--mca");
+        }
+        command.args(option);
     }
     command.arg(program).args(arguments);
     own_choice(&mut command);
