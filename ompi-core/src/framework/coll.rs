@@ -20,6 +20,7 @@ use opal_core::sync::{AtomicU32, Ordering};
 mod about;
 mod call;
 mod next;
+mod ways;
 pub use about::{About, Case};
 pub use call::Call;
 pub use next::Next;

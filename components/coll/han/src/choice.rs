@@ -4,25 +4,11 @@ use crate::params;
 use ompi_core::framework::coll::Function;
 use opal_core::mca::Param;
 
-/// Ways.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// As the component with the next lower priority does.
-    Next,
-    /// In two levels.
-    Leaders,
-}
-
-impl Way {
-    /// What a parameter accepts.
-    pub const WORDS: &'static [&'static str] = &["auto", "next", "leaders"];
-
-    fn forced_by(param: &Param) -> Option<Way> {
-        match param.text() {
-            "next" => Some(Way::Next),
-            "leaders" => Some(Way::Leaders),
-            _ => None,
-        }
+ompi_core::coll_ways! {
+    /// Ways.
+    Way {
+        /// In two levels.
+        Leaders = "leaders",
     }
 }
 
@@ -45,7 +31,7 @@ pub struct Choices([Option<Way>; SERVED.len()]);
 impl Choices {
     /// As the parameters are now.
     pub fn by_parameters() -> Choices {
-        Choices(SERVED.map(|(_, param, _)| Way::forced_by(param)))
+        Choices(SERVED.map(|(_, param, _)| Way::by_word(param.text())))
     }
 
     /// For so many bytes; and why.

@@ -76,12 +76,12 @@ impl Han {
             (None, true) => self.choices.way(call.function(), bytes),
         };
         let (ranks, nodes) = (self.layout.size(), self.layout.members().len());
-        let word = if way == Way::Leaders { "leaders" } else { "next" };
         let function = call.function();
         verbose!(
             FRAMEWORK,
             40,
-            "han: {function:?} of {bytes} bytes among {ranks} ranks on {nodes} nodes, {why}: {word}"
+            "han: {function:?} of {bytes} bytes among {ranks} ranks on {nodes} nodes, {why}: {}",
+            way.word()
         );
         way == Way::Leaders
     }

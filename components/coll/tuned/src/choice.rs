@@ -3,43 +3,7 @@
 use crate::decisions::{self, Decisions, Subject};
 use crate::params;
 
-macro_rules! ways {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$way_doc:meta])* $way:ident = $word:literal,)* })*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-            pub enum $name {
-                /// What the next component does.
-                Next,
-                $($(#[$way_doc])* $way,)*
-            }
-
-            impl $name {
-                /// What the parameter accepts.
-                pub const WORDS: &'static [&'static str] = &["auto", "next", $($word),*];
-
-                /// The parameter's word for it.
-                pub fn word(self) -> &'static str {
-                    match self {
-                        $name::Next => "next",
-                        $($name::$way => $word,)*
-                    }
-                }
-
-                /// What a parameter or a decision file means; none for auto.
-                fn by_word(word: &str) -> Option<$name> {
-                    match word {
-                        "next" => Some($name::Next),
-                        $($word => Some($name::$way),)*
-                        _ => None,
-                    }
-                }
-            }
-        )*
-    };
-}
-
-ways! {
+ompi_core::coll_ways! {
     /// Ways of MPI_Bcast.
     Bcast {
         /// Pieces scattered by a binomial tree, passed around a ring.

@@ -1,0 +1,41 @@
+//! Algorithms that a component chooses among, and their words in parameters.
+
+/// Makes an enum of the ways in which a function is done; the first of them, which is not named, is that of the next component.
+///
+/// `WORDS` is what a parameter accepts: auto, next, and a word for each way.
+#[macro_export]
+macro_rules! coll_ways {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$way_doc:meta])* $way:ident = $word:literal,)* })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+            pub enum $name {
+                /// As the component with the next lower priority does it.
+                Next,
+                $($(#[$way_doc])* $way,)*
+            }
+
+            impl $name {
+                /// What the parameter accepts.
+                pub const WORDS: &'static [&'static str] = &["auto", "next", $($word),*];
+
+                /// The parameter's word for it.
+                pub fn word(self) -> &'static str {
+                    match self {
+                        $name::Next => "next",
+                        $($name::$way => $word,)*
+                    }
+                }
+
+                /// What a parameter or a decision file means; none for auto.
+                pub fn by_word(word: &str) -> Option<$name> {
+                    match word {
+                        "next" => Some($name::Next),
+                        $($word => Some($name::$way),)*
+                        _ => None,
+                    }
+                }
+            }
+        )*
+    };
+}
