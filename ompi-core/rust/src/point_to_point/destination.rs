@@ -47,8 +47,7 @@ pub trait Destination {
     /// As [`send`](Self::send) with a tag. `Err(Tag)` if it is negative.
     #[inline(always)]
     fn send_with_tag<B: Buffer + ?Sized>(&self, buffer: &B, tag: Tag) -> Result<()> {
-        let (owned, rank) = self.destination();
-        owned.checked("send", raw::send(owned.comm(), buffer, rank, tag, Mode::Standard))
+        send(self, "send", (buffer, tag, Mode::Standard))
     }
 
     /// Copies the message to the room of [`set_buffer_size`](crate::Universe::set_buffer_size) and returns. `Err(Buffer)`
@@ -70,8 +69,7 @@ pub trait Destination {
 
     /// As [`synchronous_send`](Self::synchronous_send) with a tag.
     fn synchronous_send_with_tag<B: Buffer + ?Sized>(&self, buffer: &B, tag: Tag) -> Result<()> {
-        let (owned, rank) = self.destination();
-        owned.checked("synchronous_send", raw::send(owned.comm(), buffer, rank, tag, Mode::Synchronous))
+        send(self, "synchronous_send", (buffer, tag, Mode::Synchronous))
     }
 
     /// Sends to a receive that is known to have begun already; else it is an error of the program.
@@ -81,8 +79,7 @@ pub trait Destination {
 
     /// As [`ready_send`](Self::ready_send) with a tag.
     fn ready_send_with_tag<B: Buffer + ?Sized>(&self, buffer: &B, tag: Tag) -> Result<()> {
-        let (owned, rank) = self.destination();
-        owned.checked("ready_send", raw::send(owned.comm(), buffer, rank, tag, Mode::Ready))
+        send(self, "ready_send", (buffer, tag, Mode::Ready))
     }
 
     /// Begins to send; the buffer is on loan to the scope.
@@ -101,8 +98,7 @@ pub trait Destination {
         Sc: Scope<'a>,
         B: Buffer + ?Sized,
     {
-        let (owned, rank) = self.destination();
-        owned.checked("immediate_send", begin_send(scope, owned.comm(), buffer, (rank, tag), Mode::Standard))
+        begin(self, "immediate_send", scope, (buffer, tag, Mode::Standard))
     }
 
     /// Begins a [`synchronous_send`](Self::synchronous_send).
@@ -125,9 +121,7 @@ pub trait Destination {
         Sc: Scope<'a>,
         B: Buffer + ?Sized,
     {
-        let (owned, rank) = self.destination();
-        let begun = begin_send(scope, owned.comm(), buffer, (rank, tag), Mode::Synchronous);
-        owned.checked("immediate_synchronous_send", begun)
+        begin(self, "immediate_synchronous_send", scope, (buffer, tag, Mode::Synchronous))
     }
 
     /// Begins a [`ready_send`](Self::ready_send).
@@ -150,8 +144,7 @@ pub trait Destination {
         Sc: Scope<'a>,
         B: Buffer + ?Sized,
     {
-        let (owned, rank) = self.destination();
-        owned.checked("immediate_ready_send", begin_send(scope, owned.comm(), buffer, (rank, tag), Mode::Ready))
+        begin(self, "immediate_ready_send", scope, (buffer, tag, Mode::Ready))
     }
 
     /// Begins a [`buffered_send`](Self::buffered_send), which is done at once.
@@ -177,6 +170,32 @@ pub trait Destination {
         self.buffered_send_with_tag(buffer, tag)?;
         Ok(Request::new(scope, raw::Begun(done()), buffer.away()))
     }
+}
+
+#[inline(always)]
+fn send<D, B>(to: &D, function: &'static str, (buffer, tag, mode): (&B, Tag, Mode)) -> Result<()>
+where
+    D: Destination + ?Sized,
+    B: Buffer + ?Sized,
+{
+    let (owned, rank) = to.destination();
+    owned.checked(function, raw::send(owned.comm(), buffer, rank, tag, mode))
+}
+
+#[inline]
+fn begin<'a, D, Sc, B>(
+    to: &D,
+    function: &'static str,
+    scope: Sc,
+    (buffer, tag, mode): (&'a B, Tag, Mode),
+) -> Result<Request<'a, &'a B, Sc>>
+where
+    D: Destination + ?Sized,
+    Sc: Scope<'a>,
+    B: Buffer + ?Sized,
+{
+    let (owned, rank) = to.destination();
+    owned.checked(function, begin_send(scope, owned.comm(), buffer, (rank, tag), mode))
 }
 
 impl Destination for Process<'_> {
