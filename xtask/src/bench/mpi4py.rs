@@ -4,9 +4,9 @@
 //! a first turn, which does not count, finds those that all contestants run. Each turn after it is one launch for a suite,
 //! and its time is the wall clock of that launch, Python's start included.
 
-use super::library::{Kind, Library};
+use super::library::{Kind, Library, is_crowded};
 use super::measure::compared;
-use super::result::{Contestant, Figure, Measured, Table};
+use super::result::{Contestant, Figure, Measured, SizeLine, Table};
 use super::rows::{PLAIN, Row, Unit};
 use super::{Product, launch, machine, peers, print, write};
 use crate::failure::{Result, fail, refuse};
@@ -66,42 +66,19 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         })?;
         contestants.push(One { library, home, version: String::new() });
     }
-    let (start, machine) = (Instant::now(), machine::look());
     let row = Row { name: "mpi4py", ranks: options.ranks, ..PLAIN };
     let mut runs = Runs { row, contestants, folder: tree.target.join("bench/mpi4py") };
     shell::folder(&runs.folder)?;
-    let (mut lines, mut failures) = (Vec::new(), BTreeSet::new());
-    for (index, suite) in suites.iter().enumerate() {
-        let what = format!("{:>2}/{} {}", index + 1, suites.len(), suite.name);
-        let (tests, times) = progress.phase(&what, || {
-            let (tests, times) = runs.suite(suite, options.rounds, &mut failures)?;
-            let note = format!("{tests} tests");
-            Ok(((tests, times), note))
-        })?;
-        let figures = times.iter().map(|times| figure(times)).collect();
-        let line = compared(&libraries, Unit::S, tests, figures, None, None);
-        lines.push(super::result::SizeLine { label: Some(format!("{} ({tests} tests)", suite.name)), ..line });
-    }
-    let table = Table {
-        format: 1,
-        machine,
-        rounds: options.rounds,
-        samples: 1,
-        seconds: start.elapsed().as_secs_f64(),
-        libraries: runs.contestants.iter().map(One::said).collect(),
-        rows: vec![Measured {
-            name: "mpi4py".to_owned(),
-            title: TITLE.to_owned(),
-            ranks: options.ranks,
-            over: "suite".to_owned(),
-            crowded: super::library::is_crowded(&runs.row),
-            unit: Unit::S,
-            sizes: lines,
-            failures: failures.into_iter().collect(),
-        }],
-    };
+    let table = runs.measure(&suites, options.rounds, &libraries, progress)?;
     print::table(&table);
-    options.json.as_ref().map_or(Ok(()), |file| write(&table, file, progress))
+    if let Some(file) = &options.json {
+        write(&table, file, progress)?;
+    }
+    // What others fail at is told, and no more.
+    match table.rows.iter().flat_map(|row| &row.failures).find(|failure| failure.starts_with("ours: ")) {
+        None => Ok(()),
+        Some(failure) => Err(fail(failure)),
+    }
 }
 
 /// The least and the middle of the launches.
@@ -110,6 +87,24 @@ fn figure(times: &[f64]) -> Option<Figure> {
     sorted.sort_by(f64::total_cmp);
     let best = *sorted.first()?;
     Some(Figure { best: Some(best), median: Some(sorted[sorted.len() / 2]), clean: sorted.len(), disturbed: 0 })
+}
+
+fn line(libraries: &[Library], name: &str, tests: u64, figures: Vec<Option<Figure>>) -> SizeLine {
+    let label = Some(format!("{name} ({tests} tests)"));
+    SizeLine { label, ..compared(libraries, Unit::S, tests, figures, None, None) }
+}
+
+/// The suites that all went through, one after the other.
+fn together(libraries: &[Library], lines: &[SizeLine]) -> SizeLine {
+    let whole: Vec<&SizeLine> = lines.iter().filter(|line| line.figures.iter().all(Option::is_some)).collect();
+    let sum = |index: usize| {
+        let all = || whole.iter().filter_map(move |line| line.figures[index]);
+        let add = |value: fn(Figure) -> Option<f64>| Some(all().filter_map(value).sum());
+        let clean = all().map(|figure| figure.clean).sum();
+        Some(Figure { best: add(|figure| figure.best), median: add(|figure| figure.median), clean, disturbed: 0 })
+    };
+    let tests = whole.iter().map(|line| line.size).sum();
+    line(libraries, &format!("{} suites together", whole.len()), tests, (0..libraries.len()).map(sum).collect())
 }
 
 /// mpi4py for one of them.
@@ -139,6 +134,41 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
+    fn measure(&mut self, suites: &[&Suite], rounds: u32, libraries: &[Library], progress: &Progress) -> Result<Table> {
+        let (start, machine) = (Instant::now(), machine::look());
+        let (mut lines, mut failures) = (Vec::new(), BTreeSet::new());
+        for (index, suite) in suites.iter().enumerate() {
+            let what = format!("{:>2}/{} {}", index + 1, suites.len(), suite.name);
+            let (tests, times) = progress.phase(&what, || {
+                let (tests, times) = self.suite(suite, rounds, &mut failures)?;
+                Ok(((tests, times), format!("{tests} tests")))
+            })?;
+            lines.push(line(libraries, suite.name, tests, times.iter().map(|times| figure(times)).collect()));
+        }
+        if lines.len() > 1 {
+            lines.push(together(libraries, &lines));
+        }
+        let row = Measured {
+            name: "mpi4py".to_owned(),
+            title: TITLE.to_owned(),
+            ranks: self.row.ranks,
+            over: "suite".to_owned(),
+            crowded: is_crowded(&self.row),
+            unit: Unit::S,
+            sizes: lines,
+            failures: failures.into_iter().collect(),
+        };
+        Ok(Table {
+            format: 1,
+            machine,
+            rounds,
+            samples: 1,
+            seconds: start.elapsed().as_secs_f64(),
+            libraries: self.contestants.iter().map(One::said).collect(),
+            rows: vec![row],
+        })
+    }
+
     /// The number of tests that all run, and the seconds of each contestant's launches.
     fn suite(&mut self, suite: &Suite, rounds: u32, failures: &mut BTreeSet<String>) -> Result<(u64, Vec<Vec<f64>>)> {
         let list = self.folder.join(format!("{}.list", suite.name));

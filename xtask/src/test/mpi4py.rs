@@ -4,6 +4,7 @@
 //! The build is kept below target as long as mpi.h, mpi4py and Python stay the same: the library itself is found when
 //! a program starts, so that a new one needs no new build.
 
+mod bench;
 mod home;
 
 use super::{Session, Verdict, deadline, programs};
@@ -41,10 +42,14 @@ pub(super) fn tier(session: &mut Session) -> Result<()> {
     });
     for (bench, check) in [("helloworld", hello as Check), ("ringtest", ring)] {
         session.case(&format!("mpi4py/{bench}"), |session| match at_home(session, &mut home) {
-            Ok(home) => self::bench(session, home, bench, check).unwrap_or_else(Verdict::from),
+            Ok(home) => job(session, home, bench, check).unwrap_or_else(Verdict::from),
             Err(verdict) => verdict,
         });
     }
+    session.case("mpi4py/bench", |session| match at_home(session, &mut home) {
+        Ok(_) => bench::measured(session).unwrap_or_else(Verdict::from),
+        Err(verdict) => verdict,
+    });
     for suite in SUITES {
         for &ranks in if session.options.all { suite.ranks } else { suite.sample } {
             session.case(&format!("mpi4py/{}@{ranks}", suite.name), |session| match at_home(session, &mut home) {
@@ -83,7 +88,7 @@ fn open(session: &mut Session) -> std::result::Result<Home, home::Missing> {
 }
 
 /// One of `python -m mpi4py.bench` on 1 to 8 ranks.
-fn bench(session: &mut Session, home: &Home, name: &str, right: Check) -> Result<Verdict> {
+fn job(session: &mut Session, home: &Home, name: &str, right: Check) -> Result<Verdict> {
     for ranks in 1..=8 {
         let arguments = ["-m", "mpi4py.bench", name].map(str::to_owned);
         let ended = launch(session, home, name, ranks, &arguments, BENCH_LIMIT)?;
