@@ -41,6 +41,9 @@ const CASES: &[Case] = &[
     Case { name: "a-rank-is-killed", ranks: 2, options: SINGLE, argument: "endless", holds: killed },
     Case { name: "killed-as-it-comes", ranks: 2, options: &[], argument: "endless", holds: killed },
     Case { name: "measured", ranks: 2, options: MEASURED, argument: "plain", holds: measured },
+    Case { name: "over-sockets", ranks: 2, options: SOCKETS, argument: "plain", holds: landed },
+    Case { name: "over-sockets-unasked", ranks: 2, options: UNASKED, argument: "plain", holds: landed },
+    Case { name: "killed-over-sockets", ranks: 2, options: UNASKED, argument: "endless", holds: killed },
     Case { name: "one-of-four-is-killed", ranks: 4, options: &[], argument: "endless", holds: killed },
 ];
 
@@ -63,6 +66,25 @@ const SMALL_PIECES: &[&str] = &[
 const NO_WORDS: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "pml_ob1_long_messages", "single"];
 const LEFT_OUT: &[&str] = &["--mca", "smsc", "^cma"];
 const MEASURED: &[&str] = &["--mca", "pml_base_verbose", "20"];
+const SOCKETS: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "pml_base_verbose", "20"];
+// Whatever fits into a frame is sent before anybody asks for it.
+const UNASKED: &[&str] = &[
+    "--mca",
+    "btl",
+    "self,tcp",
+    "--mca",
+    "smsc",
+    "^cma",
+    "--mca",
+    "pml_base_verbose",
+    "20",
+    "--mca",
+    "btl_tcp_eager_limit",
+    "1m",
+    "--mca",
+    "btl_tcp_fragment_size",
+    "1m",
+];
 
 fn run(session: &mut Session, case: &Case) -> Result<deadline::Ended> {
     let source = session.tree.root.join("tests/c/pt2pt_single_copy.c");
@@ -151,6 +173,15 @@ fn measured(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), St
     }
 }
 
+/// Each rank has read whole messages straight to where they were wanted.
+fn landed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+    not_copied(ended, ranks)?;
+    match lines(ended, ranks, LANDED).0 {
+        said if said.iter().all(|lines| *lines == 1) => Ok(()),
+        said => Err(format!("each rank should read messages to their receives and say so once, said was {said:?}")),
+    }
+}
+
 /// The usual words, and nothing stays behind.
 fn killed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
     if !ended.ended_with(137) {
@@ -168,6 +199,7 @@ const READ: &str = "bytes read from a peer's memory";
 const WRITTEN: &str = "bytes written to a peer's memory";
 const VERDICT: &str = "MB/s in a single copy,";
 const FRAGMENTS: &str = "comes in fragments";
+const LANDED: &str = "are read straight to their receive";
 const REFUSED: &str = "cma cannot reach process";
 /// Seconds on a busy machine with more ranks than cores.
 const LIMIT: Duration = Duration::from_secs(240);

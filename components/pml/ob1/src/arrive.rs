@@ -108,6 +108,19 @@ fn landed(part: Arriving<'_>) {
     }
 }
 
+/// Where standard sends belong.
+pub const WHOLE: Landing = Landing { prefix_bytes: 0, place: place_whole, landed: landed_whole };
+
+fn place_whole(whole: Arriving<'_>, take: Take<'_>) -> bool {
+    STATE.lock().place_whole(whole.peer, whole.head, whole.done..whole.bytes, take)
+}
+
+fn landed_whole(whole: Arriving<'_>) {
+    if !STATE.lock().landed_whole(whole.peer, whole.head, whole.bytes) {
+        malformed(whole.peer, "eager");
+    }
+}
+
 /// A synchronous send was matched, or a message was copied.
 pub fn acknowledge(process: u32, head: u64, _payload: Foreign<'_>) {
     if !STATE.lock().acknowledged(process, head) {

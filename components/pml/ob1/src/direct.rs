@@ -62,13 +62,17 @@ fn is_wanted(head: u64, tag: i32, lane: Lane<'_>) -> bool {
     head == wire::envelope(own, tag) || tag == ANY_TAG && head & !wire::envelope(0, i32::MAX) == own
 }
 
-/// Receives if the direct path is open to it; `None`: go through matching.
+/// Receives if the direct path is open to it; `None`: go through matching, where transports that read piece by piece find
+/// the place of a longer message.
 #[inline(never)]
 pub fn receive(data: &Fast<'_, '_>, from: i32, with: i32, lane: Lane<'_>) -> Result<Option<Status>> {
     if from < 0 || threads_possible() || !data.is_contiguous() {
         return Ok(None);
     }
     let link = crate::raw::routes(lane.comm).to(from).link;
+    if link.conduit.is_none() && data.bytes() > LONGEST_COPIED {
+        return Ok(None);
+    }
     let tag = recv::tag(with);
     let mut idle = Idle::new();
     while is_open(from as u32, tag, lane) {
@@ -105,3 +109,6 @@ fn is_open(source: u32, tag: Tag, lane: Lane<'_>) -> bool {
     let matcher = state.context_of(lane.comm).lane(lane.collective);
     matcher.is_quiet(source) || matcher.is_free(source, tag)
 }
+
+/// Longer messages need no copy if a transport that does not give its queues away finds the receive posted.
+const LONGEST_COPIED: usize = 4 << 10;

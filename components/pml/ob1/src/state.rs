@@ -1,6 +1,7 @@
 //! Everything that changes, behind one lock.
 
 use crate::context::{Body, Context, Message, Receive, Stored};
+use crate::landing::Landing;
 use crate::link;
 use crate::outgoing::Outgoing;
 use crate::rendezvous::Operation;
@@ -27,6 +28,8 @@ pub struct State {
     contexts: Vec<Option<Box<Context>>>,
     /// Long messages and synchronous sends under way.
     pub operations: Slab<Operation>,
+    /// Whole messages of which a part is in its place: one per process at most.
+    pub landings: Vec<Landing>,
     /// For cookies: never the same twice for one place in the table for a long time.
     pub serial: u64,
     /// Per process, what waits for room.
@@ -49,6 +52,7 @@ impl State {
         State {
             contexts: Vec::new(),
             operations: Slab::new(),
+            landings: Vec::new(),
             serial: 0,
             outgoing: Vec::new(),
             busy: Vec::new(),
