@@ -572,6 +572,17 @@ int MPI_Bcast(void *b, int n, MPI_Datatype t, int root, MPI_Comm c)
         *(char *)b = 1;
     return PMPI_Bcast(b, n, t, root, c);
 }
+#elif MUTANT == 142 /* mutant 142 coll_differential_nonblocking 3: a nonblocking broadcast is always from rank 0 */
+int MPI_Ibcast(void *b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request *q)
+{
+    (void)root;
+    return PMPI_Ibcast(b, n, t, 0, c, q);
+}
+#elif MUTANT == 143 /* mutant 143 coll_differential_inter_persistent 4: a persistent maximum is a minimum */
+int MPI_Allreduce_init(const void *a, void *b, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c, MPI_Info info, MPI_Request *q)
+{
+    return PMPI_Allreduce_init(a, b, n, t, op == MPI_MAX ? MPI_MIN : op, c, info, q);
+}
 #else
 #error "MUTANT is a number of the list above"
 #endif

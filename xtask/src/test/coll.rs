@@ -3,6 +3,7 @@
 //! more elements than an `int` counts.
 
 mod inter;
+mod recorded;
 
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};
@@ -42,6 +43,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
         });
     }
     inter::cases(session);
+    recorded::cases(session);
     if session.options.all {
         session.case("coll/giant@2", |session| giant(session).unwrap_or_else(Verdict::from));
     }
@@ -262,21 +264,20 @@ fn run(session: &mut Session, choice: &Choice, ranks: u32) -> Result<Verdict> {
         ["bcast", "allgather", "alltoall", "reduce", "allreduce"].map(|name| format!("coll_sm_{name}_algorithm"));
     let mut options = choice.options.to_vec();
     options.extend(ways.iter().flat_map(|way| [way, choice.sm]));
-    differential(session, "coll_differential", choice.name, ranks, &options, DRAWS, choice.traces)
+    let draws = if session.options.all { EVERYTHING } else { DRAWS };
+    differential(session, ("coll_differential", choice.name, ranks), &options, draws, choice.traces)
 }
 
 /// A program that compares collectives with MPI_Send and MPI_Recv, and what must be in the trace.
 fn differential(
     session: &mut Session,
-    program: &str,
-    name: &str,
-    ranks: u32,
+    (program, name, ranks): (&str, &str, u32),
     options: &[&str],
     draws: &str,
     traces: &[Trace],
 ) -> Result<Verdict> {
     // The seed is the number of ranks: other draws for each, the same ones every time.
-    let arguments = [if session.options.all { "0" } else { draws }, &ranks.to_string()];
+    let arguments = [draws, &ranks.to_string()];
     let ended = launch(session, program, name, ranks, options, &arguments)?;
     if !ended.ended_with(0) {
         return Ok(Verdict::Failed(ended.story()));
@@ -394,5 +395,7 @@ fn available_gib() -> Result<f64> {
 const GIANT_GIB: f64 = 10.0;
 const FELL_BACK: &str = "this communicator's long data goes other ways from now on";
 const DRAWS: &str = "900";
+/// Instead of draws: all combinations.
+const EVERYTHING: &str = "0";
 const LIMIT: Duration = Duration::from_secs(120);
 const LIMIT_OF_ALL: Duration = Duration::from_secs(1200);

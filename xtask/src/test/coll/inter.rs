@@ -1,7 +1,7 @@
 //! Collectives between two groups against a reference that uses MPI_Send and MPI_Recv only
 //! (`tests/c/coll_differential_inter.c`): groups of 1 to 4 with 1 to 4, under each algorithm that does a part of the work.
 
-use super::{Trace, differential, many, several};
+use super::{EVERYTHING, Trace, differential, many, several};
 use crate::failure::Result;
 use crate::test::{Session, Verdict};
 
@@ -25,7 +25,8 @@ struct Choice {
 }
 
 fn run(session: &mut Session, choice: &Choice, name: &str, ranks: u32) -> Result<Verdict> {
-    differential(session, "coll_differential_inter", name, ranks, choice.options, DRAWS, choice.traces)
+    let draws = if session.options.all { EVERYTHING } else { DRAWS };
+    differential(session, ("coll_differential_inter", name, ranks), choice.options, draws, choice.traces)
 }
 
 const CHOICES: &[Choice] = &[
