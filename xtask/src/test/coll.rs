@@ -1,16 +1,14 @@
 //! Every algorithm of the blocking collectives, forced by name, against a reference that uses MPI_Send and MPI_Recv only
-//! (`tests/c/coll_differential.c`; between two groups [`inter`]). What the library says of its choices proves that the algorithm ran. With `--all` also
-//! more elements than an `int` counts.
+//! (`tests/c/coll_differential.c`). What the library says of its choices proves that the algorithm ran.
 
+mod giant;
 mod inter;
 mod recorded;
 
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};
 use crate::failure::{Result, fail};
-use crate::shell;
 use deadline::Ended;
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -45,7 +43,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     inter::cases(session);
     recorded::cases(session);
     if session.options.all {
-        session.case("coll/giant@2", |session| giant(session).unwrap_or_else(Verdict::from));
+        session.case("coll/giant@2", |session| giant::run(session).unwrap_or_else(Verdict::from));
     }
     Ok(())
 }
@@ -372,27 +370,6 @@ fn run_other(session: &mut Session, other: &Other) -> Result<Verdict> {
     })
 }
 
-/// Alone, because of its memory: on each rank its elements, and as many again where they are combined.
-fn giant(session: &mut Session) -> Result<Verdict> {
-    let (free, wanted) = (available_gib()?, GIANT_GIB);
-    if free < wanted {
-        return Ok(Verdict::Skipped(format!(
-            "{free:.1} GiB of memory are free, and it takes {wanted}: end other programs"
-        )));
-    }
-    let ended = launch(session, "coll_giant", "giant", 2, &[], &["2147483703"])?;
-    Ok(if ended.ended_with(0) { Verdict::Passed(String::new()) } else { Verdict::Failed(ended.story()) })
-}
-
-/// As the system estimates it.
-fn available_gib() -> Result<f64> {
-    let text = shell::read(Path::new("/proc/meminfo"))?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|line| line.trim().split(' ').next()?.parse::<f64>().ok());
-    Ok(kib.ok_or_else(|| fail("/proc/meminfo has no line MemAvailable"))? / f64::from(1 << 20))
-}
-
-const GIANT_GIB: f64 = 10.0;
 const FELL_BACK: &str = "this communicator's long data goes other ways from now on";
 const DRAWS: &str = "900";
 /// Instead of draws: all combinations.
