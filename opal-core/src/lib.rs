@@ -23,6 +23,7 @@ pub mod progress;
 pub mod queue;
 pub mod sync;
 pub mod sys;
+pub mod trial;
 pub mod wait;
 
 pub use error::{Error, Result};

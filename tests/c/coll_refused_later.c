@@ -83,6 +83,12 @@ static int allreduce_in_place(void)
 
 int main(int argc, char **argv)
 {
+    /* Else long data goes through shared memory at first, and both ways are measured. */
+    setenv("OMPI_MCA_coll_sm_bcast_algorithm", "direct", 1);
+    setenv("OMPI_MCA_coll_sm_allgather_algorithm", "direct", 1);
+    setenv("OMPI_MCA_coll_sm_alltoall_algorithm", "direct", 1);
+    setenv("OMPI_MCA_coll_sm_reduce_algorithm", "direct", 1);
+    setenv("OMPI_MCA_coll_sm_allreduce_algorithm", "direct", 1);
     start(&argc, &argv, "coll_refused_later");
     int writes = argc > 1 && strcmp(argv[1], "writes") == 0, in_place = argc > 1 && strcmp(argv[1], "in-place") == 0;
     all = check_ranks;

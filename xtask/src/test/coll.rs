@@ -3,6 +3,7 @@
 
 mod giant;
 mod inter;
+mod measured;
 mod recorded;
 
 use super::programs::{compiled, own_choice};
@@ -21,7 +22,8 @@ pub fn tier(session: &mut Session) -> Result<()> {
                 continue;
             }
             let few = match choice.name.split('-').next() {
-                Some("direct") if choice.name != "direct" => FEW,
+                Some("pipeline") if choice.name == "pipeline-bits" => &[8],
+                Some("direct" | "pipeline") if choice.name.contains('-') => FEW,
                 Some("bound") => FEW,
                 Some("nodes") => FEW_ON_NODES,
                 _ => RANKS.as_slice(),
@@ -42,6 +44,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     }
     inter::cases(session);
     recorded::cases(session);
+    measured::cases(session);
     if session.options.all {
         session.case("coll/giant@2", |session| giant::run(session).unwrap_or_else(Verdict::from));
     }
@@ -80,6 +83,23 @@ const CHOICES: &[Choice] = &[
         options: &["smsc", "^cma"],
         traces: &[("sm: copies", ": refused", several), ("tuned: Bcast", "", several)],
     },
+    Choice { name: "pipeline", sm: "pipeline", options: &[], traces: PIPELINE },
+    // Every slot is used again and again, and elements are cut apart from each other.
+    Choice {
+        name: "pipeline-in-pieces",
+        sm: "pipeline",
+        options: &["coll_sm_pipeline_piece", "3000"],
+        traces: PIPELINE,
+    },
+    // A piece for each of the others is shorter than most elements, which then go another way.
+    Choice {
+        name: "pipeline-bits",
+        sm: "pipeline",
+        options: &["coll_sm_pipeline_piece", "50"],
+        traces: &[("sm: Bcast", ": pipeline", several), ("tuned: Allreduce", "", beyond_three)],
+    },
+    // Where copies are refused everything long goes through shared memory.
+    Choice { name: "pipeline-only", sm: "auto", options: &["smsc", "^cma"], traces: PIPELINE },
     Choice {
         name: "without-sm",
         sm: "auto",
@@ -164,7 +184,11 @@ const CHOICES: &[Choice] = &[
     },
 ];
 
-const CHOSEN: &[Trace] = &[("sm: Allreduce", ": lines", several), ("sm: Allreduce", ": direct", several)];
+const CHOSEN: &[Trace] = &[
+    ("sm: Allreduce", ": lines", several),
+    ("sm: Allreduce", ": pipeline", several),
+    ("sm: Allreduce", ": direct", three),
+];
 
 const LINES: &[Trace] = &[
     ("sm: Bcast", ": lines", several),
@@ -182,6 +206,14 @@ const DIRECTLY: &[Trace] = &[
     ("sm: Alltoall", ": direct", several),
     ("sm: Reduce", ": direct", several),
     ("sm: Allreduce", ": direct", several),
+];
+
+const PIPELINE: &[Trace] = &[
+    ("sm: Bcast", ": pipeline", several),
+    ("sm: Allgather", ": pipeline", several),
+    ("sm: Alltoall", ": pipeline", several),
+    ("sm: Reduce", ": pipeline", several),
+    ("sm: Allreduce", ": pipeline", several),
 ];
 
 /// In two levels, whatever the size.
@@ -237,6 +269,11 @@ fn several(ranks: u32) -> bool {
 /// With two ranks coll/sm leaves to messages what it has no name for.
 fn many(ranks: u32) -> bool {
     ranks > 2
+}
+
+/// With more, none of the drawn calls is long enough; with two it would have to be tried first.
+fn three(ranks: u32) -> bool {
+    ranks == 3
 }
 
 /// More than there are nodes.

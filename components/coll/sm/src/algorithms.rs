@@ -188,6 +188,6 @@ pub fn block<'a>(data: &Data<'a>, rank: usize) -> Data<'a> {
 }
 
 /// Where `reader`'s block is among those that `writer` has for the others.
-fn place(reader: usize, writer: usize) -> usize {
+pub fn place(reader: usize, writer: usize) -> usize {
     reader - usize::from(reader > writer)
 }

@@ -13,17 +13,22 @@ pub enum Way {
     Lines,
     /// Straight between the ranks' buffers.
     Direct,
+    /// In pieces through shared rings.
+    Pipeline,
+    /// Directly or in a pipeline, whichever measures better (`measured.rs`).
+    Measured,
 }
 
 impl Way {
     /// What a parameter accepts.
-    pub const WORDS: &'static [&'static str] = &["auto", "next", "lines", "direct"];
+    pub const WORDS: &'static [&'static str] = &["auto", "next", "lines", "direct", "pipeline"];
 
     fn forced_by(param: &Param) -> Option<Way> {
         match param.text() {
             "next" => Some(Way::Next),
             "lines" => Some(Way::Lines),
             "direct" => Some(Way::Direct),
+            "pipeline" => Some(Way::Pipeline),
             _ => None,
         }
     }
@@ -63,17 +68,18 @@ impl Choices {
         };
         match forced {
             None if lines_suit(function, bytes, ranks) => Way::Lines,
-            None if bytes >= direct_from(function, ranks) => Way::Direct,
+            None => long(function, bytes, ranks),
             Some(Way::Lines) if bytes <= wire::area_bytes(ranks) => Way::Lines,
-            Some(Way::Direct) if bytes > 0 => Way::Direct,
+            Some(way @ (Way::Direct | Way::Pipeline)) if bytes > 0 => way,
             _ => Way::Next,
         }
     }
 }
 
-/// Whether there is a direct way of doing it.
-pub fn has_direct(function: Function) -> bool {
-    direct_from(function, 2) != usize::MAX
+/// Whether there are ways of doing it for long data.
+pub fn has_long(function: Function) -> bool {
+    use Function::{Allgather, Allreduce, Alltoall, Bcast, Reduce};
+    matches!(function, Bcast | Allgather | Alltoall | Reduce | Allreduce)
 }
 
 #[inline(always)]
@@ -84,19 +90,38 @@ fn lines_suit(function: Function, bytes: usize, ranks: usize) -> bool {
         (2, _) => false,
         // Who comes last combines alone.
         (_, Function::Reduce | Function::Allreduce) => bytes <= 1 << 10,
+        // All must come by now and then, for a place to be free; a ring has its slots.
+        (_, Function::Bcast) => bytes <= wire::BESIDE_BYTES,
         _ => bytes <= wire::area_bytes(ranks),
     }
 }
 
-// Measured with 2 ranks on 2 cores, where single messages of 8 KiB are about as fast (reductions: faster) and longer ones
-// slower, up to three times; and with 4 ranks on these cores.
-#[inline(always)]
-fn direct_from(function: Function, ranks: usize) -> usize {
+fn long(function: Function, bytes: usize, ranks: usize) -> Way {
+    match bytes {
+        _ if bytes >= measured_from(function, ranks) => Way::Measured,
+        _ if bytes >= pipeline_from(function, ranks) => Way::Pipeline,
+        _ => Way::Next,
+    }
+}
+
+// From where a pipeline is faster than messages, or than what lines serve, on an AMD EPYC: with 2 ranks on 2 cores, and with
+// 4 and 8 on these cores.
+fn pipeline_from(function: Function, ranks: usize) -> usize {
     match (ranks, function) {
-        (2, Function::Bcast | Function::Allgather | Function::Alltoall) => 8 << 10,
-        (2, Function::Reduce | Function::Allreduce) => (8 << 10) + 1,
+        (2, Function::Bcast | Function::Reduce) => 8 << 10,
+        _ if has_long(function) => 1,
+        _ => usize::MAX,
+    }
+}
+
+// From where copies by the system may be the faster ones, likewise, and on an Intel Xeon. Reductions of more than two ranks are
+// not measured, since their two ways have different orders: from here on they are done directly.
+fn measured_from(function: Function, ranks: usize) -> usize {
+    match (ranks, function) {
+        (2, _) if has_long(function) => 8 << 10,
         (_, Function::Alltoall) => (16 << 10) * (ranks - 1),
-        (_, Function::Bcast | Function::Allgather | Function::Reduce | Function::Allreduce) => 16 << 10,
+        (_, Function::Bcast | Function::Allgather) => 16 << 10,
+        (_, Function::Reduce | Function::Allreduce) => 512 << 10,
         _ => usize::MAX,
     }
 }

@@ -1,6 +1,6 @@
 //! Registration.
 
-use crate::choice::{Choices, Way, has_direct};
+use crate::choice::{Choices, Way, has_long};
 use crate::lines::Peer;
 use crate::params;
 use crate::raw::{Sm, is_served};
@@ -44,11 +44,16 @@ impl coll::Component for SmColl {
             (_, Way::Direct) => {
                 Ok(("direct", "long data, when blocking and where processes may read each other's memory"))
             }
+            (_, Way::Pipeline) => Ok(("pipeline", "data too long for lines, when blocking")),
+            (3.., Way::Measured) if matches!(function, Function::Reduce | Function::Allreduce) => {
+                Ok(("direct", "long data, when blocking; pipeline where processes may not read each other's memory"))
+            }
+            (_, Way::Measured) => Ok(("pipeline", "long data, when blocking; direct where that measures better")),
             (_, Way::Next) => Err("messages are faster for so many bytes among so few processes"),
         };
         is_served(function).then_some(About {
             priority: PRIORITY,
-            algorithms: if has_direct(function) { &["lines", "direct"] } else { &["lines"] },
+            algorithms: if has_long(function) { &["lines", "direct", "pipeline"] } else { &["lines"] },
             counts: "of a rank's contribution to all others",
             choice,
         })
@@ -66,7 +71,7 @@ fn peer(index: u32) -> Option<Option<Peer>> {
 }
 
 opal_core::component! {
-    /// Short data of blocking collectives through lines that the ranks of one node share.
+    /// Blocking collectives through memory that the ranks of one node share.
     pub static COMPONENT: SmColl = SmColl;
     in ompi_core::framework::coll, name "sm", params params::ALL
 }

@@ -3,10 +3,33 @@
 
 use crate::algorithms::{block, contribution, packed};
 use crate::crossing::{Crossing, Ends, Outcome};
+use crate::params;
 use ompi_core::data::{Data, Source};
+use ompi_core::datatype::Datatype;
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
+use ompi_core::framework::coll::Call;
+use ompi_core::framework::op::Operation;
 use ompi_core::op::Op;
+
+/// Whether it can be done directly at all, the same on all ranks: MPI_IN_PLACE is said by all of them or none (MPI 5.0
+/// §6.8), and types with gaps would have to be packed first.
+pub fn serves(call: &Call<'_>) -> bool {
+    match call {
+        Call::Bcast(..) | Call::Allgather(..) | Call::Alltoall(Source::From(_), _) => true,
+        _ => combined(call).is_some_and(|datatype| datatype.layout.is_contiguous()),
+    }
+}
+
+/// The type of a reduction, which is equal on all ranks (MPI 5.0 §6.9.1).
+pub fn combined<'a>(call: &Call<'a>) -> Option<&'a Datatype> {
+    match *call {
+        Call::Reduce(Source::From(own), ..) => Some(own.datatype),
+        Call::Reduce(Source::InPlace, to, ..) => to.map(|to| to.datatype),
+        Call::Allreduce(_, to, _) => Some(to.datatype),
+        _ => None,
+    }
+}
 
 /// MPI_Bcast. Two ranks copy a half each. Of more, each but the root reads a piece from the root and then the other pieces
 /// from who read them, each rank from another one at a time: a process whose memory many read at once slows all down.
@@ -91,29 +114,36 @@ pub struct Operands<'a> {
     pub op: &'a Op,
     /// The only rank that wants it, or all.
     pub root: Option<usize>,
-    /// How many bytes suit a core's cache.
-    pub piece_bytes: usize,
+}
+
+impl<'a> Operands<'a> {
+    /// This rank's operand, wherever it lies.
+    pub fn own(&self) -> Option<Data<'a>> {
+        match self.from {
+            Source::From(own) => Some(own),
+            Source::InPlace => self.to,
+        }
+    }
 }
 
 /// MPI_Reduce and MPI_Allreduce: each rank combines a part of the elements, piece by piece, and writes each piece to who
 /// wants it, so that all have the same bits. Operations that commute begin with the rank's own operand and take the others
-/// by rank from there on, so that no process is read by many at once; the others go strictly by rank.
+/// by rank from there on, so that no process is read by many at once; the others go strictly by rank, as do those of two
+/// ranks of which the order may change a bit, since between calls these may go another way.
 pub fn reduce(ends: &Ends<'_>, executor: &mut dyn Executor, operands: &Operands<'_>) -> Result<Outcome> {
-    let Operands { from, to, op, root, piece_bytes } = operands;
+    let Operands { from, to, op, root } = operands;
     let (rank, size) = (executor.rank(), executor.size());
     let in_place = matches!(from, Source::InPlace);
-    let own = match (from, to) {
-        (Source::From(own), _) | (Source::InPlace, Some(own)) => *own,
-        (Source::InPlace, None) => return Ok(Outcome::Lost),
-    };
+    let Some(own) = operands.own() else { return Ok(Outcome::Lost) };
+    let own_first = op.is_commutative() && (size > 2 || is_symmetric(op));
     let element = own.datatype.layout.size().max(1);
     let (begin, end) = share(own.count, rank, size, *root);
-    let most = (piece_bytes / element).clamp(1, (end - begin).max(1));
+    let most = (params::REDUCE_PIECE.size() / element).clamp(1, (end - begin).max(1));
     let like = Data { count: most, ..own };
     let scratch = executor.room(&like)?;
     // The sum grows in the result, unless that is not here, or holds an operand that is not the first.
     let aside = match to {
-        Some(_) if op.is_commutative() || !in_place => None,
+        Some(_) if own_first || !in_place => None,
         _ => Some(executor.room(&like)?),
     };
     let crossing = ends.open(own.at, to.map_or(core::ptr::null_mut(), |to| to.at), own.bytes())?;
@@ -125,7 +155,7 @@ pub fn reduce(ends: &Ends<'_>, executor: &mut dyn Executor, operands: &Operands<
         let sum = aside.map(|aside| Data { count, ..aside }).or(result).unwrap_or(scratch);
         let share = Share { crossing: &crossing, own: own.at_element(at as isize, count), offset: at * element, sum };
         let scratch = Data { count, ..scratch };
-        well &= match op.is_commutative() {
+        well &= match own_first {
             true => share.own_first(executor, op, &scratch)?,
             false => share.by_rank(executor, op, &scratch)?,
         };
@@ -137,6 +167,11 @@ pub fn reduce(ends: &Ends<'_>, executor: &mut dyn Executor, operands: &Operands<
         }
     }
     crossing.close(well, in_place)?.outcome()
+}
+
+// Whether two operands give the same bits in either order; not so 0 and -0 for MPI_MIN, and what users write.
+fn is_symmetric(op: &Op) -> bool {
+    matches!(op, Op::Predefined(operation) if !matches!(operation, Operation::Min | Operation::Max))
 }
 
 // A piece of the elements that one rank combines.
@@ -221,15 +256,16 @@ fn read_into(
     Ok(well)
 }
 
-// The data as one run of bytes: where it lies, or room for it.
-fn run<'a>(executor: &mut dyn Executor, data: &Data<'a>) -> Result<Data<'a>> {
+/// The data as one run of bytes: where it lies, or room for it.
+pub fn run<'a>(executor: &mut dyn Executor, data: &Data<'a>) -> Result<Data<'a>> {
     match data.contiguous() {
         Some(at) => Ok(packed(at, data.bytes())),
         None => executor.room(&packed(core::ptr::null_mut(), data.bytes())),
     }
 }
 
-fn filled_run<'a>(executor: &mut dyn Executor, data: &Data<'a>) -> Result<Data<'a>> {
+/// The same, with the data in it.
+pub fn filled_run<'a>(executor: &mut dyn Executor, data: &Data<'a>) -> Result<Data<'a>> {
     let run = run(executor, data)?;
     if data.contiguous().is_none() {
         executor.copy(data, &run)?;

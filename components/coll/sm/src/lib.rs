@@ -1,10 +1,11 @@
-//! coll/sm: blocking collectives of short data through lines that all ranks of a communicator share.
+//! coll/sm: blocking collectives of the ranks of one node: short data through lines that all share, long data straight
+//! between their buffers or in pieces through shared rings.
 //!
-//! For communicators whose processes are on one node and reach each other through a transport with commons
-//! (`btl::Module::commons`). The lines of a communicator lie in the commons of its rank 0, which gives them away at the
-//! third call that would use them; where it has no more room, and for longer data, the next component serves the call.
-//! Invariant: nothing read from shared memory is an offset, a length or a decision; whether a call goes this way follows
-//! from values that are equal on all ranks and from the one word that rank 0 has told.
+//! For communicators whose processes reach each other through a transport with commons (`btl::Module::commons`). The lines of
+//! a communicator lie in the commons of its rank 0, which gives them away at the third call that would use them, and so do its
+//! rings, at the first call that would use those; where it has no more room, other ways or the next component serve the call.
+//! Invariant: nothing read from shared memory is an offset or a length; whether a call goes one way follows from values that
+//! are equal on all ranks and from words that all have told.
 #![no_std]
 
 extern crate alloc;
@@ -16,8 +17,12 @@ mod component;
 mod crossing;
 mod direct;
 mod lines;
+mod long;
+mod measured;
 mod params;
+mod pipeline;
 mod raw;
+mod rings;
 mod turn;
 mod wire;
 

@@ -1,14 +1,11 @@
 //! The lines of one communicator, and when they come into being.
 
-use crate::{commons, wire};
-use ompi_core::commons::{Neighbor, Shared};
-use ompi_core::data::Data;
-use ompi_core::datatype;
-use ompi_core::error::{Class, Fault, Result};
+use crate::commons::Part;
+use crate::wire;
+use ompi_core::commons::{Neighbor, Shared, Wanted};
+use ompi_core::error::Result;
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::FRAMEWORK;
 use opal_core::sync::{AtomicU64, Guarded, Ordering};
-use opal_core::verbose;
 use opal_core::wait::{self, Idle};
 
 /// Another process of the communicator.
@@ -41,8 +38,6 @@ pub struct Flag {
 
 /// The lines as one rank has them.
 pub struct Lines {
-    /// The memory.
-    pub shared: Shared,
     /// This process's rank.
     pub rank: usize,
     /// Number of ranks.
@@ -51,40 +46,33 @@ pub struct Lines {
     pub flags: [[Flag; 2]; 2],
     /// The past.
     pub past: Guarded<Past>,
-    offset: usize,
+    part: Part,
 }
 
 impl Lines {
     /// Gets them from rank 0: all ranks call it at the same place of their program. `None` on all if there is no room.
     pub fn establish(rank: usize, peers: &[Option<Peer>], executor: &mut dyn Executor) -> Result<Option<Lines>> {
         let size = peers.len();
-        let leader = if rank == 0 { &peers[1] } else { &peers[0] };
-        let whose = if rank == 0 { Neighbor::own_commons } else { Neighbor::commons };
-        let segment = leader.as_ref().and_then(|peer| whose(&peer.neighbor)).ok_or(Class::Intern)?;
-        // 0: none; else one more than the offset.
-        let mut word = match rank {
-            0 => commons::take(segment, size).map_or(0, |offset| offset as u64 + 1),
-            _ => 0,
+        let wanted = Wanted {
+            bytes: wire::bytes(size),
+            zeros: wire::head_bytes(size),
+            departed: wire::DEPARTED,
+            users: size as u64,
         };
-        let data = Data { at: (&raw mut word).cast(), count: 8, datatype: datatype::byte() };
-        if rank == 0 {
-            (1..size).try_for_each(|peer| executor.send(&data, peer))?;
-        } else {
-            executor.recv(&data, 0)?;
-        }
-        verbose!(FRAMEWORK, 20, "sm: lines for {size} ranks: {}", if word == 0 { "no room" } else { "here" });
-        let Some(offset) = word.checked_sub(1) else { return Ok(None) };
-        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-        let shared = Shared::of(segment, offset, wire::bytes(size)).ok_or_else(|| {
-            Fault::new(Class::Intern).because("rank 0 names a place for shared lines that its memory does not have")
-        })?;
+        let Some(part) = Part::establish((rank, peers), ("lines", wanted), executor)? else { return Ok(None) };
         let past = Guarded::new(Past { number: 0, met: 0, counts: [0; wire::TURNS], owed: [0; 2] });
         let flag = |rank, parity| {
             let at = wire::flag(rank, parity);
-            Flag { number: shared.word(at), value: shared.word(at + 8) }
+            Flag { number: part.shared.word(at), value: part.shared.word(at + 8) }
         };
         let flags = [0, 1].map(|rank| [0, 1].map(|parity| flag(rank, parity)));
-        Ok(Some(Lines { shared, rank, size, flags, past, offset }))
+        Ok(Some(Lines { part, rank, size, flags, past }))
+    }
+
+    /// The memory.
+    #[inline(always)]
+    pub fn shared(&self) -> &Shared {
+        &self.part.shared
     }
 
     /// Waits until the word has reached `wanted`.
@@ -118,16 +106,6 @@ impl Lines {
                 }
                 core::hint::spin_loop();
             }
-        }
-    }
-}
-
-impl Drop for Lines {
-    fn drop(&mut self) {
-        // Release pairs with the Acquire in `ompi_core::commons::take`.
-        self.shared.word(wire::DEPARTED).fetch_add(1, Ordering::Release);
-        if self.rank == 0 {
-            commons::give_back(self.offset);
         }
     }
 }

@@ -7,16 +7,19 @@ opal_core::params! {
     pub static MAX_RANKS: Size = Int(16), "ranks", level 4;
     /// How MPI_Bcast is done: next is the way of the component with the next lower priority, lines goes through shared
     /// memory (short data only, else next), direct copies straight between the ranks' buffers (where the system allows it,
-    /// else next).
+    /// else next), pipeline streams through shared memory (where there is room, else next). By itself long data goes the way
+    /// of the last two that measures better.
     pub static BCAST_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
     /// How MPI_Allgather is done: as MPI_Bcast.
     pub static ALLGATHER_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
     /// How MPI_Alltoall is done: as MPI_Bcast. MPI_IN_PLACE is never done directly.
     pub static ALLTOALL_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
-    /// How MPI_Reduce is done: as MPI_Bcast. Types with gaps are never done directly.
+    /// How MPI_Reduce is done: as MPI_Bcast. Types with gaps are done neither directly nor in a pipeline.
     pub static REDUCE_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
     /// How MPI_Allreduce is done: as MPI_Reduce.
     pub static ALLREDUCE_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
     /// How much of a peer's data a direct reduction reads in one go: it should stay in a core's own cache.
     pub static REDUCE_PIECE: Size = Int(65536), "bytes", level 6;
+    /// How much goes through shared memory in one piece of a pipeline, at most 8 KiB. The same on all ranks.
+    pub static PIPELINE_PIECE: Size = Int(8192), "bytes", level 6;
 }

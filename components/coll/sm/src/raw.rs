@@ -1,21 +1,20 @@
 //! The module: turns the framework's unsafe calls into calls of the algorithms, and their copies.
 #![allow(unsafe_code)]
 
+use crate::algorithms;
 use crate::choice::{Choices, Way};
-use crate::crossing::{self, Ends, Outcome, Ways};
-use crate::direct::{self, Operands};
+use crate::direct::combined;
 use crate::lines::{Lines, Peer};
+use crate::long::{LongData, Task};
 use crate::turn::{Shape, Turn};
-use crate::{algorithms, params};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ompi_core::data::{Data, Source};
-use ompi_core::error::{Class, Fault, Result};
+use ompi_core::error::Result;
 use ompi_core::executor::Executor;
 use ompi_core::framework::coll::{Call, FRAMEWORK, Function, Functions, Module, Next, Table};
-use ompi_core::op::Op;
 use opal_core::framework::smsc;
-use opal_core::sync::{AtomicBool, AtomicU32, Once, Ordering};
+use opal_core::sync::{AtomicU32, Once, Ordering};
 use opal_core::{progress, verbose};
 
 /// For one communicator.
@@ -26,17 +25,8 @@ pub struct Sm {
     // Calls that could have used the lines.
     calls: AtomicU32,
     lines: Once<Option<Lines>>,
-    // Straight copies are possible, as far as all ranks know.
-    copies: AtomicBool,
-    ways: Once<Option<Ways>>,
+    long: LongData,
     next: Next,
-}
-
-// How one call is served.
-enum Served<'a> {
-    Lines(Turn<'a>),
-    Direct(Ends<'a>),
-    Next,
 }
 
 const SERVED: [Function; 8] = [
@@ -55,69 +45,50 @@ impl Sm {
     pub fn new(rank: usize, peers: Vec<Option<Peer>>) -> Sm {
         let (peers, choices) = (peers.into_boxed_slice(), Choices::by_parameters());
         let (calls, lines, next) = (AtomicU32::new(0), Once::new(), Next::new(&SERVED));
-        Sm { rank, peers, choices, calls, lines, copies: AtomicBool::new(true), ways: Once::new(), next }
+        Sm { rank, peers, choices, calls, lines, long: LongData::new(), next }
     }
 
-    /// Begins an operation to which each rank that writes contributes `bytes`, which is equal on all ranks, as is whether
-    /// it can be done directly.
+    /// Begins a short operation to which each rank that writes contributes `bytes`, which is equal on all ranks; `None` on
+    /// all if it is not one, or there are no lines.
     #[inline(always)]
-    fn serve(
+    fn turn(
         &self,
         function: Function,
-        (shape, bytes, direct): (Shape, usize, bool),
+        (shape, bytes): (Shape, usize),
         executor: &mut dyn Executor,
-    ) -> Result<Served<'_>> {
-        let ranks = self.peers.len();
-        let way = self.choices.way(function, bytes, ranks);
-        if way == Way::Next || way == Way::Direct && !(direct && self.copies.load(Ordering::Relaxed)) {
-            return Ok(Served::Next);
+    ) -> Result<Option<Turn<'_>>> {
+        if self.choices.way(function, bytes, self.peers.len()) != Way::Lines {
+            return Ok(None);
         }
-        let lines = match self.lines.get() {
-            Some(lines) => lines.as_ref(),
-            None => self.establish(executor)?,
-        };
-        let Some(lines) = lines else { return Ok(Served::Next) };
-        if way == Way::Direct {
-            return self.ends(function, bytes, lines);
-        }
-        verbose!(FRAMEWORK, 40, "sm: {function:?} of {bytes} bytes among {ranks} ranks: lines");
-        Turn::begin(lines, &self.peers, shape, bytes).map(Served::Lines)
+        let Some(lines) = self.lines(executor)? else { return Ok(None) };
+        verbose!(FRAMEWORK, 40, "sm: {function:?} of {bytes} bytes among {} ranks: lines", self.peers.len());
+        Turn::begin(lines, &self.peers, shape, bytes).map(Some)
     }
 
+    #[inline(always)]
+    fn lines(&self, executor: &mut dyn Executor) -> Result<Option<&Lines>> {
+        match self.lines.get() {
+            Some(lines) => Ok(lines.as_ref()),
+            None => self.establish(executor),
+        }
+    }
+
+    /// Long data; whether it is done.
     #[inline(never)]
-    fn ends<'a>(&'a self, function: Function, bytes: usize, lines: &'a Lines) -> Result<Served<'a>> {
-        let ways = match self.ways.get() {
-            Some(ways) => ways,
-            None => {
-                let ways = crossing::find(lines, &self.peers)?;
-                self.copies.store(ways.is_some(), Ordering::Relaxed);
-                self.ways.call_once(|| ways)
-            }
+    fn long(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<bool> {
+        let bytes = match call {
+            Call::Bcast(data, _) => data.bytes(),
+            Call::Allgather(_, to) | Call::Allreduce(_, to, _) => to.bytes(),
+            Call::Alltoall(_, to) => self.others_bytes(to.bytes()),
+            Call::Reduce(from, to, _, root) => contributed(*from, to.filter(|_| self.rank == *root)),
+            _ => return Ok(false),
         };
-        let Some(ways) = ways else { return Ok(Served::Next) };
-        verbose!(FRAMEWORK, 40, "sm: {function:?} of {bytes} bytes among {} ranks: direct", self.peers.len());
-        Ok(Served::Direct(Ends { lines, peers: &self.peers, ways }))
-    }
-
-    /// Whether the operation is done; else the next component does it.
-    fn settle(&self, outcome: Outcome) -> Result<bool> {
-        if outcome != Outcome::Done {
-            verbose!(
-                FRAMEWORK,
-                10,
-                "sm: a rank cannot copy: this communicator's long data goes other ways from now on"
-            );
-            // On all ranks: what failed once fails again.
-            self.copies.store(false, Ordering::Relaxed);
+        let way = self.choices.way(call.function(), bytes, self.peers.len());
+        if !matches!(way, Way::Direct | Way::Pipeline | Way::Measured) {
+            return Ok(false);
         }
-        match outcome {
-            Outcome::Done => Ok(true),
-            Outcome::Again => Ok(false),
-            Outcome::Lost => Err(Fault::new(Class::Other).because(
-                "the system stopped allowing copies between processes in the middle of a reduction in place; \
-                 --mca smsc ^cma does without such copies from the start",
-            )),
-        }
+        let Some(lines) = self.lines(executor)? else { return Ok(false) };
+        self.long.perform(&Task { lines, peers: &self.peers, call, bytes, way }, executor)
     }
 
     #[cold]
@@ -129,40 +100,6 @@ impl Sm {
         }
         let lines = Lines::establish(self.rank, &self.peers, executor)?;
         Ok(self.lines.call_once(|| lines).as_ref())
-    }
-
-    // Whether it is done.
-    fn alltoall(&self, from: Source<'_>, to: &Data<'_>, on: &mut dyn Executor) -> Result<bool> {
-        let bytes = self.others_bytes(to.bytes());
-        // MPI_IN_PLACE is said by all ranks or none (MPI 5.0 §6.8).
-        let apart = matches!(from, Source::From(_));
-        match (self.serve(Function::Alltoall, (Shape::All, bytes, apart), on)?, from) {
-            (Served::Lines(turn), _) => algorithms::alltoall(&turn, on, from, to).map(|()| true),
-            (Served::Direct(ends), Source::From(from)) => self.settle(direct::alltoall(&ends, on, &from, to)?),
-            _ => Ok(false),
-        }
-    }
-
-    // `to` at the root only. Whether it is done.
-    fn reduce(
-        &self,
-        (from, to, op, root): (Source<'_>, Option<&Data<'_>>, &Op, usize),
-        on: &mut dyn Executor,
-    ) -> Result<bool> {
-        let datatype = match (from, to) {
-            (Source::From(own), _) => own.datatype,
-            (Source::InPlace, Some(to)) => to.datatype,
-            // An error that the next component knows.
-            (Source::InPlace, None) => return Ok(false),
-        };
-        op.check(datatype)?;
-        // Count and datatype are equal on all ranks (MPI 5.0 §6.9.1).
-        let dense = datatype.layout.is_contiguous();
-        match self.serve(Function::Reduce, (Shape::To(root), contributed(from, to), dense), on)? {
-            Served::Lines(turn) => algorithms::reduce(&turn, on, from, to, op).map(|()| true),
-            Served::Direct(ends) => self.settle(direct::reduce(&ends, on, &operands(from, to, op, Some(root)))?),
-            Served::Next => Ok(false),
-        }
     }
 
     fn others_bytes(&self, block: usize) -> usize {
@@ -235,58 +172,62 @@ impl Module for Sm {
     }
 
     unsafe fn call(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
-        let done = match call {
-            Call::Barrier => match self.serve(Function::Barrier, (Shape::All, 0, false), on)? {
-                Served::Lines(turn) => return turn.meet(),
-                _ => false,
-            },
+        // What is not returned from here goes another way, which the long ones choose.
+        match call {
+            Call::Barrier => {
+                if let Some(turn) = self.turn(Function::Barrier, (Shape::All, 0), on)? {
+                    return turn.meet();
+                }
+            }
             Call::Bcast(data, root) => {
-                match self.serve(Function::Bcast, (Shape::From(root), data.bytes(), true), on)? {
-                    Served::Lines(turn) => return algorithms::bcast(&turn, on, data, root),
-                    Served::Direct(ends) => self.settle(direct::bcast(&ends, on, data, root)?)?,
-                    Served::Next => false,
+                if let Some(turn) = self.turn(Function::Bcast, (Shape::From(root), data.bytes()), on)? {
+                    return algorithms::bcast(&turn, on, data, root);
                 }
             }
             Call::Gather(from, to, root) => {
-                match self.serve(Function::Gather, (Shape::To(root), contributed(from, to), false), on)? {
-                    Served::Lines(turn) => return algorithms::gather(&turn, on, from, to),
-                    _ => false,
+                if let Some(turn) = self.turn(Function::Gather, (Shape::To(root), contributed(from, to)), on)? {
+                    return algorithms::gather(&turn, on, from, to);
                 }
             }
             Call::Scatter(from, to, root) => {
                 let bytes = self.others_bytes(from.or(to).map_or(0, Data::bytes));
-                match self.serve(Function::Scatter, (Shape::From(root), bytes, false), on)? {
-                    Served::Lines(turn) => return algorithms::scatter(&turn, on, from, to, root),
-                    _ => false,
+                if let Some(turn) = self.turn(Function::Scatter, (Shape::From(root), bytes), on)? {
+                    return algorithms::scatter(&turn, on, from, to, root);
                 }
             }
-            Call::Allgather(from, to) => match self.serve(Function::Allgather, (Shape::All, to.bytes(), true), on)? {
-                Served::Lines(turn) => return algorithms::allgather(&turn, on, from, to),
-                Served::Direct(ends) => self.settle(direct::allgather(&ends, on, from, to)?)?,
-                Served::Next => false,
-            },
-            Call::Alltoall(from, to) => self.alltoall(from, to, on)?,
-            Call::Reduce(from, to, op, root) => self.reduce((from, to.filter(|_| self.rank == root), op, root), on)?,
+            Call::Allgather(from, to) => {
+                if let Some(turn) = self.turn(Function::Allgather, (Shape::All, to.bytes()), on)? {
+                    return algorithms::allgather(&turn, on, from, to);
+                }
+            }
+            Call::Alltoall(from, to) => {
+                let bytes = self.others_bytes(to.bytes());
+                if let Some(turn) = self.turn(Function::Alltoall, (Shape::All, bytes), on)? {
+                    return algorithms::alltoall(&turn, on, from, to);
+                }
+            }
+            Call::Reduce(from, to, op, root) => {
+                let to = to.filter(|_| self.rank == root);
+                // Else an error that the next component knows.
+                if let Some(datatype) = combined(&call) {
+                    op.check(datatype)?;
+                    if let Some(turn) = self.turn(Function::Reduce, (Shape::To(root), contributed(from, to)), on)? {
+                        return algorithms::reduce(&turn, on, from, to, op);
+                    }
+                }
+            }
             Call::Allreduce(from, to, op) => {
                 op.check(to.datatype)?;
-                let dense = to.datatype.layout.is_contiguous();
-                match self.serve(Function::Allreduce, (Shape::All, to.bytes(), dense), on)? {
-                    Served::Lines(turn) => return algorithms::allreduce(&turn, on, from, to, op),
-                    Served::Direct(ends) => {
-                        self.settle(direct::reduce(&ends, on, &operands(from, Some(to), op, None))?)?
-                    }
-                    Served::Next => false,
+                if let Some(turn) = self.turn(Function::Allreduce, (Shape::All, to.bytes()), on)? {
+                    return algorithms::allreduce(&turn, on, from, to, op);
                 }
             }
-            _ => false,
-        };
+            _ => {}
+        }
+        let done = self.long(&call, on)?;
         // SAFETY: this method has the same contract.
         if done { Ok(()) } else { unsafe { self.next.call(call, on) } }
     }
-}
-
-fn operands<'a>(from: Source<'a>, to: Option<&Data<'a>>, op: &'a Op, root: Option<usize>) -> Operands<'a> {
-    Operands { from, to: to.copied(), op, root, piece_bytes: params::REDUCE_PIECE.size() }
 }
 
 /// Bytes of one rank's contribution, as the root and as the others know it.

@@ -111,7 +111,7 @@ impl<'a> Turn<'a> {
     pub fn of(&self, rank: usize) -> *mut u8 {
         match self.tiny && self.is_pair() {
             true => self.values[rank].as_ptr().cast(),
-            false => self.lines.shared.place(self.offset(rank), 0),
+            false => self.lines.shared().place(self.offset(rank), 0),
         }
     }
 
@@ -121,7 +121,7 @@ impl<'a> Turn<'a> {
         debug_assert!(index < wire::area_bytes(self.lines.size) / 8 && (index == 0 || !self.tiny));
         match self.tiny && self.is_pair() {
             true => &self.values[rank],
-            false => self.lines.shared.word(self.offset(rank) + 8 * index),
+            false => self.lines.shared().word(self.offset(rank) + 8 * index),
         }
     }
 
@@ -139,7 +139,7 @@ impl<'a> Turn<'a> {
     /// Where the result of `bytes` goes, with more than two ranks.
     #[inline(always)]
     pub fn result(&self, bytes: usize) -> *mut u8 {
-        let (shared, size) = (&self.lines.shared, self.lines.size);
+        let (shared, size) = (self.lines.shared(), self.lines.size);
         match bytes <= wire::BESIDE_BYTES {
             true => shared.place(wire::beside(self.slot(), size), bytes),
             false => shared.place(wire::area(self.area(), size, size), bytes),
@@ -174,7 +174,7 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn arrive(&self) -> bool {
         // Release: whoever sees the sum sees what was written before each addition. Acquire: the last one reads it.
-        let before = self.lines.shared.word(wire::count(self.slot(), self.lines.size)).fetch_add(1, Ordering::AcqRel);
+        let before = self.lines.shared().word(wire::count(self.slot(), self.lines.size)).fetch_add(1, Ordering::AcqRel);
         before + 1 == self.full
     }
 
@@ -182,7 +182,7 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn release(&self) {
         // Release pairs with the Acquire in `await_word`.
-        self.lines.shared.word(wire::release(self.slot(), self.lines.size)).store(self.number, Ordering::Release);
+        self.lines.shared().word(wire::release(self.slot(), self.lines.size)).store(self.number, Ordering::Release);
         match self.shape {
             Shape::To(root) => self.notify(root),
             _ => self.peers.iter().flatten().for_each(|peer| peer.neighbor.notify()),
@@ -193,7 +193,10 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn wait(&self) -> Result<()> {
         if !self.is_pair() {
-            return Lines::await_word(self.lines.shared.word(wire::release(self.slot(), self.lines.size)), self.number);
+            return Lines::await_word(
+                self.lines.shared().word(wire::release(self.slot(), self.lines.size)),
+                self.number,
+            );
         }
         let peer = 1 - self.lines.rank;
         let flag = self.flag(peer);

@@ -8,15 +8,14 @@
 //! Intel's library takes 6.9 and 8.5 through shared memory; on an AMD EPYC, without a library, 4.1 and 6.9 in a single copy
 //! against 1.5 and 2.3 through shared memory.
 //!
-//! So the receiver, which decides, measures: by process and size (powers of two) both ways have a *trial* of a few periods,
-//! and what was cheaper is used until the next trial, which comes the later the oftener the verdict stayed the same. A
-//! *period* begins with a message when none is under way and ends when none is any more, or after [`LONGEST`] messages: of
-//! several at once the time of one says nothing. The least cost of a trial counts, because whatever disturbs makes
-//! times longer only.
+//! So the receiver, which decides, measures: by process and size (powers of two) both ways have a trial of a few periods
+//! now and then ([`Trial`]). A *period* begins with a message when none is under way and ends when none is any more, or after
+//! [`LONGEST`] messages: of several at once the time of one says nothing.
 
 use crate::component::LONG_MESSAGES;
 use ompi_core::framework::pml;
 use opal_core::framework::timer;
+use opal_core::trial::Trial;
 use opal_core::verbose;
 
 /// How a message comes.
@@ -31,7 +30,7 @@ pub enum Way {
 /// What is known of one process.
 pub struct Ways {
     process: u32,
-    classes: [Class; CLASSES],
+    classes: [Trial; CLASSES],
     period: Period,
 }
 
@@ -49,8 +48,8 @@ impl Way {
 impl Ways {
     /// Nothing yet; with `forced` there is nothing to find out.
     pub fn new(process: u32, forced: Option<Way>) -> Ways {
-        let class = forced.map_or(Class::UNKNOWN, Class::forced);
-        Ways { process, classes: [class; CLASSES], period: Period::EMPTY }
+        let trial = forced.map_or(Trial::UNKNOWN, |way| Trial::forced(way as usize));
+        Ways { process, classes: [trial; CLASSES], period: Period::EMPTY }
     }
 
     /// The way of a message of so many bytes, which from now on is under way.
@@ -80,80 +79,29 @@ impl Ways {
         if period.under_way > 0 && period.done < LONGEST {
             return;
         }
-        let class = &mut self.classes[period.class];
-        let before = class.settled;
-        class.count(period.since.map(|since| (now() - since).saturating_mul(1 << 20) / period.bytes.max(1)));
-        if class.settled != before {
-            tell(self.process, period.class, class);
+        let trial = &mut self.classes[period.class];
+        // Ticks per MiB.
+        let cost = period.since.map(|since| (now() - since).saturating_mul(1 << 20) / period.bytes.max(1));
+        if trial.count(cost) {
+            let verdict = cheaper(trial.costs());
+            if trial.settle(verdict as usize) {
+                tell(self.process, period.class, verdict, trial.costs());
+            }
         }
         // Those that are still under way finish as they began.
         self.start(self.period.class, now);
     }
 
     fn start(&mut self, class: usize, now: impl FnOnce() -> u64) {
-        let known = &self.classes[class];
-        let since = (known.trial > 0).then(now);
-        self.period = Period { class, way: known.way(), since, done: 0, bytes: 0, ..self.period };
+        let trial = &self.classes[class];
+        let way = if trial.way() == Way::Single as usize { Way::Single } else { Way::Fragments };
+        self.period = Period { class, way, since: trial.is_on().then(now), done: 0, bytes: 0, ..self.period };
     }
 }
 
-/// Messages of about the same size.
-#[derive(Clone, Copy)]
-struct Class {
-    // `None` before the first trial is over.
-    settled: Option<Way>,
-    // Ticks per MiB in this trial, by way.
-    costs: [u64; 2],
-    // Periods until this trial ends; 0 between trials.
-    trial: u32,
-    // Periods until the next one begins, 0 if none does, and how many there were between the last two.
-    rest: u32,
-    interval: u32,
-}
-
-impl Class {
-    const UNKNOWN: Class =
-        Class { settled: None, costs: [u64::MAX; 2], trial: 2 * RUN, rest: 0, interval: FIRST_INTERVAL };
-
-    fn forced(way: Way) -> Class {
-        Class { settled: Some(way), trial: 0, ..Class::UNKNOWN }
-    }
-
-    fn way(&self) -> Way {
-        match self.trial {
-            0 => self.settled.unwrap_or(Way::Fragments),
-            left if left > RUN => Way::Fragments,
-            _ => Way::Single,
-        }
-    }
-
-    // A period is over; its cost, if it was measured.
-    fn count(&mut self, cost: Option<u64>) {
-        if self.trial == 0 {
-            if self.rest == 1 {
-                (self.trial, self.costs) = (2 * RUN, [u64::MAX; 2]);
-            }
-            self.rest = self.rest.saturating_sub(1);
-            return;
-        }
-        // A trial that began while messages were under way is not timed yet.
-        let Some(cost) = cost else { return };
-        let least = &mut self.costs[self.way() as usize];
-        *least = cost.min(*least);
-        self.trial -= 1;
-        if self.trial == 0 {
-            self.settle();
-        }
-    }
-
-    fn settle(&mut self) {
-        let [fragments, single] = self.costs;
-        // What a single copy costs the sender later is not measured here: it must be clearly cheaper.
-        let verdict = if single / SINGLE_PARTS < fragments / FRAGMENT_PARTS { Way::Single } else { Way::Fragments };
-        let same = self.settled == Some(verdict);
-        self.interval = if same { (self.interval * 2).min(LAST_INTERVAL) } else { FIRST_INTERVAL };
-        (self.settled, self.rest) = (Some(verdict), self.interval);
-    }
+// What a single copy costs the sender later is not measured here: it must be clearly cheaper.
+fn cheaper([fragments, single]: [u64; 2]) -> Way {
+    if single / SINGLE_PARTS < fragments / FRAGMENT_PARTS { Way::Single } else { Way::Fragments }
 }
 
 #[derive(Clone, Copy)]
@@ -178,9 +126,9 @@ fn class(bytes: usize) -> usize {
 
 #[cold]
 #[inline(never)]
-fn tell(process: u32, class: usize, verdict: &Class) {
-    let mbps = |way: Way| timer::frequency() / verdict.costs[way as usize].max(1) * 1_048_576 / 1_000_000;
-    let way = if verdict.settled == Some(Way::Single) { "in a single copy" } else { "in fragments" };
+fn tell(process: u32, class: usize, verdict: Way, costs: [u64; 2]) {
+    let mbps = |way: Way| timer::frequency() / costs[way as usize].max(1) * 1_048_576 / 1_000_000;
+    let way = if verdict == Way::Single { "in a single copy" } else { "in fragments" };
     verbose!(
         pml::FRAMEWORK,
         20,
@@ -194,13 +142,8 @@ fn tell(process: u32, class: usize, verdict: &Class) {
 /// From 16 KiB to 4 MiB, and what is shorter or longer.
 const FIRST_SHIFT: u32 = 14;
 const CLASSES: usize = 9;
-/// Periods of each way in a trial: the first ones find caches as the other way left them.
-const RUN: u32 = 4;
 /// Messages in a period.
 const LONGEST: u32 = 64;
-/// Periods between trials. The first one comes soon: the very first messages in fragments wait for the pages of the byte ring.
-const FIRST_INTERVAL: u32 = 16;
-const LAST_INTERVAL: u32 = 2048;
 /// A single copy is used if it takes less than 4/5 of the time.
 const SINGLE_PARTS: u64 = 4;
 const FRAGMENT_PARTS: u64 = 5;

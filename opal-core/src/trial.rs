@@ -1,0 +1,123 @@
+//! A choice between two ways of doing the same thing that nobody can make beforehand: both are measured now and then.
+//!
+//! A *trial* takes [`RUN`] measurements of each way, and the least of each counts, because whatever disturbs makes times
+//! longer only. What is cheaper is used until the next trial, which comes the later the oftener the verdict stayed the
+//! same. Who measures says what one measurement is ([`Trial::count`]) and what is clearly cheaper ([`Trial::settle`]).
+
+/// What is known of two ways, numbered 0 and 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial {
+    // `None` before the first trial is over.
+    settled: Option<usize>,
+    // In this trial, by way.
+    costs: [u64; 2],
+    // Measurements until this trial ends; 0 between trials.
+    left: u32,
+    // Uses until the next one begins, 0 if none does, and how many there were between the last two.
+    rest: u32,
+    interval: u32,
+}
+
+impl Trial {
+    /// Nothing is known: the first trial begins.
+    pub const UNKNOWN: Trial =
+        Trial { settled: None, costs: [u64::MAX; 2], left: 2 * RUN, rest: 0, interval: FIRST_INTERVAL };
+
+    /// There is nothing to find out.
+    pub const fn forced(way: usize) -> Trial {
+        Trial { settled: Some(way), left: 0, ..Trial::UNKNOWN }
+    }
+
+    /// The way to take now.
+    pub fn way(&self) -> usize {
+        match self.left {
+            0 => self.settled.unwrap_or(0),
+            left => usize::from(left <= RUN),
+        }
+    }
+
+    /// Whether what happens now is measured.
+    pub fn is_on(&self) -> bool {
+        self.left > 0
+    }
+
+    /// The last verdict.
+    pub fn verdict(&self) -> Option<usize> {
+        self.settled
+    }
+
+    /// The least cost of each way in the last trial.
+    pub fn costs(&self) -> [u64; 2] {
+        self.costs
+    }
+
+    /// [`Trial::way`] was taken once more: its cost, if it was measured. `true`: that was the trial's last, and
+    /// [`Trial::settle`] must be called.
+    #[must_use]
+    pub fn count(&mut self, cost: Option<u64>) -> bool {
+        if self.left == 0 {
+            if self.rest == 1 {
+                (self.left, self.costs) = (2 * RUN, [u64::MAX; 2]);
+            }
+            self.rest = self.rest.saturating_sub(1);
+            return false;
+        }
+        // What began before the trial did was not measured.
+        let Some(cost) = cost else { return false };
+        let least = &mut self.costs[self.way()];
+        *least = cost.min(*least);
+        self.left -= 1;
+        self.left == 0
+    }
+
+    /// Ends a trial; says whether the verdict is another one than before.
+    pub fn settle(&mut self, way: usize) -> bool {
+        let same = self.settled == Some(way);
+        self.interval = if same { (self.interval * 2).min(LAST_INTERVAL) } else { FIRST_INTERVAL };
+        (self.settled, self.rest) = (Some(way), self.interval);
+        !same
+    }
+}
+
+/// Measurements of each way in a trial: the first ones find caches as the other way left them.
+pub const RUN: u32 = 4;
+/// Uses between trials. The first one comes soon: the very first uses wait for pages of memory.
+pub const FIRST_INTERVAL: u32 = 16;
+/// The longest time between trials.
+pub const LAST_INTERVAL: u32 = 2048;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(trial: &mut Trial, costs: [u64; 2]) -> u32 {
+        let mut uses = 0;
+        loop {
+            uses += 1;
+            let cost = trial.is_on().then(|| costs[trial.way()]);
+            if trial.count(cost) {
+                trial.settle(usize::from(costs[1] < costs[0]));
+                return uses;
+            }
+        }
+    }
+
+    #[test]
+    fn the_cheaper_way_is_taken_and_trials_become_rare() {
+        let mut trial = Trial::UNKNOWN;
+        assert_eq!((run(&mut trial, [5, 3]), trial.way(), trial.costs()), (2 * RUN, 1, [5, 3]));
+        assert_eq!(run(&mut trial, [5, 3]), FIRST_INTERVAL + 2 * RUN);
+        assert_eq!(run(&mut trial, [5, 3]), 2 * FIRST_INTERVAL + 2 * RUN);
+        // Another verdict: the next trial comes soon.
+        assert_eq!((run(&mut trial, [2, 3]), trial.way()), (4 * FIRST_INTERVAL + 2 * RUN, 0));
+        assert_eq!(run(&mut trial, [2, 3]), FIRST_INTERVAL + 2 * RUN);
+    }
+
+    #[test]
+    fn what_is_forced_or_not_measured_decides_nothing() {
+        let mut forced = Trial::forced(1);
+        assert!((0..100).all(|_| !forced.count(Some(1)) && forced.way() == 1 && !forced.is_on()));
+        let mut trial = Trial::UNKNOWN;
+        assert!((0..100).all(|_| !trial.count(None) && trial.is_on()));
+    }
+}
