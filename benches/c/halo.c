@@ -18,7 +18,8 @@ struct step {
     volatile char sum;
 };
 
-static void compute(struct step *s)
+/* A function of its own at the start of a line: inlined, its loop took 0.55 or 1.0 us on an AMD EPYC, as it happened to lie. */
+__attribute__((noinline, aligned(64))) static void compute(struct step *s)
 {
     for (int k = 0; k < s->work; k++)
         for (int i = 0; i < FIELD; i++)

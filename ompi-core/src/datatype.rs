@@ -7,7 +7,7 @@ use crate::status::Status;
 use alloc::string::String;
 use alloc::sync::Arc;
 use opal_core::datatype::Layout;
-use opal_core::sync::{AtomicBool, AtomicUsize, Guarded, Once, Ordering};
+use opal_core::sync::{AtomicBool, AtomicU8, AtomicUsize, Guarded, Once, Ordering};
 
 mod array;
 mod construct;
@@ -57,6 +57,8 @@ static DYNAMIC: Table<Datatype> = Table::new();
 static PREDEFINED: Once<predefined::Set> = Once::new();
 // The same for who only looks at one during a call: one load.
 static BORROWED: Fixed<Datatype, 0x200> = Fixed::new();
+// By handle.
+static UNITS: [AtomicU8; 0x400] = [const { AtomicU8::new(0) }; 0x400];
 
 impl Datatype {
     /// A new derived datatype, not yet committed, that does not tell how it was made.
@@ -165,6 +167,12 @@ impl core::fmt::Debug for Datatype {
     }
 }
 
+/// Bytes of one element, if the handle is that of a predefined datatype whose elements lie in one run; 0 for all others.
+#[inline(always)]
+pub fn unit(handle: usize) -> usize {
+    UNITS.get(handle).map_or(0, |unit| usize::from(unit.load(Ordering::Relaxed)))
+}
+
 /// The datatype behind a handle.
 #[inline(always)]
 pub fn borrow(handle: usize) -> Option<&'static Datatype> {
@@ -261,6 +269,9 @@ pub fn open() {
     let set = PREDEFINED.call_once(predefined::Set::new);
     for index in 0..0x200 {
         if let Some(datatype) = set.get(index) {
+            let dense = datatype.is_committed() && datatype.layout.run_of(2) == Some(0);
+            let unit = if dense { u8::try_from(datatype.layout.size()).unwrap_or(0) } else { 0 };
+            UNITS[0x200 + index].store(unit, Ordering::Relaxed);
             BORROWED.set(index, datatype);
         }
     }

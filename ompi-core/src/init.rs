@@ -3,6 +3,7 @@
 //! Order: components are proved and get their parameters, the environment says who we are, transports are opened,
 //! addresses are exchanged, MPI_COMM_WORLD and MPI_COMM_SELF are made.
 
+use crate::abi::short;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process::{self, Process};
@@ -236,15 +237,18 @@ pub fn enter(wanted: ThreadLevel) -> opal_core::Result<()> {
     {
         environment.set_state(ess::State::Initialized);
     }
+    short::open();
     Ok(())
 }
 
 /// One user of MPI less; after the last one the process may end as it likes.
 pub fn leave() {
     let _life = LIFE.lock();
-    if USERS.fetch_sub(1, Ordering::SeqCst) == 1
-        && let Some(environment) = ess::selected()
-    {
+    if USERS.fetch_sub(1, Ordering::SeqCst) > 1 {
+        return;
+    }
+    short::close();
+    if let Some(environment) = ess::selected() {
         environment.set_state(ess::State::Finalized);
     }
 }

@@ -35,6 +35,11 @@ pub const NULL: usize = 0x180;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Id(pub u32);
 
+/// Where a request lies, for who completes it and would not look its name up once more: ten instructions. The default is
+/// none's.
+#[derive(Clone, Copy, Default)]
+pub struct Seat(Option<&'static Slot>);
+
 /// The right to complete one operation. Its number is the C handle.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Request(pub u32);
@@ -127,6 +132,11 @@ impl Request {
     pub fn id(&self) -> Id {
         Id(self.0)
     }
+
+    /// Its place for [`complete_alone`].
+    pub fn seat(&self) -> Seat {
+        Seat(Some(slot_of(self.0)))
+    }
 }
 
 /// Waits for all; the first failure is returned after all have completed.
@@ -144,7 +154,7 @@ pub fn wait_all(requests: impl IntoIterator<Item = Request>) -> Result<()> {
 /// A request for an operation that is under way (a persistent one: inactive at first).
 #[inline(always)]
 pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Request> {
-    let Some((index, slot)) = reserve() else {
+    let Some(slot) = reserve() else {
         return Err(no_slot());
     };
     let flags = match kind {
@@ -155,18 +165,15 @@ pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Req
         Kind::Collective => ACTIVE | QUERIED | COLLECTIVE,
         Kind::PersistentCollective => INACTIVE | QUERIED | PERSISTENT | COLLECTIVE,
     };
-    Ok(Request(slot.begin(driver, token, flags) << INDEX_BITS | index))
+    Ok(Request(slot.begin(driver, token, flags)))
 }
 
-/// As [`create`] for a plain send or receive, with nothing but a few loads and stores: `None` if there may be other
-/// threads or no slot is at hand, and then `create` is to be asked.
+/// As [`create`] for a plain send or receive, with nothing but a few loads and stores: `None` if another thread is at it or
+/// no slot is at hand, and then `create` is to be asked.
 #[inline(always)]
-pub fn create_at_once(driver: &'static dyn Driver, token: u64) -> Option<Request> {
-    let mut list = LIST.lock_alone()?;
-    let index = list.first;
-    let slot = slot(index)?;
-    list.first = slot.next_free.load(Ordering::Relaxed);
-    Some(Request(slot.begin(driver, token, ACTIVE) << INDEX_BITS | index))
+pub fn create_at_once(driver: &'static dyn Driver, token: u64) -> Option<(Request, Seat)> {
+    let slot = LIST.try_lock()?.take()?;
+    Some((Request(slot.begin(driver, token, ACTIVE)), Seat(Some(slot))))
 }
 
 /// Replaces the token that [`create`] was given, before the handle is known to others.
@@ -190,27 +197,32 @@ pub fn token(handle: usize) -> Option<u64> {
 // Inlined so that the status is made in its slot: made elsewhere and copied, the copy would wait for its own stores.
 #[inline(always)]
 pub fn complete(id: Id, status: Status) {
-    let before = slot_of(id.0).end(status);
+    let slot = slot_of(id.0);
+    let before = slot.end(status);
     if before & (DETACHED | AWAITED) != 0 {
-        tell_of(id, before);
+        tell_of(slot, before);
     }
 }
 
 /// As [`complete`], for who has just found that there is one thread only: six instructions less.
+///
+/// # Panics
+/// If nobody has that seat: a mistake of the caller.
 #[inline(always)]
-pub fn complete_alone(id: Id, status: Status) {
-    let before = slot_of(id.0).end_alone(status);
+pub fn complete_alone(seat: Seat, status: Status) {
+    let slot = seat.0.expect("an operation under way has a request");
+    let before = slot.end_alone(status);
     if before & (DETACHED | AWAITED) != 0 {
-        tell_of(id, before);
+        tell_of(slot, before);
     }
 }
 
 /// The user freed the request while its operation was under way, or a thread may sleep until it is complete.
 #[cold]
 #[inline(never)]
-fn tell_of(id: Id, before: u32) {
+fn tell_of(slot: &'static Slot, before: u32) {
     if before & DETACHED != 0 {
-        slot_of(id.0).take(id.0);
+        slot.take(slot.index.load(Ordering::Relaxed));
     } else {
         wait::rouse();
     }

@@ -84,13 +84,19 @@ impl Status {
         Fault::code(self.error).on(self.context())
     }
 
+    /// Fills the user's status but for MPI_ERROR, of an operation that did not fail.
+    #[inline(always)]
+    pub fn write_to(self, to: Option<&mut Status>) {
+        if let Some(to) = to {
+            *to = Status { error: to.error, ..self };
+        }
+    }
+
     /// What a single completion does: fills the user's status but for MPI_ERROR (MPI 5.0 §3.2.5), and turns the
     /// operation's error code into the call's result.
     #[inline(always)]
     pub fn deliver(self, to: Option<&mut Status>) -> Result<()> {
-        if let Some(to) = to {
-            *to = Status { error: to.error, ..self };
-        }
+        self.write_to(to);
         if self.error == 0 { Ok(()) } else { Err(self.fault()) }
     }
 }

@@ -49,6 +49,7 @@ pub mod request;
 pub mod rma;
 pub mod rma_sync;
 pub mod session;
+pub mod short;
 pub mod status;
 pub mod tool;
 pub mod tool_event;

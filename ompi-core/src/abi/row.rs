@@ -18,7 +18,8 @@
 /// ```
 /// Flags: `large` adds the twin `MPI_X_c`, whose kinds use their `Large` C type. `always`: may be called before MPI is
 /// initialised and after it is finalised; all others are refused then. `tool` (MPI_T): errors are returned and no
-/// handler is called; implies `always`. `unsupported` instead of a body: the function checks no argument, so that the
+/// handler is called; implies `always`. `short`: the symbol jumps to where a way of [`short`](crate::abi::short) leads, at first
+/// to the row's function. `unsupported` instead of a body: the function checks no argument, so that the
 /// honest error wins, and raises MPI_ERR_UNSUPPORTED_OPERATION. A row with `->` gets its arguments as C passed them and cannot fail.
 macro_rules! rows {
     () => {};
@@ -44,6 +45,10 @@ macro_rules! rows {
     (@one [tool] $($row:tt)*) => { rows! { @emit always raise_tool C check [] $($row)* } };
     (@one [large] $($row:tt)*) => {
         rows! { @emit initialized raise C check [] $($row)* }
+        rows! { @emit initialized raise Large check_large [_c] $($row)* }
+    };
+    (@one [large short] $($row:tt)*) => {
+        rows! { @way $($row)* }
         rows! { @emit initialized raise Large check_large [_c] $($row)* }
     };
     (@one [large always] $($row:tt)*) => {
@@ -75,34 +80,62 @@ macro_rules! rows {
             weak_alias!([<$name $($suffix)?>]);
         }
     };
+    (@way $(#[$doc:meta])* $name:ident ($($p:ident: $k:ty),*) $body:block) => {
+        pastey::paste! {
+            /// Where the symbol jumps to.
+            pub(super) static [<$name:upper>]: $crate::abi::short::Way =
+                $crate::abi::short::Way::to([<complete_ $name:lower>] as *const ());
+
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn [<PMPI_ $name>]($($p: <$k as $crate::abi::kinds::Kind>::C),*) -> core::ffi::c_int {
+                let way = [<$name:upper>].get();
+                // SAFETY: each way leads to functions of its symbol's type only.
+                let way = unsafe { core::mem::transmute::<*const (), $crate::abi::short::$name>(way) };
+                // SAFETY: the same function with the same arguments.
+                unsafe { way($($p),*) }
+            }
+            weak_alias!($name);
+
+            $(#[$doc])*
+            pub(super) unsafe extern "C" fn [<complete_ $name:lower>](
+                $($p: <$k as $crate::abi::kinds::Kind>::C),*
+            ) -> core::ffi::c_int {
+                rows! { @run initialized raise check [] $name ($($p: $k),*) $body }
+            }
+        }
+    };
     (@emit $state:ident $raise:ident $ctype:ident $check:ident [$($suffix:ident)?] $(#[$doc:meta])* $name:ident ($($p:ident: $k:ty),*) $body:block) => {
         pastey::paste! {
             $(#[$doc])*
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn [<PMPI_ $name $($suffix)?>]($($p: <$k as $crate::abi::kinds::Kind>::$ctype),*) -> core::ffi::c_int {
-                let result = (|| -> $crate::error::Result<()> {
-                    $crate::init::$state()?;
-                    $(
-                        // SAFETY: the caller keeps the standard's contract for this argument's kind.
-                        let $p = match unsafe { <$k as $crate::abi::kinds::Kind>::$check($p) } {
-                            Ok(value) => value,
-                            Err(fault) => return Err(fault.argument(stringify!($p))),
-                        };
-                    )*
-                    $body
-                })();
-                match result {
-                    Ok(()) => 0,
-                    Err(fault) => $crate::abi::$raise(
-                        concat!("MPI_", stringify!($name) $(, stringify!($suffix))?),
-                        &[$(<$k as $crate::abi::kinds::Kind>::scope(&raw const $p as *const ())),*],
-                        fault,
-                    ),
-                }
+                rows! { @run $state $raise $check [$($suffix)?] $name ($($p: $k),*) $body }
             }
             weak_alias!([<$name $($suffix)?>]);
         }
     };
+    (@run $state:ident $raise:ident $check:ident [$($suffix:ident)?] $name:ident ($($p:ident: $k:ty),*) $body:block) => {{
+        let result = (|| -> $crate::error::Result<()> {
+            $crate::init::$state()?;
+            $(
+                // SAFETY: the caller keeps the standard's contract for this argument's kind.
+                let $p = match unsafe { <$k as $crate::abi::kinds::Kind>::$check($p) } {
+                    Ok(value) => value,
+                    Err(fault) => return Err(fault.argument(stringify!($p))),
+                };
+            )*
+            $body
+        })();
+        match result {
+            Ok(()) => 0,
+            Err(fault) => $crate::abi::$raise(
+                concat!("MPI_", stringify!($name) $(, stringify!($suffix))?),
+                &[$(<$k as $crate::abi::kinds::Kind>::scope(&raw const $p as *const ())),*],
+                fault,
+            ),
+        }
+    }};
 }
 
 /// `MPI_X` as a weak name for `PMPI_X`: a tool's own `MPI_X` wins and reaches ours by its other name.

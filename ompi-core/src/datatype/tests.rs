@@ -257,3 +257,17 @@ fn names() {
     datatype.set_name("mine".into());
     assert_eq!(datatype.name(), "mine");
 }
+
+#[test]
+fn the_unit_of_a_type_whose_elements_touch() {
+    open();
+    assert_eq!((unit(583), unit(532)), (1, 8));
+    for handle in (0..0x402).filter(|handle| unit(*handle) > 0) {
+        let datatype = borrow(handle).expect("only predefined datatypes have a unit");
+        let data = crate::data::Data { at: core::ptr::null_mut(), count: 3, datatype };
+        assert_eq!((data.bytes(), data.contiguous()), (3 * unit(handle), Some(core::ptr::null_mut())), "{handle:#x}");
+    }
+    // MPI_DOUBLE_INT has a gap behind its integer: three of them are no run.
+    assert!(borrow(0x229).is_some());
+    assert_eq!(unit(0x229), 0);
+}

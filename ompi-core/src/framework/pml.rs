@@ -1,6 +1,7 @@
 //! Point-to-point messaging layer: MPI's matching and protocols over the transports.
 #![allow(unsafe_code)] // linkme's expansion
 
+pub use crate::abi::short::Ways;
 use crate::comm::Communicator;
 use crate::data::Data;
 use crate::error::Result;
@@ -106,6 +107,11 @@ pub trait Module: Sync {
     /// The buffer's data stays writable, and is not read, until the request completes.
     unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, lane: Lane<'_>) -> Result<Request>;
 
+    /// Its [`Short`] ways as functions, if it has some.
+    fn short_ways(&self) -> Option<Ways> {
+        None
+    }
+
     /// Looks for a message that could be received; makes progress once if there is none.
     fn iprobe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Status>>;
 
@@ -137,6 +143,77 @@ pub trait Module: Sync {
     /// # Safety
     /// As `irecv`.
     unsafe fn imrecv(&self, data: &Data<'_>, message: Matched) -> Result<Request>;
+}
+
+/// What became of a send on a short way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is done.
+    Yes,
+    /// Nothing was done: ask the variant for longer messages.
+    Longer,
+    /// Nothing was done: go the long way.
+    No,
+}
+
+/// A receive on a short way is done. Made by who does it and passed on as it is, so that a function that does the last of it
+/// is jumped to, not called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Done(i32);
+
+impl Done {
+    /// It is.
+    pub const YES: Done = Done(0);
+
+    /// What the C function returns.
+    #[inline(always)]
+    pub fn code(self) -> i32 {
+        self.0
+    }
+}
+
+/// The short ways of a PML: what nearly every message among the user's is, a run of bytes that need not wait. Nothing in
+/// them is a call, so that [`crate::abi::short`] inlines them into the C functions, which then save hardly a register;
+/// whatever would need one, be it to wait or to say what is wrong, is left undone. Tags are not negative, or MPI_ANY_TAG
+/// where one receives; the ranks were **not** checked.
+pub trait Short {
+    /// A standard send.
+    ///
+    /// # Safety
+    /// `at` is readable for `bytes`.
+    unsafe fn send(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> Taken;
+
+    /// As [`Short::send`], and its copy may be a call.
+    ///
+    /// # Safety
+    /// `at` is readable for `bytes`.
+    unsafe fn send_longer(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> bool;
+
+    /// The same for a send that only starts.
+    ///
+    /// # Safety
+    /// `at` is readable for `bytes`.
+    unsafe fn isend(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> Taken;
+
+    /// A receive of what arrives at once. `None`: nothing was done.
+    ///
+    /// # Safety
+    /// `at` is writable for `room`.
+    unsafe fn recv(
+        at: *mut u8,
+        room: usize,
+        source: i32,
+        tag: i32,
+        comm: &Communicator,
+        status: Option<&mut Status>,
+    ) -> Option<Done>;
+
+    /// Starts a receive.
+    ///
+    /// # Safety
+    /// `at` is writable for `room`, and not read, until the request completes.
+    unsafe fn irecv(at: *mut u8, room: usize, source: i32, tag: i32, comm: &Communicator) -> Option<Request>;
 }
 
 /// A PML that may run.

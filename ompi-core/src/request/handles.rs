@@ -298,7 +298,7 @@ fn take_quietly(handles: &mut [usize]) -> usize {
         if slot.status().error != 0 {
             return index;
         }
-        slot.free_into(&mut list, number, word);
+        slot.free_into(&mut list, word);
         *handle = NULL;
     }
     handles.len()

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::Driver;
-use super::slots::{DONE, INDEX_MASK, LIST, List};
+use super::slots::{DONE, INDEX_BITS, LIST, List};
 use crate::error::Result;
 use crate::status::Status;
 use core::cell::UnsafeCell;
@@ -13,7 +13,9 @@ use opal_core::wait;
 /// operation; a complete one's status is the waiter's.
 pub(super) struct Slot {
     pub(super) word: AtomicU32,
-    pub(super) next_free: AtomicU32,
+    // Its own place among all, so that its handle can be told from it.
+    pub(super) index: AtomicU32,
+    // Of a free slot: the address of the next one that is free.
     pub(super) token: AtomicU64,
     driver: UnsafeCell<Option<&'static dyn Driver>>,
     status: UnsafeCell<Status>,
@@ -37,7 +39,7 @@ pub(super) const GENERATION_SHIFT: u32 = 16;
 pub(super) const GENERATION: u32 = 0x1ff << GENERATION_SHIFT;
 
 impl Slot {
-    /// Takes a slot that was free until now and is this thread's alone into use; returns its generation.
+    /// Takes a slot that was free until now and is this thread's alone into use; returns its handle.
     #[inline(always)]
     pub(super) fn begin(&self, driver: &'static dyn Driver, token: u64, flags: u32) -> u32 {
         written(&self.driver);
@@ -47,7 +49,15 @@ impl Slot {
         let generation = self.word.load(Ordering::Relaxed) & GENERATION;
         // Release: who learns of the handle sees the driver; the handle itself travels by the program's own means.
         self.word.store(generation | flags, Ordering::Release);
-        generation >> GENERATION_SHIFT
+        generation >> GENERATION_SHIFT << INDEX_BITS | self.index.load(Ordering::Relaxed)
+    }
+
+    /// Of a free slot: the next one that is free.
+    #[inline(always)]
+    pub(super) fn next_free(&self) -> Option<&'static Slot> {
+        let address = self.token.load(Ordering::Relaxed) as usize;
+        // SAFETY: null, or the address of a slot that `free` exposed; slots never move and are never given back.
+        unsafe { core::ptr::with_exposed_provenance::<Slot>(address).as_ref() }
     }
 
     /// Makes it complete; returns the word as it was.
@@ -143,16 +153,16 @@ impl Slot {
 
     /// Takes the status of a complete request; the slot is free (inactive if persistent) afterwards.
     #[inline]
-    pub(super) fn take(&self, handle: u32) -> Status {
+    pub(super) fn take(&'static self, handle: u32) -> Status {
         if handle == DONE {
             return Status::EMPTY;
         }
         let word = self.word.load(Ordering::Relaxed);
         if word & QUERIED != 0 {
-            return self.take_queried(handle, word);
+            return self.take_queried(word);
         }
         let status = self.status();
-        self.free(handle);
+        self.free();
         status
     }
 
@@ -165,7 +175,7 @@ impl Slot {
     }
 
     #[inline(never)]
-    fn take_queried(&self, handle: u32, word: u32) -> Status {
+    fn take_queried(&'static self, word: u32) -> Status {
         let mut status = if word & DETACHED == 0 { self.look() } else { Status::EMPTY };
         if word & (PERSISTENT | DETACHED) == PERSISTENT {
             self.change(|word| word & !STATE | INACTIVE);
@@ -175,24 +185,24 @@ impl Slot {
             if status.error == 0 {
                 status.error = code;
             }
-            self.free(handle);
+            self.free();
         }
         status
     }
 
     #[inline(always)]
-    fn free(&self, handle: u32) {
-        self.free_into(&mut LIST.lock(), handle, self.word.load(Ordering::Relaxed));
+    fn free(&'static self) {
+        self.free_into(&mut LIST.lock(), self.word.load(Ordering::Relaxed));
     }
 
     /// As `free`, for who has the list and has just loaded the word.
     #[inline(always)]
-    pub(super) fn free_into(&self, list: &mut List, handle: u32, word: u32) {
-        let index = handle & INDEX_MASK;
+    pub(super) fn free_into(&'static self, list: &mut List, word: u32) {
         let generation = (word + (1 << GENERATION_SHIFT)) & GENERATION;
         self.word.store(generation | FREE, Ordering::Relaxed);
-        self.next_free.store(list.first, Ordering::Relaxed);
-        list.first = index;
+        let next = list.first.map_or(core::ptr::null(), core::ptr::from_ref);
+        self.token.store(next.expose_provenance() as u64, Ordering::Relaxed);
+        list.first = Some(self);
     }
 
     /// Replaces the word; returns what it was.

@@ -6,9 +6,10 @@ use crate::error::{Class, Fault};
 use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use opal_core::sync::{AtomicPtr, Guarded, Ordering};
 
-/// Slots that are free: a list through them, and those that were never used.
+/// Slots that are free: a list through them, of addresses, since a number would be looked up each time (12 instructions of
+/// MPI_Irecv); and those that were never used.
 pub(super) struct List {
-    pub(super) first: u32,
+    pub(super) first: Option<&'static Slot>,
     next: u32,
 }
 
@@ -19,7 +20,6 @@ pub(super) const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 /// the call that makes it clears it.
 const CHUNK: u32 = 128;
 const CHUNKS: usize = ((INDEX_MASK + 1) / CHUNK) as usize;
-const NONE: u32 = 0;
 /// The first slot is complete for ever: handles below it are the standard's, so that their chunks are never made.
 pub(super) const DONE: u32 = 1024;
 const _: () = assert!(DONE.is_multiple_of(CHUNK));
@@ -85,25 +85,27 @@ pub(super) fn find_even_freed(handle: usize) -> Option<(&'static Slot, u32)> {
 
 /// Takes a slot off the list.
 #[inline(always)]
-pub(super) fn reserve() -> Option<(u32, &'static Slot)> {
+pub(super) fn reserve() -> Option<&'static Slot> {
     let mut list = LIST.lock();
-    let index = list.first;
-    if index == NONE {
-        return list.extend();
-    }
-    let slot = slot(index)?;
-    list.first = slot.next_free.load(Ordering::Relaxed);
-    Some((index, slot))
+    list.take().or_else(|| list.extend())
 }
 
 impl List {
     /// Before the first request.
-    pub(super) const NEW: List = List { first: NONE, next: DONE + 1 };
+    pub(super) const NEW: List = List { first: None, next: DONE + 1 };
+
+    /// A slot that was used before.
+    #[inline(always)]
+    pub(super) fn take(&mut self) -> Option<&'static Slot> {
+        let slot = self.first?;
+        self.first = slot.next_free();
+        Some(slot)
+    }
 
     /// A slot that was never used.
     #[cold]
     #[inline(never)]
-    fn extend(&mut self) -> Option<(u32, &'static Slot)> {
+    fn extend(&mut self) -> Option<&'static Slot> {
         let index = self.next;
         if index > INDEX_MASK {
             return None;
@@ -114,7 +116,9 @@ impl List {
             grow(chunk);
         }
         self.next += 1;
-        Some((index, slot(index)?))
+        let slot = slot(index)?;
+        slot.index.store(index, Ordering::Relaxed);
+        Some(slot)
     }
 }
 

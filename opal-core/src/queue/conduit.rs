@@ -2,12 +2,12 @@
 //! transport hands out, so that who sends or waits for short messages needs no call to it.
 //!
 //! The transport makes it, polls it for messages that nobody waits for in particular, and wakes the peer when
-//! [`Conduit::push`] says so. All else that is rare (the first message, a full queue, several threads) stays with the
+//! [`Conduit::push`] says so. All else that is rare (the first message, a full queue, another thread at it) stays with the
 //! transport's own calls, which use the same conduit.
 
 use super::lines::{Consumer, Peeked, Producer};
 use crate::framework::memcpy;
-use crate::sync::{AtomicBool, AtomicU32, Guard, Guarded, Ordering, compiler_fence, spin_loop};
+use crate::sync::{AtomicBool, AtomicU8, AtomicU32, Guard, Guarded, Ordering, compiler_fence, spin_loop};
 
 /// To and from one peer.
 pub struct Conduit {
@@ -15,11 +15,16 @@ pub struct Conduit {
     consumer: Guarded<Consumer>,
     // The peer's, in shared memory: not 0 while it wants to be woken.
     asleep: &'static AtomicU32,
-    closed: AtomicBool,
+    // What makes it different from most, so that one look tells that there is none of it.
+    odd: AtomicU8,
     // Something arrived since the last message to the peer.
     heard: AtomicBool,
-    demotes: bool,
 }
+
+/// Nothing is sent any more.
+const CLOSED: u8 = 1;
+/// This core can push lines out of its cache.
+const DEMOTES: u8 = 2;
 
 /// What became of a message.
 #[must_use = "a peer that sleeps must be woken"]
@@ -36,8 +41,8 @@ pub enum Pushed {
 impl Conduit {
     /// `demotes`: whether this core can push lines out of its cache ([`super::lines::can_demote`]).
     pub fn new(producer: Producer, consumer: Consumer, asleep: &'static AtomicU32, demotes: bool) -> Conduit {
-        let (closed, heard) = (AtomicBool::new(false), AtomicBool::new(false));
-        Conduit { producer: Guarded::new(producer), consumer: Guarded::new(consumer), asleep, closed, heard, demotes }
+        let (odd, heard) = (AtomicU8::new(if demotes { DEMOTES } else { 0 }), AtomicBool::new(false));
+        Conduit { producer: Guarded::new(producer), consumer: Guarded::new(consumer), asleep, odd, heard }
     }
 
     /// Pushes a message of at most [`super::lines::INLINE_BYTES`] bytes. Nothing on the way is a call, so that the caller
@@ -47,13 +52,17 @@ impl Conduit {
     /// `from` is readable for `bytes`.
     #[inline(always)]
     pub unsafe fn push(&self, kind: u8, head: u64, from: *const u8, bytes: usize) -> Pushed {
-        let Some(mut producer) = self.producer.lock_alone() else { return Pushed::No };
-        if self.is_closed() {
+        let Some(mut producer) = self.producer.try_lock() else { return Pushed::No };
+        let odd = self.odd.load(Ordering::Relaxed);
+        if odd & CLOSED != 0 {
             return Pushed::No;
         }
         // SAFETY: the caller's promise.
-        if !unsafe { producer.push_at_once(kind, head, from, bytes, self.is_awaited()) } {
+        if !unsafe { producer.push_at_once(kind, head, from, bytes) } {
             return Pushed::No;
+        }
+        if odd & DEMOTES != 0 && self.is_awaited() {
+            producer.demote_last();
         }
         if self.peer_sleeps() { Pushed::ToSleeper } else { Pushed::Yes }
     }
@@ -64,7 +73,7 @@ impl Conduit {
     /// `from` is readable for `bytes`.
     #[inline]
     pub unsafe fn push_run(&self, kind: u8, head: u64, from: *const u8, bytes: usize) -> Pushed {
-        let Some(mut producer) = self.producer.lock_alone() else { return Pushed::No };
+        let Some(mut producer) = self.producer.try_lock() else { return Pushed::No };
         if self.is_closed() || producer.is_new() {
             return Pushed::No;
         }
@@ -101,10 +110,10 @@ impl Conduit {
         None
     }
 
-    /// The queue from the peer if there is one thread only: without a call, as [`Guarded::lock_alone`].
+    /// The queue from the peer if nobody has it: without a call, as [`Guarded::try_lock`].
     #[inline(always)]
-    pub fn consumer_alone(&self) -> Option<Guard<'_, Consumer>> {
-        self.consumer.lock_alone()
+    pub fn try_consumer(&self) -> Option<Guard<'_, Consumer>> {
+        self.consumer.try_lock()
     }
 
     /// Takes the message that [`Conduit::peek`] returned last.
@@ -135,7 +144,7 @@ impl Conduit {
     /// Whether the peer probably waits for the next message to it: it sent one since the last. Asked once per message.
     #[inline(always)]
     pub fn is_awaited(&self) -> bool {
-        let awaited = self.demotes && self.heard.load(Ordering::Relaxed);
+        let awaited = self.odd.load(Ordering::Relaxed) & DEMOTES != 0 && self.heard.load(Ordering::Relaxed);
         if awaited {
             self.heard.store(false, Ordering::Relaxed);
         }
@@ -144,12 +153,12 @@ impl Conduit {
 
     /// Nothing is sent any more; says whether it was so before.
     pub fn close(&self) -> bool {
-        self.closed.swap(true, Ordering::Relaxed)
+        self.odd.fetch_or(CLOSED, Ordering::Relaxed) & CLOSED != 0
     }
 
     /// Whether it was closed.
     #[inline(always)]
     pub fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
+        self.odd.load(Ordering::Relaxed) & CLOSED != 0
     }
 }

@@ -23,7 +23,7 @@ pub use self::hints::can_demote;
 pub use self::producer::Producer;
 
 use super::small::copy_small;
-use crate::sync::{AtomicU32, AtomicU64};
+use crate::sync::AtomicU32;
 
 /// Slots in the ring. Models try all orders of a few.
 pub const SLOTS: u32 = if cfg!(loom) { 4 } else { 128 };
@@ -42,7 +42,7 @@ const LINE_BYTES: usize = 64;
 const IN_POOL: u64 = 63;
 // Beyond, demoting costs the sender more than it saves the receiver; in a stream it always doubles the cost.
 const DEMOTED_BYTES: usize = 1024;
-const FETCHED_AHEAD: u32 = 3;
+const FETCHED_AHEAD: usize = 3;
 const PREFETCHED_BYTES: usize = 2048;
 
 /// Where a queue lies. The same bytes are mapped by both sides.
@@ -64,24 +64,6 @@ impl Memory {
     /// [`POOL_BYTES`], `consumed` is valid and aligned for a `u32`; only queues touch them (in this process).
     pub unsafe fn new(slots: *mut u8, pool: *mut u8, consumed: *mut u8) -> Memory {
         Memory { slots, pool, consumed: consumed.cast::<AtomicU32>() }
-    }
-
-    #[inline(always)]
-    fn slot(&self, index: u32) -> *mut u8 {
-        self.slots.wrapping_add((index % SLOTS) as usize * LINE_BYTES)
-    }
-
-    #[inline(always)]
-    fn header(&self, index: u32) -> &AtomicU64 {
-        // SAFETY: within the slots, 8-aligned, and only ever accessed as an atomic word by both sides.
-        unsafe { &*self.slot(index).cast::<AtomicU64>() }
-    }
-
-    #[inline(always)]
-    fn place(&self, index: u32) -> &AtomicU64 {
-        // SAFETY: the second word of a slot; the producer may write payload here as bytes when the consumer reads it only
-        // if it is hostile, and then any value is as good as another.
-        unsafe { &*self.slot(index).wrapping_add(8).cast::<AtomicU64>() }
     }
 
     #[inline(always)]

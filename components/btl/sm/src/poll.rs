@@ -19,8 +19,6 @@ pub struct Receiving {
 }
 
 const UNKNOWN: u32 = u32::MAX;
-/// So that one busy sender does not starve the others.
-const MESSAGES_PER_TURN: usize = 64;
 
 impl Receiving {
     /// From nobody yet.
@@ -64,30 +62,11 @@ impl Receiving {
     fn drain(&mut self, sm: &Sm, place: usize) -> usize {
         let rank = self.active[place];
         let Some(outbound) = sm.outbound(rank) else { return 0 };
-        let conduit = outbound.conduit();
-        let mut consumer = conduit.consumer();
-        for taken in 0..MESSAGES_PER_TURN {
-            match consumer.peek() {
-                Ok(Some(peeked)) => {
-                    if taken > 1 {
-                        consumer.fetch_ahead();
-                    }
-                    btl::deliver(peeked.kind, outbound.peer, peeked.head, peeked.payload());
-                    consumer.advance();
-                }
-                Ok(None) => {
-                    if taken > 0 {
-                        conduit.note_arrival();
-                    }
-                    return taken;
-                }
-                Err(_) => {
-                    close_malformed(sm, outbound);
-                    return taken;
-                }
-            }
+        let drained = btl::drain(outbound.conduit(), outbound.peer);
+        if drained.malformed {
+            close_malformed(sm, outbound);
         }
-        MESSAGES_PER_TURN
+        drained.taken
     }
 
     #[cold]

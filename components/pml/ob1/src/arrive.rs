@@ -6,39 +6,12 @@ use crate::state::STATE;
 use crate::wire::{self, Envelope};
 use ompi_core::comm::mail;
 use ompi_core::framework::pml;
-use ompi_core::request;
-use ompi_core::status::Status;
 use opal_core::framework::btl::{Arriving, Landing, Take};
 use opal_core::mem::Foreign;
 use opal_core::verbose;
 
-/// A standard send, all of it.
+/// A standard send, all of it. Those that come through conduits and meet a receive are taken in [`crate::drain`].
 pub fn eager(process: u32, head: u64, payload: Foreign<'_>) {
-    if !hand_over(process, head, payload) {
-        match_eager(process, head, payload);
-    }
-}
-
-/// What happens to nearly every short message: it goes to the first receive posted for its source. There is no call on
-/// the way, so that no register is saved; whatever is different about a message is left to [`match_eager`].
-#[inline(always)]
-fn hand_over(process: u32, head: u64, payload: Foreign<'_>) -> bool {
-    let Some(mut state) = STATE.lock_alone() else { return false };
-    let Envelope { context, collective, tag } = Envelope::of(head);
-    let matcher = state.context(context).and_then(|context| context.plain_lane(process, collective));
-    let Some(matcher) = matcher else { return false };
-    let Some(mut first) = matcher.first(process, tag) else { return false };
-    let receive = first.receive();
-    if !receive.place.write_short(payload) {
-        return false;
-    }
-    request::complete_alone(receive.request, Status::new(process as i32, tag, payload.len() as u64));
-    first.settle();
-    true
-}
-
-#[inline(never)]
-fn match_eager(process: u32, head: u64, payload: Foreign<'_>) {
     STATE.lock().whole(process, head, payload, None);
 }
 

@@ -1,7 +1,7 @@
 //! Registration.
 
 use crate::raw::Ob1;
-use crate::{arrive, outgoing, state, wire};
+use crate::{arrive, drain, outgoing, state, wire};
 use ompi_core::framework::pml;
 use opal_core::framework::btl;
 use opal_core::mca::{self, Declined};
@@ -38,6 +38,7 @@ impl pml::Component for Component {
         for (am, receiver) in receivers {
             btl::register(am, receiver).map_err(|_| taken)?;
         }
+        btl::register_drain(drain::conduit).map_err(|_| taken)?;
         for (am, landing) in [(wire::FRAGMENT, arrive::FRAGMENTS), (wire::EAGER, arrive::WHOLE)] {
             btl::register_landing(am, landing).map_err(|_| taken)?;
         }

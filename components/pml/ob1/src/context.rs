@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
 use ompi_core::error::Result;
-use ompi_core::request::Id;
+use ompi_core::request::{Id, Seat};
 use opal_core::mem::Foreign;
 
 /// A posted receive.
@@ -18,6 +18,8 @@ pub struct Receive {
     pub place: Place,
     /// Who waits for it.
     pub request: Id,
+    /// Where that request lies.
+    pub seat: Seat,
 }
 
 /// A message that nobody waited for.

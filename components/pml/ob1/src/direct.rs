@@ -2,46 +2,86 @@
 //! user's buffer.
 //!
 //! Allowed only if nothing that is here matches and no receive that is posted could take what it waits for (MPI 5.0 §3.5),
-//! from one source, with one thread. Whatever else comes from that source goes through matching as always.
+//! from one source, and while no other thread can post or take anything: both the queue and the state are held. Whatever else
+//! comes from that source goes through matching as always.
 
 use crate::matching::Tag;
 use crate::raw::Fast;
-use crate::state::STATE;
+use crate::state::{STATE, State};
 use crate::{recv, wire};
 use ompi_core::error::Result;
 use ompi_core::framework::pml::Lane;
 use ompi_core::status::{ANY_TAG, Status};
 use opal_core::framework::btl;
+use opal_core::mem::Foreign;
+use opal_core::progress;
+use opal_core::queue::conduit::Conduit;
 use opal_core::queue::lines::{Consumer, Peeked};
-use opal_core::sync::threads_possible;
+use opal_core::sync::{Guard, threads_possible};
 use opal_core::wait::{self, Idle};
 
-/// What nearly every receive of a message sent at once is: the next one of a queue that its transport gave away, there
-/// after a few polls, and not longer than the buffer. `None`: nothing was received, ask [`receive`].
+/// The message that nearly every receive of a message sent at once takes: the next one of a queue that its transport gave
+/// away, there after a few polls, wanted and not longer than the buffer.
+pub struct Found<'a> {
+    conduit: &'a Conduit,
+    consumer: Guard<'a, Consumer>,
+    peeked: Peeked,
+    // Nobody posts a receive meanwhile.
+    _state: Guard<'static, State>,
+}
+
+/// Finds it. Nothing on the way is a call. `None`: ask [`receive`].
 #[inline(always)]
-pub fn receive_short(data: &Fast<'_, '_>, from: i32, with: i32, lane: Lane<'_>) -> Option<Status> {
-    let link = crate::raw::routes(lane.comm).get(from)?.link;
-    let conduit = link.conduit?;
-    if !STATE.lock_alone()?.context(lane.comm.context)?.lane(lane.collective).is_quiet(from as u32) {
-        return None;
-    }
-    let mut consumer = conduit.consumer_alone()?;
+pub fn find<'a>(room: usize, from: i32, with: i32, lane: Lane<'a>) -> Option<Found<'a>> {
+    let (conduit, mut consumer, _state) = open_queue(from, lane)?;
     let peeked = match consumer.peek().ok()? {
         Some(peeked) => peeked,
         None => poll(&mut consumer)?,
     };
-    let payload = peeked.payload();
-    if peeked.kind != wire::EAGER
-        || !is_wanted(peeked.head, with, lane)
-        || payload.len() > data.bytes()
-        || !data.is_contiguous()
-    {
+    let suits = peeked.kind == wire::EAGER && is_wanted(peeked.head, with, lane) && peeked.payload().len() <= room;
+    suits.then_some(Found { conduit, consumer, peeked, _state })
+}
+
+impl<'a> Found<'a> {
+    /// All of it, until it is taken.
+    #[inline(always)]
+    pub fn payload(&self) -> Foreign<'a> {
+        self.peeked.payload()
+    }
+
+    /// The status of the receive from this rank.
+    #[inline(always)]
+    pub fn status(&self, from: i32) -> Status {
+        let tag = wire::Envelope::of(self.peeked.head).tag;
+        Status::new(from, tag, self.peeked.payload().len() as u64)
+    }
+
+    /// It was copied.
+    #[inline(always)]
+    pub fn take(mut self) {
+        self.consumer.advance();
+        self.conduit.note_arrival();
+    }
+
+    /// Leaves it where it is, the next one of this queue. `None` if another thread may take it there.
+    #[inline(always)]
+    pub fn leave(self) -> Option<&'a Conduit> {
+        (!threads_possible()).then_some(self.conduit)
+    }
+}
+
+/// The queue from which a receive may take the next message, if nothing stands before it.
+#[inline(always)]
+fn open_queue<'a>(from: i32, lane: Lane<'a>) -> Option<(&'a Conduit, Guard<'a, Consumer>, Guard<'static, State>)> {
+    if progress::has_gathered() {
         return None;
     }
-    data.write(payload);
-    consumer.advance();
-    conduit.note_arrival();
-    Some(Status::new(from, wire::Envelope::of(peeked.head).tag, payload.len() as u64))
+    let conduit = crate::raw::routes(lane.comm).get(from)?.link.conduit?;
+    // In the order in which who drains the queue takes them, so that nobody waits for nothing.
+    let consumer = conduit.try_consumer()?;
+    let mut state = STATE.try_lock()?;
+    let quiet = state.context(lane.comm.context)?.lane(lane.collective).is_quiet(from as u32);
+    quiet.then_some((conduit, consumer, state))
 }
 
 #[inline(always)]

@@ -69,12 +69,13 @@ impl State {
         let Envelope { context, collective, tag } = Envelope::of(head);
         let context = self.context(context).filter(|context| !context.closing)?;
         let source = context.rank_of(process)?;
-        let mut first = context.lane(collective).first(source, tag)?;
+        let mut line = context.lane(collective).line(source)?;
+        let mut first = line.first(tag)?;
         let receive = first.receive();
         if receive.place.run().is_none() || receive.place.bytes() < bytes {
             return None;
         }
-        let Receive { place, request } = core::mem::take(receive);
+        let Receive { place, request, .. } = core::mem::take(receive);
         first.settle();
         if !SAID.swap(true, Ordering::Relaxed) {
             verbose!(pml::FRAMEWORK, 20, "{bytes} bytes from process {process} are read straight to their receive");

@@ -49,79 +49,19 @@ pub struct Matcher<P, U> {
 
 #[path = "matching/index.rs"]
 mod index;
+#[path = "matching/line.rs"]
+mod line;
 #[path = "matching/unexpected.rs"]
 mod unexpected;
 
 use self::index::Index;
+pub use self::line::{Line, Room};
 use crate::slab::Slab;
 use alloc::vec::Vec;
 
-/// The first receive posted for a source, which a message matches.
-pub struct First<'a, P> {
-    list: &'a mut List,
-    posted: &'a mut Posted<P>,
-    free: &'a mut u32,
-}
-
-impl<P> First<'_, P> {
-    /// The receive.
-    #[inline(always)]
-    pub fn receive(&mut self) -> &mut P {
-        &mut self.posted.receive
-    }
-
-    /// It is served. Its place in the table keeps the value until it is used again and is then overwritten without being
-    /// dropped: it must own nothing.
-    #[inline(always)]
-    pub fn settle(self) {
-        let number = core::mem::replace(&mut self.list.first, self.posted.next);
-        if self.posted.next == NONE {
-            self.list.last = NONE;
-        }
-        self.posted.order = 0;
-        self.posted.next = core::mem::replace(self.free, number);
-    }
-}
-
-/// A place for a receive from one source.
-pub struct Room<'a, P> {
-    list: &'a mut List,
-    posted: &'a mut [Posted<P>],
-    free: &'a mut u32,
-    order: &'a mut u64,
-    source: u32,
-}
-
-impl<P> Room<'_, P> {
-    /// The receive's number, when it is posted.
-    #[inline(always)]
-    pub fn number(&self) -> u32 {
-        *self.free
-    }
-
-    /// As [`Matcher::post`].
-    #[inline(always)]
-    pub fn post(self, tag: Tag, receive: P) {
-        let number = *self.free;
-        let previous = core::mem::replace(&mut self.list.last, number);
-        match self.posted.get_mut(previous as usize) {
-            Some(previous) => previous.next = number,
-            None => self.list.first = number,
-        }
-        *self.order += 1;
-        let place = &mut self.posted[number as usize];
-        *self.free = place.next;
-        place.next = NONE;
-        place.previous = previous;
-        place.source = self.source;
-        place.tag = tag;
-        place.order = *self.order;
-        // Nothing is dropped: what `First::settle` left there owns nothing, and `unpost` leaves the default.
-        core::mem::forget(core::mem::replace(&mut place.receive, receive));
-    }
-}
-
-// Written and read field by field where it lies: a copy of the whole on its way would wait for its own stores.
+// Written and read field by field where it lies: a copy of the whole on its way would wait for its own stores. One line of
+// the cache each, which also makes a shift of the product that finds it.
+#[repr(align(64))]
 struct Posted<P> {
     next: u32,
     // Of the first in a list: anything.
@@ -254,16 +194,17 @@ impl<P: Default, U> Matcher<P, U> {
         Some(self.unpost(found))
     }
 
-    /// The receive that a message from `source` with `tag` matches, if that is the first one posted for the source, none
-    /// is posted for any source and no list has an index: what nearly every message meets.
+    /// The receives posted for a source, or for any, if nothing else is to be asked about its messages.
     #[inline(always)]
-    pub fn first(&mut self, source: u32, tag: i32) -> Option<First<'_, P>> {
-        let list = &mut self.sources.get_mut(source as usize)?.posted;
-        if self.detours != 0 {
+    pub fn line(&mut self, source: u32) -> Option<Line<'_, P>> {
+        let own = &mut self.sources.get_mut(source as usize)?.posted;
+        let wild = self.detours != 0;
+        if wild && (own.first != NONE || self.posted_index.is_used()) {
             return None;
         }
-        let posted = self.posted.get_mut(list.first as usize)?;
-        posted.tag.takes(tag).then_some(First { list, posted, free: &mut self.free })
+        let list = if wild { &mut self.wild } else { own };
+        let (free, detours) = (&mut self.free, &mut self.detours);
+        Some(Line { list, posted: &mut self.posted, free, detours, wild: u32::from(wild) })
     }
 
     /// Room for a receive from `source`, if nothing has arrived that it could match, no list has an index, and a place is at

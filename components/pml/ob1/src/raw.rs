@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
-use ompi_core::framework::pml::{Lane, Matched, Mode, Module};
+use ompi_core::framework::pml::{Lane, Matched, Mode, Module, Ways};
 use ompi_core::request::{self, Request};
 use ompi_core::status::Status;
 use opal_core::progress;
@@ -18,6 +18,7 @@ use opal_core::sync::Ordering;
 mod copies;
 mod place;
 mod send;
+mod short;
 
 pub use self::place::{Fast, Place, Run, send_bytes};
 
@@ -108,7 +109,7 @@ impl Module for Ob1 {
     #[inline]
     unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()> {
         // SAFETY: readable during this call by the caller's promise.
-        if !progress::has_gathered() && unsafe { send::short(data, dest, tag, mode, lane) } {
+        if !progress::has_gathered() && unsafe { send::short_data(data, dest, tag, mode, lane) } {
             return Ok(());
         }
         // SAFETY: as above.
@@ -118,7 +119,7 @@ impl Module for Ob1 {
     #[inline]
     unsafe fn isend(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request> {
         // SAFETY: readable during this call by the caller's promise.
-        if unsafe { send::short(data, dest, tag, mode, lane) } {
+        if unsafe { send::short_data(data, dest, tag, mode, lane) } {
             return Ok(request::done());
         }
         // SAFETY: readable until the request completes by the caller's promise.
@@ -136,10 +137,14 @@ impl Module for Ob1 {
     ) -> Result<()> {
         // SAFETY: writable during this call by the caller's promise.
         let fast = unsafe { Fast::new(data) };
-        if !progress::has_gathered()
-            && let Some(got) = direct::receive_short(&fast, source, tag, lane)
+        if fast.is_contiguous()
+            && let Some(found) = direct::find(fast.bytes(), source, tag, lane)
         {
-            return got.deliver(status);
+            fast.write(found.payload());
+            let got = found.status(source);
+            found.take();
+            got.write_to(status);
+            return Ok(());
         }
         // SAFETY: as above.
         unsafe { recv_longer(data, source, tag, lane, status) }
@@ -156,6 +161,10 @@ impl Module for Ob1 {
         }
         // SAFETY: writable until the request completes by the caller's promise.
         recv::start(unsafe { Place::new(data) }, source, tag, lane)
+    }
+
+    fn short_ways(&self) -> Option<Ways> {
+        Some(Ways::of::<Ob1>())
     }
 
     fn iprobe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Status>> {

@@ -35,8 +35,8 @@ pub fn tag(tag: i32) -> Tag {
     if tag == ANY_TAG { Tag::ANY } else { Tag::only(tag) }
 }
 
-/// Starts a receive of one run from one source if nothing stands in the way: one thread, no message that nobody waited for,
-/// room at hand. `None`: [`start`] does it. There is no call on the way, as in `arrive::hand_over`.
+/// Starts a receive of one run from one source if nothing stands in the way: another thread, a message that nobody waited
+/// for, no room at hand. `None`: [`start`] does it. There is no call on the way.
 #[inline(always)]
 pub fn start_at_once(run: Run, from: i32, with: i32, lane: Lane<'_>) -> Option<Request> {
     // ANY_SOURCE and PROC_NULL are negative.
@@ -44,12 +44,12 @@ pub fn start_at_once(run: Run, from: i32, with: i32, lane: Lane<'_>) -> Option<R
     if link::any_dead() {
         return None;
     }
-    let mut state = STATE.lock_alone()?;
+    let mut state = STATE.try_lock()?;
     let matcher = state.context(lane.comm.context)?.lane(lane.collective);
     let room = matcher.room_at_once(source)?;
     let token = wire::lane(lane.comm.context, lane.collective) | u64::from(room.number()) << 32;
-    let request = request::create_at_once(&RECEIVES, token)?;
-    room.post(tag(with), Receive { place: Place::of(run), request: request.id() });
+    let (request, seat) = request::create_at_once(&RECEIVES, token)?;
+    room.post(tag(with), Receive { place: Place::of(run), request: request.id(), seat });
     Some(request)
 }
 
@@ -62,7 +62,7 @@ pub fn start(place: Place, from: i32, with: i32, lane: Lane<'_>) -> Result<Reque
         request::complete(id, Status::NO_PROC);
         return Ok(request);
     }
-    let receive = Receive { place, request: id };
+    let receive = Receive { place, request: id, seat: request.seat() };
     let (source, tag) = (source(from), tag(with));
     let number = lane.comm.context;
     let mut state = STATE.lock();
@@ -96,7 +96,7 @@ pub fn start_matched(mut place: Place, message: Matched) -> Result<Request> {
         return Err(Fault::new(Class::Request).argument("message").because("it is no message of a matched probe"));
     };
     let request = request::create(Kind::Recv, &RECEIVES, 0)?;
-    let receive = Receive { place, request: request.id() };
+    let receive = Receive { place, request: request.id(), seat: request.seat() };
     state.give(receive, status, context, taken);
     Ok(request)
 }

@@ -79,7 +79,7 @@ impl State {
             status.fail(Class::Truncate as i32, context);
         }
         status.set_bytes(wanted as u64);
-        let Receive { place, request } = receive;
+        let Receive { place, request, .. } = receive;
         let ours = if wanted == 0 {
             request::complete(request, status);
             0

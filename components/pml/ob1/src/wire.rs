@@ -51,6 +51,12 @@ pub const fn lane(context: u32, collective: bool) -> u64 {
     (context as u64) << 1 | collective as u64
 }
 
+/// The lane in an envelope.
+#[inline(always)]
+pub const fn lane_of(head: u64) -> u64 {
+    head & ((1 << LANE_BITS) - 1)
+}
+
 /// An envelope; the tag is not negative.
 #[inline(always)]
 pub const fn envelope(lane: u64, tag: i32) -> u64 {

@@ -1,8 +1,9 @@
 //! Taking messages: what the producer wrote is looked at once and checked.
 
-use super::{FETCHED_AHEAD, IN_POOL, INLINE_BYTES, Memory, PAYLOAD_BYTES, POOL_BYTES, SLOTS};
+use super::hints::fetch;
+use super::{FETCHED_AHEAD, IN_POOL, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, POOL_BYTES, RING_BYTES, SLOTS};
 use crate::mem::Foreign;
-use crate::sync::Ordering;
+use crate::sync::{AtomicU64, Ordering};
 
 /// A message that was not taken yet.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +31,17 @@ impl Peeked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// The side that reads.
+/// The side that reads. It holds the place of its next slot, so that nothing is computed from a number on the way of a message.
 pub struct Consumer {
     memory: Memory,
-    next: u32,
+    // The next slot to be read, until it is taken in the ring.
+    slot: *const u8,
+    // Where more is to be done than to go on: the ring or a quarter of it ends there, or behind a message of the byte ring.
+    stop: *const u8,
+    // What the lowest bit of a header says that is new in this lap.
+    parity: u64,
+    // Number of the lap's first slot.
+    lap: u32,
     // Bytes of the byte ring since the last publication.
     unpublished_bytes: u32,
     // Of the message that was looked at last and is not taken yet, if it lies in the byte ring.
@@ -43,34 +51,35 @@ pub struct Consumer {
 impl Consumer {
     /// At the start of an empty queue.
     pub fn new(memory: Memory) -> Consumer {
-        Consumer { memory, next: 0, unpublished_bytes: 0, pooled_bytes: 0 }
+        let slot = memory.slots.cast_const();
+        let stop = slot.wrapping_add(QUARTER_BYTES);
+        Consumer { memory, slot, stop, parity: 1, lap: 0, unpublished_bytes: 0, pooled_bytes: 0 }
     }
 
     /// The next message, if there is one.
     #[inline(always)]
     pub fn peek(&mut self) -> Result<Option<Peeked>, Malformed> {
         // Acquire pairs with the Release in `publish`. The word is loaded once: everything below is about this value.
-        let next = self.next;
-        let word = self.memory.header(next).load(Ordering::Acquire);
-        if (word as u32 ^ (next / SLOTS)) & 1 == 0 {
+        let word = self.header().load(Ordering::Acquire);
+        if (word ^ self.parity) & 1 != 0 {
             return Ok(None);
         }
         let (kind, length, head) = ((word >> 1 & 7) as u8, word >> 4 & 63, word >> 10);
         if length <= INLINE_BYTES as u64 {
-            let at = self.memory.slot(next).wrapping_add(8).cast_const();
-            return Ok(Some(Peeked { kind, head, at, bytes: length as usize }));
+            return Ok(Some(Peeked { kind, head, at: self.slot.wrapping_add(8), bytes: length as usize }));
         }
         self.peek_pooled(kind, length, head)
     }
 
     #[inline]
     fn peek_pooled(&mut self, kind: u8, length: u64, head: u64) -> Result<Option<Peeked>, Malformed> {
-        let place = self.memory.place(self.next).load(Ordering::Relaxed);
+        let place = self.place().load(Ordering::Relaxed);
         let (offset, bytes) = (place as u32 as usize, (place >> 32) as usize);
         if length != IN_POOL || bytes > PAYLOAD_BYTES || offset + bytes > POOL_BYTES {
             return Err(Malformed);
         }
         self.pooled_bytes = bytes as u32;
+        self.stop = self.slot.wrapping_add(LINE_BYTES);
         Ok(Some(Peeked { kind, head, at: self.memory.pool.wrapping_add(offset), bytes }))
     }
 
@@ -78,34 +87,55 @@ impl Consumer {
     /// that would take a line from the producer that it is about to write.
     #[inline(always)]
     pub fn fetch_ahead(&self) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a hint within the slots.
-        unsafe {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(self.memory.slot(self.next.wrapping_add(FETCHED_AHEAD)).cast());
+        let ahead = self.slot.wrapping_add(FETCHED_AHEAD * LINE_BYTES);
+        // Behind the ring's end lies another sender's.
+        if ahead < self.memory.slots.wrapping_add(RING_BYTES).cast_const() {
+            fetch(ahead);
         }
     }
 
     /// Takes the message that [`Consumer::peek`] returned last.
     #[inline(always)]
     pub fn advance(&mut self) {
-        let next = self.next.wrapping_add(1);
-        self.next = next;
-        if self.pooled_bytes != 0 {
-            self.unpublished_bytes += core::mem::take(&mut self.pooled_bytes);
-            if self.unpublished_bytes >= PAYLOAD_BYTES as u32 {
-                return self.publish(next);
-            }
-        }
-        if next.is_multiple_of(SLOTS / 4) {
-            self.publish(next);
+        self.slot = self.slot.wrapping_add(LINE_BYTES);
+        if self.slot == self.stop {
+            self.pass_stop();
         }
     }
 
+    #[inline]
+    fn pass_stop(&mut self) {
+        self.unpublished_bytes += core::mem::take(&mut self.pooled_bytes);
+        let done = self.slot.addr() - self.memory.slots.addr();
+        if done.is_multiple_of(QUARTER_BYTES) || self.unpublished_bytes >= PAYLOAD_BYTES as u32 {
+            // Release pairs with the Acquire in `refresh`.
+            self.memory.consumed().store(self.lap.wrapping_add((done / LINE_BYTES) as u32), Ordering::Release);
+            self.unpublished_bytes = 0;
+        }
+        if done == RING_BYTES {
+            (self.slot, self.parity) = (self.memory.slots, self.parity ^ 1);
+            self.lap = self.lap.wrapping_add(SLOTS);
+        }
+        let done = done % RING_BYTES;
+        self.stop = self.memory.slots.wrapping_add((done / QUARTER_BYTES + 1) * QUARTER_BYTES);
+    }
+
     #[inline(always)]
-    fn publish(&mut self, next: u32) {
-        // Release pairs with the Acquire in `refresh`.
-        self.memory.consumed().store(next, Ordering::Release);
-        self.unpublished_bytes = 0;
+    fn header(&self) -> &AtomicU64 {
+        // SAFETY: a slot: 8-aligned, and only ever accessed as an atomic word by both sides.
+        unsafe { &*self.slot.cast::<AtomicU64>() }
+    }
+
+    #[inline(always)]
+    fn place(&self) -> &AtomicU64 {
+        // SAFETY: the second word of a slot; the producer may write payload here as bytes when the consumer reads it only
+        // if it is hostile, and then any value is as good as another.
+        unsafe { &*self.slot.wrapping_add(8).cast::<AtomicU64>() }
     }
 }
+
+// SAFETY: addresses of shared memory that outlives the queue by the contract of `Memory::new`.
+unsafe impl Send for Consumer {}
+
+/// After so many bytes of slots the consumer publishes how far it is.
+const QUARTER_BYTES: usize = RING_BYTES / 4;

@@ -15,6 +15,19 @@ pub(super) fn prefetch_for_writing(at: *const u8) {
     let _ = at;
 }
 
+/// Asks for a line to be read soon.
+#[inline(always)]
+pub(super) fn fetch(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint; any address is allowed.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
 /// Whether this core knows `cldemote`; elsewhere the instruction does nothing.
 pub fn can_demote() -> bool {
     #[cfg(target_arch = "x86_64")]

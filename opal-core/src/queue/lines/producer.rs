@@ -2,54 +2,84 @@
 
 use super::hints::{demote_lines, prefetch_for_writing, prefetch_next};
 use super::{
-    DEMOTED_BYTES, IN_POOL, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, POOL_BYTES, Refused, SLOTS, copy_small,
+    DEMOTED_BYTES, IN_POOL, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, POOL_BYTES, RING_BYTES, Refused, SLOTS,
+    copy_small,
 };
-use crate::sync::{Ordering, writing};
+use crate::sync::{AtomicU64, Ordering, writing};
 
-/// The side that writes.
+/// The side that writes. It holds the place of its next slot, so that nothing is computed from a number on the way of a
+/// message; slots have numbers where it looks for room.
 pub struct Producer {
     memory: Memory,
-    tail: u32,
-    // The slot index at which there is no room as far as is known.
+    // The next slot to be written.
+    slot: *mut u8,
+    // Where there is no room as far as is known, or the ring ends.
+    stop: *mut u8,
+    // The lowest bit of this lap's headers.
+    parity: u64,
+    // Number of the lap's first slot.
+    lap: u32,
+    // Number of the slot at which there is no room as far as is known.
     limit: u32,
     // Bytes of the byte ring ever allocated, and up to where they may be.
     pool_tail: u64,
     pool_limit: u64,
-    // pool_tail after the message in each slot.
+    // pool_tail after the message in each slot, up to the one with this number; after later ones it is as now.
     marks: [u64; SLOTS as usize],
+    marked: u32,
 }
+
+// SAFETY: addresses of shared memory that outlives the queue by the contract of `Memory::new`.
+unsafe impl Send for Producer {}
 
 impl Producer {
     /// At the start of an empty queue.
     pub fn new(memory: Memory) -> Producer {
-        let pool_limit = POOL_BYTES as u64;
+        let (slot, pool_limit) = (memory.slots, POOL_BYTES as u64);
         // No room is known, so that the first message does not go the short way, which need not ask whether it is the first.
-        Producer { memory, tail: 0, limit: 0, pool_tail: 0, pool_limit, marks: [0; SLOTS as usize] }
+        let (lap, limit, stop) = (0, 0, slot);
+        Producer {
+            memory,
+            slot,
+            stop,
+            parity: 1,
+            lap,
+            limit,
+            pool_tail: 0,
+            pool_limit,
+            marks: [0; SLOTS as usize],
+            marked: 0,
+        }
     }
 
     /// Whether nothing was pushed yet.
     #[inline(always)]
     pub fn is_new(&self) -> bool {
-        self.tail == 0
+        self.slot == self.memory.slots && self.lap == 0
     }
 
-    /// Pushes at most [`INLINE_BYTES`] bytes if there is room as far as is known, which is not so for the first message; says
-    /// whether. Nothing on the way is a call. For `demote` see [`Producer::push`].
+    /// Pushes at most [`INLINE_BYTES`] bytes if there is room as far as is known, which is not so for the first message and
+    /// where the ring begins again; says whether. Nothing on the way is a call.
     ///
     /// # Safety
     /// `from` is readable for `bytes`.
     #[inline(always)]
-    pub unsafe fn push_at_once(&mut self, kind: u8, head: u64, from: *const u8, bytes: usize, demote: bool) -> bool {
-        let tail = self.tail;
-        if tail == self.limit || bytes > INLINE_BYTES {
+    pub unsafe fn push_at_once(&mut self, kind: u8, head: u64, from: *const u8, bytes: usize) -> bool {
+        if self.slot == self.stop || bytes > INLINE_BYTES {
             return false;
         }
-        let payload = self.memory.slot(tail).wrapping_add(8);
+        let payload = self.slot.wrapping_add(8);
         writing(payload, bytes);
         // SAFETY: the slot has room for `bytes` after its header, and the consumer reads it only after `publish`.
         unsafe { copy_small(payload, from, bytes) };
-        self.publish(tail, kind, bytes as u64, head, demote);
+        self.publish(kind, bytes as u64, head);
         true
+    }
+
+    /// Pushes the slot that was filled last out of this core's cache; for when see [`Producer::push`].
+    #[inline(always)]
+    pub fn demote_last(&self) {
+        demote_lines(self.slot.wrapping_sub(LINE_BYTES), LINE_BYTES);
     }
 
     /// As [`Producer::push_at_once`], after a look at what the consumer has taken.
@@ -67,8 +97,11 @@ impl Producer {
         assert!(bytes <= INLINE_BYTES);
         self.reserve()?;
         // SAFETY: the caller's promise.
-        let pushed = unsafe { self.push_at_once(kind, head, from, bytes, demote) };
+        let pushed = unsafe { self.push_at_once(kind, head, from, bytes) };
         debug_assert!(pushed);
+        if demote {
+            self.demote_last();
+        }
         Ok(())
     }
 
@@ -89,14 +122,17 @@ impl Producer {
     ) -> Result<(), Refused> {
         assert!(bytes <= PAYLOAD_BYTES);
         self.reserve()?;
-        let tail = self.tail;
         if bytes <= INLINE_BYTES {
-            let payload = self.memory.slot(tail).wrapping_add(8);
+            let payload = self.slot.wrapping_add(8);
             writing(payload, bytes);
             fill(payload);
-            self.publish(tail, kind, bytes as u64, head, demote);
+            self.publish(kind, bytes as u64, head);
+            if demote {
+                self.demote_last();
+            }
             return Ok(());
         }
+        self.mark();
         let pad = lead.next_multiple_of(LINE_BYTES) - lead;
         let offset = self.allocate(pad + bytes)? + pad;
         let at = self.memory.pool.wrapping_add(offset);
@@ -106,35 +142,81 @@ impl Producer {
             demote_lines(at, bytes);
         }
         // Relaxed: the header's Release covers it.
-        self.memory.place(tail).store(offset as u64 | (bytes as u64) << 32, Ordering::Relaxed);
-        self.publish(tail, kind, IN_POOL, head, demote);
+        self.place().store(offset as u64 | (bytes as u64) << 32, Ordering::Relaxed);
+        self.publish(kind, IN_POOL, head);
+        if demote {
+            self.demote_last();
+        }
         prefetch_next(self.memory.pool, offset + bytes, bytes);
         Ok(())
     }
 
     #[inline(always)]
     fn reserve(&mut self) -> Result<(), Refused> {
-        if self.tail == self.limit {
-            self.refresh()?;
-            if self.tail == self.limit {
-                return Err(Refused::Full);
-            }
+        if self.slot == self.stop { self.go_on() } else { Ok(()) }
+    }
+
+    /// Begins the next lap where the ring ends, and looks for room where none is known.
+    #[inline(never)]
+    fn go_on(&mut self) -> Result<(), Refused> {
+        if self.slot == self.end() {
+            (self.slot, self.parity) = (self.memory.slots, self.parity ^ 1);
+            self.lap = self.lap.wrapping_add(SLOTS);
         }
-        Ok(())
+        self.set_stop();
+        if self.slot == self.stop {
+            self.refresh()?;
+            self.set_stop();
+        }
+        if self.slot == self.stop { Err(Refused::Full) } else { Ok(()) }
     }
 
     #[inline(always)]
-    fn publish(&mut self, tail: u32, kind: u8, length: u64, head: u64, demote: bool) {
-        let parity = u64::from(((tail / SLOTS) & 1) ^ 1);
-        let word = head << 10 | length << 4 | u64::from(kind & 7) << 1 | parity;
+    fn publish(&mut self, kind: u8, length: u64, head: u64) {
+        let word = head << 10 | length << 4 | u64::from(kind & 7) << 1 | self.parity;
         // Release pairs with the Acquire in `peek`.
-        self.memory.header(tail).store(word, Ordering::Release);
-        if demote {
-            demote_lines(self.memory.slot(tail), LINE_BYTES);
+        self.header().store(word, Ordering::Release);
+        self.slot = self.slot.wrapping_add(LINE_BYTES);
+        // Behind the ring's end lies another sender's.
+        if self.slot != self.stop {
+            prefetch_for_writing(self.slot);
         }
-        self.marks[(tail % SLOTS) as usize] = self.pool_tail;
-        self.tail = tail.wrapping_add(1);
-        prefetch_for_writing(self.memory.slot(tail.wrapping_add(1)));
+    }
+
+    /// The number of the next slot.
+    fn tail(&self) -> u32 {
+        self.lap.wrapping_add(((self.slot.addr() - self.memory.slots.addr()) / LINE_BYTES) as u32)
+    }
+
+    fn end(&self) -> *mut u8 {
+        self.memory.slots.wrapping_add(RING_BYTES)
+    }
+
+    fn set_stop(&mut self) {
+        // The limit is at most a lap ahead of the tail.
+        let slots = self.limit.wrapping_sub(self.lap).min(SLOTS);
+        self.stop = self.memory.slots.wrapping_add(slots as usize * LINE_BYTES);
+    }
+
+    /// Marks the slots behind the last that was marked: before a message that goes to the byte ring.
+    fn mark(&mut self) {
+        let tail = self.tail();
+        while self.marked != tail {
+            self.marks[(self.marked % SLOTS) as usize] = self.pool_tail;
+            self.marked = self.marked.wrapping_add(1);
+        }
+    }
+
+    #[inline(always)]
+    fn header(&self) -> &AtomicU64 {
+        // SAFETY: a slot: 8-aligned, and only ever accessed as an atomic word by both sides.
+        unsafe { &*self.slot.cast::<AtomicU64>() }
+    }
+
+    #[inline(always)]
+    fn place(&self) -> &AtomicU64 {
+        // SAFETY: the second word of a slot, which is this side's until the header is stored.
+        unsafe { &*self.slot.wrapping_add(8).cast::<AtomicU64>() }
     }
 
     fn allocate(&mut self, bytes: usize) -> Result<usize, Refused> {
@@ -158,13 +240,21 @@ impl Producer {
         // Acquire pairs with the Release in `advance`: the consumer's reads of what it gave back are over.
         let consumed = self.memory.consumed().load(Ordering::Acquire);
         let known = self.limit.wrapping_sub(SLOTS);
-        let (news, outstanding) = (consumed.wrapping_sub(known), self.tail.wrapping_sub(known));
+        let (news, outstanding) = (consumed.wrapping_sub(known), self.tail().wrapping_sub(known));
         if news > outstanding {
             return Err(Refused::Broken);
         }
         if news > 0 {
             self.limit = consumed.wrapping_add(SLOTS);
-            self.pool_limit = self.marks[(consumed.wrapping_sub(1) % SLOTS) as usize] + POOL_BYTES as u64;
+            let last = consumed.wrapping_sub(1);
+            // What is given back needs no mark any more, so that `marked` never falls behind it.
+            let mark = if self.marked.wrapping_sub(known) < news {
+                self.marked = consumed;
+                self.pool_tail
+            } else {
+                self.marks[(last % SLOTS) as usize]
+            };
+            self.pool_limit = mark + POOL_BYTES as u64;
         }
         Ok(())
     }

@@ -81,6 +81,24 @@ fn the_largest_payload_always_fits_when_all_is_taken() {
 }
 
 #[test]
+fn room_comes_back_however_many_short_messages_lie_between() {
+    let (mut producer, mut consumer, _) = queue();
+    for round in 0..60usize {
+        push(&mut producer, 0, 1, &pattern(1, PAYLOAD_BYTES)).unwrap();
+        for number in 0..round * 13 {
+            push(&mut producer, 0, 2, &pattern(2, number % 57)).unwrap();
+            if number == 20 {
+                assert_eq!(pop(&mut consumer).unwrap().2, pattern(1, PAYLOAD_BYTES));
+            }
+            if number > 20 {
+                assert_eq!(pop(&mut consumer).unwrap().1, 2);
+            }
+        }
+        while pop(&mut consumer).is_some() {}
+    }
+}
+
+#[test]
 fn full_when_nobody_takes() {
     let (mut producer, mut consumer, _) = queue();
     for number in 0..SLOTS as u64 {

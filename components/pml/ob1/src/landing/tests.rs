@@ -24,7 +24,7 @@ impl Driver for Nothing {}
 
 fn post(state: &mut State, source: Option<u32>, tag: i32, room: &mut [u8]) -> Request {
     let request = request::create(Kind::Recv, &Nothing, 0).unwrap();
-    let receive = Receive { place: Place::over(room), request: request.id() };
+    let receive = Receive { place: Place::over(room), request: request.id(), seat: request.seat() };
     state.context(CONTEXT).unwrap().lane(false).post(source, Tag::only(tag), receive);
     request
 }

@@ -48,7 +48,7 @@ impl Index {
     }
 
     /// Whether any list is covered.
-    #[cfg(test)]
+    #[inline(always)]
     pub fn is_used(&self) -> bool {
         self.lists > 0
     }

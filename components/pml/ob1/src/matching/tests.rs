@@ -88,7 +88,8 @@ impl Pair {
 
     fn arrive(&mut self, number: u32, source: u32, tag: i32, what: &str) {
         let expected = self.model.arrive(number, source, tag);
-        let got = match self.matcher.first(source, tag) {
+        let mut line = self.matcher.line(source);
+        let got = match line.as_mut().and_then(|line| line.first(tag)) {
             Some(mut first) => {
                 let receive = *first.receive();
                 first.settle();
@@ -165,6 +166,25 @@ fn as_the_model_does_with_long_lists() {
 }
 
 // 20,000 receives and as many messages, matched in the opposite order: quadratic, it would need 200 million steps each.
+#[test]
+fn a_line_is_that_of_a_source_or_of_any() {
+    let mut matcher: Matcher<u32, u32> = Matcher::new(2);
+    matcher.post(None, Tag::ANY, 7);
+    assert!(!matcher.is_quiet(1));
+    let mut line = matcher.line(1).unwrap();
+    let mut first = line.first(5).unwrap();
+    assert_eq!(*first.receive(), 7);
+    first.settle();
+    assert!(matcher.is_quiet(1));
+    // Where receives of both kinds are posted, their order decides.
+    matcher.post(None, Tag::only(5), 8);
+    matcher.post(Some(1), Tag::only(5), 9);
+    assert!(matcher.line(1).is_none());
+    assert!(matcher.line(0).unwrap().first(5).is_some());
+    assert!(matcher.line(0).unwrap().first(4).is_none());
+    assert_eq!((matcher.arrive(1, 5), matcher.arrive(1, 5)), (Some(8), Some(9)));
+}
+
 #[test]
 fn many_are_matched_in_any_order() {
     const MANY: i32 = 20_000;

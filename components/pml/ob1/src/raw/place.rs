@@ -183,6 +183,15 @@ impl Run {
         Some(Run { at: Address(data.contiguous()?), bytes: data.bytes() })
     }
 
+    /// Bytes at an address.
+    ///
+    /// # Safety
+    /// As [`Run::new`].
+    #[inline(always)]
+    pub unsafe fn at(at: *mut u8, bytes: usize) -> Run {
+        Run { at: Address(at), bytes }
+    }
+
     /// Its address, as a peer is told.
     pub fn address(&self) -> u64 {
         self.at.0 as u64

@@ -14,26 +14,54 @@ use opal_core::queue::lines::INLINE_BYTES;
 use opal_core::sync::Ordering;
 
 /// What nearly every short send is: one run for the queue of a transport that gives its queues away. Nothing on the way is a
-/// call, so that the caller saves no register; `false`: nothing was done.
+/// call, so that the caller saves no register; `false`: nothing was done. At most [`INLINE_BYTES`] bytes.
 ///
 /// # Safety
-/// The data is readable.
+/// `at` is readable for `bytes`.
 #[inline(always)]
-pub unsafe fn short(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> bool {
-    let bytes = data.bytes();
-    if bytes > INLINE_BYTES {
-        return false;
-    }
+pub unsafe fn short(at: *const u8, bytes: usize, dest: i32, tag: i32, lane: Lane<'_>) -> bool {
     let Some(route) = routes(lane.comm).get(dest) else { return false };
     let link = route.link;
-    let (Some(at), Some(conduit)) = (data.contiguous(), link.conduit) else { return false };
+    let Some(conduit) = link.conduit else { return false };
     // Acquire pairs with the Release where packets leave the queue.
-    if mode == Mode::Synchronous || bytes > link.short_bytes || link.queued.load(Ordering::Acquire) != 0 {
+    if bytes > link.short_bytes || link.queued.load(Ordering::Acquire) != 0 {
         return false;
     }
     let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
     // SAFETY: the caller's promise.
     link.is_sent(unsafe { conduit.push(wire::EAGER, head, at, bytes) })
+}
+
+/// The same for data of any datatype.
+///
+/// # Safety
+/// The data is readable.
+#[inline(always)]
+pub unsafe fn short_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> bool {
+    let bytes = data.bytes();
+    if bytes > INLINE_BYTES || mode == Mode::Synchronous {
+        return false;
+    }
+    // SAFETY: the caller's promise.
+    data.contiguous().is_some_and(|at| unsafe { short(at, bytes, dest, tag, lane) })
+}
+
+/// As [`short`] for a run that is longer and still sent before its receiver asks, and with all that a blocking send does.
+///
+/// # Safety
+/// `at` is readable for `bytes`.
+#[inline(always)]
+pub unsafe fn run(at: *const u8, bytes: usize, dest: i32, tag: i32, lane: Lane<'_>) -> bool {
+    let Some(route) = routes(lane.comm).get(dest) else { return false };
+    let link = route.link;
+    let Some(conduit) = link.conduit else { return false };
+    // Acquire pairs with the Release where packets leave the queue.
+    if bytes > link.eager_bytes || progress::has_gathered() || link.queued.load(Ordering::Acquire) != 0 {
+        return false;
+    }
+    let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
+    // SAFETY: the caller's promise.
+    link.is_sent(unsafe { conduit.push_run(wire::EAGER, head, at, bytes) })
 }
 
 /// A blocking send of anything.

@@ -1,0 +1,98 @@
+//! The short ways: the user's runs straight to and from a transport's queue.
+
+use super::{Ob1, Run, send};
+use crate::{direct, recv};
+use ompi_core::comm::Communicator;
+use ompi_core::framework::pml::{Done, Lane, Short, Taken};
+use ompi_core::request::Request;
+use ompi_core::status::Status;
+use opal_core::framework::memcpy;
+use opal_core::mem::Foreign;
+use opal_core::progress;
+use opal_core::queue::conduit::Conduit;
+use opal_core::queue::lines::INLINE_BYTES;
+use opal_core::queue::small::copy_small;
+
+impl Short for Ob1 {
+    #[inline(always)]
+    unsafe fn send(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> Taken {
+        if progress::has_gathered() {
+            return Taken::No;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { Ob1::isend(at, bytes, dest, tag, comm) }
+    }
+
+    #[inline(always)]
+    unsafe fn send_longer(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { send::run(at, bytes, dest, tag, user(comm)) }
+    }
+
+    #[inline(always)]
+    unsafe fn isend(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> Taken {
+        if bytes > INLINE_BYTES {
+            return Taken::Longer;
+        }
+        // SAFETY: the caller's promise.
+        if unsafe { send::short(at, bytes, dest, tag, user(comm)) } { Taken::Yes } else { Taken::No }
+    }
+
+    #[inline(always)]
+    unsafe fn recv(
+        at: *mut u8,
+        room: usize,
+        source: i32,
+        tag: i32,
+        comm: &Communicator,
+        status: Option<&mut Status>,
+    ) -> Option<Done> {
+        let found = direct::find(room, source, tag, user(comm))?;
+        let payload = found.payload();
+        let got = found.status(source);
+        if payload.len() > INLINE_BYTES {
+            let conduit = found.leave()?;
+            // SAFETY: writable by the caller's promise, and not shorter than the payload, which is the conduit's next.
+            return Some(unsafe { take_longer(at, payload, conduit, status, got.source, got.tag) });
+        }
+        // SAFETY: as above.
+        unsafe { copy_small(at, payload.as_ptr(), payload.len()) };
+        found.take();
+        got.write_to(status);
+        Some(Done::YES)
+    }
+
+    #[inline(always)]
+    unsafe fn irecv(at: *mut u8, room: usize, source: i32, tag: i32, comm: &Communicator) -> Option<Request> {
+        if progress::has_gathered() {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        recv::start_at_once(unsafe { Run::at(at, room) }, source, tag, user(comm))
+    }
+}
+
+/// Takes the next message of a conduit, which is longer than a slot's: the copy is a call, for which registers are saved here.
+///
+/// # Safety
+/// `at` is writable for the payload, which is that of the next message of the conduit; there is one thread.
+#[inline(never)]
+unsafe fn take_longer(
+    at: *mut u8,
+    payload: Foreign<'_>,
+    conduit: &Conduit,
+    status: Option<&mut Status>,
+    source: i32,
+    tag: i32,
+) -> Done {
+    // SAFETY: the caller's promise.
+    unsafe { memcpy::copy(at, payload.as_ptr(), payload.len()) };
+    conduit.take();
+    Status::new(source, tag, payload.len() as u64).write_to(status);
+    Done::YES
+}
+
+#[inline(always)]
+fn user(comm: &Communicator) -> Lane<'_> {
+    Lane { comm, collective: false }
+}
