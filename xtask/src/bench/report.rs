@@ -163,7 +163,8 @@ line that the receiver's core has taken away.
 (4.1 against 2.3 for the processor's own string copy, which is what the C library uses there); prefetching the lines of the \
 next payload for writing (fragments twice as slow, a stream of 4 KiB 17 instead of 32 GB/s on the EPYC; now only up to 2 KiB); rings of 16 to 64 KiB, which stay in the first cache (no \
 faster); pieces below 8 KiB (a third slower), above 16 KiB (equal); payload that lies 8 bytes off a line (a tenth slower, so it \
-does not).
+does not); the first 4 or 8 KiB together with the announcement (round trips of 32 and 64 KiB 5.2 and 8.1 µs with 4 KiB, 5.6 and 8.3 \
+with 8, 4.3 and 7.2 without); first fragments of 4 KiB that grow to 16 (equal).
 * **Long data of collectives within a node.** Directly between buffers or piece by piece through rings in shared memory, measured \
 by the ranks in turn and agreed on. On the AMD EPYC, interleaved with what was there before (short chunks, on a busy machine, \
 where all copies between cores took half as long again): two ranks, 16 KiB, directly and in a pipeline: MPI_Bcast 2.74 and 1.08 µs, \
