@@ -294,7 +294,7 @@ mod called;
 mod drain;
 mod landing;
 pub use called::Called;
-pub use drain::{Drain, Drained, MESSAGES_PER_TURN, Next, drain, drain_with, register_drain};
+pub use drain::{Drain, Drained, Next, drain, drain_with, register_drain};
 pub use landing::{Arriving, Landing, PREFIX_BYTES_MAX, Take, landing, register_landing};
 
 /// A transport that may run.

@@ -19,6 +19,8 @@ pub struct Conduit {
     odd: AtomicU8,
     // Something arrived since the last message to the peer.
     heard: AtomicBool,
+    // The last look for something from the peer found nothing.
+    lull: AtomicBool,
 }
 
 /// Nothing is sent any more.
@@ -42,7 +44,8 @@ impl Conduit {
     /// `demotes`: whether this core can push lines out of its cache ([`super::lines::can_demote`]).
     pub fn new(producer: Producer, consumer: Consumer, asleep: &'static AtomicU32, demotes: bool) -> Conduit {
         let (odd, heard) = (AtomicU8::new(if demotes { DEMOTES } else { 0 }), AtomicBool::new(false));
-        Conduit { producer: Guarded::new(producer), consumer: Guarded::new(consumer), asleep, odd, heard }
+        let lull = AtomicBool::new(false);
+        Conduit { producer: Guarded::new(producer), consumer: Guarded::new(consumer), asleep, odd, heard, lull }
     }
 
     /// Pushes a message of at most [`super::lines::INLINE_BYTES`] bytes. Nothing on the way is a call, so that the caller
@@ -133,6 +136,14 @@ impl Conduit {
     #[inline(always)]
     pub fn consumer(&self) -> Guard<'_, Consumer> {
         self.consumer.lock()
+    }
+
+    /// Notes whether a look found nothing; returns whether the one before did.
+    #[inline(always)]
+    pub fn note_lull(&self, lull: bool) -> bool {
+        let before = self.lull.load(Ordering::Relaxed);
+        self.lull.store(lull, Ordering::Relaxed);
+        before
     }
 
     /// Something arrived from the peer.

