@@ -168,8 +168,8 @@ with 8, 4.3 and 7.2 without); first fragments of 4 KiB that grow to 16 (equal).
 * **Long data of collectives within a node.** Directly between buffers or piece by piece through rings in shared memory, measured \
 by the ranks in turn and agreed on. On the AMD EPYC, interleaved with what was there before (short chunks, on a busy machine, \
 where all copies between cores took half as long again): two ranks, 16 KiB, directly and in a pipeline: MPI_Bcast 2.74 and 1.08 µs, \
-MPI_Reduce 5.4 and 1.2, MPI_Allreduce 5.9 and 1.6, MPI_Allgather 3.8 and 1.6, MPI_Alltoall 3.8 and 1.7; 64 KiB: 4.8 and 3.6, 8.7 and \
-3.7, 10.5 and 5.4, 8.9 and 6.1, 9.0 and 6.5; 1 MiB of MPI_Bcast 49 and 57, of MPI_Allreduce 139 and 100. Four and eight ranks on two \
+MPI_Reduce 5.4 and 1.2, MPI_Allreduce 5.9 and 1.6, MPI_Allgather 3.8 and 1.6; 64 KiB: 4.8 and 3.6, 8.7 and \
+3.7, 10.5 and 5.4, 8.9 and 6.1, 8.9 and 6.6; 1 MiB of MPI_Bcast 49 and 57, of MPI_Allreduce 139 and 100. Four and eight ranks on two \
 cores, MPI_Bcast of 64 KiB: 20 and 8.5, 93 and 19 µs; MPI_Alltoall of 1 KiB by eight, which were messages: 18 and 11. \
 Who writes ahead of what it reads by 1, 2 or 4 pieces makes no difference; pieces of 2 KiB are better than 8 for what one writes \
 and the others wait for (8 KiB: 0.54 and 0.68 µs), and worse where all write and read (MPI_Allgather of 64 KiB, 4 and 8 KiB: 7.1 and 6.1).
