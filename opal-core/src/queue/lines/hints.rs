@@ -3,7 +3,8 @@
 use super::{LINE_BYTES, POOL_BYTES, PREFETCHED_BYTES};
 
 /// Asks for a line with the right to write it, so that the next store does not wait for it: 136 instead of 138 ns one way,
-/// 10.6 instead of 19 ns in a stream without matching.
+/// 10.6 instead of 19 ns in a stream without matching (Intel Xeon); with matching, on an AMD EPYC, nothing one way, a stream
+/// of 64 bytes 26.9 instead of 25.7 M/s.
 #[inline(always)]
 pub(super) fn prefetch_for_writing(at: *const u8) {
     #[cfg(target_arch = "x86_64")]
@@ -15,7 +16,7 @@ pub(super) fn prefetch_for_writing(at: *const u8) {
     let _ = at;
 }
 
-/// Asks for a line to be read soon.
+/// Asks for a line to be read soon: the slot after the next gives a stream of 8 bytes 29.6 instead of 27.9 M/s (AMD EPYC).
 #[inline(always)]
 pub(super) fn fetch(at: *const u8) {
     #[cfg(target_arch = "x86_64")]
@@ -53,9 +54,10 @@ pub(super) fn demote_lines(at: *const u8, bytes: usize) {
     let _ = (at, bytes);
 }
 
-/// As [`prefetch_for_writing`] for where the next payload of the same size will go: 0.14 instead of 0.17 µs one way at 2 KiB.
-/// Not for longer ones, which the core's own string copy asks for in a better way: without it 4 KiB take 0.21 instead of
-/// 0.25 µs one way, and 32 instead of 17 GB/s come through in a stream (AMD EPYC).
+/// As [`prefetch_for_writing`] for where the next payload of the same size will go: 0.14 instead of 0.17 µs one way at 2 KiB,
+/// a stream of 512 bytes 18.3 instead of 17.2 M/s (AMD EPYC). Not for longer ones, which the core's own string copy asks for
+/// in a better way: without it 4 KiB take 0.21 instead of 0.25 µs one way, and 32 instead of 17 GB/s come through in a stream
+/// (AMD EPYC).
 #[inline(always)]
 pub(super) fn prefetch_next(pool: *const u8, end: usize, bytes: usize) {
     if bytes > PREFETCHED_BYTES {
