@@ -12,6 +12,8 @@ const PEER: u32 = 3;
 const TAG: i32 = 5;
 
 fn state() -> State {
+    // Requests are made in several tests at once.
+    opal_core::sync::raise_threads();
     let mut state = State::new();
     state.open(CONTEXT).unwrap();
     state.context(CONTEXT).unwrap().connect(&[0, PEER]);
