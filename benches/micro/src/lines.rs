@@ -3,7 +3,7 @@
 
 use core::hint::{black_box, spin_loop};
 use criterion::{Criterion, Throughput};
-use opal_core::queue::lines::{Consumer, INLINE_BYTES, Memory, POOL_BYTES, Producer, RING_BYTES};
+use opal_core::queue::lines::{Consumer, INLINE_BYTES, LEAST_POOL_BYTES, Memory, Producer, RING_BYTES};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -58,12 +58,12 @@ struct Line {
 
 impl Area {
     fn new() -> Area {
-        let mut lines = vec![Line { _bytes: [0; 64] }; RING_BYTES / 64 + POOL_BYTES / 64 + 1];
+        let mut lines = vec![Line { _bytes: [0; 64] }; RING_BYTES / 64 + LEAST_POOL_BYTES / 64 + 1];
         let slots = lines.as_mut_ptr().cast::<u8>();
         let pool = slots.wrapping_add(RING_BYTES);
-        let consumed = pool.wrapping_add(POOL_BYTES);
+        let consumed = pool.wrapping_add(LEAST_POOL_BYTES);
         // SAFETY: aligned to lines, as long as the constants say, zero, and kept beside.
-        let memory = unsafe { Memory::new(slots, pool, consumed) };
+        let memory = unsafe { Memory::new(slots, pool, LEAST_POOL_BYTES, consumed) };
         Area { memory, _lines: lines }
     }
 }

@@ -68,7 +68,7 @@ impl Layout {
         }
         let count = u64::from(ranks);
         let inbox_offset = (PAGE * (1 + count)).next_multiple_of(INBOX_ALIGN);
-        let inbox_stride = ((1 << 20) + count * (512 << 10)).next_multiple_of(INBOX_ALIGN);
+        let inbox_stride = ((1 << 20) + count * bytes_per_sender(ranks)).next_multiple_of(INBOX_ALIGN);
         let bytes = inbox_offset + count * inbox_stride;
         Some(Layout { job, ranks, record_offset: PAGE, record_stride: PAGE, inbox_offset, inbox_stride, bytes })
     }
@@ -163,6 +163,16 @@ impl core::fmt::Display for Flaw {
             Flaw::Ranks(count) => write!(f, "it claims to hold {count} ranks"),
             Flaw::Offsets => f.write_str("its parts do not fit together"),
         }
+    }
+}
+
+/// Room of an inbox for each rank that may send to it. Memory is taken when it is first touched, so that room costs nothing;
+/// where many ranks could touch all of it, there is less.
+fn bytes_per_sender(ranks: u32) -> u64 {
+    match ranks {
+        ..=8 => 1280 << 10,
+        9..=32 => 768 << 10,
+        _ => 512 << 10,
     }
 }
 

@@ -41,8 +41,8 @@ impl Inbox {
     /// The queue of one sender. Call once per side and sender: a queue has one producer and one consumer.
     pub fn queue(&self, sender: u32) -> Memory {
         debug_assert!(sender < self.ranks);
-        let (slots, pool) = (wire::slots(sender, self.ranks), wire::pool(sender, self.ranks));
-        self.shared.queue(slots, pool, wire::consumed(sender))
+        let pool = (wire::pool(sender, self.ranks), wire::pool_bytes(self.ranks));
+        self.shared.queue(wire::slots(sender, self.ranks), pool, wire::consumed(sender))
     }
 
     /// Word `index` of the bitmap of senders.

@@ -8,7 +8,7 @@ use opal_core::framework::btl::{AmId, Arrived, Caps, Endpoint, Full, Module, Pee
 use opal_core::framework::memcpy;
 use opal_core::framework::shmem::Segment;
 use opal_core::queue::conduit::Conduit;
-use opal_core::queue::lines::{Memory, POOL_BYTES, RING_BYTES};
+use opal_core::queue::lines::{Memory, RING_BYTES};
 use opal_core::sync::{AtomicU32, AtomicU64};
 
 /// A mapped segment that stays mapped as long as the process uses this transport.
@@ -57,14 +57,14 @@ impl Shared {
         Segment { base: self.segment.base.wrapping_add(offset), bytes }
     }
 
-    /// The queue whose areas begin at these offsets.
-    pub fn queue(&self, slots: usize, pool: usize, consumed: usize) -> Memory {
-        assert!(slots + RING_BYTES <= self.segment.bytes && pool + POOL_BYTES <= self.segment.bytes);
+    /// The queue whose areas begin at these offsets, the byte ring with its length.
+    pub fn queue(&self, slots: usize, (pool, pool_bytes): (usize, usize), consumed: usize) -> Memory {
+        assert!(slots + RING_BYTES <= self.segment.bytes && pool + pool_bytes <= self.segment.bytes);
         assert!(slots.is_multiple_of(64) && consumed.is_multiple_of(4) && consumed + 4 <= self.segment.bytes);
         let base = self.segment.base;
         let (slots, pool) = (base.wrapping_add(slots), base.wrapping_add(pool));
         // SAFETY: the asserts above; the segment is never detached; only queues get these areas.
-        unsafe { Memory::new(slots, pool, base.wrapping_add(consumed)) }
+        unsafe { Memory::new(slots, pool, pool_bytes, base.wrapping_add(consumed)) }
     }
 }
 

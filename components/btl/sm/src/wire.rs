@@ -10,7 +10,7 @@
 //! | 4096 | 64 · n | how many slots the owner has consumed, a line per sender | owner |
 //! | W | 1024 · n | words for the layer above, 64 per sender, 16 bytes apart | both |
 //! | A | 8192 · n | slots, per sender | the sender |
-//! | B | 262144 · n | byte ring, per sender | the sender |
+//! | B | P · n | byte ring, per sender: P is 1 MiB for up to 8 ranks, 512 KiB for up to 32, else 256 KiB | the sender |
 //! | C | 786432 + 196608 · n | commons: whatever the layer above does with it | anybody |
 //!
 //! W, A, B and C are the ends of what stands before, each rounded up to a page. Nothing is touched before it is used.
@@ -20,7 +20,7 @@
 
 use alloc::vec::Vec;
 use opal_core::framework::shmem;
-use opal_core::queue::lines::{POOL_BYTES, RING_BYTES, SLOTS};
+use opal_core::queue::lines::{LEAST_POOL_BYTES, RING_BYTES, SLOTS};
 use opal_core::sys::{Cores, DoorName};
 
 /// Where the owner says that it sleeps.
@@ -37,7 +37,7 @@ const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the queue does.
-pub const FORMAT: &str = "btl/sm 4: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length; \
+pub const FORMAT: &str = "btl/sm 5: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length; \
      words; asleep futex doorbell; commons";
 
 /// Hash (FNV-1a) of the format and its sizes.
@@ -49,7 +49,7 @@ pub const WIRE_ID: u32 = {
         index += 1;
     }
     hash = (hash ^ SLOTS).wrapping_mul(0x0100_0193);
-    (hash ^ POOL_BYTES as u32).wrapping_mul(0x0100_0193)
+    (hash ^ LEAST_POOL_BYTES as u32).wrapping_mul(0x0100_0193)
 };
 
 /// Offset of a sender's published count.
@@ -74,7 +74,17 @@ pub const fn slots(sender: u32, ranks: u32) -> usize {
 
 /// Offset of a sender's byte ring.
 pub const fn pool(sender: u32, ranks: u32) -> usize {
-    slots(ranks, ranks).next_multiple_of(PAGE) + sender as usize * POOL_BYTES
+    slots(ranks, ranks).next_multiple_of(PAGE) + sender as usize * pool_bytes(ranks)
+}
+
+/// Bytes of a byte ring: long where few ranks could each write to each. All of a node together touch at most 64 MiB of them
+/// up to 8 ranks, 512 MiB up to 32.
+pub const fn pool_bytes(ranks: u32) -> usize {
+    match ranks {
+        ..=8 => 4 * LEAST_POOL_BYTES,
+        9..=32 => 2 * LEAST_POOL_BYTES,
+        _ => LEAST_POOL_BYTES,
+    }
 }
 
 /// Offset of the commons.
@@ -168,7 +178,7 @@ mod tests {
 
     #[test]
     fn areas_do_not_overlap_and_fit_the_launcher_slice() {
-        for ranks in [1, 2, 3, 32, 128, 1000] {
+        for ranks in [1, 2, 3, 8, 9, 32, 33, 128, 1000] {
             assert!(INBOUND + ranks as usize / 8 < CONSUMED);
             assert!(consumed(ranks) <= word(0, 0, ranks));
             assert!(word(0, WORDS - 1, ranks) < word(1, 0, ranks));
@@ -177,7 +187,9 @@ mod tests {
             assert!(slots(ranks, ranks) <= pool(0, ranks));
             assert!(pool(ranks, ranks) <= commons(ranks) && commons(ranks).is_multiple_of(PAGE));
             assert_eq!((slots(1, ranks) % 64, pool(1, ranks) % 64), (0, 0));
-            assert!(inbox_bytes(ranks) <= (1 << 20) + ranks as usize * (512 << 10));
+            // What orte-core's segment has for each rank.
+            let room = (1 << 20) + ranks as usize * ((256 << 10) + pool_bytes(ranks));
+            assert!(inbox_bytes(ranks) <= room, "{ranks} ranks");
         }
     }
 

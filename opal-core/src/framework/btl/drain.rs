@@ -92,21 +92,21 @@ pub fn drain_with(
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::queue::lines::{Memory, POOL_BYTES, Producer, RING_BYTES};
+    use crate::queue::lines::{LEAST_POOL_BYTES, Memory, Producer, RING_BYTES};
     use crate::sync::AtomicU32;
     use std::boxed::Box;
 
     #[repr(C, align(64))]
-    struct Area([u8; RING_BYTES + POOL_BYTES + 64]);
+    struct Area([u8; RING_BYTES + LEAST_POOL_BYTES + 64]);
 
     #[test]
     fn one_message_after_a_lull_and_all_otherwise() {
         static AWAKE: AtomicU32 = AtomicU32::new(0);
-        let mut area = Box::new(Area([0; RING_BYTES + POOL_BYTES + 64]));
+        let mut area = Box::new(Area([0; RING_BYTES + LEAST_POOL_BYTES + 64]));
         let base = area.0.as_mut_ptr();
-        let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + POOL_BYTES));
+        let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + LEAST_POOL_BYTES));
         // SAFETY: within the area, which outlives the queues.
-        let memory = unsafe { Memory::new(base, pool, consumed) };
+        let memory = unsafe { Memory::new(base, pool, LEAST_POOL_BYTES, consumed) };
         let conduit = Conduit::new(Producer::new(memory), Consumer::new(memory), &AWAKE, false);
         let push = |count: usize| {
             for _ in 0..count {

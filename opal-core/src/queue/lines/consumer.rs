@@ -1,7 +1,7 @@
 //! Taking messages: what the producer wrote is looked at once and checked.
 
 use super::hints::fetch;
-use super::{FETCHED_AHEAD, IN_POOL, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, POOL_BYTES, RING_BYTES, SLOTS};
+use super::{FETCHED_AHEAD, IN_POOL, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, RING_BYTES, SLOTS};
 use crate::mem::Foreign;
 use crate::sync::{AtomicU64, Ordering};
 
@@ -75,7 +75,7 @@ impl Consumer {
     fn peek_pooled(&mut self, kind: u8, length: u64, head: u64) -> Result<Option<Peeked>, Malformed> {
         let place = self.place().load(Ordering::Relaxed);
         let (offset, bytes) = (place as u32 as usize, (place >> 32) as usize);
-        if length != IN_POOL || bytes > PAYLOAD_BYTES || offset + bytes > POOL_BYTES {
+        if length != IN_POOL || bytes > PAYLOAD_BYTES || (offset + bytes) as u64 > self.memory.pool_bytes {
             return Err(Malformed);
         }
         self.pooled_bytes = bytes as u32;

@@ -6,15 +6,15 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 #[repr(C, align(64))]
-struct Area([u8; RING_BYTES + POOL_BYTES + 64]);
+struct Area([u8; RING_BYTES + LEAST_POOL_BYTES + 64]);
 
 /// The area lives as long as the result.
 fn queue() -> (Producer, Consumer, Box<Area>) {
-    let mut area = Box::new(Area([0; RING_BYTES + POOL_BYTES + 64]));
+    let mut area = Box::new(Area([0; RING_BYTES + LEAST_POOL_BYTES + 64]));
     let base = area.0.as_mut_ptr();
-    let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + POOL_BYTES));
+    let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + LEAST_POOL_BYTES));
     // SAFETY: within the area, which the caller keeps.
-    let memory = unsafe { Memory::new(base, pool, consumed) };
+    let memory = unsafe { Memory::new(base, pool, LEAST_POOL_BYTES, consumed) };
     (Producer::new(memory), Consumer::new(memory), area)
 }
 

@@ -2,8 +2,7 @@
 
 use super::hints::{demote_lines, prefetch_for_writing, prefetch_next};
 use super::{
-    DEMOTED_BYTES, IN_POOL, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, POOL_BYTES, RING_BYTES, Refused, SLOTS,
-    copy_small,
+    DEMOTED_BYTES, IN_POOL, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, RING_BYTES, Refused, SLOTS, copy_small,
 };
 use crate::sync::{AtomicU64, Ordering, writing};
 
@@ -35,7 +34,7 @@ unsafe impl Send for Producer {}
 impl Producer {
     /// At the start of an empty queue.
     pub fn new(memory: Memory) -> Producer {
-        let (slot, pool_limit) = (memory.slots, POOL_BYTES as u64);
+        let (slot, pool_limit) = (memory.slots, memory.pool_bytes);
         // No room is known, so that the first message does not go the short way, which need not ask whether it is the first.
         let (lap, limit, stop) = (0, 0, slot);
         Producer {
@@ -147,7 +146,7 @@ impl Producer {
         if demote {
             self.demote_last();
         }
-        prefetch_next(self.memory.pool, offset + bytes, bytes);
+        prefetch_next(self.memory.pool, self.memory.pool_bytes as usize, offset + bytes, bytes);
         Ok(())
     }
 
@@ -220,10 +219,10 @@ impl Producer {
     }
 
     fn allocate(&mut self, bytes: usize) -> Result<usize, Refused> {
-        let size = bytes.next_multiple_of(LINE_BYTES) as u64;
-        let offset = self.pool_tail % POOL_BYTES as u64;
+        let (size, ring) = (bytes.next_multiple_of(LINE_BYTES) as u64, self.memory.pool_bytes);
+        let offset = self.pool_tail & (ring - 1);
         // A payload lies in one piece: what is left before the end is skipped if it is too short.
-        let skipped = if offset + size > POOL_BYTES as u64 { POOL_BYTES as u64 - offset } else { 0 };
+        let skipped = if offset + size > ring { ring - offset } else { 0 };
         let end = self.pool_tail + skipped + size;
         if end > self.pool_limit {
             self.refresh()?;
@@ -232,7 +231,7 @@ impl Producer {
             }
         }
         self.pool_tail = end;
-        Ok(((end - size) % POOL_BYTES as u64) as usize)
+        Ok(((end - size) & (ring - 1)) as usize)
     }
 
     #[inline(never)]
@@ -254,7 +253,7 @@ impl Producer {
             } else {
                 self.marks[(last % SLOTS) as usize]
             };
-            self.pool_limit = mark + POOL_BYTES as u64;
+            self.pool_limit = mark + self.memory.pool_bytes;
         }
         Ok(())
     }

@@ -2,13 +2,19 @@ use super::*;
 use std::vec::Vec;
 
 #[repr(C, align(64))]
-struct Area([u8; RING_BYTES + POOL_BYTES + 64]);
+#[derive(Clone)]
+struct Line([u8; 64]);
 
 fn queue() -> (Producer, Consumer, *mut u8) {
-    let base = std::boxed::Box::leak(std::boxed::Box::new(Area([0; RING_BYTES + POOL_BYTES + 64]))).0.as_mut_ptr();
-    let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + POOL_BYTES));
-    // SAFETY: within the area just leaked.
-    let memory = unsafe { Memory::new(base, pool, consumed) };
+    queue_with(LEAST_POOL_BYTES)
+}
+
+fn queue_with(pool_bytes: usize) -> (Producer, Consumer, *mut u8) {
+    let lines = (RING_BYTES + pool_bytes) / LINE_BYTES + 1;
+    let base = std::vec![Line([0; 64]); lines].leak().as_mut_ptr().cast::<u8>();
+    let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + pool_bytes));
+    // SAFETY: within the lines just leaked.
+    let memory = unsafe { Memory::new(base, pool, pool_bytes, consumed) };
     (Producer::new(memory), Consumer::new(memory), base)
 }
 
@@ -33,7 +39,13 @@ fn pattern(number: u64, bytes: usize) -> Vec<u8> {
 
 #[test]
 fn order_and_content_over_many_laps() {
-    let (mut producer, mut consumer, _) = queue();
+    for pool_bytes in [1, 2, 4].map(|times| times * LEAST_POOL_BYTES) {
+        order_and_content(pool_bytes);
+    }
+}
+
+fn order_and_content(pool_bytes: usize) {
+    let (mut producer, mut consumer, _) = queue_with(pool_bytes);
     let (mut sent, mut seen) = (0u64, 0u64);
     let size = |number: u64| match number % 5 {
         0 => 0,
@@ -42,7 +54,7 @@ fn order_and_content_over_many_laps() {
         3 => (number * 7919 % PAYLOAD_BYTES as u64) as usize,
         _ => PAYLOAD_BYTES,
     };
-    while seen < 3000 {
+    while seen < 1000 {
         while push(&mut producer, (sent % 8) as u8, sent, &pattern(sent, size(sent))).is_ok() {
             sent += 1;
         }
@@ -118,23 +130,27 @@ fn a_lying_consumer_is_noticed() {
         push(&mut producer, 1, number, &[]).unwrap();
     }
     // SAFETY: the published count lies there.
-    unsafe { base.wrapping_add(RING_BYTES + POOL_BYTES).cast::<u32>().write(SLOTS + 1) };
+    unsafe { base.wrapping_add(RING_BYTES + LEAST_POOL_BYTES).cast::<u32>().write(SLOTS + 1) };
     assert_eq!(push(&mut producer, 1, 0, &[]), Err(Refused::Broken));
 }
 
 #[test]
 fn a_lying_producer_is_noticed() {
-    let lie = |length: u64, place: u64| {
-        let (_, mut consumer, base) = queue();
+    let lie_to = |pool_bytes: usize, length: u64, place: u64| {
+        let (_, mut consumer, base) = queue_with(pool_bytes);
         // SAFETY: the first slot's first two words.
         unsafe { base.cast::<[u64; 2]>().write([length << 4 | 1, place]) };
         consumer.peek().map(|peeked| peeked.is_some())
     };
+    let lie = |length, place| lie_to(LEAST_POOL_BYTES, length, place);
     assert_eq!(lie(56, 0), Ok(true));
     assert_eq!(lie(57, 0), Err(Malformed));
     assert_eq!(lie(63, 0), Ok(true));
-    assert_eq!(lie(63, POOL_BYTES as u64), Ok(true)); // no bytes at the very end
-    assert_eq!(lie(63, (POOL_BYTES as u64 - 99) | (100 << 32)), Err(Malformed));
+    assert_eq!(lie(63, LEAST_POOL_BYTES as u64), Ok(true)); // no bytes at the very end
+    assert_eq!(lie(63, (LEAST_POOL_BYTES as u64 - 99) | (100 << 32)), Err(Malformed));
+    let behind_the_shortest = LEAST_POOL_BYTES as u64 | (100 << 32);
+    assert_eq!(lie(63, behind_the_shortest), Err(Malformed));
+    assert_eq!(lie_to(2 * LEAST_POOL_BYTES, 63, behind_the_shortest), Ok(true));
     assert_eq!(lie(63, (PAYLOAD_BYTES as u64 + 1) << 32), Err(Malformed));
     assert_eq!(lie(63, u64::MAX), Err(Malformed));
 }
