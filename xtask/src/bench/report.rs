@@ -158,13 +158,21 @@ no library at all, fragments win always (64 KiB: 1.5 against 4.1 µs, rewritten 
 rewritten 43 against 68). The library therefore measures both now and then for each peer and size. What a single copy costs \
 is mostly not the copy: the system looks up and pins each page, and the sender's next store to its buffer waits for every \
 line that the receiver's core has taken away.
+* **How long the ring is** matters more than how bytes are copied: a line that is written again soon must come back from the \
+other core's cache. Through rings of 256 KiB, 512 KiB and 1 MiB (a program without MPI, AMD EPYC, cores that share no cache): 4 KiB \
+0.42, 0.37, 0.33 µs, 16 KiB 0.88, 0.76, 0.69, 64 KiB 2.9, 2.4, 2.3; 2 MiB gain nothing more. So nodes of up to 8 ranks have 1 MiB per \
+pair and direction. Where the cores are still farther apart (two sockets), 64 KiB take 10 µs so, and 4.8 by stores that go \
+around the sender's cache (on a busy machine), which lose by half elsewhere: a third way to be measured, which the library does not have yet (Intel's: \
+5.2, rewritten 6.8; ours 6.1 and 12.5).
 * **Tried for them without gain:** the sender alone writes all of it to the receiver's memory (64 KiB rewritten 7.7 µs, halves \
 6.1); a quarter read and three quarters written (8.5); copy loops of 256-bit loads and stores with or without prefetching \
 (4.1 against 2.3 for the processor's own string copy, which is what the C library uses there); prefetching the lines of the \
 next payload for writing (fragments twice as slow, a stream of 4 KiB 17 instead of 32 GB/s on the EPYC; now only up to 2 KiB); rings of 16 to 64 KiB, which stay in the first cache (no \
 faster); pieces below 8 KiB (a third slower), above 16 KiB (equal); payload that lies 8 bytes off a line (a tenth slower, so it \
 does not); the first 4 or 8 KiB together with the announcement (round trips of 32 and 64 KiB 5.2 and 8.1 µs with 4 KiB, 5.6 and 8.3 \
-with 8, 4.3 and 7.2 without); first fragments of 4 KiB that grow to 16 (equal).
+with 8, 4.3 and 7.2 without); first fragments of 4 KiB that grow to 16 (equal); a receiver that begins one piece later, so that it \
+never waits again (3 % with pieces of 8 KiB, none with 16); prefetching the source 512 bytes ahead (2 %); writing lines back (`clwb`: \
+three to six times as long).
 * **Long data of collectives within a node.** Directly between buffers or piece by piece through rings in shared memory, measured \
 by the ranks in turn and agreed on. On the AMD EPYC, interleaved with what was there before (short chunks, on a busy machine, \
 where all copies between cores took half as long again): two ranks, 16 KiB, directly and in a pipeline: MPI_Bcast 2.74 and 1.08 µs, \
