@@ -258,7 +258,7 @@ impl Link {
         Link {
             process: 1,
             module: btl::Called::new(module),
-            endpoint: btl::Endpoint(5),
+            endpoint: crate::test_image::ENDPOINT,
             conduit,
             short_bytes: inline_bytes,
             inline_bytes,

@@ -1,12 +1,20 @@
-//! Stands in for the image crate in this crate's own unit tests, and keeps account of its copies.
+//! Stands in for the image crate in this crate's own unit tests, keeps account of its copies, and has the transports that
+//! they send by.
 #![allow(unsafe_code)]
 
 use core::cell::RefCell;
 use core::ops::Range;
+use opal_core::Result;
+use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer};
+use opal_core::queue::conduit::Conduit;
+use opal_core::queue::lines::{Consumer, Memory, POOL_BYTES, Producer, RING_BYTES};
+use opal_core::sync::AtomicU32;
+use std::boxed::Box;
 use std::vec::Vec;
 
 opal_core::image![];
 opal_core::provide_memcpy!(copy);
+opal_core::provide_timer!(ticks, frequency);
 
 /// What was copied: from where, and to where.
 pub type Copied = (Range<usize>, Range<usize>);
@@ -26,7 +34,6 @@ unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     // SAFETY: the contract of `framework::memcpy::copy`.
     unsafe { core::ptr::copy(from, to, bytes) }
 }
-opal_core::provide_timer!(ticks, frequency);
 
 fn ticks() -> u64 {
     0
@@ -34,4 +41,124 @@ fn ticks() -> u64 {
 
 fn frequency() -> u64 {
     1_000_000_000
+}
+
+/// What a test does with what is sent by its transport; the calls that it leaves out send nothing.
+pub trait Calls: Send + Sync {
+    /// [`Module::send_inline`].
+    ///
+    /// # Safety
+    /// `payload` is readable for `bytes`.
+    unsafe fn send_inline(
+        &self,
+        _am: AmId,
+        _head: u64,
+        _payload: *const u8,
+        _bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        Err(Full)
+    }
+
+    /// [`Module::send`].
+    fn send(&self, _bytes: usize, _fill: &mut dyn FnMut(*mut u8)) -> core::result::Result<(), Full> {
+        Err(Full)
+    }
+
+    /// [`Module::send_run`], whose prefix does not matter.
+    fn send_run(&self, _run: Range<usize>) -> core::result::Result<(), Full> {
+        Err(Full)
+    }
+
+    /// [`Module::wake`].
+    fn wake(&self) {}
+}
+
+/// A transport to one peer, by which nothing arrives.
+#[derive(Default)]
+pub struct Transport<T>(pub T);
+
+/// Its endpoint.
+pub const ENDPOINT: Endpoint = Endpoint(5);
+
+impl<T: Calls> Module for Transport<T> {
+    fn caps(&self) -> &Caps {
+        unreachable!("the link knows them")
+    }
+
+    fn address(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn add_peer(&self, _peer: Peer<'_>) -> Result<Option<Endpoint>> {
+        Ok(None)
+    }
+
+    fn remove_peer(&self, _endpoint: Endpoint) {}
+
+    unsafe fn send_inline(
+        &self,
+        to: Endpoint,
+        am: AmId,
+        head: u64,
+        payload: *const u8,
+        bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        assert_eq!(to, ENDPOINT);
+        // SAFETY: the caller's promise.
+        unsafe { self.0.send_inline(am, head, payload, bytes) }
+    }
+
+    fn send(
+        &self,
+        to: Endpoint,
+        _am: AmId,
+        _head: u64,
+        bytes: usize,
+        fill: &mut dyn FnMut(*mut u8),
+    ) -> core::result::Result<(), Full> {
+        assert_eq!(to, ENDPOINT);
+        self.0.send(bytes, fill)
+    }
+
+    unsafe fn send_run(
+        &self,
+        to: Endpoint,
+        _am: AmId,
+        _head: u64,
+        _prefix: &[u8],
+        run: *const u8,
+        bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        assert_eq!(to, ENDPOINT);
+        self.0.send_run(run.addr()..run.addr() + bytes)
+    }
+
+    fn wake(&self, peer: Endpoint) {
+        assert_eq!(peer, ENDPOINT);
+        self.0.wake();
+    }
+
+    fn poll(&self) -> usize {
+        0
+    }
+}
+
+#[repr(C, align(64))]
+struct Area([u8; RING_BYTES + POOL_BYTES + 64]);
+
+/// A conduit that has carried its first message, which was taken: what goes into it comes out of it. With the word that says
+/// whether its peer sleeps.
+pub fn conduit() -> (&'static Conduit, &'static AtomicU32) {
+    let base = Box::leak(Box::new(Area([0; RING_BYTES + POOL_BYTES + 64]))).0.as_mut_ptr();
+    let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + POOL_BYTES));
+    // SAFETY: within the area just leaked.
+    let memory = unsafe { Memory::new(base, pool, consumed) };
+    let asleep: &'static AtomicU32 = Box::leak(Box::new(AtomicU32::new(0)));
+    let conduit = Box::leak(Box::new(Conduit::new(Producer::new(memory), Consumer::new(memory), asleep, false)));
+    // SAFETY: nothing is read.
+    let first = unsafe { conduit.producer().push_inline(0, 0, core::ptr::null(), 0, false) };
+    assert_eq!(first, Ok(()));
+    assert!(matches!(conduit.consumer().peek(), Ok(Some(_))));
+    conduit.take();
+    (conduit, asleep)
 }

@@ -1,82 +1,27 @@
 //! Whoever pushes to a conduit himself must wake the peer that sleeps behind it.
-#![allow(unsafe_code)] // memory for a conduit, and a transport
+#![allow(unsafe_code)] // pushes what it owns
 
 use super::*;
-use opal_core::Result;
-use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer};
-use opal_core::queue::lines::{Consumer, LEAST_POOL_BYTES, Memory, Producer, RING_BYTES};
+use crate::test_image::{Calls, Transport, conduit};
 use std::boxed::Box;
-use std::vec::Vec;
 
-#[repr(C, align(64))]
-struct Area([u8; RING_BYTES + LEAST_POOL_BYTES + 64]);
-
-/// A transport that counts how often it was asked to wake, and whose other calls nobody should need.
+/// Counts how often the transport was asked to wake.
+#[derive(Default)]
 struct Bell {
     woken: AtomicU32,
 }
 
-impl Module for Bell {
-    fn caps(&self) -> &Caps {
-        unreachable!("the link knows them")
-    }
-
-    fn address(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn add_peer(&self, _peer: Peer<'_>) -> Result<Option<Endpoint>> {
-        Ok(None)
-    }
-
-    fn remove_peer(&self, _endpoint: Endpoint) {}
-
-    unsafe fn send_inline(
-        &self,
-        _to: Endpoint,
-        _am: AmId,
-        _head: u64,
-        _payload: *const u8,
-        _bytes: usize,
-    ) -> core::result::Result<(), Full> {
-        Err(Full)
-    }
-
-    fn send(
-        &self,
-        _to: Endpoint,
-        _am: AmId,
-        _head: u64,
-        _bytes: usize,
-        _fill: &mut dyn FnMut(*mut u8),
-    ) -> core::result::Result<(), Full> {
-        Err(Full)
-    }
-
-    fn wake(&self, peer: Endpoint) {
-        assert_eq!(peer, Endpoint(5));
+impl Calls for Bell {
+    fn wake(&self) {
         self.woken.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn poll(&self) -> usize {
-        0
     }
 }
 
-/// A link whose peer sleeps when the word says so, behind a conduit that has carried its first message.
+/// A link whose peer sleeps when the word says so.
 fn link() -> (Link, &'static Bell, &'static AtomicU32) {
-    let base = Box::leak(Box::new(Area([0; RING_BYTES + LEAST_POOL_BYTES + 64]))).0.as_mut_ptr();
-    let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + LEAST_POOL_BYTES));
-    // SAFETY: within the area just leaked.
-    let memory = unsafe { Memory::new(base, pool, LEAST_POOL_BYTES, consumed) };
-    let asleep: &'static AtomicU32 = Box::leak(Box::new(AtomicU32::new(0)));
-    let bell: &'static Bell = Box::leak(Box::new(Bell { woken: AtomicU32::new(0) }));
-    let conduit = Box::leak(Box::new(Conduit::new(Producer::new(memory), Consumer::new(memory), asleep, false)));
-    // SAFETY: nothing is read.
-    let first = unsafe { conduit.producer().push_inline(0, 0, core::ptr::null(), 0, false) };
-    assert_eq!(first, Ok(()));
-    let link = Link::of_test(bell, Some(conduit));
-    (link, bell, asleep)
+    let (conduit, asleep) = conduit();
+    let bell: &'static Transport<Bell> = Box::leak(Box::default());
+    (Link::of_test(bell, Some(conduit)), &bell.0, asleep)
 }
 
 #[test]

@@ -3,15 +3,14 @@
 
 use super::*;
 use crate::link::Link;
-use crate::test_image::copies;
+use crate::test_image::{Calls, Transport, copies};
 use crate::wire;
 use alloc::sync::Arc;
 use core::ops::Range;
+use core::result::Result;
 use ompi_core::datatype::Datatype;
-use ompi_core::framework::bml::Path;
-use opal_core::Result;
 use opal_core::datatype::{Layout, Primitive, Run as Bytes, Scalar};
-use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Peer};
+use opal_core::framework::btl::Full;
 use opal_core::mem::Foreign;
 use std::sync::Mutex;
 use std::vec;
@@ -26,61 +25,17 @@ struct Wire {
     runs: Mutex<Vec<Range<usize>>>,
 }
 
-impl btl::Module for Wire {
-    fn caps(&self) -> &Caps {
-        unreachable!("the link knows them")
-    }
-
-    fn address(&self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn add_peer(&self, _peer: Peer<'_>) -> Result<Option<Endpoint>> {
-        Ok(None)
-    }
-
-    fn remove_peer(&self, _endpoint: Endpoint) {}
-
-    unsafe fn send_inline(
-        &self,
-        _to: Endpoint,
-        _am: AmId,
-        _head: u64,
-        _payload: *const u8,
-        _bytes: usize,
-    ) -> core::result::Result<(), Full> {
-        Err(Full)
-    }
-
-    fn send(
-        &self,
-        _to: Endpoint,
-        _am: AmId,
-        _head: u64,
-        bytes: usize,
-        fill: &mut dyn FnMut(*mut u8),
-    ) -> core::result::Result<(), Full> {
+impl Calls for Wire {
+    fn send(&self, bytes: usize, fill: &mut dyn FnMut(*mut u8)) -> Result<(), Full> {
         let mut buffer = vec![0; bytes];
         fill(buffer.as_mut_ptr());
         self.sent.lock().unwrap().push((range(&buffer), buffer));
         Ok(())
     }
 
-    unsafe fn send_run(
-        &self,
-        _to: Endpoint,
-        _am: AmId,
-        _head: u64,
-        _prefix: &[u8],
-        run: *const u8,
-        bytes: usize,
-    ) -> core::result::Result<(), Full> {
-        self.runs.lock().unwrap().push(run.addr()..run.addr() + bytes);
+    fn send_run(&self, run: Range<usize>) -> Result<(), Full> {
+        self.runs.lock().unwrap().push(run);
         Ok(())
-    }
-
-    fn poll(&self) -> usize {
-        0
     }
 }
 
@@ -109,8 +64,8 @@ fn by_hand(user: &[u8]) -> Vec<u8> {
 }
 
 fn wire() -> (&'static Wire, Link) {
-    let wire: &'static Wire = alloc::boxed::Box::leak(alloc::boxed::Box::default());
-    (wire, Link::of_test(wire, None))
+    let wire: &'static Transport<Wire> = alloc::boxed::Box::leak(alloc::boxed::Box::default());
+    (&wire.0, Link::of_test(wire, None))
 }
 
 /// Every byte of the message was moved once, from one of these places to one of those.
@@ -134,7 +89,7 @@ fn data_with_gaps_is_packed_into_the_transports_buffer() {
     each_byte_once(BLOCKS * BLOCK, &range(&user), &place);
 
     // Fragments, cut within blocks.
-    let path = Path { module: wire, endpoint: link.endpoint };
+    let path = link.path();
     // SAFETY: as above.
     let mut place = unsafe { Place::new(&data) };
     for (from, bytes) in [(0, 333), (333, 1), (334, 966)] {
@@ -175,7 +130,7 @@ fn one_run_is_never_packed() {
     let all = range(&user[..BLOCKS * BLOCK]);
     copies();
     // A transport that takes runs from where they lie: nothing is copied at all.
-    let path = Path { module: wire, endpoint: link.endpoint };
+    let path = link.path();
     // SAFETY: the buffer outlives the place.
     let mut place = unsafe { Place::new(&data) };
     place.send_part(path, wire::EAGER, 0, 77, 100, 900).unwrap();
