@@ -228,6 +228,12 @@ fn tell_of(slot: &'static Slot, before: u32) {
     }
 }
 
+/// For models: no request was made yet. Words of the last order are forgotten, so that its list leads nowhere.
+#[cfg(loom)]
+pub fn forget_all() {
+    *LIST.lock() = List::NEW;
+}
+
 fn checked(status: Status) -> Result<Status> {
     if status.error == 0 { Ok(status) } else { Err(status.fault()) }
 }

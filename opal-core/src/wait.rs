@@ -212,7 +212,7 @@ impl Default for Idle {
 /// How many polls of one place suit between two full passes.
 #[inline(always)]
 pub fn polls_at_once() -> u32 {
-    if spinning() { 64 } else { POLLS_PER_YIELD }
+    if spinning() { SPINS_AT_ONCE } else { POLLS_PER_YIELD }
 }
 
 /// Provides the process's bell; the first one stays.
@@ -359,7 +359,8 @@ static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
 /// Models look at once.
 const SPINS_PER_LOOK: u32 = if cfg!(loom) { 1 } else { 256 };
 const SPINS_AFTER_SLEEP: u32 = 16;
-const POLLS_PER_YIELD: u32 = 10;
+const SPINS_AT_ONCE: u32 = if cfg!(loom) { 1 } else { 64 };
+const POLLS_PER_YIELD: u32 = if cfg!(loom) { 1 } else { 10 };
 const YIELDS_PER_PASS: u32 = 8;
 const AWAKE_NS: u64 = 1_000_000;
 /// The longest sleep: how late a death in the job may be noticed.

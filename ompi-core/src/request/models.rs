@@ -11,10 +11,10 @@ impl Driver for Quiet {}
 
 static QUIET: Quiet = Quiet;
 
-/// Several threads, which can sleep, and no slots: those of the last order are forgotten.
+/// Several threads, which can sleep, and no slots.
 fn begin() {
     raise_threads();
-    *LIST.lock() = List::NEW;
+    forget_all();
     hang_bell();
 }
 

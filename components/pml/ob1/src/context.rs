@@ -209,6 +209,12 @@ impl Routes {
         Ok(Routes { routes: routes? })
     }
 
+    /// As tests have made them.
+    #[cfg(all(test, loom))]
+    pub fn of_test(routes: Box<[Route]>) -> Routes {
+        Routes { routes }
+    }
+
     /// The way to a rank; `None` for what is none.
     #[inline(always)]
     pub fn get(&self, rank: i32) -> Option<&Route> {

@@ -1,0 +1,241 @@
+//! Every order of the accesses of threads that send and receive on the short ways, and on the complete ones where a lock is
+//! taken: what was sent arrives once and in its order, and nobody waits for ever.
+//!
+//! What this process sends to rank 1 comes back as if rank 1 had sent it.
+#![allow(unsafe_code)] // plays a C program
+
+use crate::context::{Route, Routes};
+use crate::link::Link;
+use crate::raw::Ob1;
+use crate::state::{STATE, State};
+use crate::test_image::{self, Calls, Transport};
+use crate::{arrive, drain, wire};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use ompi_core::comm::Communicator;
+use ompi_core::data::Data;
+use ompi_core::datatype::Datatype;
+use ompi_core::errhandler;
+use ompi_core::framework::pml::{Lane, Mode, Module, Short, Taken};
+use ompi_core::group::Group;
+use ompi_core::request::{self, Request};
+use ompi_core::status::Status;
+use opal_core::datatype::{Layout, Primitive, Run, Scalar};
+use opal_core::framework::btl::{self, AmId, Full};
+use opal_core::progress;
+use opal_core::queue::conduit::Conduit;
+use opal_core::queue::lines::INLINE_BYTES;
+use opal_core::sync::model::{check, hang_bell, spawn};
+use opal_core::sync::{Once, Ordering, raise_threads};
+
+/// The queue that leads back here.
+static QUEUE: Once<&'static Conduit> = Once::new();
+const CONTEXT: u32 = 0;
+const PEER: i32 = 1;
+
+/// The transport's own call, which waits for the queue.
+#[derive(Default)]
+struct Patient;
+
+impl Calls for Patient {
+    unsafe fn send_inline(&self, am: AmId, head: u64, payload: *const u8, bytes: usize) -> Result<(), Full> {
+        let mut producer = QUEUE.get().unwrap().producer();
+        // SAFETY: the caller's promise.
+        unsafe { producer.push_inline(am, head, payload, bytes, false) }.map_err(|_| Full)
+    }
+}
+
+/// A communicator of two ranks, as after MPI_Init_thread.
+fn begin() -> &'static Communicator {
+    raise_threads();
+    request::forget_all();
+    hang_bell();
+    *STATE.lock() = State::new();
+    btl::register(wire::EAGER, arrive::eager).unwrap();
+    progress::add_callback(drain_all).unwrap();
+    let (conduit, _) = test_image::conduit();
+    QUEUE.call_once(|| conduit);
+    let transport: &'static Transport<Patient> = Box::leak(Box::default());
+    let link: &'static Link = Box::leak(Box::new(Link::of_test(transport, Some(conduit))));
+    let route = || Route { link, lane: wire::lane(CONTEXT, false) };
+    let routes = Box::new(Routes::of_test([route(), route()].into()));
+    let group = Arc::new(Group::new([0, PEER as u32].into(), 0));
+    let comm = Communicator::new(group, None, CONTEXT, [CONTEXT, CONTEXT].into(), errhandler::RETURN);
+    // Words must stay where they are from their first change on.
+    let comm: &'static Communicator = Box::leak(Box::new(comm));
+    comm.pml.store(Box::into_raw(routes).cast(), Ordering::Release);
+    let mut state = STATE.lock();
+    state.open(CONTEXT).unwrap();
+    state.connect(comm);
+    comm
+}
+
+/// What every pass of progress does.
+fn drain_all() -> usize {
+    let drained = drain::conduit(QUEUE.get().unwrap(), PEER as u32);
+    assert!(!drained.malformed);
+    drained.taken
+}
+
+fn bytes() -> Datatype {
+    let run = Run { offset: 0, bytes: 1 };
+    Datatype::derived(Layout::basic(Primitive::new(Scalar::Byte, 1), &[run], 1, 1), 0)
+}
+
+fn lane(comm: &Communicator) -> Lane<'_> {
+    Lane { comm, collective: false }
+}
+
+/// MPI_Send of one byte.
+fn send(comm: &Communicator, tag: i32, byte: u8) {
+    send_all(comm, tag, &mut [byte]);
+}
+
+/// MPI_Send.
+fn send_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
+    let (at, count) = (all.as_mut_ptr(), all.len());
+    // SAFETY: a slice is readable.
+    let taken = match unsafe { <Ob1 as Short>::send(at, count, PEER, tag, comm) } {
+        Taken::Yes => true,
+        // SAFETY: as above.
+        Taken::Longer => unsafe { Ob1::send_longer(at, count, PEER, tag, comm) },
+        Taken::No => false,
+    };
+    if !taken {
+        let data = Data { at, count, datatype: &bytes() };
+        // SAFETY: as above.
+        unsafe { Module::send(&Ob1, &data, PEER, tag, Mode::Standard, lane(comm)) }.unwrap();
+    }
+}
+
+/// MPI_Recv of one byte.
+fn recv(comm: &Communicator, tag: i32) -> u8 {
+    let mut byte = 0;
+    recv_all(comm, tag, core::slice::from_mut(&mut byte));
+    byte
+}
+
+/// MPI_Recv.
+fn recv_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
+    let (at, count, mut status) = (all.as_mut_ptr(), all.len(), Status::EMPTY);
+    // SAFETY: a slice that is borrowed so is writable.
+    if unsafe { <Ob1 as Short>::recv(at, count, PEER, tag, comm, Some(&mut status)) }.is_none() {
+        let data = Data { at, count, datatype: &bytes() };
+        // SAFETY: as above.
+        unsafe { Module::recv(&Ob1, &data, PEER, tag, lane(comm), Some(&mut status)) }.unwrap();
+    }
+    assert_eq!((status.source, status.tag, status.bytes()), (PEER, tag, count as u64));
+}
+
+/// MPI_Irecv of one byte, to where it lies until the request is complete.
+fn irecv(comm: &Communicator, tag: i32, byte: &mut u8) -> Request {
+    // SAFETY: the callers wait before they give the byte up.
+    match unsafe { <Ob1 as Short>::irecv(byte, 1, PEER, tag, comm) } {
+        Some(request) => request,
+        None => {
+            let data = Data { at: byte, count: 1, datatype: &bytes() };
+            // SAFETY: as above.
+            unsafe { Module::irecv(&Ob1, &data, PEER, tag, lane(comm)) }.unwrap()
+        }
+    }
+}
+
+/// MPI_Irecv and MPI_Wait.
+fn irecv_and_wait(comm: &Communicator, tag: i32) -> u8 {
+    let mut byte = 0;
+    let status = irecv(comm, tag, &mut byte).wait().unwrap();
+    assert_eq!((status.source, status.tag, status.bytes()), (PEER, tag, 1));
+    byte
+}
+
+#[test]
+fn two_threads_send_on_one_link() {
+    check(|| {
+        let comm = begin();
+        let other = spawn(|| {
+            send(comm, 1, 10);
+            send(comm, 1, 11);
+        });
+        send(comm, 2, 20);
+        other.join().unwrap();
+        assert_eq!([recv(comm, 1), recv(comm, 2), recv(comm, 1)], [10, 20, 11]);
+        assert_eq!(drain_all(), 0);
+    });
+}
+
+/// One thread receives two messages of so many bytes, the other makes progress. After a lull that takes one message.
+fn receives_beside_progress<const BYTES: usize>() {
+    check(|| {
+        let comm = begin();
+        assert_eq!(drain_all(), 0);
+        send_all(comm, 1, &mut [10; BYTES]);
+        send_all(comm, 1, &mut [11; BYTES]);
+        let other = spawn(|| _ = drain_all());
+        for expected in [10, 11] {
+            let mut got = [0; BYTES];
+            recv_all(comm, 1, &mut got);
+            assert_eq!(got, [expected; BYTES]);
+        }
+        other.join().unwrap();
+        assert_eq!(drain_all(), 0);
+    });
+}
+
+#[test]
+fn one_receives_while_another_makes_progress() {
+    receives_beside_progress::<1>();
+}
+
+#[test]
+fn one_receives_longer_ones_while_another_makes_progress() {
+    receives_beside_progress::<{ INLINE_BYTES + 1 }>();
+}
+
+#[test]
+fn one_receives_what_another_sends() {
+    check(|| {
+        let comm = begin();
+        let other = spawn(|| {
+            send(comm, 1, 10);
+            send(comm, 1, 11);
+            // What somebody sleeps for by now.
+            drain_all();
+        });
+        assert_eq!([recv(comm, 1), recv(comm, 1)], [10, 11]);
+        other.join().unwrap();
+        assert_eq!(drain_all(), 0);
+    });
+}
+
+#[test]
+fn two_threads_receive_from_one_rank() {
+    check(|| {
+        let comm = begin();
+        send(comm, 1, 10);
+        send(comm, 2, 20);
+        let other = spawn(|| assert_eq!(recv(comm, 2), 20));
+        assert_eq!(recv(comm, 1), 10);
+        other.join().unwrap();
+        assert_eq!(drain_all(), 0);
+    });
+}
+
+#[test]
+fn two_threads_make_requests() {
+    check(|| {
+        let comm = begin();
+        // Requests and places in the table that were used before are at hand.
+        let (mut first, mut second) = (0, 0);
+        let used = [irecv(comm, 1, &mut first), irecv(comm, 1, &mut second)];
+        send(comm, 1, 10);
+        send(comm, 1, 11);
+        used.into_iter().for_each(|request| _ = request.wait().unwrap());
+        assert_eq!([first, second], [10, 11]);
+        send(comm, 1, 12);
+        send(comm, 1, 13);
+        let other = spawn(|| irecv_and_wait(comm, 1));
+        let mut got = [irecv_and_wait(comm, 1), other.join().unwrap()];
+        got.sort_unstable();
+        assert_eq!(got, [12, 13], "each of both gets one");
+    });
+}
