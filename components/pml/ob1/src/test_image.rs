@@ -7,7 +7,7 @@ use core::ops::Range;
 use opal_core::Result;
 use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer};
 use opal_core::queue::conduit::Conduit;
-use opal_core::queue::lines::{Consumer, Memory, POOL_BYTES, Producer, RING_BYTES};
+use opal_core::queue::lines::{Consumer, LEAST_POOL_BYTES, Memory, Producer, RING_BYTES};
 use opal_core::sync::AtomicU32;
 use std::boxed::Box;
 use std::vec::Vec;
@@ -144,15 +144,15 @@ impl<T: Calls> Module for Transport<T> {
 }
 
 #[repr(C, align(64))]
-struct Area([u8; RING_BYTES + POOL_BYTES + 64]);
+struct Area([u8; RING_BYTES + LEAST_POOL_BYTES + 64]);
 
 /// A conduit that has carried its first message, which was taken: what goes into it comes out of it. With the word that says
 /// whether its peer sleeps.
 pub fn conduit() -> (&'static Conduit, &'static AtomicU32) {
-    let base = Box::leak(Box::new(Area([0; RING_BYTES + POOL_BYTES + 64]))).0.as_mut_ptr();
-    let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + POOL_BYTES));
+    let base = Box::leak(Box::new(Area([0; RING_BYTES + LEAST_POOL_BYTES + 64]))).0.as_mut_ptr();
+    let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + LEAST_POOL_BYTES));
     // SAFETY: within the area just leaked.
-    let memory = unsafe { Memory::new(base, pool, consumed) };
+    let memory = unsafe { Memory::new(base, pool, LEAST_POOL_BYTES, consumed) };
     let asleep: &'static AtomicU32 = Box::leak(Box::new(AtomicU32::new(0)));
     let conduit = Box::leak(Box::new(Conduit::new(Producer::new(memory), Consumer::new(memory), asleep, false)));
     // SAFETY: nothing is read.
