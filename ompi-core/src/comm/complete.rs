@@ -49,11 +49,15 @@ impl Completion {
         let components = components()?;
         let mut offers = Vec::new();
         let mut words = vec![0u64; components.len()];
+        // Who declines agrees with all.
+        let mut prints = vec![u64::MAX; 2 * components.len()];
         for (index, component) in components.iter().enumerate() {
             let name = component.info().name;
             match component.query(&comm) {
                 Ok((priority, module)) => {
                     words[index] = module.functions() | (module.functions() & module.recordable()) << 32;
+                    let print = module.fingerprint();
+                    prints[2 * index..][..2].copy_from_slice(&[print, !print]);
                     offers.push((index, name, priority, module));
                 }
                 Err(mca::Declined(why)) => {
@@ -66,9 +70,7 @@ impl Completion {
                 }
             }
         }
-        let prints = offers.iter().map(|(.., module)| module.fingerprint());
-        let print = prints.fold(0u64, |all, print| (all ^ print).rotate_left(7));
-        words.extend([print, !print]);
+        words.extend(prints);
         let mut carrier = Carrier::Itself;
         if comm.is_inter() {
             let draft = Draft::new(&comm.group)?;
@@ -128,10 +130,12 @@ impl Completion {
     fn fill(&mut self, carrier: Option<&coll::Table>) {
         let words = self.gather.common();
         let halves = |word: u64| (word & u64::from(u32::MAX), word >> 32);
-        let agreed = words[self.components] | words[self.components + 1] == u64::MAX;
+        let prints = |index: usize| &words[self.components + 2 * index..][..2];
         let offers = core::mem::take(&mut self.offers).into_iter();
         let offers = offers
-            .inspect(|(.., module)| {
+            .inspect(|(index, .., module)| {
+                // All have the bits of one or those of its complement.
+                let agreed = prints(*index).iter().fold(0, |all, print| all | print) == u64::MAX;
                 if !agreed {
                     module.disagreed()
                 }

@@ -108,13 +108,13 @@ pub trait Module: Send + Sync {
         0
     }
 
-    /// Names what its choices depend on beside the arguments of calls, a file's content say. If the ranks' names differ, all
-    /// of them are told by [`Module::disagreed`], before [`Module::above`].
+    /// Names what its choices depend on beside the arguments of calls, a file's content say. If the names that a component's
+    /// modules have on the ranks differ, all these are told by [`Module::disagreed`], before [`Module::above`].
     fn fingerprint(&self) -> u64 {
         0
     }
 
-    /// Not all ranks have the same [`Module::fingerprint`]s: choices may depend on arguments only.
+    /// Not all ranks have the same [`Module::fingerprint`]: choices may depend on arguments only.
     fn disagreed(&self) {}
 
     /// Tells which modules would serve the communicator without it: one that declines calls by their arguments (which
