@@ -90,6 +90,8 @@ impl Shared {
 pub struct Wanted {
     /// Its length.
     pub bytes: usize,
+    /// So many more must be free behind it, for others who may come.
+    pub spare: usize,
     /// How many bytes at its beginning are to be zeros; the others may be what a former user left there.
     pub zeros: usize,
     /// Offset of a word among the zeros in which every user counts itself out, with Release, when it will never look at
@@ -120,7 +122,7 @@ pub fn take(commons: Segment, wanted: Wanted) -> Option<usize> {
         return Some(one.offset);
     }
     let offset = given.last().map_or(0, |last| last.offset + last.wanted.bytes);
-    if offset.checked_add(bytes)? > commons.bytes {
+    if offset.checked_add(bytes)?.checked_add(wanted.spare)? > commons.bytes {
         return None;
     }
     given.push(Given { offset, wanted: Wanted { bytes, ..wanted }, returned: false });
@@ -154,8 +156,10 @@ mod tests {
     fn parts_are_given_again_when_all_have_left() {
         let mut memory = Memory([0; 64]);
         let commons = Segment { base: memory.0.as_mut_ptr().cast(), bytes: 512 };
-        let wanted = Wanted { bytes: 130, zeros: 72, departed: 64, users: 2 };
-        let (first, second) = (take(commons, wanted).unwrap(), take(commons, wanted).unwrap());
+        let wanted = Wanted { bytes: 130, spare: 0, zeros: 72, departed: 64, users: 2 };
+        assert_eq!(take(commons, Wanted { spare: 383, ..wanted }), None);
+        let first = take(commons, Wanted { spare: 320, ..wanted }).unwrap();
+        let second = take(commons, wanted).unwrap();
         assert_eq!((first, second), (0, 192));
         assert_eq!(take(commons, wanted), None);
         let part = Shared::of(commons, second, 130).unwrap();

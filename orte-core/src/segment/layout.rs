@@ -68,7 +68,7 @@ impl Layout {
         }
         let count = u64::from(ranks);
         let inbox_offset = (PAGE * (1 + count)).next_multiple_of(INBOX_ALIGN);
-        let inbox_stride = ((1 << 20) + count * bytes_per_sender(ranks)).next_multiple_of(INBOX_ALIGN);
+        let inbox_stride = ((9 << 20) + count * bytes_per_sender(ranks)).next_multiple_of(INBOX_ALIGN);
         let bytes = inbox_offset + count * inbox_stride;
         Some(Layout { job, ranks, record_offset: PAGE, record_stride: PAGE, inbox_offset, inbox_stride, bytes })
     }

@@ -180,7 +180,15 @@ MPI_Reduce 5.4 and 1.2, MPI_Allreduce 5.9 and 1.6, MPI_Allgather 3.8 and 1.6; 64
 3.7, 10.5 and 5.4, 8.9 and 6.1, 8.9 and 6.6; 1 MiB of MPI_Bcast 49 and 57, of MPI_Allreduce 139 and 100. Four and eight ranks on two \
 cores, MPI_Bcast of 64 KiB: 20 and 8.5, 93 and 19 µs; MPI_Alltoall of 1 KiB by eight, which were messages: 18 and 11. \
 Who writes ahead of what it reads by 1, 2 or 4 pieces makes no difference; pieces of 2 KiB are better than 8 for what one writes \
-and the others wait for (8 KiB: 0.54 and 0.68 µs), and worse where all write and read (MPI_Allgather of 64 KiB, 4 and 8 KiB: 7.1 and 6.1).
+and the others wait for (8 KiB: 0.54 and 0.68 µs), and worse where all write and read (MPI_Allgather of 64 KiB, 4 and 8 KiB: 7.1 and 6.1). \
+What the length of a ring does (two ranks, always in a pipeline, on a busy machine in its slow state; rings of 64, \
+256, 512 KiB, 1 MiB with pieces of 8 KiB, and 1 MiB with pieces of 16): MPI_Bcast of 64 KiB 11.1, 10.8, 10.1, 9.0, 8.4 \
+µs, of 1 MiB 166, 152, 147, 145, 141; MPI_Allreduce of 64 KiB 16.6, 15.3, 14.8, 14.2, 13.3, of 1 MiB 271, 238, 236, \
+234, 220; MPI_Alltoall of 64 KiB 17.4, 16.1, 16.0, 15.3, 14.4. A line that is soon written again must be fetched from \
+the other core's cache. If both of two ranks combine all of MPI_Allreduce, instead of a half each, that gains nothing \
+(64 KiB: 15.0 and 14.8). Four ranks on two cores, rings of 64 KiB, and of 1 MiB with 4, 8, 16, 32 pieces of 16 KiB \
+written ahead: MPI_Alltoall of 64 KiB 69, 51, 41, 37, 35 µs, of 1 MiB 1620, 1310, 1070, 1120, 1090; MPI_Allreduce of 1 \
+MiB 432 and 331 to 351.
 * **Short messages.** Of 8 bytes one way nearly all is two trips of a cache line between cores. 64 bytes need a second line, \
 because a line holds 56 bytes beside its header. From the C symbol to its return MPI_Send of 8 bytes takes 99 instructions, \
 MPI_Isend 97, MPI_Recv of a message that is there 145 (`cargo xtask test instructions`); they were 183, 194 and 230. Of \

@@ -1,9 +1,11 @@
 //! Every algorithm of the blocking collectives, forced by name, against a reference that uses MPI_Send and MPI_Recv only
 //! (`tests/c/coll_differential.c`). What the library says of its choices proves that the algorithm ran.
 
+mod differing;
 mod giant;
 mod inter;
 mod measured;
+mod others;
 mod recorded;
 
 use super::programs::{compiled, own_choice};
@@ -37,14 +39,11 @@ pub fn tier(session: &mut Session) -> Result<()> {
             });
         }
     }
-    for other in OTHERS {
-        session.case(&format!("coll/{}@{}", other.name, other.ranks), |session| {
-            run_other(session, other).unwrap_or_else(Verdict::from)
-        });
-    }
+    others::cases(session);
     inter::cases(session);
     recorded::cases(session);
     measured::cases(session);
+    differing::cases(session);
     if session.options.all {
         session.case("coll/giant@2", |session| giant::run(session).unwrap_or_else(Verdict::from));
     }
@@ -88,7 +87,7 @@ const CHOICES: &[Choice] = &[
     Choice {
         name: "pipeline-in-pieces",
         sm: "pipeline",
-        options: &["coll_sm_pipeline_piece", "3000"],
+        options: &["coll_sm_pipeline_piece", "3000", "coll_sm_pipeline_ring", "64k"],
         traces: PIPELINE,
     },
     // A piece for each of the others is shorter than most elements, which then go another way.
@@ -353,58 +352,6 @@ fn launch(
     own_choice(&mut command);
     let limit = if session.options.all { LIMIT_OF_ALL } else { LIMIT };
     deadline::run(&mut command, limit, &session.scratch().join("coll").join(format!("{name}@{ranks}.log")))
-}
-
-/// A program of the chapter under algorithms that it would not get by itself.
-struct Other {
-    name: &'static str,
-    program: &'static str,
-    ranks: u32,
-    options: &'static [&'static str],
-    /// Parts of a line that must be in the trace.
-    trace: (&'static str, &'static str),
-}
-
-const OTHERS: &[Other] = &[
-    // Nonblocking and persistent ones on two nodes, the ranks of a node apart.
-    Other::on_nodes("nodes-nonblocking-1", "coll_nonblocking_1"),
-    Other::on_nodes("nodes-nonblocking-2", "coll_nonblocking_2"),
-    Other::on_nodes("nodes-nonblocking-3", "coll_nonblocking_3"),
-    Other::on_nodes("nodes-persistent-1", "coll_persistent_1"),
-    // Between groups: what one group does for itself, and the root with the other group.
-    Other {
-        name: "inter-scatter_allgather",
-        program: "coll_inter",
-        ranks: 5,
-        options: &["coll", "^sm", "coll_tuned_bcast_algorithm", "scatter_allgather"],
-        trace: ("tuned: Bcast of ", ": scatter_allgather"),
-    },
-    Other {
-        name: "inter-chain",
-        program: "coll_inter",
-        ranks: 5,
-        options: &["coll", "^sm", "coll_tuned_bcast_algorithm", "chain", "coll_tuned_bcast_segment", "100"],
-        trace: ("tuned: Bcast of ", ": chain"),
-    },
-];
-
-const APART: [&str; 16] = on_nodes("0,1");
-
-impl Other {
-    const fn on_nodes(name: &'static str, program: &'static str) -> Other {
-        Other { name, program, ranks: 5, options: &APART, trace: ("han: ", ": leaders") }
-    }
-}
-
-fn run_other(session: &mut Session, other: &Other) -> Result<Verdict> {
-    let ended = launch(session, other.program, other.name, other.ranks, other.options, &[])?;
-    let (what, way) = other.trace;
-    let ran = ended.err.lines().any(|line| line.contains(what) && line.trim_end().ends_with(way));
-    Ok(match (ended.ended_with(0), ran) {
-        (true, true) => Verdict::Passed(String::new()),
-        (true, false) => Verdict::Failed(format!("`{what} … {way}` is not in the trace: it never ran")),
-        (false, _) => Verdict::Failed(ended.story()),
-    })
 }
 
 const FELL_BACK: &str = "this communicator's long data goes other ways from now on";

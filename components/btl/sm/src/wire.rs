@@ -11,7 +11,7 @@
 //! | W | 1024 · n | words for the layer above, 64 per sender, 16 bytes apart | both |
 //! | A | 8192 · n | slots, per sender | the sender |
 //! | B | P · n | byte ring, per sender: P is 1 MiB for up to 8 ranks, 512 KiB for up to 32, else 256 KiB | the sender |
-//! | C | 786432 + 196608 · n | commons: whatever the layer above does with it | anybody |
+//! | C | 8388608 + 196608 · n | commons: whatever the layer above does with it | anybody |
 //!
 //! W, A, B and C are the ends of what stands before, each rounded up to a page. Nothing is touched before it is used.
 //!
@@ -37,7 +37,7 @@ const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the queue does.
-pub const FORMAT: &str = "btl/sm 5: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length; \
+pub const FORMAT: &str = "btl/sm 6: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length; \
      words; asleep futex doorbell; commons";
 
 /// Hash (FNV-1a) of the format and its sizes.
@@ -94,7 +94,7 @@ pub const fn commons(ranks: u32) -> usize {
 
 /// Bytes of the commons.
 pub const fn commons_bytes(ranks: u32) -> usize {
-    (768 << 10) + ranks as usize * (192 << 10)
+    (8 << 20) + ranks as usize * (192 << 10)
 }
 
 /// Bytes of an inbox.
@@ -188,7 +188,7 @@ mod tests {
             assert!(pool(ranks, ranks) <= commons(ranks) && commons(ranks).is_multiple_of(PAGE));
             assert_eq!((slots(1, ranks) % 64, pool(1, ranks) % 64), (0, 0));
             // What orte-core's segment has for each rank.
-            let room = (1 << 20) + ranks as usize * ((256 << 10) + pool_bytes(ranks));
+            let room = (9 << 20) + ranks as usize * ((256 << 10) + pool_bytes(ranks));
             assert!(inbox_bytes(ranks) <= room, "{ranks} ranks");
         }
     }

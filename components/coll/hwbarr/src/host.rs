@@ -60,8 +60,9 @@ impl Host {
         let commons = followers.first().and_then(|fellow| fellow.neighbor.own_commons());
         let users = followers.len() as u64 + 1;
         let bytes = bytes(followers.len());
-        let offset = commons
-            .and_then(|commons| commons::take(commons, Wanted { bytes, zeros: bytes, departed: DEPARTED, users }));
+        let offset = commons.and_then(|commons| {
+            commons::take(commons, Wanted { bytes, spare: 0, zeros: bytes, departed: DEPARTED, users })
+        });
         // 0: none; else one more than the offset.
         let mut word = offset.map_or(0, |offset| offset as u64 + 1);
         let data = Data { at: (&raw mut word).cast(), count: 8, datatype: datatype::byte() };

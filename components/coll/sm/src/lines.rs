@@ -55,6 +55,7 @@ impl Lines {
         let size = peers.len();
         let wanted = Wanted {
             bytes: wire::bytes(size),
+            spare: 0,
             zeros: wire::head_bytes(size),
             departed: wire::DEPARTED,
             users: size as u64,

@@ -6,7 +6,7 @@ use crate::direct::{self, Operands};
 use crate::lines::{Lines, Peer};
 use crate::measured::{self, Case, Long, Measured};
 use crate::pipeline::{self, Pipeline};
-use crate::rings::{Rings, piece_bytes};
+use crate::rings::{Rings, Sizes};
 use ompi_core::data::Source;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
@@ -17,6 +17,10 @@ use opal_core::verbose;
 
 /// What one communicator has for long data.
 pub struct LongData {
+    /// Of rings.
+    pub sizes: Sizes,
+    // Not all ranks have the same ones.
+    disagreed: Once<()>,
     rings: Once<Option<Rings>>,
     // Straight copies are possible, as far as all ranks know.
     copies: AtomicBool,
@@ -46,14 +50,21 @@ enum Served<'a> {
 }
 
 impl LongData {
-    /// Nothing is known yet.
-    pub const fn new() -> LongData {
+    /// Nothing is known yet but the parameters.
+    pub fn new() -> LongData {
         LongData {
+            sizes: Sizes::by_parameters(),
+            disagreed: Once::new(),
             rings: Once::new(),
             copies: AtomicBool::new(true),
             ways: Once::new(),
             measured: Guarded::new(Measured::new()),
         }
+    }
+
+    /// From now on, on all ranks.
+    pub fn do_without_pipelines(&self) {
+        self.disagreed.call_once(|| ());
     }
 
     /// Does it; `false` on all ranks if the next component must.
@@ -98,13 +109,16 @@ impl LongData {
 
     // The rings, if the call can use them; all ranks know alike.
     fn pipeline<'a>(&'a self, task: &Task<'a>, on: &mut dyn Executor) -> Result<Option<Pipeline<'a>>> {
-        if task.way == Way::Direct || !pipeline::serves(task.call, piece_bytes(), task.peers.len()) {
+        if self.disagreed.get().is_some() || task.way == Way::Direct {
+            return Ok(None);
+        }
+        if !pipeline::serves(task.call, self.sizes.piece, task.peers.len()) {
             return Ok(None);
         }
         let rings = match self.rings.get() {
             Some(rings) => rings,
             None => {
-                let rings = Rings::establish(task.lines.rank, task.peers, on)?;
+                let rings = Rings::establish((task.lines.rank, task.peers), self.sizes, on)?;
                 self.rings.call_once(|| rings)
             }
         };

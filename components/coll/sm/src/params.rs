@@ -20,6 +20,9 @@ opal_core::params! {
     pub static ALLREDUCE_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
     /// How much of a peer's data a direct reduction reads in one go: it should stay in a core's own cache.
     pub static REDUCE_PIECE: Size = Int(65536), "bytes", level 6;
-    /// How much goes through shared memory in one piece of a pipeline, at most 8 KiB. The same on all ranks.
-    pub static PIPELINE_PIECE: Size = Int(8192), "bytes", level 6;
+    /// How much goes through shared memory in one piece of a pipeline, at most an eighth of a ring. If it is not the same on all
+    /// ranks of a communicator, that does without pipelines.
+    pub static PIPELINE_PIECE: Size = Int(16384), "bytes", level 6;
+    /// How long the rings of a pipeline are, 64 KiB to 16 MiB; less with many ranks, or where there is no room. As the piece.
+    pub static PIPELINE_RING: Size = Int(1048576), "bytes", level 6;
 }

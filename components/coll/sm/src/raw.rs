@@ -15,7 +15,7 @@ use ompi_core::executor::Executor;
 use ompi_core::framework::coll::{Call, FRAMEWORK, Function, Functions, Module, Next, Table};
 use opal_core::framework::smsc;
 use opal_core::sync::{AtomicU32, Once, Ordering};
-use opal_core::{progress, verbose};
+use opal_core::{message, progress, verbose};
 
 /// For one communicator.
 pub struct Sm {
@@ -165,6 +165,18 @@ impl Module for Sm {
 
     fn recordable(&self) -> Functions {
         0
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.long.sizes.print()
+    }
+
+    fn disagreed(&self) {
+        message!(
+            "coll_sm_pipeline_piece or coll_sm_pipeline_ring is not the same on all ranks of a communicator, which sends no \
+             data through pipelines; set them alike everywhere"
+        );
+        self.long.do_without_pipelines();
     }
 
     fn above(&self, others: &Table) {

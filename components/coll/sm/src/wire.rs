@@ -19,19 +19,19 @@
 //! Operations are numbered from 1; operation s has turn s mod TURNS and area s mod AREAS, or with two ranks parity s mod 2,
 //! which is the area, too.
 //!
-//! The rings of a communicator are a part of their own; two for each rank, i = 0 for what goes in, 1 for results:
+//! The rings of a communicator are a part of their own; two for each of n ranks, i = 0 for what goes in, 1 for results:
 //!
 //! | offset | bytes | what | who writes |
 //! |---|---|---|---|
 //! | 0 | 8 | departed, as above | each rank once |
 //! | 64 + 128 (i n + r) | 8 | posted: steps that rank r has written | rank r |
-//! | 72 + 128 (i n + r) | 32 | a u32 for each slot: bytes of the operation that began there | rank r |
 //! | 128 + 128 (i n + r) | 8 | taken: steps of which rank r reads nothing any more | rank r |
-//! | D0 | | slot s of rank r's ring 0 at D0 + (r SLOTS + s) S0 | rank r |
+//! | D0 | | slot s of rank r's ring 0 at D0 + (r N + s) (64 + S0) | rank r |
 //! | D1 | | the same of ring 1, with slots of S1 bytes | rank r |
 //!
-//! D0 is the end of the words, rounded up to a page, D1 the end of rings 0. S0 is SLOT_BYTES; of a result each rank has only a
-//! part, S1 = SLOT_BYTES / (n - 1), rounded up to a line. Steps are numbered from 0 in each ring; step t has slot t mod SLOTS.
+//! D0 is the end of the words, rounded up to a page, D1 the end of rings 0. There are N slots in a ring; of a result each rank
+//! has only a part, S1 = S0 / (n - 1), rounded up to a line. A slot begins with a line of its own, whose first 8 bytes say how
+//! many bytes the operation that began there moves. Steps are numbered from 0 in each ring; step t has slot t mod N.
 
 /// Turns: how far a rank may be ahead of another in operations that do not make it wait.
 pub const TURNS: usize = 32;
@@ -102,54 +102,71 @@ pub const TINY_BYTES: usize = 8;
 pub const BESIDE_BYTES: usize = 56;
 const TURNS_AT: usize = 128;
 
-/// Slots of a ring.
-pub const SLOTS: usize = 8;
-/// Bytes of a slot for what goes in.
-pub const SLOT_BYTES: usize = 8 << 10;
 /// Where the number of ranks that left the rings is.
 pub const RINGS_DEPARTED: usize = 0;
-
-/// Bytes of the rings that must be zero before they are used.
-pub const fn rings_head_bytes(ranks: usize) -> usize {
-    posted(RINGS, 0, ranks)
-}
-
-/// Bytes of a communicator's rings.
-pub const fn rings_bytes(ranks: usize) -> usize {
-    slot(RINGS - 1, ranks, 0, ranks)
-}
-
-/// Offset of how many steps a rank has written in a ring.
-#[inline(always)]
-pub const fn posted(ring: usize, rank: usize, ranks: usize) -> usize {
-    64 + (ring * ranks + rank) * 128
-}
-
-/// Offset of the word with a slot's label, and the place of its 32 bits there.
-#[inline(always)]
-pub const fn label(ring: usize, rank: usize, slot: usize, ranks: usize) -> (usize, u32) {
-    (posted(ring, rank, ranks) + 8 + slot / 2 * 8, slot as u32 % 2 * 32)
-}
-
-/// Offset of how many steps of a ring a rank has done with.
-#[inline(always)]
-pub const fn taken(ring: usize, rank: usize, ranks: usize) -> usize {
-    posted(ring, rank, ranks) + 64
-}
-
-/// Offset of a slot.
-#[inline(always)]
-pub const fn slot(ring: usize, rank: usize, slot: usize, ranks: usize) -> usize {
-    let first = rings_head_bytes(ranks).next_multiple_of(4096);
-    let before = if ring == 0 { 0 } else { ranks * SLOTS * SLOT_BYTES };
-    first + before + (rank * SLOTS + slot) * slot_bytes(ring, ranks)
-}
-
-/// Bytes of a slot.
-#[inline(always)]
-pub const fn slot_bytes(ring: usize, ranks: usize) -> usize {
-    if ring == 0 { SLOT_BYTES } else { (SLOT_BYTES / (ranks - 1)).next_multiple_of(64) }
-}
-
 /// Rings of a rank.
 pub const RINGS: usize = 2;
+/// The fewest slots of a ring.
+pub const SLOTS_LEAST: usize = 8;
+
+/// How large the rings of one communicator are, equal on all its ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Number of ranks.
+    pub ranks: usize,
+    /// Slots of a ring.
+    pub slots: usize,
+    /// Bytes of a slot for what goes in, a multiple of 64.
+    pub slot_bytes: usize,
+}
+
+impl Extent {
+    /// Bytes that must be zero before the rings are used.
+    pub const fn head_bytes(&self) -> usize {
+        self.posted(RINGS, 0)
+    }
+
+    /// Bytes of all.
+    pub const fn bytes(&self) -> usize {
+        self.slot(RINGS - 1, self.ranks, 0) - LABEL_BYTES
+    }
+
+    /// Offset of how many steps a rank has written in a ring.
+    #[inline(always)]
+    pub const fn posted(&self, ring: usize, rank: usize) -> usize {
+        64 + (ring * self.ranks + rank) * 128
+    }
+
+    /// Offset of how many steps of a ring a rank has done with.
+    #[inline(always)]
+    pub const fn taken(&self, ring: usize, rank: usize) -> usize {
+        self.posted(ring, rank) + 64
+    }
+
+    /// Offset of a slot's data.
+    #[inline(always)]
+    pub const fn slot(&self, ring: usize, rank: usize, slot: usize) -> usize {
+        let first = self.head_bytes().next_multiple_of(4096);
+        let before = if ring == 0 { 0 } else { self.ranks * self.slots * self.stride(0) };
+        first + before + (rank * self.slots + slot) * self.stride(ring) + LABEL_BYTES
+    }
+
+    /// Offset of the word before a slot's data.
+    #[inline(always)]
+    pub const fn label(&self, ring: usize, rank: usize, slot: usize) -> usize {
+        self.slot(ring, rank, slot) - LABEL_BYTES
+    }
+
+    /// Bytes of a slot's data.
+    #[inline(always)]
+    pub const fn slot_bytes(&self, ring: usize) -> usize {
+        if ring == 0 { self.slot_bytes } else { (self.slot_bytes / (self.ranks - 1)).next_multiple_of(64) }
+    }
+
+    const fn stride(&self, ring: usize) -> usize {
+        LABEL_BYTES + self.slot_bytes(ring)
+    }
+}
+
+// Beside the data, so that it comes along with it: a table of labels would be one more line to fetch.
+const LABEL_BYTES: usize = 64;

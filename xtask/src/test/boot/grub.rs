@@ -36,7 +36,7 @@ const RUNS: &[Run] = &[
     // A PC with two cores: its ranks share its own memory.
     Run {
         name: "two_ranks",
-        line: "rank=0 size=2 smp=2 job=1 shared_mib=8 tsc_khz=2000000 -- --nx 40 --ny 30 --iters 50",
+        line: "rank=0 size=2 smp=2 job=1 shared_mib=32 tsc_khz=2000000 -- --nx 40 --ny 30 --iters 50",
         cores: 2,
         says: "field identical to the serial run",
         status: 3,

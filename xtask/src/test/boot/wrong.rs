@@ -97,11 +97,11 @@ const LINES: &[Line] = &[
         name: "own_small",
         line: "rank=0 size=2 job=fe shared_mib=1",
         memory: Memory::None,
-        says: "say shared_mib=5",
+        says: "say shared_mib=2",
     },
     Line {
         name: "own_alone",
-        line: "rank=0 size=2 job=fe shared_mib=8",
+        line: "rank=0 size=2 job=fe shared_mib=32",
         memory: Memory::None,
         says: "no other machine sees the memory",
     },
