@@ -1,6 +1,7 @@
 //! Two processes that share the memory a launcher would leave, and a line between them.
 
 use opal_core::framework::shmem::Inherited;
+use orte_core::segment::Layout;
 use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -15,17 +16,16 @@ pub struct Pair {
     child: Option<i32>,
 }
 
-const STRIDE: u64 = (1 << 20) + 2 * (512 << 10);
-
 /// Forks; both return. Before any thread exists and before any component is opened.
 pub fn fork() -> Pair {
     let (here, there) = UnixStream::pair().expect("a pair of sockets");
-    let descriptor = memory(2 * STRIDE);
+    let stride = Layout::new(0, 2).expect("two ranks").inbox_stride;
+    let descriptor = memory(2 * stride);
     // SAFETY: one thread; the child uses nothing that another thread of the parent might hold.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "fork works");
     let side = u32::from(child == 0);
-    let inherited = Inherited { descriptor, offset: 0, stride: STRIDE, local_rank: side, local_size: 2 };
+    let inherited = Inherited { descriptor, offset: 0, stride, local_rank: side, local_size: 2 };
     let (line, child) = if side == 1 { (there, None) } else { (here, Some(child)) };
     Pair { side, inherited, line, child }
 }
