@@ -90,6 +90,13 @@ const CHOICES: &[Choice] = &[
         options: &["coll_sm_pipeline_piece", "3000", "coll_sm_pipeline_ring", "64k"],
         traces: PIPELINE,
     },
+    // There is no room for rings of that length, and so they are shorter.
+    Choice {
+        name: "pipeline-shorter",
+        sm: "pipeline",
+        options: &["coll_sm_pipeline_ring", "16m"],
+        traces: &[("sm: rings", ": no room", several), ("sm: Bcast", ": pipeline", several)],
+    },
     // A piece for each of the others is shorter than most elements, which then go another way.
     Choice {
         name: "pipeline-bits",

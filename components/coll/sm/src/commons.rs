@@ -41,7 +41,7 @@ impl Part {
         } else {
             executor.recv(&data, 0)?;
         }
-        verbose!(FRAMEWORK, 20, "sm: {what} for {size} ranks: {}", if word == 0 { "no room" } else { "here" });
+        verbose!(FRAMEWORK, 20, "sm: {what} of {size} ranks: {}", if word == 0 { "no room" } else { "here" });
         let Some(offset) = word.checked_sub(1) else { return Ok(None) };
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         let shared = Shared::of(segment, offset, wanted.bytes).ok_or_else(|| {
