@@ -33,6 +33,15 @@ pub const RING_BYTES: usize = SLOTS as usize * LINE_BYTES;
 pub const LEAST_POOL_BYTES: usize = if cfg!(loom) { 512 } else { 256 * 1024 };
 /// The largest payload that a slot holds itself.
 pub const INLINE_BYTES: usize = LINE_BYTES - 8;
+/// The byte ring that suits a node of so many ranks, of whom each may write to each: long where they are few. All of a node
+/// together touch at most 64 MiB of byte rings up to 8 ranks, 512 MiB up to 32.
+pub const fn pool_bytes(ranks: u32) -> usize {
+    match ranks {
+        ..=8 => 4 * LEAST_POOL_BYTES,
+        9..=32 => 2 * LEAST_POOL_BYTES,
+        _ => LEAST_POOL_BYTES,
+    }
+}
 /// The largest payload. As much of the byte ring may be consumed and not yet published, as much again be lost where the
 /// ring ends, and what is left must still have this much in one piece.
 pub const PAYLOAD_BYTES: usize = LEAST_POOL_BYTES / 8;
@@ -61,7 +70,7 @@ impl Memory {
     /// A queue over these areas, all zeros at first. `pool_bytes` is a power of two, and not below [`LEAST_POOL_BYTES`].
     ///
     /// A long byte ring is a fast one: a line that is written again soon must come back from the reader's cache, one that
-    /// was written long ago waits in the cache that all share. One way through 256 KiB, 512 KiB, 1 MiB: 4 KiB take 0.42,
+    /// was written long ago waits in the cache that all share. One way through 256 KiB, 512 KiB, 1 MiB, without MPI: 4 KiB take 0.42,
     /// 0.37, 0.33 µs, 16 KiB 0.88, 0.76, 0.69, 64 KiB 2.9, 2.4, 2.3; 2 MiB gain nothing more (AMD EPYC with caches of 512 KiB
     /// per core, cores far apart).
     ///

@@ -1,5 +1,7 @@
 //! Where everything lies: offsets as data, checked before use.
 
+use opal_core::queue::lines::pool_bytes;
+
 /// The first eight bytes of every segment.
 pub const MAGIC: [u8; 8] = *b"ompi-rs\n";
 /// Raised when the layout or the meaning of a word changes.
@@ -166,14 +168,10 @@ impl core::fmt::Display for Flaw {
     }
 }
 
-/// Room of an inbox for each rank that may send to it. Memory is taken when it is first touched, so that room costs nothing;
-/// where many ranks could touch all of it, there is less.
+/// Room of an inbox for each rank that may send to it: a byte ring and the rest. Memory is taken when it is first touched, so
+/// that room costs nothing.
 fn bytes_per_sender(ranks: u32) -> u64 {
-    match ranks {
-        ..=8 => 1280 << 10,
-        9..=32 => 768 << 10,
-        _ => 512 << 10,
-    }
+    (256 << 10) + pool_bytes(ranks) as u64
 }
 
 fn u32_at(header: &[u8; HEADER_BYTES], at: usize) -> u32 {

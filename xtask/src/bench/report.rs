@@ -161,9 +161,7 @@ line that the receiver's core has taken away.
 * **How long the ring is** matters more than how bytes are copied: a line that is written again soon must come back from the \
 other core's cache. Through rings of 256 KiB, 512 KiB and 1 MiB (a program without MPI, AMD EPYC, cores that share no cache): 4 KiB \
 0.42, 0.37, 0.33 µs, 16 KiB 0.88, 0.76, 0.69, 64 KiB 2.9, 2.4, 2.3; 2 MiB gain nothing more. So nodes of up to 8 ranks have 1 MiB per \
-pair and direction. Where the cores are still farther apart (two sockets), 64 KiB take 10 µs so, and 4.8 by stores that go \
-around the sender's cache (on a busy machine), which lose by half elsewhere: a third way to be measured, which the library does not have yet (Intel's: \
-5.2, rewritten 6.8; ours 6.1 and 12.5).
+pair and direction.
 * **Tried for them without gain:** the sender alone writes all of it to the receiver's memory (64 KiB rewritten 7.7 µs, halves \
 6.1); a quarter read and three quarters written (8.5); copy loops of 256-bit loads and stores with or without prefetching \
 (4.1 against 2.3 for the processor's own string copy, which is what the C library uses there); prefetching the lines of the \

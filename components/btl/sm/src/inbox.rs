@@ -4,7 +4,7 @@ use crate::raw::Shared;
 use crate::wire;
 use alloc::sync::Arc;
 use opal_core::framework::shmem::Segment;
-use opal_core::queue::lines::Memory;
+use opal_core::queue::lines::{Memory, pool_bytes};
 use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use opal_core::sys::{self, DoorName, Doorbell};
 use opal_core::wait::{Bell, Ring};
@@ -41,7 +41,7 @@ impl Inbox {
     /// The queue of one sender. Call once per side and sender: a queue has one producer and one consumer.
     pub fn queue(&self, sender: u32) -> Memory {
         debug_assert!(sender < self.ranks);
-        let pool = (wire::pool(sender, self.ranks), wire::pool_bytes(self.ranks));
+        let pool = (wire::pool(sender, self.ranks), pool_bytes(self.ranks));
         self.shared.queue(wire::slots(sender, self.ranks), pool, wire::consumed(sender))
     }
 

@@ -20,7 +20,7 @@
 
 use alloc::vec::Vec;
 use opal_core::framework::shmem;
-use opal_core::queue::lines::{LEAST_POOL_BYTES, RING_BYTES, SLOTS};
+use opal_core::queue::lines::{LEAST_POOL_BYTES, RING_BYTES, SLOTS, pool_bytes};
 use opal_core::sys::{Cores, DoorName};
 
 /// Where the owner says that it sleeps.
@@ -75,16 +75,6 @@ pub const fn slots(sender: u32, ranks: u32) -> usize {
 /// Offset of a sender's byte ring.
 pub const fn pool(sender: u32, ranks: u32) -> usize {
     slots(ranks, ranks).next_multiple_of(PAGE) + sender as usize * pool_bytes(ranks)
-}
-
-/// Bytes of a byte ring: long where few ranks could each write to each. All of a node together touch at most 64 MiB of them
-/// up to 8 ranks, 512 MiB up to 32.
-pub const fn pool_bytes(ranks: u32) -> usize {
-    match ranks {
-        ..=8 => 4 * LEAST_POOL_BYTES,
-        9..=32 => 2 * LEAST_POOL_BYTES,
-        _ => LEAST_POOL_BYTES,
-    }
 }
 
 /// Offset of the commons.
