@@ -51,6 +51,12 @@ impl<'a> Foreign<'a> {
         Foreign { at: unsafe { self.at.add(offset) }, bytes: self.bytes - offset, life: PhantomData }
     }
 
+    /// The first `bytes` bytes, or all if there are fewer.
+    #[inline(always)]
+    pub fn first(&self, bytes: usize) -> Foreign<'a> {
+        Foreign { bytes: self.bytes.min(bytes), ..*self }
+    }
+
     /// Copies what both have room for; returns how many bytes.
     #[inline(always)]
     pub fn copy_to(&self, to: &mut [u8]) -> usize {

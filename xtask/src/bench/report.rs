@@ -167,8 +167,9 @@ pair and direction.
 (4.1 against 2.3 for the processor's own string copy, which is what the C library uses there); prefetching the lines of the \
 next payload for writing (fragments twice as slow, a stream of 4 KiB 17 instead of 32 GB/s on the EPYC; now only up to 2 KiB); rings of 16 to 64 KiB, which stay in the first cache (no \
 faster); pieces below 8 KiB (a third slower), above 16 KiB (equal); payload that lies 8 bytes off a line (a tenth slower, so it \
-does not); the first 4 or 8 KiB together with the announcement (round trips of 32 and 64 KiB 5.2 and 8.1 µs with 4 KiB, 5.6 and 8.3 \
-with 8, 4.3 and 7.2 without); first fragments of 4 KiB that grow to 16 (equal); a receiver that begins one piece later, so that it \
+does not); the first 4 KiB inside the announcement (round trips of 32 and 64 KiB 5.2 and 8.1 µs, 4.3 and 7.2 without), and 8 or \
+32 KiB behind it (no better than the 16 that now go there, which take 0.3 µs off: until the receiver had answered 0.44 µs passed in \
+which neither side copied); first fragments of 4 KiB (5 % slower with the rest of 16 behind them); a receiver that begins one piece later, so that it \
 never waits again (3 % with pieces of 8 KiB, none with 16); prefetching the source 512 bytes ahead (2 %); writing lines back (`clwb`: \
 three to six times as long).
 * **Long data of collectives within a node.** Directly between buffers or piece by piece through rings in shared memory, measured \

@@ -41,6 +41,7 @@ const CASES: &[Case] = &[
     Case { name: "a-rank-is-killed", ranks: 2, options: SINGLE, argument: "endless", holds: killed },
     Case { name: "killed-as-it-comes", ranks: 2, options: &[], argument: "endless", holds: killed },
     Case { name: "measured", ranks: 2, options: MEASURED, argument: "plain", holds: measured },
+    Case { name: "leads", ranks: 4, options: LEADING, argument: "plain", holds: led },
     Case { name: "over-sockets", ranks: 2, options: SOCKETS, argument: "plain", holds: landed },
     Case { name: "over-sockets-unasked", ranks: 2, options: UNASKED, argument: "plain", holds: landed },
     Case { name: "killed-over-sockets", ranks: 2, options: UNASKED, argument: "endless", holds: killed },
@@ -66,6 +67,7 @@ const SMALL_PIECES: &[&str] = &[
 const NO_WORDS: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "pml_ob1_long_messages", "single"];
 const LEFT_OUT: &[&str] = &["--mca", "smsc", "^cma"];
 const MEASURED: &[&str] = &["--mca", "pml_base_verbose", "20"];
+const LEADING: &[&str] = &["--mca", "pml_ob1_long_messages", "fragments", "--mca", "pml_base_verbose", "20"];
 const SOCKETS: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "pml_base_verbose", "20"];
 // Whatever fits into a frame is sent before anybody asks for it.
 const UNASKED: &[&str] = &[
@@ -140,6 +142,18 @@ fn not_copied(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), 
         0 => Ok(()),
         lines => Err(format!("{lines} lines speak of single copies, which were left out")),
     }
+}
+
+/// What came along with an announcement went to its receive, and was kept where nobody waited yet.
+fn led(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+    well(ended)?;
+    let [straight, kept] = ["goes straight to its receive", "is kept"].map(|words| lines(ended, ranks, words).0);
+    if straight.iter().chain(&kept).any(|lines| *lines > 1)
+        || [&straight, &kept].iter().any(|all| all.iter().all(|lines| *lines == 0))
+    {
+        return Err(format!("leads should go both ways and be spoken of once: straight {straight:?}, kept {kept:?}"));
+    }
+    Ok(())
 }
 
 fn refused(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {

@@ -25,24 +25,25 @@ pub fn synchronous(process: u32, head: u64, payload: Foreign<'_>) {
 
 /// A long send is announced.
 pub fn ask(process: u32, head: u64, payload: Foreign<'_>) {
-    let announced = match (wire::parse(payload), wire::parse(payload)) {
-        (Some([bytes, cookie]), _) => Announced { bytes, cookie, address: None },
-        (_, Some([bytes, cookie, address])) => Announced { bytes, cookie, address: Some(address) },
-        _ => return malformed(process, "ask"),
-    };
-    let message = Message { process, body: Body::Announced(announced) };
-    STATE.lock().message(Envelope::of(head), message);
+    let Some([bytes, cookie, address, lead]) = wire::parse(payload) else { return malformed(process, "ask") };
+    let address = (address != 0).then_some(address);
+    let mut state = STATE.lock();
+    let lead = (lead > 0).then(|| state.expect_lead(process, cookie));
+    let body = Body::Announced(Announced { bytes, cookie, address, lead });
+    state.message(Envelope::of(head), Message { process, body });
 }
 
 /// The receiver of a long send is ready.
 pub fn clear(process: u32, head: u64, payload: Foreign<'_>) {
-    let known = match (wire::parse(payload), wire::parse(payload)) {
-        (Some([cookie, wanted]), _) => STATE.lock().cleared(process, head, cookie, wanted),
-        (_, Some([cookie, wanted, address, begin, word])) => {
-            let share = Share { cookie, wanted, address, begin, word };
-            STATE.lock().asked_to_share(process, head, share)
-        }
-        _ => false,
+    let mut state = STATE.lock();
+    let known = if let Some([cookie, wanted]) = wire::parse(payload) {
+        state.cleared(process, head, (cookie, wanted), false)
+    } else if let Some([cookie, wanted, 0]) = wire::parse(payload) {
+        state.cleared(process, head, (cookie, wanted), true)
+    } else if let Some([cookie, wanted, address, begin, word]) = wire::parse(payload) {
+        state.asked_to_share(process, head, Share { cookie, wanted, address, begin, word })
+    } else {
+        false
     };
     if !known {
         malformed(process, "clear");
@@ -51,8 +52,13 @@ pub fn clear(process: u32, head: u64, payload: Foreign<'_>) {
 
 /// A part of a long send.
 pub fn fragment(process: u32, head: u64, payload: Foreign<'_>) {
-    let known =
-        wire::parse_prefix(payload).is_some_and(|(offset, data)| STATE.lock().fragment(process, head, offset, data));
+    let known = wire::parse_prefix(payload).is_some_and(|(offset, data)| {
+        let mut state = STATE.lock();
+        match head & wire::LEAD {
+            0 => state.fragment(process, head, offset, data),
+            _ => state.lead(process, head & !wire::LEAD, offset, data),
+        }
+    });
     if !known {
         malformed(process, "fragment");
     }

@@ -47,6 +47,8 @@ pub struct Announced {
     pub cookie: u64,
     /// Where the data lies there, if it can be copied once.
     pub address: Option<u64>,
+    /// Under which number its lead is kept, if it has one.
+    pub lead: Option<u32>,
 }
 
 impl Body {

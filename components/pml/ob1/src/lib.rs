@@ -19,6 +19,7 @@ mod context;
 mod direct;
 mod drain;
 mod landing;
+mod lead;
 mod link;
 mod matching;
 mod outgoing;

@@ -1,5 +1,6 @@
 //! The way to each process, made once.
 
+use crate::lead::Habit;
 use alloc::boxed::Box;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::bml::{self, Path};
@@ -33,6 +34,8 @@ pub struct Link {
     pub lanes: Box<[Lane]>,
     /// Messages that wait for room in the transport: later ones must not overtake them.
     pub queued: AtomicU32,
+    /// How the process takes its long messages.
+    pub habit: Habit,
     /// How bytes of long messages get there and back in one copy, if they can.
     pub copier: Option<smsc::Way>,
     // Own words shared with the process that are in use; changed under the state's lock only.
@@ -234,6 +237,7 @@ fn connect(process: u32) -> Result<Link> {
         note_bytes: caps.send_bytes.min(MOST_NOTE_BYTES),
         lanes: paths.iter().map(|path| Lane::new(*path)).filter(Lane::is_usable).collect(),
         queued: AtomicU32::new(0),
+        habit: Habit::new(),
         copier: copier(process::get(process)),
         words: AtomicU64::new(0),
         dead: AtomicBool::new(false),
@@ -266,6 +270,7 @@ impl Link {
             note_bytes: 4096,
             lanes: Box::new([]),
             queued: AtomicU32::new(0),
+            habit: Habit::new(),
             copier: None,
             words: AtomicU64::new(0),
             dead: AtomicBool::new(false),

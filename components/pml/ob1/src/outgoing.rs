@@ -65,11 +65,18 @@ pub fn progress() -> usize {
 impl State {
     /// Sends a control message, now or as soon as there is room.
     pub fn control(&mut self, process: u32, control: Control) {
-        let Some(link) = link::existing(process) else { return };
-        if link.queued.load(Ordering::Relaxed) == 0 && control.send(link).is_ok() {
-            return;
+        if let Some(link) = link::existing(process) {
+            self.control_by(link, control);
         }
-        self.queue(link, Packet::Control(control));
+    }
+
+    /// The same where the way is known; says whether it is on its way already.
+    pub fn control_by(&mut self, link: &'static Link, control: Control) -> bool {
+        let sent = link.queued.load(Ordering::Relaxed) == 0 && control.send(link).is_ok();
+        if !sent {
+            self.queue(link, Packet::Control(control));
+        }
+        sent
     }
 
     /// Sends a note, now or as soon as there is room.

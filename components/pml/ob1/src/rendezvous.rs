@@ -4,7 +4,8 @@
 //! room; a transport that is full is tried again by progress.
 
 use crate::context::{Announced, Receive};
-use crate::link::Link;
+use crate::lead;
+use crate::link::{self, Link};
 use crate::outgoing::Control;
 use crate::raw::Place;
 use crate::single::{self, Pull, Push};
@@ -36,8 +37,8 @@ pub struct Operation {
 pub enum Work {
     /// A synchronous send that was sent and not yet matched.
     Acknowledge,
-    /// A long send that was announced, and what it says of a single copy.
-    Announced(Place, Push),
+    /// A long send that was announced: what it says of a single copy, how much was sent along.
+    Announced { place: Place, push: Push, sent: usize },
     /// A long send whose receiver is ready: its cookie, how much it wants, how much was sent.
     Streaming { place: Place, to: u64, wanted: usize, sent: usize },
     /// A long receive: what its status will be, how much is wanted, how much came, whether it could have been a single copy.
@@ -47,7 +48,7 @@ pub enum Work {
 }
 
 const NUMBER_BITS: u32 = 24;
-const SERIALS: u64 = 1 << (54 - NUMBER_BITS);
+const SERIALS: u64 = wire::LEAD >> NUMBER_BITS;
 
 impl State {
     /// A synchronous send waits for its match; returns the cookie.
@@ -56,14 +57,16 @@ impl State {
     }
 
     /// A long send asks its receiver.
-    pub fn announce(&mut self, link: &Link, head: u64, request: Id, place: Place) {
-        let bytes = place.bytes() as u64;
-        let address = link.copier.filter(|way| place.bytes() >= way.module.caps().min_bytes).and_then(|_| place.run());
-        let push = if address.is_some() { Push::Offered } else { Push::No };
-        let cookie = self.begin_send(link.process, head, request, Work::Announced(place, push));
-        let numbers = [bytes, cookie, address.map_or(0, |run| run.address())];
-        let used = if address.is_some() { 3 } else { 2 };
-        self.control(link.process, Control::new(wire::ASK, head, &numbers[..used]));
+    pub fn announce(&mut self, link: &'static Link, head: u64, request: Id, place: Place) {
+        let (bytes, lead) = (place.bytes(), lead::bytes(link, place.bytes()));
+        let run = link.copier.filter(|way| bytes >= way.module.caps().min_bytes).and_then(|_| place.run());
+        let push = if run.is_some() { Push::Offered } else { Push::No };
+        let cookie = self.begin_send(link.process, head, request, Work::Announced { place, push, sent: 0 });
+        let numbers = [bytes as u64, cookie, run.map_or(0, |run| run.address()), lead as u64];
+        let sent = self.control_by(link, Control::new(wire::ASK, head, &numbers));
+        if sent && lead > 0 {
+            self.send_lead(link, cookie, lead);
+        }
     }
 
     /// Tells the sender of a synchronous message that it was matched.
@@ -73,37 +76,48 @@ impl State {
 
     /// A receive met the announcement of a long message.
     pub fn clear(&mut self, receive: Receive, mut status: Status, context: u32, process: u32, announced: Announced) {
-        let Announced { bytes, cookie, address } = announced;
+        let Announced { bytes, cookie, address, lead } = announced;
         let wanted = receive.place.bytes().min(usize::try_from(bytes).unwrap_or(usize::MAX));
         if bytes > wanted as u64 {
             status.fail(Class::Truncate as i32, context);
         }
         status.set_bytes(wanted as u64);
         let Receive { place, request, .. } = receive;
-        let ours = if wanted == 0 {
-            request::complete(request, status);
-            0
-        } else if let (Some(remote), Some((link, run))) = (address, single::reachable(process, &place, wanted)) {
+        let mut chosen = false;
+        if let (Some(remote), Some((link, run))) = (address, single::reachable(process, &place, wanted)) {
+            chosen = true;
             if self.ways_of(process).begin(wanted) == Way::Single {
+                lead.into_iter().for_each(|kept| self.drop_lead(process, cookie, kept));
                 return self.pull(link, Pull::new(place, run, status, wanted, (cookie, remote)), request);
             }
-            self.begin(process, request, Work::Receiving { place, status, wanted, got: 0, chosen: true }).1
-        } else {
-            self.begin(process, request, Work::Receiving { place, status, wanted, got: 0, chosen: false }).1
-        };
+        }
+        if wanted == 0 {
+            lead.into_iter().for_each(|kept| self.drop_lead(process, cookie, kept));
+            request::complete(request, status);
+            return self.control(process, Control::new(wire::CLEAR, cookie, &[0, 0]));
+        }
+        let (_, ours) = self.begin(process, request, Work::Receiving { place, status, wanted, got: 0, chosen });
         self.control(process, Control::new(wire::CLEAR, cookie, &[ours, wanted as u64]));
+        lead.into_iter().for_each(|kept| self.receive_lead(process, cookie, kept, ours));
     }
 
-    /// The receiver of a long send is ready. `false` if the cookie is none of that process's.
-    pub fn cleared(&mut self, process: u32, cookie: u64, theirs: u64, wanted: u64) -> bool {
+    /// The receiver of a long send is ready, `again` if the lead is to be sent once more. `false` if the cookie is none of
+    /// that process's.
+    pub fn cleared(&mut self, process: u32, cookie: u64, (theirs, wanted): (u64, u64), again: bool) -> bool {
         let Some((number, operation)) = self.find(process, cookie) else { return false };
-        let Work::Announced(place, _) = &mut operation.work else { return false };
-        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).min(place.bytes());
-        if wanted == 0 {
+        let Work::Announced { place, sent, .. } = &mut operation.work else { return false };
+        let (bytes, sent) = (place.bytes(), if again { 0 } else { *sent });
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).min(bytes);
+        if wanted > sent {
+            operation.work = Work::Streaming { place: core::mem::take(place), to: theirs, wanted, sent };
+        }
+        if let Some(link) = link::existing(process) {
+            link.habit.note(bytes, Way::Fragments);
+        }
+        if wanted <= sent {
             request::complete(self.operations.remove(number).request, Status::EMPTY);
             return true;
         }
-        operation.work = Work::Streaming { place: core::mem::take(place), to: theirs, wanted, sent: 0 };
         self.start_stream(process, number);
         true
     }
@@ -191,10 +205,14 @@ impl State {
     /// A synchronous send was matched, or a message copied. `false` if the cookie is none of that process's.
     pub fn acknowledged(&mut self, process: u32, cookie: u64) -> bool {
         let Some((number, operation)) = self.find(process, cookie) else { return false };
-        let (Work::Acknowledge | Work::Announced(_, Push::Offered | Push::Asked(_) | Push::Done)) = operation.work
+        let (Work::Acknowledge | Work::Announced { push: Push::Offered | Push::Asked(_) | Push::Done, .. }) =
+            operation.work
         else {
             return false;
         };
+        if let (Work::Announced { place, .. }, Some(link)) = (&operation.work, link::existing(process)) {
+            link.habit.note(place.bytes(), Way::Single);
+        }
         request::complete(self.operations.remove(number).request, Status::EMPTY);
         true
     }

@@ -24,7 +24,7 @@ impl State {
         (0..self.operations.numbers()).all(|number| match self.operations.find_mut(number) {
             None => true,
             Some(operation) => match operation.work {
-                Work::Acknowledge | Work::Announced(..) => !is_of(operation.process, operation.head),
+                Work::Acknowledge | Work::Announced { .. } => !is_of(operation.process, operation.head),
                 _ => peers.rank_of(operation.process).is_none(),
             },
         })

@@ -25,6 +25,7 @@ use crate::outgoing::Control;
 use crate::raw::{Place, Run};
 use crate::rendezvous::Work;
 use crate::state::{STATE, State, aborted};
+use crate::ways;
 use crate::wire;
 use ompi_core::request::{self, Id};
 use ompi_core::status::Status;
@@ -154,13 +155,17 @@ impl State {
     /// The receiver asks this side to share the work. `false` if it fits nothing.
     pub fn asked_to_share(&mut self, process: u32, cookie: u64, share: Share) -> bool {
         let Some((_, operation)) = self.find(process, cookie) else { return false };
-        let Work::Announced(place, push) = &mut operation.work else { return false };
+        let Work::Announced { place, push, .. } = &mut operation.work else { return false };
         let range = (usize::try_from(share.begin), usize::try_from(share.wanted), u32::try_from(share.word));
         let (Push::Offered, (Ok(at), Ok(end), Ok(word))) = (*push, range) else { return false };
         if at >= end || end > place.bytes() || share.address.checked_add(share.wanted).is_none() {
             return false;
         }
         *push = Push::Asked(Part { to: share.cookie, remote: share.address, at, end, word, claimed: false });
+        let bytes = place.bytes();
+        if let Some(link) = link::existing(process) {
+            link.habit.note(bytes, ways::Way::Single);
+        }
         self.copy_later(cookie);
         true
     }
@@ -217,7 +222,7 @@ impl State {
                 let remote = pull.remote.saturating_add(offset as u64);
                 Some(Step { cookie, way, run, remote, offset, bytes, pulls: true })
             }
-            Work::Announced(place, push) => {
+            Work::Announced { place, push, .. } => {
                 let Push::Asked(part) = push else { return None };
                 if !part.claimed && !claim(link, false, part.word, part.to, SENDERS) {
                     *push = Push::Done;
@@ -247,7 +252,7 @@ impl State {
                     self.settle(step.cookie);
                 }
             }
-            Work::Announced(_, push) => {
+            Work::Announced { push, .. } => {
                 let Push::Asked(part) = push else { return };
                 part.at += step.bytes;
                 if part.at == part.end || result.is_err() {
@@ -299,7 +304,7 @@ impl State {
             }
             let place = core::mem::take(&mut pull.place);
             operation.work = Work::Receiving { place, status, wanted, got: 0, chosen: true };
-            return self.control(link.process, Control::new(wire::CLEAR, theirs, &[cookie, wanted as u64]));
+            return self.control(link.process, Control::new(wire::CLEAR, theirs, &[cookie, wanted as u64, 0]));
         }
         let request = self.operations.remove(number).request;
         self.control(link.process, Control::new(wire::ACKNOWLEDGE, theirs, &[]));

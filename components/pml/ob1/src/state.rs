@@ -1,7 +1,8 @@
 //! Everything that changes, behind one lock.
 
-use crate::context::{Body, Context, Message, Receive, Stored};
+use crate::context::{Announced, Body, Context, Message, Receive, Stored};
 use crate::landing::Landing;
+use crate::lead::Leading;
 use crate::link;
 use crate::outgoing::Outgoing;
 use crate::rendezvous::Operation;
@@ -42,6 +43,10 @@ pub struct State {
     pub second_halves: VecDeque<u64>,
     /// Per process, which way its long messages come best.
     pub ways: Vec<Option<Box<Ways>>>,
+    /// Per process, the message that was announced last.
+    pub leading: Vec<Leading>,
+    /// Leads of messages that nobody receives yet.
+    pub leads: Slab<Vec<u8>>,
     /// Messages taken by matched probes.
     pub matched: Slab<(u32, Status, u32, Message)>,
 }
@@ -59,6 +64,8 @@ impl State {
             copies: VecDeque::new(),
             second_halves: VecDeque::new(),
             ways: Vec::new(),
+            leading: Vec::new(),
+            leads: Slab::new(),
             matched: Slab::new(),
         }
     }
@@ -95,10 +102,14 @@ impl State {
 
     /// The communicator is gone.
     pub fn disconnect(&mut self, number: u32) {
-        let Some(context) = self.context(number) else { return };
         for collective in [false, true] {
-            while context.lane(collective).take_any().is_some() {}
+            loop {
+                let Some(context) = self.context(number) else { return };
+                let Some((_, _, message)) = context.lane(collective).take_any() else { break };
+                self.discard(message);
+            }
         }
+        let Some(context) = self.context(number) else { return };
         context.close();
         self.close_if_idle(number);
     }
@@ -157,7 +168,8 @@ impl State {
     /// A message in its stored form arrived.
     pub fn message(&mut self, envelope: Envelope, message: Message) {
         let Some(context) = self.context(envelope.context) else {
-            return stray(message.process, envelope);
+            stray(message.process, envelope);
+            return self.discard(message);
         };
         let Some(source) = context.rank_of(message.process) else {
             return self.without_rank(message.process, envelope, message.body);
@@ -169,8 +181,15 @@ impl State {
                 self.give(receive, status, envelope.context, message);
                 self.close_if_idle(envelope.context);
             }
-            None if closing => {}
+            None if closing => self.discard(message),
             None => context.lane(envelope.collective).keep(source, envelope.tag, message),
+        }
+    }
+
+    // Nobody will receive it.
+    fn discard(&mut self, message: Message) {
+        if let Body::Announced(Announced { cookie, lead: Some(kept), .. }) = message.body {
+            self.drop_lead(message.process, cookie, kept);
         }
     }
 
@@ -191,7 +210,10 @@ impl State {
     fn without_rank(&mut self, process: u32, envelope: Envelope, body: Body) {
         match self.context(envelope.context) {
             Some(context) if !context.is_connected() => context.early.push((envelope, Message { process, body })),
-            _ => stray(process, envelope),
+            _ => {
+                stray(process, envelope);
+                self.discard(Message { process, body });
+            }
         }
     }
 
@@ -229,6 +251,7 @@ pub fn peer_failed(process: u32) {
     let mut state = STATE.lock();
     state.fail_outgoing(process);
     state.fail_operations(process);
+    state.end_leads(process);
     for number in 0..state.contexts.len() as u32 {
         let Some(context) = state.context(number) else { continue };
         let Some(source) = context.rank_of(process) else { continue };

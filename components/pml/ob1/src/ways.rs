@@ -120,7 +120,8 @@ impl Period {
     const EMPTY: Period = Period { class: 0, way: Way::Fragments, since: None, under_way: 0, done: 0, bytes: 0 };
 }
 
-fn class(bytes: usize) -> usize {
+/// What is known of messages of so many bytes is known together.
+pub fn class(bytes: usize) -> usize {
     (bytes.max(1).ilog2().saturating_sub(FIRST_SHIFT) as usize).min(CLASSES - 1)
 }
 

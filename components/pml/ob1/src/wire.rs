@@ -4,12 +4,13 @@
 //! |---|---|---|
 //! | eager | envelope | data |
 //! | synchronous | envelope | sender's cookie u64, data |
-//! | ask | envelope | bytes in all u64, sender's cookie u64 |
-//! | ask, single copy | envelope | the same, address of the data u64 |
+//! | ask | envelope | bytes in all u64, sender's cookie u64, address of the data for a single copy or 0 u64, bytes of its lead u64 |
 //! | clear | sender's cookie | receiver's cookie u64, bytes wanted u64 |
+//! | clear, all of it | sender's cookie | the same, 0 u64: also what the lead had |
 //! | share | sender's cookie | the same, address of the place u64, where the sender's part begins u64, word u64 |
 //! | shared | receiver's cookie | 1 if the sender's part is there, 0 if it could not be written, u64 |
 //! | fragment | receiver's cookie | offset u64, data |
+//! | fragment of a lead | sender's cookie, bit 53 | offset u64, data |
 //! | acknowledge | sender's cookie | nothing |
 //! | note | 0 | what processes say to each other outside communicators |
 //!
@@ -39,6 +40,9 @@ pub const ACKNOWLEDGE: AmId = 5;
 pub const SHARED: AmId = 6;
 /// What belongs to no communicator.
 pub const NOTE: AmId = 7;
+
+/// In a fragment's head: what follows is the sender's cookie of the message that it announced last ([`crate::lead`]).
+pub const LEAD: u64 = 1 << (HEAD_BITS - 1);
 
 /// Bits of head that a transport must carry.
 pub const HEAD_BITS: u32 = LANE_BITS + 31;

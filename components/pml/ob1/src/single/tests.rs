@@ -11,11 +11,15 @@ fn pull(data: &mut [u8], end: usize) -> Pull {
     Pull { end, ..Pull::new(place, run, Status::EMPTY, wanted, (7, 4096)) }
 }
 
+fn announced(data: &mut [u8], push: Push) -> Work {
+    Work::Announced { place: Place::over(data), push, sent: 0 }
+}
+
 #[test]
 fn a_share_is_within_what_was_offered() {
     let (mut state, mut data) = (State::new(), [0u8; 100]);
-    let (_, plain) = state.begin(3, Id::default(), Work::Announced(Place::over(&mut data), Push::No));
-    let (_, cookie) = state.begin(3, Id::default(), Work::Announced(Place::over(&mut data), Push::Offered));
+    let (_, plain) = state.begin(3, Id::default(), announced(&mut data, Push::No));
+    let (_, cookie) = state.begin(3, Id::default(), announced(&mut data, Push::Offered));
     assert!(!state.asked_to_share(3, plain, GOOD));
     assert!(!state.asked_to_share(2, cookie, GOOD));
     assert!(!state.asked_to_share(3, cookie + 1, GOOD));

@@ -1,0 +1,229 @@
+//! Where leads go, whoever comes first, and what a peer may not do with them.
+#![allow(unsafe_code)] // the shape of a transport's call
+
+use super::*;
+use crate::context::{Announced, Body, Message, Receive};
+use crate::matching::Tag;
+use crate::raw::Place;
+use crate::test_image::{Calls, Transport, conduit};
+use core::ops::Range;
+use core::result::Result;
+use ompi_core::error::Class;
+use ompi_core::request::{self, Driver, Kind, Request};
+use ompi_core::status::Status;
+use opal_core::framework::btl::{AmId, Full};
+use std::boxed::Box;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+const CONTEXT: u32 = 9;
+/// The process that is rank 1 of the communicator.
+const PEER: u32 = 1;
+const THEIRS: u64 = 77;
+const TAG: i32 = 5;
+
+fn state() -> State {
+    // Requests are made in several tests at once.
+    opal_core::sync::raise_threads();
+    let mut state = State::new();
+    state.open(CONTEXT).unwrap();
+    state.context(CONTEXT).unwrap().connect(&[0, PEER]);
+    state
+}
+
+struct Nothing;
+
+impl Driver for Nothing {}
+
+fn receive(state: &mut State, room: &mut [u8]) -> Request {
+    let request = request::create(Kind::Recv, &Nothing, 0).unwrap();
+    let receive = Receive { place: Place::over(room), request: request.id(), seat: request.seat() };
+    let lane = state.context(CONTEXT).unwrap().lane(false);
+    match lane.take(Some(1), Tag::only(TAG)) {
+        Some((_, _, message)) => state.give(receive, Status::new(1, TAG, 0), CONTEXT, message),
+        None => _ = lane.post(Some(1), Tag::only(TAG), receive),
+    }
+    request
+}
+
+/// A message of so many bytes with a lead.
+fn announce(state: &mut State, theirs: u64, bytes: u64) {
+    let lead = Some(state.expect_lead(PEER, theirs));
+    let body = Body::Announced(Announced { bytes, cookie: theirs, address: None, lead });
+    let envelope = wire::Envelope { context: CONTEXT, collective: false, tag: TAG };
+    state.message(envelope, Message { process: PEER, body });
+}
+
+/// Each byte says where in the message it is.
+fn data(part: Range<usize>) -> Vec<u8> {
+    part.map(|at| at as u8).collect()
+}
+
+fn lead(state: &mut State, theirs: u64, part: Range<usize>) -> bool {
+    state.lead(PEER, theirs, part.start as u64, Foreign::of(&data(part)))
+}
+
+/// The cookie of the only long receive under way.
+fn ours(state: &mut State) -> u64 {
+    let serial = state.serial;
+    (0..state.operations.numbers())
+        .map(|number| serial << 24 | u64::from(number))
+        .find(|cookie| state.find(PEER, *cookie).is_some())
+        .unwrap()
+}
+
+fn rest(state: &mut State, part: Range<usize>) -> bool {
+    let ours = ours(state);
+    state.fragment(PEER, ours, part.start as u64, Foreign::of(&data(part)))
+}
+
+fn came_whole(request: Request, room: &[u8]) {
+    let status = request.wait().unwrap();
+    assert_eq!((status.source, status.tag, status.bytes()), (1, TAG, room.len() as u64));
+    assert_eq!(room, data(0..room.len()));
+}
+
+fn is_empty(state: &mut State) -> bool {
+    (0..state.leads.numbers()).all(|number| state.leads.find_mut(number).is_none())
+}
+
+#[test]
+fn straight_to_the_receive_that_is_posted() {
+    let (mut state, mut room) = (state(), [255; 100]);
+    let request = receive(&mut state, &mut room);
+    announce(&mut state, THEIRS, 100);
+    assert!(lead(&mut state, THEIRS, 0..40) && rest(&mut state, 40..100));
+    came_whole(request, &room);
+    assert!(lead(&mut state, THEIRS, 0..40), "what is late goes nowhere");
+    assert_eq!(room[..], data(0..100));
+    assert!(is_empty(&mut state));
+}
+
+#[test]
+fn kept_until_somebody_receives_it() {
+    let (mut state, mut room, mut other) = (state(), [255; 100], [255; 50]);
+    announce(&mut state, THEIRS, 100);
+    assert!(lead(&mut state, THEIRS, 0..40));
+    // Another one comes before: each has its own.
+    announce(&mut state, THEIRS + 1, 50);
+    assert!(lead(&mut state, THEIRS + 1, 0..50));
+    assert!(!lead(&mut state, THEIRS, 40..50), "leads follow their announcement at once");
+    let request = receive(&mut state, &mut room);
+    assert!(rest(&mut state, 40..100));
+    came_whole(request, &room);
+    let request = receive(&mut state, &mut other);
+    came_whole(request, &other);
+    assert!(is_empty(&mut state));
+}
+
+#[test]
+fn received_in_the_middle_of_it() {
+    let (mut state, mut room) = (state(), [255; 100]);
+    announce(&mut state, THEIRS, 100);
+    assert!(lead(&mut state, THEIRS, 0..20));
+    let request = receive(&mut state, &mut room);
+    assert!(lead(&mut state, THEIRS, 20..40) && rest(&mut state, 40..100));
+    came_whole(request, &room);
+    assert!(is_empty(&mut state));
+}
+
+#[test]
+fn a_shorter_receive_gets_what_fits() {
+    for posted in [true, false] {
+        for room in [0, 30, 60] {
+            let (mut state, mut room) = (state(), std::vec![255; room]);
+            let (mut before, fits) = (None, room.len().min(40));
+            if posted {
+                before = Some(receive(&mut state, &mut room));
+            }
+            announce(&mut state, THEIRS, 100);
+            assert!(lead(&mut state, THEIRS, 0..40));
+            let request = before.unwrap_or_else(|| receive(&mut state, &mut room));
+            if fits < room.len() {
+                let rest_of_it = 40..room.len();
+                assert!(rest(&mut state, rest_of_it));
+            }
+            assert_eq!(request.wait().unwrap_err().get(), Class::Truncate as i32);
+            assert_eq!(room, data(0..room.len()));
+            assert!(is_empty(&mut state));
+        }
+    }
+}
+
+#[test]
+fn nothing_stays_of_what_nobody_will_receive() {
+    let mut state = state();
+    announce(&mut state, THEIRS, 100);
+    assert!(lead(&mut state, THEIRS, 0..40));
+    state.disconnect(CONTEXT);
+    assert!(is_empty(&mut state));
+    assert!(lead(&mut state, THEIRS, 40..50), "late");
+    // For a context that is not known at all.
+    announce(&mut state, THEIRS + 1, 100);
+    assert!(lead(&mut state, THEIRS + 1, 0..40));
+    assert!(is_empty(&mut state));
+}
+
+#[test]
+fn what_a_peer_may_not_send() {
+    let mut state = state();
+    assert!(!lead(&mut state, THEIRS, 0..10), "nothing was announced");
+    announce(&mut state, THEIRS, 1 << 40);
+    assert!(!lead(&mut state, THEIRS + 1, 0..10), "another message's");
+    assert!(!lead(&mut state, THEIRS, 5..10), "a gap");
+    let ten = data(0..10);
+    assert!(!state.lead(PEER + 1, THEIRS, 0, Foreign::of(&ten)), "another process");
+    assert!(!state.lead(PEER, THEIRS, u64::MAX, Foreign::of(&ten)));
+    assert!(lead(&mut state, THEIRS, 0..MOST));
+    assert!(!lead(&mut state, THEIRS, MOST..MOST + 1), "more than anybody keeps");
+    state.end_leads(PEER);
+    assert!(!lead(&mut state, THEIRS, MOST..MOST + 1));
+}
+
+/// Takes everything, or has no room for runs.
+#[derive(Default)]
+struct Recorder {
+    full: AtomicBool,
+    kinds: Mutex<Vec<AmId>>,
+    runs: Mutex<Vec<usize>>,
+}
+
+impl Calls for Recorder {
+    unsafe fn send_inline(&self, am: AmId, _: u64, _: *const u8, _: usize) -> Result<(), Full> {
+        self.kinds.lock().unwrap().push(am);
+        Ok(())
+    }
+
+    fn send_run(&self, run: Range<usize>) -> Result<(), Full> {
+        if self.full.load(Ordering::Relaxed) {
+            return Err(Full);
+        }
+        self.runs.lock().unwrap().push(run.len());
+        Ok(())
+    }
+}
+
+#[test]
+fn a_sender_leads_by_habit_and_where_there_is_room() {
+    let mut state = state();
+    let recorder: &'static Transport<Recorder> = Box::leak(Box::default());
+    let link: &'static Link = Box::leak(Box::new(Link::of_test(recorder, Some(conduit().0))));
+    let sent = |state: &mut State, out: &mut [u8]| {
+        let request = request::create(Kind::Send, &Nothing, 0).unwrap();
+        state.announce(link, 0, request.id(), Place::over(out));
+        recorder.0.runs.lock().unwrap().drain(..).sum::<usize>()
+    };
+    let (mut out, bytes) = (std::vec![0; 10_000], 10_000);
+    assert_eq!(sent(&mut state, &mut out), 0, "nobody knows how the peer takes it");
+    link.habit.note(bytes, Way::Fragments);
+    assert_eq!(sent(&mut state, &mut out), link.eager_bytes);
+    link.habit.note(bytes, Way::Single);
+    assert_eq!(sent(&mut state, &mut out), 0);
+    link.habit.note(bytes, Way::Fragments);
+    recorder.0.full.store(true, Ordering::Relaxed);
+    assert_eq!(sent(&mut state, &mut out), 0);
+    assert!(
+        recorder.0.kinds.lock().unwrap().iter().all(|kind| *kind == wire::ASK)
+            && recorder.0.kinds.lock().unwrap().len() == 4
+    );
+}
