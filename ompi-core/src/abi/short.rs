@@ -12,7 +12,7 @@ use crate::comm::{self, Communicator};
 use crate::datatype;
 use crate::framework::pml::{self, Short, Taken};
 use crate::request;
-use crate::status::{ANY_TAG, Status};
+use crate::status::{ANY_SOURCE, ANY_TAG, Status};
 use core::ffi::{c_int, c_void};
 use core::hint::cold_path;
 use opal_core::sync::{AtomicPtr, Ordering};
@@ -218,6 +218,36 @@ unsafe extern "C" fn recv<S: Short>(
         if let Some(done) = unsafe { S::recv(buf.cast(), bytes, source, tag, found, status_out) } {
             return done.code();
         }
+    }
+    if source == ANY_SOURCE {
+        // SAFETY: the caller's promise.
+        return unsafe { recv_any::<S>(buf, count, datatype, source, tag, comm, status) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { complete_recv(buf, count, datatype, source, tag, comm, status) }
+}
+
+/// From MPI_ANY_SOURCE: apart, as [`send_longer`].
+#[inline(never)]
+unsafe extern "C" fn recv_any<S: Short>(
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    source: c_int,
+    tag: c_int,
+    comm: usize,
+    status: *mut Status,
+) -> c_int {
+    // SAFETY: null is MPI_STATUS_IGNORE, anything else a status of the caller's.
+    let status_out = unsafe { status.as_mut() };
+    if count >= 0
+        && (tag >= 0 || tag == ANY_TAG)
+        && let Some((room, found)) = plain(buf, count, datatype, comm)
+        && !found.hints.names_sources()
+        // SAFETY: writable by the standard.
+        && unsafe { S::recv_any(buf.cast(), room, tag, found, status_out) }
+    {
+        return 0;
     }
     // SAFETY: the caller's promise.
     unsafe { complete_recv(buf, count, datatype, source, tag, comm, status) }

@@ -209,6 +209,12 @@ pub trait Short {
         status: Option<&mut Status>,
     ) -> Option<Done>;
 
+    /// The same from MPI_ANY_SOURCE, and its copy may be a call. `false`: nothing was done.
+    ///
+    /// # Safety
+    /// `at` is writable for `room`.
+    unsafe fn recv_any(at: *mut u8, room: usize, tag: i32, comm: &Communicator, status: Option<&mut Status>) -> bool;
+
     /// Starts a receive.
     ///
     /// # Safety

@@ -3,6 +3,7 @@
 use crate::link::{self, Link};
 use crate::matching::Matcher;
 use crate::raw::Place;
+use crate::senders::Any;
 use crate::wire::{self, Envelope};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -188,9 +189,10 @@ impl Members {
     }
 }
 
-/// How messages leave a communicator; what its `pml` pointer points to. Immutable.
+/// How messages leave a communicator; what its `pml` pointer points to. Its routes do not change.
 pub struct Routes {
     routes: Box<[Route]>,
+    any: Any,
 }
 
 /// How messages leave for one rank.
@@ -208,13 +210,13 @@ impl Routes {
         let routes: Result<Box<[Route]>> = ranks
             .map(|(process, context)| Ok(Route { link: link::to(*process)?, lane: wire::lane(*context, false) }))
             .collect();
-        Ok(Routes { routes: routes? })
+        Ok(Routes::of(routes?, (!comm.is_inter()).then_some(comm.rank)))
     }
 
-    /// As tests have made them.
-    #[cfg(all(test, loom))]
-    pub fn of_test(routes: Box<[Route]>) -> Routes {
-        Routes { routes }
+    /// By these ways; this process may have a rank among them.
+    pub fn of(routes: Box<[Route]>, own: Option<u32>) -> Routes {
+        let any = Any::new(&routes, own);
+        Routes { routes, any }
     }
 
     /// The way to a rank; `None` for what is none.
@@ -227,5 +229,11 @@ impl Routes {
     #[inline(always)]
     pub fn to(&self, rank: i32) -> &Route {
         &self.routes[rank as usize]
+    }
+
+    /// All of them, for who receives from any.
+    #[inline(always)]
+    pub fn any(&self) -> &Any {
+        &self.any
     }
 }

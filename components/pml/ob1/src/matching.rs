@@ -130,9 +130,23 @@ impl<P: Default, U> Matcher<P, U> {
         lists.posted.first == NONE && self.detours == 0 && lists.unexpected.first == NONE
     }
 
+    /// As `is_quiet` for whoever of these sends, and nothing is there from anybody.
+    #[inline(always)]
+    pub fn are_quiet(&self, mut sources: impl Iterator<Item = u32>) -> bool {
+        let is_empty = |source: u32| self.sources[source as usize].posted.first == NONE;
+        self.obstacles == 0 && self.detours == 0 && sources.all(is_empty)
+    }
+
     /// The exact form of `is_quiet`: no message that is here matches, and no receive that is posted could take what does.
     pub fn is_free(&mut self, source: u32, tag: Tag) -> bool {
         self.find_unexpected(source, tag).is_none() && !self.overlaps(source, tag) && !self.overlaps(ANY, tag)
+    }
+
+    /// The exact form of `are_quiet`.
+    pub fn are_free(&mut self, mut sources: impl Iterator<Item = u32>, tag: Tag) -> bool {
+        self.find_unexpected(ANY, tag).is_none()
+            && !self.overlaps(ANY, tag)
+            && sources.all(|source| !self.overlaps(source, tag))
     }
 
     fn overlaps(&mut self, list: u32, tag: Tag) -> bool {

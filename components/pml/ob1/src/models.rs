@@ -19,7 +19,7 @@ use ompi_core::errhandler;
 use ompi_core::framework::pml::{Lane, Mode, Module, Short, Taken};
 use ompi_core::group::Group;
 use ompi_core::request::{self, Request};
-use ompi_core::status::Status;
+use ompi_core::status::{ANY_SOURCE, ANY_TAG, Status};
 use opal_core::datatype::{Layout, Primitive, Run, Scalar};
 use opal_core::framework::btl::{self, AmId, Full};
 use opal_core::progress;
@@ -58,7 +58,7 @@ fn begin() -> &'static Communicator {
     let transport: &'static Transport<Patient> = Box::leak(Box::default());
     let link: &'static Link = Box::leak(Box::new(Link::of_test(transport, Some(conduit))));
     let route = || Route { link, lane: wire::lane(CONTEXT, false) };
-    let routes = Box::new(Routes::of_test([route(), route()].into()));
+    let routes = Box::new(Routes::of([route(), route()].into(), Some(0)));
     let group = Arc::new(Group::new([0, PEER as u32].into(), 0));
     let comm = Communicator::new(group, None, CONTEXT, [CONTEXT, CONTEXT].into(), errhandler::RETURN);
     // Words must stay where they are from their first change on.
@@ -125,6 +125,19 @@ fn recv_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
         unsafe { Module::recv(&Ob1, &data, PEER, tag, lane(comm), Some(&mut status)) }.unwrap();
     }
     assert_eq!((status.source, status.tag, status.bytes()), (PEER, tag, count as u64));
+}
+
+/// MPI_Recv of one byte from MPI_ANY_SOURCE, with MPI_ANY_TAG; with the tag.
+fn recv_any(comm: &Communicator) -> (i32, u8) {
+    let (mut byte, mut status) = (0, Status::EMPTY);
+    // SAFETY: a byte of our own.
+    if !unsafe { <Ob1 as Short>::recv_any(&raw mut byte, 1, ANY_TAG, comm, Some(&mut status)) } {
+        let data = Data { at: &raw mut byte, count: 1, datatype: &bytes() };
+        // SAFETY: as above.
+        unsafe { Module::recv(&Ob1, &data, ANY_SOURCE, ANY_TAG, lane(comm), Some(&mut status)) }.unwrap();
+    }
+    assert_eq!((status.source, status.bytes()), (PEER, 1));
+    (status.tag, byte)
 }
 
 /// MPI_Irecv of one byte, to where it lies until the request is complete.
@@ -216,6 +229,33 @@ fn two_threads_receive_from_one_rank() {
         let other = spawn(|| assert_eq!(recv(comm, 2), 20));
         assert_eq!(recv(comm, 1), 10);
         other.join().unwrap();
+        assert_eq!(drain_all(), 0);
+    });
+}
+
+#[test]
+fn one_receives_from_any_while_another_makes_progress() {
+    check(|| {
+        let comm = begin();
+        send(comm, 1, 10);
+        send(comm, 2, 20);
+        let other = spawn(|| _ = drain_all());
+        assert_eq!([recv_any(comm), recv_any(comm)], [(1, 10), (2, 20)]);
+        other.join().unwrap();
+        assert_eq!(drain_all(), 0);
+    });
+}
+
+#[test]
+fn one_receives_from_any_and_another_from_one() {
+    check(|| {
+        let comm = begin();
+        send(comm, 1, 10);
+        send(comm, 1, 11);
+        let other = spawn(|| recv(comm, 1));
+        let mut got = [recv_any(comm).1, other.join().unwrap()];
+        got.sort_unstable();
+        assert_eq!(got, [10, 11], "each of both gets one");
         assert_eq!(drain_all(), 0);
     });
 }

@@ -63,6 +63,22 @@ impl Short for Ob1 {
     }
 
     #[inline(always)]
+    unsafe fn recv_any(at: *mut u8, room: usize, tag: i32, comm: &Communicator, status: Option<&mut Status>) -> bool {
+        let Some((source, found)) = direct::find_any(room, tag, user(comm)) else { return false };
+        let (payload, got) = (found.payload(), found.status(source));
+        if payload.len() > INLINE_BYTES {
+            // SAFETY: writable by the caller's promise, and not shorter than the payload, which stays until it is taken.
+            unsafe { memcpy::copy(at, payload.as_ptr(), payload.len()) };
+        } else {
+            // SAFETY: as above.
+            unsafe { copy_small(at, payload.as_ptr(), payload.len()) };
+        }
+        found.take();
+        got.write_to(status);
+        true
+    }
+
+    #[inline(always)]
     unsafe fn irecv(at: *mut u8, room: usize, source: i32, tag: i32, comm: &Communicator) -> Option<Request> {
         if progress::has_gathered() {
             return None;
