@@ -26,17 +26,20 @@ pub fn table() {
     if cpu::has_avx512f() {
         columns.push(("avx512", avx512::copy));
     }
-    for (title, skew, cold) in
-        [("same lines, aligned", 0, false), ("same lines, source off by 9", 9, false), ("64 MiB walked", 0, true)]
-    {
+    for (title, skew, trail, cold) in [
+        ("same lines, aligned", 0, 0, false),
+        ("same lines, source off by 9", 9, 0, false),
+        ("same lines, target 16 bytes behind the source in a page", 0, 16, false),
+        ("64 MiB walked", 0, 0, true),
+    ] {
         println!("\nmemcpy, {title}: ns per copy");
         print!("{:>10}", "bytes");
         columns.iter().for_each(|(name, _)| print!("{name:>11}"));
         println!();
-        let (source, mut target) = (vec![1u8; SPAN + 128], vec![2u8; SPAN + 128]);
-        let from = source.as_ptr().wrapping_add((64 - source.as_ptr() as usize % 64) % 64 + skew);
+        let (source, mut target) = (vec![1u8; SPAN + 2 * PAGE], vec![2u8; SPAN + 2 * PAGE]);
+        let from = source.as_ptr().wrapping_add((PAGE - source.as_ptr() as usize % PAGE) % PAGE + skew);
         let to = target.as_mut_ptr();
-        let to = to.wrapping_add((64 - to as usize % 64) % 64);
+        let to = to.wrapping_add((PAGE - to as usize % PAGE) % PAGE + trail);
         for bytes in
             [8, 24, 48, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536, 262_144, 1 << 20, 1 << 21, 1 << 22]
         {
@@ -69,5 +72,6 @@ fn row(columns: &[(&str, Copy)], to: *mut u8, from: *const u8, bytes: usize, col
     least
 }
 
+const PAGE: usize = 4096;
 const SPAN: usize = 64 << 20;
 const ROUNDS: usize = 15;

@@ -2,4 +2,6 @@
 #![allow(unsafe_code)]
 
 mod foreign;
+mod trailing;
 pub use foreign::Foreign;
+pub use trailing::{copy_trailing, is_trailing};

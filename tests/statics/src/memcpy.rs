@@ -50,6 +50,26 @@ pub fn neighbours(copy: Copy) {
     assert_eq!(to, source);
 }
 
+/// To places a few bytes behind the source, counted within a page, where string moves are left out.
+pub fn trailing(copy: Copy) {
+    let (source, mut to): (Vec<u8>, _) = ((0..1 << 17).map(byte).collect(), vec![0xa5u8; 1 << 17]);
+    let page = |base: *const u8| (4096 - base as usize % 4096) % 4096;
+    let (from, begin) = (page(source.as_ptr()), page(to.as_ptr()));
+    for trail in [1, 8, 16, 31, 32] {
+        for bytes in [511, 512, 513, 4095, 4096, 8192, 16384 + 7, 65536] {
+            let place = begin + trail;
+            // SAFETY: both places hold 64 KiB and two pages.
+            unsafe { copy(to.as_mut_ptr().wrapping_add(place), source.as_ptr().wrapping_add(from), bytes) };
+            assert!(to[place..place + bytes] == source[from..from + bytes], "{bytes} bytes, {trail} behind");
+            assert!(
+                to[..place].iter().chain(&to[place + bytes..]).all(|byte| *byte == 0xa5),
+                "{bytes} bytes, {trail} behind"
+            );
+            to.fill(0xa5);
+        }
+    }
+}
+
 fn one(copy: Copy, source: &[u8], bytes: usize, from_offset: usize, to_offset: usize) {
     const GUARD: usize = 128;
     let mut room = vec![0xa5u8; bytes + 2 * GUARD + 64];

@@ -32,6 +32,11 @@ macro_rules! suite {
             }
 
             #[test]
+            fn trailing() {
+                run(test_statics::memcpy::trailing);
+            }
+
+            #[test]
             fn neighbours() {
                 run(test_statics::memcpy::neighbours);
             }

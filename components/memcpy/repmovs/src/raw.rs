@@ -1,12 +1,18 @@
 //! The copy.
 #![allow(unsafe_code)]
 
+use opal_core::mem::{copy_trailing, is_trailing};
+
 /// Copies `bytes` bytes.
 ///
 /// # Safety
 /// That of `framework::memcpy::copy`.
 #[inline]
 pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
+    if bytes >= WORTH && is_trailing(to, from) {
+        // SAFETY: the caller's promise.
+        return unsafe { copy_trailing(to, from, bytes) };
+    }
     // SAFETY: readable, writable and not overlapping by the caller's promise; the direction flag is clear by the ABI.
     unsafe {
         core::arch::asm!(
@@ -18,3 +24,6 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
         );
     }
 }
+
+/// Below the difference is smaller than what it costs to begin.
+const WORTH: usize = 64;
