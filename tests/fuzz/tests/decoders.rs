@@ -17,7 +17,7 @@ const ROUNDS: u64 = 50_000;
 
 #[test]
 fn tcp_frames() {
-    let frame = wire::Header { kind: 1, bytes: 4096, head: 0x0123_4567_89ab_cdef }.encode();
+    let frame = wire::Header { kind: 1, pad: 48, bytes: 4096, head: 0x0123_4567_89ab_cdef }.encode();
     let sound = Cell::new(0);
     fuzz(&[&frame], ROUNDS, |bytes| {
         let Some(first) = bytes.first_chunk() else { return };

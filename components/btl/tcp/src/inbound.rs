@@ -140,7 +140,7 @@ impl Inbound {
         if !long.with_place(self.peer, |_| ()) {
             return;
         }
-        self.frames.skip(crate::wire::HEADER_BYTES + landing.prefix_bytes);
+        self.frames.skip(crate::wire::HEADER_BYTES + header.pad + landing.prefix_bytes);
         self.arriving = Some(long);
         self.absorb();
     }

@@ -4,14 +4,14 @@ use crate::handshake::Nonce;
 use crate::outbound::{Next, Outbound, Stage};
 use crate::params::Limits;
 use crate::poll::Receiving;
-use crate::wire::{Entry, HEADER_BYTES, Header};
+use crate::wire::{Entry, HEADER_BYTES, Header, LONG_AT, PAD_MAX};
 use crate::{attempt, socket};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
-use opal_core::framework::btl::{AmId, Endpoint, Full, PREFIX_BYTES_MAX, Realm};
+use opal_core::framework::btl::{AmId, Endpoint, Full, Realm};
 use opal_core::progress;
 use opal_core::sync::{AtomicBool, AtomicUsize, Guarded, Once, Ordering};
 use rustix::event::epoll::{self, EventFlags};
@@ -150,20 +150,25 @@ impl Net {
     /// Sends a payload that lies somewhere.
     #[inline]
     pub fn send(&self, to: Endpoint, am: AmId, head: u64, payload: &[u8]) -> Result<(), Full> {
+        if payload.len() >= self.limits.gather_bytes {
+            return self.send_behind(to, am, head, &[], payload);
+        }
         let connection = self.connection(to.0).ok_or(Full)?;
-        let header = Header { kind: am, bytes: payload.len(), head }.encode();
+        let header = Header { kind: am, pad: 0, bytes: payload.len(), head }.encode();
         self.with(connection, |outbound| outbound.send(&self.limits, &header, payload))
     }
 
     /// Sends a short prefix and a payload that lies somewhere.
     pub fn send_behind(&self, to: Endpoint, am: AmId, head: u64, prefix: &[u8], payload: &[u8]) -> Result<(), Full> {
         let connection = self.connection(to.0).ok_or(Full)?;
-        let mut lead = [0; HEADER_BYTES + PREFIX_BYTES_MAX];
-        let (header, rest) = lead.split_at_mut(HEADER_BYTES);
-        header.copy_from_slice(&Header { kind: am, bytes: prefix.len() + payload.len(), head }.encode());
-        rest[..prefix.len()].copy_from_slice(prefix);
-        let lead = &lead[..HEADER_BYTES + prefix.len()];
-        self.with(connection, |outbound| outbound.send(&self.limits, lead, payload))
+        let long = payload.len() >= self.limits.gather_bytes;
+        let pad = if long { PAD_MAX - prefix.len() } else { 0 };
+        let mut lead = [0; LONG_AT];
+        let (before, end) = (HEADER_BYTES + pad, HEADER_BYTES + pad + prefix.len());
+        let header = Header { kind: am, pad, bytes: prefix.len() + payload.len(), head };
+        lead[..HEADER_BYTES].copy_from_slice(&header.encode());
+        lead[before..end].copy_from_slice(prefix);
+        self.with(connection, |outbound| outbound.send(&self.limits, &lead[..end], payload))
     }
 
     /// Sends a payload of `bytes` bytes that `append` adds to the queue.
@@ -176,7 +181,7 @@ impl Net {
         append: impl FnOnce(&mut Vec<u8>),
     ) -> Result<(), Full> {
         let connection = self.connection(to.0).ok_or(Full)?;
-        let header: [u8; HEADER_BYTES] = Header { kind: am, bytes, head }.encode();
+        let header: [u8; HEADER_BYTES] = Header { kind: am, pad: 0, bytes, head }.encode();
         self.with(connection, |outbound| outbound.send_filled(&self.limits, &header, bytes, append))
     }
 

@@ -1,22 +1,29 @@
 //! Bytes on the medium. All numbers are little-endian.
 //!
-//! Frame: 0 magic u16 · 2 kind u8 · 3 zero · 4 payload length u32 · 8 head u64 · 16 payload.
+//! Frame: 0 magic u16 · 2 kind u8 · 3 pad u8 · 4 payload length u32 · 8 head u64 · 16 pad zeros · 16 + pad payload.
 //!
 //! Published per address of an interface: 0 wire id u32 · 4 interface u8 · 5 family u8 (4 or 6) · 6 prefix length u8 · 7
 //! flags u8 (bit 0 loopback) · 8 port u16 · 10 zero u16 · 12 Mb/s u32 · 16 realm u64 · 24 network u64 · 32 address [16].
 
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use opal_core::framework::btl::AM_IDS;
+use opal_core::framework::btl::{AM_IDS, PREFIX_BYTES_MAX};
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the handshake does.
-pub const FORMAT: &str = "btl/tcp 1: frame 16 magic kind length head; hello 64, answer 64, proof 32, verdict 1";
+pub const FORMAT: &str = "btl/tcp 2: frame 16 magic kind pad length head; hello 64, answer 64, proof 32, verdict 1";
 
 /// Hash (FNV-1a) of the format.
 pub const WIRE_ID: u32 = fnv(FORMAT.as_bytes()) as u32;
 
-/// Bytes of a frame before its payload.
+/// Bytes of a frame before its payload and what pads it.
 pub const HEADER_BYTES: usize = 16;
+/// The most zeros before a payload.
+pub const PAD_MAX: usize = LONG_AT - HEADER_BYTES;
+/// Where in its frame a long payload begins, behind its prefix. The system copies it to about that place in a page: 16 bytes
+/// behind, it copies the page-aligned buffers of most programs at 3 GB/s on AMD's Zen 3 (`opal_core::mem::is_trailing`), and
+/// 64 KiB one way take 52 instead of 27 µs.
+pub const LONG_AT: usize = 64;
+const _: () = assert!(PREFIX_BYTES_MAX <= PAD_MAX);
 /// Largest payload of a frame, whatever a peer is configured for.
 pub const PAYLOAD_MAX: usize = 1 << 20;
 const MAGIC: u16 = 0x6f74;
@@ -25,6 +32,8 @@ const MAGIC: u16 = 0x6f74;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     pub kind: u8,
+    /// Zeros before the payload.
+    pub pad: usize,
     pub bytes: usize,
     pub head: u64,
 }
@@ -37,10 +46,11 @@ impl Header {
     /// As bytes.
     #[inline(always)]
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
-        debug_assert!(self.bytes <= PAYLOAD_MAX);
+        debug_assert!(self.bytes <= PAYLOAD_MAX && self.pad <= PAD_MAX);
         let mut bytes = [0; HEADER_BYTES];
         bytes[..2].copy_from_slice(&MAGIC.to_le_bytes());
         bytes[2] = self.kind;
+        bytes[3] = self.pad as u8;
         bytes[4..8].copy_from_slice(&(self.bytes as u32).to_le_bytes());
         bytes[8..].copy_from_slice(&self.head.to_le_bytes());
         bytes
@@ -50,8 +60,9 @@ impl Header {
     #[inline(always)]
     pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Header, Malformed> {
         let length = u32_at(bytes, 4) as usize;
-        let sound = u16_at(bytes, 0) == MAGIC && (bytes[2] as usize) < AM_IDS && bytes[3] == 0 && length <= PAYLOAD_MAX;
-        if sound { Ok(Header { kind: bytes[2], bytes: length, head: u64_at(bytes, 8) }) } else { Err(Malformed) }
+        let (kind, pad) = (bytes[2], bytes[3] as usize);
+        let sound = u16_at(bytes, 0) == MAGIC && (kind as usize) < AM_IDS && pad <= PAD_MAX && length <= PAYLOAD_MAX;
+        if sound { Ok(Header { kind, pad, bytes: length, head: u64_at(bytes, 8) }) } else { Err(Malformed) }
     }
 }
 

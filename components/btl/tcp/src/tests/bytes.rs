@@ -3,7 +3,7 @@
 use super::*;
 use crate::frames::Frames;
 use crate::handshake::{self, Names, Refused};
-use crate::wire::{self, HEADER_BYTES, Header, Malformed, PAYLOAD_MAX};
+use crate::wire::{self, HEADER_BYTES, Header, Malformed, PAD_MAX, PAYLOAD_MAX};
 use alloc::vec::Vec;
 use std::println;
 
@@ -17,7 +17,15 @@ fn message(dice: &mut Dice, number: u64) -> (Header, Vec<u8>) {
         _ => dice.roll(300_000),
     };
     let payload = (0..bytes).map(|index| (index as u64 * 31 + number) as u8).collect();
-    (Header { kind: (number % 8) as u8, bytes, head: number.wrapping_mul(0x0123_4567_89ab_cdef) }, payload)
+    (
+        Header {
+            kind: (number % 8) as u8,
+            pad: dice.roll(PAD_MAX + 1),
+            bytes,
+            head: number.wrapping_mul(0x0123_4567_89ab_cdef),
+        },
+        payload,
+    )
 }
 
 #[test]
@@ -29,6 +37,7 @@ fn frames_survive_any_cut() {
         let mut stream = Vec::new();
         for (header, payload) in &messages {
             stream.extend(header.encode());
+            stream.resize(stream.len() + header.pad, 0);
             stream.extend(payload);
         }
         let (mut frames, mut rest, mut got) = (Frames::new(), &stream[..], 0);
@@ -54,12 +63,12 @@ fn frames_survive_any_cut() {
 
 #[test]
 fn hostile_headers_are_refused_before_anything_is_allocated() {
-    let good = Header { kind: 7, bytes: PAYLOAD_MAX, head: u64::MAX };
+    let good = Header { kind: 7, pad: PAD_MAX, bytes: PAYLOAD_MAX, head: u64::MAX };
     assert_eq!(Header::parse(&good.encode()), Ok(good));
     let mut spoiled = [good.encode(); 4];
     spoiled[0][0] ^= 1;
     spoiled[1][2] = 8;
-    spoiled[2][3] = 1;
+    spoiled[2][3] = PAD_MAX as u8 + 1;
     spoiled[3][4..8].copy_from_slice(&(PAYLOAD_MAX as u32 + 1).to_le_bytes());
     for header in spoiled {
         assert_eq!(Header::parse(&header), Err(Malformed));

@@ -74,7 +74,9 @@ fn payload(number: u64, bytes: usize) -> Vec<u8> {
 }
 
 fn push(stream: &mut Vec<u8>, kind: u8, number: u64, bytes: usize) {
-    stream.extend(Header { kind, bytes: 8 + bytes, head: number * 3 }.encode());
+    let pad = number as usize % 5 * 10;
+    stream.extend(Header { kind, pad, bytes: 8 + bytes, head: number * 3 }.encode());
+    stream.resize(stream.len() + pad, 0);
     stream.extend(number.to_le_bytes());
     stream.extend(payload(number, bytes));
 }
@@ -171,7 +173,7 @@ fn any_cut_any_fate() {
 #[test]
 fn an_end_in_the_middle_is_no_landing() {
     let _guard = start();
-    for cut in [HEADER_BYTES + 8, HEADER_BYTES + 9, 5000, 70_000, 100_000 + HEADER_BYTES + 7] {
+    for cut in [HEADER_BYTES + 19, HEADER_BYTES + 28, HEADER_BYTES + 29, 5000, 70_000, 100_000 + HEADER_BYTES + 7] {
         *PLACES.lock().unwrap() = Some(Places { fates: [(7, Fate::Placed)].into(), ..Places::default() });
         let (near, mut inbound) = inbound();
         let mut stream = Vec::new();
