@@ -6,6 +6,7 @@ use crate::socket::{self, Collected};
 use crate::wire::HEADER_BYTES;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 use opal_core::framework::btl::Full;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -199,7 +200,7 @@ impl Outbound {
         let Some(socket) = &self.socket else { return Next::Done };
         let gathered = &self.queue[self.start..];
         let whole = gathered.len() + lead.len() + payload.len();
-        match socket::send_all(socket, [gathered, lead, payload]) {
+        match send_in_two(socket, [gathered, lead, payload]) {
             Ok(sent) if sent == whole => self.emptied(),
             Ok(sent) => {
                 let mut sent = sent;
@@ -255,6 +256,22 @@ impl Outbound {
         }
     }
 }
+
+/// The receiver copies the first part of a payload while the system still copies the rest. That pays where a message is
+/// little longer than what the loopback carries in one piece (65483 bytes), whose end would come by itself: 64 KiB one way 26
+/// instead of 31 µs, as a raw socket; 48 KiB 22.6 instead of 21.1, 1 MiB 292 instead of 276, so those go at once.
+fn send_in_two(socket: &OwnedFd, [gathered, lead, payload]: [&[u8]; 3]) -> rustix::io::Result<usize> {
+    let cut = if CUT.contains(&payload.len()) { FIRST_BYTES } else { payload.len() };
+    let (first, rest) = payload.split_at(cut);
+    let sent = socket::send_all(socket, [gathered, lead, first])?;
+    if rest.is_empty() || sent < gathered.len() + lead.len() + first.len() {
+        return Ok(sent);
+    }
+    Ok(sent + socket::send_all(socket, [rest, &[], &[]])?)
+}
+
+const CUT: RangeInclusive<usize> = 63 << 10..=96 << 10;
+const FIRST_BYTES: usize = 32 << 10;
 
 /// A queue that was longer gives its memory back.
 const KEPT_BYTES: usize = 1 << 20;
