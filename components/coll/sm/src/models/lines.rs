@@ -183,13 +183,31 @@ fn one_of_three_gathers_again_and_again() {
     ranks(3, |rank| (0..3).for_each(|which| rank.gather(which, BESIDE, 0)));
 }
 
-/// The same with operations between in which all wait for all, which use what those before left.
+/// What all wrote is still being read when one of them has gone on to the same turn.
 #[test]
 fn one_of_three_writes_between_what_all_write() {
     ranks_within(0, 3, |rank| {
-        rank.allreduce(0, BESIDE);
-        (1..4).for_each(|which| rank.bcast(which, BESIDE, 0));
-        rank.allreduce(4, BESIDE);
+        rank.allgather(0, BESIDE);
+        (1..5).for_each(|which| rank.bcast(which, BESIDE, 0));
+        rank.allgather(5, BESIDE);
+    });
+}
+
+/// The same in areas, of which there are fewer.
+#[test]
+fn one_of_three_writes_in_areas_after_what_all_wrote() {
+    ranks_within(0, 3, |rank| {
+        rank.allgather(0, IN_AREA);
+        (1..4).for_each(|which| rank.bcast(which, IN_AREA, 0));
+    });
+}
+
+#[test]
+fn all_write_in_areas_after_what_lay_beside_the_release_word() {
+    ranks_within(0, 3, |rank| {
+        rank.allgather(0, IN_AREA);
+        (1..3).for_each(|which| rank.bcast(which, BESIDE, 0));
+        rank.allgather(3, IN_AREA);
     });
 }
 
