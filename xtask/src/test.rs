@@ -221,7 +221,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "wrappers", budget_minutes: 0.7, run: wrappers::tier, ci_only: false },
     Tier { name: "probe", budget_minutes: 1.0, run: probe::tier, ci_only: false },
     Tier { name: "valgrind", budget_minutes: 2.0, run: memcheck::tier, ci_only: false },
-    Tier { name: "loom", budget_minutes: 1.5, run: loom::tier, ci_only: false },
+    Tier { name: "loom", budget_minutes: 2.0, run: loom::tier, ci_only: false },
     Tier { name: "sanitizers", budget_minutes: 10.0, run: sanitizers::tier, ci_only: false },
     Tier { name: "walk", budget_minutes: 0.5, run: walk::tier, ci_only: false },
     Tier { name: "cluster", budget_minutes: 1.0, run: cluster::tier, ci_only: false },

@@ -20,6 +20,7 @@ use std::sync::{Mutex as HostMutex, PoisonError};
 pub use loom::hint::spin_loop;
 use loom::sync::atomic;
 pub use loom::sync::atomic::{Ordering, fence};
+use loom::thread;
 pub use loom::thread::{spawn, yield_now};
 
 #[path = "model/bell.rs"]
@@ -29,10 +30,20 @@ pub use bell::hang_bell;
 /// Runs `body` once for every order of its threads' accesses, as many as `LOOM_MAX_PREEMPTIONS` admits. One model at a time:
 /// what statics guard is the whole process's, and tests are threads of one.
 pub fn check(body: impl Fn() + Sync + Send + 'static) {
+    check_within(usize::MAX, body);
+}
+
+/// The same with at most so many preemptions, for models that would take minutes otherwise. With 0 the threads still run in every
+/// order in which they wait for each other, begin and end.
+pub fn check_within(preemptions: usize, body: impl Fn() + Sync + Send + 'static) {
     // One that failed has poisoned it, which does not concern the others: each begins from nothing.
     let _one = MODEL.lock().unwrap_or_else(PoisonError::into_inner);
-    loom::model(move || {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(builder.preemption_bound.unwrap_or(usize::MAX).min(preemptions));
+    builder.check(move || {
         KNOWN.with(|known| known.replace(Known::new()));
+        STORED.take();
+        WAITING.take();
         NOW_NS.with(|now| now.replace(1));
         body();
     });
@@ -63,6 +74,32 @@ pub fn reading_value<T>(at: *const T) {
 /// One value is written without being atomic: as [`writing`], for what has neighbours that others use.
 pub fn writing_value<T>(at: *const T) {
     known::<loom::cell::UnsafeCell<()>>(Place::Value(at.addr())).with_mut(|_| ());
+}
+
+/// Waits until a load of `word` finds what `is_wanted`, for who has looked in vain. Looks again only after such a value was
+/// stored: each look that may find another one is more orders to try, of which three threads that wait make too many.
+///
+/// Who was woken has seen all that the waker did, whatever the orderings; who need not be has not, and is tried, too.
+pub fn await_value(word: &AtomicU64, order: Ordering, is_wanted: impl Fn(u64) -> bool) {
+    let at = word.as_ptr().addr();
+    loop {
+        while !is_wanted(STORED.with_borrow(|stored| stored.get(&at).copied()).unwrap_or(word.first())) {
+            WAITING.with_borrow_mut(|waiting| waiting.entry(at).or_default().push(thread::current()));
+            thread::park();
+        }
+        if is_wanted(word.load(order)) {
+            return;
+        }
+        // That was an older value, which is not seen again after this.
+        yield_now();
+    }
+}
+
+/// Wakes who waits for a change of the word.
+fn stored(at: usize, value: u64) {
+    STORED.with_borrow_mut(|stored| stored.insert(at, value));
+    let woken = WAITING.with_borrow_mut(|waiting| waiting.remove(&at)).unwrap_or_default();
+    woken.iter().for_each(thread::Thread::unpark);
 }
 
 /// A clock by which much time passes between any two looks at it.
@@ -126,6 +163,10 @@ impl Known {
 std::thread_local! {
     // loom runs all threads of a model in one of the system's.
     static KNOWN: RefCell<Known> = RefCell::default();
+    // What was stored last in words, by address.
+    static STORED: RefCell<HashMap<usize, u64>> = RefCell::default();
+    // Who waits for changes of words, by address.
+    static WAITING: RefCell<HashMap<usize, Vec<thread::Thread>>> = RefCell::default();
     static NOW_NS: RefCell<u64> = const { RefCell::new(1) };
 }
 
@@ -158,10 +199,13 @@ macro_rules! words {
 
             pub fn store(&self, value: $type, order: Ordering) {
                 self.word().store($in(value, self.first()), order);
+                stored(self.first.get().addr(), value as u64);
             }
 
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
-                $out(self.word().swap($in(value, self.first()), order), self.first())
+                let old = $out(self.word().swap($in(value, self.first()), order), self.first());
+                stored(self.first.get().addr(), value as u64);
+                old
             }
 
             pub fn compare_exchange(
@@ -173,6 +217,9 @@ macro_rules! words {
             ) -> Result<$type, $type> {
                 let first = self.first();
                 let found = self.word().compare_exchange($in(old, first), $in(new, first), success, failure);
+                if found.is_ok() {
+                    stored(self.first.get().addr(), new as u64);
+                }
                 found.map(|old| $out(old, first)).map_err(|other| $out(other, first))
             }
 
@@ -213,6 +260,7 @@ macro_rules! words {
             fn drop(&mut self) {
                 let at = Place::Word(self.first.get().addr());
                 KNOWN.with(|known| known.borrow_mut().used.remove(&at));
+                STORED.with(|stored| stored.borrow_mut().remove(&self.first.get().addr()));
             }
         }
 
@@ -232,10 +280,19 @@ macro_rules! integers {
                     $name::new(0)
                 }
             }
+
+            #[allow(missing_docs)] // those of core
+            impl $name {
+                // One access, not two as below: a distance grows as the value does.
+                pub fn fetch_add(&self, value: $type, order: Ordering) -> $type {
+                    let old = self.word().fetch_add(value, order).wrapping_add(self.first());
+                    stored(self.first.get().addr(), old.wrapping_add(value) as u64);
+                    old
+                }
+            }
         )*
         words! {$(
             $name: $type as $name, $type::wrapping_sub, $type::wrapping_add, [
-                fetch_add: $type::wrapping_add,
                 fetch_sub: $type::wrapping_sub,
                 fetch_and: |a, b| a & b,
                 fetch_or: |a, b| a | b,

@@ -8,4 +8,4 @@ mod team;
 
 pub use buffer::{Buffer, Shape};
 pub use net::{Dice, Net, Wire};
-pub use team::{Flaw, Member, Team};
+pub use team::{Flaw, Made, Member, Team, run, unnoticed};

@@ -11,7 +11,6 @@ use ompi_core::framework::op::Operation;
 use ompi_core::group::Group;
 use ompi_core::op::Op;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 use test_coll::{Buffer, Member, Shape, Team};
 
 opal_core::image![memcpy_portable, op_scalar, coll_basic, coll_self, coll_tuned];
@@ -27,7 +26,7 @@ fn communicator(size: u32) -> &'static Communicator {
 
 /// The executor of a rank that is alone; sends and receives fail the test by never ending.
 fn member() -> Member<'static> {
-    static TEAM: LazyLock<Team> = LazyLock::new(|| Team::new(1, Duration::from_secs(1)));
+    static TEAM: LazyLock<Team> = LazyLock::new(|| Team::new(1));
     Member::new(&TEAM, 0)
 }
 

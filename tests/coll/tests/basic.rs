@@ -8,8 +8,7 @@ use ompi_core::datatype::{self, Datatype};
 use ompi_core::executor::Executor;
 use ompi_core::framework::op::Operation;
 use ompi_core::op::Op;
-use std::time::Duration;
-use test_coll::{Buffer, Flaw, Member, Shape, Team};
+use test_coll::{Buffer, Flaw, Member, Shape};
 
 opal_core::image![memcpy_portable, op_scalar, coll_basic, coll_self, coll_tuned];
 
@@ -31,32 +30,10 @@ fn values(rank: usize, other: usize, count: usize) -> Vec<i32> {
 }
 
 fn run(size: usize, flaw: Flaw, each: impl Fn(&mut Member<'_>) -> Outcome + Sync) -> Outcome {
-    let patience = if flaw == Flaw::None { Duration::from_secs(60) } else { Duration::from_millis(300) };
-    let team = Team::new(size, patience);
-    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
-        let each = &each;
-        let team = &team;
-        let threads: Vec<_> = (0..size)
-            .map(|rank| {
-                scope.spawn(move || {
-                    let mut member = Member::new(team, rank);
-                    member.flaw = if rank == size - 1 || flaw == Flaw::SwappedOperands { flaw } else { Flaw::None };
-                    each(&mut member).map_err(|what| format!("rank {rank} of {size}: {what}"))
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    outcomes.into_iter().collect::<Outcome>()?;
-    match team.left_over() {
-        0 => Ok(()),
-        number => Err(format!("{number} messages were never received")),
-    }
+    test_coll::run(size, |_| flaw, each).0
 }
 
 fn everywhere(each: impl Fn(&mut Member<'_>) -> Outcome + Sync) {
-    datatype::open();
-    opal_core::sync::raise_threads();
     for size in RANKS {
         run(size, Flaw::None, &each).unwrap();
     }
@@ -531,23 +508,6 @@ fn invalid_operations_fail_everywhere_before_any_message() {
 }
 
 #[test]
-fn a_wrong_partner_is_noticed() {
-    datatype::open();
-    opal_core::sync::raise_threads();
-    for size in [3, 5] {
-        let flaw = Flaw::WrongPartner(2);
-        assert!(run(size, flaw, reduce_cases).is_err(), "reductions among {size}");
-        assert!(run(size, flaw, bcasts).is_err(), "bcast among {size}");
-        assert!(
-            run(size, Flaw::WrongPartner(0), |member| ok(barrier::barrier(member))).is_err(),
-            "barrier among {size}"
-        );
-    }
-}
-
-#[test]
 fn swapped_operands_are_noticed() {
-    datatype::open();
-    opal_core::sync::raise_threads();
     assert!(run(3, Flaw::SwappedOperands, reduce_cases).is_err());
 }

@@ -11,8 +11,8 @@
 extern crate alloc;
 
 mod component;
-mod cross;
-mod groups;
+pub mod cross;
+pub mod groups;
 mod raw;
 
 pub use component::{COMPONENT, INFO};

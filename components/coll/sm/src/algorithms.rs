@@ -1,16 +1,19 @@
 //! The operations, over turns.
 
+#[cfg(all(test, loom))]
+use crate::models::byte;
 use crate::raw::copy;
 use crate::turn::Turn;
 use ompi_core::data::{Data, Source};
-use ompi_core::datatype;
+#[cfg(not(all(test, loom)))]
+use ompi_core::datatype::byte;
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
 use ompi_core::op::Op;
 
 /// A run of bytes.
 pub fn packed<'a>(at: *mut u8, bytes: usize) -> Data<'a> {
-    Data { at, count: bytes, datatype: datatype::byte() }
+    Data { at, count: bytes, datatype: byte() }
 }
 
 /// What a rank contributes, which with MPI_IN_PLACE lies in `place`.

@@ -49,6 +49,12 @@ impl Part {
         })?;
         Ok(Some(Part { shared, given: (rank == 0).then_some(offset), departed: wanted.departed }))
     }
+
+    /// Memory that a test owns.
+    #[cfg(all(test, loom))]
+    pub fn of_test(shared: Shared, departed: usize) -> Part {
+        Part { shared, given: None, departed }
+    }
 }
 
 impl Drop for Part {

@@ -14,7 +14,6 @@ use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::coll::FRAMEWORK;
 use ompi_core::{addresses, process};
 use opal_core::framework::smsc::{self, Way};
-use opal_core::sync::Ordering;
 use opal_core::verbose;
 
 /// By rank; none for this process itself.
@@ -59,7 +58,7 @@ pub fn find(lines: &Lines, peers: &[Option<Peer>]) -> Result<Option<Ways>> {
     let complete = ways.iter().filter(|way| way.is_some()).count() + 1 == ways.len();
     let turn = tell(lines, peers, u64::from(complete))?;
     turn.wait()?;
-    let all = (0..lines.size).all(|rank| turn.word(rank, 0).load(Ordering::Relaxed) == 1);
+    let all = (0..lines.size).all(|rank| turn.word(rank, 0) == 1);
     verbose!(FRAMEWORK, 20, "sm: copies of {} ranks: {}", lines.size, if all { "direct" } else { "refused" });
     Ok(all.then_some(ways))
 }
@@ -72,7 +71,7 @@ fn reach(index: u32) -> Option<Way> {
 // Everybody's word is there once the turn is waited for.
 fn tell<'a>(lines: &'a Lines, peers: &'a [Option<Peer>], word: u64) -> Result<Turn<'a>> {
     let turn = Turn::begin(lines, peers, Shape::All, 8)?;
-    turn.word(lines.rank, 0).store(word, Ordering::Relaxed);
+    turn.set_word(0, word);
     turn.post();
     Ok(turn)
 }
@@ -83,7 +82,7 @@ impl Ends<'_> {
     pub fn open(&self, source: *mut u8, target: *mut u8, bytes: usize) -> Result<Crossing<'_>> {
         let turn = Turn::begin(self.lines, self.peers, Shape::All, 24)?;
         for (word, value) in [(SOURCE, source.addr()), (TARGET, target.addr()), (BYTES, bytes)] {
-            turn.word(self.lines.rank, word).store(value as u64, Ordering::Relaxed);
+            turn.set_word(word, value as u64);
         }
         turn.post();
         Ok(Crossing { ends: self, turn })
@@ -95,7 +94,7 @@ impl<'a> Crossing<'a> {
     /// nobody's memory is touched beyond its buffer.
     pub fn begin(&self) -> Result<()> {
         self.turn.wait()?;
-        let bytes = |rank: usize| self.turn.word(rank, BYTES).load(Ordering::Relaxed);
+        let bytes = |rank: usize| self.turn.word(rank, BYTES);
         match (1..self.ends.lines.size).find(|rank| bytes(*rank) != bytes(0)) {
             None => Ok(()),
             Some(rank) => Err(unequal(rank, bytes(rank), bytes(0))),
@@ -125,7 +124,7 @@ impl<'a> Crossing<'a> {
     }
 
     fn address(&self, rank: usize, which: usize, offset: usize) -> u64 {
-        self.turn.word(rank, which).load(Ordering::Relaxed).wrapping_add(offset as u64)
+        self.turn.word(rank, which).wrapping_add(offset as u64)
     }
 
     fn copied(&self, rank: usize, copy: impl FnOnce(&Way) -> opal_core::Result<()>) -> bool {
@@ -146,7 +145,7 @@ impl Closing<'_> {
     /// Waits until nobody copies any more.
     pub fn outcome(self) -> Result<Outcome> {
         self.turn.wait()?;
-        let words = || (0..self.lines.size).map(|rank| self.turn.word(rank, 0).load(Ordering::Relaxed));
+        let words = || (0..self.lines.size).map(|rank| self.turn.word(rank, 0));
         Ok(match (words().all(|word| word & WELL != 0), words().any(|word| word & SPENT != 0)) {
             (true, _) => Outcome::Done,
             (false, false) => Outcome::Again,

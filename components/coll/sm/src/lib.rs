@@ -27,3 +27,8 @@ mod turn;
 mod wire;
 
 pub use component::{COMPONENT, INFO};
+
+#[cfg(all(test, loom))]
+mod models;
+#[cfg(test)]
+mod test_image;

@@ -6,7 +6,7 @@ use ompi_core::commons::{Neighbor, Shared, Wanted};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
 use opal_core::sync::{AtomicU64, Guarded, Ordering};
-use opal_core::wait::{self, Idle};
+use opal_core::wait;
 
 /// Another process of the communicator.
 pub struct Peer {
@@ -24,7 +24,8 @@ pub struct Past {
     pub met: u64,
     /// What the counts of turns are when all have come that were to come.
     pub counts: [u64; wire::TURNS],
-    /// Two ranks: by parity the number of an operation whose data the other one has yet to take; 0: none.
+    /// Two ranks: by parity the number of the operation for which the other one must have raised its flag before this one
+    /// writes with that parity again, because then it has taken what is there; 0: none.
     pub owed: [u64; 2],
 }
 
@@ -60,14 +61,19 @@ impl Lines {
             departed: wire::DEPARTED,
             users: size as u64,
         };
-        let Some(part) = Part::establish((rank, peers), ("lines", wanted), executor)? else { return Ok(None) };
+        let part = Part::establish((rank, peers), ("lines", wanted), executor)?;
+        Ok(part.map(|part| Lines::over(part, rank, size)))
+    }
+
+    /// The lines of `size` ranks in memory whose head is all zeros.
+    pub fn over(part: Part, rank: usize, size: usize) -> Lines {
         let past = Guarded::new(Past { number: 0, met: 0, counts: [0; wire::TURNS], owed: [0; 2] });
         let flag = |rank, parity| {
             let at = wire::flag(rank, parity);
             Flag { number: part.shared.word(at), value: part.shared.word(at + 8) }
         };
         let flags = [0, 1].map(|rank| [0, 1].map(|parity| flag(rank, parity)));
-        Ok(Some(Lines { part, rank, size, flags, past }))
+        Lines { part, rank, size, flags, past }
     }
 
     /// The memory.
@@ -91,16 +97,27 @@ impl Lines {
                 core::hint::spin_loop();
             }
         }
-        Self::await_long(&there)
+        Self::await_long(word, wanted)
     }
 
+    /// A model's ranks are threads of one process: passes of progress would take locks that ranks do not share, and these
+    /// would order what nothing orders between ranks.
+    #[cfg(loom)]
+    fn await_long(word: &AtomicU64, wanted: u64) -> Result<()> {
+        opal_core::sync::model::await_value(word, Ordering::Acquire, |value| value >= wanted);
+        Ok(())
+    }
+
+    #[cfg(not(loom))]
     #[inline(never)]
-    fn await_long(there: &dyn Fn() -> bool) -> Result<()> {
-        let mut idle = Idle::after_polls();
+    fn await_long(word: &AtomicU64, wanted: u64) -> Result<()> {
+        // Acquire as above.
+        let there = || word.load(Ordering::Acquire) >= wanted;
+        let mut idle = wait::Idle::after_polls();
         // With more ranks than cores this one has just waited for its turn on the core: a look is enough.
         let polls = if wait::spinning() { wait::polls_at_once() } else { 1 };
         loop {
-            idle.step_unless(there)?;
+            idle.step_unless(&there)?;
             for _ in 0..polls {
                 if there() {
                     return Ok(());

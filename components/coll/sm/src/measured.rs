@@ -16,7 +16,6 @@ use alloc::vec::Vec;
 use ompi_core::error::Result;
 use ompi_core::framework::coll::{FRAMEWORK, Function};
 use opal_core::framework::timer;
-use opal_core::sync::Ordering;
 use opal_core::trial::Trial;
 use opal_core::verbose;
 
@@ -108,10 +107,10 @@ impl Measured {
 pub fn agree(lines: &Lines, peers: &[Option<Peer>], costs: [u64; 2]) -> Result<[u64; 2]> {
     let turn = Turn::begin(lines, peers, Shape::All, 16)?;
     for (index, cost) in costs.into_iter().enumerate() {
-        turn.word(lines.rank, index).store(cost, Ordering::Relaxed);
+        turn.set_word(index, cost);
     }
     turn.meet()?;
-    let worst = |index| (0..lines.size).map(|rank| turn.word(rank, index).load(Ordering::Relaxed)).max();
+    let worst = |index| (0..lines.size).map(|rank| turn.word(rank, index)).max();
     Ok([0, 1].map(|index| worst(index).unwrap_or(u64::MAX)))
 }
 

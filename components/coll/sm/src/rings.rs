@@ -102,11 +102,16 @@ impl Rings {
                 users: extent.ranks as u64,
             };
             if let Some(part) = Part::establish((rank, peers), ("rings", wanted), executor)? {
-                let past = Past { steps: [0; wire::RINGS], operations: 0, freed: [0; wire::RINGS] };
-                return Ok(Some(Rings { part, rank, extent, piece: sizes.piece, past: Guarded::new(past) }));
+                return Ok(Some(Rings::over(part, rank, extent, sizes.piece)));
             }
         }
         Ok(None)
+    }
+
+    /// Rings for pieces of as many bytes in memory whose head is all zeros.
+    pub fn over(part: Part, rank: usize, extent: Extent, piece: usize) -> Rings {
+        let past = Past { steps: [0; wire::RINGS], operations: 0, freed: [0; wire::RINGS] };
+        Rings { part, rank, extent, piece, past: Guarded::new(past) }
     }
 
     /// How many steps a rank that also reads writes ahead of what it reads. Together with the steps after which readers tell how
@@ -118,7 +123,7 @@ impl Rings {
 
     // After how many steps a reader tells how far it is.
     fn told_every(&self) -> usize {
-        self.extent.slots / 4
+        (self.extent.slots / 4).max(1)
     }
 
     /// Begins an operation of `steps` steps on one ring; `bytes` must be equal on all ranks. Only `reader` will read what
@@ -215,7 +220,8 @@ impl Flow<'_> {
         for peer in (0..extent.ranks).filter(reads) {
             let word = self.rings.word(extent.taken(self.ring, peer));
             Lines::await_word(word, wanted)?;
-            least = least.min(word.load(Ordering::Relaxed));
+            // Acquire as in `await_word`: it may have grown since, and slots are used again up to what it is now.
+            least = least.min(word.load(Ordering::Acquire));
         }
         self.freed = least;
         if reader.is_none() {

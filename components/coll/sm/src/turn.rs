@@ -5,11 +5,14 @@
 //! word that the others poll.
 //!
 //! What a rank wrote may be overwritten when all have taken it. Two ranks: the reader of a one-way operation answers with
-//! its own flag, and the writer looks for the answer before it uses the same parity again. More: an operation in which all
-//! wait for all says that everything before it was taken; where too many others went without one, one is put in between.
+//! its own flag, and the writer looks for the answer before it uses the same parity again. What both wrote for each other is
+//! taken when the other one comes to the next operation; where that is one-way and this rank writes in it, it looks for that
+//! answer before the next one again. More: an operation in which all wait for all says that everything before it was taken;
+//! where too many others went without one, one is put in between.
 
 use crate::lines::{Flag, Lines, Peer};
 use crate::wire;
+use core::cell::Cell;
 use ompi_core::error::Result;
 use opal_core::progress;
 use opal_core::sync::{AtomicU64, Ordering};
@@ -35,7 +38,7 @@ pub struct Turn<'a> {
     tiny: bool,
     // Two ranks: values are stored and loaded together with their flag, since the line may be the other core's right after;
     // this is where they wait, by rank.
-    values: [AtomicU64; 2],
+    values: [Cell<u64>; 2],
     // Of this turn, when all have come.
     full: u64,
 }
@@ -48,7 +51,7 @@ impl<'a> Turn<'a> {
         progress::flush();
         let mut past = lines.past.lock();
         let number = past.number + 1;
-        let values = [const { AtomicU64::new(0) }; 2];
+        let values = [const { Cell::new(0) }; 2];
         let tiny = match (lines.size, shape) {
             (2, _) => (1..=wire::TINY_BYTES).contains(&bytes),
             (_, Shape::From(_)) => bytes <= wire::BESIDE_BYTES,
@@ -61,15 +64,20 @@ impl<'a> Turn<'a> {
         if turn.is_pair() {
             past.number = number;
             let parity = turn.parity();
-            let owed = core::mem::take(&mut past.owed[parity]);
-            if matches!(shape, Shape::From(root) if root == lines.rank)
-                || matches!(shape, Shape::To(root) if root != lines.rank)
-            {
-                past.owed[parity] = number;
+            let (owed, waits) = match shape {
+                Shape::All => (if bytes > 0 { number + 1 } else { 0 }, true),
+                Shape::From(root) if root != lines.rank => (0, true),
+                Shape::To(root) if root == lines.rank => (0, true),
+                Shape::From(_) | Shape::To(_) => (number, false),
+            };
+            let owed = core::mem::replace(&mut past.owed[parity], owed);
+            if waits && past.owed[1 - parity] == number {
+                // This operation's own waiting is as good, and loads the line once less.
+                past.owed[1 - parity] = 0;
             }
             drop(past);
             if owed != 0 {
-                Lines::await_word(turn.flag(1 - lines.rank).number, owed)?;
+                Lines::await_word(lines.flags[1 - lines.rank][(owed & 1) as usize].number, owed)?;
             }
             return Ok(turn);
         }
@@ -117,12 +125,26 @@ impl<'a> Turn<'a> {
 
     /// Word `index` of a rank's data.
     #[inline(always)]
-    pub fn word(&self, rank: usize, index: usize) -> &AtomicU64 {
-        debug_assert!(index < wire::area_bytes(self.lines.size) / 8 && (index == 0 || !self.tiny));
+    pub fn word(&self, rank: usize, index: usize) -> u64 {
         match self.tiny && self.is_pair() {
-            true => &self.values[rank],
-            false => self.lines.shared().word(self.offset(rank) + 8 * index),
+            true => self.values[rank].get(),
+            false => self.shared_word(rank, index).load(Ordering::Relaxed),
         }
+    }
+
+    /// Writes word `index` of this rank's data.
+    #[inline(always)]
+    pub fn set_word(&self, index: usize, value: u64) {
+        match self.tiny && self.is_pair() {
+            true => self.values[self.lines.rank].set(value),
+            false => self.shared_word(self.lines.rank, index).store(value, Ordering::Relaxed),
+        }
+    }
+
+    #[inline(always)]
+    fn shared_word(&self, rank: usize, index: usize) -> &AtomicU64 {
+        debug_assert!(index < wire::area_bytes(self.lines.size) / 8 && (index == 0 || !self.tiny));
+        self.lines.shared().word(self.offset(rank) + 8 * index)
     }
 
     #[inline(always)]
@@ -157,7 +179,7 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn post(&self) {
         if self.is_pair() {
-            let value = self.tiny.then(|| self.values[self.lines.rank].load(Ordering::Relaxed));
+            let value = self.tiny.then(|| self.values[self.lines.rank].get());
             return self.raise_flag(value);
         }
         match self.shape {
@@ -202,8 +224,7 @@ impl<'a> Turn<'a> {
         let flag = self.flag(peer);
         Lines::await_word(flag.number, self.number)?;
         if self.tiny {
-            let value = flag.value.load(Ordering::Relaxed);
-            self.values[peer].store(value, Ordering::Relaxed);
+            self.values[peer].set(flag.value.load(Ordering::Relaxed));
         }
         Ok(())
     }

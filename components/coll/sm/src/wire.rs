@@ -34,9 +34,9 @@
 //! many bytes the operation that began there moves. Steps are numbered from 0 in each ring; step t has slot t mod N.
 
 /// Turns: how far a rank may be ahead of another in operations that do not make it wait.
-pub const TURNS: usize = 32;
+pub const TURNS: usize = if cfg!(loom) { 5 } else { 32 };
 /// The same for operations whose data lies in areas.
-pub const AREAS: usize = 8;
+pub const AREAS: usize = if cfg!(loom) { 3 } else { 8 };
 /// Where the number of ranks that left is.
 pub const DEPARTED: usize = 64;
 /// Bytes that must be zero before the lines are used.

@@ -1,0 +1,148 @@
+//! Operations over rings.
+
+use super::{Copies, Memory, all_combined, among, data, nobody, op, values};
+use crate::direct::Operands;
+use crate::lines::Peer;
+use crate::pipeline::{self, Pipeline};
+use crate::rings::Rings;
+use crate::wire::{self, Extent};
+use alloc::vec;
+use alloc::vec::Vec;
+use ompi_core::data::Source;
+use ompi_core::error::Class;
+
+/// One rank.
+struct Rank {
+    rings: Rings,
+    peers: Vec<Option<Peer>>,
+    on: Copies,
+}
+
+/// Numbers in a piece.
+const PIECE: usize = 16;
+
+impl Rank {
+    fn bcast(&mut self, which: u32, count: usize, root: usize) {
+        let sent = values(root, 0, which, count);
+        let mut all = if self.on.rank == root { sent.clone() } else { vec![0; count] };
+        let over = Pipeline { rings: &self.rings, peers: &self.peers };
+        pipeline::bcast(&over, &mut self.on, &data(&mut all, count), root).unwrap();
+        assert_eq!(all, sent);
+    }
+
+    fn allgather(&mut self, which: u32, count: usize) {
+        let (rank, size) = (self.on.rank, self.on.size);
+        let (mut own, mut all) = (values(rank, 0, which, count), vec![0; size * count]);
+        let over = Pipeline { rings: &self.rings, peers: &self.peers };
+        let from = Source::From(data(&mut own, count));
+        pipeline::allgather(&over, &mut self.on, from, &data(&mut all, count)).unwrap();
+        assert!((0..size).flat_map(|rank| values(rank, 0, which, count)).eq(all));
+    }
+
+    fn alltoall(&mut self, which: u32, count: usize) {
+        let (rank, size) = (self.on.rank, self.on.size);
+        let mut own: Vec<u32> = (0..size).flat_map(|to| values(rank, to, which, count)).collect();
+        let mut all = vec![0; size * count];
+        let over = Pipeline { rings: &self.rings, peers: &self.peers };
+        let from = Source::From(data(&mut own, count));
+        pipeline::alltoall(&over, &mut self.on, from, &data(&mut all, count)).unwrap();
+        assert!((0..size).flat_map(|from| values(from, rank, which, count)).eq(all));
+    }
+
+    fn reduce(&mut self, which: u32, count: usize, root: Option<usize>) {
+        let (rank, size) = (self.on.rank, self.on.size);
+        let (mut own, mut sum) = (values(rank, 0, which, count), vec![0; count]);
+        let over = Pipeline { rings: &self.rings, peers: &self.peers };
+        let wants = root.is_none_or(|root| root == rank);
+        let to = wants.then_some(data(&mut sum, count));
+        let operands = Operands { from: Source::From(data(&mut own, count)), to, op: &op(), root };
+        pipeline::reduce(&over, &mut self.on, &operands).unwrap();
+        assert!(!wants || sum == all_combined(size, which, count));
+    }
+}
+
+fn ranks(size: usize, each: fn(&mut Rank)) {
+    ranks_within(usize::MAX, size, each);
+}
+
+fn ranks_within(preemptions: usize, size: usize, each: fn(&mut Rank)) {
+    let extent = Extent { ranks: size, slots: 2, slot_bytes: 4 * PIECE };
+    let memory = Memory::new(extent.bytes());
+    among(size, preemptions, memory, move |rank| {
+        let rings = Rings::over(memory.part(wire::RINGS_DEPARTED), rank, extent, 4 * PIECE);
+        let mut one = Rank { rings, peers: nobody(size), on: Copies::new(rank, size, memory) };
+        each(&mut one);
+        // To leave is a model of its own.
+        core::mem::forget(one.rings);
+    });
+}
+
+/// More pieces than slots.
+#[test]
+fn one_writes_what_another_reads() {
+    ranks(2, |rank| rank.bcast(0, 3 * PIECE, 0));
+}
+
+/// Of the slots before this operation the writer has heard nothing yet.
+#[test]
+fn two_write_what_the_other_one_reads() {
+    ranks(2, |rank| {
+        rank.bcast(0, 2 * PIECE, 0);
+        rank.bcast(1, PIECE, 1);
+        rank.bcast(2, PIECE, 0);
+    });
+}
+
+#[test]
+fn one_writes_what_two_read() {
+    ranks_within(0, 3, |rank| rank.bcast(0, 3 * PIECE, 0));
+}
+
+#[test]
+fn two_write_and_read() {
+    ranks(2, |rank| rank.allgather(0, 3 * PIECE));
+}
+
+#[test]
+fn three_write_and_read() {
+    ranks(3, |rank| rank.alltoall(0, PIECE / 2));
+}
+
+#[test]
+fn two_combine() {
+    ranks(2, |rank| rank.reduce(0, 2 * PIECE, None));
+}
+
+/// Slots for results are used again, too.
+#[test]
+fn two_combine_more() {
+    ranks_within(0, 2, |rank| rank.reduce(0, 6 * PIECE, None));
+}
+
+#[test]
+fn three_combine_for_one() {
+    ranks_within(1, 3, |rank| rank.reduce(0, PIECE, Some(1)));
+}
+
+/// What only one read before, all read now, and the reverse.
+#[test]
+fn readers_change() {
+    ranks(2, |rank| {
+        rank.reduce(0, 2 * PIECE, Some(1));
+        rank.bcast(1, PIECE, 0);
+        rank.reduce(2, PIECE, Some(1));
+    });
+}
+
+/// Before the reader takes anything.
+#[test]
+fn ranks_that_disagree_about_a_length_are_told() {
+    ranks(2, |rank| {
+        rank.bcast(0, PIECE, 0);
+        let mut all = vec![0; 2 * PIECE];
+        let whole = data(&mut all, (rank.on.rank + 1) * PIECE);
+        let over = Pipeline { rings: &rank.rings, peers: &rank.peers };
+        let told = pipeline::bcast(&over, &mut rank.on, &whole, 0).map_err(|fault| fault.get());
+        assert_eq!(told, if rank.on.rank == 0 { Ok(()) } else { Err(Class::Truncate as i32) });
+    });
+}
