@@ -21,17 +21,22 @@
 static char buffer[CALLS][4096];
 static MPI_Request requests[CALLS];
 static MPI_Comm comm;
+static MPI_Datatype gaps; /* blocks of 8 bytes, 8 bytes apart, 64 bytes in all */
 
-APART static void warm_send(int size, int peer)
+/* What is sent in turn: bytes, or one of `gaps`; the last is sent by MPI_Isend. */
+enum { GAPS = 3, NONBLOCKING = 4, KINDS };
+static const int SIZES[KINDS] = {0, 8, 512, 64, 8};
+
+APART static void warm_send(int kind, int peer)
 {
     for (int i = 0; i < CALLS; i++)
-        MPI_Send(buffer[i], size, MPI_BYTE, peer, TAG, comm);
+        MPI_Send(buffer[i], kind == GAPS ? 1 : SIZES[kind], kind == GAPS ? gaps : MPI_BYTE, peer, TAG, comm);
 }
 
-APART static void warm_recv(int size, int peer)
+APART static void warm_recv(int kind, int peer)
 {
     for (int i = 0; i < CALLS; i++)
-        MPI_Recv(buffer[i], size, MPI_BYTE, peer, TAG, comm, MPI_STATUS_IGNORE);
+        MPI_Recv(buffer[i], kind == GAPS ? 1 : SIZES[kind], kind == GAPS ? gaps : MPI_BYTE, peer, TAG, comm, MPI_STATUS_IGNORE);
 }
 
 /* Each call stands alone in the profile: what happens every so many calls shows beside what always happens. */
@@ -60,9 +65,12 @@ APART static void warm_recv(int size, int peer)
 #define RECV_8(i) RECV(i, 8)
 #define SEND_512(i) SEND(i, 512)
 #define RECV_512(i) RECV(i, 512)
+#define SEND_gaps(i) MPI_Send(buffer[i], 1, gaps, peer, TAG, comm);
+#define RECV_gaps(i) MPI_Recv(buffer[i], 1, gaps, peer, TAG, comm, MPI_STATUS_IGNORE);
 PAIR(0)
 PAIR(8)
 PAIR(512)
+PAIR(gaps)
 
 APART static void count_isend_8(int peer)
 {
@@ -107,18 +115,17 @@ static void hear(void)
 
 static void sender(int peer)
 {
-    static void (*const COUNTED[])(int) = {count_send_0, count_send_8, count_send_512};
-    static const int SIZES[] = {0, 8, 512};
-    for (int what = 0; what < 4; what++) {
+    static void (*const COUNTED[])(int) = {count_send_0, count_send_8, count_send_512, count_send_gaps};
+    for (int kind = 0; kind < KINDS; kind++) {
         for (int turn = 0; turn < TURNS; turn++) {
             for (int i = 0; i < CALLS; i++)
                 memset(buffer[i], turn * CALLS + i, sizeof buffer[i]);
             if (turn == 0)
-                warm_send(what < 3 ? SIZES[what] : 8, peer);
-            else if (what < 3)
-                COUNTED[what](peer);
-            else
+                warm_send(kind, peer);
+            else if (kind == NONBLOCKING)
                 count_isend_8(peer), count_waitall_of_isends();
+            else
+                COUNTED[kind](peer);
             say();
             hear();
         }
@@ -127,21 +134,20 @@ static void sender(int peer)
 
 static void receiver(int peer)
 {
-    static void (*const COUNTED[])(int) = {count_recv_0, count_recv_8, count_recv_512};
-    static const int SIZES[] = {0, 8, 512, 8};
-    for (int what = 0; what < 4; what++) {
+    static void (*const COUNTED[])(int) = {count_recv_0, count_recv_8, count_recv_512, count_recv_gaps};
+    for (int kind = 0; kind < KINDS; kind++) {
         for (int turn = 0; turn < TURNS; turn++) {
             hear();
             memset(buffer, 0, sizeof buffer);
             if (turn == 0)
-                warm_recv(SIZES[what], peer);
-            else if (what < 3)
-                COUNTED[what](peer);
-            else
+                warm_recv(kind, peer);
+            else if (kind == NONBLOCKING)
                 count_irecv_8(peer), count_waitall_of_irecvs();
+            else
+                COUNTED[kind](peer);
             for (int i = 0; i < CALLS; i++)
-                for (int k = 0; k < SIZES[what]; k++)
-                    if (buffer[i][k] != (char)(turn * CALLS + i)) {
+                for (int k = 0; k < SIZES[kind]; k++)
+                    if (buffer[i][kind == GAPS ? k + k / 8 * 8 : k] != (char)(turn * CALLS + i)) {
                         fprintf(stderr, "instructions: message %d of turn %d is wrong\n", i, turn);
                         MPI_Abort(comm, 1);
                     }
@@ -169,6 +175,8 @@ int main(int argc, char **argv)
             MPI_Abort(comm, 1);
         }
     }
+    MPI_Type_vector(8, 8, 16, MPI_BYTE, &gaps);
+    MPI_Type_commit(&gaps);
     MPI_Barrier(comm);
     /* Each open waits for the other side; in this order nobody waits for ever. */
     if (rank == 0) {
@@ -186,6 +194,7 @@ int main(int argc, char **argv)
         sender(1);
     else
         receiver(0);
+    MPI_Type_free(&gaps);
     MPI_Finalize();
     return 0;
 }

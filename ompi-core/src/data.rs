@@ -39,6 +39,26 @@ impl<'a> Data<'a> {
         self.datatype.layout.run_of(self.count).map(|offset| self.at.wrapping_offset(offset))
     }
 
+    /// Packs all of it to `to`.
+    ///
+    /// # Safety
+    /// The data is readable, `to` writable for as many bytes, and they do not overlap.
+    #[inline]
+    pub unsafe fn pack(&self, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { self.datatype.layout.pack(self.at, self.count, to, self.bytes()) };
+    }
+
+    /// Unpacks `bytes` bytes, at most all of it.
+    ///
+    /// # Safety
+    /// The data is writable, `from` readable for `bytes`, and they do not overlap.
+    #[inline]
+    pub unsafe fn unpack(&self, from: *const u8, bytes: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { self.datatype.layout.unpack(self.at, self.count, from, bytes) };
+    }
+
     /// A convertor at its start.
     ///
     /// # Safety
@@ -56,10 +76,8 @@ impl<'a> Data<'a> {
         let mut copy = Vec::new();
         copy.try_reserve_exact(self.bytes()).map_err(|_| no_room(self.bytes()))?;
         copy.resize(self.bytes(), 0);
-        // SAFETY: the caller's promise.
-        let mut walk = unsafe { self.convertor() };
-        // SAFETY: the vector is as long as the data.
-        unsafe { walk.pack(copy.as_mut_ptr(), self.bytes()) };
+        // SAFETY: the vector is as long as the data, which is readable by the caller's promise.
+        unsafe { self.pack(copy.as_mut_ptr()) };
         Ok(copy)
     }
 }
@@ -159,18 +177,10 @@ pub unsafe fn copy(from: &Data<'_>, to: &Data<'_>) -> Result<()> {
     match (from.contiguous(), to.contiguous()) {
         // SAFETY: both are runs of at least `bytes`.
         (Some(from), Some(to)) => unsafe { memcpy::copy(to, from, bytes) },
-        (None, Some(to)) => {
-            // SAFETY: readable by the caller's promise.
-            let mut walk = unsafe { from.convertor() };
-            // SAFETY: `to` is a run of at least `bytes` that does not overlap.
-            unsafe { walk.pack(to, bytes) };
-        }
-        (Some(from), None) => {
-            // SAFETY: writable by the caller's promise.
-            let mut walk = unsafe { to.convertor() };
-            // SAFETY: `from` is a run of `bytes` that does not overlap.
-            unsafe { walk.unpack(from, bytes) };
-        }
+        // SAFETY: `to` is a run of at least as many bytes that does not overlap; readable by the caller's promise.
+        (None, Some(to)) => unsafe { from.pack(to) },
+        // SAFETY: `from` is a run of `bytes` that does not overlap; writable by the caller's promise.
+        (Some(from), None) => unsafe { to.unpack(from, bytes) },
         // SAFETY: the caller's promise.
         (None, None) => unsafe { copy_through(from, to) },
     }

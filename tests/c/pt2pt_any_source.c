@@ -256,6 +256,38 @@ static void everybody(void)
     free(next);
 }
 
+/* Who is never without a message from others still sees what comes in another way: from this very process. */
+static void own_message_among_others(void)
+{
+    int stop = 0, own = -7, received = 0, ended = 1;
+    MPI_Request q;
+    go();
+    for (int i = 0; check_rank != 0 && !stop; i++) {
+        put(i, 1);
+        MPI_Iprobe(0, 2, comm, &stop, MPI_STATUS_IGNORE);
+    }
+    if (check_rank != 0) {
+        MPI_Recv(NULL, 0, MPI_INT, 0, 2, comm, MPI_STATUS_IGNORE);
+        put(0, 3);
+        return;
+    }
+    for (int i = 0; i < FLOOD && check_ranks > 1; i++)
+        get(1, NULL);
+    MPI_Isend(&own, 1, MPI_INT, 0, 4, comm, &q);
+    for (int source = -1; source != 0; received++)
+        get(MPI_ANY_TAG, &source);
+    CHECK_MSG(received < 2 * FLOOD, "%d messages of others came first", received - 1);
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    for (int r = 1; r < check_ranks; r++)
+        MPI_Send(NULL, 0, MPI_INT, r, 2, comm);
+    while (ended < check_ranks) {
+        MPI_Status s;
+        int number;
+        MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &s);
+        ended += s.MPI_TAG == 3;
+    }
+}
+
 int main(int argc, char **argv)
 {
     start(&argc, &argv, "pt2pt_any_source");
@@ -271,6 +303,7 @@ int main(int argc, char **argv)
     each_in_turn(too_long);
     promised();
     everybody();
+    own_message_among_others();
     MPI_Comm_free(&comm);
     return finish();
 }

@@ -273,6 +273,114 @@ static void look_and_cancel(void)
     CHECK_EQ(never, -1);
 }
 
+/* A message too long for the receive that waits for it: an error there, what fits is written, nothing behind it is, and the
+ * next receive gets the next message. */
+static void too_long(void)
+{
+    enum { ROOM = 1 << 20, BEHIND = 80 };
+    static const MPI_Aint rooms[] = {0, 1, 7, 55, 56, 63, 64, 90, 4000, 65000, ROOM - BEHIND};
+    unsigned char *sent = check_alloc(ROOM), *got = check_alloc(ROOM);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    fill(sent, ROOM, 5);
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        int room = (int)rooms[i], number = -1;
+        MPI_Request q[2];
+        MPI_Status s;
+        memset(got, 9, (size_t)room + BEHIND);
+        MPI_Irecv(got, room, MPI_BYTE, previous, 31, MPI_COMM_WORLD, &q[0]);
+        MPI_Irecv(&number, 1, MPI_INT, previous, 31, MPI_COMM_WORLD, &q[1]);
+        token();
+        MPI_Send(sent, room + 1 + (int)i % 8, MPI_BYTE, next, 31, MPI_COMM_WORLD);
+        MPI_Send(&check_rank, 1, MPI_INT, next, 31, MPI_COMM_WORLD);
+        CHECK_CLASS(MPI_Wait(&q[0], &s), MPI_ERR_TRUNCATE);
+        CHECK_EQ(s.MPI_SOURCE, previous);
+        CHECK_EQ(s.MPI_TAG, 31);
+        CHECK_BYTES(got, (size_t)room, 5);
+        for (int k = room; k < room + BEHIND; k++)
+            CHECK_EQ(got[k], 9);
+        MPI_Wait(&q[1], MPI_STATUS_IGNORE);
+        CHECK_EQ(number, previous);
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    free(sent), free(got);
+}
+
+/* Messages of all kinds that wait in one queue for receives that are posted: each goes its own way to its own receive. */
+static void all_kinds_in_a_row(void)
+{
+    enum { ROW = 24, LONGEST = 70000 };
+    static const int bytes[] = {8, 0, 8, 64, 8, 70, 8, LONGEST};
+    unsigned char *sent = check_alloc((size_t)ROW * LONGEST), *got = check_alloc((size_t)ROW * LONGEST);
+    MPI_Request q[2 * ROW];
+    MPI_Status s[2 * ROW];
+    for (int i = 0; i < ROW; i++)
+        MPI_Irecv(got + (size_t)i * LONGEST, LONGEST, MPI_BYTE, previous, 51, MPI_COMM_WORLD, &q[i]);
+    token();
+    for (int i = 0; i < ROW; i++) {
+        fill(sent + (size_t)i * LONGEST, LONGEST, i);
+        (i % 3 == 2 ? MPI_Issend : MPI_Isend)(sent + (size_t)i * LONGEST, bytes[i % 8], MPI_BYTE, next, 51, MPI_COMM_WORLD,
+                                              &q[ROW + i]);
+    }
+    /* Nobody looks before all are sent. */
+    for (double until = MPI_Wtime() + 0.001; MPI_Wtime() < until;)
+        ;
+    MPI_Waitall(2 * ROW, q, s);
+    for (int i = 0; i < ROW; i++) {
+        CHECK_STATUS(s[i], previous, 51, bytes[i % 8]);
+        CHECK_BYTES(got + (size_t)i * LONGEST, (size_t)bytes[i % 8], i);
+    }
+    free(sent), free(got);
+}
+
+/* The same of two communicators, with one tag. */
+static void communicators_in_a_row(void)
+{
+    enum { ROW = 24 };
+    MPI_Comm comms[2] = {MPI_COMM_WORLD};
+    MPI_Request q[2 * ROW];
+    int sent[ROW], got[ROW];
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
+    for (int i = 0; i < ROW; i++)
+        MPI_Irecv(&got[i], 1, MPI_INT, previous, 52, comms[i / 2 % 2], &q[i]);
+    token();
+    for (int i = 0; i < ROW; i++) {
+        sent[i] = i;
+        MPI_Isend(&sent[i], 1, MPI_INT, next, 52, comms[i % 2], &q[ROW + i]);
+    }
+    for (double until = MPI_Wtime() + 0.001; MPI_Wtime() < until;)
+        ;
+    MPI_Waitall(2 * ROW, q, MPI_STATUSES_IGNORE);
+    /* Receives 0, 1, 4, 5, 8 and so on are of the first communicator, messages 0, 2, 4 and so on. */
+    for (int i = 0; i < ROW; i++)
+        CHECK_EQ(got[i], 2 * (i / 4 * 2 + i % 2) + i / 2 % 2);
+    MPI_Comm_free(&comms[1]);
+}
+
+/* Sends that find no room wait, and short ones that come after them stay behind, for which there would be room. */
+static void order_when_full(void)
+{
+    enum { BURST = 100, LONGER = 16000 };
+    int *sent = check_alloc((size_t)BURST * LONGER), *got = check_alloc(LONGER);
+    MPI_Request q[BURST];
+    for (int turn = 0; turn < 4; turn++) {
+        token();
+        for (int i = 0; i < BURST; i++) {
+            int *message = sent + i * (LONGER / (int)sizeof(int));
+            message[0] = i;
+            MPI_Isend(message, i % 50 < 47 ? LONGER : (int)sizeof(int), MPI_BYTE, next, 41, MPI_COMM_WORLD, &q[i]);
+        }
+        /* Nobody receives before all are sent. */
+        for (double until = MPI_Wtime() + 0.001; MPI_Wtime() < until;)
+            ;
+        for (int i = 0; i < BURST; i++) {
+            MPI_Recv(got, LONGER, MPI_BYTE, previous, 41, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            CHECK_EQ(got[0], i);
+        }
+        MPI_Waitall(BURST, q, MPI_STATUSES_IGNORE);
+    }
+    free(sent), free(got);
+}
+
 int main(int argc, char **argv)
 {
     start(&argc, &argv, "pt2pt_nonblocking");
@@ -286,5 +394,9 @@ int main(int argc, char **argv)
     null_requests();
     request_free();
     look_and_cancel();
+    too_long();
+    all_kinds_in_a_row();
+    communicators_in_a_row();
+    order_when_full();
     return finish();
 }

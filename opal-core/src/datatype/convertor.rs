@@ -5,6 +5,41 @@ use super::walk::Packed;
 use crate::framework::memcpy;
 use alloc::sync::Arc;
 
+impl Layout {
+    /// Packs the first bytes of `count` elements at `buffer` to `to`, at most `room`, as a [`Convertor`] does; returns how many.
+    /// For who needs no place in the message: nothing is made for it.
+    ///
+    /// # Safety
+    /// The data is readable, `to` writable for `room`, and they do not overlap.
+    #[inline]
+    pub unsafe fn pack(&self, buffer: *mut u8, count: usize, to: *mut u8, room: usize) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { self.walk::<true>(buffer, count, to, room) }
+    }
+
+    /// Unpacks `bytes` bytes from `from` to the first of `count` elements at `buffer`; returns how many there was room for.
+    ///
+    /// # Safety
+    /// The data is writable, `from` readable for `bytes` (it may change meanwhile), and they do not overlap.
+    #[inline]
+    pub unsafe fn unpack(&self, buffer: *mut u8, count: usize, from: *const u8, bytes: usize) -> usize {
+        // SAFETY: the caller's promise; unpacking only reads `from`.
+        unsafe { self.walk::<false>(buffer, count, from.cast_mut(), bytes) }
+    }
+
+    /// # Safety
+    /// That of `pack` or `unpack`.
+    #[inline]
+    unsafe fn walk<const PACK: bool>(&self, buffer: *mut u8, count: usize, packed: *mut u8, room: usize) -> usize {
+        let bytes = room.min(self.size().saturating_mul(count));
+        if bytes > 0 {
+            // SAFETY: within the size of all elements.
+            unsafe { Packed::<PACK>(packed).turns(&self.body, buffer, self.extent(), 0, bytes) };
+        }
+        bytes
+    }
+}
+
 /// A place in a message: the buffer, its layout, and how many bytes are already done.
 ///
 /// Owns a reference to the layout, so that freeing the datatype with pending communication is safe.

@@ -76,12 +76,17 @@ impl Conduit {
     /// `from` is readable for `bytes`.
     #[inline]
     pub unsafe fn push_run(&self, kind: u8, head: u64, from: *const u8, bytes: usize) -> Pushed {
+        // SAFETY: the queue gives room for `bytes`, outside the caller's memory; readable by the caller's promise.
+        self.push_with(kind, head, bytes, |to| unsafe { memcpy::copy(to, from, bytes) })
+    }
+
+    /// Pushes at most [`super::lines::PAYLOAD_BYTES`] bytes, which `fill` writes to the place that it gets.
+    #[inline]
+    pub fn push_with(&self, kind: u8, head: u64, bytes: usize, fill: impl FnOnce(*mut u8)) -> Pushed {
         let Some(mut producer) = self.producer.try_lock() else { return Pushed::No };
         if self.is_closed() || producer.is_new() {
             return Pushed::No;
         }
-        // SAFETY: the queue gives room for `bytes`, outside the caller's memory; readable by the caller's promise.
-        let fill = |to| unsafe { memcpy::copy(to, from, bytes) };
         match producer.push(kind, head, bytes, 0, self.is_awaited(), fill) {
             Err(_) => Pushed::No,
             Ok(()) if self.peer_sleeps() => Pushed::ToSleeper,

@@ -209,6 +209,9 @@ there at the next look is taken in one go: from MPI_ANY_SOURCE 0.116 instead of 
 0.135 µs one way, from a named source 0.061. Now it looks at the queues of up to 16 senders in turn and takes the message \
 itself: 0.071 (cores far apart 0.30 and 0.20); a stream from one sender 0.044 instead of 0.10 µs per message, from seven on two \
 cores 0.06 instead of 0.10.
+* **Data with gaps.** MPI_Send packs it straight into the queue and MPI_Recv takes it straight out of it, without a convertor: \
+of 64 bytes in blocks of 8 562 and 482 instructions, 948 and 1434 with a convertor on the heap and a posted receive; one way \
+0.150 instead of 0.240 µs, 512 bytes 0.208 instead of 0.310, 4 KiB 0.54 instead of 0.65.
 * **More ranks than cores.** A blocking receive that has looked at its queues in vain makes one pass of progress and yields its \
 core; it was ten passes: a request and its answer, three askers on two cores, 1.9 instead of 3.5 µs, seven 2.1 instead of 4.3.
 * **Halos.** In a ring of two ranks with a microsecond of computing the same loop took 0.55 or 1.0 µs, depending on where the \

@@ -72,6 +72,8 @@ const NAMES: &[&str] = &[
     "recv_0",
     "recv_8",
     "recv_512",
+    "send_gaps",
+    "recv_gaps",
     "isend_8",
     "irecv_8",
     "waitall_of_isends",

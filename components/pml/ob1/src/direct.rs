@@ -129,7 +129,7 @@ fn is_wanted(head: u64, tag: i32, lane: Lane<'_>) -> bool {
 /// the place of a longer message.
 #[inline(never)]
 pub fn receive(data: &Fast<'_, '_>, from: i32, with: i32, lane: Lane<'_>) -> Result<Option<Status>> {
-    if threads_possible() || !data.is_contiguous() {
+    if threads_possible() {
         return Ok(None);
     }
     let routes = crate::raw::routes(lane.comm);

@@ -16,6 +16,7 @@ use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::datatype::Datatype;
 use ompi_core::errhandler;
+use ompi_core::error::Class;
 use ompi_core::framework::pml::{Lane, Mode, Module, Short, Taken};
 use ompi_core::group::Group;
 use ompi_core::request::{self, Request};
@@ -47,6 +48,11 @@ impl Calls for Patient {
 
 /// A communicator of two ranks, as after MPI_Init_thread.
 fn begin() -> &'static Communicator {
+    begin_over(|_| {}).0
+}
+
+/// The same over a link that is different.
+fn begin_over(change: impl FnOnce(&mut Link)) -> (&'static Communicator, &'static Link) {
     raise_threads();
     request::forget_all();
     hang_bell();
@@ -56,7 +62,9 @@ fn begin() -> &'static Communicator {
     let (conduit, _) = test_image::conduit();
     QUEUE.call_once(|| conduit);
     let transport: &'static Transport<Patient> = Box::leak(Box::default());
-    let link: &'static Link = Box::leak(Box::new(Link::of_test(transport, Some(conduit))));
+    let mut link = Link::of_test(transport, Some(conduit));
+    change(&mut link);
+    let link: &'static Link = Box::leak(Box::new(link));
     let route = || Route { link, lane: wire::lane(CONTEXT, false) };
     let routes = Box::new(Routes::of([route(), route()].into(), Some(0)));
     let group = Arc::new(Group::new([0, PEER as u32].into(), 0));
@@ -67,7 +75,7 @@ fn begin() -> &'static Communicator {
     let mut state = STATE.lock();
     state.open(CONTEXT).unwrap();
     state.connect(comm);
-    comm
+    (comm, link)
 }
 
 /// What every pass of progress does.
@@ -151,6 +159,16 @@ fn irecv(comm: &Communicator, tag: i32, byte: &mut u8) -> Request {
             unsafe { Module::irecv(&Ob1, &data, PEER, tag, lane(comm)) }.unwrap()
         }
     }
+}
+
+/// Requests and places in the table that were used before are at hand.
+fn use_two_requests(comm: &Communicator) {
+    let (mut first, mut second) = (0, 0);
+    let used = [irecv(comm, 1, &mut first), irecv(comm, 1, &mut second)];
+    send(comm, 1, 10);
+    send(comm, 1, 11);
+    used.into_iter().for_each(|request| _ = request.wait().unwrap());
+    assert_eq!([first, second], [10, 11]);
 }
 
 /// MPI_Irecv and MPI_Wait.
@@ -260,17 +278,85 @@ fn one_receives_from_any_and_another_from_one() {
     });
 }
 
+/// What was gathered for others is let go of by the complete functions first.
+#[test]
+fn no_short_way_passes_what_was_gathered() {
+    check(|| {
+        let comm = begin();
+        use_two_requests(comm);
+        let (mut room, bytes) = ([0; 100], [7; 100]);
+        let (to, from) = (room.as_mut_ptr(), bytes.as_ptr());
+        for ready in [true, false] {
+            send(comm, 1, 10);
+            send(comm, 1, 11);
+            if !ready {
+                progress::gathered();
+            }
+            // SAFETY: arrays of our own, as long as said.
+            assert_eq!(unsafe { <Ob1 as Short>::recv(to, 1, PEER, 1, comm, None) }.is_some(), ready);
+            // SAFETY: as above.
+            assert_eq!(unsafe { <Ob1 as Short>::recv_any(to, 1, 1, comm, None) }, ready);
+            // SAFETY: as above.
+            assert_eq!(unsafe { <Ob1 as Short>::irecv(to, 1, PEER, 1, comm) }.is_some(), ready);
+            // SAFETY: as above.
+            assert_eq!(unsafe { <Ob1 as Short>::send(from, 1, PEER, 1, comm) } == Taken::Yes, ready);
+            // SAFETY: as above.
+            assert_eq!(unsafe { Ob1::send_longer(from, 60, PEER, 1, comm) }, ready);
+            progress::flush();
+            assert_eq!(drain_all(), 2, "what was sent in this turn and not received");
+        }
+    });
+}
+
+/// Whether so many bytes go the short way, and the one for longer messages.
+fn go_at_once(comm: &Communicator, bytes: usize) -> [bool; 2] {
+    let all = [7; 100];
+    // SAFETY: not more than there are.
+    let short = unsafe { <Ob1 as Short>::send(all.as_ptr(), bytes, PEER, 1, comm) };
+    // SAFETY: as above.
+    [short == Taken::Yes, unsafe { Ob1::send_longer(all.as_ptr(), bytes, PEER, 1, comm) }]
+}
+
+#[test]
+fn no_short_way_for_what_must_wait() {
+    check(|| {
+        let (comm, link) = begin_over(|link| (link.short_bytes, link.eager_bytes) = (8, 60));
+        let limits = [(8, [true, true]), (9, [false, true]), (60, [false, true]), (61, [false, false])];
+        for (bytes, sent) in limits {
+            assert_eq!(go_at_once(comm, bytes), sent, "{bytes} bytes, where the receiver of some is asked first");
+            drain_all();
+        }
+        link.queued.store(1, Ordering::Relaxed);
+        assert_eq!(go_at_once(comm, 8), [false; 2], "behind those that wait for room");
+    });
+}
+
+#[test]
+fn a_lost_process_is_told_of() {
+    check(|| {
+        let (comm, link) = begin_over(|_| {});
+        use_two_requests(comm);
+        let mut byte = 0;
+        let at = &raw mut byte;
+        // SAFETY: a byte of our own.
+        let waits = unsafe { <Ob1 as Short>::irecv(at, 1, PEER, 1, comm) }.is_some();
+        assert!(waits, "while nobody is lost");
+        send(comm, 1, 10);
+        drain_all();
+        link.set_dead();
+        // SAFETY: as above.
+        assert!(unsafe { <Ob1 as Short>::irecv(at, 1, PEER, 1, comm) }.is_none());
+        // SAFETY: as above.
+        assert!(!unsafe { <Ob1 as Short>::recv_any(at, 1, 1, comm, None) }, "it is for the wait to say");
+        assert_eq!(irecv(comm, 1, &mut byte).wait().unwrap_err().get(), Class::ProcAborted as i32);
+    });
+}
+
 #[test]
 fn two_threads_make_requests() {
     check(|| {
         let comm = begin();
-        // Requests and places in the table that were used before are at hand.
-        let (mut first, mut second) = (0, 0);
-        let used = [irecv(comm, 1, &mut first), irecv(comm, 1, &mut second)];
-        send(comm, 1, 10);
-        send(comm, 1, 11);
-        used.into_iter().for_each(|request| _ = request.wait().unwrap());
-        assert_eq!([first, second], [10, 11]);
+        use_two_requests(comm);
         send(comm, 1, 12);
         send(comm, 1, 13);
         let other = spawn(|| irecv_and_wait(comm, 1));

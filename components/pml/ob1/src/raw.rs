@@ -137,9 +137,7 @@ impl Module for Ob1 {
     ) -> Result<()> {
         // SAFETY: writable during this call by the caller's promise.
         let fast = unsafe { Fast::new(data) };
-        if fast.is_contiguous()
-            && let Some(found) = direct::find(fast.bytes(), source, tag, lane)
-        {
+        if let Some(found) = direct::find(fast.bytes(), source, tag, lane) {
             fast.write(found.payload());
             let got = found.status(source);
             found.take();

@@ -67,7 +67,8 @@ pub struct Any {
     alone: bool,
     // Whose queue is looked at first: that after the last one which had something, so that nobody starves.
     turn: AtomicU32,
-    looks: AtomicU32,
+    // Messages found since the last time that a pass of progress was asked for.
+    found: AtomicU32,
 }
 
 /// A queue from a rank.
@@ -90,7 +91,7 @@ impl Any {
         if queues.len() > MOST_QUEUES {
             queues = Box::default();
         }
-        Any { queues, alone, turn: AtomicU32::new(0), looks: AtomicU32::new(0) }
+        Any { queues, alone, turn: AtomicU32::new(0), found: AtomicU32::new(0) }
     }
 
     /// Whether there are queues to be looked at.
@@ -106,18 +107,19 @@ impl Any {
         !link::any_dead() && matcher.are_quiet(self.sources())
     }
 
-    /// The next message of a queue, after some polls.
+    /// The next message of a queue, after some polls. `None` also if it is time for a pass of progress, for which
+    /// [`Senders::peek`] asks.
     #[inline(always)]
     pub fn find(&self) -> Option<Waiting<'_>> {
-        let looks = self.looks.load(Ordering::Relaxed).wrapping_add(1);
-        self.looks.store(looks, Ordering::Relaxed);
-        if looks.is_multiple_of(LOOKS_PER_PASS) || self.queues.is_empty() {
+        let before = self.found.load(Ordering::Relaxed);
+        if before >= FOUND_PER_PASS || self.queues.is_empty() {
             return None;
         }
         let polls = if self.alone { wait::polls_at_once().div_ceil(self.queues.len() as u32) } else { 1 };
         for _ in 0..polls {
             let found = self.look();
             if found.is_some() {
+                self.found.store(before + 1, Ordering::Relaxed);
                 return found;
             }
             spin_loop();
@@ -164,7 +166,10 @@ impl Senders for Any {
 
     #[inline(always)]
     fn peek(&self) -> Option<Next> {
-        let Waiting { queue, peeked, .. } = self.find()?;
+        let Some(Waiting { queue, peeked, .. }) = self.find() else {
+            self.found.store(0, Ordering::Relaxed);
+            return None;
+        };
         let arrived = Arrived { am: peeked.kind, head: peeked.head, payload: peeked.payload() };
         Some(Next { rank: queue.rank, link: queue.link, arrived })
     }
@@ -178,7 +183,7 @@ impl Senders for Any {
 /// A look at each takes a nanosecond or two while nothing comes.
 const MOST_QUEUES: usize = 16;
 /// So that who sends in another way does not wait for ever while there is always something in a queue.
-const LOOKS_PER_PASS: u32 = 256;
+const FOUND_PER_PASS: u32 = 256;
 
 #[cfg(all(test, not(loom)))]
 #[path = "senders/tests.rs"]

@@ -252,6 +252,13 @@ fn packed(
     prop_assert_eq!(unsafe { convertor.pack(got.as_mut_ptr(), room) }, moved);
     prop_assert_eq!(&got[..moved], &wanted[from..from + moved], "{} bytes from {} on", room, from);
     prop_assert!(got[moved..].iter().all(|byte| *byte == 0xc3), "written behind the end");
+    // Without a convertor, from the beginning only.
+    let moved = room.min(wanted.len());
+    got.fill(0xc3);
+    // SAFETY: as above.
+    prop_assert_eq!(unsafe { layout.pack(at, count, got.as_mut_ptr(), room) }, moved);
+    prop_assert_eq!(&got[..moved], &wanted[..moved], "{} bytes at once", room);
+    prop_assert!(got[moved..].iter().all(|byte| *byte == 0xc3), "written behind the end at once");
     Ok(())
 }
 
@@ -278,7 +285,14 @@ fn unpacked(layout: &Arc<Layout>, naive: &Naive, count: usize, cuts: &Cuts) -> R
         // SAFETY: readable.
         prop_assert_eq!(unsafe { convertor.unpack(message[from..].as_ptr(), end - from) }, end - from);
     }
-    prop_assert_eq!(target, wanted);
+    prop_assert_eq!(&target, &wanted);
+    // Without a convertor; there is no room for more than all of it.
+    target.fill(0x5a);
+    let longer = [&message[..], &[7; 8]].concat();
+    // SAFETY: as above, and readable.
+    let moved =
+        unsafe { layout.unpack(target.as_mut_ptr().wrapping_offset(-low), count, longer.as_ptr(), longer.len()) };
+    prop_assert_eq!((moved, target), (message.len(), wanted), "at once");
     Ok(())
 }
 

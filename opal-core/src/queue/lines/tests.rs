@@ -38,6 +38,20 @@ fn pattern(number: u64, bytes: usize) -> Vec<u8> {
 }
 
 #[test]
+fn what_does_not_fit_into_a_slot_is_not_pushed_at_once() {
+    let (mut producer, mut consumer, _) = queue();
+    push(&mut producer, 1, 1, &[]).unwrap();
+    let data = pattern(2, INLINE_BYTES + 1);
+    // SAFETY: as long as `data`.
+    assert!(!unsafe { producer.push_at_once(2, 2, data.as_ptr(), data.len()) });
+    // SAFETY: shorter than `data`.
+    assert!(unsafe { producer.push_at_once(3, 3, data.as_ptr(), INLINE_BYTES) });
+    assert_eq!(pop(&mut consumer), Some((1, 1, Vec::new())));
+    assert_eq!(pop(&mut consumer), Some((3, 3, data[..INLINE_BYTES].to_vec())));
+    assert_eq!(pop(&mut consumer), None);
+}
+
+#[test]
 fn order_and_content_over_many_laps() {
     for pool_bytes in [1, 2, 4].map(|times| times * LEAST_POOL_BYTES) {
         order_and_content(pool_bytes);

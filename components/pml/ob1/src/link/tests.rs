@@ -45,6 +45,8 @@ fn what_was_not_pushed_is_not_sent() {
     asleep.store(1, Ordering::Relaxed);
     link.conduit.unwrap().close();
     assert!(!link.is_sent(Pushed::No));
+    // SAFETY: nothing is read.
+    assert_eq!(unsafe { link.conduit.unwrap().push(0, 1, core::ptr::null(), 0) }, Pushed::No);
     assert!(crate::raw::send_bytes(&link, 0, 2, &[7; 1000]).is_err());
     assert_eq!(bell.woken.load(Ordering::Relaxed), 0);
 }

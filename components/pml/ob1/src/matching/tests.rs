@@ -194,6 +194,24 @@ fn a_line_is_that_of_a_source_or_of_any() {
 }
 
 #[test]
+fn a_list_with_an_index_is_no_line() {
+    let mut matcher: Matcher<u32, u32> = Matcher::new(2);
+    for from in [None, Some(1)] {
+        let last = WALKED as i32 + 1;
+        for tag in 0..=last {
+            matcher.post(from, Tag::only(tag), tag as u32);
+        }
+        assert!(matcher.line(1).is_some());
+        assert_eq!(matcher.arrive(1, last), Some(last as u32));
+        assert!(matcher.line(1).is_none(), "what is taken would stay in the index");
+        for tag in 0..last {
+            assert_eq!(matcher.arrive(1, tag), Some(tag as u32));
+        }
+        assert!(matcher.line(1).is_some());
+    }
+}
+
+#[test]
 fn many_are_matched_in_any_order() {
     const MANY: i32 = 20_000;
     let mut matcher: Matcher<u32, u32> = Matcher::new(1);

@@ -123,6 +123,27 @@ fn data_with_gaps_is_unpacked_from_the_transports_buffer() {
 }
 
 #[test]
+fn a_blocking_receive_writes_what_fits() {
+    let (datatype, expected) = (blocks(28), user());
+    let mut target = vec![0u8; expected.len()];
+    let data = Data { at: target.as_mut_ptr(), count: 1, datatype: &datatype };
+    let mut message = by_hand(&expected);
+    message.extend([0xee; 100]);
+    copies();
+    for bytes in [message.len(), 250, 0] {
+        target.fill(0);
+        // SAFETY: the buffer outlives it.
+        unsafe { Fast::new(&data) }.write(Foreign::of(&message[..bytes]));
+        let fits = bytes.min(BLOCKS * BLOCK);
+        each_byte_once(fits, &range(&message), &range(&target));
+        let mut wanted = vec![0; BLOCKS * BLOCK];
+        wanted[..fits].copy_from_slice(&message[..fits]);
+        assert_eq!(by_hand(&target), wanted);
+        assert!(target.chunks(BLOCK + 28).all(|block| block[BLOCK..].iter().all(|byte| *byte == 0)), "a gap");
+    }
+}
+
+#[test]
 fn one_run_is_never_packed() {
     // Blocks that touch are one run, whatever they were made of.
     let (datatype, mut user, (wire, link)) = (blocks(0), user(), wire());

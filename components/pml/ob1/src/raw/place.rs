@@ -238,27 +238,37 @@ impl<'a, 'd> Fast<'a, 'd> {
         self.bytes
     }
 
-    /// Whether it is one run.
-    #[inline(always)]
-    pub fn is_contiguous(&self) -> bool {
-        self.run.is_some()
-    }
-
     /// Sends all of it as one message.
     #[inline(always)]
     pub fn send(&self, link: &Link, am: AmId, head: u64) -> core::result::Result<(), Full> {
         if let Some(at) = self.run {
             return send_run(link, am, head, at, self.bytes);
         }
-        // SAFETY: readable while this lives, by the contract of `new`.
-        unsafe { Place::new(self.data) }.send_whole(link, am, head)
+        self.send_packed(link, am, head)
     }
 
-    /// Writes what fits if it is one run, and nothing otherwise.
+    /// Without a convertor: 64 bytes in blocks of 8 one way 0.150 instead of 0.240 µs, together with a receive that makes none.
+    #[inline(never)]
+    fn send_packed(&self, link: &Link, am: AmId, head: u64) -> core::result::Result<(), Full> {
+        // SAFETY: readable while this lives, by the contract of `new`; the queue gives room for `bytes`, outside the user's
+        // buffer.
+        let mut fill = |to| unsafe { self.data.pack(to) };
+        if let Some(conduit) = link.conduit
+            && link.is_sent(conduit.push_with(am, head, self.bytes, fill))
+        {
+            return Ok(());
+        }
+        link.module.send(link.endpoint, am, head, self.bytes, &mut fill)
+    }
+
+    /// Writes what fits.
     #[inline(always)]
     pub fn write(&self, from: Foreign<'_>) {
-        if let Some(at) = self.run {
-            copy_any(at, from.as_ptr(), from.len().min(self.bytes));
+        let bytes = from.len().min(self.bytes);
+        match self.run {
+            Some(at) => copy_any(at, from.as_ptr(), bytes),
+            // SAFETY: writable while this lives, by the contract of `new`; `from` is no part of the user's buffer.
+            None => unsafe { self.data.unpack(from.as_ptr(), bytes) },
         }
     }
 }
