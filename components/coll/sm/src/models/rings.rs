@@ -1,15 +1,17 @@
 //! Operations over rings.
 
 use super::{Copies, Memory, all_combined, among, data, nobody, op, values};
+use crate::algorithms::packed;
 use crate::direct::Operands;
 use crate::lines::Peer;
 use crate::pipeline::{self, Pipeline};
-use crate::rings::Rings;
+use crate::rings::{Flow, Ring, Rings};
 use crate::wire::{self, Extent};
 use alloc::vec;
 use alloc::vec::Vec;
 use ompi_core::data::Source;
 use ompi_core::error::Class;
+use ompi_core::executor::Executor;
 
 /// One rank.
 struct Rank {
@@ -22,6 +24,19 @@ struct Rank {
 const PIECE: usize = 16;
 
 impl Rank {
+    /// From rank 0 to all or one, without an operation around it.
+    fn stream(&mut self, which: u32, steps: usize, reader: Option<usize>) {
+        let mut flow = self.rings.begin(&self.peers, Ring::Input, (steps, 4 * PIECE * steps), reader);
+        for step in 0..steps {
+            if self.on.rank == 0 {
+                write(&mut self.on, &mut flow, which, step);
+            } else if reader.is_none_or(|reader| reader == self.on.rank) {
+                read(&mut self.on, &flow, which, step);
+            }
+        }
+        flow.close();
+    }
+
     fn bcast(&mut self, which: u32, count: usize, root: usize) {
         let sent = values(root, 0, which, count);
         let mut all = if self.on.rank == root { sent.clone() } else { vec![0; count] };
@@ -61,6 +76,22 @@ impl Rank {
     }
 }
 
+/// Rank 0's part of a step.
+fn write(on: &mut Copies, flow: &mut Flow<'_>, which: u32, step: usize) {
+    let mut piece = values(0, step, which, PIECE);
+    let room = flow.room(step).unwrap();
+    on.copy(&data(&mut piece, PIECE), &packed(room, 4 * PIECE)).unwrap();
+    flow.post(step);
+}
+
+/// The others'.
+fn read(on: &mut Copies, flow: &Flow<'_>, which: u32, step: usize) {
+    let (at, mut piece) = (flow.data(0, step).unwrap(), vec![0; PIECE]);
+    on.copy(&packed(at, 4 * PIECE), &data(&mut piece, PIECE)).unwrap();
+    assert_eq!(piece, values(0, step, which, PIECE));
+    flow.took(step);
+}
+
 fn ranks(size: usize, each: fn(&mut Rank)) {
     ranks_within(usize::MAX, size, each);
 }
@@ -96,6 +127,26 @@ fn two_write_what_the_other_one_reads() {
 #[test]
 fn one_writes_what_two_read() {
     ranks_within(0, 3, |rank| rank.bcast(0, 3 * PIECE, 0));
+}
+
+/// Rank 2 reads its second piece when rank 0 has written the third, which rank 1 has long waited for.
+#[test]
+fn the_slower_reader_counts() {
+    ranks_within(0, 3, |rank| {
+        let mut flow = rank.rings.begin(&rank.peers, Ring::Input, (4, 16 * PIECE), None);
+        let mut sign = rank.rings.begin(&rank.peers, Ring::Result, (1, 0), None);
+        for step in 0..4 {
+            match rank.on.rank {
+                0 => write(&mut rank.on, &mut flow, 0, step),
+                _ => read(&mut rank.on, &flow, 0, step),
+            }
+            match (rank.on.rank, step) {
+                (0, 2) => _ = sign.room(0).map(|_| sign.post(0)).unwrap(),
+                (2, 0) => _ = sign.data(0, 0).unwrap(),
+                _ => {}
+            }
+        }
+    });
 }
 
 #[test]
@@ -144,5 +195,14 @@ fn ranks_that_disagree_about_a_length_are_told() {
         let over = Pipeline { rings: &rank.rings, peers: &rank.peers };
         let told = pipeline::bcast(&over, &mut rank.on, &whole, 0).map_err(|fault| fault.get());
         assert_eq!(told, if rank.on.rank == 0 { Ok(()) } else { Err(Class::Truncate as i32) });
+    });
+}
+
+/// Slots from before the operation with one reader may still be read by others.
+#[test]
+fn one_reads_after_all() {
+    ranks_within(0, 3, |rank| {
+        rank.stream(0, 2, None);
+        rank.stream(1, 1, Some(1));
     });
 }
