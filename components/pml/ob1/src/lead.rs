@@ -10,6 +10,7 @@
 use crate::component::LEAD;
 use crate::link::Link;
 use crate::rendezvous::Work;
+use crate::slab::Slab;
 use crate::state::State;
 use crate::ways::{self, Way};
 use crate::wire;
@@ -40,6 +41,54 @@ impl Habit {
     fn is_fragments(&self, bytes: usize) -> bool {
         self.0.load(Ordering::Relaxed) & 1 << ways::class(bytes) != 0
     }
+}
+
+/// Leads of messages that nobody receives yet, by number.
+pub struct Leads {
+    kept: Slab<Lead>,
+    // Of all that are kept.
+    bytes: usize,
+}
+
+enum Lead {
+    Kept(Vec<u8>),
+    // Where there are too many, one is not kept: its sender sends it again when it is asked for the message.
+    Refused,
+}
+
+impl Leads {
+    /// None.
+    pub const fn new() -> Leads {
+        Leads { kept: Slab::new(), bytes: 0 }
+    }
+
+    fn append(&mut self, number: u32, offset: usize, data: Foreign<'_>) -> Result<(), NotKept> {
+        let lead = self.kept.get_mut(number);
+        let Lead::Kept(kept) = lead else { return Err(NotKept::Refused) };
+        if offset != kept.len() || data.len() > MOST - offset {
+            return Err(NotKept::Malformed);
+        }
+        if self.bytes + data.len() > ALL_BYTES {
+            self.bytes -= kept.len();
+            *lead = Lead::Refused;
+            return Err(NotKept::Refused);
+        }
+        kept.resize(offset + data.len(), 0);
+        data.copy_to(&mut kept[offset..]);
+        self.bytes += data.len();
+        Ok(())
+    }
+
+    fn take(&mut self, number: u32) -> Vec<u8> {
+        let Lead::Kept(kept) = self.kept.remove(number) else { return Vec::new() };
+        self.bytes -= kept.len();
+        kept
+    }
+}
+
+enum NotKept {
+    Refused,
+    Malformed,
 }
 
 /// The message from a process that was announced last, if it has a lead.
@@ -83,7 +132,7 @@ impl State {
 
     /// A message with a lead is announced; returns the number under which what comes of it is kept.
     pub fn expect_lead(&mut self, process: u32, theirs: u64) -> u32 {
-        let kept = self.leads.insert(Vec::new());
+        let kept = self.leads.kept.insert(Lead::Kept(Vec::new()));
         *self.leading(process) = Leading { theirs, to: To::Kept(kept) };
         kept
     }
@@ -97,15 +146,14 @@ impl State {
         }
         match leading.to {
             To::Nobody => true,
-            To::Kept(number) => {
-                let kept = self.leads.get_mut(number);
-                let fits = offset == kept.len() && data.len() <= MOST - offset;
-                if fits {
-                    append(kept, data);
+            To::Kept(number) => match self.leads.append(number, offset, data) {
+                Ok(()) => {
                     say(&SAID_KEPT, process, "is kept: nobody waits for it");
+                    true
                 }
-                fits
-            }
+                Err(NotKept::Refused) => true,
+                Err(NotKept::Malformed) => false,
+            },
             To::Receive(ours) => {
                 say(&SAID, process, "goes straight to its receive");
                 self.lead_to(process, ours, offset, data)
@@ -113,10 +161,15 @@ impl State {
         }
     }
 
+    /// Whether what came of a message's lead was not kept.
+    pub fn is_lead_refused(&mut self, kept: u32) -> bool {
+        matches!(self.leads.kept.get(kept), Lead::Refused)
+    }
+
     /// The receive of an announced message begins: what was kept of its lead goes there, and what is still on its way.
     pub fn receive_lead(&mut self, process: u32, theirs: u64, kept: u32, ours: u64) {
         self.redirect_lead(process, theirs, To::Receive(ours));
-        let kept = self.leads.remove(kept);
+        let kept = self.leads.take(kept);
         if !kept.is_empty() {
             self.lead_to(process, ours, 0, Foreign::of(&kept));
         }
@@ -125,7 +178,7 @@ impl State {
     /// Nobody wants an announced message's lead.
     pub fn drop_lead(&mut self, process: u32, theirs: u64, kept: u32) {
         self.redirect_lead(process, theirs, To::Nobody);
-        self.leads.remove(kept);
+        self.leads.take(kept);
     }
 
     /// The process is gone: what was kept of its messages stays with them.
@@ -168,14 +221,11 @@ fn say(said: &AtomicBool, process: u32, what: &str) {
 static SAID: AtomicBool = AtomicBool::new(false);
 static SAID_KEPT: AtomicBool = AtomicBool::new(false);
 
-fn append(kept: &mut Vec<u8>, data: Foreign<'_>) {
-    let before = kept.len();
-    kept.resize(before + data.len(), 0);
-    data.copy_to(&mut kept[before..]);
-}
-
 /// The longest lead that is kept.
 const MOST: usize = 64 << 10;
+/// The most bytes of leads that are kept: who announces many long messages before anybody receives them does not fill the
+/// receiver's memory.
+const ALL_BYTES: usize = 4 << 20;
 
 #[cfg(test)]
 #[path = "lead/tests.rs"]

@@ -97,8 +97,17 @@ impl State {
             return self.control(process, Control::new(wire::CLEAR, cookie, &[0, 0]));
         }
         let (_, ours) = self.begin(process, request, Work::Receiving { place, status, wanted, got: 0, chosen });
-        self.control(process, Control::new(wire::CLEAR, cookie, &[ours, wanted as u64]));
-        lead.into_iter().for_each(|kept| self.receive_lead(process, cookie, kept, ours));
+        let clear = [ours, wanted as u64, 0];
+        match lead {
+            Some(kept) if self.is_lead_refused(kept) => {
+                self.control(process, Control::new(wire::CLEAR, cookie, &clear));
+                self.drop_lead(process, cookie, kept);
+            }
+            _ => {
+                self.control(process, Control::new(wire::CLEAR, cookie, &clear[..2]));
+                lead.into_iter().for_each(|kept| self.receive_lead(process, cookie, kept, ours));
+            }
+        }
     }
 
     /// The receiver of a long send is ready, `again` if the lead is to be sent once more. `false` if the cookie is none of

@@ -2,7 +2,7 @@
 
 use crate::context::{Announced, Body, Context, Message, Receive, Stored};
 use crate::landing::Landing;
-use crate::lead::Leading;
+use crate::lead::{Leading, Leads};
 use crate::link;
 use crate::outgoing::Outgoing;
 use crate::rendezvous::Operation;
@@ -46,7 +46,7 @@ pub struct State {
     /// Per process, the message that was announced last.
     pub leading: Vec<Leading>,
     /// Leads of messages that nobody receives yet.
-    pub leads: Slab<Vec<u8>>,
+    pub leads: Leads,
     /// Messages taken by matched probes.
     pub matched: Slab<(u32, Status, u32, Message)>,
 }
@@ -65,7 +65,7 @@ impl State {
             second_halves: VecDeque::new(),
             ways: Vec::new(),
             leading: Vec::new(),
-            leads: Slab::new(),
+            leads: Leads::new(),
             matched: Slab::new(),
         }
     }

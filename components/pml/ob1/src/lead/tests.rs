@@ -84,7 +84,8 @@ fn came_whole(request: Request, room: &[u8]) {
 }
 
 fn is_empty(state: &mut State) -> bool {
-    (0..state.leads.numbers()).all(|number| state.leads.find_mut(number).is_none())
+    let kept = &mut state.leads.kept;
+    (0..kept.numbers()).all(|number| kept.find_mut(number).is_none()) && state.leads.bytes == 0
 }
 
 #[test]
@@ -161,6 +162,30 @@ fn nothing_stays_of_what_nobody_will_receive() {
     // For a context that is not known at all.
     announce(&mut state, THEIRS + 1, 100);
     assert!(lead(&mut state, THEIRS + 1, 0..40));
+    assert!(is_empty(&mut state));
+}
+
+#[test]
+fn too_many_are_not_kept_and_come_again() {
+    let (mut state, mut room) = (state(), [255; 100]);
+    let whole = ALL_BYTES / MOST;
+    for number in 0..whole as u64 {
+        announce(&mut state, THEIRS + number, 1 << 20);
+        assert!(lead(&mut state, THEIRS + number, 0..MOST));
+    }
+    assert_eq!(state.leads.bytes, ALL_BYTES);
+    let last = THEIRS + whole as u64;
+    announce(&mut state, last, 100);
+    assert!(lead(&mut state, last, 0..40));
+    assert_eq!(state.leads.bytes, ALL_BYTES);
+    for _ in 0..whole {
+        let _request = receive(&mut state, &mut []);
+    }
+    assert_eq!(state.leads.bytes, 0);
+    let request = receive(&mut state, &mut room);
+    assert!(!request.is_complete() && lead(&mut state, last, 0..40), "nothing of the lead counts any more");
+    assert!(rest(&mut state, 0..100));
+    came_whole(request, &room);
     assert!(is_empty(&mut state));
 }
 
