@@ -192,6 +192,33 @@ static void many(int peer)
     }
 }
 
+/* More long messages that nobody waits for than a library wants to keep parts of, received from the last to the first. */
+static void crowd(int peer)
+{
+    enum { COUNT = 300, BYTES = 33001 };
+    struct room out = room(BYTES, 1), in = room(BYTES, 2);
+    MPI_Request q[COUNT];
+    int token = 0;
+    fill(out.at, BYTES, 9);
+    for (int k = 0; k < COUNT; k++) {
+        MPI_Isend(out.at, BYTES, MPI_BYTE, peer, 1000 + k, MPI_COMM_WORLD, &q[k]);
+        /* Behind it and those before it: they are there and nobody waits for them. */
+        if (k % 10 == 9)
+            MPI_Sendrecv_replace(&token, 1, MPI_INT, peer, 999, peer, 999, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    for (int k = COUNT; k-- > 0;) {
+        MPI_Status s;
+        memset(in.at, 0, BYTES);
+        MPI_Recv(in.at, BYTES, MPI_BYTE, peer, 1000 + k, MPI_COMM_WORLD, &s);
+        CHECK_STATUS(s, peer, 1000 + k, BYTES);
+        CHECK_BYTES(in.at, BYTES, 9);
+    }
+    MPI_Waitall(COUNT, q, MPI_STATUSES_IGNORE);
+    check_guards(&in);
+    free(out.all);
+    free(in.all);
+}
+
 /* A receive that is too short gets what fits and an error; so does one that is much too short; one of nothing, too. */
 static void truncation(int peer)
 {
@@ -372,6 +399,7 @@ int main(int argc, char **argv)
         both_ways(peer);
         late_sides(peer);
         many(peer);
+        crowd(peer);
         truncation(peer);
         kinds(peer);
         shapes(peer);

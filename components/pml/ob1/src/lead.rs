@@ -151,7 +151,10 @@ impl State {
                     say(&SAID_KEPT, process, "is kept: nobody waits for it");
                     true
                 }
-                Err(NotKept::Refused) => true,
+                Err(NotKept::Refused) => {
+                    say(&SAID_REFUSED, process, "will come again: enough are kept");
+                    true
+                }
                 Err(NotKept::Malformed) => false,
             },
             To::Receive(ours) => {
@@ -220,6 +223,7 @@ fn say(said: &AtomicBool, process: u32, what: &str) {
 
 static SAID: AtomicBool = AtomicBool::new(false);
 static SAID_KEPT: AtomicBool = AtomicBool::new(false);
+static SAID_REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// The longest lead that is kept.
 const MOST: usize = 64 << 10;
