@@ -33,6 +33,8 @@ pub struct Connection {
     /// The peer's end.
     pub remote: Entry,
     pub outbound: Guarded<Outbound>,
+    /// Something came since the last long message to the peer: who waits for an answer probably waits for the next one.
+    pub heard: AtomicBool,
 }
 
 /// The network as this process sees it.
@@ -142,7 +144,7 @@ impl Net {
         let id = peer.checked_mul(self.ports.len() as u32)?.checked_add(port as u32)?;
         let place = self.connections.get(id as usize).filter(|place| place.get().is_none())?;
         let outbound = Guarded::new(Outbound::new());
-        place.call_once(|| Box::new(Connection { id, peer, local, remote, outbound }));
+        place.call_once(|| Box::new(Connection { id, peer, local, remote, outbound, heard: AtomicBool::new(false) }));
         self.possible.fetch_add(1, Ordering::Relaxed);
         Some(Endpoint(id))
     }
@@ -155,7 +157,7 @@ impl Net {
         }
         let connection = self.connection(to.0).ok_or(Full)?;
         let header = Header { kind: am, pad: 0, bytes: payload.len(), head }.encode();
-        self.with(connection, |outbound| outbound.send(&self.limits, &header, payload))
+        self.with(connection, |outbound| outbound.send(&self.limits, &header, payload, false))
     }
 
     /// Sends a short prefix and a payload that lies somewhere.
@@ -168,7 +170,8 @@ impl Net {
         let header = Header { kind: am, pad, bytes: prefix.len() + payload.len(), head };
         lead[..HEADER_BYTES].copy_from_slice(&header.encode());
         lead[before..end].copy_from_slice(prefix);
-        self.with(connection, |outbound| outbound.send(&self.limits, &lead[..end], payload))
+        let awaited = long && connection.heard.swap(false, Ordering::Relaxed);
+        self.with(connection, |outbound| outbound.send(&self.limits, &lead[..end], payload, awaited))
     }
 
     /// Sends a payload of `bytes` bytes that `append` adds to the queue.

@@ -186,7 +186,11 @@ impl Receiving {
         for _ in 0..READS_PER_TURN {
             let Some(Some(inbound)) = self.inbound.get_mut(connection.id as usize) else { return moved };
             let read = inbound.read();
-            moved += self.deliver(net, connection.id);
+            let taken = self.deliver(net, connection.id);
+            if taken > 0 {
+                connection.heard.store(true, Ordering::Relaxed);
+            }
+            moved += taken;
             match read {
                 Read::More => {}
                 Read::Empty => return moved,
