@@ -1,9 +1,11 @@
 //! Stands in for the image crate in this crate's own unit tests, keeps account of its copies, and has the transports that
-//! they send by.
+//! they send by and the state with a communicator that they begin with.
 #![allow(unsafe_code)]
 
+use crate::state::State;
 use core::cell::RefCell;
 use core::ops::Range;
+use ompi_core::request::Driver;
 use opal_core::Result;
 use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer};
 use opal_core::queue::conduit::Conduit;
@@ -162,3 +164,21 @@ pub fn conduit() -> (&'static Conduit, &'static AtomicU32) {
     conduit.take();
     (conduit, asleep)
 }
+
+/// The context number of the one communicator of [`state`].
+pub const CONTEXT: u32 = 9;
+
+/// With one communicator of these processes.
+pub fn state(members: &[u32]) -> State {
+    // Requests are made in several tests at once.
+    opal_core::sync::raise_threads();
+    let mut state = State::new();
+    state.open(CONTEXT).unwrap();
+    state.context(CONTEXT).unwrap().connect(members);
+    state
+}
+
+/// Of requests that nothing happens to.
+pub struct Nothing;
+
+impl Driver for Nothing {}

@@ -3,26 +3,17 @@
 use super::*;
 use crate::matching::Tag;
 use crate::raw::Place;
+use crate::test_image::{self, CONTEXT, Nothing};
 use crate::wire;
-use ompi_core::request::{self, Driver, Kind, Request};
+use ompi_core::request::{self, Kind, Request};
 
-const CONTEXT: u32 = 9;
 /// The process that is rank 1 of the communicator.
 const PEER: u32 = 3;
 const TAG: i32 = 5;
 
 fn state() -> State {
-    // Requests are made in several tests at once.
-    opal_core::sync::raise_threads();
-    let mut state = State::new();
-    state.open(CONTEXT).unwrap();
-    state.context(CONTEXT).unwrap().connect(&[0, PEER]);
-    state
+    test_image::state(&[0, PEER])
 }
-
-struct Nothing;
-
-impl Driver for Nothing {}
 
 fn post(state: &mut State, source: Option<u32>, tag: i32, room: &mut [u8]) -> Request {
     let request = request::create(Kind::Recv, &Nothing, 0).unwrap();

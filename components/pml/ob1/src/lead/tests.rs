@@ -5,35 +5,25 @@ use super::*;
 use crate::context::{Announced, Body, Message, Receive};
 use crate::matching::Tag;
 use crate::raw::Place;
-use crate::test_image::{Calls, Transport, conduit};
+use crate::test_image::{self, CONTEXT, Calls, Nothing, Transport, conduit};
 use core::ops::Range;
 use core::result::Result;
 use ompi_core::error::Class;
-use ompi_core::request::{self, Driver, Kind, Request};
+use ompi_core::request::{self, Kind, Request};
 use ompi_core::status::Status;
 use opal_core::framework::btl::{AmId, Full};
 use std::boxed::Box;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-const CONTEXT: u32 = 9;
 /// The process that is rank 1 of the communicator.
 const PEER: u32 = 1;
 const THEIRS: u64 = 77;
 const TAG: i32 = 5;
 
 fn state() -> State {
-    // Requests are made in several tests at once.
-    opal_core::sync::raise_threads();
-    let mut state = State::new();
-    state.open(CONTEXT).unwrap();
-    state.context(CONTEXT).unwrap().connect(&[0, PEER]);
-    state
+    test_image::state(&[0, PEER])
 }
-
-struct Nothing;
-
-impl Driver for Nothing {}
 
 fn receive(state: &mut State, room: &mut [u8]) -> Request {
     let request = request::create(Kind::Recv, &Nothing, 0).unwrap();
