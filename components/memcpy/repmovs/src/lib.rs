@@ -1,4 +1,4 @@
-//! memcpy/repmovs: copies by `rep movsb`.
+//! memcpy/repmovs: copies by `rep movsb`, but where that stumbles (`opal_core::mem::is_trailing`).
 //!
 //! Owns nothing. Invariant: needs nothing beyond the base instruction set; fast where the core has FSRM or ERMS.
 #![no_std]

@@ -2,10 +2,11 @@
 //! sender copies already. If a receive is posted, it goes straight there; if none is, it is kept with the announcement.
 //!
 //! A lead goes only to peers of the node whose messages share one order with their leads (a transport that gives its queues
-//! away), and only if the peer took its last message of that size in fragments: a single copy has no use for it. It may be
-//! shorter than was announced, where the transport had no room for more; what it lacks comes as ordinary fragments.
+//! away), and only if the peer took its last message of that size in fragments: a single copy has no use for it. Where
+//! the transport has no room it stays behind and comes with the ordinary fragments.
 //!
-//! 64 KiB one way: 0.44 of 3.1 µs were the time until the receiver had answered, in which neither side copied.
+//! One way, on an AMD EPYC: 32 KiB 1.77 instead of 2.07 µs, 64 KiB 2.97 instead of 3.27, of which 0.44 were the time until the
+//! receiver had answered, in which neither side copied. No better: 8 or 32 KiB of lead, and 16 that begin with 4.
 
 use crate::component::LEAD;
 use crate::link::Link;
@@ -114,7 +115,7 @@ impl Leading {
     const NONE: Leading = Leading { theirs: 0, to: To::Nobody };
 }
 
-/// How much of a message goes along with its announcement: no more than what would be sent without any.
+/// How much of a message goes along with its announcement: no more than is sent without an announcement.
 pub fn bytes(link: &Link, bytes: usize) -> usize {
     let leads = link.conduit.is_some() && link.habit.is_fragments(bytes);
     if leads { LEAD.size().min(link.eager_bytes).min(bytes) } else { 0 }
@@ -165,7 +166,7 @@ impl State {
     }
 
     /// Whether what came of a message's lead was not kept.
-    pub fn is_lead_refused(&mut self, kept: u32) -> bool {
+    pub fn is_lead_refused(&self, kept: u32) -> bool {
         matches!(self.leads.kept.get(kept), Lead::Refused)
     }
 

@@ -2,9 +2,10 @@
 //!
 //! Owns one table of contexts (a communicator as its peers address it) with what is posted and what arrived unexpected,
 //! and the operations that take more than one message. Short messages travel at once (`send`), long ones when the receiver
-//! asks (`rendezvous`), between processes of a node copied once by both of them (`single`); a blocking receive takes what it
-//! waits for straight from the transport (`direct`; from whom: `senders`), posted ones get what waits in a transport's queue in
-//! one go (`drain`), and transports that read piece by piece read to where the data belongs (`landing`).
+//! asks (`rendezvous`), perhaps with their beginning along with the announcement (`lead`), between processes of a node copied
+//! once by both of them (`single`); a blocking receive takes what it waits for straight from the transport (`direct`; from
+//! whom: `senders`), posted ones get what waits in a transport's queue in one go (`drain`), and transports that read piece by
+//! piece read to where the data belongs (`landing`).
 //! Invariant: the state's lock is never held while waiting or while a transport is polled; `direct` holds it during a few looks
 //! at queues.
 #![no_std]

@@ -97,16 +97,13 @@ impl State {
             return self.control(process, Control::new(wire::CLEAR, cookie, &[0, 0]));
         }
         let (_, ours) = self.begin(process, request, Work::Receiving { place, status, wanted, got: 0, chosen });
+        let again = lead.is_some_and(|kept| self.is_lead_refused(kept));
         let clear = [ours, wanted as u64, 0];
+        self.control(process, Control::new(wire::CLEAR, cookie, if again { &clear } else { &clear[..2] }));
         match lead {
-            Some(kept) if self.is_lead_refused(kept) => {
-                self.control(process, Control::new(wire::CLEAR, cookie, &clear));
-                self.drop_lead(process, cookie, kept);
-            }
-            _ => {
-                self.control(process, Control::new(wire::CLEAR, cookie, &clear[..2]));
-                lead.into_iter().for_each(|kept| self.receive_lead(process, cookie, kept, ours));
-            }
+            Some(kept) if again => self.drop_lead(process, cookie, kept),
+            Some(kept) => self.receive_lead(process, cookie, kept, ours),
+            None => {}
         }
     }
 
