@@ -1,16 +1,16 @@
-//! A choice between two ways of doing the same thing that nobody can make beforehand: both are measured now and then.
+//! A choice between a few ways of doing the same thing that nobody can make beforehand: all are measured now and then.
 //!
 //! A *trial* takes [`RUN`] measurements of each way, and the least of each counts, because whatever disturbs makes times
 //! longer only. What is cheaper is used until the next trial, which comes the later the oftener the verdict stayed the
 //! same. Who measures says what one measurement is ([`Trial::count`]) and what is clearly cheaper ([`Trial::settle`]).
 
-/// What is known of two ways, numbered 0 and 1.
+/// What is known of so many ways, numbered from 0.
 #[derive(Clone, Copy, Debug)]
-pub struct Trial {
+pub struct Trial<const WAYS: usize = 2> {
     // `None` before the first trial is over.
     settled: Option<usize>,
     // In this trial, by way.
-    costs: [u64; 2],
+    costs: [u64; WAYS],
     // Measurements until this trial ends; 0 between trials.
     left: u32,
     // Uses until the next one begins, 0 if none does, and how many there were between the last two.
@@ -18,21 +18,23 @@ pub struct Trial {
     interval: u32,
 }
 
-impl Trial {
+impl<const WAYS: usize> Trial<WAYS> {
     /// Nothing is known: the first trial begins.
-    pub const UNKNOWN: Trial =
-        Trial { settled: None, costs: [u64::MAX; 2], left: 2 * RUN, rest: 0, interval: FIRST_INTERVAL };
+    pub const UNKNOWN: Self =
+        Trial { settled: None, costs: [u64::MAX; WAYS], left: Self::LENGTH, rest: 0, interval: FIRST_INTERVAL };
+
+    const LENGTH: u32 = WAYS as u32 * RUN;
 
     /// There is nothing to find out.
-    pub const fn forced(way: usize) -> Trial {
-        Trial { settled: Some(way), left: 0, ..Trial::UNKNOWN }
+    pub const fn forced(way: usize) -> Self {
+        Trial { settled: Some(way), left: 0, ..Self::UNKNOWN }
     }
 
     /// The way to take now.
     pub fn way(&self) -> usize {
         match self.left {
             0 => self.settled.unwrap_or(0),
-            left => usize::from(left <= RUN),
+            left => ((Self::LENGTH - left) / RUN) as usize,
         }
     }
 
@@ -47,7 +49,7 @@ impl Trial {
     }
 
     /// The least cost of each way in the last trial.
-    pub fn costs(&self) -> [u64; 2] {
+    pub fn costs(&self) -> [u64; WAYS] {
         self.costs
     }
 
@@ -57,7 +59,7 @@ impl Trial {
     pub fn count(&mut self, cost: Option<u64>) -> bool {
         if self.left == 0 {
             if self.rest == 1 {
-                (self.left, self.costs) = (2 * RUN, [u64::MAX; 2]);
+                (self.left, self.costs) = (Self::LENGTH, [u64::MAX; WAYS]);
             }
             self.rest = self.rest.saturating_sub(1);
             return false;
@@ -90,13 +92,13 @@ pub const LAST_INTERVAL: u32 = 2048;
 mod tests {
     use super::*;
 
-    fn run(trial: &mut Trial, costs: [u64; 2]) -> u32 {
+    fn run<const WAYS: usize>(trial: &mut Trial<WAYS>, costs: [u64; WAYS]) -> u32 {
         let mut uses = 0;
         loop {
             uses += 1;
             let cost = trial.is_on().then(|| costs[trial.way()]);
             if trial.count(cost) {
-                trial.settle(usize::from(costs[1] < costs[0]));
+                trial.settle((0..WAYS).min_by_key(|way| costs[*way]).unwrap_or(0));
                 return uses;
             }
         }
@@ -114,10 +116,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forced_or_not_measured_decides_nothing() {
-        let mut forced = Trial::forced(1);
-        assert!((0..100).all(|_| !forced.count(Some(1)) && forced.way() == 1 && !forced.is_on()));
+    fn of_three_ways_each_has_its_turn() {
         let mut trial = Trial::UNKNOWN;
+        assert_eq!((run(&mut trial, [5, 3, 4]), trial.way(), trial.costs()), (3 * RUN, 1, [5, 3, 4]));
+        assert_eq!((run(&mut trial, [5, 3, 2]), trial.way()), (FIRST_INTERVAL + 3 * RUN, 2));
+    }
+
+    #[test]
+    fn what_is_forced_or_not_measured_decides_nothing() {
+        let mut forced = Trial::<2>::forced(1);
+        assert!((0..100).all(|_| !forced.count(Some(1)) && forced.way() == 1 && !forced.is_on()));
+        let mut trial = Trial::<2>::UNKNOWN;
         assert!((0..100).all(|_| !trial.count(None) && trial.is_on()));
     }
 }

@@ -2,6 +2,8 @@
 #![allow(unsafe_code)]
 
 mod foreign;
+mod streaming;
 mod trailing;
 pub use foreign::Foreign;
+pub use streaming::copy_streaming;
 pub use trailing::{copy_trailing, is_trailing};

@@ -42,6 +42,7 @@ const CASES: &[Case] = &[
     Case { name: "killed-as-it-comes", ranks: 2, options: &[], argument: "endless", holds: killed },
     Case { name: "measured", ranks: 2, options: MEASURED, argument: "plain", holds: measured },
     Case { name: "leads", ranks: 4, options: LEADING, argument: "plain", holds: led },
+    Case { name: "streamed", ranks: 3, options: STREAMED, argument: "plain", holds: streamed },
     Case { name: "over-sockets", ranks: 2, options: SOCKETS, argument: "plain", holds: landed },
     Case { name: "over-sockets-unasked", ranks: 2, options: UNASKED, argument: "plain", holds: landed },
     Case { name: "killed-over-sockets", ranks: 2, options: UNASKED, argument: "endless", holds: killed },
@@ -68,6 +69,7 @@ const NO_WORDS: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "pml_ob1_long_m
 const LEFT_OUT: &[&str] = &["--mca", "smsc", "^cma"];
 const MEASURED: &[&str] = &["--mca", "pml_base_verbose", "20"];
 const LEADING: &[&str] = &["--mca", "pml_ob1_long_messages", "fragments", "--mca", "pml_base_verbose", "20"];
+const STREAMED: &[&str] = &["--mca", "pml_ob1_long_messages", "streamed", "--mca", "pml_base_verbose", "20"];
 const SOCKETS: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "pml_base_verbose", "20"];
 // Whatever fits into a frame is sent before anybody asks for it.
 const UNASKED: &[&str] = &[
@@ -188,6 +190,15 @@ fn measured(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), St
     }
 }
 
+/// Each rank has stored messages around its caches, and none was copied once.
+fn streamed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+    not_copied(ended, ranks)?;
+    match lines(ended, ranks, STORED).0 {
+        said if said.iter().all(|lines| *lines == 1) => Ok(()),
+        said => Err(format!("each rank should store messages around its caches and say so once, said was {said:?}")),
+    }
+}
+
 /// Each rank has read whole messages straight to where they were wanted.
 fn landed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
     not_copied(ended, ranks)?;
@@ -212,7 +223,8 @@ fn killed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), Stri
 
 const READ: &str = "bytes read from a peer's memory";
 const WRITTEN: &str = "bytes written to a peer's memory";
-const VERDICT: &str = "MB/s in a single copy,";
+const VERDICT: &str = "MB/s in a single copy";
+const STORED: &str = "are stored around the cache";
 const FRAGMENTS: &str = "comes in fragments";
 const LANDED: &str = "are read straight to their receive";
 const REFUSED: &str = "cma cannot reach process";

@@ -13,9 +13,10 @@ opal_core::params! {
     /// How much of a long message goes along with its announcement to a process of the node that took the last one of its size
     /// in fragments; 0: nothing.
     pub static LEAD: Size = Int(16384), "bytes", level 6;
-    /// How long messages between processes of a node come: measured tries both ways now and then and uses the better one;
-    /// single has the system copy them once, where it can; fragments goes through shared memory.
-    pub static LONG_MESSAGES: Choice(&["measured", "single", "fragments"]) = Text("measured"), "", level 5;
+    /// How long messages between processes of a node come: measured tries all ways now and then and uses the best one;
+    /// single has the system copy them once, where it can; fragments goes through shared memory; streamed does, too, and stores
+    /// around the receiver's caches.
+    pub static LONG_MESSAGES: Choice(&["measured", "single", "fragments", "streamed"]) = Text("measured"), "", level 5;
 }
 
 /// The component.

@@ -81,7 +81,7 @@ impl State {
             verbose!(pml::FRAMEWORK, 20, "{bytes} bytes from process {process} are read straight to their receive");
         }
         let status = Status::new(source as i32, tag, bytes as u64);
-        let work = Work::Receiving { place, status, wanted: bytes, got: 0, chosen: false };
+        let work = Work::Receiving { place, status, wanted: bytes, got: 0, chosen: None };
         let cookie = self.begin(process, request, work).1;
         self.landings.push(Landing { process, head, bytes, cookie });
         Some(cookie)

@@ -15,10 +15,13 @@ use crate::wire;
 use alloc::boxed::Box;
 use core::ops::Range;
 use ompi_core::error::Class;
+use ompi_core::framework::pml;
 use ompi_core::request::{self, Id};
 use ompi_core::status::Status;
 use opal_core::framework::btl::{Full, Take};
 use opal_core::mem::Foreign;
+use opal_core::sync::{AtomicBool, Ordering};
+use opal_core::verbose;
 
 /// Something that takes more than one message.
 pub struct Operation {
@@ -41,11 +44,30 @@ pub enum Work {
     Announced { place: Place, push: Push, sent: usize },
     /// A long send whose receiver is ready: its cookie, how much it wants, how much was sent.
     Streaming { place: Place, to: u64, wanted: usize, sent: usize },
-    /// A long receive: what its status will be, how much is wanted, how much came, whether it could have been a single copy.
-    Receiving { place: Place, status: Status, wanted: usize, got: usize, chosen: bool },
+    /// A long receive: what its status will be, how much is wanted, how much came, the way that was chosen.
+    Receiving { place: Place, status: Status, wanted: usize, got: usize, chosen: Option<Way> },
     /// A long receive in a single copy.
     Pulling(Pull),
 }
+
+/// Where a part of a long message belongs: to which receive, where in it, its place, and how it comes.
+struct Room<'a> {
+    number: u32,
+    offset: usize,
+    place: &'a mut Place,
+    way: Option<Way>,
+}
+
+// Once is enough for who wants to know.
+#[cold]
+#[inline(never)]
+fn say_streamed(process: u32, bytes: usize) {
+    if !SAID_STREAMED.swap(true, Ordering::Relaxed) {
+        verbose!(pml::FRAMEWORK, 20, "{bytes} bytes from process {process} are stored around the cache");
+    }
+}
+
+static SAID_STREAMED: AtomicBool = AtomicBool::new(false);
 
 const NUMBER_BITS: u32 = 24;
 const SERIALS: u64 = wire::LEAD >> NUMBER_BITS;
@@ -83,13 +105,14 @@ impl State {
         }
         status.set_bytes(wanted as u64);
         let Receive { place, request, .. } = receive;
-        let mut chosen = false;
-        if let (Some(remote), Some((link, run))) = (address, single::reachable(process, &place, wanted)) {
-            chosen = true;
-            if self.ways_of(process).begin(wanted) == Way::Single {
-                lead.into_iter().for_each(|kept| self.drop_lead(process, cookie, kept));
-                return self.pull(link, Pull::new(place, run, status, wanted, (cookie, remote)), request);
-            }
+        let single = address.zip(single::reachable(process, &place, wanted));
+        // Through a wire there is nothing to choose.
+        let near =
+            wanted > 0 && (single.is_some() || link::existing(process).is_some_and(|link| link.conduit.is_some()));
+        let chosen = near.then(|| self.ways_of(process).begin(wanted, single.is_some()));
+        if let (Some(Way::Single), Some((remote, (link, run)))) = (chosen, single) {
+            lead.into_iter().for_each(|kept| self.drop_lead(process, cookie, kept));
+            return self.pull(link, Pull::new(place, run, status, wanted, (cookie, remote)), request);
         }
         if wanted == 0 {
             lead.into_iter().for_each(|kept| self.drop_lead(process, cookie, kept));
@@ -156,33 +179,43 @@ impl State {
 
     /// A part of a long message arrived. `false` if it belongs to nothing.
     pub fn fragment(&mut self, process: u32, cookie: u64, offset: u64, data: Foreign<'_>) -> bool {
-        let Some((number, offset, place)) = self.room_for(process, cookie, offset, data.len()) else { return false };
-        place.write_at(offset, data);
+        let Some(Room { number, offset, place, way }) = self.room_for(process, cookie, offset, data.len()) else {
+            return false;
+        };
+        match way {
+            Some(Way::Streamed) => {
+                place.stream_at(offset, data);
+                if !SAID_STREAMED.load(Ordering::Relaxed) {
+                    say_streamed(process, data.len());
+                }
+            }
+            _ => place.write_at(offset, data),
+        }
         self.came(number, data.len());
         true
     }
 
     /// Calls `take` with the place for what is missing of a part of a long message, if that is one run.
     pub fn place(&mut self, process: u32, cookie: u64, offset: u64, part: Range<usize>, take: Take<'_>) -> bool {
-        let Some((_, offset, place)) = self.room_for(process, cookie, offset, part.end) else { return false };
+        let Some(Room { offset, place, .. }) = self.room_for(process, cookie, offset, part.end) else { return false };
         place.with_run(offset + part.start, part.len(), take)
     }
 
     /// All of a part of a long message is in its place. `false` if it belongs to nothing any more.
     pub fn landed(&mut self, process: u32, cookie: u64, offset: u64, bytes: usize) -> bool {
-        let Some((number, ..)) = self.room_for(process, cookie, offset, bytes) else { return false };
+        let Some(Room { number, .. }) = self.room_for(process, cookie, offset, bytes) else { return false };
         self.came(number, bytes);
         true
     }
 
-    /// The long receive that a part of so many bytes belongs to, where in it, and its place.
-    fn room_for(&mut self, process: u32, cookie: u64, offset: u64, bytes: usize) -> Option<(u32, usize, &mut Place)> {
+    /// Where a part of so many bytes belongs.
+    fn room_for(&mut self, process: u32, cookie: u64, offset: u64, bytes: usize) -> Option<Room<'_>> {
         let (number, operation) = self.find(process, cookie)?;
-        let Work::Receiving { place, wanted, got, .. } = &mut operation.work else { return None };
+        let Work::Receiving { place, wanted, got, chosen, .. } = &mut operation.work else { return None };
         let offset = usize::try_from(offset).ok()?;
         // Each byte once: the sum of the lengths must not exceed what is wanted either.
         let fits = offset.checked_add(bytes).is_some_and(|end| end <= *wanted) && bytes <= *wanted - *got;
-        (fits && bytes > 0).then_some((number, offset, place))
+        (fits && bytes > 0).then_some(Room { number, offset, place, way: *chosen })
     }
 
     fn came(&mut self, number: u32, bytes: usize) {
@@ -191,7 +224,7 @@ impl State {
         if *got == *wanted {
             let Operation { process, request, work, .. } = self.operations.remove(number);
             if let Work::Receiving { status, chosen, wanted, .. } = work {
-                if chosen {
+                if chosen.is_some() {
                     self.ways_of(process).end(wanted);
                 }
                 request::complete(request, status);
@@ -205,7 +238,10 @@ impl State {
         if self.ways.len() <= index {
             self.ways.resize_with(index + 1, || None);
         }
-        self.ways[index].get_or_insert_with(|| Box::new(Ways::new(process, Way::forced())))
+        self.ways[index].get_or_insert_with(|| {
+            let streams = link::existing(process).is_some_and(|link| link.conduit.is_some());
+            Box::new(Ways::new(process, Way::forced(), streams))
+        })
     }
 
     /// A synchronous send was matched, or a message copied. `false` if the cookie is none of that process's.

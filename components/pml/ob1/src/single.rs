@@ -303,7 +303,7 @@ impl State {
                 verbose!(smsc::FRAMEWORK, 10, "a message of process {process} comes in fragments: it cannot be read");
             }
             let place = core::mem::take(&mut pull.place);
-            operation.work = Work::Receiving { place, status, wanted, got: 0, chosen: true };
+            operation.work = Work::Receiving { place, status, wanted, got: 0, chosen: Some(ways::Way::Single) };
             return self.control(link.process, Control::new(wire::CLEAR, theirs, &[cookie, wanted as u64, 0]));
         }
         let request = self.operations.remove(number).request;

@@ -8,11 +8,17 @@
 //! Intel's library takes 6.9 and 8.5 through shared memory; on an AMD EPYC, without a library, 4.1 and 6.9 in a single copy
 //! against 1.5 and 2.3 through shared memory.
 //!
-//! So the receiver, which decides, measures: by process and size (powers of two) both ways have a trial of a few periods
+//! Where so much is received at once that it would not stay in the caches anyway, fragments may also be *streamed*: the receiver
+//! stores them around its caches (`opal_core::mem::copy_streaming`). Windows of 32 MiB on an AMD EPYC whose cores share a third
+//! cache: 12.9 and 18.3 GB/s. Below [`FLOOD`] that is not tried: what is received soon is read, and then out of memory.
+//!
+//! So the receiver, which decides, measures: by process and size (powers of two) all ways have a trial of a few periods
 //! now and then ([`Trial`]). A *period* begins with a message when none is under way and ends when none is any more, or after
-//! [`LONGEST`] messages: of several at once the time of one says nothing.
+//! [`LONGEST`] messages: of several at once the time of one says nothing. Where a single copy is out of the question, a period
+//! in which its turn would be counts as infinitely long.
 
 use crate::component::LONG_MESSAGES;
+use core::fmt;
 use ompi_core::framework::pml;
 use opal_core::framework::timer;
 use opal_core::trial::Trial;
@@ -25,36 +31,93 @@ pub enum Way {
     Fragments = 0,
     /// By `framework/smsc`.
     Single = 1,
+    /// Through the transports, and around the receiver's caches.
+    Streamed = 2,
 }
 
 /// What is known of one process.
 pub struct Ways {
     process: u32,
-    classes: [Trial; CLASSES],
+    // Its fragments come out of memory that is shared.
+    streams: bool,
+    classes: [Sized; CLASSES],
     period: Period,
 }
 
+/// What is known of its messages of one size.
+#[derive(Clone, Copy)]
+struct Sized {
+    trickle: Trial<2>,
+    flood: Trial<3>,
+    // Which of the two the last period was.
+    floods: bool,
+}
+
 impl Way {
+    const ALL: [Way; 3] = [Way::Fragments, Way::Single, Way::Streamed];
+
     /// What the user wants; `None`: what is measured to be better.
     pub fn forced() -> Option<Way> {
         match LONG_MESSAGES.text() {
             "single" => Some(Way::Single),
             "fragments" => Some(Way::Fragments),
+            "streamed" => Some(Way::Streamed),
             _ => None,
         }
     }
 }
 
-impl Ways {
-    /// Nothing yet; with `forced` there is nothing to find out.
-    pub fn new(process: u32, forced: Option<Way>) -> Ways {
-        let trial = forced.map_or(Trial::UNKNOWN, |way| Trial::forced(way as usize));
-        Ways { process, classes: [trial; CLASSES], period: Period::EMPTY }
+impl Sized {
+    fn new(forced: Option<Way>) -> Sized {
+        let way = forced.map(|way| way as usize);
+        Sized {
+            trickle: way.map_or(Trial::UNKNOWN, Trial::forced),
+            flood: way.map_or(Trial::UNKNOWN, Trial::forced),
+            floods: false,
+        }
     }
 
-    /// The way of a message of so many bytes, which from now on is under way.
-    pub fn begin(&mut self, bytes: usize) -> Way {
-        self.begin_at(bytes, timer::ticks)
+    // The way to take now, and whether somebody wants to know how long it takes.
+    fn way(&self) -> (Way, bool) {
+        let (way, on) = match self.floods {
+            true => (self.flood.way(), self.flood.is_on()),
+            false => (self.trickle.way(), self.trickle.is_on()),
+        };
+        (Way::ALL[way], on)
+    }
+
+    // A period is over; says what there is to tell.
+    fn count(&mut self, cost: Option<u64>) -> Option<(Way, [u64; 3])> {
+        let (verdict, costs, new);
+        if self.floods {
+            if !self.flood.count(cost) {
+                return None;
+            }
+            costs = self.flood.costs();
+            verdict = cheapest(costs);
+            new = self.flood.settle(verdict as usize);
+        } else {
+            if !self.trickle.count(cost) {
+                return None;
+            }
+            let [fragments, single] = self.trickle.costs();
+            costs = [fragments, single, u64::MAX];
+            verdict = cheapest(costs);
+            new = self.trickle.settle(verdict as usize);
+        }
+        new.then_some((verdict, costs))
+    }
+}
+
+impl Ways {
+    /// Nothing yet; with `forced` there is nothing to find out. `streams`: it makes a difference how fragments are stored.
+    pub fn new(process: u32, forced: Option<Way>, streams: bool) -> Ways {
+        Ways { process, streams, classes: [Sized::new(forced); CLASSES], period: Period::EMPTY }
+    }
+
+    /// The way of a message of so many bytes, which from now on is under way; never a single copy unless it `can` be one.
+    pub fn begin(&mut self, bytes: usize, can: bool) -> Way {
+        self.begin_at(bytes, can, timer::ticks)
     }
 
     /// A message for which [`Ways::begin`] was asked is complete.
@@ -63,12 +126,18 @@ impl Ways {
     }
 
     // One period, one way: messages of several sizes at once are judged together.
-    fn begin_at(&mut self, bytes: usize, now: impl FnOnce() -> u64) -> Way {
+    fn begin_at(&mut self, bytes: usize, can: bool, now: impl FnOnce() -> u64) -> Way {
         if self.period.under_way == 0 {
             self.start(class(bytes), now);
         }
         self.period.under_way += 1;
-        self.period.way
+        match self.period.way {
+            Way::Single if !can => {
+                self.period.is_refused = true;
+                Way::Fragments
+            }
+            way => way,
+        }
     }
 
     fn end_at(&mut self, bytes: usize, now: impl Fn() -> u64) {
@@ -79,29 +148,32 @@ impl Ways {
         if period.under_way > 0 && period.done < LONGEST {
             return;
         }
-        let trial = &mut self.classes[period.class];
         // Ticks per MiB.
-        let cost = period.since.map(|since| (now() - since).saturating_mul(1 << 20) / period.bytes.max(1));
-        if trial.count(cost) {
-            let verdict = cheaper(trial.costs());
-            if trial.settle(verdict as usize) {
-                tell(self.process, period.class, verdict, trial.costs());
-            }
+        let cost = period.since.map(|since| match period.is_refused {
+            true => u64::MAX,
+            false => (now() - since).saturating_mul(1 << 20) / period.bytes.max(1),
+        });
+        let (number, flood) = (period.class, self.streams && period.bytes >= FLOOD);
+        let class = &mut self.classes[number];
+        if let Some((verdict, costs)) = class.count(cost) {
+            tell(self.process, number, verdict, costs);
         }
+        class.floods = flood;
         // Those that are still under way finish as they began.
-        self.start(self.period.class, now);
+        self.start(number, now);
     }
 
     fn start(&mut self, class: usize, now: impl FnOnce() -> u64) {
-        let trial = &self.classes[class];
-        let way = if trial.way() == Way::Single as usize { Way::Single } else { Way::Fragments };
-        self.period = Period { class, way, since: trial.is_on().then(now), done: 0, bytes: 0, ..self.period };
+        let (way, on) = self.classes[class].way();
+        let since = on.then(now);
+        self.period = Period { class, way, since, is_refused: false, done: 0, bytes: 0, ..self.period };
     }
 }
 
-// What a single copy costs the sender later is not measured here: it must be clearly cheaper.
-fn cheaper([fragments, single]: [u64; 2]) -> Way {
-    if single / SINGLE_PARTS < fragments / FRAGMENT_PARTS { Way::Single } else { Way::Fragments }
+// What a single copy costs the sender later, or reading what was streamed, is not measured here: both must be clearly cheaper.
+fn cheapest([fragments, single, streamed]: [u64; 3]) -> Way {
+    let (way, least) = if single / 4 < fragments / 5 { (Way::Single, single) } else { (Way::Fragments, fragments) };
+    if streamed / 8 < least / 9 { Way::Streamed } else { way }
 }
 
 #[derive(Clone, Copy)]
@@ -111,13 +183,16 @@ struct Period {
     way: Way,
     // `None`: nobody wants to know how long it takes.
     since: Option<u64>,
+    // A single copy was to be tried and could not be.
+    is_refused: bool,
     under_way: u32,
     done: u32,
     bytes: u64,
 }
 
 impl Period {
-    const EMPTY: Period = Period { class: 0, way: Way::Fragments, since: None, under_way: 0, done: 0, bytes: 0 };
+    const EMPTY: Period =
+        Period { class: 0, way: Way::Fragments, since: None, is_refused: false, under_way: 0, done: 0, bytes: 0 };
 }
 
 /// What is known of messages of so many bytes is known together.
@@ -127,17 +202,34 @@ pub fn class(bytes: usize) -> usize {
 
 #[cold]
 #[inline(never)]
-fn tell(process: u32, class: usize, verdict: Way, costs: [u64; 2]) {
-    let mbps = |way: Way| timer::frequency() / costs[way as usize].max(1) * 1_048_576 / 1_000_000;
-    let way = if verdict == Way::Single { "in a single copy" } else { "in fragments" };
-    verbose!(
-        pml::FRAMEWORK,
-        20,
-        "messages of {} KiB and more from process {process} come {way}: {} MB/s in a single copy, {} in fragments",
-        1 << (class as u32 + FIRST_SHIFT - 10),
-        mbps(Way::Single),
-        mbps(Way::Fragments)
-    );
+fn tell(process: u32, class: usize, verdict: Way, costs: [u64; 3]) {
+    let kib = 1 << (class as u32 + FIRST_SHIFT - 10);
+    let speeds = Speeds(costs);
+    verbose!(pml::FRAMEWORK, 20, "messages of {kib} KiB and more from process {process} come {verdict}: {speeds}");
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Way::Fragments => "in fragments",
+            Way::Single => "in a single copy",
+            Way::Streamed => "in fragments around the cache",
+        })
+    }
+}
+
+/// Of the ways that were tried.
+struct Speeds([u64; 3]);
+
+impl fmt::Display for Speeds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tried = Way::ALL.into_iter().zip(self.0).filter(|(_, cost)| *cost != u64::MAX);
+        for (index, (way, cost)) in tried.enumerate() {
+            let mbps = timer::frequency() / cost.max(1) * 1_048_576 / 1_000_000;
+            write!(f, "{}{mbps} MB/s {way}", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
 }
 
 /// From 16 KiB to 4 MiB, and what is shorter or longer.
@@ -145,9 +237,9 @@ const FIRST_SHIFT: u32 = 14;
 const CLASSES: usize = 9;
 /// Messages in a period.
 const LONGEST: u32 = 64;
-/// A single copy is used if it takes less than 4/5 of the time.
-const SINGLE_PARTS: u64 = 4;
-const FRAGMENT_PARTS: u64 = 5;
+/// Bytes of a period from which on fragments may be streamed: with windows of 16 MiB that are read once more both ways are even
+/// (8.7 and 10.7 GB/s), with 8 MiB ordinary stores are clearly better (18.1 and 10.3).
+const FLOOD: u64 = 16 << 20;
 
 #[cfg(test)]
 #[path = "ways/tests.rs"]

@@ -8,7 +8,7 @@ use ompi_core::framework::bml::Path;
 use opal_core::datatype::Convertor;
 use opal_core::framework::btl::{AmId, Full, Take};
 use opal_core::framework::{memcpy, smsc};
-use opal_core::mem::Foreign;
+use opal_core::mem::{Foreign, copy_streaming};
 use opal_core::queue::small::copy_small;
 
 /// A user's buffer for as long as an operation needs it.
@@ -106,6 +106,16 @@ impl Place {
                 unsafe { convertor.unpack(from.as_ptr(), from.len()) };
             }
         }
+    }
+
+    /// The same around the caches, if it is one run.
+    pub fn stream_at(&mut self, offset: usize, from: Foreign<'_>) {
+        if self.convertor.is_some() {
+            return self.write_at(offset, from);
+        }
+        assert!(offset + from.len() <= self.bytes);
+        // SAFETY: the place is writable for what was asserted, by the contract of `new`; `from` is no part of it.
+        unsafe { copy_streaming(self.at.0.wrapping_add(offset), from.as_ptr(), from.len()) };
     }
 
     /// Calls `take` with the part of it, if it is one run; the caller has checked that it is within.

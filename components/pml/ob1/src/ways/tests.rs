@@ -10,19 +10,22 @@ struct Machine {
     ways: Ways,
     clock: Cell<u64>,
     // Ticks of a message, by way.
-    takes: [u64; 2],
+    takes: [u64; 3],
+    // A single copy is possible.
+    single: bool,
 }
 
 impl Machine {
     fn new(fragments: u64, single: u64) -> Machine {
-        Machine { ways: Ways::new(1, None), clock: Cell::new(1000), takes: [fragments, single] }
+        let takes = [fragments, single, fragments];
+        Machine { ways: Ways::new(1, None, true), clock: Cell::new(1000), takes, single: true }
     }
 
     // `at_once` messages that are under way together; by which way the first one came.
     fn window(&mut self, at_once: u32, bytes: usize) -> Way {
         let clock = || self.clock.get();
-        let way = self.ways.begin_at(bytes, clock);
-        (1..at_once).for_each(|_| assert_eq!(self.ways.begin_at(bytes, clock), way));
+        let way = self.ways.begin_at(bytes, self.single, clock);
+        (1..at_once).for_each(|_| assert_eq!(self.ways.begin_at(bytes, self.single, clock), way));
         for _ in 0..at_once {
             self.clock.set(self.clock.get() + self.takes[way as usize] * bytes as u64 / BYTES as u64);
             self.ways.end_at(bytes, clock);
@@ -68,7 +71,7 @@ fn what_disturbs_a_trial_once_does_not_decide_it() {
 fn a_change_is_noticed() {
     let mut machine = Machine::new(1000, 3000);
     machine.singles(10_000);
-    machine.takes = [3000, 1000];
+    machine.takes[..2].copy_from_slice(&[3000, 1000]);
     machine.singles(LAST_INTERVAL + 2 * RUN);
     assert_eq!(machine.singles(FIRST_INTERVAL - 10), FIRST_INTERVAL - 10);
 }
@@ -87,22 +90,66 @@ fn messages_at_once_are_one_period_and_sizes_are_told_apart() {
 fn a_stream_that_never_ends_is_judged_all_the_same() {
     let mut machine = Machine::new(5000, 2000);
     let clock = || machine.clock.get();
-    machine.ways.begin_at(BYTES, clock);
-    let mut way = machine.ways.begin_at(BYTES, clock);
+    machine.ways.begin_at(BYTES, true, clock);
+    let mut way = machine.ways.begin_at(BYTES, true, clock);
     for _ in 0..LONGEST * (2 * RUN + 2) {
         machine.clock.set(machine.clock.get() + machine.takes[way as usize]);
         machine.ways.end_at(BYTES, clock);
-        way = machine.ways.begin_at(BYTES, clock);
+        way = machine.ways.begin_at(BYTES, true, clock);
     }
     assert_eq!(way, Way::Single);
 }
 
 #[test]
 fn what_the_user_wants_is_never_tried() {
-    for way in [Way::Fragments, Way::Single] {
+    for way in Way::ALL {
         let mut machine = Machine::new(1000, 1000);
-        machine.ways = Ways::new(1, Some(way));
+        machine.ways = Ways::new(1, Some(way), true);
         assert!((0..1000).all(|_| machine.window(3, BYTES) == way));
         assert_eq!(machine.clock.get() - 1000, 3_000_000);
     }
+}
+
+// Windows of 32 MiB.
+fn flood(machine: &mut Machine, windows: u32) -> [u32; 3] {
+    let mut taken = [0; 3];
+    (0..windows).for_each(|_| taken[machine.window(8, 4 << 20) as usize] += 1);
+    taken
+}
+
+#[test]
+fn floods_may_be_streamed() {
+    let mut machine = Machine::new(3000, 2900);
+    machine.takes[2] = 2000;
+    assert_eq!(flood(&mut machine, 1), [1, 0, 0], "nobody knows yet how much comes");
+    assert_eq!(flood(&mut machine, 3 * RUN), [RUN, RUN, RUN], "a trial");
+    assert_eq!(flood(&mut machine, 10), [0, 0, 10]);
+    assert_eq!(machine.window(1, 4 << 20), Way::Streamed, "nobody knows yet how little comes");
+    assert!((0..100).all(|_| machine.window(1, 4 << 20) != Way::Streamed));
+    machine.ways.streams = false;
+    flood(&mut machine, 1);
+    assert_eq!(flood(&mut machine, 1000)[2], 0, "it makes no difference");
+}
+
+#[test]
+fn streams_must_be_clearly_cheaper() {
+    for (streamed, better) in [(2700, Way::Fragments), (2600, Way::Streamed)] {
+        let mut machine = Machine::new(3000, 9000);
+        machine.takes[2] = streamed;
+        flood(&mut machine, 1 + 3 * RUN);
+        assert_eq!(flood(&mut machine, 10)[better as usize], 10);
+    }
+    let mut machine = Machine::new(3000, 1000);
+    machine.takes[2] = 950;
+    flood(&mut machine, 1 + 3 * RUN);
+    assert_eq!(flood(&mut machine, 10)[Way::Single as usize], 10);
+}
+
+#[test]
+fn where_no_single_copy_is_possible_its_turn_counts_for_nothing() {
+    let mut machine = Machine::new(3000, 1000);
+    (machine.single, machine.takes[2]) = (false, 2000);
+    assert_eq!(machine.singles(100), 0);
+    let [fragments, single, streamed] = flood(&mut machine, 1000);
+    assert!(single == 0 && streamed > 900 && fragments >= 2 * RUN, "{fragments} {single} {streamed}");
 }
