@@ -18,15 +18,15 @@ pub unsafe fn copy_streaming(to: *mut u8, from: *const u8, bytes: usize) {
         // Whole lines are written in one piece only from their beginning.
         let ahead = to.align_offset(LINE).min(bytes);
         let blocks = (bytes - ahead) / BLOCK * BLOCK;
-        let copied = ahead + blocks;
-        // SAFETY: three parts of what the caller promises, one behind the other.
-        unsafe {
-            core::ptr::copy_nonoverlapping(from, to, ahead);
-            if blocks > 0 {
-                stream(to.wrapping_add(ahead), from.wrapping_add(ahead), blocks);
-            }
-            core::ptr::copy_nonoverlapping(from.wrapping_add(copied), to.wrapping_add(copied), bytes - copied);
+        // SAFETY: the first of three parts of what the caller promises.
+        unsafe { core::ptr::copy_nonoverlapping(from, to, ahead) };
+        if blocks > 0 {
+            // SAFETY: the second one, from the beginning of a line on.
+            unsafe { stream(to.wrapping_add(ahead), from.wrapping_add(ahead), blocks) };
         }
+        let (to, from) = (to.wrapping_add(ahead + blocks), from.wrapping_add(ahead + blocks));
+        // SAFETY: the last one.
+        unsafe { core::ptr::copy_nonoverlapping(from, to, bytes - ahead - blocks) };
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     // SAFETY: the caller's promise.
