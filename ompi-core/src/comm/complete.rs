@@ -20,8 +20,8 @@ use opal_core::sync::{Once, Ordering};
 ///
 /// Word i tells what the i-th of the sorted coll components would serve here, recorded in the high half; it serves what
 /// all ranks have in common. Two words more are what the modules' choices depend on and its complement: what all have in
-/// common of these shows whether it is the same. One word more of an intercommunicator is this process's context number in its carrier, which
-/// is completed next.
+/// common of these shows whether it is the same. Then come words of what is forced. One word more of an intercommunicator is this
+/// process's context number in its carrier, which is completed next.
 pub struct Completion {
     comm: Arc<Communicator>,
     // With the component's place.
@@ -51,6 +51,7 @@ impl Completion {
         let mut words = vec![0u64; components.len()];
         // Who declines agrees with all.
         let mut prints = vec![u64::MAX; 2 * components.len()];
+        let mut forced = vec![0; components.len()];
         for (index, component) in components.iter().enumerate() {
             let name = component.info().name;
             match component.query(&comm) {
@@ -58,6 +59,7 @@ impl Completion {
                     words[index] = module.functions() | (module.functions() & module.recordable()) << 32;
                     let print = module.fingerprint();
                     prints[2 * index..][..2].copy_from_slice(&[print, !print]);
+                    forced[index] = module.forced();
                     offers.push((index, name, priority, module));
                 }
                 Err(mca::Declined(why)) => {
@@ -71,6 +73,7 @@ impl Completion {
             }
         }
         words.extend(prints);
+        words.extend(forced);
         let mut carrier = Carrier::Itself;
         if comm.is_inter() {
             let draft = Draft::new(&comm.group)?;
@@ -142,7 +145,8 @@ impl Completion {
             })
             .map(|(index, name, priority, module)| {
                 let (functions, recordable) = halves(words[index]);
-                coll::Offer { name, priority, functions, recordable, module }
+                let forced = words[3 * self.components + index];
+                coll::Offer { name, priority, functions, recordable, forced, module }
             });
         let offers = offers.collect();
         self.comm.coll.call_once(|| {

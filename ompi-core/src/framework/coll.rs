@@ -24,6 +24,7 @@ mod ways;
 pub use about::{About, Case};
 pub use call::Call;
 pub use next::Next;
+pub use ways::Ways;
 
 /// The collective functions, as bit numbers of [`Functions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +118,18 @@ pub trait Module: Send + Sync {
     /// Not all ranks have the same [`Module::fingerprint`]: choices may depend on arguments only.
     fn disagreed(&self) {}
 
+    /// For which functions the user has named an algorithm of this component, by a parameter or a file.
+    fn forced(&self) -> Functions {
+        0
+    }
+
+    /// A module for the same communicator that does what the user has named, and passes on all else. Where all ranks agree
+    /// on what is [`forced`](Module::forced) it comes first of all, since what was asked for counts more than what
+    /// components with higher priorities would choose.
+    fn forcing(&self) -> Option<Arc<dyn Module>> {
+        None
+    }
+
     /// Tells which modules would serve the communicator without it: one that declines calls by their arguments (which
     /// must be equal on all ranks) passes them on. For an intercommunicator they are those of the communicator that
     /// carries it ([`Communicator::carrier`]). Called once, before it enters the table.
@@ -170,6 +183,8 @@ pub struct Offer {
     pub functions: Functions,
     /// Which of them it may serve as recorded schedules.
     pub recordable: Functions,
+    /// For which functions all ranks were told to use an algorithm of it.
+    pub forced: Functions,
     /// Who serves them.
     pub module: Arc<dyn Module>,
 }
@@ -225,7 +240,8 @@ impl Table {
     pub fn fill(&mut self, mut offers: Vec<Offer>, carrier: Option<&Table>) {
         // Lowest priority first; the name decides between equals, so that all ranks agree.
         offers.sort_by(|a, b| a.priority.cmp(&b.priority).then(b.name.cmp(a.name)));
-        for offer in offers {
+        let first = first(&offers);
+        for offer in offers.into_iter().chain(first) {
             offer.module.above(carrier.unwrap_or(self));
             let partial = offer.recordable & offer.module.partial();
             for index in (0..FUNCTIONS).filter(|index| offer.functions >> index & 1 != 0) {
@@ -239,6 +255,30 @@ impl Table {
             }
         }
     }
+}
+
+/// The modules that do what the user has named; where several components are forced for a function, the highest of them.
+fn first(offers: &[Offer]) -> Vec<Offer> {
+    let (mut first, mut settled) = (Vec::new(), 0);
+    for offer in offers.iter().rev() {
+        let functions = offer.functions & offer.forced & !settled;
+        settled |= functions;
+        if functions == 0 {
+            continue;
+        }
+        if let Some(module) = offer.module.forcing() {
+            let recordable = offer.recordable & functions;
+            first.push(Offer {
+                name: offer.name,
+                priority: i32::MAX,
+                functions,
+                recordable,
+                forced: functions,
+                module,
+            });
+        }
+    }
+    first
 }
 
 #[inline]

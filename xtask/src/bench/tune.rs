@@ -1,7 +1,7 @@
 //! `cargo xtask bench tune`: a decision file of coll/tuned for this machine, from measurements of each of its algorithms.
 //!
 //! Launches of the algorithms alternate, so that a busy moment hits all alike, and the least of all samples counts. The
-//! call goes on to the next component unless an algorithm is clearly faster: what is not better only adds lines.
+//! choice stays as it is without a file unless an algorithm is clearly faster: what is not better only adds lines.
 
 use super::launch;
 use super::library::Library;
@@ -39,10 +39,10 @@ pub struct Options {
 
 /// A function as parameters and benches/c/collective.c call it, and its algorithms.
 const FUNCTIONS: [(&str, &[&str]); 4] = [
-    ("bcast", &["next", "scatter_allgather", "chain"]),
-    ("allreduce", &["next", "ring", "halving"]),
-    ("allgather", &["next", "doubling", "bruck", "neighbor"]),
-    ("alltoall", &["next", "bruck", "pairwise"]),
+    ("bcast", &["auto", "next", "scatter_allgather", "chain"]),
+    ("allreduce", &["auto", "next", "ring", "halving"]),
+    ("allgather", &["auto", "next", "doubling", "bruck", "neighbor"]),
+    ("alltoall", &["auto", "next", "bruck", "pairwise"]),
 ];
 const SIZES: &str = "8,1024,8192,32768,131072,1048576,4194304";
 /// What an algorithm must be faster by.
@@ -115,8 +115,7 @@ fn measured(
         for &algorithm in algorithms {
             let mut command = Command::new(&library.launcher);
             let parameter = format!("coll_tuned_{function}_algorithm");
-            // What stands above coll/tuned would take the short ones.
-            command.args(["-n", &ranks.to_string(), "--mca", "coll", "^sm,hwbarr", "--mca", &parameter, algorithm]);
+            command.args(["-n", &ranks.to_string(), "--mca", &parameter, algorithm]);
             command.arg(program).args([&format!("--{function}"), "-s", SIZES, "-r", "8", "--json"]);
             let out = launch::run(&mut command, LIMIT, &program.with_extension("tune"))?.map_err(fail)?;
             for size in Output::read(&out).map_err(fail)?.sizes {
@@ -134,9 +133,9 @@ fn lines(function: &str, ranks: u32, times: &Times) -> String {
     let mut text = String::new();
     let mut current = "";
     for (bytes, by_algorithm) in times {
-        let next = by_algorithm.get("next").copied().unwrap_or(f64::INFINITY);
+        let auto = by_algorithm.get("auto").copied().unwrap_or(f64::INFINITY);
         let best = by_algorithm.iter().min_by(|(_, a), (_, b)| a.total_cmp(b));
-        let best = best.filter(|(_, seconds)| **seconds < next * CLEARLY).map_or("next", |(name, _)| *name);
+        let best = best.filter(|(_, seconds)| **seconds < auto * CLEARLY).map_or("auto", |(name, _)| *name);
         if best != current {
             // The first line is for all that is shorter, too.
             let from = if current.is_empty() { 0 } else { *bytes };
@@ -155,11 +154,11 @@ mod tests {
 
     #[test]
     fn a_line_where_the_best_one_changes() {
-        let at = |bytes: u64, next: f64, chain: f64| (bytes, BTreeMap::from([("next", next), ("chain", chain)]));
+        let at = |bytes: u64, auto: f64, chain: f64| (bytes, BTreeMap::from([("auto", auto), ("chain", chain)]));
         let times =
             Times::from([at(8, 1e-6, 2e-6), at(1024, 2e-6, 1.95e-6), at(4096, 9e-6, 3e-6), at(8192, 9e-6, 3e-6)]);
         let text = lines("bcast", 4, &times);
         let words: Vec<&str> = text.lines().map(|line| line.split("  #").next().unwrap_or_default()).collect();
-        assert_eq!(words, ["bcast 4 0 next", "bcast 4 4096 chain"]);
+        assert_eq!(words, ["bcast 4 0 auto", "bcast 4 4096 chain"]);
     }
 }

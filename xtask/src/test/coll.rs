@@ -113,12 +113,11 @@ const CHOICES: &[Choice] = &[
         traces: &[("tuned: Bcast", ": next", several), ("tuned: Allreduce", ": next", several)],
     },
     Choice { name: "basic", sm: "auto", options: &["coll", "basic,self"], traces: &[] },
+    // What is forced comes before coll/sm, which has a higher priority.
     Choice {
         name: "rings",
         sm: "auto",
         options: &[
-            "coll",
-            "^sm",
             "coll_tuned_bcast_algorithm",
             "scatter_allgather",
             "coll_tuned_allreduce_algorithm",
@@ -142,8 +141,6 @@ const CHOICES: &[Choice] = &[
         name: "halvings",
         sm: "auto",
         options: &[
-            "coll",
-            "^sm",
             "coll_tuned_bcast_algorithm",
             "chain",
             "coll_tuned_bcast_segment",
@@ -185,7 +182,7 @@ const CHOICES: &[Choice] = &[
     Choice {
         name: "bruck",
         sm: "auto",
-        options: &["coll", "^sm", "coll_tuned_allgather_algorithm", "bruck"],
+        options: &["coll_tuned_allgather_algorithm", "bruck"],
         traces: &[("tuned: Allgather", ": bruck", several)],
     },
 ];

@@ -35,7 +35,7 @@ fn job(session: &mut Session, name: &str, ranks: u32, before: &[&str]) -> Result
     let program = compiled(session, &session.tree.root.join("tests/c/coll_differential.c"), &[])?;
     let dist = session.library().map_err(fail)?.dist;
     let mut command = Command::new(dist.join("bin/mpirun"));
-    command.args(["-n", &ranks.to_string(), "--mca", "coll", "^sm", "--mca", "coll_base_verbose", "40"]);
+    command.args(["-n", &ranks.to_string(), "--mca", "coll_base_verbose", "40"]);
     command.args(before).arg(program).args(["120", "3"]);
     own_choice(&mut command);
     deadline::run(&mut command, LIMIT, &session.scratch().join("decisions").join(format!("{name}.log")))
@@ -83,6 +83,7 @@ fn info(session: &mut Session) -> Result<Verdict> {
         deadline::run(&mut command, LIMIT, &session.scratch().join("decisions").join(format!("{name}.log")))
     };
     let plain = ask(session, "info", &[])?;
+    let named = ask(session, "info-named", &["--mca", "coll_tuned_bcast_algorithm", "chain"])?;
     let with = ask(session, "info-with", &["--mca", "coll_tuned_decisions", &path.to_string_lossy()])?;
     let all = ["MPI_Barrier", "MPI_Neighbor_alltoallw", "basic", "tuned", "scatter_allgather, chain"];
     let missing = all.iter().find(|words| !plain.out.contains(**words));
@@ -93,8 +94,16 @@ fn info(session: &mut Session) -> Result<Verdict> {
         Some(words) => Verdict::Failed(format!("`{words}` is not in the list:\n{}", plain.out)),
         None if plain.out.contains("as the decision file says") => Verdict::Failed("no file was named".to_owned()),
         None if !with.out.contains("chain, as the decision file says") => Verdict::Failed(with.out.clone()),
+        None if !is_chosen(&with.out, "chain, as the decision file says") => Verdict::Failed(with.out.clone()),
+        None if !is_chosen(&named.out, "chain, as its parameter says") => Verdict::Failed(named.out.clone()),
         None => Verdict::Passed(String::new()),
     })
+}
+
+/// Whether the component that says so of its choice is the marked one.
+fn is_chosen(table: &str, words: &str) -> bool {
+    let lines: Vec<&str> = table.lines().collect();
+    lines.windows(2).any(|pair| pair[0].trim_start().starts_with("* tuned") && pair[1].contains(words))
 }
 
 const LIMIT: Duration = Duration::from_secs(60);

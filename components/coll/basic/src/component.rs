@@ -34,7 +34,8 @@ impl coll::Component for BasicColl {
             Function::ReduceScatter | Function::ReduceScatterBlock => (&["reduce_then_scatter"], "of all blocks"),
             _ => (&["all_at_once"], "of a block"),
         };
-        Some(About { priority: PRIORITY, algorithms, counts, choice: Ok((algorithms[0], "its only algorithm")) })
+        let choice = Ok((algorithms[0], "its only algorithm"));
+        Some(About { priority: PRIORITY, algorithms, counts, forced: false, choice })
     }
 }
 

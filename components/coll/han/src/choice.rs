@@ -1,7 +1,7 @@
 //! How a call is served: by parameters, else by values that are equal on all ranks.
 
 use crate::params;
-use ompi_core::framework::coll::Function;
+use ompi_core::framework::coll::{Function, Functions, Ways, set_of};
 use opal_core::mca::Param;
 
 ompi_core::coll_ways! {
@@ -32,6 +32,20 @@ impl Choices {
     /// As the parameters are now.
     pub fn by_parameters() -> Choices {
         Choices(SERVED.map(|(_, param, _)| Way::by_word(param.text())))
+    }
+
+    /// The functions that parameters give to this component, whatever the size.
+    pub fn forced(&self) -> Functions {
+        SERVED
+            .iter()
+            .filter(|(function, ..)| self.forces(*function))
+            .fold(0, |all, (function, ..)| all | set_of(&[*function]))
+    }
+
+    /// Whether a function is one of them.
+    pub fn forces(&self, function: Function) -> bool {
+        let place = SERVED.iter().position(|(served, ..)| *served == function);
+        place.is_some_and(|place| self.0[place] == Some(Way::Leaders))
     }
 
     /// For so many bytes; and why.

@@ -56,6 +56,7 @@ impl coll::Component for HanColl {
             priority: PRIORITY,
             algorithms: &Way::WORDS[2..],
             counts,
+            forced: Choices::by_parameters().forces(function),
             choice,
         })
     }

@@ -123,6 +123,10 @@ impl Module for Han {
         self.next.functions()
     }
 
+    fn forced(&self) -> Functions {
+        self.choices.forced()
+    }
+
     fn fingerprint(&self) -> u64 {
         self.layout.print()
     }

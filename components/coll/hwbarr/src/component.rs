@@ -51,7 +51,7 @@ impl coll::Component for HwBarr {
             _ if case.ranks < 2 => Err("one rank waits for nobody"),
             _ => Ok(("wires", "where the port can be opened, when blocking")),
         };
-        let about = About { priority, algorithms: &["wires"], counts: "none", choice };
+        let about = About { priority, algorithms: &["wires"], counts: "none", forced: false, choice };
         (function == Function::Barrier).then_some(about)
     }
 

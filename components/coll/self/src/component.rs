@@ -27,7 +27,13 @@ impl coll::Component for SelfColl {
             1 => Ok(("copy", "as there is nobody else")),
             _ => Err("it serves communicators of one process"),
         };
-        served.then_some(About { priority: PRIORITY, algorithms: &["copy"], counts: "of the data", choice })
+        served.then_some(About {
+            priority: PRIORITY,
+            algorithms: &["copy"],
+            counts: "of the data",
+            forced: false,
+            choice,
+        })
     }
 }
 

@@ -1,36 +1,19 @@
 //! How a call is served: by parameters, else by values that are equal on all ranks.
 
 use crate::{params, wire};
-use ompi_core::framework::coll::Function;
-use opal_core::mca::Param;
+use ompi_core::framework::coll::{Function, Functions, Ways, set_of};
 
-/// Ways.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// As the component with the next lower priority does.
-    Next,
-    /// Through shared lines.
-    Lines,
-    /// Straight between the ranks' buffers.
-    Direct,
-    /// In pieces through shared rings.
-    Pipeline,
-    /// Directly or in a pipeline, whichever measures better (`measured.rs`).
-    Measured,
-}
-
-impl Way {
-    /// What a parameter accepts.
-    pub const WORDS: &'static [&'static str] = &["auto", "next", "lines", "direct", "pipeline"];
-
-    fn forced_by(param: &Param) -> Option<Way> {
-        match param.text() {
-            "next" => Some(Way::Next),
-            "lines" => Some(Way::Lines),
-            "direct" => Some(Way::Direct),
-            "pipeline" => Some(Way::Pipeline),
-            _ => None,
-        }
+ompi_core::coll_ways! {
+    /// Ways.
+    Way {
+        /// Through shared lines.
+        Lines = "lines",
+        /// Straight between the ranks' buffers.
+        Direct = "direct",
+        /// In pieces through shared rings.
+        Pipeline = "pipeline",
+        /// Directly or in a pipeline, whichever measures better (`measured.rs`).
+        Measured = "measured",
     }
 }
 
@@ -47,30 +30,47 @@ impl Choices {
     /// As the parameters are now.
     pub fn by_parameters() -> Choices {
         Choices {
-            bcast: Way::forced_by(&params::BCAST_ALGORITHM),
-            allgather: Way::forced_by(&params::ALLGATHER_ALGORITHM),
-            alltoall: Way::forced_by(&params::ALLTOALL_ALGORITHM),
-            reduce: Way::forced_by(&params::REDUCE_ALGORITHM),
-            allreduce: Way::forced_by(&params::ALLREDUCE_ALGORITHM),
+            bcast: Way::by_word(params::BCAST_ALGORITHM.text()),
+            allgather: Way::by_word(params::ALLGATHER_ALGORITHM.text()),
+            alltoall: Way::by_word(params::ALLTOALL_ALGORITHM.text()),
+            reduce: Way::by_word(params::REDUCE_ALGORITHM.text()),
+            allreduce: Way::by_word(params::ALLREDUCE_ALGORITHM.text()),
         }
     }
 
-    /// For `bytes` of what one rank contributes to all of them (MPI_Alltoall: to all others) among `ranks` ranks.
     #[inline(always)]
-    pub fn way(&self, function: Function, bytes: usize, ranks: usize) -> Way {
-        let forced = match function {
+    fn parameter(&self, function: Function) -> Option<Way> {
+        match function {
             Function::Bcast => self.bcast,
             Function::Allgather => self.allgather,
             Function::Alltoall => self.alltoall,
             Function::Reduce => self.reduce,
             Function::Allreduce => self.allreduce,
             _ => None,
-        };
-        match forced {
+        }
+    }
+
+    /// The functions that parameters give to this component.
+    pub fn forced(&self) -> Functions {
+        Function::ALL
+            .into_iter()
+            .filter(|function| self.forces(*function))
+            .fold(0, |all, function| all | set_of(&[function]))
+    }
+
+    /// Whether a function is one of them.
+    pub fn forces(&self, function: Function) -> bool {
+        self.parameter(function).is_some_and(|way| way != Way::Next)
+    }
+
+    /// For `bytes` of what one rank contributes to all of them (MPI_Alltoall: to all others) among `ranks` ranks.
+    #[inline(always)]
+    pub fn way(&self, function: Function, bytes: usize, ranks: usize) -> Way {
+        match self.parameter(function) {
             None if lines_suit(function, bytes, ranks) => Way::Lines,
             None => long(function, bytes, ranks),
             Some(Way::Lines) if bytes <= wire::area_bytes(ranks) => Way::Lines,
-            Some(way @ (Way::Direct | Way::Pipeline)) if bytes > 0 => way,
+            Some(way @ (Way::Direct | Way::Pipeline | Way::Measured)) if bytes > 0 => way,
             _ => Way::Next,
         }
     }

@@ -37,9 +37,13 @@ impl coll::Component for SmColl {
     }
 
     fn about(&self, function: Function, case: Case) -> Option<About> {
-        let choice = match (case.ranks, Choices::by_parameters().way(function, case.bytes, case.ranks)) {
+        let choices = Choices::by_parameters();
+        let forced = choices.forces(function);
+        let choice = match (case.ranks, choices.way(function, case.bytes, case.ranks)) {
             (ranks, _) if ranks < 2 => Err("it serves two processes and more"),
             (ranks, _) if ranks > params::MAX_RANKS.size() => Err("more processes than coll_sm_max_ranks says"),
+            (_, Way::Next) if forced => Err("the way that its parameter names is not for so many bytes"),
+            (_, way) if forced => Ok((way.word(), "as its parameter says, when blocking")),
             (_, Way::Lines) => Ok(("lines", "short data, from the third call on and when blocking")),
             (_, Way::Direct) => {
                 Ok(("direct", "long data, when blocking and where processes may read each other's memory"))
@@ -53,8 +57,9 @@ impl coll::Component for SmColl {
         };
         is_served(function).then_some(About {
             priority: PRIORITY,
-            algorithms: if has_long(function) { &["lines", "direct", "pipeline"] } else { &["lines"] },
+            algorithms: if has_long(function) { &Way::WORDS[2..] } else { &["lines"] },
             counts: "of a rank's contribution to all others",
+            forced,
             choice,
         })
     }

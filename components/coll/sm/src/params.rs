@@ -7,8 +7,8 @@ opal_core::params! {
     pub static MAX_RANKS: Size = Int(16), "ranks", level 4;
     /// How MPI_Bcast is done: next is the way of the component with the next lower priority, lines goes through shared
     /// memory (short data only, else next), direct copies straight between the ranks' buffers (where the system allows it,
-    /// else next), pipeline streams through shared memory (where there is room, else next). By itself long data goes the way
-    /// of the last two that measures better.
+    /// else next), pipeline streams through shared memory (where there is room, else next), measured tries these two and keeps
+    /// the better one, as long data is done by itself.
     pub static BCAST_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
     /// How MPI_Allgather is done: as MPI_Bcast.
     pub static ALLGATHER_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;

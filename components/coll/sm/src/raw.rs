@@ -167,6 +167,10 @@ impl Module for Sm {
         0
     }
 
+    fn forced(&self) -> Functions {
+        self.choices.forced()
+    }
+
     fn fingerprint(&self) -> u64 {
         self.long.sizes.print()
     }

@@ -2,6 +2,7 @@
 
 use crate::decisions::{self, Decisions, Subject};
 use crate::params;
+use ompi_core::framework::coll::{Function, Functions, Ways, set_of};
 
 ompi_core::coll_ways! {
     /// Ways of MPI_Bcast.
@@ -50,12 +51,14 @@ pub struct Picked<T> {
     pub way: T,
     /// Half a sentence.
     pub why: &'static str,
+    /// The user has named it.
+    pub named: bool,
 }
 
 impl<T> Picked<T> {
     /// Another one, which it had to be.
-    fn instead(way: T, why: &'static str) -> Picked<T> {
-        Picked { way, why }
+    fn instead(self, way: T, why: &'static str) -> Picked<T> {
+        Picked { way, why, ..self }
     }
 }
 
@@ -69,6 +72,8 @@ pub struct Forced {
     pub alltoall: Option<Alltoall>,
     pub reduce_scatter: Option<ReduceScatter>,
     pub file: Option<&'static Decisions>,
+    /// What nobody has named is left to the next component.
+    pub named_only: bool,
 }
 
 impl Forced {
@@ -81,29 +86,52 @@ impl Forced {
             alltoall: Alltoall::by_word(params::ALLTOALL_ALGORITHM.text()),
             reduce_scatter: ReduceScatter::by_word(params::REDUCE_SCATTER_ALGORITHM.text()),
             file: decisions::in_force(),
+            named_only: false,
         }
     }
 
-    fn pick<T>(
+    /// For which functions an algorithm is named, whatever the size.
+    pub fn functions(&self) -> Functions {
+        let parameters = [
+            (Subject::Bcast, self.bcast.is_some_and(|way| way != Bcast::Next)),
+            (Subject::Allreduce, self.allreduce.is_some_and(|way| way != Allreduce::Next)),
+            (Subject::Allgather, self.allgather.is_some_and(|way| way != Allgather::Next)),
+            (Subject::Alltoall, self.alltoall.is_some_and(|way| way != Alltoall::Next)),
+            (Subject::ReduceScatter, self.reduce_scatter.is_some_and(|way| way != ReduceScatter::Next)),
+        ];
+        let in_file = |subject| self.file.is_some_and(|file| file.names(subject));
+        let named = parameters.into_iter().filter(|(subject, parameter)| *parameter || in_file(*subject));
+        named.fold(0, |all, (subject, _)| {
+            all | match subject {
+                Subject::Bcast => set_of(&[Function::Bcast]),
+                Subject::Allreduce => set_of(&[Function::Allreduce]),
+                Subject::Allgather => set_of(&[Function::Allgather]),
+                Subject::Alltoall => set_of(&[Function::Alltoall]),
+                Subject::ReduceScatter => set_of(&[Function::ReduceScatter, Function::ReduceScatterBlock]),
+            }
+        })
+    }
+
+    fn pick<T: Ways + PartialEq>(
         &self,
         forced: Option<T>,
         (subject, size, bytes): (Subject, usize, usize),
-        by_word: fn(&str) -> Option<T>,
         automatic: impl FnOnce() -> T,
     ) -> Picked<T> {
+        let named = |way: T, why| Picked { way, why, named: way != T::NEXT };
         if let Some(way) = forced {
-            return Picked { way, why: "as its parameter says" };
+            return named(way, "as its parameter says");
         }
-        let decided = self.file.and_then(|file| file.algorithm(subject, size, bytes)).and_then(by_word);
-        match decided {
-            Some(way) => Picked { way, why: "as the decision file says" },
-            None => Picked { way: automatic(), why: "by the built-in limits" },
+        match self.file.and_then(|file| file.algorithm(subject, size, bytes)).and_then(T::by_word) {
+            Some(way) => named(way, "as the decision file says"),
+            None if self.named_only => Picked { way: T::NEXT, why: "since nobody has named one", named: false },
+            None => Picked { way: automatic(), why: "by the built-in limits", named: false },
         }
     }
 
     /// `bytes` of the type signature.
     pub fn bcast(&self, bytes: usize, size: usize) -> Picked<Bcast> {
-        self.pick(self.bcast, (Subject::Bcast, size, bytes), Bcast::by_word, || match bytes {
+        self.pick(self.bcast, (Subject::Bcast, size, bytes), || match bytes {
             LARGE.. if size > 8 => Bcast::ScatterAllgather,
             _ => Bcast::Next,
         })
@@ -113,10 +141,10 @@ impl Forced {
     pub fn allreduce(&self, bytes: usize, count: usize, size: usize, commutes: bool) -> Picked<Allreduce> {
         let cut = bytes >= if size > 16 { SMALL } else { MEDIUM } && count >= size;
         let automatic = || if cut { Allreduce::Halving } else { Allreduce::Next };
-        let picked = self.pick(self.allreduce, (Subject::Allreduce, size, bytes), Allreduce::by_word, automatic);
+        let picked = self.pick(self.allreduce, (Subject::Allreduce, size, bytes), automatic);
         // The ring combines in an order that differs from piece to piece.
         match picked.way {
-            Allreduce::Ring if !commutes => Picked::instead(Allreduce::Next, IN_ORDER),
+            Allreduce::Ring if !commutes => picked.instead(Allreduce::Next, IN_ORDER),
             _ => picked,
         }
     }
@@ -128,11 +156,11 @@ impl Forced {
             false if bytes < SMALL && size > 16 => Allgather::Bruck,
             _ => Allgather::Next,
         };
-        let picked = self.pick(self.allgather, (Subject::Allgather, size, bytes), Allgather::by_word, automatic);
+        let picked = self.pick(self.allgather, (Subject::Allgather, size, bytes), automatic);
         match picked.way {
-            Allgather::Doubling if !size.is_power_of_two() => Picked::instead(Allgather::Bruck, NO_POWER),
+            Allgather::Doubling if !size.is_power_of_two() => picked.instead(Allgather::Bruck, NO_POWER),
             Allgather::Neighbor if !size.is_multiple_of(2) => {
-                Picked::instead(Allgather::Next, "for an odd number of ranks")
+                picked.instead(Allgather::Next, "for an odd number of ranks")
             }
             _ => picked,
         }
@@ -140,7 +168,7 @@ impl Forced {
 
     /// `bytes` from one rank to another.
     pub fn alltoall(&self, bytes: usize, size: usize) -> Picked<Alltoall> {
-        self.pick(self.alltoall, (Subject::Alltoall, size, bytes), Alltoall::by_word, || match bytes {
+        self.pick(self.alltoall, (Subject::Alltoall, size, bytes), || match bytes {
             ..TINY if size > 16 => Alltoall::Bruck,
             LARGE.. if size > 8 => Alltoall::Pairwise,
             _ => Alltoall::Next,
@@ -155,10 +183,10 @@ impl Forced {
             _ => ReduceScatter::Ring,
         };
         let case = (Subject::ReduceScatter, size, bytes);
-        let picked = self.pick(self.reduce_scatter, case, ReduceScatter::by_word, automatic);
+        let picked = self.pick(self.reduce_scatter, case, automatic);
         match picked.way {
-            _ if !commutes => Picked::instead(ReduceScatter::Next, IN_ORDER),
-            ReduceScatter::Halving if !size.is_power_of_two() => Picked::instead(ReduceScatter::Ring, NO_POWER),
+            _ if !commutes => picked.instead(ReduceScatter::Next, IN_ORDER),
+            ReduceScatter::Halving if !size.is_power_of_two() => picked.instead(ReduceScatter::Ring, NO_POWER),
             _ => picked,
         }
     }

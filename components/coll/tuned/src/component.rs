@@ -34,7 +34,7 @@ impl coll::Component for TunedColl {
     // Of elements of a byte, and an operation that commutes.
     fn about(&self, function: Function, Case { ranks, bytes }: Case) -> Option<About> {
         let forced = Forced::by_parameters();
-        let (words, (way, why), counts) = match function {
+        let (words, (way, why, named), counts) = match function {
             Function::Bcast => (Bcast::WORDS, said(forced.bcast(bytes, ranks), Bcast::word), "of the data"),
             Function::Allreduce => {
                 (Allreduce::WORDS, said(forced.allreduce(bytes, bytes, ranks, true), Allreduce::word), "of the result")
@@ -57,12 +57,12 @@ impl coll::Component for TunedColl {
             way => Ok((way, why)),
         };
         // Without auto and next, which are no algorithms.
-        Some(About { priority: PRIORITY, algorithms: &words[2..], counts, choice })
+        Some(About { priority: PRIORITY, algorithms: &words[2..], counts, forced: named, choice })
     }
 }
 
-fn said<T: Copy>(picked: Picked<T>, word: fn(T) -> &'static str) -> (&'static str, &'static str) {
-    (word(picked.way), picked.why)
+fn said<T: Copy>(picked: Picked<T>, word: fn(T) -> &'static str) -> (&'static str, &'static str, bool) {
+    (word(picked.way), picked.why, picked.named)
 }
 
 const PRIORITY: i32 = 30;

@@ -110,6 +110,11 @@ impl Decisions {
         self.lines.iter().filter(counts).max_by_key(|line| (line.ranks, line.bytes)).map(|line| line.algorithm)
     }
 
+    /// Whether an algorithm of the function is named, in whatever case.
+    pub fn names(&self, subject: Subject) -> bool {
+        self.lines.iter().any(|line| line.subject == subject && !matches!(line.algorithm, "auto" | "next"))
+    }
+
     /// Differs from that of another text.
     pub fn print(&self) -> u64 {
         self.print

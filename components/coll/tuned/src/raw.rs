@@ -4,6 +4,7 @@
 use crate::choice::{Allgather, Allreduce, Alltoall, Bcast, Forced, Picked, ReduceScatter};
 use crate::reduce_scatter::Blocks;
 use crate::{allgather, allreduce, alltoall, bcast, params, reduce_scatter};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::data::{Counts, Data, Source, no_room};
 use ompi_core::error::Result;
@@ -39,18 +40,32 @@ impl Tuned {
         Tuned { forced, disagreed: Once::new(), next: Next::new(&SERVED), partial: Once::new() }
     }
 
-    fn forced(&self) -> Forced {
+    fn in_force(&self) -> Forced {
         match self.disagreed.get() {
             None => self.forced,
             Some(()) => Forced { file: None, ..self.forced },
         }
     }
 
+    /// The way of a call, after it was said where that helps.
+    fn told<T: Copy>(
+        &self,
+        function: Function,
+        (bytes, size): (usize, usize),
+        Picked { way, why, named }: Picked<T>,
+        word: fn(T) -> &'static str,
+    ) -> T {
+        // Of what only passes through on its way to another component that one speaks.
+        if named || !self.forced.named_only {
+            verbose!(FRAMEWORK, 40, "tuned: {function:?} of {bytes} bytes among {size} ranks, {why}: {}", word(way));
+        }
+        way
+    }
+
     // Whether it is done; else the next component does it.
     fn bcast(&self, (data, root): (&Data<'_>, usize), executor: &mut dyn Executor) -> Result<bool> {
         let (bytes, size) = (data.bytes(), executor.size());
-        let Picked { way, why } = self.forced().bcast(bytes, size);
-        tell(Function::Bcast, bytes, size, (way.word(), why));
+        let way = self.told(Function::Bcast, (bytes, size), self.in_force().bcast(bytes, size), Bcast::word);
         match way {
             Bcast::Next => return Ok(false),
             Bcast::ScatterAllgather => bcast::scatter_allgather(executor, data, root)?,
@@ -61,8 +76,12 @@ impl Tuned {
 
     fn allreduce(&self, (from, to, op): Operands<'_>, executor: &mut dyn Executor) -> Result<bool> {
         let (bytes, size) = (to.bytes(), executor.size());
-        let Picked { way, why } = self.forced().allreduce(bytes, to.count, size, op.is_commutative());
-        tell(Function::Allreduce, bytes, size, (way.word(), why));
+        let way = self.told(
+            Function::Allreduce,
+            (bytes, size),
+            self.in_force().allreduce(bytes, to.count, size, op.is_commutative()),
+            Allreduce::word,
+        );
         match way {
             Allreduce::Next => return Ok(false),
             Allreduce::Ring => allreduce::ring(executor, from, to, op)?,
@@ -73,8 +92,8 @@ impl Tuned {
 
     fn allgather(&self, (from, to): (Source<'_>, &Data<'_>), executor: &mut dyn Executor) -> Result<bool> {
         let (bytes, size) = (to.bytes(), executor.size());
-        let Picked { way, why } = self.forced().allgather(bytes, size);
-        tell(Function::Allgather, bytes, size, (way.word(), why));
+        let way =
+            self.told(Function::Allgather, (bytes, size), self.in_force().allgather(bytes, size), Allgather::word);
         match way {
             Allgather::Next => return Ok(false),
             Allgather::Doubling => allgather::doubling(executor, from, to)?,
@@ -86,8 +105,7 @@ impl Tuned {
 
     fn alltoall(&self, (from, to): (Source<'_>, &Data<'_>), executor: &mut dyn Executor) -> Result<bool> {
         let (bytes, size) = (to.bytes(), executor.size());
-        let Picked { way, why } = self.forced().alltoall(bytes, size);
-        tell(Function::Alltoall, bytes, size, (way.word(), why));
+        let way = self.told(Function::Alltoall, (bytes, size), self.in_force().alltoall(bytes, size), Alltoall::word);
         match (way, from) {
             (Alltoall::Bruck, Source::From(from)) => alltoall::bruck(executor, &from, to)?,
             (Alltoall::Pairwise, Source::From(from)) => alltoall::pairwise(executor, &from, to)?,
@@ -118,8 +136,12 @@ impl Tuned {
         let size = executor.size();
         let count = begin(size);
         let bytes = count.saturating_mul(to.datatype.layout.size());
-        let Picked { way, why } = self.forced().reduce_scatter(bytes, count, size, op.is_commutative());
-        tell(function, bytes, size, (way.word(), why));
+        let way = self.told(
+            function,
+            (bytes, size),
+            self.in_force().reduce_scatter(bytes, count, size, op.is_commutative()),
+            ReduceScatter::word,
+        );
         let blocks = || Blocks::new(from, to, size, &begin);
         match way {
             ReduceScatter::Next => return Ok(false),
@@ -131,10 +153,6 @@ impl Tuned {
 }
 
 type Operands<'a> = (Source<'a>, &'a Data<'a>, &'a Op);
-
-fn tell(function: Function, bytes: usize, size: usize, (way, why): (&str, &str)) {
-    verbose!(FRAMEWORK, 40, "tuned: {function:?} of {bytes} bytes among {size} ranks, {why}: {way}");
-}
 
 impl Module for Tuned {
     fn functions(&self) -> Functions {
@@ -152,6 +170,14 @@ impl Module for Tuned {
             );
         }
         self.disagreed.call_once(|| ());
+    }
+
+    fn forced(&self) -> Functions {
+        self.forced.functions()
+    }
+
+    fn forcing(&self) -> Option<Arc<dyn Module>> {
+        Some(Arc::new(Tuned::new(Forced { named_only: true, ..self.in_force() })))
     }
 
     fn partial(&self) -> Functions {

@@ -19,6 +19,8 @@ pub struct About {
     pub algorithms: &'static [&'static str],
     /// What the bytes of a case are.
     pub counts: &'static str,
+    /// The user has named it, and so it is asked before those with higher priorities.
+    pub forced: bool,
     /// The algorithm that it would choose for the case, and why it does; or why another component gets the call.
     pub choice: Result<(&'static str, &'static str), &'static str>,
 }

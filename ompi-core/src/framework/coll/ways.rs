@@ -1,5 +1,14 @@
 //! Algorithms that a component chooses among, and their words in parameters.
 
+/// The ways in which a component does a function, made by [`coll_ways!`](crate::coll_ways).
+pub trait Ways: Copy {
+    /// As the component with the next lower priority does it.
+    const NEXT: Self;
+
+    /// What a parameter or a decision file means; none for auto.
+    fn by_word(word: &str) -> Option<Self>;
+}
+
 /// Makes an enum of the ways in which a function is done; the first of them, which is not named, is that of the next component.
 ///
 /// `WORDS` is what a parameter accepts: auto, next, and a word for each way.
@@ -26,9 +35,12 @@ macro_rules! coll_ways {
                         $($name::$way => $word,)*
                     }
                 }
+            }
 
-                /// What a parameter or a decision file means; none for auto.
-                pub fn by_word(word: &str) -> Option<$name> {
+            impl $crate::framework::coll::Ways for $name {
+                const NEXT: $name = $name::Next;
+
+                fn by_word(word: &str) -> Option<$name> {
                     match word {
                         "next" => Some($name::Next),
                         $($word => Some($name::$way),)*

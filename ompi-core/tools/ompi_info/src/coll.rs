@@ -25,7 +25,8 @@ pub fn show(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Stop> {
         out,
         "Collectives on an intracommunicator of {ranks} processes of one node, {bytes} bytes (--size, --bytes)."
     )?;
-    writeln!(out, "Of the components that serve a function the one with the highest priority is asked first.")?;
+    writeln!(out, "Of the components that serve a function the one with the highest priority is asked first,")?;
+    writeln!(out, "but before it one whose algorithm a parameter or a decision file names.")?;
     writeln!(out, "Intercommunicators are served by coll/inter, which asks these for what a group does for itself.")?;
     functions.iter().try_for_each(|row| row.write(out))
 }
@@ -46,9 +47,10 @@ impl Row {
         Row { function, offers }
     }
 
-    /// Place of the one that would serve the call.
+    /// Place of the one that would serve the call: the first that does, of those first whose algorithm the user has named.
     fn chosen(&self) -> Option<usize> {
-        self.offers.iter().position(|(_, about)| about.choice.is_ok())
+        let forced = self.offers.iter().position(|(_, about)| about.forced && about.choice.is_ok());
+        forced.or_else(|| self.offers.iter().position(|(_, about)| about.choice.is_ok()))
     }
 
     fn write(&self, out: &mut dyn Write) -> Result<(), Stop> {

@@ -33,14 +33,14 @@ const OTHERS: &[Other] = &[
         name: "inter-scatter_allgather",
         program: "coll_inter",
         ranks: 5,
-        options: &["coll", "^sm", "coll_tuned_bcast_algorithm", "scatter_allgather"],
+        options: &["coll_tuned_bcast_algorithm", "scatter_allgather"],
         trace: ("tuned: Bcast of ", ": scatter_allgather"),
     },
     Other {
         name: "inter-chain",
         program: "coll_inter",
         ranks: 5,
-        options: &["coll", "^sm", "coll_tuned_bcast_algorithm", "chain", "coll_tuned_bcast_segment", "100"],
+        options: &["coll_tuned_bcast_algorithm", "chain", "coll_tuned_bcast_segment", "100"],
         trace: ("tuned: Bcast of ", ": chain"),
     },
 ];
