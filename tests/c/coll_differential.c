@@ -144,11 +144,10 @@ static void compare(const struct call *c)
 }
 
 /* Makes the call of these choices fit: no more than some MiB per rank, roots that exist, operations that are defined. */
-static void one(int function, int size, int type, int comm)
+static void one(int function, int size, int type, int comm, int in_place)
 {
-    struct call c = {.function = function, .comm = comm, .seed = draw()};
+    struct call c = {.function = function, .comm = comm, .in_place = in_place, .seed = draw()};
     uint64_t root = draw();
-    c.in_place = draw() % 3 == 0;
     MPI_Comm_rank(comms[comm], &c.rank);
     MPI_Comm_size(comms[comm], &c.ranks);
     c.root = (int)(root % (uint64_t)((check_ranks + 1) / 2)) % c.ranks;
@@ -157,6 +156,16 @@ static void one(int function, int size, int type, int comm)
         size--;
     c.count = (int)((size_t)sizes[size] / c.type->size);
     compare(&c);
+}
+
+/* The shortest data has ways of its own, of which draws would find few: all of them. */
+static void small(void)
+{
+    for (int f = 0; f < FUNCTIONS; f++)
+        for (int s = 0; sizes[s] <= 64; s++)
+            for (int t = 0; t < TYPES; t++)
+                for (int in_place = 0; in_place < 2; in_place++)
+                    one(f, s, t, WORLD, in_place);
 }
 
 /* From one root and to one, many times without anybody waiting for all: who is fast runs ahead of who is slow, and what
@@ -194,11 +203,13 @@ int main(int argc, char **argv)
             for (int s = 0; s < SIZES; s++)
                 for (int t = 0; t < TYPES; t++)
                     for (int k = 0; k < COMMS; k++)
-                        one(f, s, t, k);
+                        one(f, s, t, k, draw() % 3 == 0);
     for (; drawn < draws; drawn++) {
         uint64_t word = draw();
-        one((int)(word % FUNCTIONS), (int)(word >> 8 & 0xffff) % SIZES, (int)(word >> 24 & 0xffff) % TYPES, (int)(word >> 40 & 0xffff) % COMMS);
+        one((int)(word % FUNCTIONS), (int)(word >> 8 & 0xffff) % SIZES, (int)(word >> 24 & 0xffff) % TYPES, (int)(word >> 40 & 0xffff) % COMMS,
+            draw() % 3 == 0);
     }
+    small();
     ahead();
     for (int i = 0; i < COMMS; i++) {
         MPI_Comm_free(&beside[i]);

@@ -16,11 +16,11 @@ static int reduces(int function)
     return function >= REDUCE;
 }
 
-/* Bytes per block: nothing, one, odd, around a page, and one more than 1 MiB. */
-static const int sizes[] = {0, 1, 8, 13, 100, 1000, 4095, 4096, 4097, 16383, 16385, 65536, (1 << 20) + 1};
+/* Bytes per block: nothing, one, a word, a line, odd, around a page, and one more than 1 MiB. */
+static const int sizes[] = {0, 1, 4, 8, 13, 64, 100, 1000, 4095, 4096, 4097, 16383, 16385, 65536, (1 << 20) + 1};
 enum { SIZES = sizeof sizes / sizeof sizes[0], MOST_BYTES = 6 << 20 };
 
-enum { BYTES, INTS, DOUBLES, GAPS, MAPS, TYPES };
+enum { BYTES, INTS, DOUBLES, GAPS, MAPS, WORDS, TYPES };
 static struct type {
     const char *name;
     MPI_Datatype handle;
@@ -64,6 +64,8 @@ static void make_types(void)
     types[DOUBLES] = (struct type){"doubles", MPI_DOUBLE, 8, 8, MPI_SUM};
     types[GAPS] = (struct type){"ints with gaps", gaps, 4, 8, MPI_OP_NULL};
     types[MAPS] = (struct type){"maps", maps, 8, 8, op};
+    /* The same of a predefined type, which goes ways that derived ones do not. */
+    types[WORDS] = (struct type){"maps in words", MPI_UINT64_T, 8, 8, op};
 }
 
 static void free_types(void)

@@ -26,7 +26,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
             let few = match choice.name.split('-').next() {
                 Some("pipeline") if choice.name == "pipeline-bits" => &[8],
                 Some("direct" | "pipeline") if choice.name.contains('-') => FEW,
-                Some("bound") => FEW,
+                Some("bound" | "message") => FEW,
                 Some("nodes") => FEW_ON_NODES,
                 _ => RANKS.as_slice(),
             };
@@ -68,6 +68,7 @@ const CHOICES: &[Choice] = &[
     // The others run where the system puts them: here ranks share cores that they cannot leave.
     Choice { name: "bound", sm: "auto", options: &["--bind-to", "core"], traces: CHOSEN },
     Choice { name: "lines", sm: "lines", options: &[], traces: LINES },
+    Choice { name: "message", sm: "message", options: &[], traces: MESSAGE },
     Choice { name: "direct", sm: "direct", options: &[], traces: DIRECTLY },
     Choice {
         name: "direct-in-pieces",
@@ -203,6 +204,13 @@ const LINES: &[Trace] = &[
     ("sm: Allreduce", ": lines", several),
 ];
 
+const MESSAGE: &[Trace] = &[
+    ("sm: Bcast", ": message", two),
+    ("sm: Allgather", ": message", two),
+    ("tuned: Bcast", "", many),
+    ("tuned: Alltoall", "", several),
+];
+
 const DIRECTLY: &[Trace] = &[
     ("sm: Bcast", ": direct", several),
     ("sm: Allgather", ": direct", several),
@@ -275,6 +283,10 @@ fn many(ranks: u32) -> bool {
 }
 
 /// With more, none of the drawn calls is long enough; with two it would have to be tried first.
+fn two(ranks: u32) -> bool {
+    ranks == 2
+}
+
 fn three(ranks: u32) -> bool {
     ranks == 3
 }
@@ -359,7 +371,7 @@ fn launch(
 }
 
 const FELL_BACK: &str = "this communicator's long data goes other ways from now on";
-const DRAWS: &str = "900";
+const DRAWS: &str = "700";
 /// Instead of draws: all combinations.
 const EVERYTHING: &str = "0";
 const LIMIT: Duration = Duration::from_secs(120);

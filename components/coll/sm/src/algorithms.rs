@@ -2,7 +2,7 @@
 
 #[cfg(all(test, loom))]
 use crate::models::byte;
-use crate::raw::copy;
+use crate::raw::{copy, load, store};
 use crate::turn::Turn;
 use ompi_core::data::{Data, Source};
 #[cfg(not(all(test, loom)))]
@@ -26,37 +26,32 @@ pub fn contribution<'a>(from: Source<'a>, place: Data<'a>) -> Data<'a> {
 
 /// MPI_Bcast.
 pub fn bcast(turn: &Turn<'_>, executor: &mut dyn Executor, data: &Data<'_>, root: usize) -> Result<()> {
-    let bytes = data.bytes();
-    if executor.rank() == root {
-        let copied = copy(executor, data, &packed(turn.own(), bytes));
+    if turn.rank() == root {
+        let copied = store(executor, data, turn.own(), data.bytes());
         turn.post();
         return copied;
     }
     turn.wait()?;
-    let copied = copy(executor, &packed(turn.of(root), bytes), data);
+    let copied = load(executor, turn.of(root), data);
     turn.finish();
     copied
 }
 
 /// MPI_Gather: `to` at the root.
 pub fn gather(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>, to: Option<&Data<'_>>) -> Result<()> {
-    let (rank, size) = (executor.rank(), executor.size());
     let Some(to) = to else {
         let Source::From(from) = from else { return Ok(()) };
-        let copied = copy(executor, &from, &packed(turn.own(), from.bytes()));
+        let copied = store(executor, &from, turn.own(), from.bytes());
         turn.post();
         return copied;
     };
     turn.wait()?;
-    let mut copied = Ok(());
-    for peer in (0..size).filter(|peer| *peer != rank) {
-        copied = copied.and(copy(executor, &packed(turn.of(peer), to.bytes()), &block(to, peer)));
-    }
+    let copied = each_other(turn, |peer| load(executor, turn.of(peer), &block(to, peer)));
     turn.finish();
-    if let Source::From(from) = from {
-        copied = copied.and(copy(executor, &from, &block(to, rank)));
+    match from {
+        Source::From(from) => copied.and(executor.copy(&from, &block(to, turn.rank()))),
+        Source::InPlace => copied,
     }
-    copied
 }
 
 /// MPI_Scatter: `from` at the root.
@@ -67,60 +62,69 @@ pub fn scatter(
     to: Option<&Data<'_>>,
     root: usize,
 ) -> Result<()> {
-    let (rank, size) = (executor.rank(), executor.size());
     let Some(from) = from else {
         let Some(to) = to else { return Ok(()) };
         turn.wait()?;
-        let at = turn.of(root).wrapping_add(place(rank, root) * to.bytes());
-        let copied = copy(executor, &packed(at, to.bytes()), to);
+        let at = turn.of(root).wrapping_add(place(turn.rank(), root) * to.bytes());
+        let copied = load(executor, at, to);
         turn.finish();
         return copied;
     };
-    let mut copied = Ok(());
-    for peer in (0..size).filter(|peer| *peer != rank) {
-        let at = turn.own().wrapping_add(place(peer, rank) * from.bytes());
-        copied = copied.and(copy(executor, &block(from, peer), &packed(at, from.bytes())));
-    }
+    let (rank, bytes) = (turn.rank(), from.bytes());
+    let copied = each_other(turn, |peer| {
+        store(executor, &block(from, peer), turn.own().wrapping_add(place(peer, rank) * bytes), bytes)
+    });
     turn.post();
     match to {
-        Some(to) => copied.and(copy(executor, &block(from, rank), to)),
+        Some(to) => copied.and(executor.copy(&block(from, rank), to)),
         None => copied,
     }
 }
 
 /// MPI_Allgather.
 pub fn allgather(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>, to: &Data<'_>) -> Result<()> {
-    let (rank, size, bytes) = (executor.rank(), executor.size(), to.bytes());
-    let mut copied = copy(executor, &contribution(from, block(to, rank)), &packed(turn.own(), bytes));
-    turn.meet()?;
-    for peer in (0..size).filter(|peer| *peer != rank) {
-        copied = copied.and(copy(executor, &packed(turn.of(peer), bytes), &block(to, peer)));
-    }
+    let mine = block(to, turn.rank());
+    let mut copied = store(executor, &contribution(from, mine), turn.own(), to.bytes());
+    turn.post();
+    // While the others' data is on its way.
     if let Source::From(from) = from {
-        copied = copied.and(copy(executor, &from, &block(to, rank)));
+        copied = copied.and(copy(executor, &from, &mine));
     }
-    copied
+    turn.wait()?;
+    copied.and(each_other(turn, |peer| load(executor, turn.of(peer), &block(to, peer))))
+}
+
+/// MPI_Allgather of two ranks by messages.
+pub fn exchange(
+    (rank, peer): (usize, usize),
+    executor: &mut dyn Executor,
+    from: Source<'_>,
+    to: &Data<'_>,
+) -> Result<()> {
+    let (mine, theirs) = (block(to, rank), block(to, peer));
+    let done = executor.exchange(&contribution(from, mine), peer, &theirs, peer);
+    match from {
+        Source::From(from) => done.and(copy(executor, &from, &mine)),
+        Source::InPlace => done,
+    }
 }
 
 /// MPI_Alltoall.
 pub fn alltoall(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>, to: &Data<'_>) -> Result<()> {
-    let (rank, size, bytes) = (executor.rank(), executor.size(), to.bytes());
-    let others = || (0..size).filter(|peer| *peer != rank);
+    let (rank, bytes) = (turn.rank(), to.bytes());
     let source = contribution(from, *to);
-    let mut copied = Ok(());
-    for peer in others() {
-        let at = turn.own().wrapping_add(place(peer, rank) * bytes);
-        copied = copied.and(copy(executor, &block(&source, peer), &packed(at, bytes)));
-    }
-    turn.meet()?;
-    for peer in others() {
-        let at = turn.of(peer).wrapping_add(place(rank, peer) * bytes);
-        copied = copied.and(copy(executor, &packed(at, bytes), &block(to, peer)));
-    }
+    let mut copied = each_other(turn, |peer| {
+        store(executor, &block(&source, peer), turn.own().wrapping_add(place(peer, rank) * bytes), bytes)
+    });
+    turn.post();
+    // While the others' data is on its way.
     if let Source::From(from) = from {
         copied = copied.and(copy(executor, &block(&from, rank), &block(to, rank)));
     }
-    copied
+    turn.wait()?;
+    copied.and(each_other(turn, |peer| {
+        load(executor, turn.of(peer).wrapping_add(place(rank, peer) * bytes), &block(to, peer))
+    }))
 }
 
 /// MPI_Reduce: `to` at the root.
@@ -133,11 +137,11 @@ pub fn reduce(
 ) -> Result<()> {
     let Some(to) = to else {
         let Source::From(from) = from else { return Ok(()) };
-        let copied = copy(executor, &from, &packed(turn.own(), from.bytes()));
+        let copied = store(executor, &from, turn.own(), from.bytes());
         turn.post();
         return copied;
     };
-    let copied = copy(executor, &contribution(from, *to), &packed(turn.own(), to.bytes()));
+    let copied = store(executor, &contribution(from, *to), turn.own(), to.bytes());
     turn.wait()?;
     let folded = fold(turn, executor, to, op);
     turn.finish();
@@ -147,27 +151,26 @@ pub fn reduce(
 /// MPI_Allreduce: with two ranks both combine, else the last one to come does so for all. Either way operands meet in rank
 /// order, so that all have the same bits, whoever was last.
 pub fn allreduce(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>, to: &Data<'_>, op: &Op) -> Result<()> {
-    let bytes = to.bytes();
-    let copied = copy(executor, &contribution(from, *to), &packed(turn.own(), bytes));
+    let copied = store(executor, &contribution(from, *to), turn.own(), to.bytes());
     if turn.is_pair() {
         turn.meet()?;
         return copied.and(fold(turn, executor, to, op));
     }
-    let result = packed(turn.result(bytes), bytes);
+    let result = turn.result(to.bytes());
     if turn.arrive() {
         let folded = fold(turn, executor, to, op);
-        let told = copy(executor, to, &result);
+        let told = store(executor, to, result, to.bytes());
         turn.release();
         return copied.and(folded).and(told);
     }
     turn.wait()?;
-    copied.and(copy(executor, &result, to))
+    copied.and(load(executor, result, to))
 }
 
 /// Everybody's data, combined from the last rank to the first into `into`, as MPI 5.0 §6.9.1 orders operands.
 fn fold(turn: &Turn<'_>, executor: &mut dyn Executor, into: &Data<'_>, op: &Op) -> Result<()> {
-    let (size, bytes) = (executor.size(), into.bytes());
-    copy(executor, &packed(turn.of(size - 1), bytes), into)?;
+    let size = turn.size();
+    load(executor, turn.of(size - 1), into)?;
     let as_it_lies = into.datatype.is_predefined() && into.contiguous() == Some(into.at);
     let room = match as_it_lies {
         true => None,
@@ -177,12 +180,25 @@ fn fold(turn: &Turn<'_>, executor: &mut dyn Executor, into: &Data<'_>, op: &Op) 
         match &room {
             None => executor.reduce(op, &Data { at: turn.of(peer), ..*into }, into)?,
             Some(room) => {
-                copy(executor, &packed(turn.of(peer), bytes), room)?;
+                load(executor, turn.of(peer), room)?;
                 executor.reduce(op, room, into)?;
             }
         }
     }
     Ok(())
+}
+
+/// Does it for all other ranks, also after an error: nobody is left waiting.
+#[inline(always)]
+fn each_other(turn: &Turn<'_>, mut act: impl FnMut(usize) -> Result<()>) -> Result<()> {
+    if turn.is_pair() {
+        return act(1 - turn.rank());
+    }
+    let mut done = Ok(());
+    for peer in (0..turn.size()).filter(|peer| *peer != turn.rank()) {
+        done = done.and(act(peer));
+    }
+    done
 }
 
 /// A rank's block in a buffer with one per rank, of which `data` describes the first.

@@ -44,6 +44,7 @@ impl coll::Component for SmColl {
             (ranks, _) if ranks > params::MAX_RANKS.size() => Err("more processes than coll_sm_max_ranks says"),
             (_, Way::Next) if forced => Err("the way that its parameter names is not for so many bytes"),
             (_, way) if forced => Ok((way.word(), "as its parameter says, when blocking")),
+            (_, Way::Message) => Ok(("message", "a message or one each way, when blocking")),
             (_, Way::Lines) => Ok(("lines", "short data, from the third call on and when blocking")),
             (_, Way::Direct) => {
                 Ok(("direct", "long data, when blocking and where processes may read each other's memory"))

@@ -19,6 +19,7 @@ mod direct;
 mod lines;
 mod long;
 mod measured;
+mod pair;
 mod params;
 mod pipeline;
 mod raw;

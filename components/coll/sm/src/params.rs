@@ -5,16 +5,16 @@ use crate::choice::Way;
 opal_core::params! {
     /// Largest communicator that is served.
     pub static MAX_RANKS: Size = Int(16), "ranks", level 4;
-    /// How MPI_Bcast is done: next is the way of the component with the next lower priority, lines goes through shared
+    /// How MPI_Bcast is done: next is the way of the component with the next lower priority, message is one (two ranks only, else next), lines goes through shared
     /// memory (short data only, else next), direct copies straight between the ranks' buffers (where the system allows it,
     /// else next), pipeline streams through shared memory (where there is room, else next), measured tries these two and keeps
     /// the better one, as long data is done by itself.
     pub static BCAST_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
     /// How MPI_Allgather is done: as MPI_Bcast.
     pub static ALLGATHER_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
-    /// How MPI_Alltoall is done: as MPI_Bcast. MPI_IN_PLACE is never done directly.
+    /// How MPI_Alltoall is done: as MPI_Bcast, but never as a message. MPI_IN_PLACE is never done directly.
     pub static ALLTOALL_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
-    /// How MPI_Reduce is done: as MPI_Bcast. Types with gaps are done neither directly nor in a pipeline.
+    /// How MPI_Reduce is done: as MPI_Alltoall. Types with gaps are done neither directly nor in a pipeline.
     pub static REDUCE_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
     /// How MPI_Allreduce is done: as MPI_Reduce.
     pub static ALLREDUCE_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;

@@ -1,11 +1,12 @@
 //! The module: turns the framework's unsafe calls into calls of the algorithms, and their copies.
 #![allow(unsafe_code)]
 
-use crate::algorithms;
+use crate::algorithms::{self, packed};
 use crate::choice::{Choices, Way};
 use crate::direct::combined;
 use crate::lines::{Lines, Peer};
 use crate::long::{LongData, Task};
+use crate::pair::{self, Ends};
 use crate::turn::{Shape, Turn};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -13,6 +14,7 @@ use ompi_core::data::{Data, Source};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
 use ompi_core::framework::coll::{Call, FRAMEWORK, Function, Functions, Module, Next, Table};
+use ompi_core::op::Op;
 use opal_core::framework::smsc;
 use opal_core::sync::{AtomicU32, Once, Ordering};
 use opal_core::{message, progress, verbose};
@@ -48,8 +50,19 @@ impl Sm {
         Sm { rank, peers, choices, calls, lines, long: LongData::new(), next }
     }
 
-    /// Begins a short operation to which each rank that writes contributes `bytes`, which is equal on all ranks; `None` on
-    /// all if it is not one, or there are no lines.
+    /// Lines for a short operation to which each rank that writes contributes `bytes`, which is equal on all ranks; `None` on
+    /// all if it is not one, or there are none.
+    #[inline(always)]
+    fn short(&self, function: Function, bytes: usize, executor: &mut dyn Executor) -> Result<Option<Ends<'_>>> {
+        if self.choices.way(function, bytes, self.peers.len()) != Way::Lines {
+            return Ok(None);
+        }
+        let Some(lines) = self.lines(executor)? else { return Ok(None) };
+        self.tell(function, bytes, "lines");
+        Ok(Some((lines, &self.peers)))
+    }
+
+    /// Begins such an operation.
     #[inline(always)]
     fn turn(
         &self,
@@ -57,12 +70,63 @@ impl Sm {
         (shape, bytes): (Shape, usize),
         executor: &mut dyn Executor,
     ) -> Result<Option<Turn<'_>>> {
-        if self.choices.way(function, bytes, self.peers.len()) != Way::Lines {
-            return Ok(None);
+        match self.short(function, bytes, executor)? {
+            Some((lines, peers)) => Turn::begin(lines, peers, shape, bytes).map(Some),
+            None => Ok(None),
         }
-        let Some(lines) = self.lines(executor)? else { return Ok(None) };
-        verbose!(FRAMEWORK, 40, "sm: {function:?} of {bytes} bytes among {} ranks: lines", self.peers.len());
-        Turn::begin(lines, &self.peers, shape, bytes).map(Some)
+    }
+
+    /// Whether one of two ranks' data goes as a message, and to or from whom.
+    #[inline(always)]
+    fn message(&self, function: Function, bytes: usize) -> Option<usize> {
+        if self.peers.len() != 2 || self.choices.way(function, bytes, 2) != Way::Message {
+            return None;
+        }
+        self.tell(function, bytes, "message");
+        Some(1 - self.rank)
+    }
+
+    #[inline(always)]
+    fn tell(&self, function: Function, bytes: usize, way: &str) {
+        verbose!(FRAMEWORK, 40, "sm: {function:?} of {bytes} bytes among {} ranks: {way}", self.peers.len());
+    }
+
+    // Whether it is done.
+    #[inline(always)]
+    fn allgather(&self, from: Source<'_>, to: &Data<'_>, on: &mut dyn Executor) -> Result<bool> {
+        let bytes = to.bytes();
+        if let Some(peer) = self.message(Function::Allgather, bytes) {
+            algorithms::exchange((self.rank, peer), on, from, to)?;
+            return Ok(true);
+        }
+        let Some(ends) = self.short(Function::Allgather, bytes, on)? else { return Ok(false) };
+        match pair::serves(ends, bytes) {
+            true => pair::allgather(ends, on, from, to)?,
+            false => algorithms::allgather(&meeting(ends, bytes)?, on, from, to)?,
+        }
+        Ok(true)
+    }
+
+    #[inline(always)]
+    fn alltoall(&self, from: Source<'_>, to: &Data<'_>, on: &mut dyn Executor) -> Result<bool> {
+        let bytes = self.others_bytes(to.bytes());
+        let Some(ends) = self.short(Function::Alltoall, bytes, on)? else { return Ok(false) };
+        match pair::serves(ends, bytes) {
+            true => pair::alltoall(ends, on, from, to)?,
+            false => algorithms::alltoall(&meeting(ends, bytes)?, on, from, to)?,
+        }
+        Ok(true)
+    }
+
+    #[inline(always)]
+    fn allreduce(&self, (from, to, op): (Source<'_>, &Data<'_>, &Op), on: &mut dyn Executor) -> Result<bool> {
+        let bytes = to.bytes();
+        let Some(ends) = self.short(Function::Allreduce, bytes, on)? else { return Ok(false) };
+        match pair::serves(ends, bytes) && pair::combines(to) {
+            true => pair::allreduce(ends, on, from, to, op)?,
+            false => algorithms::allreduce(&meeting(ends, bytes)?, on, from, to, op)?,
+        }
+        Ok(true)
     }
 
     #[inline(always)]
@@ -140,17 +204,53 @@ fn in_steps(
     Ok(())
 }
 
-/// Copies between an argument and the lines, eight bytes in one go.
+/// Copies an argument to a place in the lines for so many bytes, a word in one go. `Err(Truncate)` if there are more.
+#[inline(always)]
+pub fn store(executor: &mut dyn Executor, from: &Data<'_>, at: *mut u8, room: usize) -> Result<()> {
+    let bytes = from.bytes();
+    match from.contiguous().filter(|_| bytes <= room) {
+        // SAFETY: an argument of the module's methods, and this rank's place in the lines, which has room.
+        Some(from) if unsafe { is_moved(bytes, from, at) } => Ok(()),
+        _ => executor.copy(from, &packed(at, room)),
+    }
+}
+
+/// Copies from the lines into an argument, likewise.
+#[inline(always)]
+pub fn load(executor: &mut dyn Executor, at: *mut u8, to: &Data<'_>) -> Result<()> {
+    let bytes = to.bytes();
+    match to.contiguous() {
+        // SAFETY: what a rank has contributed, for which the caller has waited; the methods' contract makes targets writable.
+        Some(to) if unsafe { is_moved(bytes, at, to) } => Ok(()),
+        _ => executor.copy(&packed(at, bytes), to),
+    }
+}
+
+/// Copies between two arguments, likewise.
 #[inline(always)]
 pub fn copy(executor: &mut dyn Executor, from: &Data<'_>, to: &Data<'_>) -> Result<()> {
-    if let (8, 8, Some(from), Some(to)) = (from.bytes(), to.bytes(), from.contiguous(), to.contiguous()) {
-        // SAFETY: `from` is eight bytes of an argument of the module's methods or of the lines.
-        let word = unsafe { from.cast::<u64>().read_unaligned() };
-        // SAFETY: as above, and the methods' contract makes targets writable.
-        unsafe { to.cast::<u64>().write_unaligned(word) };
-        return Ok(());
+    let bytes = from.bytes();
+    match (from.contiguous(), to.contiguous().filter(|_| bytes <= to.bytes())) {
+        // SAFETY: arguments of the module's methods; the target is long enough.
+        (Some(from), Some(to)) if unsafe { is_moved(bytes, from, to) } => Ok(()),
+        _ => executor.copy(from, to),
     }
-    executor.copy(from, to)
+}
+
+/// Moves four or eight bytes; whether it was so many.
+///
+/// # Safety
+/// `from` is readable and `to` writable for `bytes`; they do not overlap.
+#[inline(always)]
+unsafe fn is_moved(bytes: usize, from: *const u8, to: *mut u8) -> bool {
+    match bytes {
+        // SAFETY: the caller's promise.
+        8 => unsafe { from.copy_to_nonoverlapping(to, 8) },
+        // SAFETY: likewise.
+        4 => unsafe { from.copy_to_nonoverlapping(to, 4) },
+        _ => return false,
+    }
+    true
 }
 
 /// Whether it serves a function.
@@ -188,40 +288,38 @@ impl Module for Sm {
     }
 
     unsafe fn call(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
-        // What is not returned from here goes another way, which the long ones choose.
-        match call {
+        // What is not done here goes another way, which the long ones choose.
+        let is_short = match call {
             Call::Barrier => {
                 if let Some(turn) = self.turn(Function::Barrier, (Shape::All, 0), on)? {
                     return turn.meet();
                 }
+                false
             }
             Call::Bcast(data, root) => {
+                if let Some(peer) = self.message(Function::Bcast, data.bytes()) {
+                    return if self.rank == root { on.send(data, peer) } else { on.recv(data, peer) };
+                }
                 if let Some(turn) = self.turn(Function::Bcast, (Shape::From(root), data.bytes()), on)? {
                     return algorithms::bcast(&turn, on, data, root);
                 }
+                false
             }
             Call::Gather(from, to, root) => {
                 if let Some(turn) = self.turn(Function::Gather, (Shape::To(root), contributed(from, to)), on)? {
                     return algorithms::gather(&turn, on, from, to);
                 }
+                false
             }
             Call::Scatter(from, to, root) => {
                 let bytes = self.others_bytes(from.or(to).map_or(0, Data::bytes));
                 if let Some(turn) = self.turn(Function::Scatter, (Shape::From(root), bytes), on)? {
                     return algorithms::scatter(&turn, on, from, to, root);
                 }
+                false
             }
-            Call::Allgather(from, to) => {
-                if let Some(turn) = self.turn(Function::Allgather, (Shape::All, to.bytes()), on)? {
-                    return algorithms::allgather(&turn, on, from, to);
-                }
-            }
-            Call::Alltoall(from, to) => {
-                let bytes = self.others_bytes(to.bytes());
-                if let Some(turn) = self.turn(Function::Alltoall, (Shape::All, bytes), on)? {
-                    return algorithms::alltoall(&turn, on, from, to);
-                }
-            }
+            Call::Allgather(from, to) => self.allgather(from, to, on)?,
+            Call::Alltoall(from, to) => self.alltoall(from, to, on)?,
             Call::Reduce(from, to, op, root) => {
                 let to = to.filter(|_| self.rank == root);
                 // Else an error that the next component knows.
@@ -231,19 +329,26 @@ impl Module for Sm {
                         return algorithms::reduce(&turn, on, from, to, op);
                     }
                 }
+                false
             }
             Call::Allreduce(from, to, op) => {
                 op.check(to.datatype)?;
-                if let Some(turn) = self.turn(Function::Allreduce, (Shape::All, to.bytes()), on)? {
-                    return algorithms::allreduce(&turn, on, from, to, op);
-                }
+                self.allreduce((from, to, op), on)?
             }
-            _ => {}
+            _ => false,
+        };
+        if is_short {
+            return Ok(());
         }
         let done = self.long(&call, on)?;
         // SAFETY: this method has the same contract.
         if done { Ok(()) } else { unsafe { self.next.call(call, on) } }
     }
+}
+
+/// Begins an operation in which all wait for all.
+fn meeting((lines, peers): Ends<'_>, bytes: usize) -> Result<Turn<'_>> {
+    Turn::begin(lines, peers, Shape::All, bytes)
 }
 
 /// Bytes of one rank's contribution, as the root and as the others know it.

@@ -10,7 +10,7 @@
 //! answer before the next one again. More: an operation in which all wait for all says that everything before it was taken;
 //! where too many others went without one, one is put in between.
 
-use crate::lines::{Flag, Lines, Peer};
+use crate::lines::{Lines, Peer};
 use crate::wire;
 use core::cell::Cell;
 use ompi_core::error::Result;
@@ -48,38 +48,22 @@ impl<'a> Turn<'a> {
     #[inline]
     pub fn begin(lines: &'a Lines, peers: &'a [Option<Peer>], shape: Shape, bytes: usize) -> Result<Turn<'a>> {
         debug_assert!(bytes <= wire::area_bytes(lines.size));
+        let values = [const { Cell::new(0) }; 2];
+        if lines.size == 2 {
+            let number = lines.begin_pair(shape, bytes)?;
+            let tiny = (1..=wire::TINY_BYTES).contains(&bytes);
+            return Ok(Turn { lines, peers, shape, number, tiny, values, full: 0 });
+        }
         progress::flush();
         let mut past = lines.past.lock();
         let number = past.number + 1;
-        let values = [const { Cell::new(0) }; 2];
-        let tiny = match (lines.size, shape) {
-            (2, _) => (1..=wire::TINY_BYTES).contains(&bytes),
-            (_, Shape::From(_)) => bytes <= wire::BESIDE_BYTES,
-            _ => bytes <= wire::TINY_BYTES,
+        let tiny = match shape {
+            Shape::From(_) => bytes <= wire::BESIDE_BYTES,
+            Shape::All | Shape::To(_) => bytes <= wire::TINY_BYTES,
         };
         let mut turn = Turn { lines, peers, shape, number, tiny, values, full: 0 };
         if number.is_multiple_of(OPERATIONS_PER_PASS) {
             progress::pass();
-        }
-        if turn.is_pair() {
-            past.number = number;
-            let parity = turn.parity();
-            let (owed, waits) = match shape {
-                Shape::All => (if bytes > 0 { number + 1 } else { 0 }, true),
-                Shape::From(root) if root != lines.rank => (0, true),
-                Shape::To(root) if root == lines.rank => (0, true),
-                Shape::From(_) | Shape::To(_) => (number, false),
-            };
-            let owed = core::mem::replace(&mut past.owed[parity], owed);
-            if waits && past.owed[1 - parity] == number {
-                // This operation's own waiting is as good, and loads the line once less.
-                past.owed[1 - parity] = 0;
-            }
-            drop(past);
-            if owed != 0 {
-                Lines::await_word(lines.flags[1 - lines.rank][(owed & 1) as usize].number, owed)?;
-            }
-            return Ok(turn);
         }
         // Operations in areas have fewer of them, and many others may have gone before one in which all wait for all.
         let places = if tiny { wire::TURNS } else { wire::AREAS } as u64;
@@ -106,6 +90,18 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn is_pair(&self) -> bool {
         self.lines.size == 2
+    }
+
+    /// This rank.
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        self.lines.rank
+    }
+
+    /// How many ranks there are.
+    #[inline(always)]
+    pub fn size(&self) -> usize {
+        self.lines.size
     }
 
     /// Where this rank's data goes.
@@ -180,7 +176,7 @@ impl<'a> Turn<'a> {
     pub fn post(&self) {
         if self.is_pair() {
             let value = self.tiny.then(|| self.values[self.lines.rank].get());
-            return self.raise_flag(value);
+            return self.lines.raise(self.number, value, self.peers);
         }
         match self.shape {
             Shape::From(_) => self.release(),
@@ -220,11 +216,9 @@ impl<'a> Turn<'a> {
                 self.number,
             );
         }
-        let peer = 1 - self.lines.rank;
-        let flag = self.flag(peer);
-        Lines::await_word(flag.number, self.number)?;
+        let flag = self.lines.await_pair(self.number)?;
         if self.tiny {
-            self.values[peer].set(flag.value.load(Ordering::Relaxed));
+            self.values[1 - self.lines.rank].set(flag.value.load(Ordering::Relaxed));
         }
         Ok(())
     }
@@ -233,19 +227,8 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn finish(&self) {
         if self.is_pair() && self.shape != Shape::All {
-            self.raise_flag(None);
+            self.lines.raise(self.number, None, self.peers);
         }
-    }
-
-    #[inline(always)]
-    fn raise_flag(&self, value: Option<u64>) {
-        let flag = self.flag(self.lines.rank);
-        if let Some(value) = value {
-            flag.value.store(value, Ordering::Relaxed);
-        }
-        // Release pairs with the Acquire in `await_word`.
-        flag.number.store(self.number, Ordering::Release);
-        self.notify(1 - self.lines.rank);
     }
 
     #[inline(always)]
@@ -253,11 +236,6 @@ impl<'a> Turn<'a> {
         if let Some(peer) = &self.peers[rank] {
             peer.neighbor.notify();
         }
-    }
-
-    #[inline(always)]
-    fn flag(&self, rank: usize) -> &'a Flag {
-        &self.lines.flags[rank & 1][self.parity()]
     }
 
     #[inline(always)]
@@ -276,4 +254,5 @@ impl<'a> Turn<'a> {
     }
 }
 
-const OPERATIONS_PER_PASS: u64 = 64;
+/// Who only waits for others still looks after everything else now and then.
+pub const OPERATIONS_PER_PASS: u64 = 64;

@@ -3,6 +3,7 @@
 use super::{Copies, Memory, all_combined, among, data, nobody, op, values};
 use crate::algorithms;
 use crate::lines::{Lines, Peer};
+use crate::pair;
 use crate::turn::{Shape, Turn};
 use crate::wire;
 use alloc::vec;
@@ -57,9 +58,15 @@ impl Rank {
     fn allgather(&mut self, which: u32, count: usize) {
         let (rank, size) = (self.on.rank, self.on.size);
         let (mut own, mut all) = (values(rank, 0, which, count), vec![0; size * count]);
-        let turn = Turn::begin(&self.lines, &self.peers, Shape::All, 4 * count).unwrap();
-        let from = Source::From(data(&mut own, count));
-        algorithms::allgather(&turn, &mut self.on, from, &data(&mut all, count)).unwrap();
+        let (from, to) = (Source::From(data(&mut own, count)), data(&mut all, count));
+        let ends = (&self.lines, &self.peers[..]);
+        match pair::serves(ends, 4 * count) {
+            true => pair::allgather(ends, &mut self.on, from, &to).unwrap(),
+            false => {
+                let turn = Turn::begin(&self.lines, &self.peers, Shape::All, 4 * count).unwrap();
+                algorithms::allgather(&turn, &mut self.on, from, &to).unwrap();
+            }
+        }
         assert!((0..size).flat_map(|rank| values(rank, 0, which, count)).eq(all));
     }
 
@@ -76,9 +83,15 @@ impl Rank {
     fn allreduce(&mut self, which: u32, count: usize) {
         let (rank, size) = (self.on.rank, self.on.size);
         let (mut own, mut sum) = (values(rank, 0, which, count), vec![0; count]);
-        let turn = Turn::begin(&self.lines, &self.peers, Shape::All, 4 * count).unwrap();
-        let from = Source::From(data(&mut own, count));
-        algorithms::allreduce(&turn, &mut self.on, from, &data(&mut sum, count), &op()).unwrap();
+        let (from, to) = (Source::From(data(&mut own, count)), data(&mut sum, count));
+        let ends = (&self.lines, &self.peers[..]);
+        match pair::serves(ends, 4 * count) {
+            true => pair::allreduce(ends, &mut self.on, from, &to, &op()).unwrap(),
+            false => {
+                let turn = Turn::begin(&self.lines, &self.peers, Shape::All, 4 * count).unwrap();
+                algorithms::allreduce(&turn, &mut self.on, from, &to, &op()).unwrap();
+            }
+        }
         assert_eq!(sum, all_combined(size, which, count));
     }
 
@@ -106,6 +119,15 @@ fn ranks_within(preemptions: usize, size: usize, each: fn(&mut Rank)) {
 #[test]
 fn two_ranks_combine_what_lies_beside_their_flags() {
     ranks(2, |rank| (0..3).for_each(|which| rank.allreduce(which, BESIDE)));
+}
+
+#[test]
+fn two_ranks_exchange_words_around_what_one_writes() {
+    ranks(2, |rank| {
+        rank.allgather(0, BESIDE);
+        rank.bcast(1, BESIDE, 1);
+        rank.allgather(2, BESIDE);
+    });
 }
 
 #[test]
