@@ -137,7 +137,7 @@ fn pipeline_from(function: Function, ranks: usize) -> usize {
     match (ranks, function) {
         (2, Function::Bcast | Function::Reduce) => 8 << 10,
         (2, Function::Allgather) => 1 << 10,
-        (2, Function::Allreduce) => 512,
+        (2, Function::Allreduce) => 1,
         _ if has_long(function) => 1,
         _ => usize::MAX,
     }

@@ -74,7 +74,7 @@ impl LongData {
         let (served, case) = match (pipeline, direct) {
             (Some(pipeline), Some(ends)) if way == Way::Measured && is_measured(call, peers.len()) => {
                 let Some(case) = Case::of(call.function(), bytes) else { return Ok(false) };
-                let (long, wanted) = self.measured.lock().begin(case);
+                let (long, wanted) = self.measured.lock().begin(case, pipeline.rings.room());
                 let served = match long {
                     Long::Direct => Served::Direct(ends),
                     Long::Pipeline => Served::Pipeline(pipeline),

@@ -8,6 +8,9 @@
 //! all. One measurement is a call in which everybody waits for everybody, but [`ROOTED_CALLS`] of those in which a root may be
 //! done before the others are.
 //!
+//! Nothing is measured before a function's calls of a size have filled the rings once: until then each waits for pages of
+//! memory, and a trial saw 6 µs instead of 1.4 for MPI_Allreduce of 16 KiB.
+//!
 //! Both ways combine in an order of their own. With two ranks that changes no bit of a sum; with more, MPI 5.0 §6.9.1 advises
 //! that equal calls have equal results, so reductions are measured with two ranks only.
 
@@ -55,6 +58,8 @@ impl Case {
 #[derive(Clone, Copy)]
 struct Class {
     trial: Trial,
+    // Bytes of the rings that were used before the first trial.
+    filled: usize,
     // In this measurement.
     calls: u32,
     ticks: u64,
@@ -67,19 +72,26 @@ impl Measured {
         Measured { classes: Vec::new() }
     }
 
-    /// The way of a call, and whether its time is wanted.
-    pub fn begin(&mut self, case: Case) -> (Long, bool) {
+    /// The way of a call, and whether its time is wanted. A ring has room for `room` bytes in pieces of `piece`.
+    pub fn begin(&mut self, case: Case, (piece, room): (usize, usize)) -> (Long, bool) {
         if self.classes.is_empty() {
-            let unknown = Class { trial: Trial::UNKNOWN, calls: 0, ticks: 0, bytes: 0 };
+            let unknown = Class { trial: Trial::UNKNOWN, filled: 0, calls: 0, ticks: 0, bytes: 0 };
             self.classes.resize(FUNCTIONS.len() * SIZES, unknown);
         }
-        let trial = &self.classes[case.class].trial;
+        let Class { trial, filled, .. } = &mut self.classes[case.class];
+        if *filled < room {
+            *filled += case.bytes.max(piece);
+            return (Long::Pipeline, false);
+        }
         (if trial.way() == Long::Direct as usize { Long::Direct } else { Long::Pipeline }, trial.is_on())
     }
 
     /// A call is over, which took so many ticks if that was wanted: this rank's costs at the end of a trial.
     pub fn end(&mut self, case: Case, ticks: Option<u64>) -> Option<[u64; 2]> {
         let class = self.classes.get_mut(case.class)?;
+        if class.trial.is_on() && ticks.is_none() {
+            return None;
+        }
         class.calls += 1;
         class.ticks += ticks.unwrap_or(0);
         class.bytes += case.bytes as u64;

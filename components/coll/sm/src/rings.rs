@@ -114,6 +114,11 @@ impl Rings {
         Rings { part, rank, extent, piece, past: Guarded::new(past) }
     }
 
+    /// Bytes of a piece, and of all pieces for which a ring has room.
+    pub fn room(&self) -> (usize, usize) {
+        (self.piece, self.piece * self.extent.slots)
+    }
+
     /// How many steps a rank that also reads writes ahead of what it reads. Together with the steps after which readers tell how
     /// far they are that is no more than the slots of a ring, or ranks would wait for each other's.
     pub fn ahead(&self) -> usize {
