@@ -67,14 +67,13 @@ pub fn allgather(over: &Pipeline<'_>, executor: &mut dyn Executor, from: Source<
     let into = Targets::of(executor, to)?;
     let cut = Cut::of(blocks.bytes, over.rings.piece);
     let mut flow = over.flow(Ring::Input, (cut.steps, blocks.bytes), None);
-    for (write, read) in over.turns(cut.steps) {
-        if let Some(step) = write {
+    for (stage, step) in over.stages(cut.steps, 2) {
+        if stage == 0 {
             let (room, part) = (flow.room(step)?, cut.part(&out, step));
             executor.copy(&part, &packed(room, part.count))?;
             flow.post(step);
             blocks.copy_own(executor, &cut, step)?;
-        }
-        if let Some(step) = read {
+        } else {
             for peer in others(rank, size) {
                 let part = cut.part(&into.run(peer), step);
                 executor.copy(&packed(flow.data(peer, step)?, part.count), &part)?;
@@ -98,8 +97,8 @@ pub fn alltoall(over: &Pipeline<'_>, executor: &mut dyn Executor, from: Source<'
     let stride = over.stride();
     let cut = Cut::of(bytes, stride);
     let mut flow = over.flow(Ring::Input, (cut.steps, bytes), None);
-    for (write, read) in over.turns(cut.steps) {
-        if let Some(step) = write {
+    for (stage, step) in over.stages(cut.steps, 2) {
+        if stage == 0 {
             let room = flow.room(step)?;
             for peer in others(rank, size) {
                 let part = cut.part(&packed(out.at.wrapping_add(peer * bytes), bytes), step);
@@ -107,8 +106,7 @@ pub fn alltoall(over: &Pipeline<'_>, executor: &mut dyn Executor, from: Source<'
             }
             flow.post(step);
             blocks.copy_own(executor, &cut, step)?;
-        }
-        if let Some(step) = read {
+        } else {
             for peer in others(rank, size) {
                 let part = cut.part(&into.run(peer), step);
                 let at = flow.data(peer, step)?.wrapping_add(place(rank, peer) * stride);
@@ -218,20 +216,15 @@ fn by_parts(
     let mut input = over.flow(Ring::Input, (cut.steps, own.bytes()), None);
     let mut result = over.flow(Ring::Result, (cut.steps, own.bytes()), *root);
     let wants = to.filter(|_| root.is_none_or(|root| root == rank));
-    // Results are read one piece later still.
-    for (write, combine, read) in over.turns(cut.steps + 1).map(|(write, combine)| {
-        let inside = |step: &usize| *step < cut.steps;
-        (write.filter(inside), combine.filter(inside), combine.and_then(|step| step.checked_sub(1)))
-    }) {
-        if let Some(step) = write {
+    for (stage, step) in over.stages(cut.steps, 3) {
+        if stage == 0 {
             let (room, piece) = (input.room(step)?, cut.part(&own, step));
             for peer in others(rank, size) {
                 let part = share(&piece, peer, size);
                 executor.copy(&part, &laid(&part, room.wrapping_add(place(peer, rank) * stride)))?;
             }
             input.post(step);
-        }
-        if let Some(step) = combine {
+        } else if stage == 1 {
             let mine = share(&cut.part(&own, step), rank, size);
             let sum = laid(&mine, result.room(step)?);
             for peer in (0..size).rev() {
@@ -249,8 +242,7 @@ fn by_parts(
                 executor.copy(&sum, &share(&cut.part(&to, step), rank, size))?;
             }
             input.took(step);
-        }
-        if let (Some(step), Some(to)) = (read, wants) {
+        } else if let Some(to) = wants {
             for peer in others(rank, size) {
                 let part = share(&cut.part(&to, step), peer, size);
                 executor.copy(&laid(&part, result.data(peer, step)?), &part)?;
@@ -273,10 +265,16 @@ impl Pipeline<'_> {
         (bytes / 4).next_multiple_of(LINE).max(LEAST).min(self.rings.piece)
     }
 
-    // What to write and what to read, for as many steps.
-    fn turns(&self, steps: usize) -> impl Iterator<Item = (Option<usize>, Option<usize>)> + use<> {
-        let ahead = self.rings.ahead();
-        (0..steps + ahead).map(move |at| ((at < steps).then_some(at), at.checked_sub(ahead)))
+    // The order of as many steps in so many stages (to write, perhaps to combine, to read), which go through them in groups:
+    // while the others work on a group this rank is at the next one.
+    fn stages(&self, steps: usize, stages: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let group = self.rings.group();
+        (0..steps.div_ceil(group) + stages - 1).flat_map(move |turn| {
+            (0..stages).filter(move |stage| *stage <= turn).flat_map(move |stage| {
+                let begin = (turn - stage) * group;
+                (begin..steps.min(begin + group)).map(move |step| (stage, step))
+            })
+        })
     }
 
     fn stride(&self) -> usize {
