@@ -82,6 +82,14 @@ pub fn serves((lines, _): Ends<'_>, bytes: usize) -> bool {
 /// The lines and whom to wake.
 pub type Ends<'a> = (&'a Lines, &'a [Option<Peer>]);
 
+/// MPI_Barrier.
+#[inline(always)]
+pub fn barrier((lines, peers): Ends<'_>) -> Result<()> {
+    let number = lines.begin_pair(Shape::All, 0)?;
+    lines.raise(number, None, peers);
+    lines.await_pair(number).map(drop)
+}
+
 /// MPI_Allgather.
 pub fn allgather(ends: Ends<'_>, executor: &mut dyn Executor, from: Source<'_>, to: &Data<'_>) -> Result<()> {
     let (mine, theirs) = (block(to, ends.0.rank), block(to, 1 - ends.0.rank));

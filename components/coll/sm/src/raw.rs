@@ -291,8 +291,8 @@ impl Module for Sm {
         // What is not done here goes another way, which the long ones choose.
         let is_short = match call {
             Call::Barrier => {
-                if let Some(turn) = self.turn(Function::Barrier, (Shape::All, 0), on)? {
-                    return turn.meet();
+                if let Some(ends) = self.short(Function::Barrier, 0, on)? {
+                    return if ends.0.size == 2 { pair::barrier(ends) } else { meeting(ends, 0)?.meet() };
                 }
                 false
             }

@@ -96,7 +96,10 @@ impl Rank {
     }
 
     fn barrier(&self) {
-        Turn::begin(&self.lines, &self.peers, Shape::All, 0).unwrap().meet().unwrap();
+        match self.lines.size {
+            2 => pair::barrier((&self.lines, &self.peers)).unwrap(),
+            _ => Turn::begin(&self.lines, &self.peers, Shape::All, 0).unwrap().meet().unwrap(),
+        }
     }
 }
 
