@@ -53,6 +53,14 @@ pub trait Executor {
     /// `inout[i] = input[i] op inout[i]`, for data of equal count and type.
     fn reduce(&mut self, op: &Op, input: &Data<'_>, inout: &Data<'_>) -> Result<()>;
 
+    /// `to[i] = first[i] op second[i]`, likewise; `to` may be where `second` is.
+    fn combine(&mut self, op: &Op, first: &Data<'_>, second: &Data<'_>, to: &Data<'_>) -> Result<()> {
+        if to.at != second.at {
+            self.copy(second, to)?;
+        }
+        self.reduce(op, first, to)
+    }
+
     /// Room for as many elements of the same type, until the operation ends; `Err(NoMem)`.
     fn room<'a>(&mut self, like: &Data<'a>) -> Result<Data<'a>>;
 
@@ -180,6 +188,22 @@ impl Executor for Immediate<'_> {
         debug_assert_eq!(input.count, inout.count);
         // SAFETY: by the contract of `new`.
         unsafe { op.reduce(input.at, inout.at, inout.count, inout.datatype) }
+    }
+
+    // A kernel writes the result elsewhere; functions of users know two operands only.
+    fn combine(&mut self, op: &Op, first: &Data<'_>, second: &Data<'_>, to: &Data<'_>) -> Result<()> {
+        debug_assert!(first.count == to.count && second.count == to.count);
+        if matches!(op, Op::Predefined(_)) && to.count > 0 {
+            let kernel = op.kernel(to.datatype)?;
+            // SAFETY: by the contract of `new`; predefined operations work on predefined types, which have no gaps but in
+            // themselves.
+            unsafe { kernel(first.at, second.at, to.at, to.count) };
+            return Ok(());
+        }
+        if to.at != second.at {
+            self.copy(second, to)?;
+        }
+        self.reduce(op, first, to)
     }
 
     fn room<'d>(&mut self, like: &Data<'d>) -> Result<Data<'d>> {

@@ -100,7 +100,7 @@ impl Op {
                 let kernel = self.kernel(datatype)?;
                 // SAFETY: the caller's promise; the kernel is for this type's elements, which lie without gaps other
                 // than their own padding because `check` admits predefined types only.
-                unsafe { kernel(input, inout, count) }
+                unsafe { kernel(input, inout, inout, count) }
             }
             Op::User { function, .. } => datatype.with_handle(|handle| {
                 // SAFETY: the caller's promise is what the user's function needs.

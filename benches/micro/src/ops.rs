@@ -28,7 +28,7 @@ pub fn all(criterion: &mut Criterion) {
                     bencher.iter(|| {
                         let (from, to) = (black_box(input.as_ptr()), black_box(inout.as_mut_ptr()));
                         // SAFETY: both buffers hold the largest size.
-                        unsafe { kernel(from, to, bytes / usize::from(primitive.bytes)) };
+                        unsafe { kernel(from, to, to, bytes / usize::from(primitive.bytes)) };
                     });
                 });
             }

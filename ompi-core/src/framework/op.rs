@@ -30,8 +30,8 @@ pub enum Operation {
     NoOp,
 }
 
-/// `inout[i] = in[i] op inout[i]` for `count` elements.
-pub type Kernel = unsafe fn(input: *const u8, inout: *mut u8, count: usize);
+/// `out[i] = first[i] op second[i]` for `count` elements. `out` may be where `second` is.
+pub type Kernel = unsafe fn(first: *const u8, second: *const u8, out: *mut u8, count: usize);
 
 /// A source of kernels.
 pub trait Component: mca::Component {

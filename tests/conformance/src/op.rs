@@ -37,7 +37,18 @@ fn case(kernel: Kernel, reference: Kernel, primitive: Primitive, count: usize, s
     for (kernel, result) in [kernel, reference].into_iter().zip(&mut results) {
         let (from, to) = (input.as_ptr().wrapping_add(shift), result.as_mut_ptr().wrapping_add(shift));
         // SAFETY: both have `bytes` bytes from `shift` on; any bits are a value of these types.
-        unsafe { kernel(from, to, count) };
+        unsafe { kernel(from, to, to, count) };
+    }
+    let mut apart = vec![0x5a; before.len()];
+    let (from, with, to) = (input.as_ptr(), before.as_ptr(), apart.as_mut_ptr());
+    let [from, with] = [from, with].map(|at| at.wrapping_add(shift));
+    // SAFETY: as above.
+    unsafe { kernel(from, with, to.wrapping_add(shift), count) };
+    if apart[..shift].iter().chain(&apart[shift + bytes..]).any(|byte| *byte != 0x5a) {
+        return Err("it wrote outside when the result is apart".to_owned());
+    }
+    if apart[shift..shift + bytes] != results[0][shift..shift + bytes] {
+        return Err("a result apart differs from one in place".to_owned());
     }
     let size = usize::from(primitive.bytes);
     let [got, wanted] = &results;
@@ -54,7 +65,7 @@ fn case(kernel: Kernel, reference: Kernel, primitive: Primitive, count: usize, s
     let mut twice = before;
     let at = twice.as_mut_ptr().wrapping_add(shift);
     // SAFETY: as above.
-    unsafe { kernel(at, at, count) };
+    unsafe { kernel(at, at, at, count) };
     match differs {
         None => Ok(()),
         Some(at) => Err(format!(

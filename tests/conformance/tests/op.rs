@@ -53,7 +53,7 @@ impl Component for Wrong {
     }
 }
 
-unsafe fn short(_: *const u8, _: *mut u8, _: usize) {}
+unsafe fn short(_: *const u8, _: *const u8, _: *mut u8, _: usize) {}
 
 #[test]
 fn a_mistake_is_seen() {

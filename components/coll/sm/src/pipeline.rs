@@ -164,10 +164,7 @@ fn to_one_of_two(
         let theirs = laid(&mine, flow.data(1 - root, step)?);
         let sum = scratch.map_or(target, |scratch| Data { count: mine.count, ..scratch });
         let (last, first) = if root == 1 { (mine, theirs) } else { (theirs, mine) };
-        if root == 0 || apart {
-            executor.copy(&last, &sum)?;
-        }
-        executor.reduce(operands.op, &first, &sum)?;
+        executor.combine(operands.op, &first, &last, &sum)?;
         if scratch.is_some() {
             executor.copy(&sum, &target)?;
         }
@@ -188,14 +185,10 @@ fn to_both(over: &Pipeline<'_>, executor: &mut dyn Executor, (operands, own): (&
     let is_apart = matches!(operands.from, Source::From(_));
     // The operand of the last rank is what the others are combined with.
     if rank == 1 {
-        if is_apart {
-            executor.copy(&own, &to)?;
-        }
-        executor.reduce(operands.op, &laid(&own, flow.data(0, 0)?), &to)?;
+        executor.combine(operands.op, &laid(&own, flow.data(0, 0)?), &own, &to)?;
     } else {
         let sum = if is_apart { to } else { executor.room(&own)? };
-        executor.copy(&laid(&own, flow.data(1, 0)?), &sum)?;
-        executor.reduce(operands.op, &own, &sum)?;
+        executor.combine(operands.op, &own, &laid(&own, flow.data(1, 0)?), &sum)?;
         if !is_apart {
             executor.copy(&sum, &to)?;
         }
@@ -227,15 +220,14 @@ fn by_parts(
         } else if stage == 1 {
             let mine = share(&cut.part(&own, step), rank, size);
             let sum = laid(&mine, result.room(step)?);
-            for peer in (0..size).rev() {
-                let operand = match peer == rank {
-                    true => mine,
-                    false => laid(&mine, input.data(peer, step)?.wrapping_add(place(rank, peer) * stride)),
-                };
-                match peer == size - 1 {
-                    true => executor.copy(&operand, &sum)?,
-                    false => executor.reduce(op, &operand, &sum)?,
-                }
+            let operand = |peer: usize| match peer == rank {
+                true => Ok(mine),
+                false => input.data(peer, step).map(|at| laid(&mine, at.wrapping_add(place(rank, peer) * stride))),
+            };
+            let mut second = operand(size - 1)?;
+            for peer in (0..size - 1).rev() {
+                executor.combine(op, &operand(peer)?, &second, &sum)?;
+                second = sum;
             }
             result.post(step);
             if let Some(to) = wants {

@@ -7,7 +7,7 @@ use crate::combine::HalfComplex;
 use crate::half::Half;
 use crate::pair::{Maxloc, Minloc, Pair};
 use crate::quad::Quad;
-use crate::raw::{Extended, run};
+use crate::raw::{Extended, run, singly};
 use ompi_core::framework::op::formulas::{
     Band, Bor, Bxor, Complex, Land, Lor, Lxor, Max, Min, NoOp, Prod, Replace, Sum,
 };
@@ -18,7 +18,7 @@ use opal_core::datatype::{Primitive, Scalar};
 macro_rules! among {
     ($operation:ident, $type:ty, [$($name:ident)*]) => {
         match $operation {
-            $(Operation::$name => Some(run::<$type, $name> as Kernel),)*
+            $(Operation::$name => Some(singly::<$type, $name> as Kernel),)*
             _ => None,
         }
     };

@@ -18,7 +18,8 @@ fn apply<T: Copy>(operation: Operation, scalar: Scalar, bytes: u8, first: &[T], 
     unsafe {
         core::ptr::copy_nonoverlapping(first.as_ptr().cast(), input.as_mut_ptr().add(1), size);
         core::ptr::copy_nonoverlapping(second.as_ptr().cast(), inout.as_mut_ptr().add(1), size);
-        kernel(input.as_ptr().add(1), inout.as_mut_ptr().add(1), first.len());
+        let at = inout.as_mut_ptr().add(1);
+        kernel(input.as_ptr().add(1), at, at, first.len());
     }
     assert_eq!((inout[0], inout[size + 1]), (0xaa, 0xaa), "{operation:?} wrote outside");
     // SAFETY: `size` bytes from the second on are `first.len()` values.

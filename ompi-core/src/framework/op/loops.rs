@@ -3,25 +3,54 @@
 
 use super::formulas::Combine;
 
-/// `inout[i] = input[i] op inout[i]`, for values of any alignment.
+/// `out[i] = first[i] op second[i]`, for values of any alignment.
 ///
 /// # Safety
-/// `input` is readable and `inout` readable and writable for `count` values of `T`, of which every bit pattern is one;
-/// they do not overlap unless they are equal.
+/// `first` and `second` are readable and `out` is writable for `count` values of `T`, of which every bit pattern is one. `out`
+/// is where `second` is, or overlaps neither; `first` and `second` do not overlap unless they are equal.
 #[inline(always)]
-pub unsafe fn each<T: Copy, C: Combine<T>>(input: *const u8, inout: *mut u8, count: usize) {
-    let (input, inout) = (input.cast::<T>(), inout.cast::<T>());
+pub unsafe fn each<T: Copy, C: Combine<T>>(first: *const u8, second: *const u8, out: *mut u8, count: usize) {
+    if out.cast_const() != second {
+        // SAFETY: the caller's promise.
+        let first = unsafe { core::slice::from_raw_parts(first.cast::<Packed<T>>(), count) };
+        // SAFETY: likewise.
+        let second = unsafe { core::slice::from_raw_parts(second.cast::<Packed<T>>(), count) };
+        // SAFETY: likewise, and it overlaps neither.
+        let out = unsafe { core::slice::from_raw_parts_mut(out.cast::<Packed<T>>(), count) };
+        return apart::<T, C>(first, second, out);
+    }
+    // SAFETY: likewise.
+    unsafe { singly::<T, C>(first, out, out, count) }
+}
+
+/// [`each`] for what does not vectorise: half as long.
+///
+/// # Safety
+/// That of [`each`].
+#[inline(always)]
+pub unsafe fn singly<T: Copy, C: Combine<T>>(first: *const u8, second: *const u8, out: *mut u8, count: usize) {
+    let (first, second, out) = (first.cast::<T>(), second.cast::<T>(), out.cast::<T>());
     for index in 0..count {
-        let from = input.wrapping_add(index);
         // SAFETY: index < count.
-        let first = unsafe { from.read_unaligned() };
-        let place = inout.wrapping_add(index);
+        let a = unsafe { first.wrapping_add(index).read_unaligned() };
         // SAFETY: index < count.
-        let second = unsafe { place.read_unaligned() };
+        let b = unsafe { second.wrapping_add(index).read_unaligned() };
         // SAFETY: index < count.
-        unsafe { place.write_unaligned(C::apply(first, second)) };
+        unsafe { out.wrapping_add(index).write_unaligned(C::apply(a, b)) };
     }
 }
+
+// References tell the compiler that it need not look for overlaps.
+#[inline(always)]
+fn apart<T: Copy, C: Combine<T>>(first: &[Packed<T>], second: &[Packed<T>], out: &mut [Packed<T>]) {
+    for ((a, b), to) in first.iter().zip(second).zip(out) {
+        *to = Packed(C::apply(a.0, b.0));
+    }
+}
+
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+struct Packed<T>(T);
 
 /// The kernel of an operation on a basic type among those whose loops vectorise, `run` being the component's instance of
 /// [`each`].
