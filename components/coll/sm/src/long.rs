@@ -73,8 +73,8 @@ impl LongData {
         let (pipeline, direct) = (self.pipeline(task, on)?, self.ends(task)?);
         let (served, case) = match (pipeline, direct) {
             (Some(pipeline), Some(ends)) if way == Way::Measured && is_measured(call, peers.len()) => {
-                let Some(case) = Case::of(call.function(), bytes) else { return Ok(false) };
-                let (long, wanted) = self.measured.lock().begin(case, pipeline.rings.room());
+                let Some(case) = Case::of(call.function(), bytes, pipeline.rings.room()) else { return Ok(false) };
+                let (long, wanted) = self.measured.lock().begin(case);
                 let served = match long {
                     Long::Direct => Served::Direct(ends),
                     Long::Pipeline => Served::Pipeline(pipeline),

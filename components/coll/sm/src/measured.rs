@@ -5,8 +5,8 @@
 //! by the system of buffers that nobody writes are twice as fast as those through shared memory. So both are tried now and then ([`Trial`]), for each function and size (powers of
 //! two) of a communicator. All ranks must choose alike: trials begin and end by counts of calls, which are equal
 //! everywhere, and at the end of a trial the ranks tell each other what they measured; what counts is the longest time of
-//! all. One measurement is a call in which everybody waits for everybody, but [`ROOTED_CALLS`] of those in which a root may be
-//! done before the others are.
+//! all. One measurement is a few calls, because a root is done before the others are, and because slots that nobody used for a
+//! while are slower at first: with one call of 128 KiB each trial reversed the one before.
 //!
 //! Nothing is measured before a function's calls of a size have filled the rings once: until then each waits for pages of
 //! memory, and a trial saw 6 µs instead of 1.4 for MPI_Allreduce of 16 KiB.
@@ -44,14 +44,25 @@ pub struct Case {
     function: Function,
     class: usize,
     bytes: usize,
+    // What a call takes of the rings at least, and how much of them is to be used before anything is measured.
+    piece: usize,
+    rounds: usize,
 }
 
 impl Case {
-    /// A call of a function of which [`Case::of`] knows how long its data is.
-    pub fn of(function: Function, bytes: usize) -> Option<Case> {
+    /// A call with so much data, where a ring has room for `room` bytes in pieces of `piece`; `None` for a function that is not
+    /// measured.
+    pub fn of(function: Function, bytes: usize, (piece, room): (usize, usize)) -> Option<Case> {
         let row = FUNCTIONS.iter().position(|one| *one == function)?;
         let column = (bytes.max(1).ilog2().saturating_sub(FIRST_SHIFT) as usize).min(SIZES - 1);
-        Some(Case { function, class: row * SIZES + column, bytes })
+        Some(Case { function, class: row * SIZES + column, bytes, piece, rounds: ROUNDS * room })
+    }
+
+    /// Calls in one measurement. One is enough where all wait for all and data goes through all slots: a trial of MPI_Alltoall
+    /// of 4 MiB then takes 8 calls of a millisecond instead of 32.
+    fn calls(&self) -> u32 {
+        let is_rooted = matches!(self.function, Function::Bcast | Function::Reduce);
+        if is_rooted || self.bytes < self.rounds { CALLS } else { 1 }
     }
 }
 
@@ -72,15 +83,15 @@ impl Measured {
         Measured { classes: Vec::new() }
     }
 
-    /// The way of a call, and whether its time is wanted. A ring has room for `room` bytes in pieces of `piece`.
-    pub fn begin(&mut self, case: Case, (piece, room): (usize, usize)) -> (Long, bool) {
+    /// The way of a call, and whether its time is wanted.
+    pub fn begin(&mut self, case: Case) -> (Long, bool) {
         if self.classes.is_empty() {
             let unknown = Class { trial: Trial::UNKNOWN, filled: 0, calls: 0, ticks: 0, bytes: 0 };
             self.classes.resize(FUNCTIONS.len() * SIZES, unknown);
         }
         let Class { trial, filled, .. } = &mut self.classes[case.class];
-        if *filled < room {
-            *filled += case.bytes.max(piece);
+        if *filled < case.rounds {
+            *filled += case.bytes.max(case.piece);
             return (Long::Pipeline, false);
         }
         (if trial.way() == Long::Direct as usize { Long::Direct } else { Long::Pipeline }, trial.is_on())
@@ -95,7 +106,7 @@ impl Measured {
         class.calls += 1;
         class.ticks += ticks.unwrap_or(0);
         class.bytes += case.bytes as u64;
-        if class.calls < calls(case.function) {
+        if class.calls < case.calls() {
             return None;
         }
         // Ticks per MiB.
@@ -127,11 +138,6 @@ pub fn agree(lines: &Lines, peers: &[Option<Peer>], costs: [u64; 2]) -> Result<[
     Ok([0, 1].map(|index| worst(index).unwrap_or(u64::MAX)))
 }
 
-/// Calls in one measurement. Fewer are better: a trial of MPI_Alltoall of 4 MiB takes 8 calls of a millisecond.
-fn calls(function: Function) -> u32 {
-    if matches!(function, Function::Bcast | Function::Reduce) { ROOTED_CALLS } else { 1 }
-}
-
 #[cold]
 #[inline(never)]
 fn tell(case: Case, better: Long, [pipeline, direct]: [u64; 2]) {
@@ -153,8 +159,48 @@ const FUNCTIONS: [Function; 5] =
 /// From 8 KiB to 4 MiB, and what is shorter or longer.
 const FIRST_SHIFT: u32 = 13;
 const SIZES: usize = 10;
-/// Calls in one measurement of a function with a root.
-const ROOTED_CALLS: u32 = 4;
+/// How often a call's bytes would fill the rings that surely have gone through all slots: of a reduction by two ranks half the
+/// bytes go through each ring.
+const ROUNDS: usize = 2;
+/// Calls in one measurement.
+const CALLS: u32 = 4;
 /// Direct copies are used if they take less than 4/5 of the time.
 const DIRECT_PARTS: u64 = 4;
 const PIPELINE_PARTS: u64 = 5;
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// How many calls begin without and with a wish for their time, until the first trial is over.
+    fn calls(function: Function, bytes: usize) -> (u32, [u32; 2]) {
+        let mut measured = Measured::new();
+        let case = Case::of(function, bytes, (16 << 10, 1 << 20)).unwrap();
+        let (mut before, mut in_trial) = (0, [0, 0]);
+        loop {
+            let (way, wanted) = measured.begin(case);
+            if wanted {
+                in_trial[way as usize] += 1;
+            } else {
+                assert_eq!(way, Long::Pipeline);
+                before += 1;
+            }
+            let costs = measured.end(case, wanted.then_some(if way == Long::Direct { 10 } else { 100 }));
+            if let Some(costs) = costs {
+                assert!(costs[Long::Direct as usize] < costs[Long::Pipeline as usize]);
+                measured.settle(case, costs);
+                assert_eq!(measured.begin(case), (Long::Direct, false));
+                return (before, in_trial);
+            }
+        }
+    }
+
+    #[test]
+    fn a_trial_begins_when_all_slots_were_used_and_is_short_where_a_call_uses_them_all() {
+        assert_eq!(calls(Function::Allreduce, 32 << 10), (64, [16, 16]));
+        // A call takes a whole slot.
+        assert_eq!(calls(Function::Alltoall, 8 << 10), (128, [16, 16]));
+        assert_eq!(calls(Function::Alltoall, 4 << 20), (1, [4, 4]));
+        assert_eq!(calls(Function::Bcast, 4 << 20), (1, [16, 16]));
+    }
+}
