@@ -96,11 +96,7 @@ fn has_message(function: Function) -> bool {
 #[inline(always)]
 fn message_suits(function: Function, bytes: usize, ranks: usize) -> bool {
     match (ranks, function) {
-        (2, Function::Bcast) => {
-            bytes > 0
-                && !(wire::TINY_BYTES + 1..=wire::area_bytes(2)).contains(&bytes)
-                && bytes < pipeline_from(function, 2)
-        }
+        (2, Function::Bcast) => bytes > 0 && bytes < pipeline_from(function, 2),
         (2, Function::Allgather) => bytes > wire::area_bytes(2) && bytes < pipeline_from(function, 2),
         _ => false,
     }
@@ -112,8 +108,7 @@ fn lines_suit(function: Function, bytes: usize, ranks: usize) -> bool {
         (2, Function::Barrier | Function::Allgather | Function::Alltoall | Function::Allreduce) => {
             bytes <= wire::area_bytes(2)
         }
-        // An answered flag is no faster than a message of a word.
-        (2, Function::Bcast) => bytes <= wire::area_bytes(2),
+        // An answered flag is no faster than a message.
         (2, _) => false,
         // Who comes last combines alone.
         (_, Function::Reduce | Function::Allreduce) => bytes <= 1 << 10,
