@@ -1,6 +1,8 @@
 //! Memory that somebody else may change: raw copies and single loads, never a reference to the bytes.
 #![allow(unsafe_code)]
 
+#[cfg(test)]
+mod copied;
 mod foreign;
 mod streaming;
 mod trailing;

@@ -104,20 +104,10 @@ const BLOCK: usize = 256;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::vec;
+    use crate::mem::copied;
 
     #[test]
     fn copies_all_and_nothing_else() {
-        let from: vec::Vec<u8> = (0..5000u32).map(|at| (at * 7 % 251) as u8).collect();
-        for bytes in (0..700).chain([1023, 1024, 1025, 4095, 4096, 4097]) {
-            for (shift, source) in [(0, 0), (1, 3), (63, 0), (64, 17)] {
-                let mut to = vec![255; 5000];
-                let (place, data) = (to.as_mut_ptr().wrapping_add(shift), from.as_ptr().wrapping_add(source));
-                // SAFETY: both vectors are long enough.
-                unsafe { copy_streaming(place, data, bytes) };
-                assert_eq!(to[shift..shift + bytes], from[source..source + bytes], "{bytes} bytes");
-                assert!(to[..shift].iter().chain(&to[shift + bytes..]).all(|byte| *byte == 255), "{bytes} bytes");
-            }
-        }
+        copied::all_and_nothing_else(copy_streaming);
     }
 }

@@ -70,7 +70,7 @@ const BLOCK: usize = 64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::vec;
+    use crate::mem::copied;
 
     #[test]
     fn what_trails() {
@@ -91,16 +91,6 @@ mod tests {
 
     #[test]
     fn copies_all_and_nothing_else() {
-        let from: vec::Vec<u8> = (0..5000u32).map(|at| (at * 7 % 251) as u8).collect();
-        for bytes in (0..300).chain([511, 512, 513, 4095, 4096, 4097]) {
-            for shift in [0, 1, 15, 16] {
-                let mut to = vec![255; 5000];
-                let (place, source) = (to.as_mut_ptr().wrapping_add(shift), from.as_ptr().wrapping_add(3));
-                // SAFETY: both vectors are long enough.
-                unsafe { copy_trailing(place, source, bytes) };
-                assert_eq!(to[shift..shift + bytes], from[3..3 + bytes], "{bytes} bytes");
-                assert!(to[..shift].iter().chain(&to[shift + bytes..]).all(|byte| *byte == 255), "{bytes} bytes");
-            }
-        }
+        copied::all_and_nothing_else(copy_trailing);
     }
 }
