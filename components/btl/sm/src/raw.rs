@@ -171,7 +171,7 @@ impl Module for Sm {
 
     fn poll_peer(&self, from: Endpoint, polls: u32) -> Option<Arrived<'_>> {
         let peeked = self.conduit(from)?.peek(polls)?;
-        Some(Arrived { am: peeked.kind, head: peeked.head, payload: peeked.payload() })
+        Some(Arrived { am: peeked.kind(), head: peeked.head, payload: peeked.payload() })
     }
 
     fn consume(&self, from: Endpoint) {

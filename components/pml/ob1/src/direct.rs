@@ -62,7 +62,7 @@ pub fn find_any<'a>(room: usize, with: i32, lane: Lane<'a>) -> Option<(i32, Foun
 
 #[inline(always)]
 fn suits(peeked: &Peeked, room: usize, with: i32, lane: Lane<'_>) -> bool {
-    peeked.kind == wire::EAGER && is_wanted(peeked.head, with, lane) && peeked.payload().len() <= room
+    peeked.kind() == wire::EAGER && is_wanted(peeked.head, with, lane) && peeked.payload().len() <= room
 }
 
 impl<'a> Found<'a> {

@@ -24,12 +24,12 @@ pub fn conduit(conduit: &Conduit, process: u32) -> Drained {
 #[inline(always)]
 fn short_ones(process: u32, consumer: &mut Consumer, mut next: Peeked, left: &mut usize) -> Next {
     let Some(mut state) = STATE.lock_alone() else { return Ok(Some(next)) };
-    while next.kind == wire::EAGER {
+    while next.kind() == wire::EAGER {
         let Envelope { context, collective, .. } = Envelope::of(next.head);
         let matcher = state.context(context).and_then(|context| context.plain_lane(process, collective));
         let Some(mut line) = matcher.and_then(|matcher| matcher.line(process)) else { break };
         let lane = wire::lane_of(next.head);
-        while next.kind == wire::EAGER && wire::lane_of(next.head) == lane {
+        while next.kind() == wire::EAGER && wire::lane_of(next.head) == lane {
             if !is_handed_over(&mut line, process, next.head, next.payload()) {
                 return Ok(Some(next));
             }

@@ -126,7 +126,7 @@ impl Link {
         match self.conduit {
             Some(conduit) => {
                 let peeked = conduit.peek(polls)?;
-                Some(Arrived { am: peeked.kind, head: peeked.head, payload: peeked.payload() })
+                Some(Arrived { am: peeked.kind(), head: peeked.head, payload: peeked.payload() })
             }
             None => self.module.poll_peer(self.endpoint, polls),
         }

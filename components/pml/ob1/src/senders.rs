@@ -170,7 +170,7 @@ impl Senders for Any {
             self.found.store(0, Ordering::Relaxed);
             return None;
         };
-        let arrived = Arrived { am: peeked.kind, head: peeked.head, payload: peeked.payload() };
+        let arrived = Arrived { am: peeked.kind(), head: peeked.head, payload: peeked.payload() };
         Some(Next { rank: queue.rank, link: queue.link, arrived })
     }
 

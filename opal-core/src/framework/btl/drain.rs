@@ -71,7 +71,7 @@ pub fn drain_with(
     while let Ok(Some(peeked)) = next {
         next = quick(&mut consumer, peeked, &mut left);
         let Ok(Some(peeked)) = next else { break };
-        deliver(peeked.kind, peer, peeked.head, peeked.payload());
+        deliver(peeked.kind(), peer, peeked.head, peeked.payload());
         consumer.advance();
         left -= 1;
         if left == 0 {

@@ -8,8 +8,8 @@ use crate::sync::{AtomicU64, Ordering};
 /// A message that was not taken yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Peeked {
-    /// 0 to 7.
-    pub kind: u8,
+    // A whole word: what is left of one would be copied wherever the rest goes.
+    kind: u64,
     /// The head.
     pub head: u64,
     // The payload, in the queue's memory.
@@ -18,6 +18,12 @@ pub struct Peeked {
 }
 
 impl Peeked {
+    /// 0 to 7.
+    #[inline(always)]
+    pub fn kind(&self) -> u8 {
+        self.kind as u8
+    }
+
     /// The payload, until the message is taken.
     #[inline(always)]
     pub fn payload<'a>(&self) -> Foreign<'a> {
@@ -38,6 +44,8 @@ pub struct Consumer {
     slot: *const u8,
     // Where more is to be done than to go on: the ring or a quarter of it ends there, or behind a message of the byte ring.
     stop: *const u8,
+    // From here on no slot is fetched ahead: behind the ring's end lies another sender's.
+    fetched: *const u8,
     // What the lowest bit of a header says that is new in this lap.
     parity: u64,
     // Number of the lap's first slot.
@@ -53,7 +61,8 @@ impl Consumer {
     pub fn new(memory: Memory) -> Consumer {
         let slot = memory.slots.cast_const();
         let stop = slot.wrapping_add(QUARTER_BYTES);
-        Consumer { memory, slot, stop, parity: 1, lap: 0, unpublished_bytes: 0, pooled_bytes: 0 }
+        let fetched = slot.wrapping_add(RING_BYTES).wrapping_sub(FETCHED_AHEAD * LINE_BYTES);
+        Consumer { memory, slot, stop, fetched, parity: 1, lap: 0, unpublished_bytes: 0, pooled_bytes: 0 }
     }
 
     /// The next message, if there is one.
@@ -64,7 +73,7 @@ impl Consumer {
         if (word ^ self.parity) & 1 != 0 {
             return Ok(None);
         }
-        let (kind, length, head) = ((word >> 1 & 7) as u8, word >> 4 & 63, word >> 10);
+        let (kind, length, head) = (word >> 1 & 7, word >> 4 & 63, word >> 10);
         if length <= INLINE_BYTES as u64 {
             return Ok(Some(Peeked { kind, head, at: self.slot.wrapping_add(8), bytes: length as usize }));
         }
@@ -72,7 +81,7 @@ impl Consumer {
     }
 
     #[inline]
-    fn peek_pooled(&mut self, kind: u8, length: u64, head: u64) -> Result<Option<Peeked>, Malformed> {
+    fn peek_pooled(&mut self, kind: u64, length: u64, head: u64) -> Result<Option<Peeked>, Malformed> {
         let place = self.place().load(Ordering::Relaxed);
         let (offset, bytes) = (place as u32 as usize, (place >> 32) as usize);
         if length != IN_POOL || bytes > PAYLOAD_BYTES || (offset + bytes) as u64 > self.memory.pool_bytes {
@@ -87,10 +96,8 @@ impl Consumer {
     /// that would take a line from the producer that it is about to write.
     #[inline(always)]
     pub fn fetch_ahead(&self) {
-        let ahead = self.slot.wrapping_add(FETCHED_AHEAD * LINE_BYTES);
-        // Behind the ring's end lies another sender's.
-        if ahead < self.memory.slots.wrapping_add(RING_BYTES).cast_const() {
-            fetch(ahead);
+        if self.slot < self.fetched {
+            fetch(self.slot.wrapping_add(FETCHED_AHEAD * LINE_BYTES));
         }
     }
 

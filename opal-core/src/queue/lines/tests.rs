@@ -30,7 +30,7 @@ fn pop(consumer: &mut Consumer) -> Option<(u8, u64, Vec<u8>)> {
     // SAFETY: the payload lies in the area until `advance`.
     let data = unsafe { core::slice::from_raw_parts(peeked.payload().as_ptr(), peeked.payload().len()) }.to_vec();
     consumer.advance();
-    Some((peeked.kind, peeked.head, data))
+    Some((peeked.kind(), peeked.head, data))
 }
 
 fn pattern(number: u64, bytes: usize) -> Vec<u8> {
