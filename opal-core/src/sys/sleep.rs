@@ -64,6 +64,11 @@ mod hosted {
         }
         cores
     }
+
+    /// The core on which this thread runs at the moment.
+    pub fn current_core() -> Option<usize> {
+        Some(rustix::thread::sched_getcpu())
+    }
 }
 #[cfg(not(ompi_bare))]
 pub use hosted::*;
@@ -104,6 +109,11 @@ mod bare {
     /// Those of the host that the boot line names; else each rank has its own.
     pub fn own_cores() -> Cores {
         crate::sys::host_cores().map_or([u64::MAX; 4], |mask| [mask, 0, 0, 0])
+    }
+
+    /// Each rank has its own.
+    pub fn current_core() -> Option<usize> {
+        None
     }
 
     static IN_VAIN: AtomicU32 = AtomicU32::new(0);

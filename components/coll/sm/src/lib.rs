@@ -14,6 +14,7 @@ mod algorithms;
 mod choice;
 mod commons;
 mod component;
+mod cores;
 mod crossing;
 mod direct;
 mod lines;

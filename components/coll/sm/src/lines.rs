@@ -1,7 +1,9 @@
 //! The lines of one communicator, and when they come into being.
 
 use crate::commons::Part;
+use crate::cores::{Core, Cores};
 use crate::wire;
+use alloc::boxed::Box;
 use ompi_core::commons::{Neighbor, Shared, Wanted};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
@@ -22,6 +24,10 @@ pub struct Past {
     pub number: u64,
     /// The last one in which this rank waited for all: all had finished what was before it.
     pub met: u64,
+    /// Who shares cores, and before which operation to look again.
+    pub cores: Cores,
+    /// See there.
+    pub look: u64,
     /// What the counts of turns are when all have come that were to come.
     pub counts: [u64; wire::TURNS],
     /// Two ranks: by parity the number of the operation for which the other one must have raised its flag before this one
@@ -37,6 +43,14 @@ pub struct Flag {
     pub value: &'static AtomicU64,
 }
 
+/// What more than two ranks tell each other in operations of one turn.
+pub struct Words {
+    /// How many have come, ever.
+    pub count: &'static AtomicU64,
+    /// Number of the last such operation whose data is there.
+    pub release: &'static AtomicU64,
+}
+
 /// The lines as one rank has them.
 pub struct Lines {
     /// This process's rank.
@@ -45,6 +59,8 @@ pub struct Lines {
     pub size: usize,
     /// Two ranks: their flags, by rank and parity.
     pub flags: [[Flag; 2]; 2],
+    /// More: their words, by turn.
+    pub turns: Box<[Words]>,
     /// The past.
     pub past: Guarded<Past>,
     part: Part,
@@ -61,19 +77,27 @@ impl Lines {
             departed: wire::DEPARTED,
             users: size as u64,
         };
-        let part = Part::establish((rank, peers), ("lines", wanted), executor)?;
-        Ok(part.map(|part| Lines::over(part, rank, size)))
+        let Some(part) = Part::establish((rank, peers), ("lines", wanted), executor)? else { return Ok(None) };
+        let lines = Lines::over(part, rank, size);
+        lines.past.lock().look = 0;
+        Ok(Some(lines))
     }
 
     /// The lines of `size` ranks in memory whose head is all zeros.
     pub fn over(part: Part, rank: usize, size: usize) -> Lines {
-        let past = Guarded::new(Past { number: 0, met: 0, counts: [0; wire::TURNS], owed: [0; 2] });
+        let (counts, cores) = ([0; wire::TURNS], Cores::default());
+        let past = Guarded::new(Past { number: 0, met: 0, cores, look: u64::MAX, counts, owed: [0; 2] });
         let flag = |rank, parity| {
             let at = wire::flag(rank, parity);
             Flag { number: part.shared.word(at), value: part.shared.word(at + 8) }
         };
         let flags = [0, 1].map(|rank| [0, 1].map(|parity| flag(rank, parity)));
-        Lines { part, rank, size, flags, past }
+        let words = |turn| {
+            let word = |at| part.shared.word(at);
+            Words { count: word(wire::count(turn, size)), release: word(wire::release(turn, size)) }
+        };
+        let turns = (0..wire::TURNS).map(words).collect();
+        Lines { part, rank, size, flags, turns, past }
     }
 
     /// The memory.
@@ -97,6 +121,29 @@ impl Lines {
                 core::hint::spin_loop();
             }
         }
+        Self::await_long(word, wanted)
+    }
+
+    /// As [`Lines::await_word`] for who shares its core.
+    #[cfg(not(loom))]
+    #[inline(never)]
+    pub fn await_beside(word: &AtomicU64, wanted: u64, core: &Core) -> Result<()> {
+        // Acquire as above.
+        let there = || word.load(Ordering::Acquire) >= wanted;
+        let mut idle = wait::Idle::after_polls();
+        loop {
+            for _ in 0..core.polls() {
+                if there() {
+                    return Ok(());
+                }
+                core::hint::spin_loop();
+            }
+            idle.step_unless(&there)?;
+        }
+    }
+
+    #[cfg(loom)]
+    pub fn await_beside(word: &AtomicU64, wanted: u64, _: &Core) -> Result<()> {
         Self::await_long(word, wanted)
     }
 

@@ -220,9 +220,18 @@ pub fn store(executor: &mut dyn Executor, from: &Data<'_>, at: *mut u8, room: us
 pub fn load(executor: &mut dyn Executor, at: *mut u8, to: &Data<'_>) -> Result<()> {
     let bytes = to.bytes();
     match to.contiguous() {
-        // SAFETY: what a rank has contributed, for which the caller has waited; the methods' contract makes targets writable.
-        Some(to) if unsafe { is_moved(bytes, at, to) } => Ok(()),
-        _ => executor.copy(&packed(at, bytes), to),
+        Some(to) => load_run(executor, at, to, bytes),
+        None => executor.copy(&packed(at, bytes), to),
+    }
+}
+
+/// Copies so many bytes from the lines into a run of an argument, likewise.
+#[inline(always)]
+pub fn load_run(executor: &mut dyn Executor, at: *mut u8, to: *mut u8, bytes: usize) -> Result<()> {
+    // SAFETY: what a rank has contributed, for which the caller has waited; the methods' contract makes targets writable.
+    match unsafe { is_moved(bytes, at, to) } {
+        true => Ok(()),
+        false => executor.copy(&packed(at, bytes), &packed(to, bytes)),
     }
 }
 

@@ -10,7 +10,8 @@
 //! answer before the next one again. More: an operation in which all wait for all says that everything before it was taken;
 //! where too many others went without one, one is put in between.
 
-use crate::lines::{Lines, Peer};
+use crate::cores::{Core, Cores};
+use crate::lines::{Lines, Peer, Words};
 use crate::wire;
 use core::cell::Cell;
 use ompi_core::error::Result;
@@ -39,8 +40,13 @@ pub struct Turn<'a> {
     // Two ranks: values are stored and loaded together with their flag, since the line may be the other core's right after;
     // this is where they wait, by rank.
     values: [Cell<u64>; 2],
+    // Where the first rank's data is, and how far the others' are apart.
+    first: usize,
+    apart: usize,
     // Of this turn, when all have come.
     full: u64,
+    // Of this rank, if it shares one and all wait for all.
+    core: Option<Core>,
 }
 
 impl<'a> Turn<'a> {
@@ -52,7 +58,8 @@ impl<'a> Turn<'a> {
         if lines.size == 2 {
             let number = lines.begin_pair(shape, bytes)?;
             let tiny = (1..=wire::TINY_BYTES).contains(&bytes);
-            return Ok(Turn { lines, peers, shape, number, tiny, values, full: 0 });
+            let (first, apart) = (wire::area((number & 1) as usize, 0, 2), wire::area_bytes(2));
+            return Ok(Turn { lines, peers, shape, number, tiny, values, first, apart, full: 0, core: None });
         }
         progress::flush();
         let mut past = lines.past.lock();
@@ -61,7 +68,6 @@ impl<'a> Turn<'a> {
             Shape::From(_) => bytes <= wire::BESIDE_BYTES,
             Shape::All | Shape::To(_) => bytes <= wire::TINY_BYTES,
         };
-        let mut turn = Turn { lines, peers, shape, number, tiny, values, full: 0 };
         if number.is_multiple_of(OPERATIONS_PER_PASS) {
             progress::pass();
         }
@@ -72,18 +78,34 @@ impl<'a> Turn<'a> {
             Turn::begin(lines, peers, Shape::All, 0)?.meet()?;
             return Turn::begin(lines, peers, shape, bytes);
         }
+        if number >= past.look {
+            past.look = number + OPERATIONS_PER_LOOK;
+            drop(past);
+            Cores::look(lines, peers)?;
+            return Turn::begin(lines, peers, shape, bytes);
+        }
         past.number = number;
-        let slot = turn.slot();
+        let (slot, size) = (number as usize % wire::TURNS, lines.size);
+        let mut core = None;
         past.counts[slot] += match shape {
-            Shape::All => lines.size as u64,
+            Shape::All => {
+                let meeting = past.cores.meet(lines);
+                core = meeting.map(|(core, _)| core);
+                meeting.map_or(size as u64, |(_, cores)| cores)
+            }
             Shape::From(_) => 0,
-            Shape::To(_) => lines.size as u64 - 1,
+            Shape::To(_) => size as u64 - 1,
         };
         if shape == Shape::All {
             past.met = number;
         }
-        turn.full = past.counts[slot];
-        Ok(turn)
+        let (first, apart) = match (tiny, shape) {
+            (true, Shape::From(_)) => (wire::beside(slot, size), 0),
+            (true, _) => (wire::tiny(slot, 0, size), wire::TINY_BYTES),
+            (false, _) => (wire::area(number as usize % wire::AREAS, 0, size), wire::area_bytes(size)),
+        };
+        let full = past.counts[slot];
+        Ok(Turn { lines, peers, shape, number, tiny, values, first, apart, full, core })
     }
 
     /// Whether there are two ranks.
@@ -145,23 +167,23 @@ impl<'a> Turn<'a> {
 
     #[inline(always)]
     fn offset(&self, rank: usize) -> usize {
-        let size = self.lines.size;
-        match (self.tiny, self.is_pair(), self.shape) {
-            (_, true, _) => wire::area(self.parity(), rank, size),
-            (true, _, Shape::From(_)) => wire::beside(self.slot(), size),
-            (true, ..) => wire::tiny(self.slot(), rank, size),
-            (false, ..) => wire::area(self.area(), rank, size),
-        }
+        self.first + rank * self.apart
+    }
+
+    #[inline(always)]
+    fn words(&self) -> &Words {
+        &self.lines.turns[self.number as usize % wire::TURNS]
     }
 
     /// Where the result of `bytes` goes, with more than two ranks.
     #[inline(always)]
     pub fn result(&self, bytes: usize) -> *mut u8 {
-        let (shared, size) = (self.lines.shared(), self.lines.size);
-        match bytes <= wire::BESIDE_BYTES {
-            true => shared.place(wire::beside(self.slot(), size), bytes),
-            false => shared.place(wire::area(self.area(), size, size), bytes),
-        }
+        let (number, size) = (self.number as usize, self.lines.size);
+        let at = match bytes <= wire::BESIDE_BYTES {
+            true => wire::beside(number % wire::TURNS, size),
+            false => wire::area(number % wire::AREAS, size, size),
+        };
+        self.lines.shared().place(at, bytes)
     }
 
     /// All wait for all.
@@ -191,8 +213,13 @@ impl<'a> Turn<'a> {
     /// More than two ranks: what this rank wrote is there; says whether it is the last, who then must [`Turn::release`].
     #[inline(always)]
     pub fn arrive(&self) -> bool {
+        if let Some(core) = &self.core
+            && !core.arrive()
+        {
+            return false;
+        }
         // Release: whoever sees the sum sees what was written before each addition. Acquire: the last one reads it.
-        let before = self.lines.shared().word(wire::count(self.slot(), self.lines.size)).fetch_add(1, Ordering::AcqRel);
+        let before = self.words().count.fetch_add(1, Ordering::AcqRel);
         before + 1 == self.full
     }
 
@@ -200,7 +227,7 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn release(&self) {
         // Release pairs with the Acquire in `await_word`.
-        self.lines.shared().word(wire::release(self.slot(), self.lines.size)).store(self.number, Ordering::Release);
+        self.words().release.store(self.number, Ordering::Release);
         match self.shape {
             Shape::To(root) => self.notify(root),
             _ => self.peers.iter().flatten().for_each(|peer| peer.neighbor.notify()),
@@ -211,10 +238,11 @@ impl<'a> Turn<'a> {
     #[inline(always)]
     pub fn wait(&self) -> Result<()> {
         if !self.is_pair() {
-            return Lines::await_word(
-                self.lines.shared().word(wire::release(self.slot(), self.lines.size)),
-                self.number,
-            );
+            let release = self.words().release;
+            return match &self.core {
+                Some(core) => Lines::await_beside(release, self.number, core),
+                None => Lines::await_word(release, self.number),
+            };
         }
         let flag = self.lines.await_pair(self.number)?;
         if self.tiny {
@@ -237,22 +265,9 @@ impl<'a> Turn<'a> {
             peer.neighbor.notify();
         }
     }
-
-    #[inline(always)]
-    fn parity(&self) -> usize {
-        (self.number & 1) as usize
-    }
-
-    #[inline(always)]
-    fn area(&self) -> usize {
-        self.number as usize % wire::AREAS
-    }
-
-    #[inline(always)]
-    fn slot(&self) -> usize {
-        self.number as usize % wire::TURNS
-    }
 }
 
 /// Who only waits for others still looks after everything else now and then.
 pub const OPERATIONS_PER_PASS: u64 = 64;
+/// After so many it looks who shares cores: what moved a rank to another one did so for long.
+const OPERATIONS_PER_LOOK: u64 = 4096;

@@ -5,6 +5,7 @@
 //! | 0 | 64 | pair: rank d's {flag u64, value of up to 8 bytes} of parity p at 32 d + 16 p; two ranks only | rank d |
 //! | 64 | 8 | departed: how many ranks will never look here again | each rank once |
 //! | 128 | every T | turn t = 0 … TURNS - 1, as below | |
+//! | C | every 64, 8 of them | cores i = 0 … n - 2: how many ranks that share it have come where all wait for all, ever | each of them |
 //! | A | area | data of rank r in area a = 0 … AREAS - 1 at A + (a (n + 1) + r) area; r = n: the result | rank r; who came last |
 //!
 //! A turn, T = 64 ⌈(n + 1) / 8⌉ + 64 bytes:
@@ -41,7 +42,13 @@ pub const AREAS: usize = if cfg!(loom) { 3 } else { 8 };
 pub const DEPARTED: usize = 64;
 /// Bytes that must be zero before the lines are used.
 pub const fn head_bytes(ranks: usize) -> usize {
-    TURNS_AT + TURNS * turn_bytes(ranks)
+    core(ranks - 1, ranks)
+}
+
+/// Offset of the count of those who share a core.
+#[inline(always)]
+pub const fn core(index: usize, ranks: usize) -> usize {
+    TURNS_AT + TURNS * turn_bytes(ranks) + index * 64
 }
 
 /// Offset of a rank's flag with two ranks; its value is in the 8 bytes behind it.

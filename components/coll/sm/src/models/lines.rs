@@ -108,9 +108,17 @@ fn ranks(size: usize, each: fn(&mut Rank)) {
 }
 
 fn ranks_within(preemptions: usize, size: usize, each: fn(&mut Rank)) {
+    ranks_on(&[], preemptions, size, each);
+}
+
+/// Ranks on these cores, where they share any.
+fn ranks_on(told: &'static [u64], preemptions: usize, size: usize, each: fn(&mut Rank)) {
     let memory = Memory::new(wire::bytes(size));
     among(size, preemptions, memory, move |rank| {
         let lines = Lines::over(memory.part(wire::DEPARTED), rank, size);
+        if !told.is_empty() {
+            assert!(lines.past.lock().cores.learn(told.to_vec(), rank));
+        }
         let mut one = Rank { lines, peers: nobody(size), on: Copies::new(rank, size, memory) };
         each(&mut one);
         // To leave is a model of its own.
@@ -190,6 +198,47 @@ fn three_ranks_combine_what_lies_beside_the_count() {
 #[test]
 fn three_ranks_combine_what_lies_in_areas() {
     ranks(3, |rank| rank.allreduce(0, IN_AREA));
+}
+
+/// The last one of a core counts for it.
+#[test]
+fn three_ranks_on_two_cores_combine_what_lies_beside_the_count() {
+    ranks_on(&[1, 2, 1], usize::MAX, 3, |rank| {
+        rank.allreduce(0, BESIDE);
+        rank.barrier();
+    });
+}
+
+/// Counts of turns in which all wait for the root only have nothing to do with cores.
+#[test]
+fn three_ranks_on_two_cores_go_on_after_one_waited_for_all() {
+    ranks_on(&[1, 1, 2], 1, 3, |rank| {
+        rank.reduce(0, IN_AREA, 1);
+        rank.allreduce(1, IN_AREA);
+        rank.allgather(2, BESIDE);
+    });
+}
+
+/// What moved from one core to another is counted there from then on.
+#[test]
+fn three_ranks_move_to_other_cores() {
+    ranks_on(&[1, 2, 1], 1, 3, |rank| {
+        rank.barrier();
+        rank.lines.past.lock().cores.learn(vec![3, 3, 2], rank.on.rank);
+        rank.allreduce(0, BESIDE);
+        rank.lines.past.lock().cores.learn(vec![1, 2, 3], rank.on.rank);
+        rank.barrier();
+        rank.lines.past.lock().cores.learn(vec![1, 3, 3], rank.on.rank);
+        rank.allreduce(1, BESIDE);
+    });
+}
+
+#[test]
+fn three_ranks_on_one_core_meet() {
+    ranks_on(&[5, 5, 5], usize::MAX, 3, |rank| {
+        rank.allgather(0, IN_AREA);
+        rank.barrier();
+    });
 }
 
 /// Before a turn is used again, all meet.
