@@ -3,6 +3,8 @@
 //! Whoever waits calls [`pass`]. Only one thread is inside it at a time; what it calls may send, but a `pass` inside a
 //! `pass` does nothing.
 
+pub mod away;
+
 use crate::framework::btl;
 use crate::sync::{AtomicBool, AtomicUsize, Guarded, Once, Ordering};
 use crate::{Error, Result};
@@ -62,7 +64,10 @@ pub fn pass() -> usize {
     let Some(_token) = TOKEN.try_lock() else {
         return 0;
     };
-    TRANSPORTS.each(|module| module.poll()) + CALLBACKS.each(|callback| callback())
+    away::begin();
+    let moved = TRANSPORTS.each(|module| module.poll()) + CALLBACKS.each(|callback| callback());
+    away::back();
+    moved
 }
 
 static GATHERED: AtomicBool = AtomicBool::new(false);

@@ -148,6 +148,7 @@ impl Idle {
         if !spinning() && self.polls >= POLLS_PER_YIELD && !self.polls.is_multiple_of(YIELDS_PER_PASS) {
             self.polls += 1;
             sys::yield_now();
+            progress::away::back();
             return Ok(());
         }
         self.advance(&mut || done())
@@ -178,6 +179,7 @@ impl Idle {
         } else {
             sys::yield_now();
         }
+        progress::away::back();
         self.look(done)
     }
 

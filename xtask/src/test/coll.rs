@@ -188,11 +188,7 @@ const CHOICES: &[Choice] = &[
     },
 ];
 
-const CHOSEN: &[Trace] = &[
-    ("sm: Allreduce", ": lines", several),
-    ("sm: Allreduce", ": pipeline", several),
-    ("sm: Allreduce", ": direct", three),
-];
+const CHOSEN: &[Trace] = &[("sm: Allreduce", ": lines", several), ("sm: Allreduce", ": pipeline", several)];
 
 const LINES: &[Trace] = &[
     ("sm: Bcast", ": lines", several),
@@ -285,10 +281,6 @@ fn many(ranks: u32) -> bool {
 /// With more, none of the drawn calls is long enough; with two it would have to be tried first.
 fn two(ranks: u32) -> bool {
     ranks == 2
-}
-
-fn three(ranks: u32) -> bool {
-    ranks == 3
 }
 
 /// More than there are nodes.

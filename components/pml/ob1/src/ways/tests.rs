@@ -51,6 +51,16 @@ fn the_cheaper_way_is_used_and_the_other_one_tried_now_and_then() {
 }
 
 #[test]
+fn what_a_program_computes_meanwhile_is_no_cost() {
+    let period = |way, is_refused| Period { way, is_refused, bytes: 1 << 20, ..Period::EMPTY };
+    for (way, cost) in [(Way::Fragments, None), (Way::Single, Some(u64::MAX)), (Way::Streamed, Some(u64::MAX))] {
+        assert_eq!(period(way, false).cost(1000, 250), Some(1000));
+        assert_eq!(period(way, false).cost(1000, 251), cost);
+        assert_eq!(period(way, true).cost(1000, 999), Some(u64::MAX));
+    }
+}
+
+#[test]
 fn a_single_copy_must_be_clearly_cheaper() {
     let mut machine = Machine::new(1000, 850);
     machine.singles(2 * RUN);

@@ -1,0 +1,77 @@
+//! How long nobody made progress, for who measures how long something takes that needs it: the program may have computed
+//! meanwhile.
+
+use crate::framework::timer;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// Somebody begins to measure.
+pub fn measure() {
+    if MEASURING.fetch_add(1, Ordering::Relaxed) == 0 {
+        LAST.store(timer::ticks(), Ordering::Relaxed);
+    }
+}
+
+/// And ends.
+pub fn measured() {
+    MEASURING.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// Ticks, so far, for which nobody looked while somebody measured.
+pub fn ticks() -> u64 {
+    AWAY.load(Ordering::Relaxed)
+}
+
+/// Whoever waits looks again, or has just looked.
+#[inline(always)]
+pub fn back() {
+    if MEASURING.load(Ordering::Relaxed) != 0 {
+        looked(false);
+    }
+}
+
+/// A look begins.
+#[inline(always)]
+pub(super) fn begin() {
+    if MEASURING.load(Ordering::Relaxed) != 0 {
+        looked(true);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn looked(counts: bool) {
+    let now = timer::ticks();
+    let since = now.wrapping_sub(LAST.swap(now, Ordering::Relaxed));
+    // Who waits looks far more often than that.
+    if counts && since > timer::frequency() / LOOKS_PER_SECOND {
+        AWAY.fetch_add(since, Ordering::Relaxed);
+    }
+}
+
+static MEASURING: AtomicU32 = AtomicU32::new(0);
+static LAST: AtomicU64 = AtomicU64::new(0);
+static AWAY: AtomicU64 = AtomicU64::new(0);
+const LOOKS_PER_SECOND: u64 = 500_000;
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// Other tests may look meanwhile, but do not measure.
+    #[test]
+    fn only_who_measures_learns_how_long_nobody_looked() {
+        let nap = Duration::from_millis(20);
+        let before = ticks();
+        measure();
+        std::thread::sleep(nap);
+        begin();
+        measured();
+        let there = ticks();
+        let ticks_of = |time: Duration| timer::frequency() / 1000 * time.as_millis() as u64;
+        assert!(there - before >= ticks_of(nap / 2), "{} of {}", there - before, ticks_of(nap));
+        std::thread::sleep(nap);
+        begin();
+        assert_eq!(ticks(), there);
+    }
+}
