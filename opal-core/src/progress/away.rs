@@ -1,13 +1,13 @@
 //! How long nobody made progress, for who measures how long something takes that needs it: the program may have computed
 //! meanwhile.
 
-use crate::framework::timer;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sys;
 
 /// Somebody begins to measure.
 pub fn measure() {
     if MEASURING.fetch_add(1, Ordering::Relaxed) == 0 {
-        LAST.store(timer::ticks(), Ordering::Relaxed);
+        LAST.store(sys::monotonic_ns(), Ordering::Relaxed);
     }
 }
 
@@ -16,8 +16,8 @@ pub fn measured() {
     MEASURING.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// Ticks, so far, for which nobody looked while somebody measured.
-pub fn ticks() -> u64 {
+/// For how long, so far, nobody looked while somebody measured.
+pub fn ns() -> u64 {
     AWAY.load(Ordering::Relaxed)
 }
 
@@ -40,10 +40,10 @@ pub(super) fn begin() {
 #[cold]
 #[inline(never)]
 fn looked(counts: bool) {
-    let now = timer::ticks();
+    let now = sys::monotonic_ns();
     let since = now.wrapping_sub(LAST.swap(now, Ordering::Relaxed));
     // Who waits looks far more often than that.
-    if counts && since > timer::frequency() / LOOKS_PER_SECOND {
+    if counts && since > SELDOM_NS {
         AWAY.fetch_add(since, Ordering::Relaxed);
     }
 }
@@ -51,7 +51,7 @@ fn looked(counts: bool) {
 static MEASURING: AtomicU32 = AtomicU32::new(0);
 static LAST: AtomicU64 = AtomicU64::new(0);
 static AWAY: AtomicU64 = AtomicU64::new(0);
-const LOOKS_PER_SECOND: u64 = 500_000;
+const SELDOM_NS: u64 = 2000;
 
 #[cfg(all(test, not(loom)))]
 mod tests {
@@ -62,16 +62,15 @@ mod tests {
     #[test]
     fn only_who_measures_learns_how_long_nobody_looked() {
         let nap = Duration::from_millis(20);
-        let before = ticks();
+        let before = ns();
         measure();
         std::thread::sleep(nap);
         begin();
         measured();
-        let there = ticks();
-        let ticks_of = |time: Duration| timer::frequency() / 1000 * time.as_millis() as u64;
-        assert!(there - before >= ticks_of(nap / 2), "{} of {}", there - before, ticks_of(nap));
+        let there = ns();
+        assert!(there - before >= nap.as_nanos() as u64 / 2, "{} ns", there - before);
         std::thread::sleep(nap);
         begin();
-        assert_eq!(ticks(), there);
+        assert_eq!(ns(), there);
     }
 }

@@ -203,8 +203,9 @@ const LINES: &[Trace] = &[
 const MESSAGE: &[Trace] = &[
     ("sm: Bcast", ": message", two),
     ("sm: Allgather", ": message", two),
+    ("sm: Alltoall", ": message", two),
     ("tuned: Bcast", "", many),
-    ("tuned: Alltoall", "", several),
+    ("tuned: Alltoall", "", many),
 ];
 
 const DIRECTLY: &[Trace] = &[

@@ -92,17 +92,46 @@ pub fn allgather(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>,
 }
 
 /// MPI_Allgather of two ranks by messages.
-pub fn exchange(
+pub fn tell_each_other(
     (rank, peer): (usize, usize),
     executor: &mut dyn Executor,
     from: Source<'_>,
     to: &Data<'_>,
 ) -> Result<()> {
-    let (mine, theirs) = (block(to, rank), block(to, peer));
-    let done = executor.exchange(&contribution(from, mine), peer, &theirs, peer);
-    match from {
-        Source::From(from) => done.and(copy(executor, &from, &mine)),
-        Source::InPlace => done,
+    let mine = block(to, rank);
+    let (out, apart) = match from {
+        Source::From(from) => (from, Some((from, mine))),
+        Source::InPlace => (mine, None),
+    };
+    exchange(executor, peer, (&out, &block(to, peer)), apart)
+}
+
+/// MPI_Alltoall of two ranks by messages.
+pub fn trade((rank, peer): (usize, usize), executor: &mut dyn Executor, from: Source<'_>, to: &Data<'_>) -> Result<()> {
+    let theirs = block(to, peer);
+    let (out, apart) = match from {
+        Source::From(from) => (block(&from, peer), Some((block(&from, rank), block(to, rank)))),
+        // What goes out lies where theirs is to come.
+        Source::InPlace => {
+            let out = executor.room(&packed(core::ptr::null_mut(), theirs.bytes()))?;
+            executor.copy(&theirs, &out)?;
+            (out, None)
+        }
+    };
+    exchange(executor, peer, (&out, &theirs), apart)
+}
+
+// What is this rank's own is copied behind.
+fn exchange(
+    executor: &mut dyn Executor,
+    peer: usize,
+    (out, into): (&Data<'_>, &Data<'_>),
+    apart: Option<(Data<'_>, Data<'_>)>,
+) -> Result<()> {
+    let done = executor.exchange(out, peer, into, peer);
+    match apart {
+        Some((from, to)) => done.and(copy(executor, &from, &to)),
+        None => done,
     }
 }
 

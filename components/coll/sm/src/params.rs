@@ -12,9 +12,9 @@ opal_core::params! {
     pub static BCAST_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
     /// How MPI_Allgather is done: as MPI_Bcast.
     pub static ALLGATHER_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
-    /// How MPI_Alltoall is done: as MPI_Bcast, but never as a message. MPI_IN_PLACE is never done directly.
+    /// How MPI_Alltoall is done: as MPI_Bcast. MPI_IN_PLACE is never done directly.
     pub static ALLTOALL_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
-    /// How MPI_Reduce is done: as MPI_Alltoall. Types with gaps are done neither directly nor in a pipeline.
+    /// How MPI_Reduce is done: as MPI_Bcast, but never as a message. Types with gaps are done neither directly nor in a pipeline.
     pub static REDUCE_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;
     /// How MPI_Allreduce is done: as MPI_Reduce.
     pub static ALLREDUCE_ALGORITHM: Choice(Way::WORDS) = Text("auto"), "", level 5;

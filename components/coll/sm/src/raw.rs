@@ -96,7 +96,7 @@ impl Sm {
     fn allgather(&self, from: Source<'_>, to: &Data<'_>, on: &mut dyn Executor) -> Result<bool> {
         let bytes = to.bytes();
         if let Some(peer) = self.message(Function::Allgather, bytes) {
-            algorithms::exchange((self.rank, peer), on, from, to)?;
+            algorithms::tell_each_other((self.rank, peer), on, from, to)?;
             return Ok(true);
         }
         let Some(ends) = self.short(Function::Allgather, bytes, on)? else { return Ok(false) };
@@ -110,6 +110,10 @@ impl Sm {
     #[inline(always)]
     fn alltoall(&self, from: Source<'_>, to: &Data<'_>, on: &mut dyn Executor) -> Result<bool> {
         let bytes = self.others_bytes(to.bytes());
+        if let Some(peer) = self.message(Function::Alltoall, bytes) {
+            algorithms::trade((self.rank, peer), on, from, to)?;
+            return Ok(true);
+        }
         let Some(ends) = self.short(Function::Alltoall, bytes, on)? else { return Ok(false) };
         match pair::serves(ends, bytes) {
             true => pair::alltoall(ends, on, from, to)?,

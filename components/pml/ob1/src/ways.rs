@@ -156,7 +156,7 @@ impl Ways {
         if period.under_way > 0 && period.done < LONGEST {
             return;
         }
-        let cost = period.since.and_then(|since| period.cost(now() - since, away::ticks() - period.away));
+        let cost = period.since.and_then(|since| period.cost(now() - since, in_ticks(away::ns() - period.away_ns)));
         let (number, flood) = (period.class, self.streams && period.bytes >= FLOOD);
         let class = &mut self.classes[number];
         if let Some((verdict, costs)) = class.count(cost) {
@@ -171,8 +171,8 @@ impl Ways {
     fn start(&mut self, class: usize, now: impl FnOnce() -> u64) {
         let (way, on) = self.classes[class].way();
         let since = on.then(now);
-        let away = away::ticks();
-        self.period = Period { class, way, since, away, is_refused: false, done: 0, bytes: 0, ..self.period };
+        let away_ns = away::ns();
+        self.period = Period { class, way, since, away_ns, is_refused: false, done: 0, bytes: 0, ..self.period };
     }
 
     // Whether progress is to tell how long nobody looked.
@@ -205,7 +205,7 @@ struct Period {
     // `None`: nobody wants to know how long it takes.
     since: Option<u64>,
     // For how long nobody had looked until then.
-    away: u64,
+    away_ns: u64,
     // A single copy was to be tried and could not be.
     is_refused: bool,
     under_way: u32,
@@ -218,7 +218,7 @@ impl Period {
         class: 0,
         way: Way::Fragments,
         since: None,
-        away: 0,
+        away_ns: 0,
         is_refused: false,
         under_way: 0,
         done: 0,
@@ -234,6 +234,10 @@ impl Period {
             _ => Some(ticks.saturating_mul(1 << 20) / self.bytes.max(1)),
         }
     }
+}
+
+fn in_ticks(ns: u64) -> u64 {
+    (u128::from(ns) * u128::from(timer::frequency()) / 1_000_000_000) as u64
 }
 
 /// What is known of messages of so many bytes is known together.
