@@ -24,9 +24,9 @@ pub struct Past {
     pub number: u64,
     /// The last one in which this rank waited for all: all had finished what was before it.
     pub met: u64,
-    /// Who shares cores, and before which operation to look again.
+    /// Who shares cores.
     pub cores: Cores,
-    /// See there.
+    /// Before which operation the ranks tell each other again where they are.
     pub look: u64,
     /// What the counts of turns are when all have come that were to come.
     pub counts: [u64; wire::TURNS],

@@ -1,8 +1,8 @@
 //! One operation on the lines: who writes where, who waits for whom.
 //!
 //! With two ranks the flags of both and values of up to eight bytes lie in one line, which then moves between the cores
-//! once per operation. With more, each rank adds itself to a count, and the last one (or the root) stores the release
-//! word that the others poll.
+//! once per operation. With more, each rank adds itself to a count (where all wait for all and ranks share cores, the last
+//! one of each core does: `cores.rs`), and the last one (or the root) stores the release word that the others poll.
 //!
 //! What a rank wrote may be overwritten when all have taken it. Two ranks: the reader of a one-way operation answers with
 //! its own flag, and the writer looks for the answer before it uses the same parity again. What both wrote for each other is

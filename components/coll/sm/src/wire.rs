@@ -12,7 +12,7 @@
 //!
 //! | offset | bytes | what | who writes |
 //! |---|---|---|---|
-//! | 0 | 8 | count: how many ranks have come, ever | each rank |
+//! | 0 | 8 | count: how many ranks, or cores that they share, have come, ever | each rank, or the last of a core |
 //! | 8 + 8 r | 8 | data of rank r, if it is no more than that: it comes along with the count | rank r |
 //! | T - 64 | 8 | release: number of the operation whose data is there | who came last, or the root |
 //! | T - 56 | 56 | the result, or the root's data, if it is no more than that: it comes along with the release | as the release |

@@ -61,6 +61,19 @@ fn what_a_program_computes_meanwhile_is_no_cost() {
 }
 
 #[test]
+fn periods_in_which_nobody_looked_do_not_end_the_turn_of_fragments() {
+    let mut machine = Machine::new(1000, 10);
+    for _ in 0..2 * RUN {
+        let clock = || machine.clock.get();
+        assert_eq!(machine.ways.begin_at(BYTES, true, clock), Way::Fragments);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        opal_core::progress::pass();
+        machine.clock.set(machine.clock.get() + 1000);
+        machine.ways.end_at(BYTES, clock);
+    }
+}
+
+#[test]
 fn a_single_copy_must_be_clearly_cheaper() {
     let mut machine = Machine::new(1000, 850);
     machine.singles(2 * RUN);
