@@ -61,10 +61,8 @@ impl Plan<'_> {
         }
         let libraries = self.libraries.iter().zip(run.versions);
         Ok(Table {
-            format: 1,
+            format: 2,
             machine,
-            rounds: self.rounds,
-            samples: self.samples,
             seconds: start.elapsed().as_secs_f64(),
             libraries: libraries
                 .map(|(library, version)| Contestant {
@@ -113,6 +111,8 @@ impl Plan<'_> {
             ranks: row.ranks,
             over: row.over.to_owned(),
             crowded: is_crowded(row),
+            rounds: self.rounds,
+            samples: self.samples,
             unit,
             sizes: sizes.iter().map(|size| self.line(row, *size, unit, &cells)).collect(),
             failures: failures.into_iter().collect(),

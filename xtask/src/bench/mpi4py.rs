@@ -154,15 +154,15 @@ impl Runs<'_> {
             ranks: self.row.ranks,
             over: "suite".to_owned(),
             crowded: is_crowded(&self.row),
+            rounds,
+            samples: 1,
             unit: Unit::S,
             sizes: lines,
             failures: failures.into_iter().collect(),
         };
         Ok(Table {
-            format: 1,
+            format: 2,
             machine,
-            rounds,
-            samples: 1,
             seconds: start.elapsed().as_secs_f64(),
             libraries: self.contestants.iter().map(One::said).collect(),
             rows: vec![row],

@@ -79,9 +79,8 @@ fn machine(page: &mut String, machine: &Machine, table: &Table) {
     let minutes = (table.seconds / 60.0).ceil();
     _ = writeln!(
         page,
-        "* {}: {} turns of each library in each row, {} samples per size and turn, {minutes} minutes; others on the machine \
-         at the start: load {}",
-        machine.date, table.rounds, table.samples, machine.load
+        "* {}: {minutes} minutes; others on the machine at the start: load {}",
+        machine.date, machine.load
     );
 }
 
@@ -96,7 +95,8 @@ fn libraries(page: &mut String, libraries: &[Contestant]) {
 
 fn rows(page: &mut String, row: &Measured, table: &Table, plot: bool) {
     let crowded = if row.crowded { " More ranks than cores: the system decides who runs." } else { "" };
-    _ = write!(page, "\n### {}\n\n{}, in {}.{crowded}\n\n", row.name, title(row), row.unit.name());
+    let turns = format!("{} of {}", counted(row.rounds, "turn"), counted(row.samples, "sample"));
+    _ = write!(page, "\n### {}\n\n{}, in {}; {turns}.{crowded}\n\n", row.name, title(row), row.unit.name());
     if plot {
         _ = write!(page, "![{0}](performance/{0}.svg)\n\n", row.name);
     }
@@ -135,6 +135,12 @@ fn cell(figure: Option<&Figure>) -> String {
         Some(_) => "all disturbed".to_owned(),
         None => "–".to_owned(),
     }
+}
+
+/// `1 turn`, `5 turns`.
+fn counted(number: u32, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 /// 8, 4 Ki, 1 Mi.
@@ -278,15 +284,15 @@ mod tests {
             ranks: 2,
             over: "bytes".to_owned(),
             crowded: false,
+            rounds: 5,
+            samples: 8,
             unit: Unit::Us,
             sizes: vec![line(8, 0.5, Some(0.6)), line(4096, 0.7, Some(0.6)), line(64, 0.5, None)],
             failures: vec!["third: it crashed".to_owned()],
         };
         let table = Table {
-            format: 1,
+            format: 2,
             machine: super::super::machine::look(),
-            rounds: 1,
-            samples: 1,
             seconds: 1.0,
             libraries: vec![contestant("ours"), contestant("other")],
             rows: vec![row],
@@ -296,6 +302,6 @@ mod tests {
         assert!(page.contains("| 0.70 | 0.60 | missed |") && page.contains("Launches without figures: third."));
         assert!(page.contains("| 4 Ki | **0.100** 0.110 | **0.200** 0.220 | **0.050** 0.055 | 0.70 |"));
         assert!(page.contains("## What was tried") && page.contains("## Method"));
-        assert!(page.contains("![latency](performance/latency.svg)") && !page.contains("it crashed"));
+        assert!(page.contains("in µs; 5 turns of 8 samples.\n\n![latency](performance/latency.svg)") && !page.contains("it crashed"));
     }
 }

@@ -10,10 +10,6 @@ pub struct Table {
     pub format: u32,
     /// Where it was measured, without names.
     pub machine: Machine,
-    /// Turns of each contestant per row.
-    pub rounds: u32,
-    /// Per size and turn.
-    pub samples: u32,
     /// Wall clock of all.
     pub seconds: f64,
     /// Who took part; the first is this library.
@@ -67,6 +63,10 @@ pub struct Measured {
     pub over: String,
     /// More ranks than cores: samples with context switches count, too.
     pub crowded: bool,
+    /// Turns of each contestant.
+    pub rounds: u32,
+    /// Per size and turn.
+    pub samples: u32,
     /// Its unit.
     pub unit: Unit,
     /// Its sizes.

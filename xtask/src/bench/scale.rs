@@ -158,6 +158,8 @@ fn draw(function: &str, points: &[&Point], folder: &Path, progress: &Progress) -
         ranks: ranks.last().copied().unwrap_or(0) as u32,
         over: "ranks".to_owned(),
         crowded: false,
+        rounds: 1,
+        samples: 1,
         unit: Unit::Us,
         sizes: ranks.iter().map(|ranks| line(bytes, *ranks)).collect(),
         failures: Vec::new(),
@@ -165,10 +167,8 @@ fn draw(function: &str, points: &[&Point], folder: &Path, progress: &Progress) -
     let contestant =
         |name: &&str| Contestant { name: (*name).to_owned(), version: String::new(), settings: Vec::new() };
     let table = Table {
-        format: 1,
+        format: 2,
         machine: machine::look(),
-        rounds: 1,
-        samples: 1,
         seconds: 0.0,
         libraries: names.iter().map(contestant).collect(),
         rows: numbers(points.iter().map(|point| point.bytes)).into_iter().map(row).collect(),
