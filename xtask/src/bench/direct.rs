@@ -5,7 +5,7 @@
 //! holds it in 95 of 100 repetitions (order statistics: no assumption on how times are distributed).
 
 use super::library::Library;
-use super::rows::{ROWS, Row};
+use super::rows::{self, Row};
 use super::sample::{Cell, Output};
 use super::{instructions, launch};
 use crate::build;
@@ -86,7 +86,7 @@ fn verdict(instructions: f64, percent: f64) -> Result<()> {
 
 /// Pairs of best times, one of each launch.
 fn times(libraries: &[Library], runs: u32, sources: &Path, folder: &Path) -> Result<Vec<[f64; 2]>> {
-    let row = ROWS.iter().find(|row| row.name == "latency").ok_or_else(|| fail("there is no row latency"))?;
+    let row = rows::all().find(|row| row.name == "latency").ok_or_else(|| fail("there is no row latency"))?;
     let programs: Vec<PathBuf> = libraries
         .iter()
         .map(|library| library.compile(sources, row.program, &folder.join("programs")))

@@ -1,17 +1,17 @@
 //! Several runs on one machine as one: contestants that take minutes in some rows are left out of those, not of all.
 
 use super::result::{Contestant, Measured, Table};
-use super::rows::ROWS;
+use super::rows;
 use crate::failure::{Result, fail, refuse};
 
-/// All rows of all tables, in the order of [`ROWS`], what is none of them behind; each contestant has one column.
+/// All rows of all tables, in the order of [`rows::all`], what is none of them behind; each contestant has one column.
 pub fn tables(tables: Vec<Table>) -> Result<Table> {
     let mut tables = tables.into_iter();
     let mut all = tables.next().ok_or_else(|| fail("there are no figures to merge"))?;
     for table in tables {
         add(&mut all, table)?;
     }
-    all.rows.sort_by_key(|row| ROWS.iter().position(|known| known.name == row.name).unwrap_or(ROWS.len()));
+    all.rows.sort_by_key(|row| rows::all().position(|known| known.name == row.name).unwrap_or(usize::MAX));
     Ok(all)
 }
 

@@ -302,6 +302,9 @@ mod tests {
         assert!(page.contains("| 0.70 | 0.60 | missed |") && page.contains("Launches without figures: third."));
         assert!(page.contains("| 4 Ki | **0.100** 0.110 | **0.200** 0.220 | **0.050** 0.055 | 0.70 |"));
         assert!(page.contains("## What was tried") && page.contains("## Method"));
-        assert!(page.contains("in µs; 5 turns of 8 samples.\n\n![latency](performance/latency.svg)") && !page.contains("it crashed"));
+        assert!(
+            page.contains("in µs; 5 turns of 8 samples.\n\n![latency](performance/latency.svg)")
+                && !page.contains("it crashed")
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! What is measured: one row is one program with its arguments, over several sizes.
 
+mod collective;
+
 use crate::failure::{Result, refuse};
 
 /// What carries the messages.
@@ -55,12 +57,11 @@ pub struct Row {
 /// The rows that the command line names; all, or with `quick` a few, when it names none. Of them those with one of these
 /// numbers of ranks, if any are given.
 pub fn chosen(words: &[String], ranks: &[u32], quick: bool) -> Result<Vec<Row>> {
-    let rows: Vec<Row> = ROWS
-        .iter()
+    let rows: Vec<Row> = all()
         .filter(|row| match words.is_empty() {
             true => !quick || row.quick,
             // A name that is exactly a row's means that row alone.
-            false => words.iter().any(|word| match ROWS.iter().any(|row| row.name == word) {
+            false => words.iter().any(|word| match all().any(|row| row.name == word) {
                 true => row.name == word,
                 false => row.name.contains(word.as_str()),
             }),
@@ -112,7 +113,11 @@ pub const PLAIN: Row = Row {
 };
 
 /// All of them, in the order of a page that a visitor reads.
-pub const ROWS: &[Row] = &[
+pub fn all() -> impl Iterator<Item = &'static Row> + Clone {
+    POINT_TO_POINT.iter().chain(collective::ROWS)
+}
+
+const POINT_TO_POINT: &[Row] = &[
     Row {
         name: "latency",
         title: "one way, MPI_Send and MPI_Recv, buffers untouched in between",
@@ -272,77 +277,8 @@ pub const ROWS: &[Row] = &[
         raw: Some(("raw_tcp", &["--stream"])),
         ..PLAIN
     },
-    Row {
-        name: "barrier-2",
-        title: BARRIER,
-        raw: Some(("raw_sm", &["--barrier"])),
-        aims: &[(8, 0.6)],
-        ..collective(2, &["--barrier"], &[8])
-    },
-    Row { name: "barrier-4", title: BARRIER, aims: &[(8, 0.7)], ..collective(4, &["--barrier"], &[8]) },
-    Row { name: "barrier-8", title: BARRIER, aims: &[(8, 0.7)], ..collective(8, &["--barrier"], &[8]) },
-    Row {
-        name: "bcast-2",
-        title: BCAST,
-        aims: &[(8, 0.6), (K64, 0.75)],
-        ..collective(2, &["--bcast"], LENGTHS_OF_TWO)
-    },
-    Row { name: "bcast-4", title: BCAST, ..collective(4, &["--bcast"], LENGTHS) },
-    Row { name: "bcast-8", title: BCAST, ..collective(8, &["--bcast"], LENGTHS) },
-    Row { name: "reduce-2", title: REDUCE, ..collective(2, &["--reduce"], LENGTHS_OF_TWO) },
-    Row { name: "reduce-4", title: REDUCE, ..collective(4, &["--reduce"], LENGTHS) },
-    Row {
-        name: "allreduce-2",
-        title: ALLREDUCE,
-        aims: &[(8, 0.6), (K64, 0.75), (M4, 0.75)],
-        ..collective(2, &["--allreduce"], LENGTHS_OF_TWO)
-    },
-    Row { name: "allreduce-4", title: ALLREDUCE, aims: &[(8, 0.7)], ..collective(4, &["--allreduce"], LENGTHS) },
-    Row { name: "allreduce-8", title: ALLREDUCE, aims: &[(8, 0.7)], ..collective(8, &["--allreduce"], LENGTHS) },
-    Row {
-        name: "alltoall-2",
-        title: ALLTOALL,
-        aims: &[(8, 0.6), (K4, 0.75), (K64, 0.75)],
-        ..collective(2, &["--alltoall"], LENGTHS_OF_TWO)
-    },
-    Row { name: "alltoall-4", title: ALLTOALL, aims: &[(8, 0.7)], ..collective(4, &["--alltoall"], LENGTHS) },
-    Row { name: "alltoall-8", title: ALLTOALL, aims: &[(8, 0.7)], ..collective(8, &["--alltoall"], LENGTHS) },
-    Row { name: "allgather-2", title: ALLGATHER, aims: &[(8, 0.6)], ..collective(2, &["--allgather"], LENGTHS_OF_TWO) },
-    Row { name: "allgather-4", title: ALLGATHER, ..collective(4, &["--allgather"], LENGTHS) },
-    Row { name: "allgather-8", title: ALLGATHER, ..collective(8, &["--allgather"], LENGTHS) },
-    Row {
-        name: "overlap-bcast",
-        title: "MPI_Ibcast around some 120 µs of computing with 16 MPI_Test, and MPI_Wait",
-        ..overlap(&["--bcast"])
-    },
-    Row {
-        name: "overlap-allreduce",
-        title: "MPI_Iallreduce around the same computing, and MPI_Wait",
-        ..overlap(&["--allreduce"])
-    },
-    Row {
-        name: "overlap-alltoall",
-        title: "MPI_Ialltoall around the same computing, and MPI_Wait",
-        ..overlap(&["--alltoall"])
-    },
 ];
 
-const fn collective(ranks: u32, arguments: &'static [&'static str], sizes: &'static [u64]) -> Row {
-    Row { program: "collective", arguments, sizes, ranks, ..PLAIN }
-}
-
-const fn overlap(arguments: &'static [&'static str]) -> Row {
-    Row { program: "overlap", arguments, sizes: &[1 << 10, K64, M1], ..PLAIN }
-}
-
-const BARRIER: &str = "MPI_Barrier, one call";
-const BCAST: &str = "MPI_Bcast, one call, roots in turn";
-const REDUCE: &str = "MPI_Reduce of doubles with MPI_SUM, one call, roots in turn";
-const ALLREDUCE: &str = "MPI_Allreduce of doubles with MPI_SUM, one call";
-const ALLTOALL: &str = "MPI_Alltoall, one call, bytes for each pair";
-const ALLGATHER: &str = "MPI_Allgather, one call, bytes from each rank";
-const LENGTHS: &[u64] = &[8, 1 << 10, K64, M1];
-const LENGTHS_OF_TWO: &[u64] = &[8, 1 << 10, K4, K16, K64, M1, M4];
 const K4: u64 = 4 << 10;
 const K16: u64 = 16 << 10;
 const K64: u64 = 64 << 10;
@@ -363,7 +299,7 @@ mod tests {
         };
         assert_eq!(names(&["rate"], false).unwrap(), ["rate"]);
         assert_eq!(names(&["barrier-"], true).unwrap(), ["barrier-2", "barrier-4", "barrier-8"]);
-        assert_eq!(names(&[], false).unwrap().len(), ROWS.len());
+        assert_eq!(names(&[], false).unwrap().len(), all().count());
         assert!(names(&[], true).unwrap().len() < 6 && names(&["nothing"], false).is_err());
         let crowded = chosen(&["barrier".to_owned()], &[4, 8], false).unwrap();
         assert_eq!(crowded.iter().map(|row| row.name).collect::<Vec<_>>(), ["barrier-4", "barrier-8"]);
@@ -372,8 +308,8 @@ mod tests {
 
     #[test]
     fn each_row_is_one_and_its_aims_are_measured() {
-        assert_eq!(ROWS.iter().map(|row| row.name).collect::<BTreeSet<_>>().len(), ROWS.len());
-        for row in ROWS {
+        assert_eq!(all().map(|row| row.name).collect::<BTreeSet<_>>().len(), all().count());
+        for row in all() {
             assert!(row.aims.iter().all(|(size, _)| row.sizes.contains(size)), "{}", row.name);
             assert!(row.quick || row.sizes.is_sorted(), "{}", row.name);
         }
