@@ -1,4 +1,4 @@
-// covers: MPI_Bcast MPI_Gather MPI_Scatter MPI_Allgather MPI_Alltoall MPI_Reduce MPI_Allreduce MPI_Reduce_scatter MPI_Reduce_scatter_block MPI_Scan MPI_Exscan
+// covers: MPI_Bcast MPI_Gather MPI_Scatter MPI_Allgather MPI_Alltoall MPI_Reduce MPI_Allreduce MPI_Reduce_scatter MPI_Reduce_scatter_block MPI_Scan MPI_Exscan MPI_Gatherv MPI_Scatterv MPI_Allgatherv MPI_Alltoallv MPI_Alltoallw
 /*
  * Collectives against a reference that uses MPI_Send and MPI_Recv only: functions, sizes, types, operations, roots,
  * MPI_IN_PLACE and communicators drawn from a seed, the same on all ranks. Arguments: how many draws (0: every combination
@@ -22,7 +22,7 @@ static void make_comms(void)
 
 /* One call: everything that it depends on. */
 struct call {
-    int function, comm, root, in_place, rank, ranks;
+    int function, comm, root, in_place, uneven, rank, ranks;
     const struct type *type;
     int count; /* elements of a block */
     uint64_t seed;
@@ -44,18 +44,61 @@ static unsigned char *reference(const struct call *c, size_t bytes)
     return all;
 }
 
+/* Whether blocks may differ in length. */
+static int varies(const struct call *c)
+{
+    return c->function >= GATHERV || c->function == REDUCE_SCATTER;
+}
+
+static int exchanges(const struct call *c)
+{
+    return c->function == ALLTOALL || c->function == ALLTOALLV || c->function == ALLTOALLW;
+}
+
+/* Elements of the block that goes from one rank to another: in quarters of the longest one. */
+static size_t part(const struct call *c, int from, int to)
+{
+    uint64_t pair = (uint64_t)from * 31 + (uint64_t)to, quarters, kept = state;
+    if (!varies(c) || !c->uneven)
+        return (size_t)c->count;
+    if (c->function == GATHERV || c->function == ALLGATHERV)
+        pair = (uint64_t)from;
+    else if (!exchanges(c))
+        pair = (uint64_t)to;
+    else if (c->in_place) /* both send as much as they get */
+        pair = from < to ? pair : (uint64_t)to * 31 + (uint64_t)from;
+    state = c->seed + pair;
+    quarters = draw() % 5;
+    state = kept;
+    return (size_t)((uint64_t)c->count * quarters / 4);
+}
+
 /* Elements that a rank contributes, and that it gets. */
 static size_t given(const struct call *c)
 {
     size_t n = (size_t)c->count;
-    int many = c->function == SCATTER || c->function == ALLTOALL || c->function == REDUCE_SCATTER || c->function == REDUCE_SCATTER_BLOCK;
+    int many = c->function == SCATTER || c->function == SCATTERV || exchanges(c) || c->function == REDUCE_SCATTER ||
+               c->function == REDUCE_SCATTER_BLOCK;
     return many ? n * (size_t)c->ranks : n;
+}
+
+static int gets_from_all(const struct call *c)
+{
+    return c->function == GATHER || c->function == GATHERV || c->function == ALLGATHER || c->function == ALLGATHERV || exchanges(c);
 }
 
 static size_t got(const struct call *c)
 {
-    size_t n = (size_t)c->count;
-    return c->function == GATHER || c->function == ALLGATHER || c->function == ALLTOALL ? n * (size_t)c->ranks : n;
+    return gets_from_all(c) ? (size_t)c->count * (size_t)c->ranks : (size_t)c->count;
+}
+
+/* Elements before a rank's block, where blocks lie side by side whatever their lengths. */
+static size_t before(const struct call *c, int rank)
+{
+    size_t n = 0;
+    for (int r = 0; r < rank; r++)
+        n += part(c, 0, r);
+    return n;
 }
 
 /* What the call must leave in the receive buffer; 0 where it means nothing. */
@@ -63,17 +106,22 @@ static int expected(const struct call *c, const unsigned char *all, size_t bytes
 {
     size_t block = (size_t)c->count * c->type->size, n = (size_t)c->count;
     switch (c->function) {
+    case GATHERV: memcpy(to, all, block * (size_t)c->ranks); return c->rank == c->root;
+    case SCATTERV: memcpy(to, all + bytes * (size_t)c->root + block * (size_t)c->rank, block); return 1;
+    case ALLGATHERV: memcpy(to, all, block * (size_t)c->ranks); return 1;
     case BCAST: memcpy(to, all + bytes * (size_t)c->root, block); return 1;
     case GATHER: memcpy(to, all, block * (size_t)c->ranks); return c->rank == c->root;
     case SCATTER: memcpy(to, all + bytes * (size_t)c->root + block * (size_t)c->rank, block); return 1;
     case ALLGATHER: memcpy(to, all, block * (size_t)c->ranks); return 1;
     case ALLTOALL:
+    case ALLTOALLV:
+    case ALLTOALLW:
         for (int r = 0; r < c->ranks; r++)
             memcpy(to + block * (size_t)r, all + bytes * (size_t)r + block * (size_t)c->rank, block);
         return 1;
     case REDUCE: combined(c->type, all, bytes, c->ranks - 1, 0, n, to); return c->rank == c->root;
     case ALLREDUCE: combined(c->type, all, bytes, c->ranks - 1, 0, n, to); return 1;
-    case REDUCE_SCATTER:
+    case REDUCE_SCATTER: combined(c->type, all, bytes, c->ranks - 1, before(c, c->rank), part(c, 0, c->rank), to); return 1;
     case REDUCE_SCATTER_BLOCK: combined(c->type, all, bytes, c->ranks - 1, n * (size_t)c->rank, n, to); return 1;
     case SCAN: combined(c->type, all, bytes, c->rank, 0, n, to); return 1;
     default:
@@ -83,11 +131,39 @@ static int expected(const struct call *c, const unsigned char *all, size_t bytes
     }
 }
 
+/* Blocks as the functions with a v take them, or a w. */
+static void perform_varied(const struct call *c, void *from, void *to)
+{
+    MPI_Comm comm = comms[c->comm];
+    MPI_Datatype t = c->type->handle, *ts = check_alloc((size_t)c->ranks * sizeof *ts);
+    int root = c->root, unit = c->function == ALLTOALLW ? (int)c->type->extent : 1, *lists = check_alloc(3 * (size_t)c->ranks * sizeof *lists);
+    int *out = lists, *in = lists + c->ranks, *places = in + c->ranks;
+    for (int r = 0; r < c->ranks; r++) {
+        out[r] = (int)part(c, c->rank, r);
+        in[r] = (int)part(c, r, c->rank);
+        places[r] = r * c->count * unit;
+        ts[r] = t;
+    }
+    switch (c->function) {
+    case REDUCE_SCATTER: MPI_Reduce_scatter(from, to, out, t, c->type->op, comm); break;
+    case GATHERV: MPI_Gatherv(from, out[root], t, to, in, places, t, root, comm); break;
+    case SCATTERV: MPI_Scatterv(from, out, places, t, to, in[root], t, root, comm); break;
+    case ALLGATHERV: MPI_Allgatherv(from, out[0], t, to, in, places, t, comm); break;
+    case ALLTOALLV: MPI_Alltoallv(from, out, places, t, to, in, places, t, comm); break;
+    default: MPI_Alltoallw(from, out, places, ts, to, in, places, ts, comm); break;
+    }
+    free(ts), free(lists);
+}
+
 static void perform(const struct call *c, void *from, void *to)
 {
     MPI_Comm comm = comms[c->comm];
     MPI_Datatype t = c->type->handle;
     int n = c->count, root = c->root;
+    if (varies(c)) {
+        perform_varied(c, from, to);
+        return;
+    }
     switch (c->function) {
     case BCAST: MPI_Bcast(to, n, t, root, comm); break;
     case GATHER: MPI_Gather(from, n, t, to, n, t, root, comm); break;
@@ -96,14 +172,6 @@ static void perform(const struct call *c, void *from, void *to)
     case ALLTOALL: MPI_Alltoall(from, n, t, to, n, t, comm); break;
     case REDUCE: MPI_Reduce(from, to, n, t, c->type->op, root, comm); break;
     case ALLREDUCE: MPI_Allreduce(from, to, n, t, c->type->op, comm); break;
-    case REDUCE_SCATTER: {
-        int *counts = check_alloc((size_t)c->ranks * sizeof *counts);
-        for (int r = 0; r < c->ranks; r++)
-            counts[r] = n;
-        MPI_Reduce_scatter(from, to, counts, t, c->type->op, comm);
-        free(counts);
-        break;
-    }
     case REDUCE_SCATTER_BLOCK: MPI_Reduce_scatter_block(from, to, n, t, c->type->op, comm); break;
     case SCAN: MPI_Scan(from, to, n, t, c->type->op, comm); break;
     default: MPI_Exscan(from, to, n, t, c->type->op, comm); break;
@@ -114,32 +182,44 @@ static void perform(const struct call *c, void *from, void *to)
 static void *in_place(const struct call *c, void *from, unsigned char *to, const unsigned char *own)
 {
     size_t extent = c->type->extent, at = 0;
-    if (!c->in_place || c->function == BCAST || c->function == SCATTER || c->function == REDUCE_SCATTER || c->function == REDUCE_SCATTER_BLOCK)
+    if (!c->in_place || c->function == BCAST || c->function == SCATTER || c->function == SCATTERV)
         return from;
-    if ((c->function == GATHER || c->function == REDUCE) && c->rank != c->root)
+    if ((c->function == GATHER || c->function == GATHERV || c->function == REDUCE) && c->rank != c->root)
         return from;
-    if (c->function == GATHER || c->function == ALLGATHER)
+    if (gets_from_all(c) && !exchanges(c))
         at = (size_t)c->count * (size_t)c->rank * extent;
     memcpy(to + at, own, given(c) * extent);
     return MPI_IN_PLACE;
 }
 
+/* Where a block is shorter than the longest one nothing is written. */
+static void keep_gaps(const struct call *c, unsigned char *want, const unsigned char *to)
+{
+    size_t block = (size_t)c->count * c->type->extent;
+    for (int r = 0; r < (gets_from_all(c) ? c->ranks : 1); r++) {
+        size_t used = part(c, gets_from_all(c) ? r : c->root, c->rank) * c->type->extent;
+        memcpy(want + block * (size_t)r + used, to + block * (size_t)r + used, block - used);
+    }
+}
+
 static void compare(const struct call *c)
 {
     const struct type *t = c->type;
-    size_t bytes = given(c) * t->size, elements = got(c), at;
+    size_t bytes = given(c) * t->size, elements = got(c), at, room = given(c) > elements ? given(c) : elements;
     unsigned char *all = reference(c, bytes), *packed = check_alloc(elements * t->size);
-    unsigned char *from = spread(t, all + bytes * (size_t)c->rank, given(c)), *to = spread(t, NULL, elements), *want;
+    unsigned char *from = spread(t, all + bytes * (size_t)c->rank, given(c)), *to = spread(t, NULL, room), *want;
     int means = expected(c, all, bytes, packed);
+    void *source = in_place(c, from, to, from);
     want = spread(t, packed, elements);
     if (c->function == BCAST && c->rank == c->root)
         memcpy(to, from, elements * t->extent);
-    perform(c, in_place(c, from, to, from), to);
+    keep_gaps(c, want, to);
+    perform(c, source, to);
     at = means ? difference(to, want, elements * t->extent) : elements * t->extent;
     if (at < elements * t->extent)
-        check_fail(__FILE__, __LINE__, "%s of %d %s, communicator %d (rank %d of %d), root %d%s: byte %zu is %02x, not %02x",
-                   names[c->function], c->count, t->name, c->comm, c->rank, c->ranks, c->root, c->in_place ? ", in place" : "", at,
-                   to[at], want[at]);
+        check_fail(__FILE__, __LINE__, "%s of %d %s, communicator %d (rank %d of %d), root %d%s%s: byte %zu is %02x, not %02x",
+                   names[c->function], c->count, t->name, c->comm, c->rank, c->ranks, c->root, c->in_place ? ", in place" : "",
+                   c->uneven ? ", uneven" : "", at, to[at], want[at]);
     free(all), free(packed), free(from), free(to), free(want);
 }
 
@@ -151,6 +231,7 @@ static void one(int function, int size, int type, int comm, int in_place)
     MPI_Comm_rank(comms[comm], &c.rank);
     MPI_Comm_size(comms[comm], &c.ranks);
     c.root = (int)(root % (uint64_t)((check_ranks + 1) / 2)) % c.ranks;
+    c.uneven = varies(&c) && root >> 32 & 1;
     c.type = &types[reduces(function) && types[type].op == MPI_OP_NULL ? MAPS : type];
     while (size > 0 && (size_t)sizes[size] * (size_t)check_ranks * (size_t)(given(&(struct call){.function = function, .count = 1, .ranks = check_ranks})) > MOST_BYTES)
         size--;

@@ -7,13 +7,17 @@
 #include "check.h"
 #include <stdint.h>
 
-enum { BCAST, GATHER, SCATTER, ALLGATHER, ALLTOALL, REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, FUNCTIONS, BETWEEN_GROUPS = SCAN };
+enum {
+    BCAST, GATHER, SCATTER, ALLGATHER, ALLTOALL, REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, GATHERV, SCATTERV,
+    ALLGATHERV, ALLTOALLV, ALLTOALLW, FUNCTIONS, BETWEEN_GROUPS = SCAN
+};
 static const char *const names[] = {"bcast",     "gather",         "scatter",              "allgather", "alltoall", "reduce",
-                                    "allreduce", "reduce_scatter", "reduce_scatter_block", "scan",      "exscan"};
+                                    "allreduce", "reduce_scatter", "reduce_scatter_block", "scan",      "exscan",   "gatherv",
+                                    "scatterv",  "allgatherv",     "alltoallv",            "alltoallw"};
 
 static int reduces(int function)
 {
-    return function >= REDUCE;
+    return function >= REDUCE && function <= EXSCAN;
 }
 
 /* Bytes per block: nothing, one, a word, a line, odd, around a page, and one more than 1 MiB. */

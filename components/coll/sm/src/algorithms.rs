@@ -9,7 +9,6 @@ use ompi_core::data::{Data, Source};
 use ompi_core::datatype::byte;
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
-use ompi_core::op::Op;
 
 /// A run of bytes.
 pub fn packed<'a>(at: *mut u8, bytes: usize) -> Data<'a> {
@@ -91,50 +90,6 @@ pub fn allgather(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>,
     copied.and(load_others(turn, executor, to, 0))
 }
 
-/// MPI_Allgather of two ranks by messages.
-pub fn tell_each_other(
-    (rank, peer): (usize, usize),
-    executor: &mut dyn Executor,
-    from: Source<'_>,
-    to: &Data<'_>,
-) -> Result<()> {
-    let mine = block(to, rank);
-    let (out, apart) = match from {
-        Source::From(from) => (from, Some((from, mine))),
-        Source::InPlace => (mine, None),
-    };
-    exchange(executor, peer, (&out, &block(to, peer)), apart)
-}
-
-/// MPI_Alltoall of two ranks by messages.
-pub fn trade((rank, peer): (usize, usize), executor: &mut dyn Executor, from: Source<'_>, to: &Data<'_>) -> Result<()> {
-    let theirs = block(to, peer);
-    let (out, apart) = match from {
-        Source::From(from) => (block(&from, peer), Some((block(&from, rank), block(to, rank)))),
-        // What goes out lies where theirs is to come.
-        Source::InPlace => {
-            let out = executor.room(&packed(core::ptr::null_mut(), theirs.bytes()))?;
-            executor.copy(&theirs, &out)?;
-            (out, None)
-        }
-    };
-    exchange(executor, peer, (&out, &theirs), apart)
-}
-
-// What is this rank's own is copied behind.
-fn exchange(
-    executor: &mut dyn Executor,
-    peer: usize,
-    (out, into): (&Data<'_>, &Data<'_>),
-    apart: Option<(Data<'_>, Data<'_>)>,
-) -> Result<()> {
-    let done = executor.exchange(out, peer, into, peer);
-    match apart {
-        Some((from, to)) => done.and(copy(executor, &from, &to)),
-        None => done,
-    }
-}
-
 /// MPI_Alltoall.
 pub fn alltoall(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>, to: &Data<'_>) -> Result<()> {
     let (rank, bytes) = (turn.rank(), to.bytes());
@@ -146,67 +101,6 @@ pub fn alltoall(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>, 
     }
     turn.wait()?;
     copied.and(load_others(turn, executor, to, bytes))
-}
-
-/// MPI_Reduce: `to` at the root.
-pub fn reduce(
-    turn: &Turn<'_>,
-    executor: &mut dyn Executor,
-    from: Source<'_>,
-    to: Option<&Data<'_>>,
-    op: &Op,
-) -> Result<()> {
-    let Some(to) = to else {
-        let Source::From(from) = from else { return Ok(()) };
-        let copied = store(executor, &from, turn.own(), from.bytes());
-        turn.post();
-        return copied;
-    };
-    let copied = store(executor, &contribution(from, *to), turn.own(), to.bytes());
-    turn.wait()?;
-    let folded = fold(turn, executor, to, op);
-    turn.finish();
-    copied.and(folded)
-}
-
-/// MPI_Allreduce: with two ranks both combine, else the last one to come does so for all. Either way operands meet in rank
-/// order, so that all have the same bits, whoever was last.
-pub fn allreduce(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>, to: &Data<'_>, op: &Op) -> Result<()> {
-    let copied = store(executor, &contribution(from, *to), turn.own(), to.bytes());
-    if turn.is_pair() {
-        turn.meet()?;
-        return copied.and(fold(turn, executor, to, op));
-    }
-    let result = turn.result(to.bytes());
-    if turn.arrive() {
-        let folded = fold(turn, executor, to, op);
-        let told = store(executor, to, result, to.bytes());
-        turn.release();
-        return copied.and(folded).and(told);
-    }
-    turn.wait()?;
-    copied.and(load(executor, result, to))
-}
-
-/// Everybody's data, combined from the last rank to the first into `into`, as MPI 5.0 §6.9.1 orders operands.
-fn fold(turn: &Turn<'_>, executor: &mut dyn Executor, into: &Data<'_>, op: &Op) -> Result<()> {
-    let size = turn.size();
-    load(executor, turn.of(size - 1), into)?;
-    let as_it_lies = into.datatype.is_predefined() && into.contiguous() == Some(into.at);
-    let room = match as_it_lies {
-        true => None,
-        false => Some(executor.room(into)?),
-    };
-    for peer in (0..size - 1).rev() {
-        match &room {
-            None => executor.reduce(op, &Data { at: turn.of(peer), ..*into }, into)?,
-            Some(room) => {
-                load(executor, turn.of(peer), room)?;
-                executor.reduce(op, room, into)?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Writes this rank's blocks for the others, which lie side by side there as they do in `from`, around its own.

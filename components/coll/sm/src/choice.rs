@@ -1,7 +1,7 @@
 //! How a call is served: by parameters, else by values that are equal on all ranks.
 
 use crate::{params, wire};
-use ompi_core::framework::coll::{Function, Functions, Ways, set_of};
+use ompi_core::framework::coll::{FUNCTIONS, Function, Functions, Ways, set_of};
 
 ompi_core::coll_ways! {
     /// Ways.
@@ -19,37 +19,22 @@ ompi_core::coll_ways! {
     }
 }
 
-/// What the parameters force.
-pub struct Choices {
-    bcast: Option<Way>,
-    allgather: Option<Way>,
-    alltoall: Option<Way>,
-    reduce: Option<Way>,
-    allreduce: Option<Way>,
-}
+/// What the parameters force, by function.
+pub struct Choices([Option<Way>; FUNCTIONS]);
 
 impl Choices {
     /// As the parameters are now.
     pub fn by_parameters() -> Choices {
-        Choices {
-            bcast: Way::by_word(params::BCAST_ALGORITHM.text()),
-            allgather: Way::by_word(params::ALLGATHER_ALGORITHM.text()),
-            alltoall: Way::by_word(params::ALLTOALL_ALGORITHM.text()),
-            reduce: Way::by_word(params::REDUCE_ALGORITHM.text()),
-            allreduce: Way::by_word(params::ALLREDUCE_ALGORITHM.text()),
+        let mut ways = [None; FUNCTIONS];
+        for (function, parameter) in params::ALGORITHMS {
+            ways[*function as usize] = Way::by_word(parameter.text());
         }
+        Choices(ways)
     }
 
     #[inline(always)]
     fn parameter(&self, function: Function) -> Option<Way> {
-        match function {
-            Function::Bcast => self.bcast,
-            Function::Allgather => self.allgather,
-            Function::Alltoall => self.alltoall,
-            Function::Reduce => self.reduce,
-            Function::Allreduce => self.allreduce,
-            _ => None,
-        }
+        self.0[function as usize]
     }
 
     /// The functions that parameters give to this component.
@@ -65,7 +50,8 @@ impl Choices {
         self.parameter(function).is_some_and(|way| way != Way::Next)
     }
 
-    /// For `bytes` of what one rank contributes to all of them (MPI_Alltoall: to all others) among `ranks` ranks.
+    /// For `bytes` of what one rank contributes to all of them (MPI_Alltoall, MPI_Scatter: to all others; where ranks contribute
+    /// different lengths: the longest) among `ranks` ranks. Of MPI_Alltoallv and MPI_Alltoallw nobody knows them before.
     #[inline(always)]
     pub fn way(&self, function: Function, bytes: usize, ranks: usize) -> Way {
         match self.parameter(function) {
@@ -73,8 +59,10 @@ impl Choices {
             None if lines_suit(function, bytes, ranks) => Way::Lines,
             None => long(function, bytes, ranks),
             Some(Way::Message) if ranks == 2 && has_message(function) => Way::Message,
-            Some(Way::Lines) if bytes <= wire::area_bytes(ranks) => Way::Lines,
-            Some(way @ (Way::Direct | Way::Pipeline | Way::Measured)) if bytes > 0 => way,
+            Some(Way::Lines) if bytes <= wire::area_bytes(ranks) && (ranks > 2 || !needs_more_ranks(function)) => {
+                Way::Lines
+            }
+            Some(way @ (Way::Direct | Way::Pipeline | Way::Measured)) if bytes > 0 || has_own_lengths(function) => way,
             _ => Way::Next,
         }
     }
@@ -82,36 +70,61 @@ impl Choices {
 
 /// Whether there are ways of doing it for long data.
 pub fn has_long(function: Function) -> bool {
+    function != Function::Barrier
+}
+
+/// Whether each rank knows its own lengths only.
+pub fn has_own_lengths(function: Function) -> bool {
+    matches!(function, Function::Alltoallv | Function::Alltoallw)
+}
+
+/// Whether it combines data, so that equal calls should have equal results (MPI 5.0 §6.9.1).
+pub fn combines(function: Function) -> bool {
+    use Function::{Allreduce, Exscan, Reduce, ReduceScatter, ReduceScatterBlock, Scan};
+    matches!(function, Reduce | Allreduce | ReduceScatter | ReduceScatterBlock | Scan | Exscan)
+}
+
+/// Whether it can be done straight between the ranks' buffers.
+pub fn has_direct(function: Function) -> bool {
     use Function::{Allgather, Allreduce, Alltoall, Bcast, Reduce};
     matches!(function, Bcast | Allgather | Alltoall | Reduce | Allreduce)
 }
 
-/// Whether two ranks can do it by a message.
+/// Whether two ranks can do it by a message or one each way.
 fn has_message(function: Function) -> bool {
-    matches!(function, Function::Bcast | Function::Allgather | Function::Alltoall)
+    !matches!(function, Function::Barrier | Function::Reduce | Function::Allreduce)
+}
+
+// Two ranks do it by messages, whatever a parameter says.
+fn needs_more_ranks(function: Function) -> bool {
+    has_own_lengths(function) || matches!(function, Function::Scan | Function::Exscan)
+}
+
+// Whether lines serve two ranks best: an answered flag is no faster than a message.
+fn has_lines_of_two(function: Function) -> bool {
+    use Function::{Allgather, Allreduce, Alltoall, Barrier, ReduceScatter, ReduceScatterBlock};
+    matches!(function, Barrier | Allgather | Alltoall | Allreduce | ReduceScatter | ReduceScatterBlock)
 }
 
 // What is done by a single message, or by one each way, needs no decisions below: MPI_Bcast of eight bytes takes 336 instead
 // of 675 instructions, and 0.092 instead of 0.122 µs.
 #[inline(always)]
 fn message_suits(function: Function, bytes: usize, ranks: usize) -> bool {
-    match (ranks, function) {
-        (2, Function::Bcast) => bytes > 0 && bytes < pipeline_from(function, 2),
-        (2, Function::Allgather | Function::Alltoall) => {
-            bytes > wire::area_bytes(2) && bytes < pipeline_from(function, 2)
-        }
-        _ => false,
+    if ranks != 2 || !has_message(function) {
+        return false;
+    }
+    match function {
+        Function::Alltoallv | Function::Alltoallw => true,
+        Function::ReduceScatter | Function::ReduceScatterBlock => bytes > wire::area_bytes(2) && bytes < 16 << 10,
+        Function::Allgather | Function::Alltoall => bytes > wire::area_bytes(2) && bytes < pipeline_from(function, 2),
+        _ => bytes > 0 && bytes < pipeline_from(function, 2),
     }
 }
 
 #[inline(always)]
 fn lines_suit(function: Function, bytes: usize, ranks: usize) -> bool {
     match (ranks, function) {
-        (2, Function::Barrier | Function::Allgather | Function::Alltoall | Function::Allreduce) => {
-            bytes <= wire::area_bytes(2)
-        }
-        // An answered flag is no faster than a message.
-        (2, _) => false,
+        (2, _) => has_lines_of_two(function) && bytes <= wire::area_bytes(2),
         // Who comes last combines alone.
         (_, Function::Reduce | Function::Allreduce) => bytes <= 1 << 10,
         // All must come by now and then, for a place to be free; a ring has its slots.
@@ -134,8 +147,9 @@ fn pipeline_from(function: Function, ranks: usize) -> usize {
     match (ranks, function) {
         // MPI_Allgather of 1, 2, 4 and 8 KiB: 0.27, 0.34, 0.55, 0.82 µs by messages, 0.38, 0.46, 0.59, 0.81 in a pipeline.
         (2, Function::Bcast | Function::Reduce | Function::Allgather | Function::Alltoall) => 8 << 10,
+        (2, Function::Allgatherv | Function::Scan | Function::Exscan) => 8 << 10,
         (2, Function::Allreduce) => 1,
-        _ if has_long(function) => 1,
+        (3.., _) if has_long(function) => 1,
         _ => usize::MAX,
     }
 }
@@ -147,14 +161,17 @@ fn pipeline_from(function: Function, ranks: usize) -> usize {
 // even or the pipeline ahead. More ranks were not measured.
 fn measured_from(function: Function, ranks: usize) -> usize {
     match (ranks, function) {
-        (2, _) if has_long(function) => 8 << 10,
+        _ if !has_direct(function) => usize::MAX,
+        (2, _) => 8 << 10,
         (_, Function::Alltoall) => (16 << 10) * (ranks - 1),
         (_, Function::Bcast | Function::Allgather) => 16 << 10,
         (..=8, Function::Reduce | Function::Allreduce) => 8 << 20,
-        (_, Function::Reduce | Function::Allreduce) => 512 << 10,
-        _ => usize::MAX,
+        _ => 512 << 10,
     }
 }
+
+/// Up to here blocks of MPI_Alltoallv that are about equally long go in a pipeline.
+pub const EVEN_BLOCKS_MOST: usize = 512 << 10;
 
 #[cfg(all(test, not(loom)))]
 mod tests {

@@ -1,9 +1,9 @@
 //! Registration.
 
-use crate::choice::{Choices, Way, has_long};
+use crate::choice::{Choices, Way, combines, has_direct, has_own_lengths};
 use crate::lines::Peer;
+use crate::module::{Sm, is_served};
 use crate::params;
-use crate::raw::{Sm, is_served};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
@@ -45,6 +45,11 @@ impl coll::Component for SmColl {
             (_, Way::Next) if forced => Err("the way that its parameter names is not for so many bytes"),
             (_, way) if forced => Ok((way.word(), "as its parameter says, when blocking")),
             (_, Way::Message) => Ok(("message", "a message or one each way, when blocking")),
+            (3.., Way::Lines) if has_own_lengths(function) => Ok((
+                "lines",
+                "when blocking, from the third call on; pipeline where blocks are long and about equally so",
+            )),
+            (3.., Way::Lines) if combines(function) => Ok(("lines", "short data, when blocking")),
             (_, Way::Lines) => Ok(("lines", "short data, from the third call on and when blocking")),
             (_, Way::Direct) => {
                 Ok(("direct", "long data, when blocking and where processes may read each other's memory"))
@@ -58,7 +63,11 @@ impl coll::Component for SmColl {
         };
         is_served(function).then_some(About {
             priority: PRIORITY,
-            algorithms: if has_long(function) { &Way::WORDS[2..] } else { &["lines"] },
+            algorithms: match function {
+                Function::Barrier => &["lines"],
+                _ if has_direct(function) => &Way::WORDS[2..],
+                _ => &["message", "lines", "pipeline"],
+            },
             counts: "of a rank's contribution to all others",
             forced,
             choice,

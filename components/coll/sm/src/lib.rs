@@ -4,14 +4,16 @@
 //! For communicators whose processes reach each other through a transport with commons (`btl::Module::commons`). The lines of
 //! a communicator lie in the commons of its rank 0, which gives them away at the third call that would use them, and so do its
 //! rings, at the first call that would use those; where it has no more room, other ways or the next component serve the call.
-//! Invariant: nothing read from shared memory is an offset or a length; whether a call goes one way follows from values that
-//! are equal on all ranks and from words that all have told.
+//! Invariant: nothing read from shared memory is an offset, and no length but how much of its target a block of MPI_Alltoallv
+//! fills, which is checked; whether a call goes one way follows from values that are equal on all ranks and from words that all
+//! have told.
 #![no_std]
 
 extern crate alloc;
 
 mod algorithms;
 mod choice;
+mod combining;
 mod commons;
 mod component;
 mod cores;
@@ -20,12 +22,15 @@ mod direct;
 mod lines;
 mod long;
 mod measured;
+mod message;
+mod module;
 mod pair;
 mod params;
 mod pipeline;
 mod raw;
 mod rings;
 mod turn;
+mod varying;
 mod wire;
 
 pub use component::{COMPONENT, INFO};

@@ -7,6 +7,7 @@ use crate::lines::{Lines, Peer};
 use crate::measured::{self, Case, Long, Measured};
 use crate::pipeline::{self, Pipeline};
 use crate::rings::{Rings, Sizes};
+use crate::varying::{Several, Told};
 use ompi_core::data::Source;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
@@ -107,6 +108,20 @@ impl LongData {
         Ok(done)
     }
 
+    /// MPI_Alltoallv or MPI_Alltoallw, as above.
+    pub fn exchange<'a>(
+        &'a self,
+        task: &Task<'a>,
+        on: &mut dyn Executor,
+        blocks: (Option<Several<'_>>, Several<'_>),
+        told: &Told<'_>,
+    ) -> Result<bool> {
+        let Some(pipeline) = self.pipeline(task, on)? else { return Ok(false) };
+        let (function, ranks) = (task.call.function(), task.peers.len());
+        verbose!(FRAMEWORK, 40, "sm: {function:?} of {} bytes among {ranks} ranks: pipeline", task.bytes);
+        pipeline::exchange(&pipeline, on, blocks, told).map(|()| true)
+    }
+
     // The rings, if the call can use them; all ranks know alike.
     fn pipeline<'a>(&'a self, task: &Task<'a>, on: &mut dyn Executor) -> Result<Option<Pipeline<'a>>> {
         if self.disagreed.get().is_some() || task.way == Way::Direct {
@@ -183,8 +198,19 @@ fn directly(ends: &Ends<'_>, on: &mut dyn Executor, call: &Call<'_>) -> Result<O
 fn in_pieces(over: &Pipeline<'_>, on: &mut dyn Executor, call: &Call<'_>) -> Result<bool> {
     match *call {
         Call::Bcast(data, root) => pipeline::bcast(over, on, data, root)?,
+        Call::Gather(from, to, root) => pipeline::gather(over, on, from, (to, root))?,
+        Call::Scatter(from, to, root) => pipeline::scatter(over, on, (from, to), root)?,
+        Call::Allgatherv(from, to) => pipeline::allgatherv(over, on, from, to)?,
         Call::Allgather(from, to) => pipeline::allgather(over, on, from, to)?,
         Call::Alltoall(from, to) => pipeline::alltoall(over, on, from, to)?,
+        Call::ReduceScatter(from, to, counts, op) => {
+            pipeline::reduce_scatter(over, on, (from, to, op), |rank| counts.count(rank))?;
+        }
+        Call::ReduceScatterBlock(from, to, op) => {
+            pipeline::reduce_scatter(over, on, (from, to, op), |_| to.count)?;
+        }
+        Call::Scan(from, to, op) => pipeline::scan(over, on, (from, to, op), false)?,
+        Call::Exscan(from, to, op) => pipeline::scan(over, on, (from, to, op), true)?,
         _ => match operands(call, on.rank()) {
             Some(operands) => pipeline::reduce(over, on, &operands)?,
             None => return Ok(false),

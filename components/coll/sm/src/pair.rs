@@ -28,7 +28,8 @@ impl Lines {
             Shape::All => (if bytes > 0 { number + 1 } else { 0 }, true),
             Shape::From(root) if root != self.rank => (0, true),
             Shape::To(root) if root == self.rank => (0, true),
-            Shape::From(_) | Shape::To(_) => (number, false),
+            // Of two ranks nobody goes up: it is a message.
+            Shape::From(_) | Shape::To(_) | Shape::Up => (number, false),
         };
         let owed = core::mem::replace(&mut past.owed[parity], owed);
         if waits && past.owed[1 - parity] == number {

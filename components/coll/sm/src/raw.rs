@@ -1,181 +1,14 @@
 //! The module: turns the framework's unsafe calls into calls of the algorithms, and their copies.
 #![allow(unsafe_code)]
 
-use crate::algorithms::{self, packed};
-use crate::choice::{Choices, Way};
-use crate::direct::combined;
-use crate::lines::{Lines, Peer};
-use crate::long::{LongData, Task};
-use crate::pair::{self, Ends};
-use crate::turn::{Shape, Turn};
-use alloc::boxed::Box;
-use alloc::vec::Vec;
-use ompi_core::data::{Data, Source};
+use crate::algorithms::packed;
+use crate::module::Sm;
+use ompi_core::data::Data;
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::{Call, FRAMEWORK, Function, Functions, Module, Next, Table};
-use ompi_core::op::Op;
+use ompi_core::framework::coll::{Call, Functions, Module, Table};
 use opal_core::framework::smsc;
-use opal_core::sync::{AtomicU32, Once, Ordering};
-use opal_core::{message, progress, verbose};
-
-/// For one communicator.
-pub struct Sm {
-    rank: usize,
-    peers: Box<[Option<Peer>]>,
-    choices: Choices,
-    // Calls that could have used the lines.
-    calls: AtomicU32,
-    lines: Once<Option<Lines>>,
-    long: LongData,
-    next: Next,
-}
-
-const SERVED: [Function; 8] = [
-    Function::Barrier,
-    Function::Bcast,
-    Function::Gather,
-    Function::Scatter,
-    Function::Allgather,
-    Function::Alltoall,
-    Function::Reduce,
-    Function::Allreduce,
-];
-
-impl Sm {
-    /// Peers by rank, `None` for this one.
-    pub fn new(rank: usize, peers: Vec<Option<Peer>>) -> Sm {
-        let (peers, choices) = (peers.into_boxed_slice(), Choices::by_parameters());
-        let (calls, lines, next) = (AtomicU32::new(0), Once::new(), Next::new(&SERVED));
-        Sm { rank, peers, choices, calls, lines, long: LongData::new(), next }
-    }
-
-    /// Lines for a short operation to which each rank that writes contributes `bytes`, which is equal on all ranks; `None` on
-    /// all if it is not one, or there are none.
-    #[inline(always)]
-    fn short(&self, function: Function, bytes: usize, executor: &mut dyn Executor) -> Result<Option<Ends<'_>>> {
-        if self.choices.way(function, bytes, self.peers.len()) != Way::Lines {
-            return Ok(None);
-        }
-        let Some(lines) = self.lines(executor)? else { return Ok(None) };
-        self.tell(function, bytes, "lines");
-        Ok(Some((lines, &self.peers)))
-    }
-
-    /// Begins such an operation.
-    #[inline(always)]
-    fn turn(
-        &self,
-        function: Function,
-        (shape, bytes): (Shape, usize),
-        executor: &mut dyn Executor,
-    ) -> Result<Option<Turn<'_>>> {
-        match self.short(function, bytes, executor)? {
-            Some((lines, peers)) => Turn::begin(lines, peers, shape, bytes).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Whether one of two ranks' data goes as a message, and to or from whom.
-    #[inline(always)]
-    fn message(&self, function: Function, bytes: usize) -> Option<usize> {
-        if self.peers.len() != 2 || self.choices.way(function, bytes, 2) != Way::Message {
-            return None;
-        }
-        self.tell(function, bytes, "message");
-        Some(1 - self.rank)
-    }
-
-    #[inline(always)]
-    fn tell(&self, function: Function, bytes: usize, way: &str) {
-        verbose!(FRAMEWORK, 40, "sm: {function:?} of {bytes} bytes among {} ranks: {way}", self.peers.len());
-    }
-
-    // Whether it is done.
-    #[inline(always)]
-    fn allgather(&self, from: Source<'_>, to: &Data<'_>, on: &mut dyn Executor) -> Result<bool> {
-        let bytes = to.bytes();
-        if let Some(peer) = self.message(Function::Allgather, bytes) {
-            algorithms::tell_each_other((self.rank, peer), on, from, to)?;
-            return Ok(true);
-        }
-        let Some(ends) = self.short(Function::Allgather, bytes, on)? else { return Ok(false) };
-        match pair::serves(ends, bytes) {
-            true => pair::allgather(ends, on, from, to)?,
-            false => algorithms::allgather(&meeting(ends, bytes)?, on, from, to)?,
-        }
-        Ok(true)
-    }
-
-    #[inline(always)]
-    fn alltoall(&self, from: Source<'_>, to: &Data<'_>, on: &mut dyn Executor) -> Result<bool> {
-        let bytes = self.others_bytes(to.bytes());
-        if let Some(peer) = self.message(Function::Alltoall, bytes) {
-            algorithms::trade((self.rank, peer), on, from, to)?;
-            return Ok(true);
-        }
-        let Some(ends) = self.short(Function::Alltoall, bytes, on)? else { return Ok(false) };
-        match pair::serves(ends, bytes) {
-            true => pair::alltoall(ends, on, from, to)?,
-            false => algorithms::alltoall(&meeting(ends, bytes)?, on, from, to)?,
-        }
-        Ok(true)
-    }
-
-    #[inline(always)]
-    fn allreduce(&self, (from, to, op): (Source<'_>, &Data<'_>, &Op), on: &mut dyn Executor) -> Result<bool> {
-        let bytes = to.bytes();
-        let Some(ends) = self.short(Function::Allreduce, bytes, on)? else { return Ok(false) };
-        match pair::serves(ends, bytes) && pair::combines(to) {
-            true => pair::allreduce(ends, on, from, to, op)?,
-            false => algorithms::allreduce(&meeting(ends, bytes)?, on, from, to, op)?,
-        }
-        Ok(true)
-    }
-
-    #[inline(always)]
-    fn lines(&self, executor: &mut dyn Executor) -> Result<Option<&Lines>> {
-        match self.lines.get() {
-            Some(lines) => Ok(lines.as_ref()),
-            None => self.establish(executor),
-        }
-    }
-
-    /// Long data; whether it is done.
-    #[inline(never)]
-    fn long(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<bool> {
-        let bytes = match call {
-            Call::Bcast(data, _) => data.bytes(),
-            Call::Allgather(_, to) | Call::Allreduce(_, to, _) => to.bytes(),
-            Call::Alltoall(_, to) => self.others_bytes(to.bytes()),
-            Call::Reduce(from, to, _, root) => contributed(*from, to.filter(|_| self.rank == *root)),
-            _ => return Ok(false),
-        };
-        let way = self.choices.way(call.function(), bytes, self.peers.len());
-        if !matches!(way, Way::Direct | Way::Pipeline | Way::Measured) {
-            return Ok(false);
-        }
-        let Some(lines) = self.lines(executor)? else { return Ok(false) };
-        self.long.perform(&Task { lines, peers: &self.peers, call, bytes, way }, executor)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn establish(&self, executor: &mut dyn Executor) -> Result<Option<&Lines>> {
-        // A communicator that is hardly used needs no lines.
-        if self.calls.fetch_add(1, Ordering::Relaxed) < CALLS_BEFORE {
-            return Ok(None);
-        }
-        let lines = Lines::establish(self.rank, &self.peers, executor)?;
-        Ok(self.lines.call_once(|| lines).as_ref())
-    }
-
-    fn others_bytes(&self, block: usize) -> usize {
-        block.saturating_mul(self.peers.len() - 1)
-    }
-}
-
-const CALLS_BEFORE: u32 = 2;
+use opal_core::{message, progress};
 
 /// Reads a run of a peer's memory.
 pub fn read(way: &smsc::Way, remote: u64, to: &Data<'_>) -> opal_core::Result<()> {
@@ -266,11 +99,6 @@ unsafe fn is_moved(bytes: usize, from: *const u8, to: *mut u8) -> bool {
     true
 }
 
-/// Whether it serves a function.
-pub fn is_served(function: Function) -> bool {
-    SERVED.contains(&function)
-}
-
 impl Module for Sm {
     fn functions(&self) -> Functions {
         self.next.functions()
@@ -301,74 +129,7 @@ impl Module for Sm {
     }
 
     unsafe fn call(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
-        // What is not done here goes another way, which the long ones choose.
-        let is_short = match call {
-            Call::Barrier => {
-                if let Some(ends) = self.short(Function::Barrier, 0, on)? {
-                    return if ends.0.size == 2 { pair::barrier(ends) } else { meeting(ends, 0)?.meet() };
-                }
-                false
-            }
-            Call::Bcast(data, root) => {
-                if let Some(peer) = self.message(Function::Bcast, data.bytes()) {
-                    return if self.rank == root { on.send(data, peer) } else { on.recv(data, peer) };
-                }
-                if let Some(turn) = self.turn(Function::Bcast, (Shape::From(root), data.bytes()), on)? {
-                    return algorithms::bcast(&turn, on, data, root);
-                }
-                false
-            }
-            Call::Gather(from, to, root) => {
-                if let Some(turn) = self.turn(Function::Gather, (Shape::To(root), contributed(from, to)), on)? {
-                    return algorithms::gather(&turn, on, from, to);
-                }
-                false
-            }
-            Call::Scatter(from, to, root) => {
-                let bytes = self.others_bytes(from.or(to).map_or(0, Data::bytes));
-                if let Some(turn) = self.turn(Function::Scatter, (Shape::From(root), bytes), on)? {
-                    return algorithms::scatter(&turn, on, from, to, root);
-                }
-                false
-            }
-            Call::Allgather(from, to) => self.allgather(from, to, on)?,
-            Call::Alltoall(from, to) => self.alltoall(from, to, on)?,
-            Call::Reduce(from, to, op, root) => {
-                let to = to.filter(|_| self.rank == root);
-                // Else an error that the next component knows.
-                if let Some(datatype) = combined(&call) {
-                    op.check(datatype)?;
-                    if let Some(turn) = self.turn(Function::Reduce, (Shape::To(root), contributed(from, to)), on)? {
-                        return algorithms::reduce(&turn, on, from, to, op);
-                    }
-                }
-                false
-            }
-            Call::Allreduce(from, to, op) => {
-                op.check(to.datatype)?;
-                self.allreduce((from, to, op), on)?
-            }
-            _ => false,
-        };
-        if is_short {
-            return Ok(());
-        }
-        let done = self.long(&call, on)?;
         // SAFETY: this method has the same contract.
-        if done { Ok(()) } else { unsafe { self.next.call(call, on) } }
-    }
-}
-
-/// Begins an operation in which all wait for all.
-fn meeting((lines, peers): Ends<'_>, bytes: usize) -> Result<Turn<'_>> {
-    Turn::begin(lines, peers, Shape::All, bytes)
-}
-
-/// Bytes of one rank's contribution, as the root and as the others know it.
-fn contributed(from: Source<'_>, to: Option<&Data<'_>>) -> usize {
-    match (from, to) {
-        (_, Some(to)) => to.bytes(),
-        (Source::From(from), None) => from.bytes(),
-        (Source::InPlace, None) => 0,
+        if self.perform(&call, on)? { Ok(()) } else { unsafe { self.next.call(call, on) } }
     }
 }

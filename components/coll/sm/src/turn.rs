@@ -4,6 +4,8 @@
 //! once per operation. With more, each rank adds itself to a count (where all wait for all and ranks share cores, the last
 //! one of each core does: `cores.rs`), and the last one (or the root) stores the release word that the others poll.
 //!
+//! A rank that writes for those behind it tells them by a word of its own.
+//!
 //! What a rank wrote may be overwritten when all have taken it. Two ranks: the reader of a one-way operation answers with
 //! its own flag, and the writer looks for the answer before it uses the same parity again. What both wrote for each other is
 //! taken when the other one comes to the next operation; where that is one-way and this rank writes in it, it looks for that
@@ -27,6 +29,8 @@ pub enum Shape {
     From(usize),
     /// From each to this rank.
     To(usize),
+    /// From each to those behind it. Nobody waits for those, so that the first ranks may be far ahead.
+    Up,
 }
 
 /// An operation under way.
@@ -65,7 +69,7 @@ impl<'a> Turn<'a> {
         let mut past = lines.past.lock();
         let number = past.number + 1;
         let tiny = match shape {
-            Shape::From(_) => bytes <= wire::BESIDE_BYTES,
+            Shape::From(_) | Shape::Up => bytes <= wire::BESIDE_BYTES,
             Shape::All | Shape::To(_) => bytes <= wire::TINY_BYTES,
         };
         if number.is_multiple_of(OPERATIONS_PER_PASS) {
@@ -93,7 +97,7 @@ impl<'a> Turn<'a> {
                 core = meeting.map(|(core, _)| core);
                 meeting.map_or(size as u64, |(_, cores)| cores)
             }
-            Shape::From(_) => 0,
+            Shape::From(_) | Shape::Up => 0,
             Shape::To(_) => size as u64 - 1,
         };
         if shape == Shape::All {
@@ -101,6 +105,7 @@ impl<'a> Turn<'a> {
         }
         let (first, apart) = match (tiny, shape) {
             (true, Shape::From(_)) => (wire::beside(slot, size), 0),
+            (true, Shape::Up) => (wire::come(slot, 0, size) + 8, 64),
             (true, _) => (wire::tiny(slot, 0, size), wire::TINY_BYTES),
             (false, _) => (wire::area(number as usize % wire::AREAS, 0, size), wire::area_bytes(size)),
         };
@@ -207,6 +212,11 @@ impl<'a> Turn<'a> {
                     self.release();
                 }
             }
+            Shape::Up => {
+                // Release pairs with the Acquire in `await_word`.
+                self.come(self.rank()).store(self.number, Ordering::Release);
+                (self.rank() + 1..self.size()).for_each(|rank| self.notify(rank));
+            }
         }
     }
 
@@ -249,6 +259,17 @@ impl<'a> Turn<'a> {
             self.values[1 - self.lines.rank].set(flag.value.load(Ordering::Relaxed));
         }
         Ok(())
+    }
+
+    /// Until what a rank before this one wrote for those behind it is there.
+    #[inline(always)]
+    pub fn wait_for(&self, rank: usize) -> Result<()> {
+        Lines::await_word(self.come(rank), self.number)
+    }
+
+    #[inline(always)]
+    fn come(&self, rank: usize) -> &AtomicU64 {
+        self.lines.shared().word(wire::come(self.number as usize % wire::TURNS, rank, self.size()))
     }
 
     /// This rank has read what it waited for.

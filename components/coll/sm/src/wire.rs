@@ -6,6 +6,7 @@
 //! | 64 | 8 | departed: how many ranks will never look here again | each rank once |
 //! | 128 | every T | turn t = 0 … TURNS - 1, as below | |
 //! | C | every 64, 8 of them | cores i = 0 … n - 2: how many ranks that share it have come where all wait for all, ever | each of them |
+//! | B | every 64 | come t n + r, with more than two ranks, as below | rank r |
 //! | A | area | data of rank r in area a = 0 … AREAS - 1 at A + (a (n + 1) + r) area; r = n: the result | rank r; who came last |
 //!
 //! A turn, T = 64 ⌈(n + 1) / 8⌉ + 64 bytes:
@@ -16,6 +17,13 @@
 //! | 8 + 8 r | 8 | data of rank r, if it is no more than that: it comes along with the count | rank r |
 //! | T - 64 | 8 | release: number of the operation whose data is there | who came last, or the root |
 //! | T - 56 | 56 | the result, or the root's data, if it is no more than that: it comes along with the release | as the release |
+//!
+//! In a come, what rank r has for those behind it in operations of turn t:
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 8 | number of the last such operation whose data is there |
+//! | 8 | 56 | the data, if it is no more than that |
 //!
 //! Operations are numbered from 1; operation s has turn s mod TURNS and area s mod AREAS, or with two ranks parity s mod 2,
 //! which is the area, too.
@@ -42,7 +50,13 @@ pub const AREAS: usize = if cfg!(loom) { 3 } else { 8 };
 pub const DEPARTED: usize = 64;
 /// Bytes that must be zero before the lines are used.
 pub const fn head_bytes(ranks: usize) -> usize {
-    core(ranks - 1, ranks)
+    if ranks == 2 { core(1, 2) } else { come(TURNS, 0, ranks) }
+}
+
+/// Offset of how far a rank has come that others behind it wait for; its data of at most [`BESIDE_BYTES`] is 8 bytes on.
+#[inline(always)]
+pub const fn come(turn: usize, rank: usize, ranks: usize) -> usize {
+    core(ranks - 1, ranks) + (turn * ranks + rank) * 64
 }
 
 /// Offset of the count of those who share a core.

@@ -1,7 +1,8 @@
 //! Collectives between two groups against a reference that uses MPI_Send and MPI_Recv only
 //! (`tests/c/coll_differential_inter.c`): groups of 1 to 4 with 1 to 4, under each algorithm that does a part of the work.
 
-use super::{EVERYTHING, Trace, differential, many, several};
+use super::choices::{Trace, many, several};
+use super::{EVERYTHING, differential};
 use crate::failure::Result;
 use crate::test::{Session, Verdict};
 

@@ -1,6 +1,7 @@
 //! Programs of the chapter's tests under algorithms that they would not get by themselves.
 
-use super::{launch, on_nodes};
+use super::choices::on_nodes;
+use super::launch;
 use crate::failure::Result;
 use crate::test::{Session, Verdict};
 

@@ -2,13 +2,15 @@
 
 use super::{Copies, Memory, all_combined, among, data, nobody, op, values};
 use crate::algorithms;
+use crate::combining;
 use crate::lines::{Lines, Peer};
 use crate::pair;
 use crate::turn::{Shape, Turn};
+use crate::varying::{Several, Told};
 use crate::wire;
 use alloc::vec;
 use alloc::vec::Vec;
-use ompi_core::data::Source;
+use ompi_core::data::{Blocks, Counts, Data, Source};
 use opal_core::sync::model::await_value;
 use opal_core::sync::{Ordering, writing};
 
@@ -76,7 +78,7 @@ impl Rank {
         let to = data(&mut sum, count);
         let turn = Turn::begin(&self.lines, &self.peers, Shape::To(root), 4 * count).unwrap();
         let from = Source::From(data(&mut own, count));
-        algorithms::reduce(&turn, &mut self.on, from, (rank == root).then_some(&to), &op()).unwrap();
+        combining::reduce(&turn, &mut self.on, from, (rank == root).then_some(&to), &op()).unwrap();
         assert!(rank != root || sum == all_combined(size, which, count));
     }
 
@@ -89,10 +91,53 @@ impl Rank {
             true => pair::allreduce(ends, &mut self.on, from, &to, &op()).unwrap(),
             false => {
                 let turn = Turn::begin(&self.lines, &self.peers, Shape::All, 4 * count).unwrap();
-                algorithms::allreduce(&turn, &mut self.on, from, &to, &op()).unwrap();
+                combining::allreduce(&turn, &mut self.on, from, &to, &op()).unwrap();
             }
         }
         assert_eq!(sum, all_combined(size, which, count));
+    }
+
+    fn reduce_scatter(&mut self, which: u32, count: usize) {
+        let (rank, size) = (self.on.rank, self.on.size);
+        let (mut own, mut sum) = (values(rank, 0, which, size * count), vec![0; count]);
+        let turn = Turn::begin(&self.lines, &self.peers, Shape::All, 4 * size * count).unwrap();
+        let (from, to) = (Source::From(data(&mut own, size * count)), data(&mut sum, count));
+        let extent = (rank * count, size * count);
+        combining::reduce_scatter(&turn, &mut self.on, (from, &to, &op()), extent).unwrap();
+        assert_eq!(sum, all_combined(size, which, size * count)[rank * count..][..count]);
+    }
+
+    fn scan(&mut self, which: u32, count: usize, is_exclusive: bool) {
+        let rank = self.on.rank;
+        let (mut own, mut sum) = (values(rank, 0, which, count), vec![0; count]);
+        let turn = Turn::begin(&self.lines, &self.peers, Shape::Up, 4 * count).unwrap();
+        let (from, to) = (Source::From(data(&mut own, count)), data(&mut sum, count));
+        combining::scan(&turn, &mut self.on, (from, &to, &op()), is_exclusive).unwrap();
+        match rank + usize::from(!is_exclusive) {
+            0 => assert!(sum.iter().all(|number| *number == 0)),
+            those => assert_eq!(sum, all_combined(those, which, count)),
+        }
+    }
+
+    /// MPI_Alltoallv of blocks of `to + 1` numbers.
+    fn exchange(&mut self, which: u32) {
+        let (rank, size) = (self.on.rank, self.on.size);
+        let (places, mine) = (vec![0i32, 4, 8], vec![rank as i32 + 1; 3]);
+        let mut own: Vec<u32> = (0..size).flat_map(|to| values(rank, to, which, 4)).collect();
+        let mut all = vec![0; 4 * size];
+        let blocks = |all: &mut [u32], counts: &'static [i32], places: &'static [i32]| {
+            let Data { at, datatype, .. } = data(all, 0);
+            Blocks { at, counts: Counts::Int(counts), displacements: Counts::Int(places), datatype }
+        };
+        let (places, mine): (&'static [i32], &'static [i32]) = (places.leak(), mine.leak());
+        let (from, to) = (blocks(&mut own, &[1, 2, 3], places), blocks(&mut all, mine, places));
+        let turn = Turn::begin(&self.lines, &self.peers, Shape::All, wire::area_bytes(size)).unwrap();
+        let told = Told::tell(turn, &mut self.on, Several::Alike(&from), Several::Alike(&to)).unwrap();
+        assert!(told.is_short() && told.longest == 12 && told.all == 4 * 2 * (1 + 2 + 3));
+        told.take(&mut self.on).unwrap();
+        for peer in (0..size).filter(|peer| *peer != rank) {
+            assert_eq!(all[4 * peer..][..rank + 1], values(peer, rank, which, rank + 1));
+        }
     }
 
     fn barrier(&self) {
@@ -255,6 +300,39 @@ fn one_of_three_writes_in_areas_again_and_again() {
 #[test]
 fn one_of_three_gathers_again_and_again() {
     ranks(3, |rank| (0..3).for_each(|which| rank.gather(which, BESIDE, 0)));
+}
+
+/// Nobody waits for who is behind.
+#[test]
+fn three_scan_what_lies_beside_their_words() {
+    ranks_within(1, 3, |rank| {
+        rank.scan(0, BESIDE, false);
+        rank.scan(1, BESIDE, true);
+    });
+}
+
+/// Before a turn is used again, all meet.
+#[test]
+fn three_scan_in_the_turn_of_another_scan() {
+    ranks_within(0, 3, |rank| {
+        rank.scan(0, BESIDE, false);
+        rank.lines.past.lock().number = wire::TURNS as u64 - 1;
+        rank.scan(1, BESIDE, false);
+        assert_eq!(rank.lines.past.lock().number, wire::TURNS as u64 + 1);
+    });
+}
+
+#[test]
+fn three_scan_in_areas_after_what_all_wrote() {
+    ranks_within(0, 3, |rank| {
+        rank.reduce_scatter(0, IN_AREA);
+        (1..3).for_each(|which| rank.scan(which, IN_AREA, false));
+    });
+}
+
+#[test]
+fn three_exchange_blocks_of_their_own_lengths() {
+    ranks_within(1, 3, |rank| rank.exchange(0));
 }
 
 /// What all wrote is still being read when one of them has gone on to the same turn.

@@ -1,6 +1,6 @@
 //! Operations over rings.
 
-use super::{Copies, Memory, all_combined, among, data, nobody, op, values};
+use super::{Copies, Memory, all_combined, among, combined, data, nobody, op, values};
 use crate::algorithms::packed;
 use crate::direct::Operands;
 use crate::lines::Peer;
@@ -73,6 +73,48 @@ impl Rank {
         let operands = Operands { from: Source::From(data(&mut own, count)), to, op: &op(), root };
         pipeline::reduce(&over, &mut self.on, &operands).unwrap();
         assert!(!wants || sum == all_combined(size, which, count));
+    }
+}
+
+impl Rank {
+    fn gather(&mut self, which: u32, count: usize, root: usize) {
+        let (rank, size) = (self.on.rank, self.on.size);
+        let (mut own, mut all) = (values(rank, 0, which, count), vec![0; size * count]);
+        let over = Pipeline { rings: &self.rings, peers: &self.peers };
+        let (from, to) = (Source::From(data(&mut own, count)), data(&mut all, count));
+        pipeline::gather(&over, &mut self.on, from, ((rank == root).then_some(&to), root)).unwrap();
+        assert!(rank != root || (0..size).flat_map(|rank| values(rank, 0, which, count)).eq(all));
+    }
+
+    fn scatter(&mut self, which: u32, count: usize, root: usize) {
+        let (rank, size) = (self.on.rank, self.on.size);
+        let mut all: Vec<u32> = (0..size).flat_map(|to| values(root, to, which, count)).collect();
+        let mut own = vec![0; count];
+        let over = Pipeline { rings: &self.rings, peers: &self.peers };
+        let (from, to) = (data(&mut all, count), data(&mut own, count));
+        pipeline::scatter(&over, &mut self.on, ((rank == root).then_some(&from), Some(&to)), root).unwrap();
+        assert_eq!(own, values(root, rank, which, count));
+    }
+
+    fn reduce_scatter(&mut self, which: u32, count: usize) {
+        let (rank, size) = (self.on.rank, self.on.size);
+        let (mut own, mut sum) = (values(rank, 0, which, size * count), vec![0; count]);
+        let over = Pipeline { rings: &self.rings, peers: &self.peers };
+        let (from, to) = (Source::From(data(&mut own, size * count)), data(&mut sum, count));
+        pipeline::reduce_scatter(&over, &mut self.on, (from, &to, &op()), |_| count).unwrap();
+        assert_eq!(sum, all_combined(size, which, size * count)[rank * count..][..count]);
+    }
+
+    fn scan(&mut self, which: u32, count: usize) {
+        let rank = self.on.rank;
+        let (mut own, mut sum) = (values(rank, 0, which, count), vec![0; count]);
+        let over = Pipeline { rings: &self.rings, peers: &self.peers };
+        let (from, to) = (Source::From(data(&mut own, count)), data(&mut sum, count));
+        pipeline::scan(&over, &mut self.on, (from, &to, &op()), false).unwrap();
+        let sums = (1..=rank).fold(values(0, 0, which, count), |sum, next| {
+            sum.iter().zip(values(next, 0, which, count)).map(|(first, second)| combined(*first, second)).collect()
+        });
+        assert_eq!(sum, sums);
     }
 }
 
@@ -195,6 +237,30 @@ fn ranks_that_disagree_about_a_length_are_told() {
         let over = Pipeline { rings: &rank.rings, peers: &rank.peers };
         let told = pipeline::bcast(&over, &mut rank.on, &whole, 0).map_err(|fault| fault.get());
         assert_eq!(told, if rank.on.rank == 0 { Ok(()) } else { Err(Class::Truncate as i32) });
+    });
+}
+
+#[test]
+fn two_write_for_one() {
+    ranks_within(0, 3, |rank| rank.gather(0, 3 * PIECE, 1));
+}
+
+#[test]
+fn one_writes_for_each_of_two() {
+    ranks_within(0, 3, |rank| rank.scatter(0, 3 * PIECE / 2, 2));
+}
+
+#[test]
+fn each_combines_its_own_block() {
+    ranks_within(0, 3, |rank| rank.reduce_scatter(0, PIECE / 2));
+}
+
+/// Slots are used again when the next rank has them, and others read them before.
+#[test]
+fn sums_go_from_rank_to_rank() {
+    ranks_within(0, 3, |rank| {
+        rank.bcast(0, PIECE, 2);
+        rank.scan(1, 3 * PIECE);
     });
 }
 
