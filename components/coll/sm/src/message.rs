@@ -4,7 +4,7 @@ use crate::algorithms::{block, contribution, packed};
 use crate::pair;
 use crate::raw::copy;
 use crate::varying::Several;
-use ompi_core::data::{Blocks, Data, Source};
+use ompi_core::data::{Data, Source};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
 use ompi_core::op::Op;
@@ -49,34 +49,18 @@ pub fn scatter(
     }
 }
 
-/// MPI_Allgather.
+/// MPI_Allgather and MPI_Allgatherv, with the blocks of this rank and of its peer.
 pub fn tell_each_other(
-    (rank, peer): (usize, usize),
+    peer: usize,
     executor: &mut dyn Executor,
     from: Source<'_>,
-    to: &Data<'_>,
+    (mine, theirs): (Data<'_>, Data<'_>),
 ) -> Result<()> {
-    let mine = block(to, rank);
     let (out, apart) = match from {
         Source::From(from) => (from, Some((from, mine))),
         Source::InPlace => (mine, None),
     };
-    exchange(executor, peer, (&out, &block(to, peer)), apart)
-}
-
-/// MPI_Allgatherv.
-pub fn tell_lengths_apart(
-    (rank, peer): (usize, usize),
-    executor: &mut dyn Executor,
-    from: Source<'_>,
-    to: &Blocks<'_>,
-) -> Result<()> {
-    let mine = to.block(rank);
-    let (out, apart) = match from {
-        Source::From(from) => (from, Some((from, mine))),
-        Source::InPlace => (mine, None),
-    };
-    exchange(executor, peer, (&out, &to.block(peer)), apart)
+    exchange(executor, peer, (&out, &theirs), apart)
 }
 
 /// MPI_Alltoall.

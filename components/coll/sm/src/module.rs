@@ -1,6 +1,6 @@
 //! The module of one communicator: which way a call goes, and what it needs for that.
 
-use crate::algorithms;
+use crate::algorithms::{self, block};
 use crate::choice::{self, Choices, Way};
 use crate::combining;
 use crate::direct::combined;
@@ -109,7 +109,8 @@ impl Sm {
             Call::Allgatherv(from, to) => {
                 let bytes = varying::longest(to, self.peers.len());
                 if let Some(peer) = self.message(Function::Allgatherv, bytes) {
-                    return message::tell_lengths_apart((self.rank, peer), on, from, to).map(|()| true);
+                    let blocks = (to.block(self.rank), to.block(peer));
+                    return message::tell_each_other(peer, on, from, blocks).map(|()| true);
                 }
                 let Some(turn) = self.turn(Function::Allgatherv, (Shape::All, bytes), on)? else { return Ok(false) };
                 varying::allgather(&turn, on, from, to).map(|()| true)
@@ -216,7 +217,7 @@ impl Sm {
     fn allgather(&self, from: Source<'_>, to: &Data<'_>, on: &mut dyn Executor) -> Result<bool> {
         let bytes = to.bytes();
         if let Some(peer) = self.message(Function::Allgather, bytes) {
-            message::tell_each_other((self.rank, peer), on, from, to)?;
+            message::tell_each_other(peer, on, from, (block(to, self.rank), block(to, peer)))?;
             return Ok(true);
         }
         let Some(ends) = self.short(Function::Allgather, bytes, on)? else { return Ok(false) };
