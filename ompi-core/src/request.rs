@@ -105,7 +105,7 @@ impl Request {
         let slot = slot_of(self.0);
         if !slot.is_complete() {
             slot.poll();
-            opal_core::progress::pass();
+            opal_core::wait::glance();
             if !slot.is_complete() {
                 return Ok(Err(self));
             }

@@ -16,6 +16,9 @@
 //! Who waits also looks at an epoch, which rises when a process of the job died: a wait that nothing ends any more then
 //! ends with `Err(Unreachable)`.
 
+mod glance;
+pub use glance::glance;
+
 use crate::framework::btl;
 use crate::progress;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Once, Ordering, fence, spin_loop, threads_possible};

@@ -7,7 +7,7 @@ use crate::request::handles::{self, Any};
 use crate::status::{Status, UNDEFINED};
 use alloc::vec::Vec;
 use core::ffi::c_int;
-use opal_core::progress;
+use opal_core::{progress, wait};
 
 rows! {
     /// Waits for a request. MPI 5.0 §3.7.3.
@@ -130,7 +130,7 @@ rows! {
         let requests = unsafe { array(array_of_requests, count, "array_of_requests")? };
         let mut active = false;
         progress::flush();
-        progress::pass();
+        wait::glance();
         for (place, request) in requests.iter().enumerate() {
             if !handles::is_active(*request).map_err(among)? {
                 continue;
@@ -157,7 +157,7 @@ rows! {
         let requests = unsafe { array(array_of_requests, count, "array_of_requests")? };
         let mut ended = Vec::with_capacity(count);
         progress::flush();
-        progress::pass();
+        wait::glance();
         for request in requests {
             let Some(status) = handles::look(*request).map_err(among)? else {
                 flag.set(0);
@@ -183,7 +183,7 @@ rows! {
         let statuses = unsafe { statuses(array_of_statuses, incount) };
         let (mut active, mut found) = (false, Vec::new());
         progress::flush();
-        progress::pass();
+        wait::glance();
         for (place, request) in requests.iter().enumerate() {
             if !handles::is_active(*request).map_err(among)? {
                 continue;

@@ -31,7 +31,7 @@ pub fn test(handle: &mut usize) -> Result<Option<Status>> {
     };
     if !slot.is_complete() {
         slot.poll();
-        progress::pass();
+        wait::glance();
         if !slot.is_complete() {
             return Ok(None);
         }
@@ -45,7 +45,7 @@ pub fn get_status(handle: usize) -> Result<Option<Status>> {
     if let Some(status) = look(handle)? {
         return Ok(Some(status));
     }
-    progress::pass();
+    wait::glance();
     look(handle)
 }
 
@@ -86,7 +86,7 @@ pub fn test_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
     progress::flush();
     if !all_complete(handles)? {
         poll_all(handles)?;
-        progress::pass();
+        wait::glance();
         if !all_complete(handles)? {
             return Ok(false);
         }
@@ -148,7 +148,7 @@ pub fn test_any(handles: &mut [usize]) -> Result<Any> {
     match complete_one(handles)? {
         Any::Pending => {
             poll_all(handles)?;
-            progress::pass();
+            wait::glance();
             complete_one(handles)
         }
         found => Ok(found),
@@ -184,7 +184,7 @@ pub fn test_some(
     some(handles, indices, &mut statuses, count)?;
     if *count == Some(0) {
         poll_all(handles)?;
-        progress::pass();
+        wait::glance();
         some(handles, indices, &mut statuses, count)?;
     }
     Ok(())

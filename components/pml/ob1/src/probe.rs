@@ -6,7 +6,7 @@ use crate::state::{STATE, State};
 use ompi_core::error::Result;
 use ompi_core::framework::pml::{Lane, Matched, NO_PROC};
 use ompi_core::status::{PROC_NULL, Status};
-use opal_core::progress;
+use opal_core::wait;
 
 /// MPI_Iprobe.
 pub fn look(from: i32, with: i32, lane: Lane<'_>) -> Result<Option<Status>> {
@@ -16,7 +16,7 @@ pub fn look(from: i32, with: i32, lane: Lane<'_>) -> Result<Option<Status>> {
     if let Some(found) = look_once(from, with, lane) {
         return Ok(Some(found));
     }
-    progress::pass();
+    wait::glance();
     Ok(look_once(from, with, lane))
 }
 
@@ -28,7 +28,7 @@ pub fn take(from: i32, with: i32, lane: Lane<'_>) -> Result<Option<Matched>> {
     if let Some(found) = take_once(from, with, lane) {
         return Ok(Some(found));
     }
-    progress::pass();
+    wait::glance();
     Ok(take_once(from, with, lane))
 }
 
