@@ -68,11 +68,6 @@ impl Choices {
     }
 }
 
-/// Whether there are ways of doing it for long data.
-pub fn has_long(function: Function) -> bool {
-    function != Function::Barrier
-}
-
 /// Whether each rank knows its own lengths only.
 pub fn has_own_lengths(function: Function) -> bool {
     matches!(function, Function::Alltoallv | Function::Alltoallw)
@@ -149,7 +144,7 @@ fn pipeline_from(function: Function, ranks: usize) -> usize {
         (2, Function::Bcast | Function::Reduce | Function::Allgather | Function::Alltoall) => 8 << 10,
         (2, Function::Allgatherv | Function::Scan | Function::Exscan) => 8 << 10,
         (2, Function::Allreduce) => 1,
-        (3.., _) if has_long(function) => 1,
+        (3.., _) if function != Function::Barrier => 1,
         _ => usize::MAX,
     }
 }

@@ -3,7 +3,6 @@
 use crate::algorithms::{block, contribution, packed};
 use crate::pair;
 use crate::raw::copy;
-use crate::varying::Several;
 use ompi_core::data::{Data, Source};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
@@ -63,36 +62,20 @@ pub fn tell_each_other(
     exchange(executor, peer, (&out, &theirs), apart)
 }
 
-/// MPI_Alltoall.
-pub fn trade((rank, peer): (usize, usize), executor: &mut dyn Executor, from: Source<'_>, to: &Data<'_>) -> Result<()> {
-    let theirs = block(to, peer);
-    let (out, apart) = match from {
-        Source::From(from) => (block(&from, peer), Some((block(&from, rank), block(to, rank)))),
-        Source::InPlace => (aside(executor, &theirs)?, None),
-    };
-    exchange(executor, peer, (&out, &theirs), apart)
-}
-
-/// MPI_Alltoallv and MPI_Alltoallw.
-pub fn trade_several(
-    (rank, peer): (usize, usize),
+/// MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw. Blocks for the peer and for this rank, and where those from them go; without
+/// the former, as with MPI_IN_PLACE, what goes out lies where the peer's is to come.
+pub fn trade(
+    peer: usize,
     executor: &mut dyn Executor,
-    from: Option<Several<'_>>,
-    to: Several<'_>,
+    from: Option<(Data<'_>, Data<'_>)>,
+    (theirs, mine): (Data<'_>, Data<'_>),
 ) -> Result<()> {
-    let theirs = to.block(peer);
-    let (out, apart) = match from {
-        Some(from) => (from.block(peer), Some((from.block(rank), to.block(rank)))),
-        None => (aside(executor, &theirs)?, None),
-    };
-    exchange(executor, peer, (&out, &theirs), apart)
-}
-
-// With MPI_IN_PLACE what goes out lies where theirs is to come.
-fn aside<'a>(executor: &mut dyn Executor, theirs: &Data<'a>) -> Result<Data<'a>> {
+    if let Some((out, own)) = from {
+        return exchange(executor, peer, (&out, &theirs), Some((own, mine)));
+    }
     let out = executor.room(&packed(core::ptr::null_mut(), theirs.bytes()))?;
-    executor.copy(theirs, &out)?;
-    Ok(out)
+    executor.copy(&theirs, &out)?;
+    exchange(executor, peer, (&out, &theirs), None)
 }
 
 // What is this rank's own is copied behind.

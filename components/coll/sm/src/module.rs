@@ -232,7 +232,11 @@ impl Sm {
     fn alltoall(&self, from: Source<'_>, to: &Data<'_>, on: &mut dyn Executor) -> Result<bool> {
         let bytes = self.others_bytes(to.bytes());
         if let Some(peer) = self.message(Function::Alltoall, bytes) {
-            message::trade((self.rank, peer), on, from, to)?;
+            let from = match from {
+                Source::From(from) => Some((block(&from, peer), block(&from, self.rank))),
+                Source::InPlace => None,
+            };
+            message::trade(peer, on, from, (block(to, peer), block(to, self.rank)))?;
             return Ok(true);
         }
         let Some(ends) = self.short(Function::Alltoall, bytes, on)? else { return Ok(false) };
@@ -247,7 +251,8 @@ impl Sm {
     fn blocks(&self, call: &Call<'_>, (from, to): Exchanged<'_>, on: &mut dyn Executor) -> Result<bool> {
         let (function, size) = (call.function(), self.peers.len());
         if let Some(peer) = self.message(function, 0) {
-            return message::trade_several((self.rank, peer), on, from, to).map(|()| true);
+            let from = from.map(|from| (from.block(peer), from.block(self.rank)));
+            return message::trade(peer, on, from, (to.block(peer), to.block(self.rank))).map(|()| true);
         }
         let way = self.choices.way(function, 0, size);
         if size == 2 || matches!(way, Way::Next | Way::Direct) || !varying::has_room(size) {

@@ -3,7 +3,7 @@
 use super::{Cut, Pipeline, laid, others, share};
 use crate::algorithms::{contribution, place};
 use crate::direct::Operands;
-use crate::rings::Ring;
+use crate::rings::{Flow, Ring};
 use alloc::vec::Vec;
 use ompi_core::data::{Data, Source};
 use ompi_core::error::{Class, Result};
@@ -110,15 +110,7 @@ fn by_parts(
         } else if stage == 1 {
             let mine = share(&cut.part(&own, step), rank, size);
             let sum = laid(&mine, result.room(step)?);
-            let operand = |peer: usize| match peer == rank {
-                true => Ok(mine),
-                false => input.data(peer, step).map(|at| laid(&mine, at.wrapping_add(place(rank, peer) * stride))),
-            };
-            let mut second = operand(size - 1)?;
-            for peer in (0..size - 1).rev() {
-                executor.combine(op, &operand(peer)?, &second, &sum)?;
-                second = sum;
-            }
+            over.fold(executor, op, (&input, step), (&mine, &sum))?;
             result.post(step);
             if let Some(to) = wants {
                 executor.copy(&sum, &share(&cut.part(&to, step), rank, size))?;
@@ -173,15 +165,7 @@ pub fn reduce_scatter(
         }
         let (mine, target) = (cut.within(&block(rank), step), cut.within(&sum, step));
         if mine.count > 0 {
-            let operand = |peer: usize| match peer == rank {
-                true => Ok(mine),
-                false => flow.data(peer, step).map(|at| laid(&mine, at.wrapping_add(place(rank, peer) * stride))),
-            };
-            let mut second = operand(size - 1)?;
-            for peer in (0..size - 1).rev() {
-                executor.combine(op, &operand(peer)?, &second, &target)?;
-                second = target;
-            }
+            over.fold(executor, op, (&flow, step), (&mine, &target))?;
         }
         flow.took(step);
     }
@@ -235,6 +219,29 @@ pub fn scan(
     }
     flow.close();
     Ok(())
+}
+
+impl Pipeline<'_> {
+    // Combines what the others wrote for this rank in a step with its own, from the last rank to the first.
+    fn fold(
+        &self,
+        executor: &mut dyn Executor,
+        op: &Op,
+        (flow, step): (&Flow<'_>, usize),
+        (mine, sum): (&Data<'_>, &Data<'_>),
+    ) -> Result<()> {
+        let (rank, size, stride) = (executor.rank(), executor.size(), self.stride());
+        let operand = |peer: usize| match peer == rank {
+            true => Ok(*mine),
+            false => flow.data(peer, step).map(|at| laid(mine, at.wrapping_add(place(rank, peer) * stride))),
+        };
+        let mut second = operand(size - 1)?;
+        for peer in (0..size - 1).rev() {
+            executor.combine(op, &operand(peer)?, &second, sum)?;
+            second = *sum;
+        }
+        Ok(())
+    }
 }
 
 /// Up to here two ranks combine everything both.
