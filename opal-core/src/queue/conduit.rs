@@ -87,7 +87,7 @@ impl Conduit {
         if self.is_closed() || producer.is_new() {
             return Pushed::No;
         }
-        match producer.push(kind, head, bytes, 0, self.is_awaited(), fill) {
+        match producer.push(kind, head, bytes, None, self.is_awaited(), fill) {
             Err(_) => Pushed::No,
             Ok(()) if self.peer_sleeps() => Pushed::ToSleeper,
             Ok(()) => Pushed::Yes,

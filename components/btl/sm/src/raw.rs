@@ -115,7 +115,7 @@ impl Module for Sm {
         let Some(outbound) = self.outbound(to.0) else {
             return Err(Full);
         };
-        outbound.with(self, |producer, awaited| producer.push(am, head, bytes, 0, awaited, fill))
+        outbound.with(self, |producer, awaited| producer.push(am, head, bytes, None, awaited, fill))
     }
 
     // As the default, but the run gets lines of its own: copies between two lines that do not lie alike take a tenth longer.
@@ -138,7 +138,7 @@ impl Module for Sm {
             // SAFETY: as above; the run is readable by the caller's promise.
             unsafe { memcpy::copy(place.wrapping_add(lead), run, bytes) };
         };
-        outbound.with(self, |producer, awaited| producer.push(am, head, lead + bytes, lead, awaited, fill))
+        outbound.with(self, |producer, awaited| producer.push(am, head, lead + bytes, Some(lead), awaited, fill))
     }
 
     fn shared_word(&self, peer: Endpoint, own: bool, index: u32) -> Option<&AtomicU64> {

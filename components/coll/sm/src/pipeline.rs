@@ -50,21 +50,20 @@ impl Pipeline<'_> {
         (bytes / 4).next_multiple_of(LINE).max(LEAST).min(self.rings.piece)
     }
 
-    // The order of as many steps in so many stages (to write, perhaps to combine, to read), which go through them in groups:
-    // while the others work on a group this rank is at the next one.
-    fn stages(&self, steps: usize, stages: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let group = self.rings.group();
-        (0..steps.div_ceil(group) + stages - 1).flat_map(move |turn| {
-            (0..stages).filter(move |stage| *stage <= turn).flat_map(move |stage| {
-                let begin = (turn - stage) * group;
-                (begin..steps.min(begin + group)).map(move |step| (stage, step))
-            })
-        })
-    }
-
     fn stride(&self) -> usize {
         stride(self.rings.piece, self.peers.len())
     }
+}
+
+// The order of as many steps in so many stages (to write, perhaps to combine, to read), which go through them in groups:
+// while the others work on a group this rank is at the next one.
+fn stages(group: usize, steps: usize, stages: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+    (0..steps.div_ceil(group) + stages - 1).flat_map(move |turn| {
+        (0..stages).filter(move |stage| *stage <= turn).flat_map(move |stage| {
+            let begin = (turn - stage) * group;
+            (begin..steps.min(begin + group)).map(move |step| (stage, step))
+        })
+    })
 }
 
 // Bytes of a slot for each of the others.

@@ -31,9 +31,23 @@ pub struct Rings {
 struct Past {
     // By ring.
     steps: [u64; wire::RINGS],
+    spans: [Span; wire::RINGS],
     operations: u64,
     // By ring: so many steps all had taken when this rank last looked.
     freed: [u64; wire::RINGS],
+}
+
+/// How much of a ring is used: a page of shared memory that nobody touched before costs its writer more than copying through 16 of
+/// those in use. So it is little at first, and twice as much after so many laps, because a longer ring is a faster one; the
+/// first time sooner if operations are long, which would wait in the middle, and with more ranks than cores each wait is a
+/// change of ranks. When all was used from the beginning, the first calls for 64 KiB by two ranks took 90 to 100 µs each, later
+/// ones 12 (AMD EPYC, a virtual machine).
+#[derive(Clone, Copy)]
+struct Span {
+    slots: usize,
+    // Before this step fewer were used, of which the last one was followed by the first new one.
+    since: u64,
+    before: usize,
 }
 
 /// What parameters say of the rings; equal on all ranks, or no rings are made.
@@ -74,6 +88,7 @@ pub struct Flow<'a> {
     // Steps before this operation, and in it.
     base: u64,
     steps: usize,
+    span: Span,
     // The only rank that reads what this one writes.
     reader: Option<usize>,
     // What all say of the operation's length.
@@ -109,24 +124,18 @@ impl Rings {
 
     /// Rings for pieces of as many bytes in memory whose head is all zeros.
     pub fn over(part: Part, rank: usize, extent: Extent, piece: usize) -> Rings {
-        let past = Past { steps: [0; wire::RINGS], operations: 0, freed: [0; wire::RINGS] };
+        let past = Past {
+            steps: [0; wire::RINGS],
+            spans: [Span::first(extent.slots); wire::RINGS],
+            operations: 0,
+            freed: [0; wire::RINGS],
+        };
         Rings { part, rank, extent, piece, past: Guarded::new(past) }
     }
 
     /// Bytes of a piece, and of all pieces for which a ring has room.
     pub fn room(&self) -> (usize, usize) {
         (self.piece, self.piece * self.extent.slots)
-    }
-
-    /// How many steps a rank that also reads writes in one go, before it reads as many. Two groups, together with the steps after
-    /// which readers tell how far they are, are no more than the slots of a ring, or ranks would wait for each other's.
-    pub fn group(&self) -> usize {
-        GROUP.min((self.extent.slots - self.told_every()) / 2).max(1)
-    }
-
-    // After how many steps a reader tells how far it is.
-    fn told_every(&self) -> usize {
-        (self.extent.slots / 4).max(1)
     }
 
     /// Begins an operation of `steps` steps on one ring; `bytes` must be equal on all ranks. Only `reader` will read what
@@ -140,7 +149,9 @@ impl Rings {
     ) -> Flow<'a> {
         let mut past = self.past.lock();
         let base = past.steps[ring as usize];
+        let span = past.spans[ring as usize];
         past.steps[ring as usize] += steps as u64;
+        past.spans[ring as usize] = span.after(steps, base + steps as u64, self.extent.slots);
         past.operations += 1;
         let freed = past.freed[ring as usize];
         let seldom = past.operations.is_multiple_of(OPERATIONS_PER_PASS);
@@ -149,7 +160,7 @@ impl Rings {
         if seldom {
             progress::pass();
         }
-        Flow { rings: self, peers, ring: ring as usize, base, steps, reader, label: bytes as u64, freed }
+        Flow { rings: self, peers, ring: ring as usize, base, steps, span, reader, label: bytes as u64, freed }
     }
 
     #[inline(always)]
@@ -158,10 +169,48 @@ impl Rings {
     }
 }
 
+impl Span {
+    fn first(slots: usize) -> Span {
+        Span { slots: FIRST_SLOTS.min(slots), since: 0, before: 0 }
+    }
+
+    // After an operation of so many steps that ends before a step, of a ring with so many slots.
+    fn after(self, steps: usize, step: u64, slots: usize) -> Span {
+        let pays = step - self.since >= LAPS * self.slots as u64;
+        let is_short = self.before == 0 && 2 * steps > self.slots;
+        if self.slots == slots || !(pays || is_short) {
+            return self;
+        }
+        Span { slots: slots.min(2 * self.slots), since: step, before: self.slots }
+    }
+
+    // In which slot a step is.
+    fn index(&self, step: u64) -> usize {
+        ((self.before as u64 + step - self.since) % self.slots as u64) as usize
+    }
+
+    // So many steps must have been taken before this one's slot is used.
+    fn wanted(&self, step: u64) -> u64 {
+        let new = (self.slots - self.before) as u64;
+        if step - self.since < new { 0 } else { (step + 1).saturating_sub(self.slots as u64).max(self.since) }
+    }
+}
+
 impl Flow<'_> {
+    /// How many steps a rank that also reads writes in one go, before it reads as many. Two groups, together with the steps after
+    /// which readers tell how far they are, are no more than the slots that are used, or ranks would wait for each other's.
+    pub fn group(&self) -> usize {
+        GROUP.min((self.span.slots - self.told_every()) / 2).max(1)
+    }
+
+    // After how many steps a reader tells how far it is.
+    fn told_every(&self) -> usize {
+        (self.span.slots / 4).max(1)
+    }
+
     /// This rank's slot for a step, as soon as it is free.
     pub fn room(&mut self, step: usize) -> Result<*mut u8> {
-        let wanted = self.count(step).saturating_sub(self.rings.extent.slots as u64);
+        let wanted = self.span.wanted(self.base + step as u64);
         if self.freed < wanted {
             self.await_taken(wanted)?;
         }
@@ -196,7 +245,7 @@ impl Flow<'_> {
 
     /// This rank has read what it wants of a step.
     pub fn took(&self, step: usize) {
-        if (step + 1).is_multiple_of(self.rings.told_every()) && step + 1 < self.steps {
+        if (step + 1).is_multiple_of(self.told_every()) && step + 1 < self.steps {
             self.tell_taken(self.count(step));
         }
     }
@@ -239,7 +288,7 @@ impl Flow<'_> {
     }
 
     fn index(&self, step: usize) -> usize {
-        ((self.base + step as u64) % self.rings.extent.slots as u64) as usize
+        self.span.index(self.base + step as u64)
     }
 
     fn slot(&self, rank: usize, step: usize) -> *mut u8 {
@@ -281,4 +330,11 @@ const ALL_BYTES: usize = 4 << 20;
 /// Steps that a rank writes before it reads as many. Step by step, four ahead, MPI_Allreduce of 1 MiB takes 85 instead of 76 µs
 /// with a core for each rank, of 256 KiB by 4 ranks on 2 cores 76 instead of 59; groups of 4 are slower, of 16 no faster.
 const GROUP: usize = 8;
+/// [`Span`]: at first, and laps until it grows.
+const FIRST_SLOTS: usize = if cfg!(loom) { 2 } else { 16 };
+const LAPS: u64 = if cfg!(loom) { 1 } else { 32 };
 const OPERATIONS_PER_PASS: u64 = 16;
+
+#[cfg(test)]
+#[path = "rings/tests.rs"]
+mod tests;

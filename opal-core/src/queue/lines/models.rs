@@ -25,7 +25,7 @@ fn push(producer: &mut Producer, number: u64, bytes: usize) -> Result<(), Refuse
         return unsafe { producer.push_inline(2, number, data.as_ptr(), bytes, false) };
     }
     // SAFETY: the queue gives room for as many; the array is as long.
-    producer.push(2, number, bytes, 0, false, |to| unsafe { core::ptr::copy(data.as_ptr(), to, bytes) })
+    producer.push(2, number, bytes, None, false, |to| unsafe { core::ptr::copy(data.as_ptr(), to, bytes) })
 }
 
 fn pop(consumer: &mut Consumer) -> Option<(u64, Vec<u8>)> {

@@ -2,7 +2,8 @@
 
 use super::hints::{demote_lines, prefetch_for_writing, prefetch_next};
 use super::{
-    DEMOTED_BYTES, IN_POOL, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, RING_BYTES, Refused, SLOTS, copy_small,
+    DEMOTED_BYTES, FIRST_SPAN_BYTES, IN_POOL, INLINE_BYTES, LAPS, LINE_BYTES, Memory, PAYLOAD_BYTES, RING_BYTES,
+    Refused, SLOTS, copy_small,
 };
 use crate::sync::{AtomicU64, Ordering, writing};
 
@@ -23,6 +24,11 @@ pub struct Producer {
     // Bytes of the byte ring ever allocated, and up to where they may be.
     pool_tail: u64,
     pool_limit: u64,
+    // So much of the byte ring is used as yet, and the next payload goes here.
+    span: u64,
+    next: u64,
+    // Whoever is at its end may use more of it once so much was allocated.
+    grows_at: u64,
     // pool_tail after the message in each slot, up to the one with this number; after later ones it is as now.
     marks: [u64; SLOTS as usize],
     marked: u32,
@@ -34,7 +40,7 @@ unsafe impl Send for Producer {}
 impl Producer {
     /// At the start of an empty queue.
     pub fn new(memory: Memory) -> Producer {
-        let (slot, pool_limit) = (memory.slots, memory.pool_bytes);
+        let (slot, span) = (memory.slots, FIRST_SPAN_BYTES);
         // No room is known, so that the first message does not go the short way, which need not ask whether it is the first.
         let (lap, limit, stop) = (0, 0, slot);
         Producer {
@@ -45,7 +51,10 @@ impl Producer {
             lap,
             limit,
             pool_tail: 0,
-            pool_limit,
+            pool_limit: span,
+            span,
+            next: 0,
+            grows_at: LAPS * span,
             marks: [0; SLOTS as usize],
             marked: 0,
         }
@@ -104,8 +113,10 @@ impl Producer {
         Ok(())
     }
 
-    /// Pushes at most [`PAYLOAD_BYTES`] bytes, which `fill` writes to the place that it gets. In the byte ring the place
-    /// behind the first `lead` bytes is that of a line.
+    /// Pushes at most [`PAYLOAD_BYTES`] bytes, which `fill` writes to the place that it gets.
+    ///
+    /// `part`: of something longer, whose receiver takes one after the other. In the byte ring the place behind its first so many
+    /// bytes is that of a line, and where the part of the ring that is used is full it waits; what is no part uses more.
     ///
     /// `demote`: whether the message's lines are pushed out of this core's cache (`cldemote`), from where the consumer gets
     /// them sooner: pays when the consumer waits for just this message, doubles the cost of a stream.
@@ -115,7 +126,7 @@ impl Producer {
         kind: u8,
         head: u64,
         bytes: usize,
-        lead: usize,
+        part: Option<usize>,
         demote: bool,
         fill: impl FnOnce(*mut u8),
     ) -> Result<(), Refused> {
@@ -132,8 +143,8 @@ impl Producer {
             return Ok(());
         }
         self.mark();
-        let pad = lead.next_multiple_of(LINE_BYTES) - lead;
-        let offset = self.allocate(pad + bytes)? + pad;
+        let pad = part.map_or(0, |lead| lead.next_multiple_of(LINE_BYTES) - lead);
+        let offset = self.allocate(pad + bytes, part.is_some())? + pad;
         let at = self.memory.pool.wrapping_add(offset);
         writing(at, bytes);
         fill(at);
@@ -218,20 +229,57 @@ impl Producer {
         unsafe { &*self.slot.wrapping_add(8).cast::<AtomicU64>() }
     }
 
-    fn allocate(&mut self, bytes: usize) -> Result<usize, Refused> {
-        let (size, ring) = (bytes.next_multiple_of(LINE_BYTES) as u64, self.memory.pool_bytes);
-        let offset = self.pool_tail & (ring - 1);
-        // A payload lies in one piece: what is left before the end is skipped if it is too short.
-        let skipped = if offset + size > ring { ring - offset } else { 0 };
-        let end = self.pool_tail + skipped + size;
+    #[inline(always)]
+    fn allocate(&mut self, bytes: usize, patient: bool) -> Result<usize, Refused> {
+        let size = bytes.next_multiple_of(LINE_BYTES) as u64;
+        let (offset, end) = (self.next, self.pool_tail + size);
+        if offset + size > self.span || end > self.pool_limit {
+            return self.allocate_elsewhere(size, patient);
+        }
+        (self.pool_tail, self.next) = (end, offset + size);
+        Ok(offset as usize)
+    }
+
+    /// Begins the next lap where the part that is used ends, makes it longer where that pays, and looks for room.
+    #[inline(never)]
+    fn allocate_elsewhere(&mut self, size: u64, patient: bool) -> Result<usize, Refused> {
+        let (mut offset, mut end) = self.place_for(size);
+        if offset == 0 && self.pool_tail >= self.grows_at && self.span < self.memory.pool_bytes {
+            self.grow();
+            (offset, end) = self.place_for(size);
+        }
         if end > self.pool_limit {
             self.refresh()?;
-            if end > self.pool_limit {
-                return Err(Refused::Full);
+            while end > self.pool_limit {
+                if patient || self.span == self.memory.pool_bytes {
+                    return Err(Refused::Full);
+                }
+                self.grow();
+                (offset, end) = self.place_for(size);
             }
         }
-        self.pool_tail = end;
-        Ok(((end - size) & (ring - 1)) as usize)
+        (self.pool_tail, self.next) = (end, offset + size);
+        Ok(offset as usize)
+    }
+
+    // Where a payload goes, and how much will have been allocated then.
+    fn place_for(&self, size: u64) -> (u64, u64) {
+        if self.next + size <= self.span {
+            return (self.next, self.pool_tail + size);
+        }
+        // A payload lies in one piece: what is left before the end is skipped if it is too short.
+        (0, self.pool_tail + (self.span - self.next) + size)
+    }
+
+    // Goes on behind what was used until now; the rest of that is skipped. Whatever of it is not consumed yet was allocated
+    // before, and is consumed before any of this.
+    #[cold]
+    fn grow(&mut self) {
+        self.pool_tail += self.span - self.next;
+        self.next = self.span;
+        self.pool_limit += self.span;
+        self.span *= 2;
+        self.grows_at = self.pool_tail + LAPS * self.span;
     }
 
     #[inline(never)]
@@ -253,7 +301,7 @@ impl Producer {
             } else {
                 self.marks[(last % SLOTS) as usize]
             };
-            self.pool_limit = mark + self.memory.pool_bytes;
+            self.pool_limit = mark + self.span;
         }
         Ok(())
     }

@@ -19,8 +19,9 @@ fn queue_with(pool_bytes: usize) -> (Producer, Consumer, *mut u8) {
 }
 
 fn push(producer: &mut Producer, kind: u8, head: u64, data: &[u8]) -> Result<(), Refused> {
+    let part = (!head.is_multiple_of(3)).then_some(head as usize % 9);
     // SAFETY: both sides are at least as long as `data`.
-    producer.push(kind, head, data.len(), head as usize % 9, head % 2 == 1, |to| unsafe {
+    producer.push(kind, head, data.len(), part, head % 2 == 1, |to| unsafe {
         core::ptr::copy(data.as_ptr(), to, data.len())
     })
 }
@@ -86,7 +87,7 @@ fn what_lies_behind_a_lead_begins_a_line() {
     let (mut producer, mut consumer, _) = queue();
     for (lead, bytes) in [(0, 100), (8, 100), (8, PAYLOAD_BYTES), (64, 4096), (65, 1000)] {
         for _ in 0..20 {
-            producer.push(0, 0, bytes, lead, false, |_| {}).unwrap();
+            producer.push(0, 0, bytes, Some(lead), false, |_| {}).unwrap();
             let payload = consumer.peek().unwrap().unwrap().payload();
             assert_eq!(((payload.as_ptr() as usize + lead) % 64, payload.len()), (0, bytes), "{lead}");
             consumer.advance();
@@ -121,6 +122,52 @@ fn room_comes_back_however_many_short_messages_lie_between() {
             }
         }
         while pop(&mut consumer).is_some() {}
+    }
+}
+
+/// Where in the byte ring a message of so many bytes goes.
+fn offset((producer, base): (&mut Producer, *mut u8), bytes: usize, is_part: bool) -> Result<usize, Refused> {
+    let mut at = 0;
+    producer.push(0, 0, bytes, is_part.then_some(0), false, |place| at = place.addr())?;
+    Ok(at - base.addr() - RING_BYTES)
+}
+
+#[test]
+fn no_more_of_the_byte_ring_is_used_than_pays() {
+    const SPAN: usize = FIRST_SPAN_BYTES as usize;
+    let (mut producer, mut consumer, base) = queue_with(4 * LEAST_POOL_BYTES);
+    let (mut sent, mut reached) = (0, SPAN);
+    while reached < 4 * LEAST_POOL_BYTES {
+        let end = offset((&mut producer, base), 4096, sent % 8192 == 0).unwrap() + 4096;
+        pop(&mut consumer).unwrap();
+        sent += 4096;
+        if end > reached {
+            assert!(sent > LAPS as usize * reached, "{end} after {sent}");
+            reached *= 2;
+        }
+        assert!(end <= reached);
+    }
+}
+
+#[test]
+fn what_is_no_part_uses_all_of_the_byte_ring_when_nobody_takes() {
+    for begun in [0, 1, 3, 7] {
+        let (mut producer, mut consumer, base) = queue_with(4 * LEAST_POOL_BYTES);
+        for _ in 0..begun {
+            offset((&mut producer, base), 16384, true).unwrap();
+        }
+        let parts = (begun..).take_while(|_| offset((&mut producer, base), 16384, true).is_ok()).count() + begun;
+        assert_eq!(parts, FIRST_SPAN_BYTES as usize / 16384, "parts wait");
+        for _ in 0..begun {
+            consumer.peek().unwrap().unwrap();
+            consumer.advance();
+        }
+        let more = (0..).take_while(|_| offset((&mut producer, base), 16384, false).is_ok()).count();
+        let most = 4 * LEAST_POOL_BYTES / 16384 - parts;
+        assert!(
+            if begun == 0 { more == most } else { more > most / 2 && more <= most + begun },
+            "{begun}: {more} of {most}"
+        );
     }
 }
 

@@ -139,7 +139,11 @@ fn ranks(size: usize, each: fn(&mut Rank)) {
 }
 
 fn ranks_within(preemptions: usize, size: usize, each: fn(&mut Rank)) {
-    let extent = Extent { ranks: size, slots: 2, slot_bytes: 4 * PIECE };
+    ranks_with(2, preemptions, size, each);
+}
+
+fn ranks_with(slots: usize, preemptions: usize, size: usize, each: fn(&mut Rank)) {
+    let extent = Extent { ranks: size, slots, slot_bytes: 4 * PIECE };
     let memory = Memory::new(extent.bytes());
     among(size, preemptions, memory, move |rank| {
         let rings = Rings::over(memory.part(wire::RINGS_DEPARTED), rank, extent, 4 * PIECE);
@@ -262,6 +266,17 @@ fn sums_go_from_rank_to_rank() {
         rank.bcast(0, PIECE, 2);
         rank.scan(1, 3 * PIECE);
     });
+}
+
+/// Slots that were not used before come next, then those which others may still read.
+#[test]
+fn more_of_a_ring_is_used_after_a_lap() {
+    for slots in [3, 4] {
+        ranks_with(slots, 1, 2, |rank| {
+            rank.bcast(0, 2 * PIECE, 0);
+            rank.bcast(1, 3 * PIECE, 0);
+        });
+    }
 }
 
 /// Slots from before the operation with one reader may still be read by others.

@@ -1,6 +1,6 @@
 //! Data of several ranks is combined.
 
-use super::{Cut, Pipeline, laid, others, share};
+use super::{Cut, Pipeline, laid, others, share, stages};
 use crate::algorithms::{contribution, place};
 use crate::direct::Operands;
 use crate::rings::{Flow, Ring};
@@ -99,7 +99,7 @@ fn by_parts(
     let mut input = over.flow(Ring::Input, (cut.steps, own.bytes()), None);
     let mut result = over.flow(Ring::Result, (cut.steps, own.bytes()), *root);
     let wants = to.filter(|_| root.is_none_or(|root| root == rank));
-    for (stage, step) in over.stages(cut.steps, 3) {
+    for (stage, step) in stages(input.group().min(result.group()), cut.steps, 3) {
         if stage == 0 {
             let (room, piece) = (input.room(step)?, cut.part(&own, step));
             for peer in others(rank, size) {
@@ -153,7 +153,7 @@ pub fn reduce_scatter(
         Source::InPlace => executor.room(to)?,
     };
     let mut flow = over.flow(Ring::Input, (cut.steps, all * own.datatype.layout.size()), None);
-    for (stage, step) in over.stages(cut.steps, 2) {
+    for (stage, step) in stages(flow.group(), cut.steps, 2) {
         if stage == 0 {
             let room = flow.room(step)?;
             for peer in others(rank, size) {

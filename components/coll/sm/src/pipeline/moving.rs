@@ -1,6 +1,6 @@
 //! Data goes to other ranks as it is, in blocks of equal length.
 
-use super::{Blocks, Cut, Pipeline, Targets, others};
+use super::{Blocks, Cut, Pipeline, Targets, others, stages};
 use crate::algorithms::{block, contribution, packed, place};
 use crate::direct::{filled_run, run};
 use crate::rings::Ring;
@@ -134,7 +134,7 @@ pub fn allgather(over: &Pipeline<'_>, executor: &mut dyn Executor, from: Source<
     let into = Targets::of(executor, to)?;
     let cut = Cut::of(blocks.bytes, over.rings.piece);
     let mut flow = over.flow(Ring::Input, (cut.steps, blocks.bytes), None);
-    for (stage, step) in over.stages(cut.steps, 2) {
+    for (stage, step) in stages(flow.group(), cut.steps, 2) {
         if stage == 0 {
             let (room, part) = (flow.room(step)?, cut.part(&out, step));
             executor.copy(&part, &packed(room, part.count))?;
@@ -164,7 +164,7 @@ pub fn alltoall(over: &Pipeline<'_>, executor: &mut dyn Executor, from: Source<'
     let stride = over.stride();
     let cut = Cut::of(bytes, stride);
     let mut flow = over.flow(Ring::Input, (cut.steps, bytes), None);
-    for (stage, step) in over.stages(cut.steps, 2) {
+    for (stage, step) in stages(flow.group(), cut.steps, 2) {
         if stage == 0 {
             let room = flow.room(step)?;
             for peer in others(rank, size) {

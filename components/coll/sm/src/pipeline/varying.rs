@@ -1,6 +1,6 @@
 //! Data goes to other ranks as it is, in blocks of different lengths: there are as many steps as the longest one needs.
 
-use super::{Cut, Pipeline, others};
+use super::{Cut, Pipeline, others, stages};
 use crate::algorithms::{contribution, packed, place};
 use crate::direct::{filled_run, run};
 use crate::rings::Ring;
@@ -18,7 +18,7 @@ pub fn allgatherv(over: &Pipeline<'_>, executor: &mut dyn Executor, from: Source
     let bytes = longest(to, size);
     let cut = Cut::of(bytes, over.rings.piece);
     let mut flow = over.flow(Ring::Input, (cut.steps, bytes), None);
-    for (stage, step) in over.stages(cut.steps, 2) {
+    for (stage, step) in stages(flow.group(), cut.steps, 2) {
         if stage == 0 {
             let (room, part) = (flow.room(step)?, cut.within(&out, step));
             executor.copy(&part, &packed(room, part.count))?;
@@ -55,7 +55,7 @@ pub fn exchange(
     let arriving = |peer: usize| Data { count: told.arriving(peer).unwrap_or(0), ..into[peer] };
     let cut = Cut::of(told.longest, stride);
     let mut flow = over.flow(Ring::Input, (cut.steps, told.longest), None);
-    for (stage, step) in over.stages(cut.steps, 2) {
+    for (stage, step) in stages(flow.group(), cut.steps, 2) {
         if stage == 0 {
             let room = flow.room(step)?;
             for peer in others(rank, size) {
