@@ -8,6 +8,7 @@ mod barrier;
 mod baseline;
 mod boot;
 mod direct;
+mod hpcc;
 pub mod instructions;
 mod launch;
 mod library;
@@ -102,6 +103,8 @@ enum Other {
     Tune(tune::Options),
     /// How long mpi4py's own tests take, on this library and on others
     Mpi4py(mpi4py::Options),
+    /// HPC Challenge on this library and on others
+    Hpcc(hpcc::Options),
     /// What the collective algorithms would take among 2 to 100,000 ranks: a simulation of their schedules
     Scale(scale::Options),
     /// Make docs/performance.md and its plots from the figures that --json wrote
@@ -123,6 +126,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         Some(Other::Boot(options)) => boot::run(options, progress),
         Some(Other::Tune(options)) => tune::run(options, progress),
         Some(Other::Mpi4py(options)) => mpi4py::run(options, progress),
+        Some(Other::Hpcc(options)) => hpcc::run(options, progress),
         Some(Other::Scale(options)) => scale::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
         None => measure(options, progress),

@@ -16,7 +16,7 @@ mod decisions;
 mod fftw;
 mod fpga;
 mod header;
-mod hpcc;
+pub mod hpcc;
 mod images;
 mod instructions;
 mod loom;
@@ -195,6 +195,15 @@ impl Session<'_> {
     /// For what tests write.
     fn scratch(&self) -> PathBuf {
         self.tree.target.join("test")
+    }
+}
+
+impl Verdict {
+    /// What it says beside what it is.
+    fn why(&self) -> &str {
+        match self {
+            Verdict::Passed(text) | Verdict::Failed(text) | Verdict::Skipped(text) => text,
+        }
     }
 }
 

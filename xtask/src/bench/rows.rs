@@ -1,6 +1,7 @@
 //! What is measured: one row is one program with its arguments, over several sizes.
 
 mod collective;
+mod first;
 
 use crate::failure::{Result, refuse};
 
@@ -114,7 +115,7 @@ pub const PLAIN: Row = Row {
 
 /// All of them, in the order of a page that a visitor reads.
 pub fn all() -> impl Iterator<Item = &'static Row> + Clone {
-    POINT_TO_POINT.iter().chain(collective::ROWS)
+    POINT_TO_POINT.iter().chain(collective::ROWS).chain(first::ROWS)
 }
 
 const POINT_TO_POINT: &[Row] = &[

@@ -1,6 +1,6 @@
 //! Source code of programs that Debian has packages of: the archive as its authors published it, checked by its hash.
 
-use super::{Session, Verdict, deadline};
+use super::{Verdict, deadline};
 use crate::failure::At;
 use crate::shell;
 use sha2::{Digest, Sha256};
@@ -18,11 +18,16 @@ pub struct Source {
 
 impl Source {
     /// The unpacked folder; downloaded below target once.
-    pub fn unpacked(&self, session: &Session) -> std::result::Result<PathBuf, Verdict> {
-        let home = session.tree.target.join("debian").join(self.package);
+    pub fn unpacked(&self, target: &Path) -> std::result::Result<PathBuf, Verdict> {
+        self.unpacked_into(&target.join("debian").join(self.package), target)
+    }
+
+    /// The same as a folder of another one.
+    pub fn unpacked_into(&self, place: &Path, target: &Path) -> std::result::Result<PathBuf, Verdict> {
+        let home = target.join("debian").join(self.package);
         let archive = home.join(self.archive);
         if !archive.is_file() {
-            self.download(&home, &session.scratch().join("debian").join(format!("{}.log", self.package)))?;
+            self.download(&home, &target.join("test/debian").join(format!("{}.log", self.package)))?;
         }
         let bytes = std::fs::read(&archive).at(format!("read {}", archive.display()))?;
         let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -30,8 +35,9 @@ impl Source {
             let why = format!("{} has the hash {hash}, not {}; remove it", archive.display(), self.sha256);
             return Err(Verdict::Failed(why));
         }
-        shell::output(Command::new("tar").arg("-xf").arg(self.archive).current_dir(&home))?;
-        Ok(home.join(self.folder))
+        shell::folder(place)?;
+        shell::output(Command::new("tar").arg("-xf").arg(&archive).current_dir(place))?;
+        Ok(place.join(self.folder))
     }
 
     /// From where the system has its packages, though sources need not be configured for it: the list of them and what apt

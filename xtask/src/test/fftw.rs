@@ -44,7 +44,7 @@ fn run(session: &mut Session, program: &Path, ranks: u32) -> Result<Verdict> {
 }
 
 fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
-    let source = SOURCE.unpacked(session)?;
+    let source = SOURCE.unpacked(&session.tree.target)?;
     let mpicc = session.library().map_err(fail)?.dist.join("bin/mpicc");
     let log = session.scratch().join("fftw/build.log");
     let program = source.join("mpi/mpi-bench");

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// `hpcc/…`.
-pub fn tier(session: &mut Session) -> Result<()> {
+pub(super) fn tier(session: &mut Session) -> Result<()> {
     if session.options.all {
         for ranks in [1, 2, 4] {
             session.case(&format!("hpcc/hpcc@{ranks}"), |session| match compiled(session) {
@@ -25,64 +25,92 @@ pub fn tier(session: &mut Session) -> Result<()> {
 fn run(session: &mut Session, program: &Path, ranks: u32) -> Result<Verdict> {
     let dist = session.library().map_err(fail)?.dist;
     let folder = session.scratch().join(format!("hpcc/{ranks}"));
-    // What an earlier call left must not stand for what this one makes; it adds to a file that is there.
-    let _ = std::fs::remove_dir_all(&folder);
-    shell::write(&folder.join("hpccinf.txt"), &input(&source_of(program)?, ranks)?)?;
+    prepare(&folder, program, Problem { ranks, order: 400, block: 32 })?;
     let mut command = Command::new(dist.join("bin/mpirun"));
-    command.arg("-n").arg(ranks.to_string()).arg(program).current_dir(&folder).env("OPENBLAS_NUM_THREADS", "1");
+    command.arg("-n").arg(ranks.to_string()).arg(program).current_dir(&folder).envs(ENVIRONMENT);
     programs::own_choice(&mut command);
     let ended = deadline::run(&mut command, RUN_LIMIT, &folder.join("log"))?;
     if !ended.ended_with(0) {
         return Ok(Verdict::Failed(ended.story()));
     }
-    let results = shell::read(&folder.join("hpccoutf.txt"))?;
-    let missing: Vec<&str> = GOOD.iter().copied().filter(|line| !results.lines().any(|have| have == *line)).collect();
-    let bad: Vec<&str> = results.lines().filter(|line| line.contains("FAILED") || line.contains("ERROR")).collect();
-    match missing.is_empty() && bad.is_empty() {
-        true => Ok(Verdict::Passed(String::new())),
-        false => Ok(Verdict::Failed(format!("not there: {missing:?}\n{}", bad.join("\n")))),
+    match report(&folder)? {
+        Ok(_) => Ok(Verdict::Passed(String::new())),
+        Err(why) => Ok(Verdict::Failed(why)),
     }
 }
 
-/// Its own example with a small problem on a grid of these ranks.
-fn input(source: &Path, ranks: u32) -> Result<String> {
+/// How much is to be computed, by how many.
+pub struct Problem {
+    /// On a square grid or in a row.
+    pub ranks: u32,
+    /// Of the matrices; lengths of other parts follow from it.
+    pub order: u32,
+    /// Of a block of a matrix.
+    pub block: u32,
+}
+
+/// An empty folder to start the program in, with its own example for this problem.
+pub fn prepare(folder: &Path, program: &Path, problem: Problem) -> Result<()> {
+    // What an earlier call left must not stand for what this one makes; it adds to a file that is there.
+    let _ = std::fs::remove_dir_all(folder);
+    let source = program.parent().ok_or("it has no folder").at(format!("find {}", program.display()))?;
     let example = shell::read(&source.join("_hpccinf.txt"))?;
+    let Problem { ranks, order, block } = problem;
     let (rows, columns) = if ranks == 4 { (2, 2) } else { (1, ranks) };
     let lines = example.lines().enumerate().map(|(index, line)| match index {
-        5 => "400 Ns\n".to_owned(),
-        7 => "32 NBs\n".to_owned(),
+        5 => format!("{order} Ns\n"),
+        7 => format!("{block} NBs\n"),
         10 => format!("{rows} Ps\n"),
         11 => format!("{columns} Qs\n"),
         _ => format!("{line}\n"),
     });
-    Ok(lines.collect())
+    shell::write(&folder.join("hpccinf.txt"), &lines.collect::<String>())
+}
+
+/// What it wrote in the folder where it was started, or what is wrong with it.
+pub fn report(folder: &Path) -> Result<std::result::Result<String, String>> {
+    let results = shell::read(&folder.join("hpccoutf.txt"))?;
+    let missing: Vec<&str> = GOOD.iter().copied().filter(|line| !results.lines().any(|have| have == *line)).collect();
+    let bad: Vec<&str> = results.lines().filter(|line| line.contains("FAILED") || line.contains("ERROR")).collect();
+    match missing.is_empty() && bad.is_empty() {
+        true => Ok(Ok(results)),
+        false => Ok(Err(format!("not there: {missing:?}; {}", bad.join("; ")))),
+    }
 }
 
 fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
+    let mpicc = session.library().map_err(fail)?.dist.join("bin/mpicc");
+    let place = session.tree.target.join("debian").join(SOURCE.package);
+    made(&mpicc, &place, &session.tree.target)
+}
+
+/// Compiled in a folder of its own for each compiler; the archive is kept below `target`.
+pub fn compiled_with(compiler: &Path, place: &Path, target: &Path) -> Result<PathBuf> {
+    made(compiler, place, target).map_err(|verdict| fail(verdict.why()))
+}
+
+fn made(compiler: &Path, place: &Path, target: &Path) -> std::result::Result<PathBuf, Verdict> {
     let blas = shell::output(Command::new("gcc").arg("-print-file-name=libopenblas.so"))?;
     if !Path::new(blas.trim()).is_absolute() {
         return Err(Verdict::Skipped("there is no BLAS: apt-get install libopenblas-dev".to_owned()));
     }
-    let source = SOURCE.unpacked(session)?;
-    let mpicc = session.library().map_err(fail)?.dist.join("bin/mpicc");
-    shell::write(&source.join("hpl/Make.ompi-rs"), &MAKE.replace("@MPICC@", &mpicc.to_string_lossy()))?;
+    let source = SOURCE.unpacked_into(place, target)?;
+    shell::write(&source.join("hpl/Make.ompi-rs"), &MAKE.replace("@MPICC@", &compiler.to_string_lossy()))?;
     let program = source.join("hpcc");
     // Linked with the library as it is now; its objects may stay.
     let _ = std::fs::remove_file(&program);
     let mut make = Command::new("make");
     make.arg("arch=ompi-rs").current_dir(&source);
     programs::own_choice(&mut make);
-    let ended = deadline::run(&mut make, BUILD_LIMIT, &session.scratch().join("hpcc/build.log"))?;
+    let ended = deadline::run(&mut make, BUILD_LIMIT, &place.join("build.log"))?;
     match program.is_file() {
         true => Ok(program),
         false => Err(Verdict::Failed(ended.story())),
     }
 }
 
-fn source_of(program: &Path) -> Result<PathBuf> {
-    program.parent().map(Path::to_path_buf).ok_or("it has no folder").at(format!("find {}", program.display()))
-}
-
+/// Threads of the BLAS beside the ranks would share their cores.
+pub const ENVIRONMENT: [(&str, &str); 1] = [("OPENBLAS_NUM_THREADS", "1")];
 /// What its report says when all is well.
 const GOOD: &[&str] = &[
     "Success=1",

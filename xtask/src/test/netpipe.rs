@@ -102,7 +102,7 @@ fn intact(results: &str, said: &str) -> std::result::Result<String, String> {
 
 /// Compiles it anew: that is part of the test, and takes a second.
 fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
-    let sources = SOURCE.unpacked(session)?.join("src");
+    let sources = SOURCE.unpacked(&session.tree.target)?.join("src");
     let dist = session.library().map_err(fail)?.dist;
     let program = session.scratch().join("netpipe/NPmpi");
     let mut command = Command::new(dist.join("bin/mpicc"));

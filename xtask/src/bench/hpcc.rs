@@ -1,0 +1,246 @@
+//! `cargo xtask bench hpcc`: HPC Challenge on this library and on others.
+//!
+//! One launch gives all figures: a linear solver, transposes, random updates, Fourier transforms and rings, which the program
+//! times itself, and the wall clock of the whole. It is compiled for each library with its own mpicc and the same flags, and a
+//! launch whose answers do not hold has no figures. Nobody pins its ranks, as nobody is asked to when a user starts it.
+
+use super::library::{Library, is_crowded};
+use super::measure::compared;
+use super::result::{Contestant, Figure, Measured, Table};
+use super::rows::{PLAIN, Row, Unit};
+use super::sample::Output;
+use super::{Product, launch, machine, peers, print, write};
+use crate::failure::{Result, fail};
+use crate::progress::Progress;
+use crate::test::hpcc::{ENVIRONMENT, Problem, compiled_with, prepare, report};
+use crate::tree::Tree;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Options of `bench hpcc`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Options {
+    /// Compare with other libraries: openmpi, mpich, openmpi-debian, mpich-debian
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    against: Vec<String>,
+    #[command(flatten)]
+    product: Product,
+    /// Ranks of a launch, one table for each number
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "2,4", value_parser = clap::value_parser!(u32).range(1..=4))]
+    ranks: Vec<u32>,
+    /// Order of the matrices
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(100..=20_000))]
+    order: u32,
+    /// How often each contestant takes its turn
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: u32,
+    /// Write all figures to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// A figure of its report, and what to multiply it with.
+struct Part {
+    row: &'static str,
+    title: &'static str,
+    key: &'static str,
+    times: f64,
+    unit: Unit,
+}
+
+/// Measures, prints, writes.
+pub fn run(options: &Options, progress: &Progress) -> Result<()> {
+    options.against.iter().try_for_each(|name| peers::known(name))?;
+    let tree = Tree::open()?;
+    let mut libraries = vec![Library::ours("ours", options.product.make(&tree, progress)?)?];
+    for name in &options.against {
+        libraries.push(peers::peer(name, &tree, progress)?);
+    }
+    let folder = tree.target.join("bench/hpcc");
+    let (start, machine) = (Instant::now(), machine::look());
+    let mut contestants = Vec::new();
+    for library in &libraries {
+        contestants.push(progress.phase(&format!("hpcc for {}", library.name), || {
+            let program = compiled_with(&library.compiler, &folder.join(&library.name), &tree.target)
+                .map_err(|missing| fail(format!("hpcc for {}: {}", library.name, missing.text)))?;
+            let version = version(library, &tree, &folder)?;
+            Ok((One { library, program, version }, String::new()))
+        })?);
+    }
+    let mut rows = Vec::new();
+    for ranks in &options.ranks {
+        rows.extend(progress.phase(&format!("hpcc with {ranks} ranks"), || {
+            let rows = measured(&contestants, &libraries, (*ranks, options.order, options.rounds), &folder)?;
+            Ok((rows, String::new()))
+        })?);
+    }
+    let said = |one: &One<'_>| {
+        let (name, settings) = (one.library.name.clone(), one.library.settings());
+        Contestant { name, version: one.version.clone(), settings }
+    };
+    let libraries = contestants.iter().map(said).collect();
+    let table = Table { format: 2, machine, seconds: start.elapsed().as_secs_f64(), libraries, rows };
+    print::table(&table);
+    if let Some(file) = &options.json {
+        write(&table, file, progress)?;
+    }
+    // What others fail at is told, and no more.
+    match table.rows.iter().flat_map(|row| &row.failures).find(|failure| failure.starts_with("ours: ")) {
+        None => Ok(()),
+        Some(failure) => Err(fail(failure)),
+    }
+}
+
+struct One<'a> {
+    library: &'a Library,
+    program: PathBuf,
+    version: String,
+}
+
+/// Which library it really is: hpcc does not say so.
+fn version(library: &Library, tree: &Tree, folder: &Path) -> Result<String> {
+    let row = Row { ranks: 2, ..PLAIN };
+    let program = library.compile(&tree.root.join("benches/c"), "first", &folder.join("programs"))?;
+    let arguments = ["--send", "--json", "-s", "8"].map(str::to_owned);
+    let mut command = library.launch(&row, &program, &arguments);
+    let said = launch::run(&mut command, LIMIT, &folder.join("version.log"))?;
+    said.and_then(|text| library.verify(&Output::read(&text)?, row.ranks))
+        .map_err(|why| fail(format!("{}: {why}", library.name)))
+}
+
+fn measured(
+    contestants: &[One<'_>],
+    libraries: &[Library],
+    (ranks, order, rounds): (u32, u32, u32),
+    folder: &Path,
+) -> Result<Vec<Measured>> {
+    let row = Row { name: "hpcc", ranks, ..PLAIN };
+    // By part and contestant.
+    let mut figures = vec![vec![Vec::new(); contestants.len()]; PARTS.len()];
+    let mut failures = BTreeSet::new();
+    for round in 0..rounds as usize {
+        for turn in 0..contestants.len() {
+            // Each round begins with another one.
+            let index = (turn + round) % contestants.len();
+            match turn_of(&contestants[index], &row, order, folder)? {
+                Ok(values) => {
+                    figures.iter_mut().zip(values).for_each(|(figures, value)| figures[index].push(value));
+                }
+                Err(why) => _ = failures.insert(format!("{}: {why}", contestants[index].library.name)),
+            }
+        }
+    }
+    let measured = |(part, figures): (&Part, Vec<Vec<f64>>)| Measured {
+        name: format!("{}-{ranks}", part.row),
+        title: part.title.to_owned(),
+        ranks,
+        over: "order".to_owned(),
+        crowded: is_crowded(&row),
+        rounds,
+        samples: 1,
+        unit: part.unit,
+        sizes: vec![compared(
+            libraries,
+            part.unit,
+            u64::from(order),
+            figures.iter().map(|values| figure(values, part.unit)).collect(),
+            None,
+            None,
+        )],
+        failures: failures.iter().cloned().collect(),
+    };
+    Ok(PARTS.iter().zip(figures).map(measured).collect())
+}
+
+/// One launch: a figure for each part, or why there is none.
+fn turn_of(one: &One<'_>, row: &Row, order: u32, folder: &Path) -> Result<std::result::Result<Vec<f64>, String>> {
+    let place = folder.join(&one.library.name).join("run");
+    prepare(&place, &one.program, Problem { ranks: row.ranks, order, block: 64 })?;
+    let mut command = one.library.launch(row, &one.program, &[]);
+    command.current_dir(&place).envs(ENVIRONMENT);
+    let begin = Instant::now();
+    if let Err(why) = launch::run(&mut command, LIMIT, &place.join("launch.log"))? {
+        return Ok(Err(why));
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    Ok(report(&place)?.and_then(|text| PARTS.iter().map(|part| part.value(&text, seconds)).collect()))
+}
+
+impl Part {
+    fn value(&self, report: &str, seconds: f64) -> std::result::Result<f64, String> {
+        if self.key.is_empty() {
+            return Ok(seconds);
+        }
+        let value =
+            report.lines().find_map(|line| line.strip_prefix(self.key)?.strip_prefix('=')?.trim().parse::<f64>().ok());
+        value.map(|value| value * self.times).ok_or_else(|| format!("its report has no {}", self.key))
+    }
+}
+
+/// The best and the middle of the launches.
+fn figure(values: &[f64], unit: Unit) -> Option<Figure> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let best = if unit.is_time() { sorted.first() } else { sorted.last() };
+    Some(Figure { best: Some(*best?), median: Some(sorted[sorted.len() / 2]), clean: sorted.len(), disturbed: 0 })
+}
+
+/// Its report counts in Tera and Giga, tables here in Mega.
+const PARTS: &[Part] = &[
+    Part { row: "hpcc", title: "all of HPC Challenge, wall clock of a launch", key: "", times: 1.0, unit: Unit::S },
+    Part { row: "hpcc-hpl", title: "HPL: floating-point operations", key: "HPL_Tflops", times: 1e6, unit: Unit::PerS },
+    Part { row: "hpcc-ptrans", title: "PTRANS", key: "PTRANS_GBs", times: 1e3, unit: Unit::BytesPerS },
+    Part {
+        row: "hpcc-random",
+        title: "MPIRandomAccess: updates",
+        key: "MPIRandomAccess_GUPs",
+        times: 1e3,
+        unit: Unit::PerS,
+    },
+    Part {
+        row: "hpcc-fft",
+        title: "MPIFFT: floating-point operations",
+        key: "MPIFFT_Gflops",
+        times: 1e3,
+        unit: Unit::PerS,
+    },
+    Part {
+        row: "hpcc-ring-latency",
+        title: "a ring of 8 bytes, ranks in their natural order",
+        key: "NaturallyOrderedRingLatency_usec",
+        times: 1.0,
+        unit: Unit::Us,
+    },
+    Part {
+        row: "hpcc-ring-bandwidth",
+        title: "a ring of 2 MB, ranks in their natural order",
+        key: "NaturallyOrderedRingBandwidth_GBytes",
+        times: 1e3,
+        unit: Unit::BytesPerS,
+    },
+];
+const LIMIT: Duration = Duration::from_secs(300);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_a_report() {
+        let report = "HPL_Tflops=0.034\nMPIRandomAccess_GUPs=0.009\nPTRANS_GBs=2.5\n";
+        let value = |row: &str| PARTS.iter().find(|part| part.row == row).unwrap().value(report, 3.5);
+        assert_eq!(value("hpcc"), Ok(3.5));
+        assert!(value("hpcc-hpl").is_ok_and(|value| (value - 34_000.0).abs() < 1e-6));
+        assert!(value("hpcc-random").is_ok_and(|value| (value - 9.0).abs() < 1e-9));
+        assert!(value("hpcc-fft").is_err_and(|why| why.contains("MPIFFT_Gflops")));
+    }
+
+    #[test]
+    fn the_best_of_several_launches() {
+        let best = |unit| figure(&[3.0, 1.0, 2.0], unit).map(|figure| (figure.best, figure.median));
+        assert_eq!(best(Unit::S), Some((Some(1.0), Some(2.0))));
+        assert_eq!(best(Unit::PerS), Some((Some(3.0), Some(2.0))));
+        assert_eq!(figure(&[], Unit::S), None);
+    }
+}
