@@ -135,29 +135,19 @@ pub fn receive(data: &Fast<'_, '_>, from: i32, with: i32, lane: Lane<'_>) -> Res
     let routes = crate::raw::routes(lane.comm);
     if from == ANY_SOURCE {
         let any = routes.any();
-        return if any.has_queues() { receive_from(any, Idle::after_polls(), data, with, lane) } else { Ok(None) };
+        return if any.has_queues() { receive_from(any, data, with, lane) } else { Ok(None) };
     }
     // MPI_PROC_NULL has none.
     let Some(route) = routes.get(from) else { return Ok(None) };
-    let idle = match route.link.conduit {
-        Some(_) => Idle::after_polls(),
-        None if data.bytes() > LONGEST_COPIED => return Ok(None),
-        None => Idle::new(),
-    };
-    receive_from(&One { rank: from as u32, link: route.link }, idle, data, with, lane)
+    if route.link.conduit.is_none() && data.bytes() > LONGEST_COPIED {
+        return Ok(None);
+    }
+    receive_from(&One { rank: from as u32, link: route.link }, data, with, lane)
 }
 
-/// A request and its answer through queues, 3 and 7 askers on two cores: 1.9 and 2.1 µs. With [`Idle::new`], which makes ten
-/// passes of progress before it yields the core, 3.5 and 4.3.
 #[inline(always)]
-fn receive_from(
-    senders: &impl Senders,
-    mut idle: Idle,
-    data: &Fast<'_, '_>,
-    with: i32,
-    lane: Lane<'_>,
-) -> Result<Option<Status>> {
-    let tag = recv::tag(with);
+fn receive_from(senders: &impl Senders, data: &Fast<'_, '_>, with: i32, lane: Lane<'_>) -> Result<Option<Status>> {
+    let (mut idle, tag) = (Idle::new(), recv::tag(with));
     let are_open = || senders.are_open(STATE.lock().context_of(lane.comm).lane(lane.collective), tag);
     while are_open() {
         while let Some(Next { rank, link, arrived }) = senders.peek() {
