@@ -2,7 +2,8 @@
 //!
 //! As many cores as runnable ranks of this node: spin with the pause hint. Fewer: `sched_yield` after each pass of progress in
 //! vain; who polls one place only does so ten times first. (Ten passes first: a ring of MPI_Sendrecv by 4 and 8 ranks on two
-//! cores 7.7 and 18.8 instead of 5.0 and 13.3 µs, of MPI_Isend and MPI_Irecv 3.9 and 8.4 instead of 3.1 and 6.6.) About a millisecond without progress: sleep, so that a job that waits burns no core.
+//! cores 7.7 and 18.8 instead of 5.0 and 13.3 µs, of MPI_Isend and MPI_Irecv 3.9 and 8.4 instead of 3.1 and 6.6.) About a
+//! millisecond without progress: sleep, so that a job that waits burns no core.
 //!
 //! The sleep protocol. A sender has no fence: it stores its message, then (compiler fence) reads the receiver's *asleep*
 //! flag. The sleeper sets the flag, has the system run a full barrier on every core (`membarrier`), polls everything once
