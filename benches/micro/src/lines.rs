@@ -75,7 +75,7 @@ fn push(to: &mut Producer, buffer: &[u8], bytes: usize) {
         if bytes <= INLINE_BYTES && unsafe { to.push_at_once(0, 7, buffer.as_ptr(), bytes) } {
             return;
         }
-        let pushed = to.push(0, 7, bytes, 0, false, |at: *mut u8| {
+        let pushed = to.push(0, 7, bytes, None, false, |at: *mut u8| {
             // SAFETY: the queue gives room for `bytes`, which the buffer has.
             unsafe { at.copy_from_nonoverlapping(buffer.as_ptr(), bytes) }
         });
