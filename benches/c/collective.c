@@ -4,7 +4,8 @@
  * doubles.
  *
  *   mpirun -n 4 collective --barrier | --bcast | --reduce | --allreduce | --alltoall | --allgather | --gather | --scatter |
- *                          --allgatherv | --alltoallv | --reduce_scatter | --scan
+ *                          --gatherv | --scatterv | --allgatherv | --alltoallv | --reduce_scatter | --scan |
+ *                          --neighbor_allgather | --neighbor_alltoall
  *                          [-s bytes[,bytes]] [-r samples] [-i iterations] [--json] [--pin]
  */
 #include "bench.h"
@@ -16,7 +17,7 @@ struct operation {
     const char *flag, *sizes;
     void (*call)(struct group *g, int root);
     double (*wanted)(const struct group *g, int k, int i);
-    int blocks_are_ranks; /* the result has a block for each rank, else one */
+    enum { ONE, RANKS, NEIGHBORS } blocks; /* of the result */
 };
 
 struct group {
@@ -24,6 +25,7 @@ struct group {
     double *out, *in;
     int *counts, *places; /* equal counts, as the functions with a v take them */
     int count, rank, ranks;
+    MPI_Comm ring; /* a periodic line for those that ask neighbors */
 };
 
 static void barrier(struct group *g, int root)
@@ -70,6 +72,16 @@ static void scatter(struct group *g, int root)
     MPI_Scatter(g->out, g->count, MPI_DOUBLE, g->in, g->count, MPI_DOUBLE, root, MPI_COMM_WORLD);
 }
 
+static void gatherv(struct group *g, int root)
+{
+    MPI_Gatherv(g->out, g->count, MPI_DOUBLE, g->in, g->counts, g->places, MPI_DOUBLE, root, MPI_COMM_WORLD);
+}
+
+static void scatterv(struct group *g, int root)
+{
+    MPI_Scatterv(g->out, g->counts, g->places, MPI_DOUBLE, g->in, g->count, MPI_DOUBLE, root, MPI_COMM_WORLD);
+}
+
 static void allgatherv(struct group *g, int root)
 {
     (void)root;
@@ -92,6 +104,18 @@ static void scan(struct group *g, int root)
 {
     (void)root;
     MPI_Scan(g->out, g->in, g->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void neighbor_allgather(struct group *g, int root)
+{
+    (void)root;
+    MPI_Neighbor_allgather(g->out, g->count, MPI_DOUBLE, g->in, g->count, MPI_DOUBLE, g->ring);
+}
+
+static void neighbor_alltoall(struct group *g, int root)
+{
+    (void)root;
+    MPI_Neighbor_alltoall(g->out, g->count, MPI_DOUBLE, g->in, g->count, MPI_DOUBLE, g->ring);
 }
 
 /* Element i of what rank r has for rank t: small integers, whose sums are exact in any order. */
@@ -150,19 +174,40 @@ static double from_last_other(const struct group *g, int k, int i)
     return element(g->rank == g->ranks - 1 ? g->ranks - 2 : g->ranks - 1, 0, i);
 }
 
+/* The neighbor below, and then the one above. */
+static int neighbor(const struct group *g, int k)
+{
+    return (g->rank + (k == 0 ? g->ranks - 1 : 1)) % g->ranks;
+}
+
+static double from_neighbor_for_all(const struct group *g, int k, int i)
+{
+    return element(neighbor(g, k), 0, i);
+}
+
+/* Who is below has this rank above. */
+static double from_neighbor_for_own(const struct group *g, int k, int i)
+{
+    return element(neighbor(g, k), 1 - k, i);
+}
+
 static const struct operation operations[] = {
-    {"--barrier", "sizes mean nothing", barrier, NULL, 0},
-    {"--bcast", "bytes", bcast, from_last_other, 0},
-    {"--reduce", "bytes, MPI_SUM of doubles", reduce, of_all, 0},
-    {"--allreduce", "bytes, MPI_SUM of doubles", allreduce, of_all, 0},
-    {"--alltoall", "bytes per pair", alltoall, from_each_for_own, 1},
-    {"--allgather", "bytes per rank", allgather, from_each_for_all, 1},
-    {"--gather", "bytes per rank", gather, from_each_for_all, 1},
-    {"--scatter", "bytes per rank", scatter, from_last_for_own, 0},
-    {"--allgatherv", "bytes per rank", allgatherv, from_each_for_all, 1},
-    {"--alltoallv", "bytes per pair", alltoallv, from_each_for_own, 1},
-    {"--reduce_scatter", "MPI_Reduce_scatter_block, bytes per rank, MPI_SUM of doubles", reduce_scatter, of_own_block, 0},
-    {"--scan", "bytes, MPI_SUM of doubles", scan, of_those_before, 0},
+    {"--barrier", "sizes mean nothing", barrier, NULL, ONE},
+    {"--bcast", "bytes", bcast, from_last_other, ONE},
+    {"--reduce", "bytes, MPI_SUM of doubles", reduce, of_all, ONE},
+    {"--allreduce", "bytes, MPI_SUM of doubles", allreduce, of_all, ONE},
+    {"--alltoall", "bytes per pair", alltoall, from_each_for_own, RANKS},
+    {"--allgather", "bytes per rank", allgather, from_each_for_all, RANKS},
+    {"--gather", "bytes per rank", gather, from_each_for_all, RANKS},
+    {"--scatter", "bytes per rank", scatter, from_last_for_own, ONE},
+    {"--gatherv", "bytes per rank", gatherv, from_each_for_all, RANKS},
+    {"--scatterv", "bytes per rank", scatterv, from_last_for_own, ONE},
+    {"--allgatherv", "bytes per rank", allgatherv, from_each_for_all, RANKS},
+    {"--alltoallv", "bytes per pair", alltoallv, from_each_for_own, RANKS},
+    {"--reduce_scatter", "MPI_Reduce_scatter_block, bytes per rank, MPI_SUM of doubles", reduce_scatter, of_own_block, ONE},
+    {"--scan", "bytes, MPI_SUM of doubles", scan, of_those_before, ONE},
+    {"--neighbor_allgather", "bytes per rank, both neighbors in a ring", neighbor_allgather, from_neighbor_for_all, NEIGHBORS},
+    {"--neighbor_alltoall", "bytes per pair, likewise", neighbor_alltoall, from_neighbor_for_own, NEIGHBORS},
 };
 #define OPERATIONS (int)(sizeof operations / sizeof *operations)
 
@@ -176,19 +221,19 @@ static void chunk(void *with, int iterations)
 static void verify(const struct bench *b, const struct group *g)
 {
     const struct operation *operation = g->operation;
-    int blocks = operation->blocks_are_ranks ? g->ranks : 1;
+    int blocks = operation->blocks == RANKS ? g->ranks : operation->blocks == NEIGHBORS ? 2 : 1;
     for (int k = 0; k < blocks && operation->wanted != NULL; k++)
         for (int i = 0; i < g->count; i++)
             if (g->in[(size_t)k * (size_t)g->count + (size_t)i] != operation->wanted(g, k, i))
                 bench_die(b, "the result is wrong, first at element", i);
 }
 
-static void measure(const struct bench *b, const struct operation *operation, int size)
+static void measure(const struct bench *b, const struct operation *operation, MPI_Comm ring, int size)
 {
     size_t all = ((size_t)size / sizeof(double) + 1) * sizeof(double) * (size_t)b->ranks;
     size_t list = sizeof(int) * (size_t)b->ranks;
     struct group g = {operation, (void *)bench_memory(b, all), (void *)bench_memory(b, all), (void *)bench_memory(b, list),
-                      (void *)bench_memory(b, list), size / (int)sizeof(double), b->rank, b->ranks};
+                      (void *)bench_memory(b, list), size / (int)sizeof(double), b->rank, b->ranks, ring};
     for (int t = 0; t < g.ranks; t++) {
         g.counts[t] = g.count;
         g.places[t] = t * g.count;
@@ -220,8 +265,13 @@ int main(int argc, char **argv)
         }
     if (count != 1)
         bench_die(&b, "name one collective; those named", count);
+    MPI_Comm ring = MPI_COMM_NULL;
+    if (operation->blocks == NEIGHBORS)
+        MPI_Cart_create(MPI_COMM_WORLD, 1, &b.ranks, &(int){1}, 0, &ring);
     for (int i = 0; i < b.o.size_count; i++)
-        measure(&b, operation, b.o.sizes[i]);
+        measure(&b, operation, ring, b.o.sizes[i]);
+    if (ring != MPI_COMM_NULL)
+        MPI_Comm_free(&ring);
     bench_finish();
     return 0;
 }

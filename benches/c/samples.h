@@ -23,7 +23,7 @@
 #endif
 
 #define MAX_SIZES 64
-#define MAX_FLAGS 16
+#define MAX_FLAGS 24
 
 /* An option of one program: --name sets *value to 1. */
 struct flag {

@@ -180,6 +180,18 @@ fn measure(options: &Options, progress: &Progress) -> Result<()> {
     }
 }
 
+/// The end of a run of whole programs: what others fail at is told, and no more.
+fn of_programs(table: &Table, json: Option<&Path>, progress: &Progress) -> Result<()> {
+    print::table(table);
+    if let Some(file) = json {
+        write(table, file, progress)?;
+    }
+    match table.rows.iter().flat_map(|row| &row.failures).find(|failure| failure.starts_with("ours: ")) {
+        None => Ok(()),
+        Some(failure) => Err(fail(failure)),
+    }
+}
+
 fn write(table: &Table, file: &Path, progress: &Progress) -> Result<()> {
     let text = serde_json::to_string_pretty(table).at("write the figures as JSON")?;
     shell::write(file, &(text + "\n"))?;

@@ -197,8 +197,8 @@ pub trait Module: Sync {
     ) -> core::result::Result<(), Full>;
 
     /// Sends `prefix`, at most [`PREFIX_BYTES_MAX`] bytes, and `bytes` bytes that lie in one run as one payload, together
-    /// at most [`Caps::send_bytes`]. A transport that can hands the run to the system from where it lies; it may say
-    /// [`Full`] rather than copy.
+    /// at most [`Caps::send_bytes`]: a part of something longer, whose receiver takes one after the other. A transport that
+    /// can hands the run to the system from where it lies; it may say [`Full`] rather than copy.
     ///
     /// # Safety
     /// `run` is readable for `bytes`.

@@ -9,7 +9,7 @@ use super::measure::compared;
 use super::result::{Contestant, Figure, Measured, Table};
 use super::rows::{PLAIN, Row, Unit};
 use super::sample::Output;
-use super::{Product, launch, machine, peers, print, write};
+use super::{Product, launch, machine, of_programs, peers};
 use crate::failure::{Result, fail};
 use crate::progress::Progress;
 use crate::test::hpcc::{ENVIRONMENT, Problem, compiled_with, prepare, report};
@@ -81,15 +81,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     };
     let libraries = contestants.iter().map(said).collect();
     let table = Table { format: 2, machine, seconds: start.elapsed().as_secs_f64(), libraries, rows };
-    print::table(&table);
-    if let Some(file) = &options.json {
-        write(&table, file, progress)?;
-    }
-    // What others fail at is told, and no more.
-    match table.rows.iter().flat_map(|row| &row.failures).find(|failure| failure.starts_with("ours: ")) {
-        None => Ok(()),
-        Some(failure) => Err(fail(failure)),
-    }
+    of_programs(&table, options.json.as_deref(), progress)
 }
 
 struct One<'a> {
@@ -144,7 +136,7 @@ fn measured(
             libraries,
             part.unit,
             u64::from(order),
-            figures.iter().map(|values| figure(values, part.unit)).collect(),
+            figures.iter().map(|values| Figure::of_launches(values, part.unit)).collect(),
             None,
             None,
         )],
@@ -176,14 +168,6 @@ impl Part {
             report.lines().find_map(|line| line.strip_prefix(self.key)?.strip_prefix('=')?.trim().parse::<f64>().ok());
         value.map(|value| value * self.times).ok_or_else(|| format!("its report has no {}", self.key))
     }
-}
-
-/// The best and the middle of the launches.
-fn figure(values: &[f64], unit: Unit) -> Option<Figure> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let best = if unit.is_time() { sorted.first() } else { sorted.last() };
-    Some(Figure { best: Some(*best?), median: Some(sorted[sorted.len() / 2]), clean: sorted.len(), disturbed: 0 })
 }
 
 /// Its report counts in Tera and Giga, tables here in Mega.
@@ -234,13 +218,5 @@ mod tests {
         assert!(value("hpcc-hpl").is_ok_and(|value| (value - 34_000.0).abs() < 1e-6));
         assert!(value("hpcc-random").is_ok_and(|value| (value - 9.0).abs() < 1e-9));
         assert!(value("hpcc-fft").is_err_and(|why| why.contains("MPIFFT_Gflops")));
-    }
-
-    #[test]
-    fn the_best_of_several_launches() {
-        let best = |unit| figure(&[3.0, 1.0, 2.0], unit).map(|figure| (figure.best, figure.median));
-        assert_eq!(best(Unit::S), Some((Some(1.0), Some(2.0))));
-        assert_eq!(best(Unit::PerS), Some((Some(3.0), Some(2.0))));
-        assert_eq!(figure(&[], Unit::S), None);
     }
 }

@@ -8,7 +8,7 @@ use super::library::{Kind, Library, is_crowded};
 use super::measure::compared;
 use super::result::{Contestant, Figure, Measured, SizeLine, Table};
 use super::rows::{PLAIN, Row, Unit};
-use super::{Product, launch, machine, peers, print, write};
+use super::{Product, launch, machine, of_programs, peers};
 use crate::failure::{Result, fail, refuse};
 use crate::progress::Progress;
 use crate::shell;
@@ -70,23 +70,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     let mut runs = Runs { row, contestants, folder: tree.target.join("bench/mpi4py") };
     shell::folder(&runs.folder)?;
     let table = runs.measure(&suites, options.rounds, &libraries, progress)?;
-    print::table(&table);
-    if let Some(file) = &options.json {
-        write(&table, file, progress)?;
-    }
-    // What others fail at is told, and no more.
-    match table.rows.iter().flat_map(|row| &row.failures).find(|failure| failure.starts_with("ours: ")) {
-        None => Ok(()),
-        Some(failure) => Err(fail(failure)),
-    }
-}
-
-/// The least and the middle of the launches.
-fn figure(times: &[f64]) -> Option<Figure> {
-    let mut sorted = times.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let best = *sorted.first()?;
-    Some(Figure { best: Some(best), median: Some(sorted[sorted.len() / 2]), clean: sorted.len(), disturbed: 0 })
+    of_programs(&table, options.json.as_deref(), progress)
 }
 
 fn line(libraries: &[Library], name: &str, tests: u64, figures: Vec<Option<Figure>>) -> SizeLine {
@@ -143,7 +127,12 @@ impl Runs<'_> {
                 let (tests, times) = self.suite(suite, rounds, &mut failures)?;
                 Ok(((tests, times), format!("{tests} tests")))
             })?;
-            lines.push(line(libraries, suite.name, tests, times.iter().map(|times| figure(times)).collect()));
+            lines.push(line(
+                libraries,
+                suite.name,
+                tests,
+                times.iter().map(|times| Figure::of_launches(times, Unit::S)).collect(),
+            ));
         }
         if lines.len() > 1 {
             lines.push(together(libraries, &lines));
@@ -288,12 +277,5 @@ mod tests {
         assert_eq!((turn.version.as_str(), turn.failed, turn.ran.len()), ("MPI 1", 2, 1));
         assert!(Turn::read(&both, 1.5, 4).is_err_and(|why| why.contains("2 of 4")));
         assert!(Turn::read(&line(0, 0), 1.5, 1).is_err());
-    }
-
-    #[test]
-    fn figures() {
-        let three = figure(&[3.0, 1.0, 2.0]).unwrap();
-        assert_eq!((three.best, three.median, three.clean), (Some(1.0), Some(2.0), 3));
-        assert!(figure(&[]).is_none());
     }
 }

@@ -109,3 +109,26 @@ pub struct Figure {
     /// Samples with involuntary context switches, left out.
     pub disturbed: usize,
 }
+
+impl Figure {
+    /// The best and the middle of a program's launches.
+    pub fn of_launches(values: &[f64], unit: Unit) -> Option<Figure> {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let best = if unit.is_time() { sorted.first() } else { sorted.last() };
+        Some(Figure { best: Some(*best?), median: Some(sorted[sorted.len() / 2]), clean: sorted.len(), disturbed: 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_of_several_launches() {
+        let of = |unit| Figure::of_launches(&[3.0, 1.0, 2.0], unit).map(|one| (one.best, one.median, one.clean));
+        assert_eq!(of(Unit::S), Some((Some(1.0), Some(2.0), 3)));
+        assert_eq!(of(Unit::PerS), Some((Some(3.0), Some(2.0), 3)));
+        assert_eq!(Figure::of_launches(&[], Unit::S), None);
+    }
+}

@@ -250,6 +250,14 @@ const POINT_TO_POINT: &[Row] = &[
         ..PLAIN
     },
     Row {
+        name: "halo-4",
+        title: "the same step of four ranks: who waits has to give its core up in time",
+        program: "halo",
+        sizes: &[8, 512, K4],
+        ranks: 4,
+        ..PLAIN
+    },
+    Row {
         name: "tcp-latency",
         title: "one way over TCP on the loopback",
         program: "latency",

@@ -8,8 +8,8 @@
 //! all. One measurement is a few calls, because a root is done before the others are, and because slots that nobody used for a
 //! while are slower at first: with one call of 128 KiB each trial reversed the one before.
 //!
-//! Nothing is measured before a function's calls of a size have filled the rings once: until then each waits for pages of
-//! memory, and a trial saw 6 µs instead of 1.4 for MPI_Allreduce of 16 KiB.
+//! Nothing is measured before a function's calls of a size have moved as much as the rings hold: the first ones wait for pages
+//! of memory, and a trial saw 6 µs instead of 1.4 for MPI_Allreduce of 16 KiB.
 //!
 //! Both ways combine in an order of their own. With two ranks that changes no bit of a sum; with more, MPI 5.0 §6.9.1 advises
 //! that equal calls have equal results, so reductions are measured with two ranks only.

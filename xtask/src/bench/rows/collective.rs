@@ -46,6 +46,10 @@ pub const ROWS: &[Row] = &[
     Row { name: "gather-4", title: GATHER, ..collective(4, &["--gather"], LENGTHS) },
     Row { name: "scatter-2", title: SCATTER, ..collective(2, &["--scatter"], LENGTHS) },
     Row { name: "scatter-4", title: SCATTER, ..collective(4, &["--scatter"], LENGTHS) },
+    Row { name: "gatherv-2", title: GATHERV, ..collective(2, &["--gatherv"], LENGTHS) },
+    Row { name: "gatherv-4", title: GATHERV, ..collective(4, &["--gatherv"], LENGTHS) },
+    Row { name: "scatterv-2", title: SCATTERV, ..collective(2, &["--scatterv"], LENGTHS) },
+    Row { name: "scatterv-4", title: SCATTERV, ..collective(4, &["--scatterv"], LENGTHS) },
     Row { name: "allgatherv-2", title: ALLGATHERV, ..collective(2, &["--allgatherv"], LENGTHS) },
     Row { name: "allgatherv-4", title: ALLGATHERV, ..collective(4, &["--allgatherv"], LENGTHS) },
     Row { name: "alltoallv-2", title: ALLTOALLV, ..collective(2, &["--alltoallv"], LENGTHS) },
@@ -54,6 +58,18 @@ pub const ROWS: &[Row] = &[
     Row { name: "reduce-scatter-4", title: REDUCE_SCATTER, ..collective(4, &["--reduce_scatter"], LENGTHS) },
     Row { name: "scan-2", title: SCAN, ..collective(2, &["--scan"], LENGTHS) },
     Row { name: "scan-4", title: SCAN, ..collective(4, &["--scan"], LENGTHS) },
+    Row {
+        name: "neighbor-allgather-2",
+        title: NEIGHBOR_ALLGATHER,
+        ..collective(2, &["--neighbor_allgather"], LENGTHS)
+    },
+    Row {
+        name: "neighbor-allgather-4",
+        title: NEIGHBOR_ALLGATHER,
+        ..collective(4, &["--neighbor_allgather"], LENGTHS)
+    },
+    Row { name: "neighbor-alltoall-2", title: NEIGHBOR_ALLTOALL, ..collective(2, &["--neighbor_alltoall"], LENGTHS) },
+    Row { name: "neighbor-alltoall-4", title: NEIGHBOR_ALLTOALL, ..collective(4, &["--neighbor_alltoall"], LENGTHS) },
     Row {
         name: "overlap-bcast",
         title: "MPI_Ibcast around some 120 µs of computing with 16 MPI_Test, and MPI_Wait",
@@ -90,5 +106,9 @@ const ALLGATHERV: &str = "MPI_Allgatherv, one call, bytes from each rank";
 const ALLTOALLV: &str = "MPI_Alltoallv, one call, bytes for each pair";
 const REDUCE_SCATTER: &str = "MPI_Reduce_scatter_block of doubles with MPI_SUM, one call, bytes for each rank";
 const SCAN: &str = "MPI_Scan of doubles with MPI_SUM, one call";
+const GATHERV: &str = "MPI_Gatherv, one call, roots in turn, bytes from each rank";
+const SCATTERV: &str = "MPI_Scatterv, one call, roots in turn, bytes for each rank";
+const NEIGHBOR_ALLGATHER: &str = "MPI_Neighbor_allgather, one call, bytes for both neighbors in a ring";
+const NEIGHBOR_ALLTOALL: &str = "MPI_Neighbor_alltoall, one call, bytes for each of both neighbors in a ring";
 const LENGTHS: &[u64] = &[8, 1 << 10, K64, M1];
 const LENGTHS_OF_TWO: &[u64] = &[8, 1 << 10, K4, K16, K64, M1, M4];
