@@ -141,6 +141,7 @@ fn no_more_of_the_byte_ring_is_used_than_pays() {
         let end = offset((&mut producer, base), 4096, sent % 8192 == 0).unwrap() + 4096;
         pop(&mut consumer).unwrap();
         sent += 4096;
+        assert!(sent < 2 * LAPS as usize * reached, "no more than {reached} used after {sent}");
         if end > reached {
             assert!(sent > LAPS as usize * reached, "{end} after {sent}");
             reached *= 2;
