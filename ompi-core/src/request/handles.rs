@@ -146,11 +146,8 @@ pub enum Any {
 pub fn test_any(handles: &mut [usize]) -> Result<Any> {
     progress::flush();
     match complete_one(handles)? {
-        Any::Pending => {
-            poll_all(handles)?;
-            wait::glance();
-            complete_one(handles)
-        }
+        // Who looks in vain looks often: nothing is looked at twice unless something moved.
+        Any::Pending if wait::glance() => complete_one(handles),
         found => Ok(found),
     }
 }
@@ -182,9 +179,7 @@ pub fn test_some(
 ) -> Result<()> {
     progress::flush();
     some(handles, indices, &mut statuses, count)?;
-    if *count == Some(0) {
-        poll_all(handles)?;
-        wait::glance();
+    if *count == Some(0) && wait::glance() {
         some(handles, indices, &mut statuses, count)?;
     }
     Ok(())
@@ -326,10 +321,9 @@ fn complete_one(handles: &mut [usize]) -> Result<Any> {
     let mut active = false;
     for (index, handle) in handles.iter_mut().enumerate() {
         let Some(slot) = busy(*handle)? else { continue };
-        if slot.is_complete() {
+        if slot.is_complete() || slot.poll() && slot.is_complete() {
             return Ok(Any::One(index, take(slot, handle)));
         }
-        slot.poll();
         active = true;
     }
     Ok(if active { Any::Pending } else { Any::None })
@@ -345,8 +339,7 @@ fn some(
     for (index, handle) in handles.iter_mut().enumerate() {
         let Some(slot) = busy(*handle)? else { continue };
         active = true;
-        if !slot.is_complete() {
-            slot.poll();
+        if !(slot.is_complete() || slot.poll() && slot.is_complete()) {
             continue;
         }
         let status = take(slot, handle);

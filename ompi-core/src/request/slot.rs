@@ -127,10 +127,13 @@ impl Slot {
         }
     }
 
-    pub(super) fn poll(&self) {
-        if self.word.load(Ordering::Relaxed) & (STATE | POLLED) == ACTIVE | POLLED {
+    // Whether there was somebody to ask: it may be complete now.
+    pub(super) fn poll(&self) -> bool {
+        let asks = self.word.load(Ordering::Relaxed) & (STATE | POLLED) == ACTIVE | POLLED;
+        if asks {
             self.drive(|driver, token| driver.poll(token));
         }
+        asks
     }
 
     pub(super) fn drive(&self, call: impl FnOnce(&'static dyn Driver, u64)) {

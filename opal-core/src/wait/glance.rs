@@ -10,13 +10,14 @@ use crate::{progress, sys};
 
 /// One pass of progress for a call that waits for nothing (MPI_Test, MPI_Iprobe). With more ranks than cores, who calls it again
 /// and again in vain gives its core up now and then: what it looks for may come from a rank that needs it. Without that each
-/// exchange takes as long as the system lets a process run, some milliseconds.
-pub fn glance() {
+/// exchange takes as long as the system lets a process run, some milliseconds. Returns whether anything moved.
+pub fn glance() -> bool {
     if progress::pass() > 0 {
-        return VAIN.store(0, Ordering::Relaxed);
+        VAIN.store(0, Ordering::Relaxed);
+        return true;
     }
     if spinning() {
-        return;
+        return false;
     }
     // Relaxed: where threads spoil the count one of them yields sooner or later.
     let vain = VAIN.load(Ordering::Relaxed) + 1;
@@ -26,6 +27,7 @@ pub fn glance() {
         sys::yield_now();
         progress::away::back();
     }
+    false
 }
 
 // Glances in vain since the last one that was not, or that yielded.
