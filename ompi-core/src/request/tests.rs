@@ -1,5 +1,6 @@
 use super::*;
 use crate::status::Status;
+use opal_core::sync::{AtomicU32, Ordering};
 
 struct Quiet;
 impl Driver for Quiet {
@@ -74,6 +75,39 @@ fn arrays() {
     assert_eq!(statuses.map(|status| status.error), [0, Class::Truncate as i32, 0]);
     assert_eq!(all, [NULL; 3]);
     assert_eq!(handles::wait_any(&mut all).unwrap(), None);
+}
+
+/// Completes its request when it is asked for the second time.
+struct Asked {
+    times: AtomicU32,
+    id: AtomicU32,
+}
+impl Driver for Asked {
+    fn poll(&self, _token: u64) {
+        if self.times.fetch_add(1, Ordering::Relaxed) == 1 {
+            complete(Id(self.id.load(Ordering::Relaxed)), Status::EMPTY);
+        }
+    }
+}
+
+#[test]
+fn who_wants_to_be_asked_is_asked_once_a_call_and_heard_at_once() {
+    static ANY: Asked = Asked { times: AtomicU32::new(0), id: AtomicU32::new(0) };
+    static SOME: Asked = Asked { times: AtomicU32::new(0), id: AtomicU32::new(0) };
+    opal_core::sync::raise_threads();
+    let [mut any, mut some] = [&ANY, &SOME].map(|asked| {
+        let request = create(Kind::Polled, asked, 0).unwrap();
+        asked.id.store(request.id().0, Ordering::Relaxed);
+        [request.into_handle()]
+    });
+    assert_eq!(handles::test_any(&mut any).unwrap(), handles::Any::Pending);
+    assert_eq!(ANY.times.load(Ordering::Relaxed), 1);
+    assert_eq!(handles::test_any(&mut any).unwrap(), handles::Any::One(0, Status::EMPTY));
+    let (mut indices, mut count) = ([0], None);
+    handles::test_some(&mut some, &mut indices, None, &mut count).unwrap();
+    assert_eq!((count, SOME.times.load(Ordering::Relaxed)), (Some(0), 1));
+    handles::test_some(&mut some, &mut indices, None, &mut count).unwrap();
+    assert_eq!(count, Some(1));
 }
 
 #[test]
