@@ -23,6 +23,7 @@ mod loom;
 pub mod marked;
 mod memcheck;
 pub mod mpi4py;
+mod mutants;
 mod netpipe;
 mod peers;
 mod probe;
@@ -223,6 +224,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "c", budget_minutes: 6.0, run: programs::tier, ci_only: false },
     Tier { name: "rust", budget_minutes: 3.0, run: rust::tier, ci_only: false },
     Tier { name: "coll", budget_minutes: 5.5, run: coll::tier, ci_only: false },
+    Tier { name: "mutants", budget_minutes: 0.1, run: mutants::tier, ci_only: false },
     Tier { name: "decisions", budget_minutes: 0.5, run: decisions::tier, ci_only: false },
     Tier { name: "copies", budget_minutes: 1.5, run: copies::tier, ci_only: false },
     Tier { name: "bad_input", budget_minutes: 2.0, run: bad_input::tier, ci_only: false },

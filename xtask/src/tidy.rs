@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: the rules of this source tree that no compiler checks. Fast enough to run before every commit.
 
 mod arrows;
-mod files;
+pub mod files;
 mod functions;
 mod links;
 mod names;

