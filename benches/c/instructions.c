@@ -3,7 +3,7 @@
  * function CALLS times and nothing else, so that the profile's edge from it is that function's inclusive cost.
  *
  * No waiting is counted: the ranks take turns outside of MPI, through two pipes in the file system, so that every message
- * has arrived before its receive is called. The first turn is not counted; it sets up what is set up lazily.
+ * has arrived before its receive is called, and none before the calls that are in vain. The first turn is not counted; it sets up what is set up lazily.
  *
  *   mpirun -n 2 instructions FOLDER        (a folder for the pipes)
  */
@@ -99,6 +99,61 @@ APART static void count_waitall_of_irecvs(void)
     END("irecvs");
 }
 
+/* Nothing has come for these, nor will it: `found` stays 0. */
+static int found;
+
+static void look(int i)
+{
+    int flag, index;
+    MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE), found += flag;
+    MPI_Testany(4, requests, &index, &flag, MPI_STATUS_IGNORE), found += flag;
+    MPI_Iprobe(MPI_ANY_SOURCE, TAG, comm, &flag, MPI_STATUS_IGNORE), found += flag;
+}
+
+APART static void count_vain_test(void)
+{
+    int flags[CALLS];
+#define TEST(i) MPI_Test(&requests[i], &flags[i], MPI_STATUS_IGNORE);
+    EACH(TEST)
+    for (int i = 0; i < CALLS; i++)
+        found += flags[i];
+}
+
+APART static void count_vain_testany(void)
+{
+    int flags[CALLS], indices[CALLS];
+#define TESTANY(i) MPI_Testany(4, requests, &indices[i], &flags[i], MPI_STATUS_IGNORE);
+    EACH(TESTANY)
+    for (int i = 0; i < CALLS; i++)
+        found += flags[i];
+}
+
+APART static void count_vain_iprobe(void)
+{
+    int flags[CALLS];
+#define IPROBE(i) MPI_Iprobe(MPI_ANY_SOURCE, TAG, comm, &flags[i], MPI_STATUS_IGNORE);
+    EACH(IPROBE)
+    for (int i = 0; i < CALLS; i++)
+        found += flags[i];
+}
+
+static void in_vain(int peer)
+{
+    for (int i = 0; i < CALLS; i++)
+        MPI_Irecv(buffer[i], 8, MPI_BYTE, peer, TAG + 1, comm, &requests[i]);
+    for (int i = 0; i < CALLS; i++)
+        look(i);
+    for (int turn = 1; turn < TURNS; turn++)
+        count_vain_test(), count_vain_testany(), count_vain_iprobe();
+    for (int i = 0; i < CALLS; i++)
+        MPI_Cancel(&requests[i]);
+    MPI_Waitall(CALLS, requests, MPI_STATUSES_IGNORE);
+    if (found != 0) {
+        fprintf(stderr, "instructions: %d messages that nobody sent\n", found);
+        MPI_Abort(comm, 1);
+    }
+}
+
 static FILE *to, *from;
 
 static void say(void)
@@ -177,6 +232,8 @@ int main(int argc, char **argv)
     }
     MPI_Type_vector(8, 8, 16, MPI_BYTE, &gaps);
     MPI_Type_commit(&gaps);
+    if (rank == 1)
+        in_vain(0);
     MPI_Barrier(comm);
     /* Each open waits for the other side; in this order nobody waits for ever. */
     if (rank == 0) {

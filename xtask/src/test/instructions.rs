@@ -78,6 +78,9 @@ const NAMES: &[&str] = &[
     "irecv_8",
     "waitall_of_isends",
     "waitall_of_irecvs",
+    "vain_test",
+    "vain_testany",
+    "vain_iprobe",
 ];
 
 #[cfg(test)]
