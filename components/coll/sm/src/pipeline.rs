@@ -57,13 +57,42 @@ impl Pipeline<'_> {
 
 // The order of as many steps in so many stages (to write, perhaps to combine, to read), which go through them in groups:
 // while the others work on a group this rank is at the next one.
-fn stages(group: usize, steps: usize, stages: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
-    (0..steps.div_ceil(group) + stages - 1).flat_map(move |turn| {
-        (0..stages).filter(move |stage| *stage <= turn).flat_map(move |stage| {
-            let begin = (turn - stage) * group;
-            (begin..steps.min(begin + group)).map(move |step| (stage, step))
-        })
-    })
+struct Stages {
+    group: usize,
+    steps: usize,
+    stages: usize,
+    left: usize,
+    // What comes next, unless that is the end of its group.
+    turn: usize,
+    stage: usize,
+    step: usize,
+    end: usize,
+}
+
+fn stages(group: usize, steps: usize, stages: usize) -> Stages {
+    Stages { group, steps, stages, left: steps * stages, turn: 0, stage: 0, step: 0, end: steps.min(group) }
+}
+
+impl Iterator for Stages {
+    type Item = (usize, usize);
+
+    #[inline]
+    fn next(&mut self) -> Option<(usize, usize)> {
+        if self.left == 0 {
+            return None;
+        }
+        while self.step >= self.end {
+            match self.stage < self.turn && self.stage + 1 < self.stages {
+                true => self.stage += 1,
+                false => (self.turn, self.stage) = (self.turn + 1, 0),
+            }
+            self.step = (self.turn - self.stage) * self.group;
+            self.end = self.steps.min(self.step + self.group);
+        }
+        self.left -= 1;
+        self.step += 1;
+        Some((self.stage, self.step - 1))
+    }
 }
 
 // Bytes of a slot for each of the others.
@@ -152,7 +181,7 @@ impl<'a> Targets<'a> {
 
 // Everybody else, each rank from another one on.
 fn others(rank: usize, size: usize) -> impl Iterator<Item = usize> {
-    (1..size).map(move |step| (rank + step) % size)
+    (rank + 1..size).chain(0..rank)
 }
 
 // The elements of a piece that a rank combines.
@@ -170,3 +199,25 @@ fn laid<'a>(data: &Data<'a>, at: *mut u8) -> Data<'a> {
 /// Shorter pieces cost more than they hide.
 const LEAST: usize = 2 << 10;
 const LINE: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::stages;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn groups_follow_each_other_through_the_stages() {
+        for (group, steps, number) in
+            [(1, 0, 2), (1, 1, 3), (1, 5, 2), (2, 5, 3), (3, 4, 3), (4, 4, 2), (8, 5, 3), (8, 40, 3)]
+        {
+            let mut wanted = Vec::new();
+            for turn in 0..steps + number {
+                for stage in 0..number.min(turn + 1) {
+                    let begin = (turn - stage) * group;
+                    wanted.extend((begin..steps.min(begin + group)).map(|step| (stage, step)));
+                }
+            }
+            assert_eq!(stages(group, steps, number).collect::<Vec<_>>(), wanted, "{steps} steps in groups of {group}");
+        }
+    }
+}

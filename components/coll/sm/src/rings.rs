@@ -8,7 +8,7 @@
 
 use crate::commons::Part;
 use crate::lines::{Lines, Peer};
-use crate::wire::Extent;
+use crate::wire::{Extent, Slots};
 use crate::{params, wire};
 use alloc::format;
 use ompi_core::commons::Wanted;
@@ -22,6 +22,8 @@ pub struct Rings {
     part: Part,
     rank: usize,
     extent: Extent,
+    // By ring.
+    slots: [Slots; wire::RINGS],
     /// Bytes of a piece.
     pub piece: usize,
     past: Guarded<Past>,
@@ -89,6 +91,8 @@ pub struct Flow<'a> {
     base: u64,
     steps: usize,
     span: Span,
+    // The slot of step 0.
+    first: usize,
     // The only rank that reads what this one writes.
     reader: Option<usize>,
     // What all say of the operation's length.
@@ -130,7 +134,8 @@ impl Rings {
             operations: 0,
             freed: [0; wire::RINGS],
         };
-        Rings { part, rank, extent, piece, past: Guarded::new(past) }
+        let slots = core::array::from_fn(|ring| extent.slots_of(ring));
+        Rings { part, rank, extent, slots, piece, past: Guarded::new(past) }
     }
 
     /// Bytes of a piece, and of all pieces for which a ring has room.
@@ -160,7 +165,8 @@ impl Rings {
         if seldom {
             progress::pass();
         }
-        Flow { rings: self, peers, ring: ring as usize, base, steps, span, reader, label: bytes as u64, freed }
+        let (ring, first) = (ring as usize, span.index(base));
+        Flow { rings: self, peers, ring, base, steps, span, first, reader, label: bytes as u64, freed }
     }
 
     #[inline(always)]
@@ -245,7 +251,7 @@ impl Flow<'_> {
 
     /// This rank has read what it wants of a step.
     pub fn took(&self, step: usize) {
-        if (step + 1).is_multiple_of(self.told_every()) && step + 1 < self.steps {
+        if step + 1 < self.steps && (step + 1).is_multiple_of(self.told_every()) {
             self.tell_taken(self.count(step));
         }
     }
@@ -287,18 +293,17 @@ impl Flow<'_> {
         self.base + step as u64 + 1
     }
 
-    fn index(&self, step: usize) -> usize {
-        self.span.index(self.base + step as u64)
-    }
-
+    #[inline(always)]
     fn slot(&self, rank: usize, step: usize) -> *mut u8 {
-        let Rings { extent, part, .. } = self.rings;
-        part.shared.place(extent.slot(self.ring, rank, self.index(step)), extent.slot_bytes(self.ring))
+        let (slots, index) = (&self.rings.slots[self.ring], self.first + step);
+        // Most operations are short, and a division takes as long as a dozen other instructions.
+        let index = if index < self.span.slots { index } else { index % self.span.slots };
+        self.rings.part.shared.place(slots.slot(rank, index), slots.bytes)
     }
 
     // Where a rank says how long the operation is.
     fn label(&self, rank: usize) -> &AtomicU64 {
-        self.rings.word(self.rings.extent.label(self.ring, rank, self.index(0)))
+        self.rings.word(self.rings.slots[self.ring].label(rank, self.first))
     }
 
     #[inline(always)]

@@ -149,7 +149,7 @@ impl Extent {
 
     /// Bytes of all.
     pub const fn bytes(&self) -> usize {
-        self.slot(RINGS - 1, self.ranks, 0) - LABEL_BYTES
+        self.slots_of(RINGS - 1).label(self.ranks, 0)
     }
 
     /// Offset of how many steps a rank has written in a ring.
@@ -164,28 +164,40 @@ impl Extent {
         self.posted(ring, rank) + 64
     }
 
+    /// Where the slots of a ring are.
+    pub const fn slots_of(&self, ring: usize) -> Slots {
+        let bytes = self.slot_bytes(ring);
+        let before = if ring == 0 { 0 } else { self.ranks * self.slots * (LABEL_BYTES + self.slot_bytes(0)) };
+        let first = self.head_bytes().next_multiple_of(4096) + before;
+        Slots { first, apart: self.slots * (LABEL_BYTES + bytes), bytes }
+    }
+
+    const fn slot_bytes(&self, ring: usize) -> usize {
+        if ring == 0 { self.slot_bytes } else { (self.slot_bytes / (self.ranks - 1)).next_multiple_of(64) }
+    }
+}
+
+/// Where the slots of one ring are, of each rank: reckoned once, since each step of an operation asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slots {
+    first: usize,
+    // From one rank's to the next one's.
+    apart: usize,
+    /// Bytes of a slot's data.
+    pub bytes: usize,
+}
+
+impl Slots {
     /// Offset of a slot's data.
     #[inline(always)]
-    pub const fn slot(&self, ring: usize, rank: usize, slot: usize) -> usize {
-        let first = self.head_bytes().next_multiple_of(4096);
-        let before = if ring == 0 { 0 } else { self.ranks * self.slots * self.stride(0) };
-        first + before + (rank * self.slots + slot) * self.stride(ring) + LABEL_BYTES
+    pub const fn slot(&self, rank: usize, slot: usize) -> usize {
+        self.label(rank, slot) + LABEL_BYTES
     }
 
     /// Offset of the word before a slot's data.
     #[inline(always)]
-    pub const fn label(&self, ring: usize, rank: usize, slot: usize) -> usize {
-        self.slot(ring, rank, slot) - LABEL_BYTES
-    }
-
-    /// Bytes of a slot's data.
-    #[inline(always)]
-    pub const fn slot_bytes(&self, ring: usize) -> usize {
-        if ring == 0 { self.slot_bytes } else { (self.slot_bytes / (self.ranks - 1)).next_multiple_of(64) }
-    }
-
-    const fn stride(&self, ring: usize) -> usize {
-        LABEL_BYTES + self.slot_bytes(ring)
+    pub const fn label(&self, rank: usize, slot: usize) -> usize {
+        self.first + rank * self.apart + slot * (LABEL_BYTES + self.bytes)
     }
 }
 
