@@ -78,13 +78,15 @@ fn info(session: &mut Session) -> Result<Verdict> {
     let ask = |session: &mut Session, name: &str, more: &[&str]| {
         let dist = session.library().map_err(fail)?.dist;
         let mut command = Command::new(dist.join("bin/ompi_info"));
-        command.args(["--coll", "--size", "3", "--bytes", "4096"]).args(more);
+        command.args(["--coll", "--size", "3"]).args(more);
         own_choice(&mut command);
         deadline::run(&mut command, LIMIT, &session.scratch().join("decisions").join(format!("{name}.log")))
     };
-    let plain = ask(session, "info", &[])?;
-    let named = ask(session, "info-named", &["--mca", "coll_tuned_bcast_algorithm", "chain"])?;
-    let with = ask(session, "info-with", &["--mca", "coll_tuned_decisions", &path.to_string_lossy()])?;
+    let plain = ask(session, "info", &["--bytes", "4096"])?;
+    let named = ask(session, "info-named", &["--bytes", "4096", "--mca", "coll_tuned_bcast_algorithm", "chain"])?;
+    let with =
+        ask(session, "info-with", &["--bytes", "4096", "--mca", "coll_tuned_decisions", &path.to_string_lossy()])?;
+    let long = ask(session, "info-long", &["--bytes", "1048576"])?;
     let all = ["MPI_Barrier", "MPI_Neighbor_alltoallw", "basic", "tuned", "scatter_allgather, chain"];
     let missing = all.iter().find(|words| !plain.out.contains(**words));
     Ok(match missing {
@@ -94,16 +96,18 @@ fn info(session: &mut Session) -> Result<Verdict> {
         Some(words) => Verdict::Failed(format!("`{words}` is not in the list:\n{}", plain.out)),
         None if plain.out.contains("as the decision file says") => Verdict::Failed("no file was named".to_owned()),
         None if !with.out.contains("chain, as the decision file says") => Verdict::Failed(with.out.clone()),
-        None if !is_chosen(&with.out, "chain, as the decision file says") => Verdict::Failed(with.out.clone()),
-        None if !is_chosen(&named.out, "chain, as its parameter says") => Verdict::Failed(named.out.clone()),
+        None if !is_chosen(&with.out, "tuned", "chain, as the decision file says") => Verdict::Failed(with.out.clone()),
+        None if !is_chosen(&named.out, "tuned", "chain, as its parameter says") => Verdict::Failed(named.out.clone()),
+        // A barrier has no data, whatever else is asked for.
+        None if !is_chosen(&long.out, "sm", "lines, short data") => Verdict::Failed(long.out.clone()),
         None => Verdict::Passed(String::new()),
     })
 }
 
 /// Whether the component that says so of its choice is the marked one.
-fn is_chosen(table: &str, words: &str) -> bool {
+fn is_chosen(table: &str, component: &str, words: &str) -> bool {
     let lines: Vec<&str> = table.lines().collect();
-    lines.windows(2).any(|pair| pair[0].trim_start().starts_with("* tuned") && pair[1].contains(words))
+    lines.windows(2).any(|pair| pair[0].trim_start().starts_with(&format!("* {component} ")) && pair[1].contains(words))
 }
 
 const LIMIT: Duration = Duration::from_secs(60);

@@ -39,6 +39,8 @@ struct Row {
 
 impl Row {
     fn new(function: Function, case: Case, list: &Selection<'_>) -> Row {
+        let bytes = if function == Function::Barrier { 0 } else { case.bytes };
+        let case = Case { bytes, ..case };
         let wanted = OMPI_COLLS.iter().filter(|component| list.wants(component.info().name));
         let mut offers: Vec<(&'static str, About)> =
             wanted.filter_map(|component| Some((component.info().name, component.about(function, case)?))).collect();
