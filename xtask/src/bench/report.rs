@@ -270,8 +270,7 @@ that it is: 8 bytes of MPI_Alltoall 0.143 -> 0.119 µs (820 -> 681 instructions)
 1 MiB 85 -> 76 µs, of 256 KiB by 4 ranks on 2 cores 76 -> 59; longer pieces gain as much from 256 KiB on and lose at 64 KiB. \
 Kernels write the result elsewhere than over an operand, which saves a copy: 64 KiB 4.6 -> 4.2 µs. What was combined is copied \
 to the caller 8 KiB at a time, while it is in the first cache, and what each step reckoned again is reckoned once: 4.23 -> 3.97 \
-µs, of 256 KiB 19.3 -> 18.2. A program without MPI that does the same takes 3.5 to 3.7; one whose kernel stores each sum twice, \
-instead of copying it, 3.4. MPI_Bcast in pieces half as long: 64 KiB 3.15 instead of 2.70.
+µs, of 256 KiB 19.3 -> 18.2. MPI_Bcast in pieces half as long: 64 KiB 3.15 instead of 2.70.
 * **Copies a few bytes behind.** Where the target of a copy lies 1 to 31 bytes behind its source, counted within a page, AMD's \
 Zen 3 runs `rep movsb` at 3 GB/s instead of 96: the C library's memcpy of 16 KiB takes 5.7 instead of 0.17 µs, and so do the \
 system's copies. malloc's large buffers begin 16 bytes behind a page, so this is no rare case. Here such copies are plain moves \

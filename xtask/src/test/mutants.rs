@@ -1,4 +1,4 @@
-//! Mistakes in the algorithms of coll/sm, one at a time: a rank reads what another one wrote, or from or to a wrong place.
+//! Mistakes in the algorithms of coll/sm, one at a time: a rank reads what a wrong one wrote, or takes from or puts to a wrong place.
 //! Each is compiled in a copy of the tree, and the differential test of that way must fail. The table is
 //! `tests/coll/mutants.txt`.
 //!
@@ -102,7 +102,7 @@ fn run(session: &Session, mutant: &Mutant) -> Result<Verdict> {
     written(&sources, &tree)?;
     let mut test = Command::new("cargo");
     test.args(["xtask", "test", &mutant.test]).current_dir(&tree).env("CARGO_TARGET_DIR", home.join("target"));
-    // Nobody measures it: a mutant takes half a minute instead of two.
+    // Nobody measures it: a mutant takes some ten seconds instead of two minutes.
     let quick = [("OPT_LEVEL", "1"), ("LTO", "off"), ("DEBUG", "false")];
     test.envs(quick.map(|(name, value)| (format!("CARGO_PROFILE_RELEASE_{name}"), value)));
     let ended = shell::outcome(&mut test, LIMIT)?;
