@@ -13,7 +13,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ffi::{c_int, c_void};
-use opal_core::sync::{AtomicBool, AtomicUsize, Guarded, Ordering};
+use opal_core::sync::{AtomicBool, AtomicUsize, ConditionalLock, Ordering};
 
 /// What attributes are cached on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +57,7 @@ struct Attribute {
 
 static KEYS: Table<Key> = Table::new();
 // Attributes of each handle that has some, in the order in which they were set.
-static ATTRIBUTES: Guarded<BTreeMap<(Kind, usize), Vec<Attribute>>> = Guarded::new(BTreeMap::new());
+static ATTRIBUTES: ConditionalLock<BTreeMap<(Kind, usize), Vec<Attribute>>> = ConditionalLock::new(BTreeMap::new());
 
 /// Makes a key. `copy` and `delete` are functions of the user's with the signature for `kind`, or the values 0 and 1.
 pub fn create_key(kind: Kind, copy: *const c_void, delete: *const c_void, extra: *mut c_void) -> Result<c_int> {

@@ -11,7 +11,7 @@ use crate::comm::Communicator;
 use crate::data::{self, Data};
 use crate::datatype;
 use crate::error::{Class, Fault, Result};
-use crate::framework::pml::{self, Lane, Mode};
+use crate::framework::pml::{self, MatchContext, Mode};
 use crate::handle::Table;
 use crate::request::{Driver, Id, Kind, Request, complete, create};
 use crate::status::Status;
@@ -19,7 +19,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use opal_core::sync::{AtomicU32, Guarded, Ordering};
+use opal_core::sync::{AtomicU32, ConditionalLock, Ordering};
 use opal_core::{progress, wait};
 
 /// MPI_BUFFER_AUTOMATIC: the library finds the memory itself.
@@ -43,7 +43,7 @@ struct Buffer {
     // AUTOMATIC, or where the user's memory lies.
     at: usize,
     size: usize,
-    messages: Guarded<Messages>,
+    messages: ConditionalLock<Messages>,
 }
 
 struct Messages {
@@ -63,7 +63,7 @@ struct Message {
     _memory: Vec<u8>,
 }
 
-static BUFFERS: Guarded<BTreeMap<Owner, Arc<Buffer>>> = Guarded::new(BTreeMap::new());
+static BUFFERS: ConditionalLock<BTreeMap<Owner, Arc<Buffer>>> = ConditionalLock::new(BTreeMap::new());
 
 /// Attaches memory at `at`, or [`AUTOMATIC`].
 ///
@@ -83,7 +83,7 @@ pub unsafe fn attach(owner: Owner, at: usize, size: usize) -> Result<()> {
         // What detach returned when there was no buffer: libraries that lend their own give it back like this.
         return Ok(());
     }
-    buffers.insert(owner, Arc::new(Buffer { at, size, messages: Guarded::new(messages) }));
+    buffers.insert(owner, Arc::new(Buffer { at, size, messages: ConditionalLock::new(messages) }));
     Ok(())
 }
 
@@ -147,7 +147,8 @@ pub unsafe fn send(data: &Data<'_>, dest: i32, tag: i32, comm: &Communicator) ->
     unsafe { walk.pack(at, bytes) };
     let copy = Data { at, count: bytes, datatype: datatype::byte() };
     // SAFETY: the copy stays as it is until the request is complete, which ends the reservation.
-    let sent = unsafe { pml::selected().isend(&copy, dest, tag, Mode::Standard, Lane { comm, collective: false }) };
+    let sent =
+        unsafe { pml::selected().isend(&copy, dest, tag, Mode::Standard, MatchContext { comm, collective: false }) };
     buffer.started(place, sent)?;
     // The message is on its way even if the program makes no other call for long.
     progress::flush();

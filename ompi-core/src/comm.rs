@@ -9,17 +9,15 @@ use crate::topo::Topology;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
-use opal_core::sync::{AtomicPtr, AtomicU64, AtomicUsize, Guarded, Once, Ordering};
+use opal_core::sync::{AtomicPtr, AtomicU64, AtomicUsize, ConditionalLock, Once, Ordering};
 
 mod complete;
 pub mod context;
 mod create;
 mod disconnect;
 mod duplicate;
-mod gather;
 mod hints;
 mod inter;
-pub mod mail;
 mod open;
 mod split_type;
 
@@ -67,7 +65,7 @@ pub struct Communicator {
     pub pml: AtomicPtr<()>,
     /// The handle of the error handler in force.
     pub errhandler: AtomicUsize,
-    name: Guarded<String>,
+    name: ConditionalLock<String>,
     // Counts the collective constructors that were called on it.
     turn: AtomicU64,
 }
@@ -105,7 +103,7 @@ impl Communicator {
             topology: Once::new(),
             pml: AtomicPtr::new(core::ptr::null_mut()),
             errhandler: AtomicUsize::new(errhandler),
-            name: Guarded::new(String::new()),
+            name: ConditionalLock::new(String::new()),
             turn: AtomicU64::new(0),
         }
     }
@@ -131,19 +129,19 @@ impl Communicator {
     /// # Panics
     /// As [`Communicator::coll`].
     #[inline(always)]
-    pub fn carrier(&self) -> &Communicator {
+    pub fn merged(&self) -> &Communicator {
         match &self.remote {
             None => self,
-            Some(_) => self.both.get().expect("an intercommunicator gets its carrier before its handle"),
+            Some(_) => self.both.get().expect("an intercommunicator gets its merged before its handle"),
         }
     }
 
-    /// The ranks of its two groups, this process's first, in the [`carrier`](Communicator::carrier) of an
+    /// The ranks of its two groups, this process's first, in the [`merged`](Communicator::merged intracommunicator) of an
     /// intercommunicator; its own ranks and none otherwise.
     pub fn carried(&self) -> [core::ops::Range<usize>; 2] {
         let Some(remote) = &self.remote else { return [0..self.size(), 0..0] };
         let (here, there) = (self.size(), remote.size());
-        match gather::is_first(self.group.members(), remote.members()) {
+        match crate::oob::allgather::is_first(self.group.members(), remote.members()) {
             true => [0..here, here..here + there],
             false => [there..there + here, 0..there],
         }

@@ -7,7 +7,7 @@ use crate::status::Status;
 use alloc::string::String;
 use alloc::sync::Arc;
 use opal_core::datatype::Layout;
-use opal_core::sync::{AtomicBool, AtomicU8, AtomicUsize, Guarded, Once, Ordering};
+use opal_core::sync::{AtomicBool, AtomicU8, AtomicUsize, ConditionalLock, Once, Ordering};
 
 mod array;
 mod construct;
@@ -38,7 +38,7 @@ pub struct Datatype {
     contents: Contents,
     // The standard's name if predefined.
     own_name: &'static str,
-    given_name: Guarded<Option<String>>,
+    given_name: ConditionalLock<Option<String>>,
     // 0: none, never had or freed.
     handle: AtomicUsize,
     committed: AtomicBool,
@@ -73,7 +73,7 @@ impl Datatype {
             predefined: 0,
             contents,
             own_name: "",
-            given_name: Guarded::new(None),
+            given_name: ConditionalLock::new(None),
             handle: AtomicUsize::new(0),
             committed: AtomicBool::new(false),
         }

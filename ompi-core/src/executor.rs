@@ -9,18 +9,18 @@ use crate::comm::Communicator;
 use crate::data::{self, Data, Room};
 use crate::error::Result;
 use crate::framework::coll::Call;
-use crate::framework::pml::{self, Lane, Mode};
+use crate::framework::pml::{self, MatchContext, Mode};
 use crate::op::Op;
 use crate::request::{self, Request};
 use alloc::vec::Vec;
 
 mod fold;
-mod part;
+mod subset;
 pub use fold::Fold;
-pub use part::Part;
+pub use subset::Subset;
 
 /// One process's part in one collective operation. Ranks are those of the communicator, of an intercommunicator those of
-/// its [`carrier`](Communicator::carrier).
+/// its [`merged`](Communicator::merged intracommunicator).
 ///
 /// Who makes an executor promises (see [`Immediate::new`]) that the data the algorithm passes to it, parts of the
 /// operation's arguments or of [`Executor::room`], may be read and written; the methods themselves are safe to call
@@ -86,7 +86,7 @@ pub unsafe fn run(comm: &Communicator, call: Call<'_>) -> Result<()> {
     let function = call.function();
     let module = comm.coll().of(function)?;
     // SAFETY: the module passes parts of its arguments, which the caller vouches for, and of the executor's room.
-    let mut executor = unsafe { Immediate::new(comm.carrier(), function as i32) };
+    let mut executor = unsafe { Immediate::new(comm.merged(), function as i32) };
     // SAFETY: the caller's promise.
     let called = unsafe { module.call(call, &mut executor) };
     if executor.started.is_empty() {
@@ -104,7 +104,7 @@ pub fn barrier(comm: &Communicator) -> Result<()> {
 
 /// Runs every step at once over the PML.
 pub struct Immediate<'a> {
-    lane: Lane<'a>,
+    lane: MatchContext<'a>,
     tag: i32,
     started: Vec<Request>,
     rooms: Vec<Room>,
@@ -117,7 +117,7 @@ impl<'a> Immediate<'a> {
     /// Until the executor is dropped, all data passed to it is readable where it is sent, copied or reduced from, and
     /// writable where it is received, copied or reduced to.
     pub unsafe fn new(comm: &'a Communicator, tag: i32) -> Immediate<'a> {
-        Immediate { lane: Lane { comm, collective: true }, tag, started: Vec::new(), rooms: Vec::new() }
+        Immediate { lane: MatchContext { comm, collective: true }, tag, started: Vec::new(), rooms: Vec::new() }
     }
 }
 

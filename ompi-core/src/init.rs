@@ -267,7 +267,7 @@ fn start() -> opal_core::Result<()> {
     wait::expect_local_ranks(environment.identity().local_size);
     if let Some(secret) = environment.secret() {
         let ess::Identity { job, rank, size, .. } = environment.identity();
-        btl::set_realm(btl::Realm { number: job, index: rank, size, secret });
+        btl::set_job(btl::Job { number: job, index: rank, size, secret });
     }
     smsc::select(environment.launcher())?;
     bml::select()?;

@@ -38,7 +38,7 @@ pub struct Id(pub u32);
 /// Where a request lies, for who completes it and would not look its name up once more: ten instructions. The default is
 /// none's.
 #[derive(Clone, Copy, Default)]
-pub struct Seat(Option<&'static Slot>);
+pub struct SlotPtr(Option<&'static Slot>);
 
 /// The right to complete one operation. Its number is the C handle.
 #[derive(Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Request {
         let slot = slot_of(self.0);
         if !slot.is_complete() {
             slot.poll();
-            opal_core::wait::glance();
+            opal_core::wait::polled_progress();
             if !slot.is_complete() {
                 return Ok(Err(self));
             }
@@ -134,8 +134,8 @@ impl Request {
     }
 
     /// Its place for [`complete_alone`].
-    pub fn seat(&self) -> Seat {
-        Seat(Some(slot_of(self.0)))
+    pub fn slot_ptr(&self) -> SlotPtr {
+        SlotPtr(Some(slot_of(self.0)))
     }
 }
 
@@ -171,9 +171,9 @@ pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Req
 /// As [`create`] for a plain send or receive, with nothing but a few loads and stores: `None` if another thread is at it or
 /// no slot is at hand, and then `create` is to be asked.
 #[inline(always)]
-pub fn create_at_once(driver: &'static dyn Driver, token: u64) -> Option<(Request, Seat)> {
+pub fn create_at_once(driver: &'static dyn Driver, token: u64) -> Option<(Request, SlotPtr)> {
     let slot = LIST.try_lock()?.take()?;
-    Some((Request(slot.begin(driver, token, ACTIVE)), Seat(Some(slot))))
+    Some((Request(slot.begin(driver, token, ACTIVE)), SlotPtr(Some(slot))))
 }
 
 /// Replaces the token that [`create`] was given, before the handle is known to others.
@@ -207,10 +207,10 @@ pub fn complete(id: Id, status: Status) {
 /// As [`complete`], for who has just found that there is one thread only: six instructions less.
 ///
 /// # Panics
-/// If nobody has that seat: a mistake of the caller.
+/// If nobody has that slot pointer: a mistake of the caller.
 #[inline(always)]
-pub fn complete_alone(seat: Seat, status: Status) {
-    let slot = seat.0.expect("an operation under way has a request");
+pub fn complete_alone(slot_ptr: SlotPtr, status: Status) {
+    let slot = slot_ptr.0.expect("an operation under way has a request");
     let before = slot.end_alone(status);
     if before & (DETACHED | AWAITED) != 0 {
         tell_of(slot, before);
@@ -224,7 +224,7 @@ fn tell_of(slot: &'static Slot, before: u32) {
     if before & DETACHED != 0 {
         slot.take(slot.index.load(Ordering::Relaxed));
     } else {
-        wait::rouse();
+        wait::wake_threads();
     }
 }
 

@@ -16,6 +16,7 @@ pub mod framework;
 
 pub mod datatype;
 
+pub mod autotune;
 pub mod error;
 pub mod log;
 pub mod mem;
@@ -23,7 +24,6 @@ pub mod progress;
 pub mod queue;
 pub mod sync;
 pub mod sys;
-pub mod trial;
 pub mod wait;
 
 pub use error::{Error, Result};

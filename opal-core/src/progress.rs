@@ -3,10 +3,10 @@
 //! Whoever waits calls [`pass`]. Only one thread is inside it at a time; what it calls may send, but a `pass` inside a
 //! `pass` does nothing.
 
-pub mod away;
+pub mod outside;
 
 use crate::framework::btl;
-use crate::sync::{AtomicBool, AtomicUsize, Guarded, Once, Ordering};
+use crate::sync::{AtomicBool, AtomicUsize, ConditionalLock, Once, Ordering};
 use crate::{Error, Result};
 
 /// Tries to move something on; returns how many things moved. Must return more than 0 if anything did: a waiting process
@@ -43,8 +43,8 @@ impl<T: Copy> Places<T> {
     }
 }
 
-static ADDING: Guarded<()> = Guarded::new(());
-static TOKEN: Guarded<()> = Guarded::new(());
+static ADDING: ConditionalLock<()> = ConditionalLock::new(());
+static TOKEN: ConditionalLock<()> = ConditionalLock::new(());
 static TRANSPORTS: Places<&'static dyn btl::Module> = Places::new();
 static CALLBACKS: Places<Callback> = Places::new();
 
@@ -64,9 +64,9 @@ pub fn pass() -> usize {
     let Some(_token) = TOKEN.try_lock() else {
         return 0;
     };
-    away::begin();
+    outside::begin();
     let moved = TRANSPORTS.each(|module| module.poll()) + CALLBACKS.each(|callback| callback());
-    away::back();
+    outside::back();
     moved
 }
 

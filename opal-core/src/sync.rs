@@ -27,9 +27,9 @@ pub use model::{
     compiler_fence, fence, reading, spin_loop, writing,
 };
 
-#[path = "sync/guarded.rs"]
-mod guarded;
-pub use guarded::{Guard, Guarded, raise_threads, threads_possible};
+#[path = "sync/conditional_lock.rs"]
+mod conditional_lock;
+pub use conditional_lock::{ConditionalLock, Guard, raise_threads, threads_possible};
 
 /// For models: bytes are read here without being atomic. Nothing in a product.
 #[cfg(not(loom))]

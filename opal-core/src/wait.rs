@@ -18,8 +18,8 @@
 //! Who waits also looks at an epoch, which rises when a process of the job died: a wait that nothing ends any more then
 //! ends with `Err(Unreachable)`.
 
-mod glance;
-pub use glance::glance;
+mod polled;
+pub use polled::polled_progress;
 
 use crate::framework::btl;
 use crate::progress;
@@ -41,7 +41,7 @@ pub trait Bell: Sync {
     fn disarm(&self) -> bool;
 
     /// Ends the sleeps of this process's own threads.
-    fn rouse(&self);
+    fn wake_threads(&self);
 
     /// What becomes readable when somebody rings by [`Ring::Descriptor`]; `None` if some peer cannot.
     fn descriptor(&self) -> Option<i32>;
@@ -92,7 +92,7 @@ pub fn sleeps() -> Sleeps {
 /// Waits until `done`, making progress. `Err(Unreachable)` if a process died and nothing moves any more.
 #[inline]
 pub fn until(mut done: impl FnMut() -> bool) -> Result<()> {
-    let mut idle = Idle::new();
+    let mut idle = Backoff::new();
     // Asked by the last look before a sleep, too; never again once it was so, because it may have taken what it found.
     let mut is_done = false;
     let mut look = || {
@@ -107,33 +107,33 @@ pub fn until(mut done: impl FnMut() -> bool) -> Result<()> {
 
 /// For who completes, where there are several threads, what one of them may sleep for: wakes them all. What was completed
 /// was stored with SeqCst.
-pub fn rouse() {
+pub fn wake_threads() {
     // SeqCst: a sleeper that is not counted yet looks after it was, and then finds what was stored before.
     if SLEEPERS.load(Ordering::SeqCst) != 0
         && let Some(bell) = BELL.get()
     {
-        bell.rouse();
+        bell.wake_threads();
     }
 }
 
 /// One wait's memory of how long nothing has happened.
-pub struct Idle {
+pub struct Backoff {
     polls: u32,
     since_ns: u64,
     last_chance: bool,
 }
 
-impl Idle {
+impl Backoff {
     /// Nothing was waited for yet.
     #[inline(always)]
-    pub const fn new() -> Idle {
-        Idle { polls: 0, since_ns: 0, last_chance: false }
+    pub const fn new() -> Backoff {
+        Backoff { polls: 0, since_ns: 0, last_chance: false }
     }
 
     /// For who has polled [`polls_at_once`] times already and does so again after each step.
     #[inline(always)]
-    pub const fn after_polls() -> Idle {
-        Idle { polls: POLLS_PER_YIELD, since_ns: 0, last_chance: false }
+    pub const fn after_polls() -> Backoff {
+        Backoff { polls: POLLS_PER_YIELD, since_ns: 0, last_chance: false }
     }
 
     /// Makes progress once; if nothing moved, pauses, yields or sleeps.
@@ -142,8 +142,8 @@ impl Idle {
         self.advance(&mut || false)
     }
 
-    /// As [`Idle::step`], for who waits for something that no pass of progress sees and looks at it after each step: sleeps
-    /// only if it is not `done`. Whoever makes it so wakes this process as the sender of a message does, or calls [`rouse`] if
+    /// As [`Backoff::step`], for who waits for something that no pass of progress sees and looks at it after each step: sleeps
+    /// only if it is not `done`. Whoever makes it so wakes this process as the sender of a message does, or calls [`wake_threads`] if
     /// it is a thread of it.
     ///
     /// With more ranks than cores most steps only yield: the word is mostly there when the core comes back, and a pass and
@@ -153,7 +153,7 @@ impl Idle {
         if !spinning() && self.polls >= POLLS_PER_YIELD && !self.polls.is_multiple_of(YIELDS_PER_PASS) {
             self.polls += 1;
             sys::yield_now();
-            progress::away::back();
+            progress::outside::back();
             return Ok(());
         }
         self.advance(&mut || done())
@@ -162,7 +162,7 @@ impl Idle {
     #[inline]
     fn advance(&mut self, done: &mut dyn FnMut() -> bool) -> Result<()> {
         if progress::pass() > 0 {
-            *self = Idle::new();
+            *self = Backoff::new();
             return Ok(());
         }
         self.polls += 1;
@@ -181,7 +181,7 @@ impl Idle {
         } else {
             sys::yield_now();
         }
-        progress::away::back();
+        progress::outside::back();
         self.look(done)
     }
 
@@ -207,9 +207,9 @@ impl Idle {
     }
 }
 
-impl Default for Idle {
+impl Default for Backoff {
     fn default() -> Self {
-        Idle::new()
+        Backoff::new()
     }
 }
 
@@ -268,7 +268,7 @@ fn sleep(done: &mut dyn FnMut() -> bool) {
         return sleep_by(done);
     }
     SLEEPERS.fetch_add(1, Ordering::SeqCst);
-    // Pairs with the SeqCst of `rouse`: the last look comes after the count.
+    // Pairs with the SeqCst of `wake_threads`: the last look comes after the count.
     fence(Ordering::SeqCst);
     sleep_by(done);
     SLEEPERS.fetch_sub(1, Ordering::SeqCst);

@@ -4,7 +4,7 @@
 
 use ompi::topology::{Process, SimpleCommunicator};
 use ompi::traits::*;
-use opal_core::sync::Guarded;
+use opal_core::sync::ConditionalLock;
 use std::ffi::{c_int, c_void};
 use std::hint::black_box;
 
@@ -34,7 +34,7 @@ fn main() -> ompi::Result<()> {
     Ok(())
 }
 
-static GUARDED: Guarded<u64> = Guarded::new(0);
+static GUARDED: ConditionalLock<u64> = ConditionalLock::new(0);
 
 fn turns(world: &SimpleCommunicator, values: &[f64; CALLS], turn: i32) -> ompi::Result<()> {
     let (rank, peer) = (world.rank(), world.process_at_rank(1 % world.size()));
@@ -79,7 +79,7 @@ fn count_standard(values: &[f64; CALLS], peer: c_int) {
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-fn count_guarded(number: &Guarded<u64>) {
+fn count_guarded(number: &ConditionalLock<u64>) {
     for _ in 0..CALLS {
         if let Some(mut number) = black_box(number).lock_alone() {
             *number += 1;

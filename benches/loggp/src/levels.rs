@@ -7,7 +7,7 @@ use coll_han::algorithms::{Here, Levels};
 use coll_han::layout::Layout;
 use coll_tuned as tuned;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::executor::{Executor, Part};
+use ompi_core::executor::{Executor, Subset};
 use ompi_core::framework::coll::Call;
 
 /// Describes an operation in two levels.
@@ -38,7 +38,7 @@ impl Levels for Simulated<'_> {
 
 /// With the limits of coll/tuned.
 fn flat(call: Call<'_>, ranks: &[usize], on: &mut dyn Executor) -> Result<()> {
-    let on = &mut Part::new(on, ranks).ok_or(Class::Intern)?;
+    let on = &mut Subset::new(on, ranks).ok_or(Class::Intern)?;
     let size = ranks.len();
     match call {
         Call::Barrier => basic::barrier::barrier(on),

@@ -6,8 +6,8 @@
 extern crate alloc;
 
 mod convertor;
+mod fifo;
 mod handles;
-mod lines;
 mod matching;
 #[path = "../../../components/pml/ob1/src/matching.rs"]
 #[expect(dead_code, reason = "the component's own file, of which posting and arriving are measured")]
@@ -28,5 +28,5 @@ opal_core::image![
     op_scalar
 ];
 
-criterion::criterion_group!(all, lines::all, matching::all, handles::all, statics::all, convertor::all, ops::all);
+criterion::criterion_group!(all, fifo::all, matching::all, handles::all, statics::all, convertor::all, ops::all);
 criterion::criterion_main!(all);

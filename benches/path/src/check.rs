@@ -5,7 +5,7 @@ use ompi_core::data::Data;
 use ompi_core::datatype::{self, Datatype};
 use ompi_core::error::Class;
 use ompi_core::executor;
-use ompi_core::framework::pml::{self, Lane, Mode, NO_PROC};
+use ompi_core::framework::pml::{self, MatchContext, Mode, NO_PROC};
 use ompi_core::request::{self, handles};
 use ompi_core::status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Status};
 use opal_core::datatype::Layout;
@@ -263,8 +263,8 @@ fn edges() {
     }
 }
 
-fn lane() -> Lane<'static> {
-    Lane { comm: comm::world(), collective: false }
+fn lane() -> MatchContext<'static> {
+    MatchContext { comm: comm::world(), collective: false }
 }
 
 fn content(message: &Message, bytes: usize) -> Vec<u8> {

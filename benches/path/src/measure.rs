@@ -3,7 +3,7 @@
 use ompi_core::comm;
 use ompi_core::data::Data;
 use ompi_core::datatype::{self, Datatype};
-use ompi_core::framework::pml::{self, Lane, Mode};
+use ompi_core::framework::pml::{self, MatchContext, Mode};
 use ompi_core::request::handles;
 use std::time::Instant;
 
@@ -61,14 +61,14 @@ impl Pair {
     }
 
     fn send(&self, bytes: usize) {
-        let lane = Lane { comm: comm::world(), collective: false };
+        let lane = MatchContext { comm: comm::world(), collective: false };
         let peer = 1 - self.me as i32;
         // SAFETY: the buffer is larger than any message and lives as long as this.
         unsafe { pml::selected().send(&self.data(bytes), peer, 7, Mode::Standard, lane) }.expect("it is sent");
     }
 
     fn recv(&self, bytes: usize) {
-        let lane = Lane { comm: comm::world(), collective: false };
+        let lane = MatchContext { comm: comm::world(), collective: false };
         let peer = 1 - self.me as i32;
         // SAFETY: as in `send`.
         unsafe { pml::selected().recv(&self.data(bytes), peer, 7, lane, None) }.expect("it is received");
@@ -97,7 +97,7 @@ impl Pair {
     }
 
     fn rate_of(&mut self, bytes: usize, turns: usize, window: usize) -> f64 {
-        let lane = Lane { comm: comm::world(), collective: false };
+        let lane = MatchContext { comm: comm::world(), collective: false };
         let mut all = vec![0usize; window];
         self.recv_or_send_first();
         let start = Instant::now();

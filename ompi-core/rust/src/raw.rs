@@ -14,7 +14,7 @@ use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::coll::Call;
-use ompi_core::framework::pml::{self, Lane, Matched, Mode};
+use ompi_core::framework::pml::{self, MatchContext, Matched, Mode};
 use ompi_core::request::{Request, collective, exchange};
 use ompi_core::status::{ANY_TAG, Status};
 use opal_core::sync::Mutex;
@@ -59,8 +59,8 @@ pub fn room<T: Equivalence>(count: usize) -> Result<Vec<T>> {
 
 /// The user's messages on a communicator.
 #[inline(always)]
-fn user(comm: &Communicator) -> Lane<'_> {
-    Lane { comm, collective: false }
+fn user(comm: &Communicator) -> MatchContext<'_> {
+    MatchContext { comm, collective: false }
 }
 
 /// A tag of a message.

@@ -8,7 +8,7 @@ use crate::comm::Communicator;
 use crate::data::Data;
 use crate::datatype;
 use crate::error::{Class, Result};
-use crate::framework::pml::{self, Lane, Mode};
+use crate::framework::pml::{self, MatchContext, Mode};
 use crate::request::{self, Request, exchange};
 use alloc::vec::Vec;
 
@@ -184,8 +184,8 @@ rows! {
 
 /// The user's messages on a communicator.
 #[inline(always)]
-fn user(comm: &Communicator) -> Lane<'_> {
-    Lane { comm, collective: false }
+fn user(comm: &Communicator) -> MatchContext<'_> {
+    MatchContext { comm, collective: false }
 }
 
 /// One request for both halves of an exchange. If the send failed nothing may ever come: the receive is cancelled.

@@ -2,7 +2,7 @@
 
 use super::kinds::{Buffer, Comm, Committed, Count, Out, Rank, RecvTag, StatusOut, data, rank_from};
 use crate::error::{Class, Fault, Result};
-use crate::framework::pml::{self, Lane, Matched};
+use crate::framework::pml::{self, MatchContext, Matched};
 use crate::request::handles;
 use crate::status::Status;
 use core::ffi::c_int;
@@ -11,7 +11,7 @@ rows! {
     /// Says whether a message could be received now. MPI 5.0 §3.8.1.
     fn Iprobe(source: Rank, tag: RecvTag, comm: Comm, flag: Out<c_int>, status: StatusOut) [] => {
         rank_from(source, comm, "source")?;
-        let found = pml::selected().iprobe(source, tag, Lane { comm, collective: false })?;
+        let found = pml::selected().iprobe(source, tag, MatchContext { comm, collective: false })?;
         flag.set(c_int::from(found.is_some()));
         found.map_or(Ok(()), |found| found.deliver(status))
     }
@@ -19,7 +19,7 @@ rows! {
     /// Waits until a message could be received. MPI 5.0 §3.8.1.
     fn Probe(source: Rank, tag: RecvTag, comm: Comm, status: StatusOut) [] => {
         rank_from(source, comm, "source")?;
-        pml::selected().probe(source, tag, Lane { comm, collective: false })?.deliver(status)
+        pml::selected().probe(source, tag, MatchContext { comm, collective: false })?.deliver(status)
     }
 
     /// Takes a message out of matching if there is one. MPI 5.0 §3.8.2.
@@ -27,7 +27,7 @@ rows! {
         source: Rank, tag: RecvTag, comm: Comm, flag: Out<c_int>, message: Out<usize>, status: StatusOut,
     ) [] => {
         rank_from(source, comm, "source")?;
-        let found = pml::selected().improbe(source, tag, Lane { comm, collective: false })?;
+        let found = pml::selected().improbe(source, tag, MatchContext { comm, collective: false })?;
         flag.set(c_int::from(found.is_some()));
         let Some(found) = found else { return Ok(()) };
         message.set(found.token as usize);
@@ -37,7 +37,7 @@ rows! {
     /// Waits for a message and takes it out of matching. MPI 5.0 §3.8.2.
     fn Mprobe(source: Rank, tag: RecvTag, comm: Comm, message: Out<usize>, status: StatusOut) [] => {
         rank_from(source, comm, "source")?;
-        let found = pml::selected().mprobe(source, tag, Lane { comm, collective: false })?;
+        let found = pml::selected().mprobe(source, tag, MatchContext { comm, collective: false })?;
         message.set(found.token as usize);
         found.status.deliver(status)
     }

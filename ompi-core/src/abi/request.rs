@@ -130,7 +130,7 @@ rows! {
         let requests = unsafe { array(array_of_requests, count, "array_of_requests")? };
         let mut active = false;
         progress::flush();
-        wait::glance();
+        wait::polled_progress();
         for (place, request) in requests.iter().enumerate() {
             if !handles::is_active(*request).map_err(among)? {
                 continue;
@@ -157,7 +157,7 @@ rows! {
         let requests = unsafe { array(array_of_requests, count, "array_of_requests")? };
         let mut ended = Vec::with_capacity(count);
         progress::flush();
-        wait::glance();
+        wait::polled_progress();
         for request in requests {
             let Some(status) = handles::look(*request).map_err(among)? else {
                 flag.set(0);
@@ -183,7 +183,7 @@ rows! {
         let statuses = unsafe { statuses(array_of_statuses, incount) };
         let (mut active, mut found) = (false, Vec::new());
         progress::flush();
-        wait::glance();
+        wait::polled_progress();
         for (place, request) in requests.iter().enumerate() {
             if !handles::is_active(*request).map_err(among)? {
                 continue;

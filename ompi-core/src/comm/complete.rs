@@ -2,11 +2,11 @@
 
 use super::Communicator;
 use super::create::{self, Draft, Member};
-use super::gather::{Gather, Parties, finished};
-use super::mail::Kind;
 use crate::error::Result;
 use crate::framework::{coll, pml};
 use crate::group::Group;
+use crate::oob::Kind;
+use crate::oob::allgather::{Allgather, Participants, block_on};
 use crate::process;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -21,18 +21,18 @@ use opal_core::sync::{Once, Ordering};
 /// Word i tells what the i-th of the sorted coll components would serve here, recorded in the high half; it serves what
 /// all ranks have in common. Two words more are what the modules' choices depend on and its complement: what all have in
 /// common of these shows whether it is the same. Then come words of what is forced. One word more of an intercommunicator is this
-/// process's context number in its carrier, which is completed next.
+/// process's context number in its merged intracommunicator, which is completed next.
 pub struct Completion {
     comm: Arc<Communicator>,
     // With the component's place.
-    offers: Vec<(usize, &'static str, i32, Arc<dyn coll::Module>)>,
+    candidates: Vec<(usize, &'static str, i32, Arc<dyn coll::Module>)>,
     // How many components there are.
     components: usize,
-    gather: Gather,
-    carrier: Carrier,
+    gather: Allgather,
+    merged: Carrier,
 }
 
-/// The carrier of an intercommunicator.
+/// The merged intracommunicator of an intercommunicator.
 enum Carrier {
     /// It is none.
     Itself,
@@ -47,7 +47,7 @@ impl Completion {
     pub fn new(comm: Arc<Communicator>) -> Result<Completion> {
         pml::selected().add_comm(&comm)?;
         let components = components()?;
-        let mut offers = Vec::new();
+        let mut candidates = Vec::new();
         let mut words = vec![0u64; components.len()];
         // Who declines agrees with all.
         let mut prints = vec![u64::MAX; 2 * components.len()];
@@ -60,7 +60,7 @@ impl Completion {
                     let print = module.fingerprint();
                     prints[2 * index..][..2].copy_from_slice(&[print, !print]);
                     forced[index] = module.forced();
-                    offers.push((index, name, priority, module));
+                    candidates.push((index, name, priority, module));
                 }
                 Err(mca::Declined(why)) => {
                     opal_core::verbose!(
@@ -74,33 +74,33 @@ impl Completion {
         }
         words.extend(prints);
         words.extend(forced);
-        let mut carrier = Carrier::Itself;
+        let mut merged = Carrier::Itself;
         if comm.is_inter() {
             let draft = Draft::new(&comm.group)?;
             words.push(draft.number.into());
-            carrier = Carrier::Drafted(draft);
+            merged = Carrier::Drafted(draft);
         }
-        let gather = Gather::about(&comm, Kind::Complete, 0, &words);
-        Ok(Completion { comm, offers, components: components.len(), gather, carrier })
+        let gather = Allgather::about(&comm, Kind::Complete, 0, &words);
+        Ok(Completion { comm, candidates, components: components.len(), gather, merged })
     }
 
     /// Tries to move it on; true when the communicator is complete.
     pub fn poll(&mut self) -> Result<bool> {
-        if let Carrier::Begun(carrier) = &mut self.carrier {
-            if !carrier.poll()? {
+        if let Carrier::Begun(merged) = &mut self.merged {
+            if !merged.poll()? {
                 return Ok(false);
             }
-            let carrier = carrier.comm.clone();
-            self.fill(Some(carrier.coll()));
-            self.comm.both.call_once(|| carrier);
+            let merged = merged.comm.clone();
+            self.fill(Some(merged.coll()));
+            self.comm.both.call_once(|| merged);
             return Ok(true);
         }
         if !self.gather.poll()? {
             return Ok(false);
         }
-        match core::mem::replace(&mut self.carrier, Carrier::Itself) {
+        match core::mem::replace(&mut self.merged, Carrier::Itself) {
             Carrier::Drafted(draft) => {
-                self.carrier = Carrier::Begun(Box::new(self.begin_carrier(draft)?));
+                self.merged = Carrier::Begun(Box::new(self.begin_carrier(draft)?));
                 self.poll()
             }
             _ => {
@@ -112,17 +112,17 @@ impl Completion {
 
     /// Waits until it is complete.
     pub fn wait(mut self) -> Result<Arc<Communicator>> {
-        finished(|| self.poll())?;
+        block_on(|| self.poll())?;
         Ok(self.comm)
     }
 
     fn begin_carrier(&self, draft: Draft) -> Result<Completion> {
         let number = self.gather.width() - 1;
-        let members: Vec<Member> = Parties::of(&self.comm)
+        let members: Vec<Member> = Participants::of(&self.comm)
             .all
             .iter()
             .zip(self.gather.word(number))
-            .map(|(party, word)| Member { context: word as u32, ..*party })
+            .map(|(participant, word)| Member { context: word as u32, ..*participant })
             .collect();
         let processes = members.iter().map(|member| member.process).collect();
         let group = Group::new(processes, process::me().index).in_session(self.comm.group.session());
@@ -130,12 +130,12 @@ impl Completion {
         create::complete(Arc::new(draft.promise(Arc::new(group), None, errhandler)), &members, None)
     }
 
-    fn fill(&mut self, carrier: Option<&coll::Table>) {
+    fn fill(&mut self, merged: Option<&coll::Table>) {
         let words = self.gather.common();
         let halves = |word: u64| (word & u64::from(u32::MAX), word >> 32);
         let prints = |index: usize| &words[self.components + 2 * index..][..2];
-        let offers = core::mem::take(&mut self.offers).into_iter();
-        let offers = offers
+        let candidates = core::mem::take(&mut self.candidates).into_iter();
+        let candidates = candidates
             .inspect(|(index, .., module)| {
                 // All have the bits of one or those of its complement.
                 let agreed = prints(*index).iter().fold(0, |all, print| all | print) == u64::MAX;
@@ -146,12 +146,12 @@ impl Completion {
             .map(|(index, name, priority, module)| {
                 let (functions, recordable) = halves(words[index]);
                 let forced = words[3 * self.components + index];
-                coll::Offer { name, priority, functions, recordable, forced, module }
+                coll::Candidate { name, priority, functions, recordable, forced, module }
             });
-        let offers = offers.collect();
+        let candidates = candidates.collect();
         self.comm.coll.call_once(|| {
             let mut table = coll::Table::default();
-            table.fill(offers, carrier);
+            table.fill(candidates, merged);
             table
         });
     }

@@ -1,9 +1,9 @@
 //! Context numbers: each process numbers its communicators for itself and tells its peers, so that making one needs no
 //! global agreement.
 
-use super::mail;
+use crate::oob;
 use alloc::vec::Vec;
-use opal_core::sync::Guarded;
+use opal_core::sync::ConditionalLock;
 
 /// Bits of a context number in a message's head; one more distinguishes the collective lane.
 pub const BITS: u32 = 22;
@@ -18,7 +18,7 @@ struct Numbers {
     free: Vec<u32>,
 }
 
-static NUMBERS: Guarded<Numbers> = Guarded::new(Numbers { next: 2, free: Vec::new() });
+static NUMBERS: ConditionalLock<Numbers> = ConditionalLock::new(Numbers { next: 2, free: Vec::new() });
 
 /// A number that no communicator of this process has; `None` if all are in use.
 pub fn allocate() -> Option<u32> {
@@ -35,6 +35,6 @@ pub fn allocate() -> Option<u32> {
 /// Gives a number back.
 pub fn release(number: u32) {
     // Nobody has heard of it yet in its next life.
-    mail::forget(number);
+    oob::forget(number);
     NUMBERS.lock().free.push(number);
 }

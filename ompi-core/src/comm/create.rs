@@ -4,14 +4,14 @@
 //! among the members agrees on the collectives ([`Completion`]). No global agreement on numbers is needed.
 
 use super::complete::Completion;
-use super::gather::{Gather, Parties, is_first};
-use super::mail::{Kind, Subject};
 use super::{Communicator, DYNAMIC, Hints, context};
 use crate::attr;
 use crate::buffer::{self, Owner};
 use crate::error::{Class, Fault, Result};
 use crate::framework::pml;
 use crate::group::Group;
+use crate::oob::allgather::{Allgather, Participants, is_first};
+use crate::oob::{Key, Kind};
 use crate::process;
 use alloc::boxed::Box;
 use alloc::format;
@@ -84,12 +84,12 @@ pub fn create_group(parent: &Communicator, group: &Group, tag: i32) -> Result<Op
         return Ok(None);
     }
     let me = group.rank().ok_or_else(not_in_group)? as usize;
-    let party =
+    let participant =
         |rank: &usize| Member { process: parent.group.members()[*rank], context: parent.peer_contexts()[*rank] };
-    let parties = Parties { all: ranks.iter().map(party).collect(), me };
-    let subject = Subject::of(Kind::Part, parent.context, tag as u32 as u64);
+    let participants = Participants { all: ranks.iter().map(participant).collect(), me };
+    let key = Key::of(Kind::Part, parent.context, tag as u32 as u64);
     let draft = Draft::new(&parent.group)?;
-    let words = Gather::new(parties, subject, &[draft.number.into()]).wait::<1>()?;
+    let words = Allgather::new(participants, key, &[draft.number.into()]).wait::<1>()?;
     draft.finish(members(group, &words), None, parent.errhandler.load(Ordering::Relaxed), Hints::default())
 }
 
@@ -101,9 +101,9 @@ pub fn create_from_group(group: &Group, tag: &[u8], errhandler: usize, hints: Hi
     }
     let me = group.rank().ok_or_else(not_in_group)? as usize;
     let draft = Draft::new(group)?;
-    let parties = Parties { all: members::<1>(group, &[]).into(), me };
-    let subject = Subject::named(Kind::Group, name_of(tag, &[group]));
-    let words = Gather::new(parties, subject, &[draft.number.into()]).wait::<1>()?;
+    let participants = Participants { all: members::<1>(group, &[]).into(), me };
+    let key = Key::named(Kind::Group, name_of(tag, &[group]));
+    let words = Allgather::new(participants, key, &[draft.number.into()]).wait::<1>()?;
     draft.finish(members(group, &words), None, errhandler, hints)
 }
 
@@ -143,7 +143,7 @@ pub fn free(handle: usize) -> Result<()> {
 }
 
 /// A process of the new communicator and its context number there.
-pub type Member = super::gather::Party;
+pub type Member = crate::oob::allgather::Participant;
 
 /// A context number for a communicator that may yet come to nothing: then the number is given back.
 pub struct Draft {
@@ -186,7 +186,7 @@ impl Draft {
         complete(Arc::new(comm), local, remote)
     }
 
-    /// The handle of the finished communicator; `None` if a side of an intercommunicator has no members.
+    /// The handle of the block_on communicator; `None` if a side of an intercommunicator has no members.
     pub fn finish(
         self,
         local: Vec<Member>,
@@ -243,7 +243,7 @@ pub struct Heard<const N: usize> {
 }
 
 impl<const N: usize> Heard<N> {
-    /// From the words of [`Parties::of`] the communicator.
+    /// From the words of [`Participants::of`] the communicator.
     pub fn sort(group: &Group, remote: Option<&Group>, mut words: Vec<[u64; N]>) -> Heard<N> {
         let Some(remote) = remote else { return Heard { local: words, remote: Vec::new() } };
         if is_first(group.members(), remote.members()) {
@@ -256,7 +256,7 @@ impl<const N: usize> Heard<N> {
 }
 
 fn heard<const N: usize>(parent: &Communicator, mine: [u64; N]) -> Result<Heard<N>> {
-    let words = Gather::about(parent, Kind::Collective, parent.next_turn(), &mine).wait::<N>()?;
+    let words = Allgather::about(parent, Kind::Collective, parent.next_turn(), &mine).wait::<N>()?;
     Ok(Heard::sort(&parent.group, parent.remote.as_deref(), words))
 }
 

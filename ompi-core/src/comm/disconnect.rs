@@ -30,6 +30,6 @@ pub fn disconnect(handle: usize) -> Result<()> {
 fn settle(comm: &Communicator) -> Result<()> {
     let is_settled = |comm: &Communicator| pml::selected().is_settled(comm);
     let done =
-        || !collective::is_under_way(comm) && is_settled(comm) && (!comm.is_inter() || is_settled(comm.carrier()));
+        || !collective::is_under_way(comm) && is_settled(comm) && (!comm.is_inter() || is_settled(comm.merged()));
     Ok(wait::until(done)?)
 }

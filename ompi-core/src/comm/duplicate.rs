@@ -2,24 +2,24 @@
 
 use super::complete::Completion;
 use super::create::{self, Draft, Heard};
-use super::gather::{Gather, finished};
-use super::mail::Kind;
 use super::{Communicator, DYNAMIC, Hints};
 use crate::attr;
 use crate::error::{Class, Fault, Result};
+use crate::oob::Kind;
+use crate::oob::allgather::{Allgather, block_on};
 use crate::request::{self, Driver, Id, Request};
 use crate::status::Status;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::progress;
-use opal_core::sync::{AtomicUsize, Guarded, Once, Ordering};
+use opal_core::sync::{AtomicUsize, ConditionalLock, Once, Ordering};
 
 /// MPI_Comm_dup: the same groups and the attributes that their callbacks copy, another context.
 ///
 /// Attributes come last: whatever a callback says here, all processes have taken part in what concerns them all.
 pub fn duplicate(handle: usize, parent: &Communicator, hints: Hints) -> Result<usize> {
     let mut duplication = Duplication::new(parent, &hints)?;
-    finished(|| duplication.poll())?;
+    block_on(|| duplication.poll())?;
     let copy = DYNAMIC.insert(duplication.comm).ok_or_else(no_handles)?;
     if let Err(fault) = attr::copy_all(attr::Kind::Comm, handle, copy) {
         // The first fault is the one to report.
@@ -64,14 +64,14 @@ fn no_handles() -> Fault {
 /// A duplicate in the making.
 struct Duplication {
     comm: Arc<Communicator>,
-    numbers: Gather,
+    numbers: Allgather,
     completion: Option<Completion>,
 }
 
 impl Duplication {
     fn new(parent: &Communicator, hints: &Hints) -> Result<Duplication> {
         let draft = Draft::new(&parent.group)?;
-        let numbers = Gather::about(parent, Kind::Collective, parent.next_turn(), &[draft.number.into()]);
+        let numbers = Allgather::about(parent, Kind::Collective, parent.next_turn(), &[draft.number.into()]);
         let errhandler = parent.errhandler.load(Ordering::Relaxed);
         let comm = draft.promise(parent.group.clone(), parent.remote.clone(), errhandler);
         comm.hints.take_known(hints);
@@ -115,7 +115,7 @@ impl Running {
     }
 }
 
-static UNDER_WAY: Guarded<Vec<Running>> = Guarded::new(Vec::new());
+static UNDER_WAY: ConditionalLock<Vec<Running>> = ConditionalLock::new(Vec::new());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Called by every progress pass once a duplicate was begun; by one thread at a time.

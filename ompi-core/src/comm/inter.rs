@@ -4,11 +4,11 @@
 //! it got. What is wrong with a leader's arguments its group learns with the numbers, so that nobody waits for ever.
 
 use super::create::{self, Draft, Member, name_of};
-use super::gather::{Gather, Parties, finished, spread};
-use super::mail::{self, Kind, Subject};
 use super::{Communicator, Hints};
 use crate::error::{Class, Fault, Result};
 use crate::group::Group;
+use crate::oob::allgather::{Allgather, Participants, block_on, broadcast};
+use crate::oob::{self, Key, Kind};
 use crate::process;
 use alloc::format;
 use alloc::vec::Vec;
@@ -17,17 +17,17 @@ use opal_core::sync::Ordering;
 /// How a leader reaches the other one.
 struct Bridge {
     process: u32,
-    // The subject as the other leader knows it, and as this one does.
-    there: Subject,
-    here: Subject,
+    // The key as the other leader knows it, and as this one does.
+    there: Key,
+    here: Key,
 }
 
 /// One group on its way into an intercommunicator.
 struct Side<'a> {
     group: &'a Group,
-    parties: Parties,
-    gather: Subject,
-    spread: Subject,
+    participants: Participants,
+    gather: Key,
+    broadcast: Key,
     leader: usize,
     errhandler: usize,
     hints: Hints,
@@ -49,20 +49,20 @@ pub fn create(
         let peer = peer
             .ok_or_else(|| Fault::new(Class::Comm).argument("peer_comm").because("the leader names no communicator"))?;
         let rank = checked_leader(remote_leader, peer.peers().size(), "remote_leader")?;
-        let subject = |context| Subject::of(Kind::Bridge, context, tag as u32 as u64);
+        let key = |context| Key::of(Kind::Bridge, context, tag as u32 as u64);
         let process = peer.peers().members()[rank];
         if process == process::me().index {
             let why = "it is this process itself";
             return Err(Fault::new(Class::Rank).argument("remote_leader").because(why));
         }
-        Ok(Bridge { process, there: subject(peer.peer_contexts()[rank]), here: subject(peer.context) })
+        Ok(Bridge { process, there: key(peer.peer_contexts()[rank]), here: key(peer.context) })
     });
     let turn = local.next_turn();
     let side = Side {
         group: &local.group,
-        parties: Parties::of(local),
-        gather: Subject::of(Kind::Collective, local.context, turn),
-        spread: Subject::of(Kind::Spread, local.context, turn),
+        participants: Participants::of(local),
+        gather: Key::of(Kind::Collective, local.context, turn),
+        broadcast: Key::of(Kind::Spread, local.context, turn),
         leader,
         errhandler: local.errhandler.load(Ordering::Relaxed),
         hints: Hints::default(),
@@ -92,15 +92,15 @@ pub fn create_from_groups(
         }
         // Who is in the groups, whichever side asks.
         let (one, two) = if group.members() < remote.members() { (group, remote) } else { (remote, group) };
-        let subject = Subject::named(Kind::GroupBridge, name_of(tag, &[one, two]));
-        Ok(Bridge { process: remote.members()[rank], there: subject, here: subject })
+        let key = Key::named(Kind::GroupBridge, name_of(tag, &[one, two]));
+        Ok(Bridge { process: remote.members()[rank], there: key, here: key })
     });
     let name = name_of(tag, &[group]);
     let side = Side {
         group,
-        parties: Parties { all: create::members::<1>(group, &[]).into(), me: me as usize },
-        gather: Subject::named(Kind::Group, [!name[0], name[1]]),
-        spread: Subject::named(Kind::GroupSpread, name),
+        participants: Participants { all: create::members::<1>(group, &[]).into(), me: me as usize },
+        gather: Key::named(Kind::Group, [!name[0], name[1]]),
+        broadcast: Key::named(Kind::GroupSpread, name),
         leader,
         errhandler,
         hints,
@@ -116,18 +116,18 @@ impl Side<'_> {
             _ => 0,
         };
         let words = [u64::from(draft.number), wrong];
-        let heard = Gather::new(self.parties.clone(), self.gather, &words).wait::<2>()?;
+        let heard = Allgather::new(self.participants.clone(), self.gather, &words).wait::<2>()?;
         let bridge = bridge.transpose()?;
         if let Some([_, code]) = heard.iter().find(|[_, code]| *code != 0) {
             return Err(Fault::code(*code as i32).because("the leader of the group found its arguments wrong"));
         }
         let here = create::members(self.group, &heard);
-        let letter = match bridge {
+        let message = match bridge {
             Some(bridge) => bridge.cross(&here)?,
             None => Vec::new(),
         };
-        let letter = spread(&self.parties, self.spread, self.leader, letter)?;
-        let there = remote_members(&letter)?;
+        let message = broadcast(&self.participants, self.broadcast, self.leader, message)?;
+        let there = remote_members(&message)?;
         if here.iter().any(|member| there.iter().any(|other| other.process == member.process)) {
             return Err(overlap("local_comm"));
         }
@@ -140,20 +140,20 @@ impl Bridge {
     /// Exchanges the members.
     fn cross(&self, members: &[Member]) -> Result<Vec<u64>> {
         let words: Vec<u64> = members.iter().map(|one| u64::from(one.process) << 32 | u64::from(one.context)).collect();
-        mail::expect(self.process)?;
-        mail::send(self.process, self.there, &words)?;
-        let mut letter = None;
-        finished(|| {
-            letter = mail::awaited(self.process, self.here)?;
-            Ok(letter.is_some())
+        oob::connect(self.process)?;
+        oob::send(self.process, self.there, &words)?;
+        let mut message = None;
+        block_on(|| {
+            message = oob::take_or_fail(self.process, self.here)?;
+            Ok(message.is_some())
         })?;
-        Ok(letter.unwrap_or_default())
+        Ok(message.unwrap_or_default())
     }
 }
 
-fn remote_members(letter: &[u64]) -> Result<Vec<Member>> {
+fn remote_members(message: &[u64]) -> Result<Vec<Member>> {
     let members: Vec<Member> =
-        letter.iter().map(|word| Member { process: (word >> 32) as u32, context: *word as u32 }).collect();
+        message.iter().map(|word| Member { process: (word >> 32) as u32, context: *word as u32 }).collect();
     match members.iter().all(|member| (member.process as usize) < process::count()) && !members.is_empty() {
         true => Ok(members),
         false => Err(Fault::new(Class::Intern).because("the other group's leader sent what makes no sense")),

@@ -7,7 +7,7 @@ use crate::status::UNDEFINED;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use opal_core::sync::Guarded;
+use opal_core::sync::ConditionalLock;
 
 /// MPI_TYPECLASS_….
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ fn unnamed(combiner: Combiner, arguments: &[i32], found: Option<usize>) -> Resul
     Ok(handle)
 }
 
-static UNNAMED: Guarded<Vec<usize>> = Guarded::new(Vec::new());
+static UNNAMED: ConditionalLock<Vec<usize>> = ConditionalLock::new(Vec::new());
 
 #[cold]
 fn wrong(argument: &'static str, why: alloc::string::String) -> Fault {

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::datatype::{Layout, Primitive, Run, Scalar};
-use opal_core::sync::{AtomicBool, AtomicUsize, Guarded};
+use opal_core::sync::{AtomicBool, AtomicUsize, ConditionalLock};
 
 /// All of them, indexed by handle - 0x200.
 pub struct Set(Box<[Option<Arc<Datatype>>]>);
@@ -21,7 +21,7 @@ impl Set {
                 combiner: COMBINER_NAMED,
                 predefined: row.handle,
                 own_name: row.name,
-                given_name: Guarded::new(None),
+                given_name: ConditionalLock::new(None),
                 handle: AtomicUsize::new(row.handle as usize),
                 contents: Contents::default(),
                 committed: AtomicBool::new(true),

@@ -18,13 +18,13 @@ use opal_core::mca;
 use opal_core::sync::{AtomicU32, Ordering};
 
 mod about;
+mod algorithms;
 mod call;
-mod next;
-mod ways;
+mod fallback;
 pub use about::{About, Case};
+pub use algorithms::Algorithms;
 pub use call::Call;
-pub use next::Next;
-pub use ways::Ways;
+pub use fallback::Fallback;
 
 /// The collective functions, as bit numbers of [`Functions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub const fn set_of(functions: &[Function]) -> Functions {
 /// at data, unless the function is not [`recordable`](Module::recordable), when the executor runs each step at once. Messages
 /// travel on the collective lane.
 pub trait Module: Send + Sync {
-    /// Which functions it offers.
+    /// Which functions it candidates.
     fn functions(&self) -> Functions;
 
     /// Which of them only describe the operation to the executor, so that they may be recorded.
@@ -103,14 +103,14 @@ pub trait Module: Send + Sync {
         self.functions()
     }
 
-    /// Which of the recordable ones serve any choice of the communicator's ranks ([`Part`](crate::executor::Part)):
+    /// Which of the recordable ones serve any choice of the communicator's ranks ([`Part`](crate::executor::Subset)):
     /// what they need to know they ask the executor. The same on all ranks.
     fn partial(&self) -> Functions {
         0
     }
 
     /// Names what its choices depend on beside the arguments of calls, a file's content say. If the names that a component's
-    /// modules have on the ranks differ, all these are told by [`Module::disagreed`], before [`Module::above`].
+    /// modules have on the ranks differ, all these are told by [`Module::disagreed`], before [`Module::set_fallback`].
     fn fingerprint(&self) -> u64 {
         0
     }
@@ -132,8 +132,8 @@ pub trait Module: Send + Sync {
 
     /// Tells which modules would serve the communicator without it: one that declines calls by their arguments (which
     /// must be equal on all ranks) passes them on. For an intercommunicator they are those of the communicator that
-    /// carries it ([`Communicator::carrier`]). Called once, before it enters the table.
-    fn above(&self, _others: &Table) {}
+    /// carries it ([`Communicator::merged`]). Called once, before it enters the table.
+    fn set_fallback(&self, _others: &Table) {}
 
     /// MPI_Finalize, after its barrier: no communicator has a collective any more. Ends when this process owes nobody a
     /// word, also for other communicators that the component serves; may be called several times.
@@ -173,8 +173,8 @@ opal_core::framework! {
 /// A component's name and its module for a communicator.
 pub type Entry = (&'static str, Arc<dyn Module>);
 
-/// What a component offers for a communicator.
-pub struct Offer {
+/// What a component candidates for a communicator.
+pub struct Candidate {
     /// The component's.
     pub name: &'static str,
     /// The highest one gets a function.
@@ -236,21 +236,21 @@ impl Table {
     }
 
     /// Fills the table: every function goes to the highest bidder. The table of an intercommunicator stands above that of
-    /// its carrier.
-    pub fn fill(&mut self, mut offers: Vec<Offer>, carrier: Option<&Table>) {
+    /// its merged intracommunicator.
+    pub fn fill(&mut self, mut candidates: Vec<Candidate>, merged: Option<&Table>) {
         // Lowest priority first; the name decides between equals, so that all ranks agree.
-        offers.sort_by(|a, b| a.priority.cmp(&b.priority).then(b.name.cmp(a.name)));
-        let first = first(&offers);
-        for offer in offers.into_iter().chain(first) {
-            offer.module.above(carrier.unwrap_or(self));
-            let partial = offer.recordable & offer.module.partial();
-            for index in (0..FUNCTIONS).filter(|index| offer.functions >> index & 1 != 0) {
-                self.entries[index] = Some((offer.name, offer.module.clone()));
-                if offer.recordable >> index & 1 != 0 {
-                    self.recordable[index] = Some((offer.name, offer.module.clone()));
+        candidates.sort_by(|a, b| a.priority.cmp(&b.priority).then(b.name.cmp(a.name)));
+        let first = first(&candidates);
+        for candidate in candidates.into_iter().chain(first) {
+            candidate.module.set_fallback(merged.unwrap_or(self));
+            let partial = candidate.recordable & candidate.module.partial();
+            for index in (0..FUNCTIONS).filter(|index| candidate.functions >> index & 1 != 0) {
+                self.entries[index] = Some((candidate.name, candidate.module.clone()));
+                if candidate.recordable >> index & 1 != 0 {
+                    self.recordable[index] = Some((candidate.name, candidate.module.clone()));
                 }
                 if partial >> index & 1 != 0 {
-                    self.partial[index] = Some((offer.name, offer.module.clone()));
+                    self.partial[index] = Some((candidate.name, candidate.module.clone()));
                 }
             }
         }
@@ -258,18 +258,18 @@ impl Table {
 }
 
 /// The modules that do what the user has named; where several components are forced for a function, the highest of them.
-fn first(offers: &[Offer]) -> Vec<Offer> {
+fn first(candidates: &[Candidate]) -> Vec<Candidate> {
     let (mut first, mut settled) = (Vec::new(), 0);
-    for offer in offers.iter().rev() {
-        let functions = offer.functions & offer.forced & !settled;
+    for candidate in candidates.iter().rev() {
+        let functions = candidate.functions & candidate.forced & !settled;
         settled |= functions;
         if functions == 0 {
             continue;
         }
-        if let Some(module) = offer.module.forcing() {
-            let recordable = offer.recordable & functions;
-            first.push(Offer {
-                name: offer.name,
+        if let Some(module) = candidate.module.forcing() {
+            let recordable = candidate.recordable & functions;
+            first.push(Candidate {
+                name: candidate.name,
                 priority: i32::MAX,
                 functions,
                 recordable,
@@ -285,7 +285,7 @@ fn first(offers: &[Offer]) -> Vec<Offer> {
 fn module(entry: &Option<Entry>) -> Result<&dyn Module> {
     match entry {
         Some((_, module)) => Ok(&**module),
-        None => Err(Fault::new(Class::UnsupportedOperation).because("no coll component offers it here")),
+        None => Err(Fault::new(Class::UnsupportedOperation).because("no coll component candidates it here")),
     }
 }
 

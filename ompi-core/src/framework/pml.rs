@@ -25,7 +25,7 @@ pub enum Mode {
 /// Where a message travels: a communicator, and whether among the user's messages or those of collectives, which never
 /// match each other.
 #[derive(Clone, Copy)]
-pub struct Lane<'a> {
+pub struct MatchContext<'a> {
     /// The communicator.
     pub comm: &'a Communicator,
     /// Belongs to a collective operation.
@@ -73,20 +73,21 @@ pub trait Module: Sync {
     fn reach(&self, process: u32) -> Result<usize>;
 
     /// Sends at most as many bytes as [`Module::reach`] said to a process outside all communicators, now or as soon as there is room. The
-    /// notes to one process arrive in order, there at [`crate::comm::mail::arrived`].
-    fn note(&self, process: u32, note: &[u8]) -> Result<()>;
+    /// notes to one process arrive in order, there at [`crate::oob::deliver`].
+    fn send_control(&self, process: u32, message: &[u8]) -> Result<()>;
 
     /// Blocking send.
     ///
     /// # Safety
     /// The buffer's data is readable.
-    unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()>;
+    unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>) -> Result<()>;
 
     /// Starts a send.
     ///
     /// # Safety
     /// The buffer's data stays readable until the request completes.
-    unsafe fn isend(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request>;
+    unsafe fn isend(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>)
+    -> Result<Request>;
 
     /// Blocking receive; the status is written unless `None`.
     ///
@@ -97,7 +98,7 @@ pub trait Module: Sync {
         data: &Data<'_>,
         source: i32,
         tag: i32,
-        lane: Lane<'_>,
+        lane: MatchContext<'_>,
         status: Option<&mut Status>,
     ) -> Result<()>;
 
@@ -105,7 +106,7 @@ pub trait Module: Sync {
     ///
     /// # Safety
     /// The buffer's data stays writable, and is not read, until the request completes.
-    unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, lane: Lane<'_>) -> Result<Request>;
+    unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Request>;
 
     /// Its [`Short`] ways as functions, if it has some.
     fn short_ways(&self) -> Option<Ways> {
@@ -113,10 +114,10 @@ pub trait Module: Sync {
     }
 
     /// Looks for a message that could be received; makes progress once if there is none.
-    fn iprobe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Status>>;
+    fn iprobe(&self, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Option<Status>>;
 
     /// Waits for a message that could be received.
-    fn probe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Status> {
+    fn probe(&self, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Status> {
         let mut found = Ok(None);
         wait::until(|| {
             found = self.iprobe(source, tag, lane);
@@ -126,7 +127,7 @@ pub trait Module: Sync {
     }
 
     /// Waits for a message and takes it out of matching.
-    fn mprobe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Matched> {
+    fn mprobe(&self, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Matched> {
         let mut found = Ok(None);
         wait::until(|| {
             found = self.improbe(source, tag, lane);
@@ -136,7 +137,7 @@ pub trait Module: Sync {
     }
 
     /// As `iprobe`, and takes the message out of matching.
-    fn improbe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Matched>>;
+    fn improbe(&self, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Option<Matched>>;
 
     /// Receives a matched message; only the token counts. `Err(MPI_ERR_REQUEST)` if no such message is in force.
     ///
@@ -277,19 +278,25 @@ macro_rules! direct_pml {
         const _: () = {
             use $crate::data::Data;
             use $crate::error::Result;
-            use $crate::framework::pml::{Lane, Mode, Module};
+            use $crate::framework::pml::{MatchContext, Mode, Module};
             use $crate::request::Request;
             use $crate::status::Status;
 
             #[unsafe(export_name = "__ompi_direct_pml_send_v1")]
             #[inline]
-            unsafe fn send(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()> {
+            unsafe fn send(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>) -> Result<()> {
                 // SAFETY: the contract of `Module::send`, which the caller keeps.
                 unsafe { $module.send(data, dest, tag, mode, lane) }
             }
             #[unsafe(export_name = "__ompi_direct_pml_isend_v1")]
             #[inline]
-            unsafe fn isend(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request> {
+            unsafe fn isend(
+                data: &Data<'_>,
+                dest: i32,
+                tag: i32,
+                mode: Mode,
+                lane: MatchContext<'_>,
+            ) -> Result<Request> {
                 // SAFETY: the contract of `Module::isend`, which the caller keeps.
                 unsafe { $module.isend(data, dest, tag, mode, lane) }
             }
@@ -299,7 +306,7 @@ macro_rules! direct_pml {
                 data: &Data<'_>,
                 source: i32,
                 tag: i32,
-                lane: Lane<'_>,
+                lane: MatchContext<'_>,
                 status: Option<&mut Status>,
             ) -> Result<()> {
                 // SAFETY: the contract of `Module::recv`, which the caller keeps.
@@ -307,7 +314,7 @@ macro_rules! direct_pml {
             }
             #[unsafe(export_name = "__ompi_direct_pml_irecv_v1")]
             #[inline]
-            unsafe fn irecv(data: &Data<'_>, source: i32, tag: i32, lane: Lane<'_>) -> Result<Request> {
+            unsafe fn irecv(data: &Data<'_>, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Request> {
                 // SAFETY: the contract of `Module::irecv`, which the caller keeps.
                 unsafe { $module.irecv(data, source, tag, lane) }
             }

@@ -9,7 +9,7 @@ use crate::comm::{self, Communicator};
 use crate::data::Data;
 use crate::error::{Class, Result};
 use crate::framework::coll::Call;
-use crate::framework::pml::{self, Lane, Mode};
+use crate::framework::pml::{self, MatchContext, Mode};
 use crate::handle::Table;
 use crate::info::Info;
 use crate::schedule::{Port, Recorder, Run, Schedule};
@@ -17,7 +17,7 @@ use crate::status::Status;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::progress;
-use opal_core::sync::{AtomicBool, Guarded, Once, Ordering};
+use opal_core::sync::{AtomicBool, ConditionalLock, Once, Ordering};
 
 /// Begins a nonblocking collective on the communicator with this handle.
 ///
@@ -31,7 +31,7 @@ pub unsafe fn begin(handle: usize, call: Call<'_>) -> Result<Request> {
     let tag = comm.get().coll().tags().begin();
     let (operation, request) = register(
         Kind::Collective,
-        Operation { schedule, comm, tag, run: Guarded::new(None), active: AtomicBool::new(false) },
+        Operation { schedule, comm, tag, run: ConditionalLock::new(None), active: AtomicBool::new(false) },
     )?;
     operation.start(request.id());
     Ok(request)
@@ -48,7 +48,7 @@ pub unsafe fn prepare(handle: usize, _hints: Option<Arc<Info>>, call: Call<'_>) 
     let schedule = unsafe { record(&comm, call)? };
     let tag = comm.get().coll().tags().prepare()?;
     let kind = Kind::PersistentCollective;
-    register(kind, Operation { schedule, comm, tag, run: Guarded::new(None), active: AtomicBool::new(false) })
+    register(kind, Operation { schedule, comm, tag, run: ConditionalLock::new(None), active: AtomicBool::new(false) })
         .map(|(_, request)| request)
 }
 
@@ -56,9 +56,9 @@ pub unsafe fn prepare(handle: usize, _hints: Option<Arc<Info>>, call: Call<'_>) 
 /// That of [`begin`] or [`prepare`].
 unsafe fn record(comm: &Holder, call: Call<'_>) -> Result<Schedule> {
     let comm = comm.get();
-    let carrier = comm.carrier();
+    let merged = comm.merged();
     // SAFETY: the caller's promise; the C layer's datatypes all have handles.
-    let mut recorder = unsafe { Recorder::new(carrier.rank as usize, carrier.size()) };
+    let mut recorder = unsafe { Recorder::new(merged.rank as usize, merged.size()) };
     let module = comm.coll().recordable(call.function())?;
     // SAFETY: the caller's promise.
     unsafe { module.call(call, &mut recorder)? };
@@ -109,12 +109,12 @@ struct Operation {
     tag: i32,
     active: AtomicBool,
     // While it is under way and nobody moves it on.
-    run: Guarded<Option<(Run<Request>, Id)>>,
+    run: ConditionalLock<Option<(Run<Request>, Id)>>,
 }
 
 static OPERATIONS: Table<Operation> = Table::new();
 /// Those under way, in the order of their beginning.
-static UNDER_WAY: Guarded<Vec<Arc<Operation>>> = Guarded::new(Vec::new());
+static UNDER_WAY: ConditionalLock<Vec<Arc<Operation>>> = ConditionalLock::new(Vec::new());
 
 impl Operation {
     fn start(self: &Arc<Self>, id: Id) {
@@ -146,14 +146,14 @@ impl Port for Operation {
     type Message = Request;
 
     unsafe fn send(&self, data: &Data<'_>, to: usize) -> Result<Option<Request>> {
-        let lane = Lane { comm: self.comm.get().carrier(), collective: true };
+        let lane = MatchContext { comm: self.comm.get().merged(), collective: true };
         // SAFETY: the caller's promise.
         let request = unsafe { pml::selected().isend(data, to as i32, self.tag, Mode::Standard, lane)? };
         Ok((request != done()).then_some(request))
     }
 
     unsafe fn recv(&self, data: &Data<'_>, from: usize) -> Result<Option<Request>> {
-        let lane = Lane { comm: self.comm.get().carrier(), collective: true };
+        let lane = MatchContext { comm: self.comm.get().merged(), collective: true };
         // SAFETY: the caller's promise.
         unsafe { pml::selected().irecv(data, from as i32, self.tag, lane) }.map(Some)
     }

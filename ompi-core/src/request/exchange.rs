@@ -7,14 +7,17 @@ use crate::handle::Table;
 use crate::status::Status;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use opal_core::sync::Guarded;
+use opal_core::sync::ConditionalLock;
 
 /// One request for both, complete when both are; its status is the receive's. `copy` is what the send reads, if it is
 /// not the user's buffer, and lives as long.
 pub fn join(receive: Request, send: Request, copy: Vec<u8>) -> Result<Request> {
     let parts = Parts { receive: receive.into_handle(), send: send.into_handle(), status: Status::EMPTY, id: None };
     let token = PAIRS
-        .insert(Arc::new(Pair { state: Guarded::new(State { parts: Some(parts), cancel: false }), _copy: copy }))
+        .insert(Arc::new(Pair {
+            state: ConditionalLock::new(State { parts: Some(parts), cancel: false }),
+            _copy: copy,
+        }))
         .ok_or(Class::NoMem)?;
     let request = create(Kind::Polled, &Exchange, token as u64).inspect_err(|_| drop(PAIRS.remove(token)))?;
     // Nobody else knows the request yet, so nobody polls it.
@@ -50,7 +53,7 @@ struct State {
 }
 
 struct Pair {
-    state: Guarded<State>,
+    state: ConditionalLock<State>,
     _copy: Vec<u8>,
 }
 

@@ -31,7 +31,7 @@ pub fn test(handle: &mut usize) -> Result<Option<Status>> {
     };
     if !slot.is_complete() {
         slot.poll();
-        wait::glance();
+        wait::polled_progress();
         if !slot.is_complete() {
             return Ok(None);
         }
@@ -45,7 +45,7 @@ pub fn get_status(handle: usize) -> Result<Option<Status>> {
     if let Some(status) = look(handle)? {
         return Ok(Some(status));
     }
-    wait::glance();
+    wait::polled_progress();
     look(handle)
 }
 
@@ -86,7 +86,7 @@ pub fn test_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
     progress::flush();
     if !all_complete(handles)? {
         poll_all(handles)?;
-        wait::glance();
+        wait::polled_progress();
         if !all_complete(handles)? {
             return Ok(false);
         }
@@ -147,7 +147,7 @@ pub fn test_any(handles: &mut [usize]) -> Result<Any> {
     progress::flush();
     match complete_one(handles)? {
         // Who looks in vain looks often: nothing is looked at twice unless something moved.
-        Any::Pending if wait::glance() => complete_one(handles),
+        Any::Pending if wait::polled_progress() => complete_one(handles),
         found => Ok(found),
     }
 }
@@ -179,7 +179,7 @@ pub fn test_some(
 ) -> Result<()> {
     progress::flush();
     some(handles, indices, &mut statuses, count)?;
-    if *count == Some(0) && wait::glance() {
+    if *count == Some(0) && wait::polled_progress() {
         some(handles, indices, &mut statuses, count)?;
     }
     Ok(())

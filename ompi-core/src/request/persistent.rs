@@ -10,11 +10,11 @@ use crate::comm::{self, Communicator};
 use crate::data::Data;
 use crate::datatype::Datatype;
 use crate::error::{Class, Result};
-use crate::framework::pml::{self, Lane, Mode};
+use crate::framework::pml::{self, MatchContext, Mode};
 use crate::handle::Table;
 use crate::status::Status;
 use alloc::sync::Arc;
-use opal_core::sync::Guarded;
+use opal_core::sync::ConditionalLock;
 
 /// What every start does again.
 pub struct Operation {
@@ -54,7 +54,7 @@ pub unsafe fn prepare(operation: Operation) -> Result<Request> {
         comm::WORLD_HANDLE | comm::SELF_HANDLE => None,
         handle => Some(comm::get(handle).ok_or(Class::Comm)?),
     };
-    let prepared = Arc::new(Prepared { operation, comm, running: Guarded::new(Running::default()) });
+    let prepared = Arc::new(Prepared { operation, comm, running: ConditionalLock::new(Running::default()) });
     let token = PREPARED.insert(prepared).ok_or(Class::NoMem)?;
     create(Kind::Persistent, &Prepare, token as u64).inspect_err(|_| drop(PREPARED.remove(token)))
 }
@@ -63,7 +63,7 @@ struct Prepared {
     operation: Operation,
     /// Kept alive; none for a predefined one.
     comm: Option<Arc<Communicator>>,
-    running: Guarded<Running>,
+    running: ConditionalLock<Running>,
 }
 
 #[derive(Default)]
@@ -105,7 +105,7 @@ impl Driver for Prepare {
         let prepared = PREPARED.get(token as usize).ok_or(Class::Intern)?;
         let Operation { at, count, ref datatype, peer, tag, way, comm } = prepared.operation;
         let comm = prepared.comm.as_deref().or_else(|| comm::borrow(comm)).ok_or(Class::Comm)?;
-        let lane = Lane { comm, collective: false };
+        let lane = MatchContext { comm, collective: false };
         let data = Data { at, count, datatype };
         let request = match way {
             Way::Buffered => {

@@ -218,7 +218,7 @@ impl Slot {
             return word;
         }
         // `complete` publishes the status to `is_complete`; freeing an active request meets its completion here. SeqCst: who
-        // sleeps was counted before it looked, see `wait::rouse`.
+        // sleeps was counted before it looked, see `wait::wake_threads`.
         while let Err(now) = self.word.compare_exchange_weak(word, to(word), Ordering::SeqCst, Ordering::Relaxed) {
             word = now;
         }

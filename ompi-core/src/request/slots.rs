@@ -4,7 +4,7 @@
 use super::slot::{DETACHED, FREE, GENERATION, GENERATION_SHIFT, STATE, Slot};
 use crate::error::{Class, Fault};
 use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
-use opal_core::sync::{AtomicPtr, Guarded, Ordering};
+use opal_core::sync::{AtomicPtr, ConditionalLock, Ordering};
 
 /// Slots that are free: a list through them, of addresses, since a number would be looked up each time (12 instructions of
 /// MPI_Irecv); and those that were never used.
@@ -26,7 +26,7 @@ const _: () = assert!(DONE.is_multiple_of(CHUNK));
 
 // Chunk k holds CHUNK indices from k·CHUNK on.
 static SLOTS: [AtomicPtr<Slot>; CHUNKS] = [const { AtomicPtr::new(core::ptr::null_mut()) }; CHUNKS];
-pub(super) static LIST: Guarded<List> = Guarded::new(List::NEW);
+pub(super) static LIST: ConditionalLock<List> = ConditionalLock::new(List::NEW);
 
 /// The slot of an index, if there is one.
 #[inline(always)]

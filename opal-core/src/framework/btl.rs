@@ -1,7 +1,7 @@
-//! Byte transfer layer: moves active messages `(am id, head, payload)` to one peer.
+//! Byte transfer layer: moves active messages `(am id, immediate, payload)` to one peer.
 //!
-//! A transport knows nothing of MPI. The 3-bit am id says who handles a message, the `head` is opaque to the
-//! transport, which carries [`Caps::head_bits`] bits of it. Order per peer and module is kept.
+//! A transport knows nothing of MPI. The 3-bit am id says who handles a message, the `immediate` is opaque to the
+//! transport, which carries [`Caps::immediate_bits`] bits of it. Order per peer and module is kept.
 //!
 //! Buffers belong to the caller again when a call returns `Ok`, except [`Module::put`]/[`Module::get`], which say when
 //! through the completion. [`Full`] is not an error: try again after progress.
@@ -10,8 +10,8 @@
 use crate::framework::memcpy;
 use crate::framework::shmem::Segment;
 use crate::mca;
-use crate::mem::Foreign;
-use crate::queue::conduit::Conduit;
+use crate::mem::Untrusted;
+use crate::queue::fifo_pair::FifoPair;
 use crate::sync::{AtomicU64, Once};
 use crate::{Error, Result};
 use alloc::vec::Vec;
@@ -32,8 +32,8 @@ pub struct Full;
 /// What a module can do, as data.
 #[derive(Clone, Copy, Debug)]
 pub struct Caps {
-    /// Bits of `head` that travel, counted from the lowest.
-    pub head_bits: u32,
+    /// Bits of `immediate` that travel, counted from the lowest.
+    pub immediate_bits: u32,
     /// Largest payload of [`Module::send_inline`].
     pub inline_bytes: usize,
     /// Largest payload that suits being sent before the receiver asks for it.
@@ -76,23 +76,23 @@ pub struct Remote {
     pub key: u64,
 }
 
-/// Handles what arrives: `(peer index, head, payload)`. The payload is gone when it returns. It may send, but not
+/// Handles what arrives: `(peer index, immediate, payload)`. The payload is gone when it returns. It may send, but not
 /// wait for progress.
-pub type Receiver = fn(peer: u32, head: u64, payload: Foreign<'_>);
+pub type Receiver = fn(peer: u32, immediate: u64, payload: Untrusted<'_>);
 
 /// Something that arrived and was not consumed yet; see [`Module::poll_peer`].
-pub struct Arrived<'a> {
+pub struct RxMessage<'a> {
     /// Handler's number.
     pub am: AmId,
-    /// The head.
-    pub head: u64,
+    /// The immediate.
+    pub immediate: u64,
     /// The payload, valid until [`Module::consume`].
-    pub payload: Foreign<'a>,
+    pub payload: Untrusted<'a>,
 }
 
 /// Those among whom messages travel, for transports that strangers can reach, too.
 #[derive(Clone, Copy)]
-pub struct Realm {
+pub struct Job {
     /// Its number, different from that of any other on the same network.
     pub number: u64,
     /// This process's [`Peer::index`] at the others.
@@ -103,17 +103,17 @@ pub struct Realm {
     pub secret: [u8; 32],
 }
 
-static REALM: Once<Realm> = Once::new();
+static JOB: Once<Job> = Once::new();
 
 /// Says who this process is among its peers: once, before transports are opened. Without it, transports that must
 /// tell peers from strangers decline.
-pub fn set_realm(realm: Realm) {
-    REALM.call_once(|| realm);
+pub fn set_job(job: Job) {
+    JOB.call_once(|| job);
 }
 
-/// What [`set_realm`] was given.
-pub fn realm() -> Option<&'static Realm> {
-    REALM.get()
+/// What [`set_job`] was given.
+pub fn job() -> Option<&'static Job> {
+    JOB.get()
 }
 
 static RECEIVERS: [Once<Receiver>; AM_IDS] = [const { Once::new() }; AM_IDS];
@@ -132,9 +132,9 @@ pub fn register(am: AmId, receiver: Receiver) -> Result<()> {
 
 /// For modules: hands what arrived to its receiver. What nobody handles is dropped; a peer's mistake, not ours.
 #[inline(always)]
-pub fn deliver(am: AmId, peer: u32, head: u64, payload: Foreign<'_>) {
+pub fn deliver(am: AmId, peer: u32, immediate: u64, payload: Untrusted<'_>) {
     match RECEIVERS.get(am as usize).and_then(|place| place.get()) {
-        Some(receiver) => receiver(peer, head, payload),
+        Some(receiver) => receiver(peer, immediate, payload),
         None => unhandled(am, peer),
     }
 }
@@ -180,7 +180,7 @@ pub trait Module: Sync {
         &self,
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         payload: *const u8,
         bytes: usize,
     ) -> core::result::Result<(), Full>;
@@ -191,7 +191,7 @@ pub trait Module: Sync {
         &self,
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         bytes: usize,
         fill: &mut dyn FnMut(*mut u8),
     ) -> core::result::Result<(), Full>;
@@ -206,12 +206,12 @@ pub trait Module: Sync {
         &self,
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         prefix: &[u8],
         run: *const u8,
         bytes: usize,
     ) -> core::result::Result<(), Full> {
-        self.send(to, am, head, prefix.len() + bytes, &mut |place| {
+        self.send(to, am, immediate, prefix.len() + bytes, &mut |place| {
             // SAFETY: `place` has room for the prefix and the run.
             unsafe { memcpy::copy(place, prefix.as_ptr(), prefix.len()) };
             // SAFETY: as above; the run is readable by the caller's promise.
@@ -249,19 +249,19 @@ pub trait Module: Sync {
 
     /// Memory of a peer (`None`: of this process) that all processes which this transport reaches have mapped, for the
     /// layer above: zeros at first, page-aligned, mapped for the life of the process, of the same length everywhere.
-    /// Whoever is told there of something it waits for is woken through [`Conduit::peer_sleeps`] and [`Module::wake`].
-    fn commons(&self, _owner: Option<Endpoint>) -> Option<Segment> {
+    /// Whoever is told there of something it waits for is woken through [`FifoPair::peer_sleeps`] and [`Module::wake`].
+    fn shared_pool(&self, _owner: Option<Endpoint>) -> Option<Segment> {
         None
     }
 
     /// The queues to and from a peer, if that is all there is to sending and receiving short messages: the caller then
     /// pushes and peeks itself instead of calling [`Module::send_inline`] and [`Module::poll_peer`]. The kinds of its
     /// messages are am ids.
-    fn conduit(&self, _peer: Endpoint) -> Option<&Conduit> {
+    fn fifo_pair(&self, _peer: Endpoint) -> Option<&FifoPair> {
         None
     }
 
-    /// Wakes a peer that sleeps, when [`Conduit::push`] said so.
+    /// Wakes a peer that sleeps, when [`FifoPair::push`] said so.
     fn wake(&self, _peer: Endpoint) {}
 
     /// Lets go of what was gathered for a peer.
@@ -282,7 +282,7 @@ pub trait Module: Sync {
 
     /// The next thing from one peer, without taking it, polling at most `polls` times for it (with the core's pause hint
     /// in between). The direct receive path of the PML, which runs with one thread only.
-    fn poll_peer(&self, _from: Endpoint, _polls: u32) -> Option<Arrived<'_>> {
+    fn poll_peer(&self, _from: Endpoint, _polls: u32) -> Option<RxMessage<'_>> {
         None
     }
 
@@ -290,12 +290,12 @@ pub trait Module: Sync {
     fn consume(&self, _from: Endpoint) {}
 }
 
-mod called;
 mod drain;
-mod landing;
-pub use called::Called;
+mod module_ref;
+mod placement;
 pub use drain::{Drain, Drained, Next, drain, drain_with, register_drain};
-pub use landing::{Arriving, Landing, PREFIX_BYTES_MAX, Take, landing, register_landing};
+pub use module_ref::ModuleRef;
+pub use placement::{Fill, PREFIX_BYTES_MAX, Placement, RxPayload, landing, register_placement};
 
 /// A transport that may run.
 pub trait Component: mca::Component {

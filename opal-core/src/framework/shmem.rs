@@ -12,9 +12,9 @@ mod slice;
 pub use slice::Slice;
 
 #[cfg(not(ompi_bare))]
-mod nameless;
+mod tmpfile;
 #[cfg(not(ompi_bare))]
-pub use nameless::Nameless;
+pub use tmpfile::TmpFile;
 
 /// Bytes that say how a peer finds a segment; travel in the wire-up.
 pub type Address = [u8; 24];

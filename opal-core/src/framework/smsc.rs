@@ -94,7 +94,7 @@ pub fn selected() -> Option<Selected> {
 
 /// A peer that can be reached.
 #[derive(Clone, Copy)]
-pub struct Way {
+pub struct Endpoint {
     /// By whom.
     pub module: &'static dyn Module,
     /// Its number for the peer.
@@ -103,10 +103,10 @@ pub struct Way {
 
 /// The way to a process of this node by what the same component there published; `None` if there is none, which is said
 /// once at verbosity 10.
-pub fn reach(process: u32, address: Option<&[u8]>) -> Option<Way> {
+pub fn reach(process: u32, address: Option<&[u8]>) -> Option<Endpoint> {
     let Selected { name, module } = selected()?;
     let why = match address.map(|address| module.connect(address)) {
-        Some(Ok(peer)) => return Some(Way { module, peer }),
+        Some(Ok(peer)) => return Some(Endpoint { module, peer }),
         Some(Err(Error::Permission)) => "the system forbids it (seccomp, Yama, or another user)",
         Some(Err(Error::Mismatch | Error::Unreachable)) => "its process number means something else here",
         Some(Err(_)) => "its address is none",

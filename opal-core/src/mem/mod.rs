@@ -1,11 +1,11 @@
 //! Memory that somebody else may change: raw copies and single loads, never a reference to the bytes.
 #![allow(unsafe_code)]
 
+mod aliasing;
 #[cfg(test)]
 mod copied;
-mod foreign;
 mod streaming;
-mod trailing;
-pub use foreign::Foreign;
+mod untrusted;
+pub use aliasing::{copy_aliased_4k, is_aliased_4k};
 pub use streaming::copy_streaming;
-pub use trailing::{copy_trailing, is_trailing};
+pub use untrusted::Untrusted;

@@ -5,7 +5,7 @@ use super::super::writing;
 use super::*;
 use alloc::sync::Arc;
 
-fn add(guarded: &Guarded<[u8; 64]>) {
+fn add(guarded: &ConditionalLock<[u8; 64]>) {
     let mut value = guarded.lock();
     writing(value.as_ptr(), 1);
     value[0] += 1;
@@ -15,7 +15,7 @@ fn add(guarded: &Guarded<[u8; 64]>) {
 fn one_at_a_time() {
     check(|| {
         raise_threads();
-        let guarded = Arc::new(Guarded::new([0; 64]));
+        let guarded = Arc::new(ConditionalLock::new([0; 64]));
         let other = spawn({
             let guarded = guarded.clone();
             move || add(&guarded)

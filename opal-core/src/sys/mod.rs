@@ -16,8 +16,8 @@ pub use bare::*;
 
 pub mod cpu;
 
-mod doorbell;
-pub use doorbell::*;
+mod wake_socket;
+pub use wake_socket::*;
 
 mod sleep;
 pub use sleep::*;

@@ -15,7 +15,7 @@ fn nobody_sleeps_through_another_threads_completion() {
             let complete = complete.clone();
             move || {
                 complete.swap(true, Ordering::SeqCst);
-                rouse();
+                wake_threads();
             }
         });
         until(|| complete.load(Ordering::Acquire)).unwrap();

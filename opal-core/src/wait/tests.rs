@@ -26,7 +26,7 @@ impl Bell for Patient {
         false
     }
 
-    fn rouse(&self) {
+    fn wake_threads(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 
@@ -47,7 +47,7 @@ fn another_thread_that_completes_ends_a_sleep() {
             // Long enough for the waiter to fall asleep now and then; either order is right.
             std::thread::sleep(Duration::from_millis(round % 4));
             DONE.fetch_add(1, Ordering::SeqCst);
-            rouse();
+            wake_threads();
         });
         let mut found = 0;
         until(|| {

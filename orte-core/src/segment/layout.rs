@@ -1,6 +1,6 @@
 //! Where everything lies: offsets as data, checked before use.
 
-use opal_core::queue::lines::pool_bytes;
+use opal_core::queue::fifo::payload_ring_bytes;
 
 /// The first eight bytes of every segment.
 pub const MAGIC: [u8; 8] = *b"ompi-rs\n";
@@ -171,7 +171,7 @@ impl core::fmt::Display for Flaw {
 /// Room of an inbox for each rank that may send to it: a byte ring and the rest. Memory is taken when it is first touched, so
 /// that room costs nothing.
 fn bytes_per_sender(ranks: u32) -> u64 {
-    (256 << 10) + pool_bytes(ranks) as u64
+    (256 << 10) + payload_ring_bytes(ranks) as u64
 }
 
 fn u32_at(header: &[u8; HEADER_BYTES], at: usize) -> u32 {

@@ -26,14 +26,14 @@ impl Dice {
 }
 
 /// From, to, tag.
-type Lane = (usize, usize, i32);
+type MatchContext = (usize, usize, i32);
 
 #[derive(Default)]
 struct State {
     // Messages in the order of their sending, receives in that of their posting. Both are packed and unpacked when they
     // meet, as late as may be, so that a premature reuse of a buffer shows.
-    sends: BTreeMap<Lane, VecDeque<(usize, Convertor)>>,
-    recvs: BTreeMap<Lane, VecDeque<(usize, Convertor)>>,
+    sends: BTreeMap<MatchContext, VecDeque<(usize, Convertor)>>,
+    recvs: BTreeMap<MatchContext, VecDeque<(usize, Convertor)>>,
     ended: Vec<Option<Result<()>>>,
 }
 
@@ -59,9 +59,10 @@ impl Net {
     pub fn deliver(&self, dice: &mut Dice) -> bool {
         let mut state = self.state.borrow_mut();
         let State { sends, recvs, ended } = &mut *state;
-        let waiting =
-            |queues: &BTreeMap<Lane, VecDeque<_>>, lane: &Lane| queues.get(lane).is_some_and(|q| !q.is_empty());
-        let ready: Vec<Lane> =
+        let waiting = |queues: &BTreeMap<MatchContext, VecDeque<_>>, lane: &MatchContext| {
+            queues.get(lane).is_some_and(|q| !q.is_empty())
+        };
+        let ready: Vec<MatchContext> =
             sends.keys().filter(|lane| waiting(sends, lane) && waiting(recvs, lane)).copied().collect();
         if ready.is_empty() {
             return false;
@@ -92,7 +93,7 @@ impl Net {
         [&state.sends, &state.recvs].iter().flat_map(|queues| queues.values()).map(VecDeque::len).sum()
     }
 
-    fn begin(&self, data: &Data<'_>, lane: Lane, send: bool) -> usize {
+    fn begin(&self, data: &Data<'_>, lane: MatchContext, send: bool) -> usize {
         let mut state = self.state.borrow_mut();
         let number = state.ended.len();
         state.ended.push(None);

@@ -8,7 +8,7 @@ use coll_han::layout::Layout;
 use core::ffi::{c_int, c_void};
 use ompi_core::data::Source;
 use ompi_core::error::{Class, Result};
-use ompi_core::executor::{Executor, Part};
+use ompi_core::executor::{Executor, Subset};
 use ompi_core::framework::coll::{Call, not_here};
 use ompi_core::op::Op;
 use test_coll::{Buffer, Flaw, Member, Shape};
@@ -39,7 +39,7 @@ impl Levels for Below<'_> {
 }
 
 fn ask(call: Call<'_>, ranks: &[usize], on: &mut dyn Executor) -> Result<()> {
-    let on = &mut Part::new(on, ranks).ok_or(Class::Intern)?;
+    let on = &mut Subset::new(on, ranks).ok_or(Class::Intern)?;
     match call {
         Call::Barrier => barrier::barrier(on),
         Call::Bcast(data, root) => bcast::bcast(on, data, root),

@@ -1,7 +1,7 @@
 //! What every transport promises: order, whole payloads of every allowed size, *full* instead of loss.
 
 use opal_core::framework::btl::{self, AM_IDS, Endpoint, Full, Module};
-use opal_core::mem::Foreign;
+use opal_core::mem::Untrusted;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ pub const CASES: &[(&str, Case)] = &[
 #[derive(Clone, Debug, PartialEq)]
 struct Message {
     am: u8,
-    head: u64,
+    immediate: u64,
     payload: Vec<u8>,
 }
 
@@ -61,15 +61,15 @@ static ARRIVED: Mutex<Vec<(u32, Message)>> = Mutex::new(Vec::new());
 const RECEIVERS: [btl::Receiver; AM_IDS] =
     [receive::<0>, receive::<1>, receive::<2>, receive::<3>, receive::<4>, receive::<5>, receive::<6>, receive::<7>];
 
-fn receive<const AM: u8>(peer: u32, head: u64, payload: Foreign<'_>) {
+fn receive<const AM: u8>(peer: u32, immediate: u64, payload: Untrusted<'_>) {
     let mut bytes = vec![0; payload.len()];
     payload.copy_to(&mut bytes);
-    ARRIVED.lock().unwrap().push((peer, Message { am: AM, head, payload: bytes }));
+    ARRIVED.lock().unwrap().push((peer, Message { am: AM, immediate, payload: bytes }));
 }
 
 fn abilities(fixture: &mut Fixture<'_>) {
     let caps = fixture.module.caps();
-    assert!(caps.head_bits >= 32 && caps.head_bits <= 64);
+    assert!(caps.immediate_bits >= 32 && caps.immediate_bits <= 64);
     assert!(caps.inline_bytes <= caps.send_bytes && caps.eager_bytes <= caps.send_bytes);
     assert!(caps.bandwidth_mbps > 0);
 }
@@ -116,14 +116,14 @@ fn full_not_lost(fixture: &mut Fixture<'_>) {
     (fixture.barrier)();
     assert!(ARRIVED.lock().unwrap().is_empty(), "nothing is handed out but by a poll");
     // What fits may differ from side to side: the last message says how many there were.
-    let last = Message { am: 7, head: sent as u64, payload: Vec::new() };
+    let last = Message { am: 7, immediate: sent as u64, payload: Vec::new() };
     while send(fixture, &last, false).is_err() {
         fixture.module.poll();
     }
     let is_last = |(_, one): &(u32, Message)| one.am == 7 && one.payload.is_empty();
     let mut got = collect(fixture, |arrived| arrived.last().is_some_and(is_last));
     let (_, last) = got.pop().expect("the last one is there");
-    assert_eq!(got.len() as u64, last.head);
+    assert_eq!(got.len() as u64, last.immediate);
     for (number, one) in got.into_iter().enumerate() {
         assert_eq!(one, (fixture.peer, message(fixture, fixture.other, number, bytes)));
     }
@@ -149,10 +149,10 @@ fn poll_peer(fixture: &mut Fixture<'_>) {
     while let Some(arrived) = module.poll_peer(fixture.endpoint, 1) {
         let mut payload = vec![0; arrived.payload.len()];
         arrived.payload.copy_to(&mut payload);
-        let got = Message { am: arrived.am, head: arrived.head, payload };
+        let got = Message { am: arrived.am, immediate: arrived.immediate, payload };
         assert_eq!(got, message(fixture, fixture.other, direct, direct));
         let again = module.poll_peer(fixture.endpoint, 1).expect("it is there until it is consumed");
-        assert_eq!(again.head, got.head);
+        assert_eq!(again.immediate, got.immediate);
         module.consume(fixture.endpoint);
         direct += 1;
         if direct == MESSAGES / 2 {
@@ -223,10 +223,10 @@ fn send(fixture: &Fixture<'_>, message: &Message, inline: bool) -> Result<(), Fu
     let (from, bytes) = (message.payload.as_ptr(), message.payload.len());
     if inline {
         // SAFETY: the payload is `bytes` long.
-        return unsafe { module.send_inline(*endpoint, message.am, message.head, from, bytes) };
+        return unsafe { module.send_inline(*endpoint, message.am, message.immediate, from, bytes) };
     }
     let mut fills = 0;
-    let sent = module.send(*endpoint, message.am, message.head, bytes, &mut |to| {
+    let sent = module.send(*endpoint, message.am, message.immediate, bytes, &mut |to| {
         fills += 1;
         // SAFETY: the transport promises a place for `bytes`.
         unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
@@ -237,9 +237,10 @@ fn send(fixture: &Fixture<'_>, message: &Message, inline: bool) -> Result<(), Fu
 
 fn message(fixture: &Fixture<'_>, side: u32, number: usize, bytes: usize) -> Message {
     let seed = number as u64 * 0x1_0001 + u64::from(side) * 77;
-    let head = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) & (u64::MAX >> (64 - fixture.module.caps().head_bits));
+    let immediate =
+        seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) & (u64::MAX >> (64 - fixture.module.caps().immediate_bits));
     let payload = (0..bytes).map(|index| (seed as usize * 13 + index * 7) as u8).collect();
-    Message { am: (number % AM_IDS) as u8, head, payload }
+    Message { am: (number % AM_IDS) as u8, immediate, payload }
 }
 
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -95,7 +95,7 @@ fn tcp() {
 
 /// The modules, and what the peer's published.
 fn opened_tcp(pair: &mut Pair) -> (Vec<&'static dyn btl::Module>, Vec<u8>) {
-    btl::set_realm(btl::Realm { number: 4711, index: pair.side, size: 2, secret: [42; 32] });
+    btl::set_job(btl::Job { number: 4711, index: pair.side, size: 2, secret: [42; 32] });
     btl_tcp::COMPONENT.open().expect("it opens");
     let modules = btl::Component::query(&btl_tcp::COMPONENT).expect("it runs");
     let own: Vec<u8> = modules.iter().flat_map(|module| module.address()).collect();
@@ -134,7 +134,7 @@ fn sleep_and_wake() {
     const TURNS: u64 = 600;
     const TIMES: u64 = (1 << 50) - 1;
     let mut pair = pair::fork();
-    btl::register(0, |_, head, _| SEEN.store(head, Ordering::Relaxed)).expect("the id is free");
+    btl::register(0, |_, immediate, _| SEEN.store(immediate, Ordering::Relaxed)).expect("the id is free");
     let (module, endpoint) = connected(&mut pair);
     progress::add_transport(module).expect("there is a place");
     let (mut late, mut state) = (0, 88172645463325252u64 + u64::from(pair.side));
@@ -170,7 +170,7 @@ fn sleep_and_wake() {
 fn one_sleep() {
     const TURNS: u64 = 40;
     let mut pair = pair::fork();
-    btl::register(0, |_, head, _| SEEN.store(head, Ordering::Relaxed)).expect("the id is free");
+    btl::register(0, |_, immediate, _| SEEN.store(immediate, Ordering::Relaxed)).expect("the id is free");
     let sm = connected(&mut pair);
     let (modules, address) = opened_tcp(&mut pair);
     let peer = Peer { index: 1 - pair.side, is_self: false, same_node: true, address: &address };

@@ -1,6 +1,6 @@
 //! No decoder panics, believes a length that is not there, or takes for its own format what is none.
 
-use opal_core::framework::btl::Realm;
+use opal_core::framework::btl::Job;
 use opal_core::mca::name::Selection;
 use opal_core::mca::source::{self, Source};
 use opal_core::sync::AtomicU32;
@@ -17,7 +17,7 @@ const ROUNDS: u64 = 50_000;
 
 #[test]
 fn tcp_frames() {
-    let frame = wire::Header { kind: 1, pad: 48, bytes: 4096, head: 0x0123_4567_89ab_cdef }.encode();
+    let frame = wire::Header { kind: 1, pad: 48, bytes: 4096, immediate: 0x0123_4567_89ab_cdef }.encode();
     let sound = Cell::new(0);
     fuzz(&[&frame], ROUNDS, |bytes| {
         let Some(first) = bytes.first_chunk() else { return };
@@ -39,7 +39,7 @@ fn tcp_published_addresses() {
         loopback: false,
         port: 4711,
         mbps: 10_000,
-        realm: 7,
+        job: 7,
         network: 9,
     };
     let mut bytes = Vec::new();
@@ -56,25 +56,25 @@ fn tcp_published_addresses() {
 
 #[test]
 fn tcp_handshakes() {
-    let realm = Realm { number: 77, index: 1, size: 4, secret: [5; 32] };
+    let job = Job { number: 77, index: 1, size: 4, secret: [5; 32] };
     let names = handshake::Names { from: 0, to: 1, from_interface: 0, to_interface: 1 };
     let (mine, theirs) = ([1; 32], [2; 32]);
-    let hello = handshake::hello(&realm, names, &mine);
-    let answer = handshake::answer(&realm, &hello, &theirs);
-    let proof = handshake::answered(&realm, &hello, &answer).expect("an answer of this job");
-    assert!(handshake::is_proved(&realm, &hello, &theirs, &proof));
+    let hello = handshake::hello(&job, names, &mine);
+    let answer = handshake::answer(&job, &hello, &theirs);
+    let proof = handshake::answered(&job, &hello, &answer).expect("an answer of this job");
+    assert!(handshake::is_proved(&job, &hello, &theirs, &proof));
     fuzz(&[&hello], ROUNDS, |bytes| {
         let Some(first) = bytes.first_chunk() else { return };
-        if let Ok(names) = handshake::greeted(&realm, first) {
-            assert!(names.from < realm.size && names.from != realm.index && names.to == realm.index);
+        if let Ok(names) = handshake::greeted(&job, first) {
+            assert!(names.from < job.size && names.from != job.index && names.to == job.index);
         }
     });
     fuzz(&[&answer], ROUNDS / 10, |bytes| {
         let Some(first) = bytes.first_chunk() else { return };
-        assert_eq!(handshake::answered(&realm, &hello, first).is_some(), *first == answer);
+        assert_eq!(handshake::answered(&job, &hello, first).is_some(), *first == answer);
     });
     fuzz(&[&proof], ROUNDS / 10, |bytes| {
-        assert_eq!(handshake::is_proved(&realm, &hello, &theirs, bytes), bytes == proof);
+        assert_eq!(handshake::is_proved(&job, &hello, &theirs, bytes), bytes == proof);
     });
 }
 

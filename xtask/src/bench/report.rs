@@ -274,7 +274,7 @@ to the caller 8 KiB at a time, while it is in the first cache, and what each ste
 * **Copies a few bytes behind.** Where the target of a copy lies 1 to 31 bytes behind its source, counted within a page, AMD's \
 Zen 3 runs `rep movsb` at 3 GB/s instead of 96: the C library's memcpy of 16 KiB takes 5.7 instead of 0.17 µs, and so do the \
 system's copies. malloc's large buffers begin 16 bytes behind a page, so this is no rare case. Here such copies are plain moves \
-(0.32 µs; `opal-core/src/mem/trailing.rs`).
+(0.32 µs; `opal-core/src/mem/aliasing.rs`).
 * **TCP.** The same in the system: behind a header of 16 bytes it copied page-aligned payloads at 3 GB/s. They begin 64 bytes \
 behind now: 64 KiB one way 31 instead of 57 µs (raw socket 26). Such a message is also a little longer than what the loopback \
 carries in one piece, whose end came by itself; in two writes of 32 KiB, the first of which the receiver copies while the \

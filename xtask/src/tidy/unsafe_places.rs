@@ -56,7 +56,7 @@ const PLACES: &[&str] = &[
     "ompi-core/src/buffer.rs",
     "ompi-core/src/comm.rs",
     // Words in memory that other processes have mapped, too.
-    "ompi-core/src/commons.rs",
+    "ompi-core/src/shared_pool.rs",
     "ompi-core/src/data.rs",
     "ompi-core/src/errhandler.rs",
     "ompi-core/src/executor.rs",

@@ -7,7 +7,7 @@ use ompi_core::addresses;
 use ompi_core::framework::bml::{Module, Path};
 use ompi_core::process::Process;
 use opal_core::framework::btl::{self, Peer};
-use opal_core::sync::Guarded;
+use opal_core::sync::ConditionalLock;
 use opal_core::{Error, Result, message, verbose};
 
 /// A running transport and its component's name.
@@ -20,14 +20,14 @@ pub struct Transport {
 pub struct R2 {
     transports: Vec<Transport>,
     modules: &'static [&'static dyn btl::Module],
-    found: Guarded<Vec<&'static [Path]>>,
+    found: ConditionalLock<Vec<&'static [Path]>>,
 }
 
 impl R2 {
     /// Over these transports.
     pub fn new(transports: Vec<Transport>) -> R2 {
         let modules: Vec<_> = transports.iter().map(|transport| transport.module).collect();
-        R2 { transports, modules: Box::leak(modules.into_boxed_slice()), found: Guarded::new(Vec::new()) }
+        R2 { transports, modules: Box::leak(modules.into_boxed_slice()), found: ConditionalLock::new(Vec::new()) }
     }
 
     fn find(&self, process: &Process) -> Result<Vec<(&'static str, Path)>> {

@@ -3,14 +3,14 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use opal_core::framework::btl::{AmId, Caps, Full};
-use opal_core::sync::{AtomicU32, AtomicUsize, Guarded, Ordering};
+use opal_core::sync::{AtomicU32, AtomicUsize, ConditionalLock, Ordering};
 
 /// The one module.
 pub static MODULE: Own = Own::new();
 
 /// Abilities. The numbers are those of a copy within a core's own cache.
 pub const CAPS: Caps = Caps {
-    head_bits: 64,
+    immediate_bits: 64,
     inline_bytes: INLINE_BYTES,
     eager_bytes: 8 * 1024,
     send_bytes: 64 * 1024,
@@ -26,13 +26,13 @@ pub const CAPS: Caps = Caps {
 pub struct Own {
     pub(crate) me: AtomicU32,
     waiting: AtomicUsize,
-    queue: Guarded<VecDeque<Message>>,
+    queue: ConditionalLock<VecDeque<Message>>,
 }
 
 /// On its way.
 pub struct Message {
     pub am: AmId,
-    pub head: u64,
+    pub immediate: u64,
     pub payload: Payload,
 }
 
@@ -47,17 +47,17 @@ const MESSAGES: usize = 256;
 
 impl Own {
     const fn new() -> Own {
-        let queue = Guarded::new(VecDeque::new());
+        let queue = ConditionalLock::new(VecDeque::new());
         Own { me: AtomicU32::new(0), waiting: AtomicUsize::new(0), queue }
     }
 
     /// Queues a message; the payload is made only if there is room.
-    pub fn push(&self, am: AmId, head: u64, payload: impl FnOnce() -> Payload) -> Result<(), Full> {
+    pub fn push(&self, am: AmId, immediate: u64, payload: impl FnOnce() -> Payload) -> Result<(), Full> {
         let mut queue = self.queue.lock();
         if queue.len() == MESSAGES {
             return Err(Full);
         }
-        queue.push_back(Message { am, head, payload: payload() });
+        queue.push_back(Message { am, immediate, payload: payload() });
         self.waiting.store(queue.len(), Ordering::Relaxed);
         Ok(())
     }

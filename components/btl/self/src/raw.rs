@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use opal_core::Result;
 use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, deliver};
 use opal_core::framework::memcpy;
-use opal_core::mem::Foreign;
+use opal_core::mem::Untrusted;
 use opal_core::sync::Ordering;
 
 impl Module for Own {
@@ -32,24 +32,24 @@ impl Module for Own {
         &self,
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         payload: *const u8,
         bytes: usize,
     ) -> core::result::Result<(), Full> {
         // SAFETY: `payload` is readable for `bytes` by the caller's promise, and the place is new.
-        self.send(to, am, head, bytes, &mut |place| unsafe { memcpy::copy(place, payload, bytes) })
+        self.send(to, am, immediate, bytes, &mut |place| unsafe { memcpy::copy(place, payload, bytes) })
     }
 
     fn send(
         &self,
         _to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         bytes: usize,
         fill: &mut dyn FnMut(*mut u8),
     ) -> core::result::Result<(), Full> {
         assert!(bytes <= CAPS.send_bytes);
-        self.push(am, head, || {
+        self.push(am, immediate, || {
             let mut payload = Payload::new(bytes);
             fill(payload.bytes_mut().as_mut_ptr());
             payload
@@ -62,7 +62,7 @@ impl Module for Own {
         while taken < MESSAGES_PER_POLL {
             let Some(message) = self.pop() else { break };
             let me = self.me.load(Ordering::Relaxed);
-            deliver(message.am, me, message.head, Foreign::of(message.payload.bytes()));
+            deliver(message.am, me, message.immediate, Untrusted::of(message.payload.bytes()));
             taken += 1;
         }
         taken

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use opal_core::framework::{btl, shmem};
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
-use opal_core::sys::{self, DoorName, Doorbell};
+use opal_core::sys::{self, WakeSocket, WakeSocketName};
 use opal_core::wait;
 
 /// The component.
@@ -43,8 +43,8 @@ impl btl::Component for Component {
         let segment = shmem
             .create(wire::inbox_bytes(place.local_size))
             .map_err(|_| Declined("there is not enough shared memory for this rank's inbox"))?;
-        let door = Doorbell::new().map(Arc::new);
-        let door_name = door.as_ref().map_or(DoorName::default(), |door| door.name());
+        let door = WakeSocket::new().map(Arc::new);
+        let door_name = door.as_ref().map_or(WakeSocketName::default(), |door| door.name());
         let inbox = Inbox::new(Shared::of(segment), place.local_size, door, door_name)
             .ok_or(Declined("the shared memory for this rank's inbox is shorter than asked for"))?;
         // Before the first store to a peer, see `opal_core::wait`.

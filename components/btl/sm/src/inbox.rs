@@ -4,44 +4,44 @@ use crate::raw::Shared;
 use crate::wire;
 use alloc::sync::Arc;
 use opal_core::framework::shmem::Segment;
-use opal_core::queue::lines::{Memory, pool_bytes};
+use opal_core::queue::fifo::{Memory, payload_ring_bytes};
 use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use opal_core::sys::{self, DoorName, Doorbell};
+use opal_core::sys::{self, WakeSocket, WakeSocketName};
 use opal_core::wait::{Bell, Ring};
 
 /// A mapped inbox, long enough for its number of ranks.
 pub struct Inbox {
     shared: Shared,
     ranks: u32,
-    // This process's own doorbell, from which it rings others'.
-    door: Option<Arc<Doorbell>>,
-    /// The doorbell of the owner, who sleeps on it at times.
-    door_name: DoorName,
+    // This process's own wake-up socket, from which it rings others'.
+    door: Option<Arc<WakeSocket>>,
+    /// The wake-up socket of the owner, who sleeps on it at times.
+    door_name: WakeSocketName,
     // Every peer of the node can ring it. Of one's own inbox.
     reachable: AtomicBool,
 }
 
 impl Inbox {
-    /// `None` if the segment is too short. `door` is this process's own doorbell, `door_name` the owner's.
-    pub fn new(shared: Shared, ranks: u32, door: Option<Arc<Doorbell>>, door_name: DoorName) -> Option<Inbox> {
+    /// `None` if the segment is too short. `door` is this process's own wake-up socket, `door_name` the owner's.
+    pub fn new(shared: Shared, ranks: u32, door: Option<Arc<WakeSocket>>, door_name: WakeSocketName) -> Option<Inbox> {
         let fits = ranks <= wire::MAX_RANKS && shared.bytes() >= wire::inbox_bytes(ranks);
         fits.then_some(Inbox { shared, ranks, door, door_name, reachable: AtomicBool::new(true) })
     }
 
-    /// Some peer cannot ring the owner's doorbell.
+    /// Some peer cannot ring the owner's wake-up socket.
     pub fn set_unreachable(&self) {
         self.reachable.store(false, Ordering::Relaxed);
     }
 
-    /// This process's own doorbell.
-    pub fn door(&self) -> Option<Arc<Doorbell>> {
+    /// This process's own wake-up socket.
+    pub fn door(&self) -> Option<Arc<WakeSocket>> {
         self.door.clone()
     }
 
     /// The queue of one sender. Call once per side and sender: a queue has one producer and one consumer.
     pub fn queue(&self, sender: u32) -> Memory {
         debug_assert!(sender < self.ranks);
-        let pool = (wire::pool(sender, self.ranks), pool_bytes(self.ranks));
+        let pool = (wire::pool(sender, self.ranks), payload_ring_bytes(self.ranks));
         self.shared.queue(wire::slots(sender, self.ranks), pool, wire::consumed(sender))
     }
 
@@ -58,8 +58,8 @@ impl Inbox {
     }
 
     /// What the layer above has of it.
-    pub fn commons(&self) -> Segment {
-        self.shared.part(wire::commons(self.ranks), wire::commons_bytes(self.ranks))
+    pub fn shared_pool(&self) -> Segment {
+        self.shared.part(wire::shared_pool(self.ranks), wire::commons_bytes(self.ranks))
     }
 
     /// Says that a rank has sent something.
@@ -120,7 +120,7 @@ impl Bell for Inbox {
         rung
     }
 
-    fn rouse(&self) {
+    fn wake_threads(&self) {
         self.bell().fetch_add(1, Ordering::SeqCst);
         sys::futex_wake(self.bell());
         if let (Some(door), true) = (&self.door, self.asleep().load(Ordering::SeqCst) == Ring::Descriptor as u32) {

@@ -8,7 +8,7 @@ use crate::raw::Shared;
 use crate::send::Outbound;
 use crate::wire;
 use opal_core::framework::shmem::Segment;
-use opal_core::queue::lines::Consumer;
+use opal_core::queue::fifo::Consumer;
 use opal_core::sync::Ordering;
 use opal_core::sync::model::{check, spawn, yield_now};
 use opal_core::wait;
@@ -38,13 +38,13 @@ fn outbound(segments: &[Segment], rank: u32) -> Outbound {
 }
 
 /// What [`Outbound::with`] does for a first message, without a module that could be told of failures.
-fn send_first(to: &Outbound, own: &Inbox, rank: u32, head: u64) {
-    let mut producer = to.conduit().producer();
+fn send_first(to: &Outbound, own: &Inbox, rank: u32, immediate: u64) {
+    let mut producer = to.fifo_pair().producer();
     // SAFETY: no bytes are read.
-    unsafe { producer.push_inline(1, head, core::ptr::null(), 0, false) }.unwrap();
+    unsafe { producer.push_inline(1, immediate, core::ptr::null(), 0, false) }.unwrap();
     drop(producer);
     own.mark_inbound(rank);
-    if to.conduit().peer_sleeps() {
+    if to.fifo_pair().peer_sleeps() {
         to.wake();
     }
 }
@@ -65,7 +65,7 @@ fn a_marked_sender_has_filled_its_slot() {
             let news = own.inbound(0).load(Ordering::Acquire) & left;
             for rank in (1..3).filter(|rank| news & 1 << rank != 0) {
                 let peeked = queues[rank as usize - 1].peek().unwrap();
-                assert_eq!(peeked.expect("its slot is filled").head, rank);
+                assert_eq!(peeked.expect("its slot is filled").immediate, rank);
             }
             left &= !news;
             yield_now();

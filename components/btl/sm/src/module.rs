@@ -8,8 +8,8 @@ use crate::{params, wire};
 use alloc::boxed::Box;
 use opal_core::framework::btl::{self, Caps, Endpoint, Peer};
 use opal_core::framework::shmem;
-use opal_core::queue::lines::{self, Consumer};
-use opal_core::sync::{AtomicBool, Guarded, Once};
+use opal_core::queue::fifo::{self, Consumer};
+use opal_core::sync::{AtomicBool, ConditionalLock, Once};
 use opal_core::{Error, Result, message, verbose};
 
 /// Endpoints are local ranks.
@@ -19,7 +19,7 @@ pub struct Sm {
     inbox: Inbox,
     shmem: &'static dyn shmem::Module,
     outbound: Box<[Once<Outbound>]>,
-    pub(crate) receiving: Guarded<Receiving>,
+    pub(crate) receiving: ConditionalLock<Receiving>,
     demotes: bool,
     /// A queue to some peer was found broken while sending; the next poll tells.
     pub(crate) broken: AtomicBool,
@@ -29,9 +29,9 @@ impl Sm {
     /// Over its own inbox.
     pub fn new(inbox: Inbox, address: wire::Address, shmem: &'static dyn shmem::Module) -> Sm {
         let ranks = address.local_size;
-        let receiving = Guarded::new(Receiving::new(ranks));
+        let receiving = ConditionalLock::new(Receiving::new(ranks));
         let outbound = (0..ranks).map(|_| Once::new()).collect();
-        let demotes = params::CLDEMOTE.flag() && lines::can_demote();
+        let demotes = params::CLDEMOTE.flag() && fifo::can_demote();
         let broken = AtomicBool::new(false);
         Sm { caps: caps(), address, inbox, shmem, outbound, receiving, demotes, broken }
     }
@@ -110,11 +110,11 @@ impl Sm {
 }
 
 fn caps() -> Caps {
-    let send_bytes = params::FRAGMENT_SIZE.size().clamp(lines::INLINE_BYTES, lines::PAYLOAD_BYTES);
+    let send_bytes = params::FRAGMENT_SIZE.size().clamp(fifo::INLINE_BYTES, fifo::PAYLOAD_BYTES);
     Caps {
-        head_bits: lines::HEAD_BITS,
-        inline_bytes: lines::INLINE_BYTES,
-        eager_bytes: params::EAGER_LIMIT.size().clamp(lines::INLINE_BYTES, send_bytes),
+        immediate_bits: fifo::IMMEDIATE_BITS,
+        inline_bytes: fifo::INLINE_BYTES,
+        eager_bytes: params::EAGER_LIMIT.size().clamp(fifo::INLINE_BYTES, send_bytes),
         send_bytes,
         latency_ns: 150,
         bandwidth_mbps: 80_000,

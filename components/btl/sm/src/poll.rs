@@ -62,7 +62,7 @@ impl Receiving {
     fn drain(&mut self, sm: &Sm, place: usize) -> usize {
         let rank = self.active[place];
         let Some(outbound) = sm.outbound(rank) else { return 0 };
-        let drained = btl::drain(outbound.conduit(), outbound.peer);
+        let drained = btl::drain(outbound.fifo_pair(), outbound.peer);
         if drained.malformed {
             close_malformed(sm, outbound);
         }
@@ -90,7 +90,7 @@ impl Receiving {
     fn tell_broken(&mut self, sm: &Sm) {
         sm.broken.store(false, Ordering::Relaxed);
         for rank in 0..self.peers.len() as u32 {
-            let closed = sm.outbound(rank).is_some_and(|outbound| outbound.conduit().is_closed());
+            let closed = sm.outbound(rank).is_some_and(|outbound| outbound.fifo_pair().is_closed());
             let peer = self.peers[rank as usize];
             if closed && peer != UNKNOWN {
                 self.dismiss(rank);
@@ -103,7 +103,7 @@ impl Receiving {
 #[cold]
 #[inline(never)]
 fn close_malformed(sm: &Sm, outbound: &Outbound) {
-    outbound.conduit().close();
+    outbound.fifo_pair().close();
     let peer = outbound.peer;
     message!("btl/sm: process {peer} wrote a message that does not follow the format; the connection to it is closed");
     sm.broken.store(true, Ordering::Relaxed);

@@ -4,11 +4,11 @@
 use crate::module::Sm;
 use alloc::vec::Vec;
 use opal_core::Result;
-use opal_core::framework::btl::{AmId, Arrived, Caps, Endpoint, Full, Module, Peer};
+use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, RxMessage};
 use opal_core::framework::memcpy;
 use opal_core::framework::shmem::Segment;
-use opal_core::queue::conduit::Conduit;
-use opal_core::queue::lines::{Memory, RING_BYTES};
+use opal_core::queue::fifo::{Memory, SLOT_RING_BYTES};
+use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::sync::{AtomicU32, AtomicU64};
 
 /// A mapped segment that stays mapped as long as the process uses this transport.
@@ -58,13 +58,13 @@ impl Shared {
     }
 
     /// The queue whose areas begin at these offsets, the byte ring with its length.
-    pub fn queue(&self, slots: usize, (pool, pool_bytes): (usize, usize), consumed: usize) -> Memory {
-        assert!(slots + RING_BYTES <= self.segment.bytes && pool + pool_bytes <= self.segment.bytes);
+    pub fn queue(&self, slots: usize, (pool, payload_ring_bytes): (usize, usize), consumed: usize) -> Memory {
+        assert!(slots + SLOT_RING_BYTES <= self.segment.bytes && pool + payload_ring_bytes <= self.segment.bytes);
         assert!(slots.is_multiple_of(64) && consumed.is_multiple_of(4) && consumed + 4 <= self.segment.bytes);
         let base = self.segment.base;
         let (slots, pool) = (base.wrapping_add(slots), base.wrapping_add(pool));
         // SAFETY: the asserts above; the segment is never detached; only queues get these areas.
-        unsafe { Memory::new(slots, pool, pool_bytes, base.wrapping_add(consumed)) }
+        unsafe { Memory::new(slots, pool, payload_ring_bytes, base.wrapping_add(consumed)) }
     }
 }
 
@@ -83,7 +83,7 @@ impl Module for Sm {
 
     fn remove_peer(&self, endpoint: Endpoint) {
         if let Some(outbound) = self.outbound(endpoint.0) {
-            outbound.conduit().close();
+            outbound.fifo_pair().close();
             self.receiving.lock().dismiss(endpoint.0);
         }
     }
@@ -93,7 +93,7 @@ impl Module for Sm {
         &self,
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         payload: *const u8,
         bytes: usize,
     ) -> core::result::Result<(), Full> {
@@ -101,21 +101,21 @@ impl Module for Sm {
             return Err(Full);
         };
         // SAFETY: `payload` is readable for `bytes` by the caller's promise.
-        outbound.with(self, |producer, awaited| unsafe { producer.push_inline(am, head, payload, bytes, awaited) })
+        outbound.with(self, |producer, awaited| unsafe { producer.push_inline(am, immediate, payload, bytes, awaited) })
     }
 
     fn send(
         &self,
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         bytes: usize,
         fill: &mut dyn FnMut(*mut u8),
     ) -> core::result::Result<(), Full> {
         let Some(outbound) = self.outbound(to.0) else {
             return Err(Full);
         };
-        outbound.with(self, |producer, awaited| producer.push(am, head, bytes, None, awaited, fill))
+        outbound.with(self, |producer, awaited| producer.push(am, immediate, bytes, None, awaited, fill))
     }
 
     // As the default, but the run gets lines of its own: copies between two lines that do not lie alike take a tenth longer.
@@ -123,7 +123,7 @@ impl Module for Sm {
         &self,
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         prefix: &[u8],
         run: *const u8,
         bytes: usize,
@@ -138,7 +138,7 @@ impl Module for Sm {
             // SAFETY: as above; the run is readable by the caller's promise.
             unsafe { memcpy::copy(place.wrapping_add(lead), run, bytes) };
         };
-        outbound.with(self, |producer, awaited| producer.push(am, head, lead + bytes, Some(lead), awaited, fill))
+        outbound.with(self, |producer, awaited| producer.push(am, immediate, lead + bytes, Some(lead), awaited, fill))
     }
 
     fn shared_word(&self, peer: Endpoint, own: bool, index: u32) -> Option<&AtomicU64> {
@@ -148,10 +148,10 @@ impl Module for Sm {
         self.outbound(peer.0)?.shared_word(index)
     }
 
-    fn commons(&self, owner: Option<Endpoint>) -> Option<Segment> {
+    fn shared_pool(&self, owner: Option<Endpoint>) -> Option<Segment> {
         match owner {
-            None => Some(self.inbox().commons()),
-            Some(owner) => Some(self.outbound(owner.0)?.commons()),
+            None => Some(self.inbox().shared_pool()),
+            Some(owner) => Some(self.outbound(owner.0)?.shared_pool()),
         }
     }
 
@@ -159,8 +159,8 @@ impl Module for Sm {
         self.receiving.lock().poll(self)
     }
 
-    fn conduit(&self, peer: Endpoint) -> Option<&Conduit> {
-        Some(self.outbound(peer.0)?.conduit())
+    fn fifo_pair(&self, peer: Endpoint) -> Option<&FifoPair> {
+        Some(self.outbound(peer.0)?.fifo_pair())
     }
 
     fn wake(&self, peer: Endpoint) {
@@ -169,14 +169,14 @@ impl Module for Sm {
         }
     }
 
-    fn poll_peer(&self, from: Endpoint, polls: u32) -> Option<Arrived<'_>> {
-        let peeked = self.conduit(from)?.peek(polls)?;
-        Some(Arrived { am: peeked.kind(), head: peeked.head, payload: peeked.payload() })
+    fn poll_peer(&self, from: Endpoint, polls: u32) -> Option<RxMessage<'_>> {
+        let peeked = self.fifo_pair(from)?.peek(polls)?;
+        Some(RxMessage { am: peeked.kind(), immediate: peeked.immediate, payload: peeked.payload() })
     }
 
     fn consume(&self, from: Endpoint) {
-        if let Some(conduit) = self.conduit(from) {
-            conduit.take();
+        if let Some(fifo_pair) = self.fifo_pair(from) {
+            fifo_pair.take();
         }
     }
 }

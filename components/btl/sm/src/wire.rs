@@ -4,24 +4,24 @@
 //!
 //! | offset | bytes | what | who writes |
 //! |---|---|---|---|
-//! | 0 | 4 | asleep: the owner wants to be woken, by its futex (1) or its doorbell (2) | owner; a sender that wakes it |
+//! | 0 | 4 | asleep: the owner wants to be woken, by its futex (1) or its wake-up socket (2) | owner; a sender that wakes it |
 //! | 4 | 4 | bell: the futex that the owner sleeps on | senders |
 //! | 64 | n / 8 | inbound: bit s says that rank s has sent something | each sender once |
 //! | 4096 | 64 · n | how many slots the owner has consumed, a line per sender | owner |
 //! | W | 1024 · n | words for the layer above, 64 per sender, 16 bytes apart | both |
 //! | A | 8192 · n | slots, per sender | the sender |
 //! | B | P · n | byte ring, per sender: P is 1 MiB for up to 8 ranks, 512 KiB for up to 32, else 256 KiB | the sender |
-//! | C | 8388608 + 196608 · n | commons: whatever the layer above does with it | anybody |
+//! | C | 8388608 + 196608 · n | shared pool: whatever the layer above does with it | anybody |
 //!
 //! W, A, B and C are the ends of what stands before, each rounded up to a page. Nothing is touched before it is used.
 //!
 //! Address, little-endian: 0 wire id u32 · 4 registered for membarrier u8, 3 bytes zero · 8 local rank u32 · 12 local size
-//! u32 · 16 shmem address [24] · 40 cores [32] · 72 doorbell's name [8] · 80 network namespace u64.
+//! u32 · 16 shmem address [24] · 40 cores [32] · 72 wake-up socket's name [8] · 80 network namespace u64.
 
 use alloc::vec::Vec;
 use opal_core::framework::shmem;
-use opal_core::queue::lines::{LEAST_POOL_BYTES, RING_BYTES, SLOTS, pool_bytes};
-use opal_core::sys::{Cores, DoorName};
+use opal_core::queue::fifo::{MIN_PAYLOAD_RING_BYTES, SLOT_RING_BYTES, SLOTS, payload_ring_bytes};
+use opal_core::sys::{Cores, WakeSocketName};
 
 /// Where the owner says that it sleeps.
 pub const ASLEEP: usize = 0;
@@ -37,8 +37,8 @@ const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the queue does.
-pub const FORMAT: &str = "btl/sm 6: 64-byte slots, parity 1, kind 3, length 6, head 54; 56 inline; pool offset length; \
-     words; asleep futex doorbell; commons";
+pub const FORMAT: &str = "btl/sm 6: 64-byte slots, parity 1, kind 3, length 6, immediate 54; 56 inline; pool offset length; \
+     words; asleep futex wake_socket; shared_pool";
 
 /// Hash (FNV-1a) of the format and its sizes.
 pub const WIRE_ID: u32 = {
@@ -49,7 +49,7 @@ pub const WIRE_ID: u32 = {
         index += 1;
     }
     hash = (hash ^ SLOTS).wrapping_mul(0x0100_0193);
-    (hash ^ LEAST_POOL_BYTES as u32).wrapping_mul(0x0100_0193)
+    (hash ^ MIN_PAYLOAD_RING_BYTES as u32).wrapping_mul(0x0100_0193)
 };
 
 /// Offset of a sender's published count.
@@ -69,27 +69,27 @@ const WORD_BYTES: usize = 16;
 
 /// Offset of a sender's slots.
 pub const fn slots(sender: u32, ranks: u32) -> usize {
-    word(ranks, 0, ranks).next_multiple_of(PAGE) + sender as usize * RING_BYTES
+    word(ranks, 0, ranks).next_multiple_of(PAGE) + sender as usize * SLOT_RING_BYTES
 }
 
 /// Offset of a sender's byte ring.
 pub const fn pool(sender: u32, ranks: u32) -> usize {
-    slots(ranks, ranks).next_multiple_of(PAGE) + sender as usize * pool_bytes(ranks)
+    slots(ranks, ranks).next_multiple_of(PAGE) + sender as usize * payload_ring_bytes(ranks)
 }
 
-/// Offset of the commons.
-pub const fn commons(ranks: u32) -> usize {
+/// Offset of the shared pool.
+pub const fn shared_pool(ranks: u32) -> usize {
     pool(ranks, ranks).next_multiple_of(PAGE)
 }
 
-/// Bytes of the commons.
+/// Bytes of the shared pool.
 pub const fn commons_bytes(ranks: u32) -> usize {
     (8 << 20) + ranks as usize * (192 << 10)
 }
 
 /// Bytes of an inbox.
 pub const fn inbox_bytes(ranks: u32) -> usize {
-    commons(ranks) + commons_bytes(ranks)
+    shared_pool(ranks) + commons_bytes(ranks)
 }
 
 /// What a process publishes.
@@ -108,7 +108,7 @@ pub struct Address {
     /// Where it may run.
     pub cores: Cores,
     /// What its peers ring when it sleeps on descriptors.
-    pub door: DoorName,
+    pub door: WakeSocketName,
     /// Where that name means something.
     pub network: u64,
 }
@@ -128,7 +128,7 @@ impl Address {
         bytes
     }
 
-    /// Whether the other one can ring its doorbell: from a doorbell of its own, in the same place.
+    /// Whether the other one can ring its wake-up socket: from a wake-up socket of its own, in the same place.
     pub fn hears(&self, other: &Address) -> bool {
         self.door[0] != 0 && other.door[0] != 0 && self.network != 0 && self.network == other.network
     }
@@ -145,7 +145,7 @@ impl Address {
         let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
         let mut inbox = [0; 24];
         inbox.copy_from_slice(&bytes[16..40]);
-        let mut door = DoorName::default();
+        let mut door = WakeSocketName::default();
         door.copy_from_slice(&bytes[72..80]);
         Some(Address {
             wire_id: word(0),
@@ -175,10 +175,10 @@ mod tests {
             assert!(word(ranks, 0, ranks) <= slots(0, ranks));
             assert!(word(1, 1, ranks).is_multiple_of(8));
             assert!(slots(ranks, ranks) <= pool(0, ranks));
-            assert!(pool(ranks, ranks) <= commons(ranks) && commons(ranks).is_multiple_of(PAGE));
+            assert!(pool(ranks, ranks) <= shared_pool(ranks) && shared_pool(ranks).is_multiple_of(PAGE));
             assert_eq!((slots(1, ranks) % 64, pool(1, ranks) % 64), (0, 0));
             // What orte-core's segment has for each rank.
-            let room = (9 << 20) + ranks as usize * ((256 << 10) + pool_bytes(ranks));
+            let room = (9 << 20) + ranks as usize * ((256 << 10) + payload_ring_bytes(ranks));
             assert!(inbox_bytes(ranks) <= room, "{ranks} ranks");
         }
     }

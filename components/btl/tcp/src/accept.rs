@@ -71,7 +71,7 @@ impl Door {
             Some(Pending { step: Step::Hello | Step::Proof(..), number, .. }) => Some(*number),
             _ => None,
         };
-        if self.slots.iter().filter_map(strangers).count() >= STRANGERS_MAX + net.realm.size as usize {
+        if self.slots.iter().filter_map(strangers).count() >= STRANGERS_MAX + net.job.size as usize {
             let oldest = self.slots.iter().filter_map(strangers).min();
             if let Some(slot) = self.slots.iter().position(|place| strangers(place) == oldest) {
                 self.slots[slot] = None;
@@ -136,9 +136,9 @@ fn listen(net: &Net, pending: &mut Pending) -> Option<()> {
         match pending.step {
             Step::Hello => {
                 let Some(hello) = pending.got.collect(&pending.socket, HELLO_BYTES).ok()? else { return Some(()) };
-                let names = handshake::greeted(&net.realm, &hello).map_err(say_refused).ok()?;
+                let names = handshake::greeted(&net.job, &hello).map_err(say_refused).ok()?;
                 let nonce = net::nonce().ok()?;
-                let answer = handshake::answer(&net.realm, &hello, &nonce);
+                let answer = handshake::answer(&net.job, &hello, &nonce);
                 if socket::send(&pending.socket, &answer).ok()? != answer.len() {
                     return None;
                 }
@@ -146,7 +146,7 @@ fn listen(net: &Net, pending: &mut Pending) -> Option<()> {
             }
             Step::Proof(hello, nonce, names) => {
                 let Some(proof) = pending.got.collect(&pending.socket, PROOF_BYTES).ok()? else { return Some(()) };
-                if !handshake::is_proved(&net.realm, &hello, &nonce, &proof[..PROOF_BYTES]) {
+                if !handshake::is_proved(&net.job, &hello, &nonce, &proof[..PROOF_BYTES]) {
                     return None;
                 }
                 pending.step = Step::Known(names);
@@ -196,8 +196,8 @@ fn introduce(net: &Net, receiving: &mut Receiving, pending: &Pending, names: Nam
 /// does not. Before it said hello it gives way, too: nobody has heard of its attempt.
 fn verdict(net: &Net, connection: &Connection, outbound: &Outbound) -> Option<u8> {
     match outbound.stage {
-        Stage::Idle | Stage::Connecting { .. } | Stage::Expecting => Some(handshake::WELCOME),
-        Stage::Greeted(_) | Stage::Proved if net.realm.index < connection.peer => Some(handshake::YIELD),
+        Stage::Backoff | Stage::Connecting { .. } | Stage::Expecting => Some(handshake::WELCOME),
+        Stage::Greeted(_) | Stage::Proved if net.job.index < connection.peer => Some(handshake::YIELD),
         Stage::Greeted(_) | Stage::Proved => Some(handshake::WELCOME),
         Stage::Open | Stage::Broken(_) | Stage::Detour(_) | Stage::Closed => None,
     }

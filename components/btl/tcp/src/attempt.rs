@@ -55,7 +55,7 @@ pub fn moved(net: &Net, receiving: &mut Receiving, connection: &Connection) -> R
         }
         Stage::Greeted(hello) => {
             let Some(answer) = heard(net, connection, &mut outbound, HELLO_BYTES)? else { return Ok(()) };
-            let proof = handshake::answered(&net.realm, &hello, &answer)
+            let proof = handshake::answered(&net.job, &hello, &answer)
                 .ok_or_else(|| String::from("whoever listens there does not belong to this job"))?;
             match socket::send(&socket, &proof) {
                 Ok(sent) if sent == proof.len() => outbound.stage = Stage::Proved,
@@ -101,12 +101,12 @@ pub fn too_late(net: &Net) -> Reason {
 fn say_hello(net: &Net, connection: &Connection, outbound: &mut Outbound) -> rustix::io::Result<()> {
     let Some(socket) = outbound.socket.clone() else { return Ok(()) };
     let names = Names {
-        from: net.realm.index,
+        from: net.job.index,
         to: connection.peer,
         from_interface: connection.local.interface,
         to_interface: connection.remote.interface,
     };
-    let hello = handshake::hello(&net.realm, names, &net::nonce()?);
+    let hello = handshake::hello(&net.job, names, &net::nonce()?);
     // A new socket has room for so little.
     if socket::send(&socket, &hello)? != hello.len() {
         return Err(Errno::NOBUFS);

@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::framework::btl::{self, Realm};
+use opal_core::framework::btl::{self, Job};
 use opal_core::mca::{self, Declined};
 use opal_core::{message, sys, verbose, wait};
 
@@ -20,9 +20,9 @@ impl mca::Component for Component {
     opal_core::component_info!();
 
     fn open(&self) -> Result<(), Declined> {
-        match btl::realm() {
+        match btl::job() {
             None => Err(Declined("the launcher left no secret by which to tell the job's processes from strangers")),
-            Some(realm) if realm.size < 2 => Err(Declined("this process is alone")),
+            Some(job) if job.size < 2 => Err(Declined("this process is alone")),
             Some(_) => Ok(()),
         }
     }
@@ -30,16 +30,16 @@ impl mca::Component for Component {
 
 impl btl::Component for Component {
     fn query(&self) -> Result<Vec<&'static dyn btl::Module>, Declined> {
-        let realm = *btl::realm().ok_or(Declined("there is no job any more"))?;
+        let job = *btl::job().ok_or(Declined("there is no job any more"))?;
         let said = Declined("its parameters do not fit this machine, see above");
-        let ports = ports(&realm).map_err(|sentence| {
+        let ports = ports(&job).map_err(|sentence| {
             message!("btl/tcp: {sentence}");
             said
         })?;
         if ports.is_empty() {
             return Err(Declined("no network interface is up"));
         }
-        let net = Net::new(realm, Limits::new(), ports).map_err(|errno| {
+        let net = Net::new(job, Limits::new(), ports).map_err(|errno| {
             message!("btl/tcp: the system refuses to watch sockets: {}", socket::why(errno));
             Declined("the system refuses to watch sockets, see above")
         })?;
@@ -51,7 +51,7 @@ impl btl::Component for Component {
 }
 
 /// Every usable interface, listening. `Err` with a sentence.
-fn ports(realm: &Realm) -> Result<Vec<Port>, String> {
+fn ports(job: &Job) -> Result<Vec<Port>, String> {
     let limits = Limits::new();
     let range = params::ports(params::PORT.text()).map_err(|why| format!("btl_tcp_port: {why}"))?;
     let mut all = raw::interfaces().ok_or("the system does not list its network interfaces")?;
@@ -75,8 +75,8 @@ fn ports(realm: &Realm) -> Result<Vec<Port>, String> {
             match socket::listen(address, range, &limits) {
                 Ok((listener, port)) => {
                     let (number, loopback, mbps) = (ports.len() as u8, interface.loopback, interface.mbps);
-                    let realm = realm.number;
-                    let entry = Entry { interface: number, address, prefix, loopback, port, mbps, realm, network };
+                    let job = job.number;
+                    let entry = Entry { interface: number, address, prefix, loopback, port, mbps, job, network };
                     listeners.push((entry, listener));
                 }
                 Err(why) => verbose!(btl::FRAMEWORK, 1, "tcp: interface {} is left out: {why}", interface.name),

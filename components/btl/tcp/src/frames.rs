@@ -16,7 +16,7 @@ pub struct Frames {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     pub kind: u8,
-    pub head: u64,
+    pub immediate: u64,
     pub payload: Range<usize>,
 }
 
@@ -48,7 +48,7 @@ impl Frames {
     }
 
     /// Where the buffer's first page begins, which is where the system has what it receives: malloc's memory begins a few bytes
-    /// behind (`opal_core::mem::is_trailing`), and the system copies 4 KiB to there in 2.7 µs.
+    /// behind (`opal_core::mem::is_aliased_4k`), and the system copies 4 KiB to there in 2.7 µs.
     fn first(&self) -> usize {
         self.buffer.as_ptr().addr().wrapping_neg() % PAGE
     }
@@ -68,7 +68,7 @@ impl Frames {
         if self.end < start + header.bytes {
             return Ok(None);
         }
-        Ok(Some(Frame { kind: header.kind, head: header.head, payload: start..start + header.bytes }))
+        Ok(Some(Frame { kind: header.kind, immediate: header.immediate, payload: start..start + header.bytes }))
     }
 
     /// The bytes of a frame that `peek` returned last.

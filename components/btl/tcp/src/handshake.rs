@@ -2,7 +2,7 @@
 //!
 //! | who | what | bytes |
 //! |---|---|---|
-//! | who connects | hello: magic [8], wire id u32, from u32, to u32, interface of from u8, of to u8, zero u16, realm u64, nonce [32] | 64 |
+//! | who connects | hello: magic [8], wire id u32, from u32, to u32, interface of from u8, of to u8, zero u16, job u64, nonce [32] | 64 |
 //! | who accepts | answer: nonce [32], MAC("answer", hello, nonce) | 64 |
 //! | who connects | proof: MAC("proof", hello, nonce) | 32 |
 //! | who accepts | verdict: 1 welcome, 2 yield to the connection that is on its way from here | 1 |
@@ -11,7 +11,7 @@
 
 use crate::wire::{self, u32_at, u64_at};
 use hmac::{Hmac, KeyInit, Mac};
-use opal_core::framework::btl::Realm;
+use opal_core::framework::btl::Job;
 use sha2::Sha256;
 
 /// Bytes of hello and answer.
@@ -46,7 +46,7 @@ pub enum Refused {
 }
 
 /// The first message.
-pub fn hello(realm: &Realm, names: Names, nonce: &Nonce) -> [u8; HELLO_BYTES] {
+pub fn hello(job: &Job, names: Names, nonce: &Nonce) -> [u8; HELLO_BYTES] {
     let mut bytes = [0; HELLO_BYTES];
     bytes[..8].copy_from_slice(&MAGIC);
     bytes[8..12].copy_from_slice(&wire::WIRE_ID.to_le_bytes());
@@ -54,13 +54,13 @@ pub fn hello(realm: &Realm, names: Names, nonce: &Nonce) -> [u8; HELLO_BYTES] {
     bytes[16..20].copy_from_slice(&names.to.to_le_bytes());
     bytes[20] = names.from_interface;
     bytes[21] = names.to_interface;
-    bytes[24..32].copy_from_slice(&realm.number.to_le_bytes());
+    bytes[24..32].copy_from_slice(&job.number.to_le_bytes());
     bytes[32..].copy_from_slice(nonce);
     bytes
 }
 
 /// Checks a hello that is meant for this process.
-pub fn greeted(realm: &Realm, hello: &[u8; HELLO_BYTES]) -> Result<Names, Refused> {
+pub fn greeted(job: &Job, hello: &[u8; HELLO_BYTES]) -> Result<Names, Refused> {
     if hello[..8] != MAGIC {
         return Err(Refused::Stranger);
     }
@@ -69,35 +69,33 @@ pub fn greeted(realm: &Realm, hello: &[u8; HELLO_BYTES]) -> Result<Names, Refuse
     }
     let names =
         Names { from: u32_at(hello, 12), to: u32_at(hello, 16), from_interface: hello[20], to_interface: hello[21] };
-    let plausible = u64_at(hello, 24) == realm.number
-        && names.to == realm.index
-        && names.from < realm.size
-        && names.from != realm.index;
+    let plausible =
+        u64_at(hello, 24) == job.number && names.to == job.index && names.from < job.size && names.from != job.index;
     if plausible { Ok(names) } else { Err(Refused::Stranger) }
 }
 
 /// The second message.
-pub fn answer(realm: &Realm, hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> [u8; HELLO_BYTES] {
+pub fn answer(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> [u8; HELLO_BYTES] {
     let mut bytes = [0; HELLO_BYTES];
     bytes[..32].copy_from_slice(nonce);
-    bytes[32..].copy_from_slice(&mac(realm, b"answer", hello, nonce).finalize().into_bytes());
+    bytes[32..].copy_from_slice(&mac(job, b"answer", hello, nonce).finalize().into_bytes());
     bytes
 }
 
 /// The third message, if the answer proves that the other end knows the secret.
-pub fn answered(realm: &Realm, hello: &[u8; HELLO_BYTES], answer: &[u8; HELLO_BYTES]) -> Option<[u8; PROOF_BYTES]> {
+pub fn answered(job: &Job, hello: &[u8; HELLO_BYTES], answer: &[u8; HELLO_BYTES]) -> Option<[u8; PROOF_BYTES]> {
     let (nonce, theirs) = answer.split_first_chunk::<32>()?;
-    mac(realm, b"answer", hello, nonce).verify_slice(theirs).ok()?;
-    Some(mac(realm, b"proof", hello, nonce).finalize().into_bytes().into())
+    mac(job, b"answer", hello, nonce).verify_slice(theirs).ok()?;
+    Some(mac(job, b"proof", hello, nonce).finalize().into_bytes().into())
 }
 
 /// Whether the third message proves that the other end knows the secret.
-pub fn is_proved(realm: &Realm, hello: &[u8; HELLO_BYTES], nonce: &Nonce, proof: &[u8]) -> bool {
-    mac(realm, b"proof", hello, nonce).verify_slice(proof).is_ok()
+pub fn is_proved(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce, proof: &[u8]) -> bool {
+    mac(job, b"proof", hello, nonce).verify_slice(proof).is_ok()
 }
 
-fn mac(realm: &Realm, what: &[u8], hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> Hmac<Sha256> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(&realm.secret).expect("HMAC takes keys of any length");
+fn mac(job: &Job, what: &[u8], hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> Hmac<Sha256> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(&job.secret).expect("HMAC takes keys of any length");
     mac.update(what);
     mac.update(hello);
     mac.update(nonce);

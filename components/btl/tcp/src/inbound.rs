@@ -1,11 +1,11 @@
 //! The receiving side of one connection. Short messages are read into a buffer, many at once; the payload of a long one
-//! is read straight to where it belongs, if its handler knows (`btl::Landing`).
+//! is read straight to where it belongs, if its handler knows (`btl::Placement`).
 
 use crate::frames::{Frame, Frames};
 use crate::socket;
 use alloc::sync::Arc;
-use opal_core::framework::btl::{self, AmId, Arriving, Landing, PREFIX_BYTES_MAX};
-use opal_core::mem::Foreign;
+use opal_core::framework::btl::{self, AmId, PREFIX_BYTES_MAX, Placement, RxPayload};
+use opal_core::mem::Untrusted;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
@@ -24,8 +24,8 @@ pub struct Inbound {
 
 /// A payload of which a part has come.
 struct Long {
-    landing: &'static Landing,
-    head: u64,
+    landing: &'static Placement,
+    immediate: u64,
     prefix: [u8; PREFIX_BYTES_MAX],
     bytes: usize,
     done: usize,
@@ -116,7 +116,7 @@ impl Inbound {
     /// Hands a frame to its receiver and takes it.
     #[inline]
     pub fn deliver(&mut self, frame: &Frame) {
-        btl::deliver(frame.kind, self.peer, frame.head, Foreign::of(self.frames.payload(frame)));
+        btl::deliver(frame.kind, self.peer, frame.immediate, Untrusted::of(self.frames.payload(frame)));
         self.frames.advance(frame);
     }
 
@@ -136,7 +136,7 @@ impl Inbound {
         let mut prefix = [0; PREFIX_BYTES_MAX];
         prefix[..landing.prefix_bytes].copy_from_slice(&payload[..landing.prefix_bytes]);
         let bytes = header.bytes - landing.prefix_bytes;
-        let long = Long { landing, head: header.head, prefix, bytes, done: 0, lost: false };
+        let long = Long { landing, immediate: header.immediate, prefix, bytes, done: 0, lost: false };
         if !long.with_place(self.peer, |_| ()) {
             return;
         }
@@ -196,9 +196,9 @@ impl Inbound {
 }
 
 impl Long {
-    fn arriving(&self, peer: u32) -> Arriving<'_> {
+    fn arriving(&self, peer: u32) -> RxPayload<'_> {
         let prefix = &self.prefix[..self.landing.prefix_bytes];
-        Arriving { peer, head: self.head, prefix, bytes: self.bytes, done: self.done }
+        RxPayload { peer, immediate: self.immediate, prefix, bytes: self.bytes, done: self.done }
     }
 
     /// Calls `take` with the place of all that is missing; `false` without the call if there is none.

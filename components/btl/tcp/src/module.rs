@@ -20,7 +20,7 @@ impl Module {
     pub fn new(net: &'static Net, port: usize) -> Module {
         let limits = &net.limits;
         let caps = Caps {
-            head_bits: 64,
+            immediate_bits: 64,
             // What lies in one run is written from where it lies.
             inline_bytes: limits.fragment_bytes,
             eager_bytes: limits.eager_bytes,
@@ -47,13 +47,13 @@ impl Module {
         if peer.is_self {
             return Ok(None);
         }
-        if peer.index >= self.net.realm.size {
+        if peer.index >= self.net.job.size {
             return Ok(None);
         }
         let theirs = self.checked(peer)?;
         let ours: Vec<Entry> =
             self.net.ports.iter().flat_map(|port| &port.listeners).map(|(entry, _)| *entry).collect();
-        let lower = self.net.realm.index < peer.index;
+        let lower = self.net.job.index < peer.index;
         let pairs = if lower { pairing::pairs(&ours, &theirs) } else { pairing::pairs(&theirs, &ours) };
         let mine = |(low, high): &(usize, usize)| {
             let (own, other) = if lower { (*low, *high) } else { (*high, *low) };
@@ -90,7 +90,7 @@ impl Module {
             }
         }
         let entries = wire::entries(peer.address).ok_or(Error::Malformed)?;
-        if entries.iter().any(|entry| entry.realm != self.net.realm.number) {
+        if entries.iter().any(|entry| entry.job != self.net.job.number) {
             message!(
                 "btl/tcp: process {} published addresses of another job; check how the job was launched",
                 peer.index

@@ -11,9 +11,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
-use opal_core::framework::btl::{AmId, Endpoint, Full, Realm};
+use opal_core::framework::btl::{AmId, Endpoint, Full, Job};
 use opal_core::progress;
-use opal_core::sync::{AtomicBool, AtomicUsize, Guarded, Once, Ordering};
+use opal_core::sync::{AtomicBool, AtomicUsize, ConditionalLock, Once, Ordering};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::fd::OwnedFd;
 
@@ -32,24 +32,24 @@ pub struct Connection {
     pub local: Entry,
     /// The peer's end.
     pub remote: Entry,
-    pub outbound: Guarded<Outbound>,
+    pub outbound: ConditionalLock<Outbound>,
     /// Something came since the last long message to the peer: who waits for an answer probably waits for the next one.
     pub heard: AtomicBool,
 }
 
 /// The network as this process sees it.
 pub struct Net {
-    pub realm: Realm,
+    pub job: Job,
     pub limits: Limits,
     pub ports: Vec<Port>,
     pub epoll: OwnedFd,
     /// By endpoint: peer index times number of ports, plus port.
     connections: Box<[Once<Box<Connection>>]>,
-    pub receiving: Guarded<Receiving>,
+    pub receiving: ConditionalLock<Receiving>,
     /// Connections that may have gathered something.
-    warm: Guarded<Vec<u32>>,
+    warm: ConditionalLock<Vec<u32>>,
     /// Connections that this process began to make, for their deadlines.
-    pub started: Guarded<Vec<u32>>,
+    pub started: ConditionalLock<Vec<u32>>,
     pub starts: AtomicUsize,
     /// Some connection is broken and nobody was told yet.
     pub broken: AtomicBool,
@@ -96,7 +96,7 @@ impl Token {
 
 impl Net {
     /// Over ports that listen already.
-    pub fn new(realm: Realm, limits: Limits, ports: Vec<Port>) -> rustix::io::Result<Net> {
+    pub fn new(job: Job, limits: Limits, ports: Vec<Port>) -> rustix::io::Result<Net> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         for (number, port) in ports.iter().enumerate() {
             for (index, (_, listener)) in port.listeners.iter().enumerate() {
@@ -104,16 +104,16 @@ impl Net {
                 socket::watch(&epoll, listener, token, EventFlags::IN)?;
             }
         }
-        let places = realm.size as usize * ports.len();
+        let places = job.size as usize * ports.len();
         Ok(Net {
-            realm,
+            job,
             limits,
             epoll,
             connections: (0..places).map(|_| Once::new()).collect(),
-            receiving: Guarded::new(Receiving::new(places)),
+            receiving: ConditionalLock::new(Receiving::new(places)),
             ports,
-            warm: Guarded::new(Vec::new()),
-            started: Guarded::new(Vec::new()),
+            warm: ConditionalLock::new(Vec::new()),
+            started: ConditionalLock::new(Vec::new()),
             starts: AtomicUsize::new(0),
             broken: AtomicBool::new(false),
             used: AtomicBool::new(false),
@@ -143,7 +143,7 @@ impl Net {
     pub fn add(&self, peer: u32, port: usize, local: Entry, remote: Entry) -> Option<Endpoint> {
         let id = peer.checked_mul(self.ports.len() as u32)?.checked_add(port as u32)?;
         let place = self.connections.get(id as usize).filter(|place| place.get().is_none())?;
-        let outbound = Guarded::new(Outbound::new());
+        let outbound = ConditionalLock::new(Outbound::new());
         place.call_once(|| Box::new(Connection { id, peer, local, remote, outbound, heard: AtomicBool::new(false) }));
         self.possible.fetch_add(1, Ordering::Relaxed);
         Some(Endpoint(id))
@@ -151,23 +151,30 @@ impl Net {
 
     /// Sends a payload that lies somewhere.
     #[inline]
-    pub fn send(&self, to: Endpoint, am: AmId, head: u64, payload: &[u8]) -> Result<(), Full> {
+    pub fn send(&self, to: Endpoint, am: AmId, immediate: u64, payload: &[u8]) -> Result<(), Full> {
         if payload.len() >= self.limits.gather_bytes {
-            return self.send_behind(to, am, head, &[], payload);
+            return self.send_behind(to, am, immediate, &[], payload);
         }
         let connection = self.connection(to.0).ok_or(Full)?;
-        let header = Header { kind: am, pad: 0, bytes: payload.len(), head }.encode();
+        let header = Header { kind: am, pad: 0, bytes: payload.len(), immediate }.encode();
         self.with(connection, |outbound| outbound.send(&self.limits, &header, payload, false))
     }
 
     /// Sends a short prefix and a payload that lies somewhere.
-    pub fn send_behind(&self, to: Endpoint, am: AmId, head: u64, prefix: &[u8], payload: &[u8]) -> Result<(), Full> {
+    pub fn send_behind(
+        &self,
+        to: Endpoint,
+        am: AmId,
+        immediate: u64,
+        prefix: &[u8],
+        payload: &[u8],
+    ) -> Result<(), Full> {
         let connection = self.connection(to.0).ok_or(Full)?;
         let long = payload.len() >= self.limits.gather_bytes;
         let pad = if long { PAD_MAX - prefix.len() } else { 0 };
         let mut lead = [0; LONG_AT];
         let (before, end) = (HEADER_BYTES + pad, HEADER_BYTES + pad + prefix.len());
-        let header = Header { kind: am, pad, bytes: prefix.len() + payload.len(), head };
+        let header = Header { kind: am, pad, bytes: prefix.len() + payload.len(), immediate };
         lead[..HEADER_BYTES].copy_from_slice(&header.encode());
         lead[before..end].copy_from_slice(prefix);
         let awaited = long && connection.heard.swap(false, Ordering::Relaxed);
@@ -179,12 +186,12 @@ impl Net {
         &self,
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         bytes: usize,
         append: impl FnOnce(&mut Vec<u8>),
     ) -> Result<(), Full> {
         let connection = self.connection(to.0).ok_or(Full)?;
-        let header: [u8; HEADER_BYTES] = Header { kind: am, pad: 0, bytes, head }.encode();
+        let header: [u8; HEADER_BYTES] = Header { kind: am, pad: 0, bytes, immediate }.encode();
         self.with(connection, |outbound| outbound.send_filled(&self.limits, &header, bytes, append))
     }
 

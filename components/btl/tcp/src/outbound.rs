@@ -15,7 +15,7 @@ use rustix::io::Errno;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Nobody wanted it yet.
-    Idle,
+    Backoff,
     /// This process connects; until when the system may try.
     Connecting { deadline_ns: u64 },
     /// This process said hello.
@@ -68,7 +68,7 @@ impl Outbound {
     /// Nothing was sent yet.
     pub const fn new() -> Outbound {
         Outbound {
-            stage: Stage::Idle,
+            stage: Stage::Backoff,
             socket: None,
             failures: 0,
             stuck: false,
@@ -146,7 +146,7 @@ impl Outbound {
         }
         self.queue.extend_from_slice(waited);
         match self.stage {
-            Stage::Idle => return Next::Connect,
+            Stage::Backoff => return Next::Connect,
             _ if !self.stuck => self.write(),
             _ => {}
         }
@@ -244,7 +244,7 @@ impl Outbound {
     fn queued(&mut self, limits: &Limits) -> Next {
         self.messages += 1;
         match self.stage {
-            Stage::Idle => Next::Connect,
+            Stage::Backoff => Next::Connect,
             Stage::Open => {
                 let enough = self.waiting() >= limits.gather_bytes || self.messages >= limits.gather_messages;
                 if !self.stuck && (!self.warm || enough) {

@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use opal_core::Result;
-use opal_core::framework::btl::{self, AmId, Arrived, Caps, Endpoint, Full, PREFIX_BYTES_MAX, Peer};
-use opal_core::mem::Foreign;
+use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, PREFIX_BYTES_MAX, Peer, RxMessage};
+use opal_core::mem::Untrusted;
 use opal_core::progress;
 use rustix::event::epoll::{self, EventFlags};
 use rustix::fd::BorrowedFd;
@@ -18,7 +18,7 @@ use rustix::fd::BorrowedFd;
 /// Every interface that is up and has an address of family 4 or 6 that is not link-local.
 pub fn interfaces() -> Option<Vec<Interface>> {
     let mut list = core::ptr::null_mut();
-    // SAFETY: a place for the list's head.
+    // SAFETY: a place for the list's immediate.
     if unsafe { libc::getifaddrs(&mut list) } != 0 {
         return None;
     }
@@ -121,45 +121,45 @@ impl btl::Module for Module {
         &self,
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         payload: *const u8,
         bytes: usize,
     ) -> core::result::Result<(), Full> {
         assert!(bytes <= self.caps.inline_bytes);
         if bytes == 0 {
-            return self.net.send(to, am, head, &[]);
+            return self.net.send(to, am, immediate, &[]);
         }
         // SAFETY: `payload` is readable for `bytes` by the caller's promise, and `bytes` is not 0.
-        self.net.send(to, am, head, unsafe { core::slice::from_raw_parts(payload, bytes) })
+        self.net.send(to, am, immediate, unsafe { core::slice::from_raw_parts(payload, bytes) })
     }
 
     fn send(
         &self,
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         bytes: usize,
         fill: &mut dyn FnMut(*mut u8),
     ) -> core::result::Result<(), Full> {
         assert!(bytes <= self.caps.send_bytes);
-        self.net.send_filled(to, am, head, bytes, |queue| append(queue, bytes, fill))
+        self.net.send_filled(to, am, immediate, bytes, |queue| append(queue, bytes, fill))
     }
 
     unsafe fn send_run(
         &self,
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         prefix: &[u8],
         run: *const u8,
         bytes: usize,
     ) -> core::result::Result<(), Full> {
         assert!(prefix.len() <= PREFIX_BYTES_MAX && prefix.len() + bytes <= self.caps.send_bytes);
         if bytes == 0 {
-            return self.net.send(to, am, head, prefix);
+            return self.net.send(to, am, immediate, prefix);
         }
         // SAFETY: `run` is readable for `bytes` by the caller's promise, and `bytes` is not 0.
-        self.net.send_behind(to, am, head, prefix, unsafe { core::slice::from_raw_parts(run, bytes) })
+        self.net.send_behind(to, am, immediate, prefix, unsafe { core::slice::from_raw_parts(run, bytes) })
     }
 
     fn flush(&self, to: Endpoint) {
@@ -194,14 +194,14 @@ impl btl::Module for Module {
         moved
     }
 
-    fn poll_peer(&self, from: Endpoint, _polls: u32) -> Option<Arrived<'_>> {
+    fn poll_peer(&self, from: Endpoint, _polls: u32) -> Option<RxMessage<'_>> {
         let mut receiving = self.net.receiving.lock();
         let (payload, frame) = receiving.peek(from.0)?;
         let (at, bytes) = (payload.as_ptr(), payload.len());
         // SAFETY: the frame lies in its connection's buffer until `consume`: the caller is the only thread and neither
         // polls nor reads before.
-        let payload = unsafe { Foreign::new(at, bytes) };
-        Some(Arrived { am: frame.kind, head: frame.head, payload })
+        let payload = unsafe { Untrusted::new(at, bytes) };
+        Some(RxMessage { am: frame.kind, immediate: frame.immediate, payload })
     }
 
     fn consume(&self, from: Endpoint) {

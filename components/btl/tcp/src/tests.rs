@@ -13,7 +13,7 @@ use crate::wire::Entry;
 use alloc::boxed::Box;
 use alloc::vec;
 use core::net::{IpAddr, Ipv4Addr};
-use opal_core::framework::btl::Realm;
+use opal_core::framework::btl::Job;
 
 /// Numbers that look random and are the same each time.
 pub struct Dice(u64);
@@ -31,8 +31,8 @@ impl Dice {
     }
 }
 
-pub fn realm(index: u32, size: u32) -> Realm {
-    Realm { number: 0xfeed, index, size, secret: [7; 32] }
+pub fn job(index: u32, size: u32) -> Job {
+    Job { number: 0xfeed, index, size, secret: [7; 32] }
 }
 
 pub fn limits() -> Limits {
@@ -40,25 +40,24 @@ pub fn limits() -> Limits {
 }
 
 /// A process of its own, on the loopback.
-pub fn net(realm: Realm) -> &'static Net {
-    net_at(realm, IpAddr::V4(Ipv4Addr::LOCALHOST), limits())
+pub fn net(job: Job) -> &'static Net {
+    net_at(job, IpAddr::V4(Ipv4Addr::LOCALHOST), limits())
 }
 
 /// A process of its own, at an address of the loopback.
-pub fn net_at(realm: Realm, address: IpAddr, limits: Limits) -> &'static Net {
-    Box::leak(Box::new(Net::new(realm, limits, vec![port_at(0, realm, address)]).unwrap()))
+pub fn net_at(job: Job, address: IpAddr, limits: Limits) -> &'static Net {
+    Box::leak(Box::new(Net::new(job, limits, vec![port_at(0, job, address)]).unwrap()))
 }
 
 /// A process of its own with several ports on the loopback.
-pub fn with_ports(realm: Realm, ports: u8) -> &'static Net {
-    let ports = (0..ports).map(|number| port_at(number, realm, IpAddr::V4(Ipv4Addr::LOCALHOST))).collect();
-    Box::leak(Box::new(Net::new(realm, limits(), ports).unwrap()))
+pub fn with_ports(job: Job, ports: u8) -> &'static Net {
+    let ports = (0..ports).map(|number| port_at(number, job, IpAddr::V4(Ipv4Addr::LOCALHOST))).collect();
+    Box::leak(Box::new(Net::new(job, limits(), ports).unwrap()))
 }
 
-fn port_at(interface: u8, realm: Realm, address: IpAddr) -> Port {
+fn port_at(interface: u8, job: Job, address: IpAddr) -> Port {
     let (listener, port) = socket::listen(address, (0, 0), &limits()).unwrap();
-    let entry =
-        Entry { interface, address, prefix: 8, loopback: true, port, mbps: 1000, realm: realm.number, network: 1 };
+    let entry = Entry { interface, address, prefix: 8, loopback: true, port, mbps: 1000, job: job.number, network: 1 };
     Port { name: "lo".into(), mbps: 1000, listeners: vec![(entry, listener)] }
 }
 

@@ -1,16 +1,17 @@
 //! Bytes on the medium. All numbers are little-endian.
 //!
-//! Frame: 0 magic u16 · 2 kind u8 · 3 pad u8 · 4 payload length u32 · 8 head u64 · 16 pad zeros · 16 + pad payload.
+//! Frame: 0 magic u16 · 2 kind u8 · 3 pad u8 · 4 payload length u32 · 8 immediate u64 · 16 pad zeros · 16 + pad payload.
 //!
 //! Published per address of an interface: 0 wire id u32 · 4 interface u8 · 5 family u8 (4 or 6) · 6 prefix length u8 · 7
-//! flags u8 (bit 0 loopback) · 8 port u16 · 10 zero u16 · 12 Mb/s u32 · 16 realm u64 · 24 network u64 · 32 address [16].
+//! flags u8 (bit 0 loopback) · 8 port u16 · 10 zero u16 · 12 Mb/s u32 · 16 job u64 · 24 network u64 · 32 address [16].
 
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use opal_core::framework::btl::{AM_IDS, PREFIX_BYTES_MAX};
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the handshake does.
-pub const FORMAT: &str = "btl/tcp 2: frame 16 magic kind pad length head; hello 64, answer 64, proof 32, verdict 1";
+pub const FORMAT: &str =
+    "btl/tcp 2: frame 16 magic kind pad length immediate; hello 64, answer 64, proof 32, verdict 1";
 
 /// Hash (FNV-1a) of the format.
 pub const WIRE_ID: u32 = fnv(FORMAT.as_bytes()) as u32;
@@ -20,7 +21,7 @@ pub const HEADER_BYTES: usize = 16;
 /// The most zeros before a payload.
 pub const PAD_MAX: usize = LONG_AT - HEADER_BYTES;
 /// Where in its frame a long payload begins, behind its prefix. The system copies it to about that place in a page: 16 bytes
-/// behind, it copies the page-aligned buffers of most programs at 3 GB/s on AMD's Zen 3 (`opal_core::mem::is_trailing`), and
+/// behind, it copies the page-aligned buffers of most programs at 3 GB/s on AMD's Zen 3 (`opal_core::mem::is_aliased_4k`), and
 /// 64 KiB one way take 52 instead of 27 µs.
 pub const LONG_AT: usize = 64;
 const _: () = assert!(PREFIX_BYTES_MAX <= PAD_MAX);
@@ -35,7 +36,7 @@ pub struct Header {
     /// Zeros before the payload.
     pub pad: usize,
     pub bytes: usize,
-    pub head: u64,
+    pub immediate: u64,
 }
 
 /// The bytes follow no format.
@@ -52,7 +53,7 @@ impl Header {
         bytes[2] = self.kind;
         bytes[3] = self.pad as u8;
         bytes[4..8].copy_from_slice(&(self.bytes as u32).to_le_bytes());
-        bytes[8..].copy_from_slice(&self.head.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.immediate.to_le_bytes());
         bytes
     }
 
@@ -62,7 +63,7 @@ impl Header {
         let length = u32_at(bytes, 4) as usize;
         let (kind, pad) = (bytes[2], bytes[3] as usize);
         let sound = u16_at(bytes, 0) == MAGIC && (kind as usize) < AM_IDS && pad <= PAD_MAX && length <= PAYLOAD_MAX;
-        if sound { Ok(Header { kind, pad, bytes: length, head: u64_at(bytes, 8) }) } else { Err(Malformed) }
+        if sound { Ok(Header { kind, pad, bytes: length, immediate: u64_at(bytes, 8) }) } else { Err(Malformed) }
     }
 }
 
@@ -78,7 +79,7 @@ pub struct Entry {
     pub port: u16,
     pub mbps: u32,
     /// The job.
-    pub realm: u64,
+    pub job: u64,
     /// Equal for processes that share all interfaces.
     pub network: u64,
 }
@@ -102,7 +103,7 @@ impl Entry {
         to.extend(self.port.to_le_bytes());
         to.extend([0; 2]);
         to.extend(self.mbps.to_le_bytes());
-        to.extend(self.realm.to_le_bytes());
+        to.extend(self.job.to_le_bytes());
         to.extend(self.network.to_le_bytes());
         to.extend(address);
     }
@@ -124,7 +125,7 @@ impl Entry {
             loopback: bytes[7] & 1 != 0,
             port: u16_at(bytes, 8),
             mbps: u32_at(bytes, 12),
-            realm: u64_at(bytes, 16),
+            job: u64_at(bytes, 16),
             network: u64_at(bytes, 24),
         })
     }

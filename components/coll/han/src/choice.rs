@@ -1,10 +1,10 @@
 //! How a call is served: by parameters, else by values that are equal on all ranks.
 
 use crate::params;
-use ompi_core::framework::coll::{Function, Functions, Ways, set_of};
+use ompi_core::framework::coll::{Algorithms, Function, Functions, set_of};
 use opal_core::mca::Param;
 
-ompi_core::coll_ways! {
+ompi_core::coll_algorithms! {
     /// Ways.
     Way {
         /// In two levels.

@@ -2,7 +2,7 @@
 //! themselves, and what one rank of each node, its *leader*, does with the others.
 //!
 //! What happens on a level is the business of the components below: of a recorded operation, and of the first calls on a
-//! communicator, of those that serve some of its ranks ([`Part`](ompi_core::executor::Part)); blocking calls then get a
+//! communicator, of those that serve some of its ranks ([`Part`](ompi_core::executor::Subset)); blocking calls then get a
 //! communicator for each level, so that coll/sm serves the nodes.
 //!
 //! Owns these communicators, which nobody else sees. Invariant: who does what follows from the nodes of the ranks, which all

@@ -8,8 +8,8 @@ use alloc::sync::Arc;
 use ompi_core::comm::{self, Communicator};
 use ompi_core::data::{Data, Source};
 use ompi_core::error::{Class, Result};
-use ompi_core::executor::{self, Executor, Part};
-use ompi_core::framework::coll::{Call, FRAMEWORK, Function, Functions, Module, Next, Table, not_here};
+use ompi_core::executor::{self, Executor, Subset};
+use ompi_core::framework::coll::{Call, FRAMEWORK, Fallback, Function, Functions, Module, Table, not_here};
 use opal_core::sync::{AtomicU32, Once, Ordering};
 use opal_core::{message, verbose};
 
@@ -24,8 +24,8 @@ pub struct Han {
     calls: AtomicU32,
     comms: Once<Comms>,
     // Recordable, because what this module passes on may be recorded, too.
-    next: Next,
-    below: Next,
+    next: Fallback,
+    below: Fallback,
 }
 
 /// Communicators that nobody else sees.
@@ -50,7 +50,7 @@ const BELOW: [Function; 8] = [
 impl Han {
     /// For a communicator with these nodes.
     pub fn new(layout: Layout, rank: usize, choices: Choices) -> Han {
-        let (next, below) = (Next::new(&SERVED.map(|(function, ..)| function)), Next::new(&BELOW));
+        let (next, below) = (Fallback::new(&SERVED.map(|(function, ..)| function)), Fallback::new(&BELOW));
         let (calls, comms, disagreed) = (AtomicU32::new(0), Once::new(), Once::new());
         Han { layout, rank, choices, disagreed, calls, comms, next, below }
     }
@@ -136,7 +136,7 @@ impl Module for Han {
         self.disagreed.call_once(|| ());
     }
 
-    fn above(&self, others: &Table) {
+    fn set_fallback(&self, others: &Table) {
         self.next.keep(others, Table::recordable_entry);
         self.below.keep(others, Table::partial_entry);
     }
@@ -187,7 +187,7 @@ impl Ways<'_> {
             // executor's room.
             return unsafe { executor::run(comm, call) };
         }
-        let mut part = Part::new(on, ranks).ok_or(Class::Intern)?;
+        let mut part = Subset::new(on, ranks).ok_or(Class::Intern)?;
         // SAFETY: as above.
         unsafe { self.han.below.call(call, &mut part) }
     }

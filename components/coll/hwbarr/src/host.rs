@@ -1,5 +1,5 @@
 //! The ranks of one port: they come to the rank that drives it, and go when it says how the barrier ended. Lines in its
-//! commons, all zeros at first:
+//! shared pool, all zeros at first:
 //!
 //! | offset | what | who writes |
 //! |---|---|---|
@@ -12,13 +12,13 @@
 
 use crate::places::{Fellow, Part, Places};
 use alloc::boxed::Box;
-use ompi_core::commons::{self, Neighbor, Shared, Wanted};
 use ompi_core::data::Data;
 use ompi_core::datatype;
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
+use ompi_core::shared_pool::{self, Neighbor, Shared, Wanted};
 use opal_core::sync::{AtomicU64, Ordering};
-use opal_core::wait::{self, Idle};
+use opal_core::wait::{self, Backoff};
 use opal_core::{progress, sys};
 
 /// What the ranks of one port share for one communicator.
@@ -29,7 +29,7 @@ pub struct Host {
 }
 
 enum Role {
-    /// Who follows, and where in this process's commons the lines are.
+    /// Who follows, and where in this process's shared pool the lines are.
     Drives { followers: Box<[Neighbor]>, offset: usize },
     /// Who drives, and this rank's place among those who follow.
     Follows { driver: Neighbor, number: usize },
@@ -57,27 +57,28 @@ impl Host {
     }
 
     fn give(followers: &[Fellow], executor: &mut dyn Executor) -> Result<Option<Host>> {
-        let commons = followers.first().and_then(|fellow| fellow.neighbor.own_commons());
+        let shared_pool = followers.first().and_then(|fellow| fellow.neighbor.own_shared_pool());
         let users = followers.len() as u64 + 1;
         let bytes = bytes(followers.len());
-        let offset = commons.and_then(|commons| {
-            commons::take(commons, Wanted { bytes, spare: 0, zeros: bytes, departed: DEPARTED, users })
+        let offset = shared_pool.and_then(|shared_pool| {
+            shared_pool::take(shared_pool, Wanted { bytes, spare: 0, zeros: bytes, departed: DEPARTED, users })
         });
         // 0: none; else one more than the offset.
         let mut word = offset.map_or(0, |offset| offset as u64 + 1);
         let data = Data { at: (&raw mut word).cast(), count: 8, datatype: datatype::byte() };
         followers.iter().try_for_each(|fellow| executor.send(&data, fellow.rank))?;
-        let (Some(commons), Some(offset)) = (commons, offset) else { return Ok(None) };
+        let (Some(shared_pool), Some(offset)) = (shared_pool, offset) else { return Ok(None) };
         let followers = followers.iter().map(|fellow| fellow.neighbor).collect();
-        Ok(Shared::of(commons, offset, bytes).map(|lines| Host::new(lines, Role::Drives { followers, offset })))
+        Ok(Shared::of(shared_pool, offset, bytes).map(|lines| Host::new(lines, Role::Drives { followers, offset })))
     }
 
     fn take(driver: &Fellow, number: usize, of: usize, executor: &mut dyn Executor) -> Result<Option<Host>> {
         let mut word = 0u64;
         executor.recv(&Data { at: (&raw mut word).cast(), count: 8, datatype: datatype::byte() }, driver.rank)?;
         let offset = word.checked_sub(1).and_then(|offset| usize::try_from(offset).ok());
-        let lines = offset
-            .and_then(|offset| driver.neighbor.commons().and_then(|commons| Shared::of(commons, offset, bytes(of))));
+        let lines = offset.and_then(|offset| {
+            driver.neighbor.shared_pool().and_then(|shared_pool| Shared::of(shared_pool, offset, bytes(of)))
+        });
         Ok(lines.map(|lines| Host::new(lines, Role::Follows { driver: driver.neighbor, number })))
     }
 
@@ -128,17 +129,17 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        // Release pairs with the Acquire in `commons::take`.
+        // Release pairs with the Acquire in `shared_pool::take`.
         self.lines.word(DEPARTED).fetch_add(1, Ordering::Release);
         if let Role::Drives { offset, .. } = &self.role {
-            commons::give_back(*offset);
+            shared_pool::give_back(*offset);
         }
     }
 }
 
 /// Until it is `there`; `false` if somebody `died` and it is not.
 fn until(there: &dyn Fn() -> bool, died: &dyn Fn() -> bool) -> bool {
-    let mut idle = Idle::after_polls();
+    let mut idle = Backoff::after_polls();
     loop {
         for _ in 0..wait::polls_at_once() {
             if there() {
@@ -153,7 +154,7 @@ fn until(there: &dyn Fn() -> bool, died: &dyn Fn() -> bool) -> bool {
         }
         if idle.step_unless(there).is_err() {
             // Who died before this communicator was made is none of its members.
-            idle = Idle::new();
+            idle = Backoff::new();
             sys::yield_now();
         }
     }

@@ -9,7 +9,7 @@ use crate::{notes, params, setup};
 use alloc::sync::Arc;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::{self, Function, Next};
+use ompi_core::framework::coll::{self, Fallback, Function};
 use opal_core::sync::Mutex;
 use opal_core::{message, progress, sys, verbose};
 
@@ -20,7 +20,7 @@ pub struct Wires {
     places: Places,
     use_of: Mutex<Use>,
     /// Who serves without wires.
-    next: Next,
+    next: Fallback,
     epoch: u32,
 }
 
@@ -40,13 +40,13 @@ impl Wires {
             device,
             places,
             use_of: Mutex::new(Use::Fresh),
-            next: Next::new(&[Function::Barrier]),
+            next: Fallback::new(&[Function::Barrier]),
             epoch: driver::epoch(),
         }
     }
 
     /// Who serves without wires.
-    pub fn next(&self) -> &Next {
+    pub fn next(&self) -> &Fallback {
         &self.next
     }
 

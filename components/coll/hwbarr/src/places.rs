@@ -6,8 +6,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use hw_fpga::NODES;
 use ompi_core::comm::Communicator;
-use ompi_core::commons::Neighbor;
 use ompi_core::process;
+use ompi_core::shared_pool::Neighbor;
 use opal_core::mca::Declined;
 use orte_core::framework::ess::Identity;
 

@@ -9,7 +9,7 @@ use ompi_core::datatype;
 use ompi_core::error::{Class, Result};
 use ompi_core::executor::Executor;
 use ompi_core::framework::coll::{Call, Functions, Module, Table, not_here};
-use ompi_core::framework::pml::{self, Lane, Mode};
+use ompi_core::framework::pml::{self, MatchContext, Mode};
 use ompi_core::request::Request;
 use ompi_core::status::ANY_SOURCE;
 
@@ -23,7 +23,7 @@ impl Module for Wires {
         0
     }
 
-    fn above(&self, others: &Table) {
+    fn set_fallback(&self, others: &Table) {
         self.next().keep(others, Table::entry);
     }
 
@@ -104,8 +104,8 @@ pub fn combined(executor: &mut dyn Executor, mine: u64, combine: fn(u64, u64) ->
     Ok(word_so_far)
 }
 
-fn lane() -> Lane<'static> {
-    Lane { comm: comm::world(), collective: true }
+fn lane() -> MatchContext<'static> {
+    MatchContext { comm: comm::world(), collective: true }
 }
 
 fn word() -> Result<&'static datatype::Datatype> {

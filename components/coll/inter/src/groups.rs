@@ -1,10 +1,10 @@
-//! The two groups of an intercommunicator among the ranks of its carrier.
+//! The two groups of an intercommunicator among the ranks of its merged intracommunicator.
 
 use alloc::boxed::Box;
 use core::ops::Range;
 use ompi_core::framework::coll::{ROOT_BESIDE, ROOT_HERE};
 
-/// Ranks in the carrier, by rank in the group.
+/// Ranks in the merged intracommunicator, by rank in the group.
 pub struct Groups {
     /// This process's group.
     pub here: Box<[usize]>,
@@ -35,6 +35,6 @@ pub enum Root {
     Here,
     /// In this process's group.
     Beside,
-    /// In the other group, with this rank in the carrier.
+    /// In the other group, with this rank in the merged intracommunicator.
     There(usize),
 }

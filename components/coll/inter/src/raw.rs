@@ -7,32 +7,32 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use ompi_core::data::{Blocks, Counts, Data, Source, no_room};
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::executor::{Executor, Part};
-use ompi_core::framework::coll::{ALL_FUNCTIONS, Call, Function, Functions, Module, Next, Table, not_here, set_of};
+use ompi_core::executor::{Executor, Subset};
+use ompi_core::framework::coll::{ALL_FUNCTIONS, Call, Fallback, Function, Functions, Module, Table, not_here, set_of};
 use ompi_core::op::Op;
 
 /// For one intercommunicator.
 pub struct Inter {
     groups: Groups,
-    // Of the carrier, for some of its ranks.
-    below: Next,
+    // Of the merged intracommunicator, for some of its ranks.
+    below: Fallback,
 }
 
 const BELOW: [Function; 5] =
     [Function::Barrier, Function::Bcast, Function::Reduce, Function::Scatter, Function::Scatterv];
 
 impl Inter {
-    /// The two groups in the carrier.
+    /// The two groups in the merged intracommunicator.
     pub fn new(carried: [Range<usize>; 2]) -> Inter {
-        Inter { groups: Groups::new(carried), below: Next::new(&BELOW) }
+        Inter { groups: Groups::new(carried), below: Fallback::new(&BELOW) }
     }
 
-    /// Asks the carrier's module for a call among some of its ranks.
+    /// Asks the merged intracommunicator's module for a call among some of its ranks.
     ///
     /// # Safety
     /// That of the framework's methods.
     unsafe fn among(&self, ranks: &[usize], call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
-        let Some(mut part) = Part::new(executor, ranks) else { return Ok(()) };
+        let Some(mut part) = Subset::new(executor, ranks) else { return Ok(()) };
         // SAFETY: the caller's promise.
         unsafe { self.below.call(call, &mut part) }
     }
@@ -189,7 +189,7 @@ impl Module for Inter {
         ALL_FUNCTIONS & !set_of(&[Function::Scan, Function::Exscan])
     }
 
-    fn above(&self, others: &Table) {
+    fn set_fallback(&self, others: &Table) {
         self.below.keep(others, Table::partial_entry);
     }
 

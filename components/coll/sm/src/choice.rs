@@ -1,9 +1,9 @@
 //! How a call is served: by parameters, else by values that are equal on all ranks.
 
 use crate::{params, wire};
-use ompi_core::framework::coll::{FUNCTIONS, Function, Functions, Ways, set_of};
+use ompi_core::framework::coll::{Algorithms, FUNCTIONS, Function, Functions, set_of};
 
-ompi_core::coll_ways! {
+ompi_core::coll_algorithms! {
     /// Ways.
     Way {
         /// Two ranks: as a message.

@@ -7,9 +7,9 @@ use crate::params;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
-use ompi_core::commons::Neighbor;
 use ompi_core::framework::coll::{self, About, Case, Function};
 use ompi_core::process;
+use ompi_core::shared_pool::Neighbor;
 use opal_core::mca::{self, Declined};
 
 /// The component.

@@ -13,11 +13,11 @@ use ompi_core::data::Data;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::coll::FRAMEWORK;
 use ompi_core::{addresses, process};
-use opal_core::framework::smsc::{self, Way};
+use opal_core::framework::smsc::{self, Endpoint};
 use opal_core::verbose;
 
 /// By rank; none for this process itself.
-pub type Ways = Box<[Option<Way>]>;
+pub type Ways = Box<[Option<Endpoint>]>;
 
 /// What became of an operation, on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Ends<'a> {
     /// Whom to wake.
     pub peers: &'a [Option<Peer>],
     /// How to copy.
-    pub ways: &'a [Option<Way>],
+    pub ways: &'a [Option<Endpoint>],
 }
 
 /// An operation under way.
@@ -63,7 +63,7 @@ pub fn find(lines: &Lines, peers: &[Option<Peer>]) -> Result<Option<Ways>> {
     Ok(all.then_some(ways))
 }
 
-fn reach(index: u32) -> Option<Way> {
+fn reach(index: u32) -> Option<Endpoint> {
     let published = process::get(index).addresses().ok()?;
     smsc::reach(index, addresses::find(published, smsc::FRAMEWORK.name, smsc::selected()?.name))
 }
@@ -127,7 +127,7 @@ impl<'a> Crossing<'a> {
         self.turn.word(rank, which).wrapping_add(offset as u64)
     }
 
-    fn copied(&self, rank: usize, copy: impl FnOnce(&Way) -> opal_core::Result<()>) -> bool {
+    fn copied(&self, rank: usize, copy: impl FnOnce(&Endpoint) -> opal_core::Result<()>) -> bool {
         let Some(Some(way)) = self.ends.ways.get(rank) else { return false };
         copy(way)
             .inspect_err(|error| verbose!(FRAMEWORK, 10, "sm: no straight copy with rank {rank}: {error:?}"))

@@ -1,8 +1,8 @@
 //! coll/sm: blocking collectives of the ranks of one node: short data through lines that all share, long data straight
 //! between their buffers or in pieces through shared rings.
 //!
-//! For communicators whose processes reach each other through a transport with commons (`btl::Module::commons`). The lines of
-//! a communicator lie in the commons of its rank 0, which gives them away at the third call that would use them, and so do its
+//! For communicators whose processes reach each other through a transport with shared pool (`btl::Module::shared_pool`). The lines of
+//! a communicator lie in the shared pool of its rank 0, which gives them away at the third call that would use them, and so do its
 //! rings, at the first call that would use those; where it has no more room, other ways or the next component serve the call.
 //! Invariant: nothing read from shared memory is an offset, and no length but how much of its target a block of MPI_Alltoallv
 //! fills, which is checked; whether a call goes one way follows from values that are equal on all ranks and from words that all
@@ -14,7 +14,6 @@ extern crate alloc;
 mod algorithms;
 mod choice;
 mod combining;
-mod commons;
 mod component;
 mod cores;
 mod crossing;
@@ -29,6 +28,7 @@ mod params;
 mod pipeline;
 mod raw;
 mod rings;
+mod shared_pool;
 mod turn;
 mod varying;
 mod wire;

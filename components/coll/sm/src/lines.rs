@@ -1,13 +1,13 @@
 //! The lines of one communicator, and when they come into being.
 
-use crate::commons::Part;
 use crate::cores::{Core, Cores};
+use crate::shared_pool::Part;
 use crate::wire;
 use alloc::boxed::Box;
-use ompi_core::commons::{Neighbor, Shared, Wanted};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
-use opal_core::sync::{AtomicU64, Guarded, Ordering};
+use ompi_core::shared_pool::{Neighbor, Shared, Wanted};
+use opal_core::sync::{AtomicU64, ConditionalLock, Ordering};
 use opal_core::wait;
 
 /// Another process of the communicator.
@@ -62,7 +62,7 @@ pub struct Lines {
     /// More: their words, by turn.
     pub turns: Box<[Words]>,
     /// The past.
-    pub past: Guarded<Past>,
+    pub past: ConditionalLock<Past>,
     part: Part,
 }
 
@@ -86,7 +86,7 @@ impl Lines {
     /// The lines of `size` ranks in memory whose head is all zeros.
     pub fn over(part: Part, rank: usize, size: usize) -> Lines {
         let (counts, cores) = ([0; wire::TURNS], Cores::default());
-        let past = Guarded::new(Past { number: 0, met: 0, cores, look: u64::MAX, counts, owed: [0; 2] });
+        let past = ConditionalLock::new(Past { number: 0, met: 0, cores, look: u64::MAX, counts, owed: [0; 2] });
         let flag = |rank, parity| {
             let at = wire::flag(rank, parity);
             Flag { number: part.shared.word(at), value: part.shared.word(at + 8) }
@@ -130,7 +130,7 @@ impl Lines {
     pub fn await_beside(word: &AtomicU64, wanted: u64, core: &Core) -> Result<()> {
         // Acquire as above.
         let there = || word.load(Ordering::Acquire) >= wanted;
-        let mut idle = wait::Idle::after_polls();
+        let mut idle = wait::Backoff::after_polls();
         loop {
             for _ in 0..core.polls() {
                 if there() {
@@ -160,7 +160,7 @@ impl Lines {
     fn await_long(word: &AtomicU64, wanted: u64) -> Result<()> {
         // Acquire as above.
         let there = || word.load(Ordering::Acquire) >= wanted;
-        let mut idle = wait::Idle::after_polls();
+        let mut idle = wait::Backoff::after_polls();
         // With more ranks than cores this one has just waited for its turn on the core: a look is enough.
         let polls = if wait::spinning() { wait::polls_at_once() } else { 1 };
         loop {

@@ -13,7 +13,7 @@ use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
 use ompi_core::framework::coll::{Call, FRAMEWORK};
 use opal_core::framework::timer;
-use opal_core::sync::{AtomicBool, Guarded, Once, Ordering};
+use opal_core::sync::{AtomicBool, ConditionalLock, Once, Ordering};
 use opal_core::verbose;
 
 /// What one communicator has for long data.
@@ -26,7 +26,7 @@ pub struct LongData {
     // Straight copies are possible, as far as all ranks know.
     copies: AtomicBool,
     ways: Once<Option<Ways>>,
-    measured: Guarded<Measured>,
+    measured: ConditionalLock<Measured>,
 }
 
 /// The ranks, where they meet, and what is to be done; of the bytes all ranks know the same number.
@@ -59,7 +59,7 @@ impl LongData {
             rings: Once::new(),
             copies: AtomicBool::new(true),
             ways: Once::new(),
-            measured: Guarded::new(Measured::new()),
+            measured: ConditionalLock::new(Measured::new()),
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Neither is always the better one. MPI_Allreduce of 64 KiB of doubles by two ranks takes 10.5 µs directly and 5.4 in a
 //! pipeline on an AMD EPYC, where a copy by the system is slow; MPI_Bcast of 1 MiB takes 49 and 57, and on an Intel Xeon copies
-//! by the system of buffers that nobody writes are twice as fast as those through shared memory. So both are tried now and then ([`Trial`]), for each function and size (powers of
+//! by the system of buffers that nobody writes are twice as fast as those through shared memory. So both are tried now and then ([`Autotuner`]), for each function and size (powers of
 //! two) of a communicator. All ranks must choose alike: trials begin and end by counts of calls, which are equal
 //! everywhere, and at the end of a trial the ranks tell each other what they measured; what counts is the longest time of
 //! all. One measurement is a few calls, because a root is done before the others are, and because slots that nobody used for a
@@ -19,8 +19,8 @@ use crate::turn::{Shape, Turn};
 use alloc::vec::Vec;
 use ompi_core::error::Result;
 use ompi_core::framework::coll::{FRAMEWORK, Function};
+use opal_core::autotune::Autotuner;
 use opal_core::framework::timer;
-use opal_core::trial::Trial;
 use opal_core::verbose;
 
 /// The two ways.
@@ -68,7 +68,7 @@ impl Case {
 
 #[derive(Clone, Copy)]
 struct Class {
-    trial: Trial,
+    trial: Autotuner,
     // Bytes of the rings that were used before the first trial.
     filled: usize,
     // In this measurement.
@@ -86,7 +86,7 @@ impl Measured {
     /// The way of a call, and whether its time is wanted.
     pub fn begin(&mut self, case: Case) -> (Long, bool) {
         if self.classes.is_empty() {
-            let unknown = Class { trial: Trial::UNKNOWN, filled: 0, calls: 0, ticks: 0, bytes: 0 };
+            let unknown = Class { trial: Autotuner::UNKNOWN, filled: 0, calls: 0, ticks: 0, bytes: 0 };
             self.classes.resize(FUNCTIONS.len() * SIZES, unknown);
         }
         let Class { trial, filled, .. } = &mut self.classes[case.class];

@@ -6,16 +6,16 @@
 
 extern crate std;
 
-use crate::commons::Part;
 use crate::lines::Peer;
+use crate::shared_pool::Part;
 use alloc::vec::Vec;
-use ompi_core::commons::Shared;
 use ompi_core::data::Data;
 use ompi_core::datatype::{COMBINER_NAMED, Datatype};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
 use ompi_core::framework::op::Operation;
 use ompi_core::op::Op;
+use ompi_core::shared_pool::Shared;
 use opal_core::datatype::{Layout, Primitive, Run, Scalar};
 use opal_core::framework::shmem::Segment;
 use opal_core::sync::model::{check_within, reading_value, spawn, writing_value};

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use ompi_core::data::{Data, Source};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::{Call, FRAMEWORK, Function, Next};
+use ompi_core::framework::coll::{Call, FRAMEWORK, Fallback, Function};
 use ompi_core::op::Op;
 use opal_core::sync::{AtomicU32, Once, Ordering};
 use opal_core::verbose;
@@ -26,7 +26,7 @@ pub struct Sm {
     /// What parameters force.
     pub choices: Choices,
     /// Who serves what is not served here.
-    pub next: Next,
+    pub next: Fallback,
     /// For long data.
     pub long: LongData,
     rank: usize,
@@ -63,7 +63,7 @@ impl Sm {
     /// Peers by rank, `None` for this one.
     pub fn new(rank: usize, peers: Vec<Option<Peer>>) -> Sm {
         let (peers, choices) = (peers.into_boxed_slice(), Choices::by_parameters());
-        let (calls, lines, next) = (AtomicU32::new(0), Once::new(), Next::new(&SERVED));
+        let (calls, lines, next) = (AtomicU32::new(0), Once::new(), Fallback::new(&SERVED));
         Sm { rank, peers, choices, calls, lines, long: LongData::new(), next }
     }
 

@@ -11,7 +11,7 @@ use opal_core::framework::smsc;
 use opal_core::{message, progress};
 
 /// Reads a run of a peer's memory.
-pub fn read(way: &smsc::Way, remote: u64, to: &Data<'_>) -> opal_core::Result<()> {
+pub fn read(way: &smsc::Endpoint, remote: u64, to: &Data<'_>) -> opal_core::Result<()> {
     in_steps(way, to, |at, done, bytes| {
         // SAFETY: part of a target among the module's arguments or of the executor's room; one run, says the caller.
         unsafe { way.module.copy_from(way.peer, remote.wrapping_add(done as u64), at, bytes) }
@@ -19,7 +19,7 @@ pub fn read(way: &smsc::Way, remote: u64, to: &Data<'_>) -> opal_core::Result<()
 }
 
 /// Writes a run to a peer's memory.
-pub fn write(way: &smsc::Way, remote: u64, from: &Data<'_>) -> opal_core::Result<()> {
+pub fn write(way: &smsc::Endpoint, remote: u64, from: &Data<'_>) -> opal_core::Result<()> {
     in_steps(way, from, |at, done, bytes| {
         // SAFETY: as above, of a source or of what was written before.
         unsafe { way.module.copy_to(way.peer, remote.wrapping_add(done as u64), at, bytes) }
@@ -27,7 +27,7 @@ pub fn write(way: &smsc::Way, remote: u64, from: &Data<'_>) -> opal_core::Result
 }
 
 fn in_steps(
-    way: &smsc::Way,
+    way: &smsc::Endpoint,
     run: &Data<'_>,
     mut copy: impl FnMut(*mut u8, usize, usize) -> opal_core::Result<()>,
 ) -> opal_core::Result<()> {
@@ -124,7 +124,7 @@ impl Module for Sm {
         self.long.do_without_pipelines();
     }
 
-    fn above(&self, others: &Table) {
+    fn set_fallback(&self, others: &Table) {
         self.next.keep(others, Table::entry);
     }
 

@@ -6,16 +6,16 @@
 //! communicator, and all ranks know from the arguments of each call how many steps it has: nobody waits for the others at
 //! its end.
 
-use crate::commons::Part;
 use crate::lines::{Lines, Peer};
+use crate::shared_pool::Part;
 use crate::wire::{Extent, Slots};
 use crate::{params, wire};
 use alloc::format;
-use ompi_core::commons::Wanted;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
+use ompi_core::shared_pool::Wanted;
 use opal_core::progress;
-use opal_core::sync::{AtomicU64, Guarded, Ordering};
+use opal_core::sync::{AtomicU64, ConditionalLock, Ordering};
 
 /// The rings of one communicator as one rank has them.
 pub struct Rings {
@@ -26,7 +26,7 @@ pub struct Rings {
     slots: [Slots; wire::RINGS],
     /// Bytes of a piece.
     pub piece: usize,
-    past: Guarded<Past>,
+    past: ConditionalLock<Past>,
 }
 
 // Equal on all ranks between operations, but for `freed`.
@@ -135,7 +135,7 @@ impl Rings {
             freed: [0; wire::RINGS],
         };
         let slots = core::array::from_fn(|ring| extent.slots_of(ring));
-        Rings { part, rank, extent, slots, piece, past: Guarded::new(past) }
+        Rings { part, rank, extent, slots, piece, past: ConditionalLock::new(past) }
     }
 
     /// Bytes of a piece, and of all pieces for which a ring has room.

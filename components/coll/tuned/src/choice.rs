@@ -2,9 +2,9 @@
 
 use crate::decisions::{self, Decisions, Subject};
 use crate::params;
-use ompi_core::framework::coll::{Function, Functions, Ways, set_of};
+use ompi_core::framework::coll::{Algorithms, Function, Functions, set_of};
 
-ompi_core::coll_ways! {
+ompi_core::coll_algorithms! {
     /// Ways of MPI_Bcast.
     Bcast {
         /// Pieces scattered by a binomial tree, passed around a ring.
@@ -112,7 +112,7 @@ impl Forced {
         })
     }
 
-    fn pick<T: Ways + PartialEq>(
+    fn pick<T: Algorithms + PartialEq>(
         &self,
         forced: Option<T>,
         (subject, size, bytes): (Subject, usize, usize),

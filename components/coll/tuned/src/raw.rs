@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use ompi_core::data::{Counts, Data, Source, no_room};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::{Call, FRAMEWORK, Function, Functions, Module, Next, Table, set_of};
+use ompi_core::framework::coll::{Call, FRAMEWORK, Fallback, Function, Functions, Module, Table, set_of};
 use ompi_core::op::Op;
 use opal_core::sync::Once;
 use opal_core::{message, verbose};
@@ -20,7 +20,7 @@ pub struct Tuned {
     // The ranks have different decision files.
     disagreed: Once<()>,
     // Recordable, because what this module passes on may be recorded, too.
-    next: Next,
+    next: Fallback,
     // Those whose next module serves parts of the communicator, too.
     partial: Once<Functions>,
 }
@@ -37,7 +37,7 @@ const SERVED: [Function; 6] = [
 impl Tuned {
     /// What the parameters force.
     pub fn new(forced: Forced) -> Tuned {
-        Tuned { forced, disagreed: Once::new(), next: Next::new(&SERVED), partial: Once::new() }
+        Tuned { forced, disagreed: Once::new(), next: Fallback::new(&SERVED), partial: Once::new() }
     }
 
     fn in_force(&self) -> Forced {
@@ -184,7 +184,7 @@ impl Module for Tuned {
         self.partial.get().copied().unwrap_or(0)
     }
 
-    fn above(&self, others: &Table) {
+    fn set_fallback(&self, others: &Table) {
         self.next.keep(others, Table::recordable_entry);
         let serves_parts =
             |function: &&Function| match (others.recordable_entry(**function), others.partial_entry(**function)) {

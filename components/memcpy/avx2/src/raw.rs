@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use core::arch::asm;
-use opal_core::mem::is_trailing;
+use opal_core::mem::is_aliased_4k;
 
 /// From here on `rep movsb`: as fast in the caches and faster outside them (`cargo run --release -p bench-statics`).
 const STRING: usize = 4 << 10;
@@ -24,7 +24,7 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
         // SAFETY: likewise.
         257..STRING => unsafe { blocks(to, from, bytes) },
         // SAFETY: likewise.
-        _ if is_trailing(to, from) => unsafe { blocks(to, from, bytes) },
+        _ if is_aliased_4k(to, from) => unsafe { blocks(to, from, bytes) },
         // SAFETY: likewise.
         _ => unsafe { string(to, from, bytes) },
     }

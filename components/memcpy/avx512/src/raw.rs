@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use core::arch::asm;
-use opal_core::mem::is_trailing;
+use opal_core::mem::is_aliased_4k;
 
 /// From here on `rep movsb`: as fast in the caches and faster outside them (`cargo run --release -p bench-statics`).
 const STRING: usize = 8 << 10;
@@ -22,7 +22,7 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
         // SAFETY: likewise, and AVX-512F is there.
         64..STRING => unsafe { vectors(to, from, bytes) },
         // SAFETY: likewise.
-        _ if is_trailing(to, from) => unsafe { vectors(to, from, bytes) },
+        _ if is_aliased_4k(to, from) => unsafe { vectors(to, from, bytes) },
         // SAFETY: likewise.
         _ => unsafe { string(to, from, bytes) },
     }

@@ -1,4 +1,4 @@
-//! memcpy/portable: copies as the compiler does, but where string moves stumble (`opal_core::mem::is_trailing`).
+//! memcpy/portable: copies as the compiler does, but where string moves stumble (`opal_core::mem::is_aliased_4k`).
 //!
 //! In a hosted program that is the C library's memcpy, which picks its code by processor. The default: memcpy/avx2 and
 //! memcpy/avx512 are 1 to 2 ns faster up to 256 bytes, about equal above (AVX2 up to 1.5 ns slower from 512 bytes to

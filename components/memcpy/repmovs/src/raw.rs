@@ -1,7 +1,7 @@
 //! The copy.
 #![allow(unsafe_code)]
 
-use opal_core::mem::{copy_trailing, is_trailing};
+use opal_core::mem::{copy_aliased_4k, is_aliased_4k};
 
 /// Copies `bytes` bytes.
 ///
@@ -9,9 +9,9 @@ use opal_core::mem::{copy_trailing, is_trailing};
 /// That of `framework::memcpy::copy`.
 #[inline]
 pub unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
-    if bytes >= WORTH && is_trailing(to, from) {
+    if bytes >= WORTH && is_aliased_4k(to, from) {
         // SAFETY: the caller's promise.
-        return unsafe { copy_trailing(to, from, bytes) };
+        return unsafe { copy_aliased_4k(to, from, bytes) };
     }
     // SAFETY: readable, writable and not overlapping by the caller's promise; the direction flag is clear by the ABI.
     unsafe {

@@ -42,9 +42,9 @@ impl pml::Component for Component {
         for (am, receiver) in receivers {
             btl::register(am, receiver).map_err(|_| taken)?;
         }
-        btl::register_drain(drain::conduit).map_err(|_| taken)?;
+        btl::register_drain(drain::fifo_pair).map_err(|_| taken)?;
         for (am, landing) in [(wire::FRAGMENT, arrive::FRAGMENTS), (wire::EAGER, arrive::WHOLE)] {
-            btl::register_landing(am, landing).map_err(|_| taken)?;
+            btl::register_placement(am, landing).map_err(|_| taken)?;
         }
         btl::on_failure(state::peer_failed);
         progress::add_callback(outgoing::progress).map_err(|_| Declined("progress has no place left"))?;

@@ -9,8 +9,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
 use ompi_core::error::Result;
-use ompi_core::request::{Id, Seat};
-use opal_core::mem::Foreign;
+use ompi_core::request::{Id, SlotPtr};
+use opal_core::mem::Untrusted;
 
 /// A posted receive.
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub struct Receive {
     /// Who waits for it.
     pub request: Id,
     /// Where that request lies.
-    pub seat: Seat,
+    pub slot_ptr: SlotPtr,
 }
 
 /// A message that nobody waited for.
@@ -74,7 +74,7 @@ const SHORT_BYTES: usize = 56;
 
 impl Stored {
     /// Copies.
-    pub fn new(payload: Foreign<'_>) -> Stored {
+    pub fn new(payload: Untrusted<'_>) -> Stored {
         if payload.len() <= SHORT_BYTES {
             let mut short = [0; SHORT_BYTES];
             payload.copy_to(&mut short);

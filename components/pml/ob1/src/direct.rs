@@ -13,20 +13,20 @@ use crate::senders::{self, Next, One, Senders};
 use crate::state::{STATE, State};
 use crate::{recv, wire};
 use ompi_core::error::Result;
-use ompi_core::framework::pml::Lane;
+use ompi_core::framework::pml::MatchContext;
 use ompi_core::status::{ANY_SOURCE, ANY_TAG, Status};
 use opal_core::framework::btl;
-use opal_core::mem::Foreign;
+use opal_core::mem::Untrusted;
 use opal_core::progress;
-use opal_core::queue::conduit::Conduit;
-use opal_core::queue::lines::{Consumer, Peeked};
+use opal_core::queue::fifo::{Consumer, Peeked};
+use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::sync::{Guard, threads_possible};
-use opal_core::wait::{self, Idle};
+use opal_core::wait::{self, Backoff};
 
 /// The message that nearly every receive of a message sent at once takes: the next one of a queue that its transport gave
 /// away, there after a few polls, wanted and not longer than the buffer.
 pub struct Found<'a> {
-    conduit: &'a Conduit,
+    fifo_pair: &'a FifoPair,
     consumer: Guard<'a, Consumer>,
     peeked: Peeked,
     // Nobody posts a receive meanwhile.
@@ -35,18 +35,18 @@ pub struct Found<'a> {
 
 /// Finds it. Nothing on the way is a call. `None`: ask [`receive`].
 #[inline(always)]
-pub fn find<'a>(room: usize, from: i32, with: i32, lane: Lane<'a>) -> Option<Found<'a>> {
-    let (conduit, mut consumer, _state) = open_queue(from, lane)?;
+pub fn find<'a>(room: usize, from: i32, with: i32, lane: MatchContext<'a>) -> Option<Found<'a>> {
+    let (fifo_pair, mut consumer, _state) = open_queue(from, lane)?;
     let peeked = match consumer.peek().ok()? {
         Some(peeked) => peeked,
         None => poll(&mut consumer)?,
     };
-    suits(&peeked, room, with, lane).then_some(Found { conduit, consumer, peeked, _state })
+    suits(&peeked, room, with, lane).then_some(Found { fifo_pair, consumer, peeked, _state })
 }
 
 /// The same from MPI_ANY_SOURCE, if nothing is here from anybody; with the sender. 8 bytes one way 0.071 instead of 0.080 µs.
 #[inline(always)]
-pub fn find_any<'a>(room: usize, with: i32, lane: Lane<'a>) -> Option<(i32, Found<'a>)> {
+pub fn find_any<'a>(room: usize, with: i32, lane: MatchContext<'a>) -> Option<(i32, Found<'a>)> {
     if progress::has_gathered() {
         return None;
     }
@@ -56,26 +56,26 @@ pub fn find_any<'a>(room: usize, with: i32, lane: Lane<'a>) -> Option<(i32, Foun
         return None;
     }
     let senders::Waiting { queue, consumer, peeked } = any.find()?;
-    let found = Found { conduit: queue.conduit, consumer, peeked, _state: state };
+    let found = Found { fifo_pair: queue.fifo_pair, consumer, peeked, _state: state };
     suits(&found.peeked, room, with, lane).then_some((queue.rank as i32, found))
 }
 
 #[inline(always)]
-fn suits(peeked: &Peeked, room: usize, with: i32, lane: Lane<'_>) -> bool {
-    peeked.kind() == wire::EAGER && is_wanted(peeked.head, with, lane) && peeked.payload().len() <= room
+fn suits(peeked: &Peeked, room: usize, with: i32, lane: MatchContext<'_>) -> bool {
+    peeked.kind() == wire::EAGER && is_wanted(peeked.immediate, with, lane) && peeked.payload().len() <= room
 }
 
 impl<'a> Found<'a> {
     /// All of it, until it is taken.
     #[inline(always)]
-    pub fn payload(&self) -> Foreign<'a> {
+    pub fn payload(&self) -> Untrusted<'a> {
         self.peeked.payload()
     }
 
     /// The status of the receive from this rank.
     #[inline(always)]
     pub fn status(&self, from: i32) -> Status {
-        let tag = wire::Envelope::of(self.peeked.head).tag;
+        let tag = wire::Envelope::of(self.peeked.immediate).tag;
         Status::new(from, tag, self.peeked.payload().len() as u64)
     }
 
@@ -83,28 +83,31 @@ impl<'a> Found<'a> {
     #[inline(always)]
     pub fn take(mut self) {
         self.consumer.advance();
-        self.conduit.note_arrival();
+        self.fifo_pair.note_arrival();
     }
 
     /// Leaves it where it is, the next one of this queue. `None` if another thread may take it there.
     #[inline(always)]
-    pub fn leave(self) -> Option<&'a Conduit> {
-        (!threads_possible()).then_some(self.conduit)
+    pub fn leave(self) -> Option<&'a FifoPair> {
+        (!threads_possible()).then_some(self.fifo_pair)
     }
 }
 
 /// The queue from which a receive may take the next message, if nothing stands before it.
 #[inline(always)]
-fn open_queue<'a>(from: i32, lane: Lane<'a>) -> Option<(&'a Conduit, Guard<'a, Consumer>, Guard<'static, State>)> {
+fn open_queue<'a>(
+    from: i32,
+    lane: MatchContext<'a>,
+) -> Option<(&'a FifoPair, Guard<'a, Consumer>, Guard<'static, State>)> {
     if progress::has_gathered() {
         return None;
     }
-    let conduit = crate::raw::routes(lane.comm).get(from)?.link.conduit?;
+    let fifo_pair = crate::raw::routes(lane.comm).get(from)?.link.fifo_pair?;
     // In the order in which who drains the queue takes them, so that nobody waits for nothing.
-    let consumer = conduit.try_consumer()?;
+    let consumer = fifo_pair.try_consumer()?;
     let mut state = STATE.try_lock()?;
     let quiet = state.context(lane.comm.context)?.lane(lane.collective).is_quiet(from as u32);
-    quiet.then_some((conduit, consumer, state))
+    quiet.then_some((fifo_pair, consumer, state))
 }
 
 #[inline(always)]
@@ -120,15 +123,15 @@ fn poll(consumer: &mut Consumer) -> Option<Peeked> {
 
 /// Whether a receive takes what has this envelope. The comparison with one tag is what nearly always decides.
 #[inline(always)]
-fn is_wanted(head: u64, tag: i32, lane: Lane<'_>) -> bool {
+fn is_wanted(immediate: u64, tag: i32, lane: MatchContext<'_>) -> bool {
     let own = wire::lane(lane.comm.context, lane.collective);
-    head == wire::envelope(own, tag) || tag == ANY_TAG && head & !wire::envelope(0, i32::MAX) == own
+    immediate == wire::envelope(own, tag) || tag == ANY_TAG && immediate & !wire::envelope(0, i32::MAX) == own
 }
 
 /// Receives if the direct path is open to it; `None`: go through matching, where transports that read piece by piece find
 /// the place of a longer message.
 #[inline(never)]
-pub fn receive(data: &Fast<'_, '_>, from: i32, with: i32, lane: Lane<'_>) -> Result<Option<Status>> {
+pub fn receive(data: &Fast<'_, '_>, from: i32, with: i32, lane: MatchContext<'_>) -> Result<Option<Status>> {
     if threads_possible() {
         return Ok(None);
     }
@@ -139,26 +142,31 @@ pub fn receive(data: &Fast<'_, '_>, from: i32, with: i32, lane: Lane<'_>) -> Res
     }
     // MPI_PROC_NULL has none.
     let Some(route) = routes.get(from) else { return Ok(None) };
-    if route.link.conduit.is_none() && data.bytes() > LONGEST_COPIED {
+    if route.link.fifo_pair.is_none() && data.bytes() > LONGEST_COPIED {
         return Ok(None);
     }
     receive_from(&One { rank: from as u32, link: route.link }, data, with, lane)
 }
 
 #[inline(always)]
-fn receive_from(senders: &impl Senders, data: &Fast<'_, '_>, with: i32, lane: Lane<'_>) -> Result<Option<Status>> {
-    let (mut idle, tag) = (Idle::new(), recv::tag(with));
+fn receive_from(
+    senders: &impl Senders,
+    data: &Fast<'_, '_>,
+    with: i32,
+    lane: MatchContext<'_>,
+) -> Result<Option<Status>> {
+    let (mut idle, tag) = (Backoff::new(), recv::tag(with));
     let are_open = || senders.are_open(STATE.lock().context_of(lane.comm).lane(lane.collective), tag);
     while are_open() {
         while let Some(Next { rank, link, arrived }) = senders.peek() {
-            if arrived.am == wire::EAGER && is_wanted(arrived.head, with, lane) {
-                let got = wire::Envelope::of(arrived.head).tag;
+            if arrived.am == wire::EAGER && is_wanted(arrived.immediate, with, lane) {
+                let got = wire::Envelope::of(arrived.immediate).tag;
                 let status = recv::status_of(rank as i32, got, data.bytes(), arrived.payload, lane.comm.context);
                 data.write(arrived.payload);
                 link.take();
                 return Ok(Some(status));
             }
-            btl::deliver(arrived.am, link.process, arrived.head, arrived.payload);
+            btl::deliver(arrived.am, link.process, arrived.immediate, arrived.payload);
             link.take();
             if !are_open() {
                 return Ok(None);

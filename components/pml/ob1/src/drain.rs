@@ -8,13 +8,13 @@ use crate::wire::{self, Envelope};
 use ompi_core::request;
 use ompi_core::status::Status;
 use opal_core::framework::btl::{self, Drained, Next};
-use opal_core::mem::Foreign;
-use opal_core::queue::conduit::Conduit;
-use opal_core::queue::lines::{Consumer, Peeked};
+use opal_core::mem::Untrusted;
+use opal_core::queue::fifo::{Consumer, Peeked};
+use opal_core::queue::fifo_pair::FifoPair;
 
 /// For transports that give their queues away.
-pub fn conduit(conduit: &Conduit, process: u32) -> Drained {
-    btl::drain_with(conduit, process, |consumer, next, left| short_ones(process, consumer, next, left))
+pub fn fifo_pair(fifo_pair: &FifoPair, process: u32) -> Drained {
+    btl::drain_with(fifo_pair, process, |consumer, next, left| short_ones(process, consumer, next, left))
 }
 
 /// What happens to nearly every short message: it goes to the first receive posted for its source. There is no call on the
@@ -25,12 +25,12 @@ pub fn conduit(conduit: &Conduit, process: u32) -> Drained {
 fn short_ones(process: u32, consumer: &mut Consumer, mut next: Peeked, left: &mut usize) -> Next {
     let Some(mut state) = STATE.lock_alone() else { return Ok(Some(next)) };
     while next.kind() == wire::EAGER {
-        let Envelope { context, collective, .. } = Envelope::of(next.head);
+        let Envelope { context, collective, .. } = Envelope::of(next.immediate);
         let matcher = state.context(context).and_then(|context| context.plain_lane(process, collective));
         let Some(mut line) = matcher.and_then(|matcher| matcher.line(process)) else { break };
-        let lane = wire::lane_of(next.head);
-        while next.kind() == wire::EAGER && wire::lane_of(next.head) == lane {
-            if !is_handed_over(&mut line, process, next.head, next.payload()) {
+        let lane = wire::lane_of(next.immediate);
+        while next.kind() == wire::EAGER && wire::lane_of(next.immediate) == lane {
+            if !is_handed_over(&mut line, process, next.immediate, next.payload()) {
                 return Ok(Some(next));
             }
             consumer.advance();
@@ -49,14 +49,14 @@ fn short_ones(process: u32, consumer: &mut Consumer, mut next: Peeked, left: &mu
 }
 
 #[inline(always)]
-fn is_handed_over(line: &mut Line<'_, Receive>, process: u32, head: u64, payload: Foreign<'_>) -> bool {
-    let tag = Envelope::of(head).tag;
+fn is_handed_over(line: &mut Line<'_, Receive>, process: u32, immediate: u64, payload: Untrusted<'_>) -> bool {
+    let tag = Envelope::of(immediate).tag;
     let Some(mut first) = line.first(tag) else { return false };
     let receive = first.receive();
     if !receive.place.write_short(payload) {
         return false;
     }
-    request::complete_alone(receive.seat, Status::new(process as i32, tag, payload.len() as u64));
+    request::complete_alone(receive.slot_ptr, Status::new(process as i32, tag, payload.len() as u64));
     first.settle();
     true
 }

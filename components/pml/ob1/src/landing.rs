@@ -10,15 +10,15 @@ use crate::wire::Envelope;
 use core::ops::Range;
 use ompi_core::framework::pml;
 use ompi_core::status::Status;
-use opal_core::framework::btl::Take;
+use opal_core::framework::btl::Fill;
 use opal_core::sync::{AtomicBool, Ordering};
 use opal_core::verbose;
 
 /// A whole message of which a part has come and met its receive.
 #[derive(Clone, Copy)]
-pub struct Landing {
+pub struct Placement {
     process: u32,
-    head: u64,
+    immediate: u64,
     bytes: usize,
     // Of the long receive.
     cookie: u64,
@@ -27,14 +27,14 @@ pub struct Landing {
 impl State {
     /// Calls `take` with the place for `part` of a whole message, up to its end. `false` if nobody waits for it yet, or
     /// where it belongs is no single run, or too short.
-    pub fn place_whole(&mut self, process: u32, head: u64, part: Range<usize>, take: Take<'_>) -> bool {
+    pub fn place_whole(&mut self, process: u32, immediate: u64, part: Range<usize>, take: Fill<'_>) -> bool {
         let known = self.landing(process).map(|index| self.landings[index]);
         let cookie = match known {
-            Some(landing) if (landing.head, landing.bytes) == (head, part.end) => landing.cookie,
+            Some(landing) if (landing.immediate, landing.bytes) == (immediate, part.end) => landing.cookie,
             // Two at once from one process: whoever does that has the second one copied.
             Some(_) => return false,
             None if part.start > 0 => return false,
-            None => match self.meet(process, head, part.end) {
+            None => match self.meet(process, immediate, part.end) {
                 Some(cookie) => cookie,
                 None => return false,
             },
@@ -43,10 +43,10 @@ impl State {
     }
 
     /// All of a whole message is in its place. `false` if it belongs to nothing any more.
-    pub fn landed_whole(&mut self, process: u32, head: u64, bytes: usize) -> bool {
+    pub fn landed_whole(&mut self, process: u32, immediate: u64, bytes: usize) -> bool {
         let Some(index) = self.landing(process) else { return false };
         let landing = self.landings[index];
-        if (landing.head, landing.bytes) != (head, bytes) {
+        if (landing.immediate, landing.bytes) != (immediate, bytes) {
             return false;
         }
         self.landings.swap_remove(index);
@@ -65,8 +65,8 @@ impl State {
     }
 
     /// Takes the first receive posted for a message's source, if it matches and has room in one run.
-    fn meet(&mut self, process: u32, head: u64, bytes: usize) -> Option<u64> {
-        let Envelope { context, collective, tag } = Envelope::of(head);
+    fn meet(&mut self, process: u32, immediate: u64, bytes: usize) -> Option<u64> {
+        let Envelope { context, collective, tag } = Envelope::of(immediate);
         let context = self.context(context).filter(|context| !context.closing)?;
         let source = context.rank_of(process)?;
         let mut line = context.lane(collective).line(source)?;
@@ -83,7 +83,7 @@ impl State {
         let status = Status::new(source as i32, tag, bytes as u64);
         let work = Work::Receiving { place, status, wanted: bytes, got: 0, chosen: None };
         let cookie = self.begin(process, request, work).1;
-        self.landings.push(Landing { process, head, bytes, cookie });
+        self.landings.push(Placement { process, immediate, bytes, cookie });
         Some(cookie)
     }
 }

@@ -17,7 +17,7 @@ use crate::ways::{self, Way};
 use crate::wire;
 use alloc::vec::Vec;
 use ompi_core::framework::pml;
-use opal_core::mem::Foreign;
+use opal_core::mem::Untrusted;
 use opal_core::sync::{AtomicBool, AtomicU32, Ordering};
 use opal_core::verbose;
 
@@ -63,7 +63,7 @@ impl Leads {
         Leads { kept: Slab::new(), bytes: 0 }
     }
 
-    fn append(&mut self, number: u32, offset: usize, data: Foreign<'_>) -> Result<(), NotKept> {
+    fn append(&mut self, number: u32, offset: usize, data: Untrusted<'_>) -> Result<(), NotKept> {
         let lead = self.kept.get_mut(number);
         let Lead::Kept(kept) = lead else { return Err(NotKept::Refused) };
         if offset != kept.len() || data.len() > MOST - offset {
@@ -117,7 +117,7 @@ impl Leading {
 
 /// How much of a message goes along with its announcement: no more than is sent without an announcement.
 pub fn bytes(link: &Link, bytes: usize) -> usize {
-    let leads = link.conduit.is_some() && link.habit.is_fragments(bytes);
+    let leads = link.fifo_pair.is_some() && link.habit.is_fragments(bytes);
     if leads { LEAD.size().min(link.eager_bytes).min(bytes) } else { 0 }
 }
 
@@ -139,7 +139,7 @@ impl State {
     }
 
     /// A part of a lead arrived. `false` if it fits nothing.
-    pub fn lead(&mut self, process: u32, theirs: u64, offset: u64, data: Foreign<'_>) -> bool {
+    pub fn lead(&mut self, process: u32, theirs: u64, offset: u64, data: Untrusted<'_>) -> bool {
         let leading = *self.leading(process);
         let Ok(offset) = usize::try_from(offset) else { return false };
         if leading.theirs != theirs {
@@ -175,7 +175,7 @@ impl State {
         self.redirect_lead(process, theirs, To::Receive(ours));
         let kept = self.leads.take(kept);
         if !kept.is_empty() {
-            self.lead_to(process, ours, 0, Foreign::of(&kept));
+            self.lead_to(process, ours, 0, Untrusted::of(&kept));
         }
     }
 
@@ -198,7 +198,7 @@ impl State {
     }
 
     // What is beyond the end of a shorter receive is left out.
-    fn lead_to(&mut self, process: u32, ours: u64, offset: usize, data: Foreign<'_>) -> bool {
+    fn lead_to(&mut self, process: u32, ours: u64, offset: usize, data: Untrusted<'_>) -> bool {
         let Some((_, operation)) = self.find(process, ours) else { return true };
         let Work::Receiving { wanted, .. } = operation.work else { return false };
         let part = data.first(wanted.saturating_sub(offset));

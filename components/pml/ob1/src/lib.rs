@@ -1,4 +1,4 @@
-//! pml/ob1: MPI's matching and protocols over any transports that carry 54 bits of head.
+//! pml/ob1: MPI's matching and protocols over any transports that carry 54 bits of immediate.
 //!
 //! Owns one table of contexts (a communicator as its peers address it) with what is posted and what arrived unexpected,
 //! and the operations that take more than one message. Short messages travel at once (`send`), long ones when the receiver

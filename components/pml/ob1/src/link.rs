@@ -6,23 +6,23 @@ use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::bml::{self, Path};
 use ompi_core::framework::pml::NOTE_BYTES;
 use ompi_core::{addresses, process};
-use opal_core::framework::btl::{self, Arrived, Full};
+use opal_core::framework::btl::{self, Full, RxMessage};
 use opal_core::framework::smsc;
 use opal_core::message;
-use opal_core::queue::conduit::{Conduit, Pushed};
-use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Guarded, Once, Ordering};
+use opal_core::queue::fifo_pair::{FifoPair, Pushed};
+use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, ConditionalLock, Once, Ordering};
 
 /// A process and the one transport whose order its matched messages have.
 pub struct Link {
     /// Index of the process.
     pub process: u32,
     /// The transport.
-    pub module: btl::Called,
+    pub module: btl::ModuleRef,
     /// Its number for the process.
     pub endpoint: btl::Endpoint,
     /// The transport's queues to and from the process, if it gives them away.
-    pub conduit: Option<&'static Conduit>,
-    /// Most bytes of a message that is pushed to the conduit.
+    pub fifo_pair: Option<&'static FifoPair>,
+    /// Most bytes of a message that is pushed to the FIFO pair.
     pub short_bytes: usize,
     /// Most bytes of a message that is sent with its transport's fast call.
     pub inline_bytes: usize,
@@ -31,20 +31,20 @@ pub struct Link {
     /// Most bytes of a note.
     pub note_bytes: usize,
     /// The ways that fragments of long messages go: at least one.
-    pub lanes: Box<[Lane]>,
+    pub lanes: Box<[MatchContext]>,
     /// Messages that wait for room in the transport: later ones must not overtake them.
     pub queued: AtomicU32,
     /// How the process takes its long messages.
     pub habit: Habit,
     /// How bytes of long messages get there and back in one copy, if they can.
-    pub copier: Option<smsc::Way>,
+    pub copier: Option<smsc::Endpoint>,
     // Own words shared with the process that are in use; changed under the state's lock only.
     words: AtomicU64,
     dead: AtomicBool,
 }
 
 /// One of the ways to a process. What travels on it is not matched, so order does not count.
-pub struct Lane {
+pub struct MatchContext {
     /// The way.
     pub path: Path,
     /// Most bytes of a fragment, without its prefix.
@@ -54,17 +54,17 @@ pub struct Lane {
     clock: AtomicU64,
 }
 
-impl Lane {
-    fn new(path: Path) -> Lane {
+impl MatchContext {
+    fn new(path: Path) -> MatchContext {
         let caps = path.module.caps();
         let most = caps.send_bytes.saturating_sub(crate::wire::PREFIX_BYTES);
         // Whole pages, so that all fragments of a message lie alike where they come from.
         let fragment_bytes = if most < PAGE { most } else { most / PAGE * PAGE };
-        Lane { path, fragment_bytes, mbps: u64::from(caps.bandwidth_mbps.max(1)), clock: AtomicU64::new(0) }
+        MatchContext { path, fragment_bytes, mbps: u64::from(caps.bandwidth_mbps.max(1)), clock: AtomicU64::new(0) }
     }
 
     fn is_usable(&self) -> bool {
-        self.path.module.caps().head_bits >= crate::wire::HEAD_BITS && self.fragment_bytes > 0
+        self.path.module.caps().immediate_bits >= crate::wire::IMMEDIATE_BITS && self.fragment_bytes > 0
     }
 }
 
@@ -74,12 +74,12 @@ impl Link {
     #[inline]
     pub fn spread(
         &self,
-        mut send: impl FnMut(&Lane) -> core::result::Result<usize, Full>,
+        mut send: impl FnMut(&MatchContext) -> core::result::Result<usize, Full>,
     ) -> core::result::Result<usize, Full> {
         if let [only] = &self.lanes[..] {
             return send(only);
         }
-        let clock = |lane: &&Lane| lane.clock.load(Ordering::Relaxed);
+        let clock = |lane: &&MatchContext| lane.clock.load(Ordering::Relaxed);
         for _ in 0..self.lanes.len() {
             // The state's lock is held: nobody else moves the clocks.
             let Some(lane) = self.lanes.iter().min_by_key(clock) else { break };
@@ -122,17 +122,17 @@ impl Link {
 
     /// The next thing from the process, polling at most `polls` times for it; [`Link::take`] takes it.
     #[inline(always)]
-    pub fn peek(&self, polls: u32) -> Option<Arrived<'_>> {
-        match self.conduit {
-            Some(conduit) => {
-                let peeked = conduit.peek(polls)?;
-                Some(Arrived { am: peeked.kind(), head: peeked.head, payload: peeked.payload() })
+    pub fn peek(&self, polls: u32) -> Option<RxMessage<'_>> {
+        match self.fifo_pair {
+            Some(fifo_pair) => {
+                let peeked = fifo_pair.peek(polls)?;
+                Some(RxMessage { am: peeked.kind(), immediate: peeked.immediate, payload: peeked.payload() })
             }
             None => self.module.poll_peer(self.endpoint, polls),
         }
     }
 
-    /// Whether a message is on its way that the conduit was given; wakes the process if it sleeps.
+    /// Whether a message is on its way that the FIFO pair was given; wakes the process if it sleeps.
     #[inline(always)]
     pub fn is_sent(&self, pushed: Pushed) -> bool {
         match pushed {
@@ -148,8 +148,8 @@ impl Link {
     /// Takes what [`Link::peek`] returned last.
     #[inline(always)]
     pub fn take(&self) {
-        match self.conduit {
-            Some(conduit) => conduit.take(),
+        match self.fifo_pair {
+            Some(fifo_pair) => fifo_pair.take(),
             None => self.module.consume(self.endpoint),
         }
     }
@@ -182,7 +182,7 @@ pub fn any_dead() -> bool {
 }
 
 static LINKS: Once<Box<[Once<Link>]>> = Once::new();
-static CONNECTING: Guarded<()> = Guarded::new(());
+static CONNECTING: ConditionalLock<()> = ConditionalLock::new(());
 
 /// The link to a process, connected at first use.
 pub fn to(process: u32) -> Result<&'static Link> {
@@ -211,13 +211,13 @@ fn connect(process: u32) -> Result<Link> {
     let paths = bml.add_process(process::get(process)).map_err(Fault::from)?;
     let path = paths[0];
     let caps = path.module.caps();
-    if caps.head_bits < crate::wire::HEAD_BITS || caps.send_bytes < NOTE_BYTES {
+    if caps.immediate_bits < crate::wire::IMMEDIATE_BITS || caps.send_bytes < NOTE_BYTES {
         message!(
-            "the transport to rank {process} carries {} bits of head and {} bytes, pml/ob1 needs {} and {}; \
+            "the transport to rank {process} carries {} bits of immediate and {} bytes, pml/ob1 needs {} and {}; \
              leave that transport out with `--mca btl ^…`",
-            caps.head_bits,
+            caps.immediate_bits,
             caps.send_bytes,
-            crate::wire::HEAD_BITS,
+            crate::wire::IMMEDIATE_BITS,
             NOTE_BYTES
         );
         return Err(Fault::new(Class::Intern));
@@ -228,14 +228,14 @@ fn connect(process: u32) -> Result<Link> {
     let inline_bytes = caps.inline_bytes.min(most);
     Ok(Link {
         process,
-        module: btl::Called::new(path.module),
+        module: btl::ModuleRef::new(path.module),
         endpoint: path.endpoint,
-        conduit: path.module.conduit(path.endpoint),
+        fifo_pair: path.module.fifo_pair(path.endpoint),
         short_bytes: inline_bytes.min(eager_bytes),
         inline_bytes,
         eager_bytes,
         note_bytes: caps.send_bytes.min(MOST_NOTE_BYTES),
-        lanes: paths.iter().map(|path| Lane::new(*path)).filter(Lane::is_usable).collect(),
+        lanes: paths.iter().map(|path| MatchContext::new(*path)).filter(MatchContext::is_usable).collect(),
         queued: AtomicU32::new(0),
         habit: Habit::new(),
         copier: copier(process::get(process)),
@@ -244,7 +244,7 @@ fn connect(process: u32) -> Result<Link> {
     })
 }
 
-fn copier(process: &process::Process) -> Option<smsc::Way> {
+fn copier(process: &process::Process) -> Option<smsc::Endpoint> {
     if process.is_self || !process.same_node {
         return None;
     }
@@ -257,13 +257,13 @@ fn copier(process: &process::Process) -> Option<smsc::Way> {
 #[cfg(test)]
 impl Link {
     /// To process 1 by one transport that tests provide.
-    pub fn of_test(module: &'static dyn btl::Module, conduit: Option<&'static Conduit>) -> Link {
-        let inline_bytes = if conduit.is_some() { opal_core::queue::lines::INLINE_BYTES } else { 0 };
+    pub fn of_test(module: &'static dyn btl::Module, fifo_pair: Option<&'static FifoPair>) -> Link {
+        let inline_bytes = if fifo_pair.is_some() { opal_core::queue::fifo::INLINE_BYTES } else { 0 };
         Link {
             process: 1,
-            module: btl::Called::new(module),
+            module: btl::ModuleRef::new(module),
             endpoint: crate::test_image::ENDPOINT,
-            conduit,
+            fifo_pair,
             short_bytes: inline_bytes,
             inline_bytes,
             eager_bytes: 4096,

@@ -17,20 +17,20 @@ use ompi_core::data::Data;
 use ompi_core::datatype::Datatype;
 use ompi_core::errhandler;
 use ompi_core::error::Class;
-use ompi_core::framework::pml::{Lane, Mode, Module, Short, Taken};
+use ompi_core::framework::pml::{MatchContext, Mode, Module, Short, Taken};
 use ompi_core::group::Group;
 use ompi_core::request::{self, Request};
 use ompi_core::status::{ANY_SOURCE, ANY_TAG, Status};
 use opal_core::datatype::{Layout, Primitive, Run, Scalar};
 use opal_core::framework::btl::{self, AmId, Full};
 use opal_core::progress;
-use opal_core::queue::conduit::Conduit;
-use opal_core::queue::lines::INLINE_BYTES;
+use opal_core::queue::fifo::INLINE_BYTES;
+use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::sync::model::{check, hang_bell, spawn};
 use opal_core::sync::{Once, Ordering, raise_threads};
 
 /// The queue that leads back here.
-static QUEUE: Once<&'static Conduit> = Once::new();
+static QUEUE: Once<&'static FifoPair> = Once::new();
 const CONTEXT: u32 = 0;
 const PEER: i32 = 1;
 
@@ -39,10 +39,10 @@ const PEER: i32 = 1;
 struct Patient;
 
 impl Calls for Patient {
-    unsafe fn send_inline(&self, am: AmId, head: u64, payload: *const u8, bytes: usize) -> Result<(), Full> {
+    unsafe fn send_inline(&self, am: AmId, immediate: u64, payload: *const u8, bytes: usize) -> Result<(), Full> {
         let mut producer = QUEUE.get().unwrap().producer();
         // SAFETY: the caller's promise.
-        unsafe { producer.push_inline(am, head, payload, bytes, false) }.map_err(|_| Full)
+        unsafe { producer.push_inline(am, immediate, payload, bytes, false) }.map_err(|_| Full)
     }
 }
 
@@ -59,10 +59,10 @@ fn begin_over(change: impl FnOnce(&mut Link)) -> (&'static Communicator, &'stati
     *STATE.lock() = State::new();
     btl::register(wire::EAGER, arrive::eager).unwrap();
     progress::add_callback(drain_all).unwrap();
-    let (conduit, _) = test_image::conduit();
-    QUEUE.call_once(|| conduit);
+    let (fifo_pair, _) = test_image::fifo_pair();
+    QUEUE.call_once(|| fifo_pair);
     let transport: &'static Transport<Patient> = Box::leak(Box::default());
-    let mut link = Link::of_test(transport, Some(conduit));
+    let mut link = Link::of_test(transport, Some(fifo_pair));
     change(&mut link);
     let link: &'static Link = Box::leak(Box::new(link));
     let route = || Route { link, lane: wire::lane(CONTEXT, false) };
@@ -80,7 +80,7 @@ fn begin_over(change: impl FnOnce(&mut Link)) -> (&'static Communicator, &'stati
 
 /// What every pass of progress does.
 fn drain_all() -> usize {
-    let drained = drain::conduit(QUEUE.get().unwrap(), PEER as u32);
+    let drained = drain::fifo_pair(QUEUE.get().unwrap(), PEER as u32);
     assert!(!drained.malformed);
     drained.taken
 }
@@ -90,8 +90,8 @@ fn bytes() -> Datatype {
     Datatype::derived(Layout::basic(Primitive::new(Scalar::Byte, 1), &[run], 1, 1), 0)
 }
 
-fn lane(comm: &Communicator) -> Lane<'_> {
-    Lane { comm, collective: false }
+fn lane(comm: &Communicator) -> MatchContext<'_> {
+    MatchContext { comm, collective: false }
 }
 
 /// MPI_Send of one byte.

@@ -24,7 +24,7 @@ pub struct Outgoing {
 /// A message without data of the user.
 pub struct Control {
     am: AmId,
-    head: u64,
+    immediate: u64,
     bytes: [u8; 8 * NUMBERS],
     length: u8,
 }
@@ -33,12 +33,12 @@ const NUMBERS: usize = 5;
 
 impl Control {
     /// With at most five numbers.
-    pub fn new(am: AmId, head: u64, numbers: &[u64]) -> Control {
+    pub fn new(am: AmId, immediate: u64, numbers: &[u64]) -> Control {
         let mut bytes = [0; 8 * NUMBERS];
         for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
             place.copy_from_slice(&number.to_le_bytes());
         }
-        Control { am, head, bytes, length: 8 * numbers.len() as u8 }
+        Control { am, immediate, bytes, length: 8 * numbers.len() as u8 }
     }
 }
 
@@ -46,7 +46,7 @@ enum Packet {
     Control(Control),
     Note(Box<[u8]>),
     // A send whose data is still the user's; its request completes when it is sent, unless it is synchronous.
-    Eager { head: u64, place: Place, cookie: Option<u64>, request: Id },
+    Eager { immediate: u64, place: Place, cookie: Option<u64>, request: Id },
 }
 
 /// Processes with something that waits, and copies to make, for progress to look at without the lock.
@@ -88,14 +88,14 @@ impl State {
     }
 
     /// Queues a send that found no room.
-    pub fn queue_eager(&mut self, link: &'static Link, head: u64, place: Place, cookie: Option<u64>, request: Id) {
-        self.queue(link, Packet::Eager { head, place, cookie, request });
+    pub fn queue_eager(&mut self, link: &'static Link, immediate: u64, place: Place, cookie: Option<u64>, request: Id) {
+        self.queue(link, Packet::Eager { immediate, place, cookie, request });
     }
 
     /// The envelopes of sends to a process that wait for room.
     pub fn sends_waiting(&self, process: u32) -> impl Iterator<Item = u64> {
         let packets = self.outgoing.get(process as usize).into_iter().flat_map(|outgoing| &outgoing.packets);
-        packets.filter_map(|packet| if let Packet::Eager { head, .. } = packet { Some(*head) } else { None })
+        packets.filter_map(|packet| if let Packet::Eager { immediate, .. } = packet { Some(*immediate) } else { None })
     }
 
     /// Begins to send the fragments of a long send.
@@ -212,7 +212,7 @@ impl State {
 
 impl Control {
     fn send(&self, link: &Link) -> Result<(), Full> {
-        crate::raw::send_bytes(link, self.am, self.head, &self.bytes[..self.length as usize])
+        crate::raw::send_bytes(link, self.am, self.immediate, &self.bytes[..self.length as usize])
     }
 }
 
@@ -221,10 +221,10 @@ impl Packet {
         match self {
             Packet::Control(control) => control.send(link),
             Packet::Note(note) => crate::raw::send_bytes(link, wire::NOTE, 0, note),
-            Packet::Eager { head, place, cookie: None, .. } => place.send_whole(link, wire::EAGER, *head),
-            Packet::Eager { head, place, cookie: Some(cookie), .. } => {
+            Packet::Eager { immediate, place, cookie: None, .. } => place.send_whole(link, wire::EAGER, *immediate),
+            Packet::Eager { immediate, place, cookie: Some(cookie), .. } => {
                 let bytes = place.bytes();
-                place.send_part(link.path(), wire::SYNCHRONOUS, *head, *cookie, 0, bytes)
+                place.send_part(link.path(), wire::SYNCHRONOUS, *immediate, *cookie, 0, bytes)
             }
         }
     }

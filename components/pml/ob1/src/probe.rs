@@ -4,42 +4,42 @@ use crate::context::Message;
 use crate::recv;
 use crate::state::{STATE, State};
 use ompi_core::error::Result;
-use ompi_core::framework::pml::{Lane, Matched, NO_PROC};
+use ompi_core::framework::pml::{MatchContext, Matched, NO_PROC};
 use ompi_core::status::{PROC_NULL, Status};
 use opal_core::wait;
 
 /// MPI_Iprobe.
-pub fn look(from: i32, with: i32, lane: Lane<'_>) -> Result<Option<Status>> {
+pub fn look(from: i32, with: i32, lane: MatchContext<'_>) -> Result<Option<Status>> {
     if from == PROC_NULL {
         return Ok(Some(Status::NO_PROC));
     }
     if let Some(found) = look_once(from, with, lane) {
         return Ok(Some(found));
     }
-    wait::glance();
+    wait::polled_progress();
     Ok(look_once(from, with, lane))
 }
 
 /// MPI_Improbe.
-pub fn take(from: i32, with: i32, lane: Lane<'_>) -> Result<Option<Matched>> {
+pub fn take(from: i32, with: i32, lane: MatchContext<'_>) -> Result<Option<Matched>> {
     if from == PROC_NULL {
         return Ok(Some(Matched { status: Status::NO_PROC, token: NO_PROC }));
     }
     if let Some(found) = take_once(from, with, lane) {
         return Ok(Some(found));
     }
-    wait::glance();
+    wait::polled_progress();
     Ok(take_once(from, with, lane))
 }
 
-fn look_once(from: i32, with: i32, lane: Lane<'_>) -> Option<Status> {
+fn look_once(from: i32, with: i32, lane: MatchContext<'_>) -> Option<Status> {
     let mut state = STATE.lock();
     let matcher = state.context_of(lane.comm).lane(lane.collective);
     let (source, tag, message) = matcher.look(recv::source(from), recv::tag(with))?;
     Some(Status::new(source as i32, tag, message.body.bytes()))
 }
 
-fn take_once(from: i32, with: i32, lane: Lane<'_>) -> Option<Matched> {
+fn take_once(from: i32, with: i32, lane: MatchContext<'_>) -> Option<Matched> {
     let mut state = STATE.lock();
     let matcher = state.context_of(lane.comm).lane(lane.collective);
     let (source, tag, message) = matcher.take(recv::source(from), recv::tag(with))?;

@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
-use ompi_core::framework::pml::{Lane, Matched, Mode, Module, Ways};
+use ompi_core::framework::pml::{MatchContext, Matched, Mode, Module, Ways};
 use ompi_core::request::{self, Request};
 use ompi_core::status::Status;
 use opal_core::progress;
@@ -44,7 +44,7 @@ unsafe fn recv_longer(
     data: &Data<'_>,
     source: i32,
     tag: i32,
-    lane: Lane<'_>,
+    lane: MatchContext<'_>,
     status: Option<&mut Status>,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
@@ -97,17 +97,17 @@ impl Module for Ob1 {
         if link.is_dead() { Err(link.fault()) } else { Ok(link.note_bytes) }
     }
 
-    fn note(&self, process: u32, note: &[u8]) -> Result<()> {
+    fn send_control(&self, process: u32, message: &[u8]) -> Result<()> {
         let link = link::to(process)?;
         if link.is_dead() {
             return Err(link.fault());
         }
-        STATE.lock().note(link, note);
+        STATE.lock().note(link, message);
         Ok(())
     }
 
     #[inline]
-    unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()> {
+    unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>) -> Result<()> {
         // SAFETY: readable during this call by the caller's promise.
         if !progress::has_gathered() && unsafe { send::short_data(data, dest, tag, mode, lane) } {
             return Ok(());
@@ -117,7 +117,14 @@ impl Module for Ob1 {
     }
 
     #[inline]
-    unsafe fn isend(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request> {
+    unsafe fn isend(
+        &self,
+        data: &Data<'_>,
+        dest: i32,
+        tag: i32,
+        mode: Mode,
+        lane: MatchContext<'_>,
+    ) -> Result<Request> {
         // SAFETY: readable during this call by the caller's promise.
         if unsafe { send::short_data(data, dest, tag, mode, lane) } {
             return Ok(request::done());
@@ -132,7 +139,7 @@ impl Module for Ob1 {
         data: &Data<'_>,
         source: i32,
         tag: i32,
-        lane: Lane<'_>,
+        lane: MatchContext<'_>,
         status: Option<&mut Status>,
     ) -> Result<()> {
         // SAFETY: writable during this call by the caller's promise.
@@ -149,7 +156,7 @@ impl Module for Ob1 {
     }
 
     #[inline]
-    unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, lane: Lane<'_>) -> Result<Request> {
+    unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Request> {
         progress::flush();
         // SAFETY: writable until the request completes by the caller's promise.
         if let Some(run) = unsafe { Run::new(data) }
@@ -165,12 +172,12 @@ impl Module for Ob1 {
         Some(Ways::of::<Ob1>())
     }
 
-    fn iprobe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Status>> {
+    fn iprobe(&self, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Option<Status>> {
         progress::flush();
         probe::look(source, tag, lane)
     }
 
-    fn improbe(&self, source: i32, tag: i32, lane: Lane<'_>) -> Result<Option<Matched>> {
+    fn improbe(&self, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Option<Matched>> {
         progress::flush();
         probe::take(source, tag, lane)
     }

@@ -7,10 +7,10 @@ use crate::raw::{Place, Run};
 use crate::state::STATE;
 use crate::wire;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::framework::pml::{Lane, Matched, NO_PROC};
+use ompi_core::framework::pml::{MatchContext, Matched, NO_PROC};
 use ompi_core::request::{self, Driver, Id, Kind, Request};
 use ompi_core::status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Status};
-use opal_core::mem::Foreign;
+use opal_core::mem::Untrusted;
 
 /// Receives can be cancelled while they are posted. Token: lane in the low 32 bits, number above.
 pub struct Receives;
@@ -38,7 +38,7 @@ pub fn tag(tag: i32) -> Tag {
 /// Starts a receive of one run from one source if nothing stands in the way: another thread, a message that nobody waited
 /// for, no room at hand. `None`: [`start`] does it. There is no call on the way.
 #[inline(always)]
-pub fn start_at_once(run: Run, from: i32, with: i32, lane: Lane<'_>) -> Option<Request> {
+pub fn start_at_once(run: Run, from: i32, with: i32, lane: MatchContext<'_>) -> Option<Request> {
     // ANY_SOURCE and PROC_NULL are negative.
     let source = u32::try_from(from).ok()?;
     if link::any_dead() {
@@ -48,21 +48,21 @@ pub fn start_at_once(run: Run, from: i32, with: i32, lane: Lane<'_>) -> Option<R
     let matcher = state.context(lane.comm.context)?.lane(lane.collective);
     let room = matcher.room_at_once(source)?;
     let token = wire::lane(lane.comm.context, lane.collective) | u64::from(room.number()) << 32;
-    let (request, seat) = request::create_at_once(&RECEIVES, token)?;
-    room.post(tag(with), Receive { place: Place::of(run), request: request.id(), seat });
+    let (request, slot_ptr) = request::create_at_once(&RECEIVES, token)?;
+    room.post(tag(with), Receive { place: Place::of(run), request: request.id(), slot_ptr });
     Some(request)
 }
 
 /// Starts a receive.
 #[inline(never)]
-pub fn start(place: Place, from: i32, with: i32, lane: Lane<'_>) -> Result<Request> {
+pub fn start(place: Place, from: i32, with: i32, lane: MatchContext<'_>) -> Result<Request> {
     let request = request::create(Kind::Recv, &RECEIVES, 0)?;
     let id = request.id();
     if from == PROC_NULL {
         request::complete(id, Status::NO_PROC);
         return Ok(request);
     }
-    let receive = Receive { place, request: id, seat: request.seat() };
+    let receive = Receive { place, request: id, slot_ptr: request.slot_ptr() };
     let (source, tag) = (source(from), tag(with));
     let number = lane.comm.context;
     let mut state = STATE.lock();
@@ -79,7 +79,7 @@ pub fn start(place: Place, from: i32, with: i32, lane: Lane<'_>) -> Result<Reque
 }
 
 #[inline(always)]
-fn is_dead(from: i32, lane: Lane<'_>) -> bool {
+fn is_dead(from: i32, lane: MatchContext<'_>) -> bool {
     link::any_dead() && from != ANY_SOURCE && crate::raw::routes(lane.comm).to(from).link.is_dead()
 }
 
@@ -87,7 +87,7 @@ fn is_dead(from: i32, lane: Lane<'_>) -> bool {
 pub fn start_matched(mut place: Place, message: Matched) -> Result<Request> {
     if message.token == NO_PROC {
         let request = request::create(Kind::Recv, &RECEIVES, 0)?;
-        place.write(Foreign::of(&[]));
+        place.write(Untrusted::of(&[]));
         request::complete(request.id(), Status::NO_PROC);
         return Ok(request);
     }
@@ -96,14 +96,14 @@ pub fn start_matched(mut place: Place, message: Matched) -> Result<Request> {
         return Err(Fault::new(Class::Request).argument("message").because("it is no message of a matched probe"));
     };
     let request = request::create(Kind::Recv, &RECEIVES, 0)?;
-    let receive = Receive { place, request: request.id(), seat: request.seat() };
+    let receive = Receive { place, request: request.id(), slot_ptr: request.slot_ptr() };
     state.give(receive, status, context, taken);
     Ok(request)
 }
 
 /// What a whole message means for a receive without a request.
 #[inline(always)]
-pub fn status_of(source: i32, tag: i32, room: usize, payload: Foreign<'_>, context: u32) -> Status {
+pub fn status_of(source: i32, tag: i32, room: usize, payload: Untrusted<'_>, context: u32) -> Status {
     let mut status = Status::new(source, tag, payload.len().min(room) as u64);
     if payload.len() > room {
         status.fail(Class::Truncate as i32, context);

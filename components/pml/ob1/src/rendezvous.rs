@@ -18,8 +18,8 @@ use ompi_core::error::Class;
 use ompi_core::framework::pml;
 use ompi_core::request::{self, Id};
 use ompi_core::status::Status;
-use opal_core::framework::btl::{Full, Take};
-use opal_core::mem::Foreign;
+use opal_core::framework::btl::{Fill, Full};
+use opal_core::mem::Untrusted;
 use opal_core::sync::{AtomicBool, Ordering};
 use opal_core::verbose;
 
@@ -31,7 +31,7 @@ pub struct Operation {
     /// For whom.
     pub request: Id,
     /// Of a send its envelope.
-    pub head: u64,
+    pub immediate: u64,
     /// What is left to do.
     pub work: Work,
 }
@@ -74,18 +74,18 @@ const SERIALS: u64 = wire::LEAD >> NUMBER_BITS;
 
 impl State {
     /// A synchronous send waits for its match; returns the cookie.
-    pub fn expect_acknowledge(&mut self, process: u32, head: u64, request: Id) -> u64 {
-        self.begin_send(process, head, request, Work::Acknowledge)
+    pub fn expect_acknowledge(&mut self, process: u32, immediate: u64, request: Id) -> u64 {
+        self.begin_send(process, immediate, request, Work::Acknowledge)
     }
 
     /// A long send asks its receiver.
-    pub fn announce(&mut self, link: &'static Link, head: u64, request: Id, place: Place) {
+    pub fn announce(&mut self, link: &'static Link, immediate: u64, request: Id, place: Place) {
         let (bytes, lead) = (place.bytes(), lead::bytes(link, place.bytes()));
         let run = link.copier.filter(|way| bytes >= way.module.caps().min_bytes).and_then(|_| place.run());
         let push = if run.is_some() { Push::Offered } else { Push::No };
-        let cookie = self.begin_send(link.process, head, request, Work::Announced { place, push, sent: 0 });
+        let cookie = self.begin_send(link.process, immediate, request, Work::Announced { place, push, sent: 0 });
         let numbers = [bytes as u64, cookie, run.map_or(0, |run| run.address()), lead as u64];
-        let sent = self.control_by(link, Control::new(wire::ASK, head, &numbers));
+        let sent = self.control_by(link, Control::new(wire::ASK, immediate, &numbers));
         if sent && lead > 0 {
             self.send_lead(link, cookie, lead);
         }
@@ -108,7 +108,7 @@ impl State {
         let single = address.zip(single::reachable(process, &place, wanted));
         // Through a wire there is nothing to choose.
         let near =
-            wanted > 0 && (single.is_some() || link::existing(process).is_some_and(|link| link.conduit.is_some()));
+            wanted > 0 && (single.is_some() || link::existing(process).is_some_and(|link| link.fifo_pair.is_some()));
         let chosen = near.then(|| self.ways_of(process).begin(wanted, single.is_some()));
         if let (Some(Way::Single), Some((remote, (link, run)))) = (chosen, single) {
             lead.into_iter().for_each(|kept| self.drop_lead(process, cookie, kept));
@@ -178,7 +178,7 @@ impl State {
     }
 
     /// A part of a long message arrived. `false` if it belongs to nothing.
-    pub fn fragment(&mut self, process: u32, cookie: u64, offset: u64, data: Foreign<'_>) -> bool {
+    pub fn fragment(&mut self, process: u32, cookie: u64, offset: u64, data: Untrusted<'_>) -> bool {
         let Some(Room { number, offset, place, way }) = self.room_for(process, cookie, offset, data.len()) else {
             return false;
         };
@@ -196,7 +196,7 @@ impl State {
     }
 
     /// Calls `take` with the place for what is missing of a part of a long message, if that is one run.
-    pub fn place(&mut self, process: u32, cookie: u64, offset: u64, part: Range<usize>, take: Take<'_>) -> bool {
+    pub fn place(&mut self, process: u32, cookie: u64, offset: u64, part: Range<usize>, take: Fill<'_>) -> bool {
         let Some(Room { offset, place, .. }) = self.room_for(process, cookie, offset, part.end) else { return false };
         place.with_run(offset + part.start, part.len(), take)
     }
@@ -239,7 +239,7 @@ impl State {
             self.ways.resize_with(index + 1, || None);
         }
         self.ways[index].get_or_insert_with(|| {
-            let streams = link::existing(process).is_some_and(|link| link.conduit.is_some());
+            let streams = link::existing(process).is_some_and(|link| link.fifo_pair.is_some());
             Box::new(Ways::new(process, Way::forced(), streams))
         })
     }
@@ -274,9 +274,9 @@ impl State {
     }
 
     /// Enters a send that waits for its receive; returns its cookie.
-    fn begin_send(&mut self, process: u32, head: u64, request: Id, work: Work) -> u64 {
+    fn begin_send(&mut self, process: u32, immediate: u64, request: Id, work: Work) -> u64 {
         let (number, cookie) = self.begin(process, request, work);
-        self.operations.get_mut(number).head = head;
+        self.operations.get_mut(number).immediate = immediate;
         cookie
     }
 
@@ -284,7 +284,7 @@ impl State {
     pub fn begin(&mut self, process: u32, request: Id, work: Work) -> (u32, u64) {
         self.serial = (self.serial + 1) % SERIALS;
         let serial = self.serial;
-        let number = self.operations.insert(Operation { serial, process, request, head: 0, work });
+        let number = self.operations.insert(Operation { serial, process, request, immediate: 0, work });
         assert!(number >> NUMBER_BITS == 0, "sixteen million long messages at once");
         (number, serial << NUMBER_BITS | u64::from(number))
     }

@@ -10,7 +10,7 @@ use ompi_core::framework::pml::Mode;
 use ompi_core::request::{self, Driver, Id, Kind, Request};
 use opal_core::framework::btl::Full;
 use opal_core::sync::Ordering;
-use opal_core::wait::Idle;
+use opal_core::wait::Backoff;
 
 /// Sends that are not complete at once have nothing to do for their requests: they cannot be cancelled.
 pub struct Sends;
@@ -21,25 +21,25 @@ static SENDS: Sends = Sends;
 
 /// Tries to send all of it now: a short message that has none before it waiting.
 #[inline(always)]
-pub fn at_once(data: &Fast<'_, '_>, link: &'static Link, head: u64) -> core::result::Result<(), Full> {
+pub fn at_once(data: &Fast<'_, '_>, link: &'static Link, immediate: u64) -> core::result::Result<(), Full> {
     // Acquire pairs with the Release where packets leave the queue.
     if link.queued.load(Ordering::Acquire) != 0 {
         return Err(Full);
     }
-    data.send(link, wire::EAGER, head)
+    data.send(link, wire::EAGER, immediate)
 }
 
 /// A blocking send of a short message that found no room: as soon as there is some.
 #[cold]
 #[inline(never)]
-pub fn when_there_is_room(data: &Fast<'_, '_>, link: &'static Link, head: u64) -> Result<()> {
-    let mut idle = Idle::new();
+pub fn when_there_is_room(data: &Fast<'_, '_>, link: &'static Link, immediate: u64) -> Result<()> {
+    let mut idle = Backoff::new();
     loop {
         idle.step()?;
         if link.is_dead() {
             return Err(link.fault());
         }
-        if at_once(data, link, head).is_ok() {
+        if at_once(data, link, immediate).is_ok() {
             return Ok(());
         }
     }
@@ -47,7 +47,7 @@ pub fn when_there_is_room(data: &Fast<'_, '_>, link: &'static Link, head: u64) -
 
 /// Starts a send that was not done at once.
 #[inline(never)]
-pub fn start(place: Place, route: &Route, head: u64, mode: Mode) -> Result<Request> {
+pub fn start(place: Place, route: &Route, immediate: u64, mode: Mode) -> Result<Request> {
     let link = route.link;
     if link.is_dead() {
         return Err(link.fault());
@@ -55,11 +55,11 @@ pub fn start(place: Place, route: &Route, head: u64, mode: Mode) -> Result<Reque
     let request = request::create(Kind::Send, &SENDS, 0)?;
     let mut state = STATE.lock();
     if place.bytes() > link.eager_bytes {
-        state.announce(link, head, request.id(), place);
+        state.announce(link, immediate, request.id(), place);
         return Ok(request);
     }
-    let cookie = (mode == Mode::Synchronous).then(|| state.expect_acknowledge(link.process, head, request.id()));
-    start_eager(&mut state, place, link, head, cookie, request.id());
+    let cookie = (mode == Mode::Synchronous).then(|| state.expect_acknowledge(link.process, immediate, request.id()));
+    start_eager(&mut state, place, link, immediate, cookie, request.id());
     Ok(request)
 }
 
@@ -67,19 +67,19 @@ fn start_eager(
     state: &mut crate::state::State,
     mut place: Place,
     link: &'static Link,
-    head: u64,
+    immediate: u64,
     cookie: Option<u64>,
     request: Id,
 ) {
     let bytes = place.bytes();
     let sent = match cookie {
         _ if link.queued.load(Ordering::Relaxed) != 0 => Err(Full),
-        None => place.send_whole(link, wire::EAGER, head),
-        Some(cookie) => place.send_part(link.path(), wire::SYNCHRONOUS, head, cookie, 0, bytes),
+        None => place.send_whole(link, wire::EAGER, immediate),
+        Some(cookie) => place.send_part(link.path(), wire::SYNCHRONOUS, immediate, cookie, 0, bytes),
     };
     match (sent, cookie) {
         (Ok(()), None) => request::complete(request, ompi_core::status::Status::EMPTY),
         (Ok(()), Some(_)) => {}
-        (Err(Full), _) => state.queue_eager(link, head, place, cookie, request),
+        (Err(Full), _) => state.queue_eager(link, immediate, place, cookie, request),
     }
 }

@@ -5,9 +5,9 @@ use crate::link::{self, Link};
 use crate::matching::{Matcher, Tag};
 use alloc::boxed::Box;
 use ompi_core::error::Result;
-use opal_core::framework::btl::Arrived;
-use opal_core::queue::conduit::Conduit;
-use opal_core::queue::lines::{Consumer, Peeked};
+use opal_core::framework::btl::RxMessage;
+use opal_core::queue::fifo::{Consumer, Peeked};
+use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::sync::{AtomicU32, Guard, Ordering, spin_loop};
 use opal_core::wait;
 
@@ -30,7 +30,7 @@ pub struct Next {
     /// The way to it, which has the message.
     pub link: &'static Link,
     /// The message.
-    pub arrived: Arrived<'static>,
+    pub arrived: RxMessage<'static>,
 }
 
 /// One rank.
@@ -78,14 +78,15 @@ pub struct Queue {
     /// The way to it, which has the queue.
     pub link: &'static Link,
     /// The queue.
-    pub conduit: &'static Conduit,
+    pub fifo_pair: &'static FifoPair,
 }
 
 impl Any {
     /// Of a communicator, in which this process may have a rank.
     pub fn new(routes: &[Route], own: Option<u32>) -> Any {
         let others = (0..).zip(routes).filter(|(rank, _)| Some(*rank) != own);
-        let queue = |(rank, route): (u32, &Route)| Some(Queue { rank, link: route.link, conduit: route.link.conduit? });
+        let queue =
+            |(rank, route): (u32, &Route)| Some(Queue { rank, link: route.link, fifo_pair: route.link.fifo_pair? });
         let mut queues: Box<[Queue]> = others.clone().filter_map(queue).collect();
         let alone = queues.len() == others.count();
         if queues.len() > MOST_QUEUES {
@@ -132,7 +133,7 @@ impl Any {
         let turn = self.turn.load(Ordering::Relaxed) as usize;
         let (before, after) = self.queues.split_at(turn);
         for (place, queue) in (turn..).zip(after).chain((0..).zip(before)) {
-            let mut consumer = queue.conduit.try_consumer()?;
+            let mut consumer = queue.fifo_pair.try_consumer()?;
             // Where a peer wrote what is no message, the transport's next poll sees to that.
             if let Ok(Some(peeked)) = consumer.peek() {
                 self.turn.store((place + 1) as u32 % self.queues.len() as u32, Ordering::Relaxed);
@@ -170,7 +171,7 @@ impl Senders for Any {
             self.found.store(0, Ordering::Relaxed);
             return None;
         };
-        let arrived = Arrived { am: peeked.kind(), head: peeked.head, payload: peeked.payload() };
+        let arrived = RxMessage { am: peeked.kind(), immediate: peeked.immediate, payload: peeked.payload() };
         Some(Next { rank: queue.rank, link: queue.link, arrived })
     }
 

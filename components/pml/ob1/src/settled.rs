@@ -14,17 +14,21 @@ impl State {
             return false;
         }
         let peers = comm.peers();
-        let is_of = |process: u32, head: u64| {
+        let is_of = |process: u32, immediate: u64| {
             let context = peers.rank_of(process).and_then(|rank| comm.peer_contexts().get(rank));
-            context == Some(&Envelope::of(head).context)
+            context == Some(&Envelope::of(immediate).context)
         };
-        if peers.members().iter().any(|process| self.sends_waiting(*process).any(|head| is_of(*process, head))) {
+        if peers
+            .members()
+            .iter()
+            .any(|process| self.sends_waiting(*process).any(|immediate| is_of(*process, immediate)))
+        {
             return false;
         }
         (0..self.operations.numbers()).all(|number| match self.operations.find_mut(number) {
             None => true,
             Some(operation) => match operation.work {
-                Work::Acknowledge | Work::Announced { .. } => !is_of(operation.process, operation.head),
+                Work::Acknowledge | Work::Announced { .. } => !is_of(operation.process, operation.immediate),
                 _ => peers.rank_of(operation.process).is_none(),
             },
         })

@@ -29,7 +29,7 @@ use crate::ways;
 use crate::wire;
 use ompi_core::request::{self, Id};
 use ompi_core::status::Status;
-use opal_core::framework::smsc::{self, Way};
+use opal_core::framework::smsc::{self, Endpoint};
 use opal_core::sync::{AtomicBool, Ordering};
 use opal_core::{Error, Result, verbose};
 
@@ -95,7 +95,7 @@ pub struct Share {
 /// One copy.
 struct Step {
     cookie: u64,
-    way: Way,
+    way: Endpoint,
     run: Run,
     remote: u64,
     offset: usize,

@@ -1,7 +1,7 @@
 //! Everything that changes, behind one lock.
 
 use crate::context::{Announced, Body, Context, Message, Receive, Stored};
-use crate::landing::Landing;
+use crate::landing::Placement;
 use crate::lead::{Leading, Leads};
 use crate::link;
 use crate::outgoing::Outgoing;
@@ -17,12 +17,12 @@ use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::pml;
 use ompi_core::request::{self, Id};
 use ompi_core::status::Status;
-use opal_core::mem::Foreign;
-use opal_core::sync::Guarded;
+use opal_core::mem::Untrusted;
+use opal_core::sync::ConditionalLock;
 use opal_core::verbose;
 
 /// The one state.
-pub static STATE: Guarded<State> = Guarded::new(State::new());
+pub static STATE: ConditionalLock<State> = ConditionalLock::new(State::new());
 
 /// What is posted, what arrived, what is under way.
 pub struct State {
@@ -30,7 +30,7 @@ pub struct State {
     /// Long messages and synchronous sends under way.
     pub operations: Slab<Operation>,
     /// Whole messages of which a part is in its place: one per process at most.
-    pub landings: Vec<Landing>,
+    pub landings: Vec<Placement>,
     /// For cookies: never the same twice for one place in the table for a long time.
     pub serial: u64,
     /// Per process, what waits for room.
@@ -138,8 +138,8 @@ impl State {
 
     /// A whole message arrived.
     #[inline(always)]
-    pub fn whole(&mut self, process: u32, head: u64, payload: Foreign<'_>, cookie: Option<u64>) {
-        let envelope = Envelope::of(head);
+    pub fn whole(&mut self, process: u32, immediate: u64, payload: Untrusted<'_>, cookie: Option<u64>) {
+        let envelope = Envelope::of(immediate);
         let Some(context) = self.context(envelope.context) else {
             return stray(process, envelope);
         };
@@ -197,7 +197,7 @@ impl State {
     pub fn give(&mut self, receive: Receive, status: Status, context: u32, message: Message) {
         match message.body {
             Body::Whole(stored, cookie) => {
-                finish(receive, status, context, Foreign::of(stored.bytes()));
+                finish(receive, status, context, Untrusted::of(stored.bytes()));
                 if let Some(cookie) = cookie {
                     self.acknowledge(message.process, cookie);
                 }
@@ -234,7 +234,7 @@ impl State {
 
 /// Copies a whole message to where it was wanted and completes the receive.
 #[inline(always)]
-pub fn finish(mut receive: Receive, mut status: Status, context: u32, payload: Foreign<'_>) {
+pub fn finish(mut receive: Receive, mut status: Status, context: u32, payload: Untrusted<'_>) {
     status.set_bytes(receive.place.write(payload) as u64);
     if payload.len() > receive.place.bytes() {
         // MPI 5.0 §3.2.4: what does not fit is an overflow error; what fits was written.

@@ -8,8 +8,8 @@ use core::ops::Range;
 use ompi_core::request::Driver;
 use opal_core::Result;
 use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer};
-use opal_core::queue::conduit::Conduit;
-use opal_core::queue::lines::{Consumer, LEAST_POOL_BYTES, Memory, Producer, RING_BYTES};
+use opal_core::queue::fifo::{Consumer, MIN_PAYLOAD_RING_BYTES, Memory, Producer, SLOT_RING_BYTES};
+use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::sync::AtomicU32;
 use std::boxed::Box;
 use std::vec::Vec;
@@ -101,13 +101,13 @@ impl<T: Calls> Module for Transport<T> {
         &self,
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         payload: *const u8,
         bytes: usize,
     ) -> core::result::Result<(), Full> {
         assert_eq!(to, ENDPOINT);
         // SAFETY: the caller's promise.
-        unsafe { self.0.send_inline(am, head, payload, bytes) }
+        unsafe { self.0.send_inline(am, immediate, payload, bytes) }
     }
 
     fn send(
@@ -146,23 +146,24 @@ impl<T: Calls> Module for Transport<T> {
 }
 
 #[repr(C, align(64))]
-struct Area([u8; RING_BYTES + LEAST_POOL_BYTES + 64]);
+struct Area([u8; SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES + 64]);
 
-/// A conduit that has carried its first message, which was taken: what goes into it comes out of it. With the word that says
+/// A FIFO pair that has carried its first message, which was taken: what goes into it comes out of it. With the word that says
 /// whether its peer sleeps.
-pub fn conduit() -> (&'static Conduit, &'static AtomicU32) {
-    let base = Box::leak(Box::new(Area([0; RING_BYTES + LEAST_POOL_BYTES + 64]))).0.as_mut_ptr();
-    let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + LEAST_POOL_BYTES));
+pub fn fifo_pair() -> (&'static FifoPair, &'static AtomicU32) {
+    let base = Box::leak(Box::new(Area([0; SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES + 64]))).0.as_mut_ptr();
+    let (pool, consumed) =
+        (base.wrapping_add(SLOT_RING_BYTES), base.wrapping_add(SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES));
     // SAFETY: within the area just leaked.
-    let memory = unsafe { Memory::new(base, pool, LEAST_POOL_BYTES, consumed) };
+    let memory = unsafe { Memory::new(base, pool, MIN_PAYLOAD_RING_BYTES, consumed) };
     let asleep: &'static AtomicU32 = Box::leak(Box::new(AtomicU32::new(0)));
-    let conduit = Box::leak(Box::new(Conduit::new(Producer::new(memory), Consumer::new(memory), asleep, false)));
+    let fifo_pair = Box::leak(Box::new(FifoPair::new(Producer::new(memory), Consumer::new(memory), asleep, false)));
     // SAFETY: nothing is read.
-    let first = unsafe { conduit.producer().push_inline(0, 0, core::ptr::null(), 0, false) };
+    let first = unsafe { fifo_pair.producer().push_inline(0, 0, core::ptr::null(), 0, false) };
     assert_eq!(first, Ok(()));
-    assert!(matches!(conduit.consumer().peek(), Ok(Some(_))));
-    conduit.take();
-    (conduit, asleep)
+    assert!(matches!(fifo_pair.consumer().peek(), Ok(Some(_))));
+    fifo_pair.take();
+    (fifo_pair, asleep)
 }
 
 /// The context number of the one communicator of [`state`].

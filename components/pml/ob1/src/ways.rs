@@ -13,7 +13,7 @@
 //! cache: 12.9 and 18.3 GB/s. Below [`FLOOD`] that is not tried: what is received soon is read, and then out of memory.
 //!
 //! So the receiver, which decides, measures: by process and size (powers of two) all ways have a trial of a few periods
-//! now and then ([`Trial`]). A *period* begins with a message when none is under way and ends when none is any more, or after
+//! now and then ([`Autotuner`]). A *period* begins with a message when none is under way and ends when none is any more, or after
 //! [`LONGEST`] messages: of several at once the time of one says nothing. Where a single copy is out of the question, a period
 //! in which its turn would be counts as infinitely long.
 //!
@@ -25,9 +25,9 @@
 use crate::component::LONG_MESSAGES;
 use core::fmt;
 use ompi_core::framework::pml;
+use opal_core::autotune::Autotuner;
 use opal_core::framework::timer;
-use opal_core::progress::away;
-use opal_core::trial::Trial;
+use opal_core::progress::outside;
 use opal_core::verbose;
 
 /// How a message comes.
@@ -54,8 +54,8 @@ pub struct Ways {
 /// What is known of its messages of one size.
 #[derive(Clone, Copy)]
 struct Sized {
-    trickle: Trial<2>,
-    flood: Trial<3>,
+    trickle: Autotuner<2>,
+    flood: Autotuner<3>,
     // Which of the two the last period was.
     floods: bool,
 }
@@ -78,8 +78,8 @@ impl Sized {
     fn new(forced: Option<Way>) -> Sized {
         let way = forced.map(|way| way as usize);
         Sized {
-            trickle: way.map_or(Trial::UNKNOWN, Trial::forced),
-            flood: way.map_or(Trial::UNKNOWN, Trial::forced),
+            trickle: way.map_or(Autotuner::UNKNOWN, Autotuner::forced),
+            flood: way.map_or(Autotuner::UNKNOWN, Autotuner::forced),
             floods: false,
         }
     }
@@ -156,7 +156,7 @@ impl Ways {
         if period.under_way > 0 && period.done < LONGEST {
             return;
         }
-        let cost = period.since.and_then(|since| period.cost(now() - since, in_ticks(away::ns() - period.away_ns)));
+        let cost = period.since.and_then(|since| period.cost(now() - since, in_ticks(outside::ns() - period.away_ns)));
         let (number, flood) = (period.class, self.streams && period.bytes >= FLOOD);
         let class = &mut self.classes[number];
         if let Some((verdict, costs)) = class.count(cost) {
@@ -171,15 +171,15 @@ impl Ways {
     fn start(&mut self, class: usize, now: impl FnOnce() -> u64) {
         let (way, on) = self.classes[class].way();
         let since = on.then(now);
-        let away_ns = away::ns();
+        let away_ns = outside::ns();
         self.period = Period { class, way, since, away_ns, is_refused: false, done: 0, bytes: 0, ..self.period };
     }
 
     // Whether progress is to tell how long nobody looked.
     fn measure(&mut self, on: bool) {
         match (core::mem::replace(&mut self.measures, on), on) {
-            (false, true) => away::measure(),
-            (true, false) => away::measured(),
+            (false, true) => outside::measure(),
+            (true, false) => outside::measured(),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! What ob1 puts into heads and payloads. All numbers are little-endian.
 //!
-//! | kind | head | payload |
+//! | kind | immediate | payload |
 //! |---|---|---|
 //! | eager | envelope | data |
 //! | synchronous | envelope | sender's cookie u64, data |
@@ -22,7 +22,7 @@
 
 use ompi_core::comm::context;
 use opal_core::framework::btl::AmId;
-use opal_core::mem::Foreign;
+use opal_core::mem::Untrusted;
 
 /// Standard and ready sends that travel at once.
 pub const EAGER: AmId = 0;
@@ -41,13 +41,13 @@ pub const SHARED: AmId = 6;
 /// What belongs to no communicator.
 pub const NOTE: AmId = 7;
 
-/// In a fragment's head: what follows is the sender's cookie of the message that it announced last ([`crate::lead`]).
-pub const LEAD: u64 = 1 << (HEAD_BITS - 1);
+/// In a fragment's immediate: what follows is the sender's cookie of the message that it announced last ([`crate::lead`]).
+pub const LEAD: u64 = 1 << (IMMEDIATE_BITS - 1);
 
-/// Bits of head that a transport must carry.
-pub const HEAD_BITS: u32 = LANE_BITS + 31;
+/// Bits of immediate that a transport must carry.
+pub const IMMEDIATE_BITS: u32 = LANE_BITS + 31;
 const LANE_BITS: u32 = context::BITS + 1;
-const _: () = assert!(HEAD_BITS == 54);
+const _: () = assert!(IMMEDIATE_BITS == 54);
 
 /// The part of an envelope that is the same for all messages of a lane.
 #[inline(always)]
@@ -57,8 +57,8 @@ pub const fn lane(context: u32, collective: bool) -> u64 {
 
 /// The lane in an envelope.
 #[inline(always)]
-pub const fn lane_of(head: u64) -> u64 {
-    head & ((1 << LANE_BITS) - 1)
+pub const fn lane_of(immediate: u64) -> u64 {
+    immediate & ((1 << LANE_BITS) - 1)
 }
 
 /// An envelope; the tag is not negative.
@@ -81,14 +81,14 @@ pub struct Envelope {
 impl Envelope {
     /// Of any 54 bits.
     #[inline(always)]
-    pub const fn of(head: u64) -> Envelope {
-        let context = (head >> 1) as u32 & ((1 << context::BITS) - 1);
-        Envelope { context, collective: head & 1 != 0, tag: (head >> LANE_BITS) as i32 & i32::MAX }
+    pub const fn of(immediate: u64) -> Envelope {
+        let context = (immediate >> 1) as u32 & ((1 << context::BITS) - 1);
+        Envelope { context, collective: immediate & 1 != 0, tag: (immediate >> LANE_BITS) as i32 & i32::MAX }
     }
 }
 
 /// Numbers from a peer; `None` if the length is another.
-pub fn parse<const N: usize>(payload: Foreign<'_>) -> Option<[u64; N]> {
+pub fn parse<const N: usize>(payload: Untrusted<'_>) -> Option<[u64; N]> {
     if payload.len() != 8 * N {
         return None;
     }
@@ -100,7 +100,7 @@ pub fn parse<const N: usize>(payload: Foreign<'_>) -> Option<[u64; N]> {
 }
 
 /// A number and what follows it.
-pub fn parse_prefix(payload: Foreign<'_>) -> Option<(u64, Foreign<'_>)> {
+pub fn parse_prefix(payload: Untrusted<'_>) -> Option<(u64, Untrusted<'_>)> {
     Some((u64::from_le_bytes(payload.array()?), payload.skip(PREFIX_BYTES)))
 }
 
@@ -114,9 +114,9 @@ mod tests {
     #[test]
     fn envelopes() {
         for (context, collective, tag) in [(0, false, 0), (1, true, 7), ((1 << 22) - 1, true, i32::MAX)] {
-            let head = envelope(lane(context, collective), tag);
-            assert!(head >> HEAD_BITS == 0);
-            assert_eq!(Envelope::of(head), Envelope { context, collective, tag });
+            let immediate = envelope(lane(context, collective), tag);
+            assert!(immediate >> IMMEDIATE_BITS == 0);
+            assert_eq!(Envelope::of(immediate), Envelope { context, collective, tag });
         }
         assert!(Envelope::of(u64::MAX).tag >= 0);
     }
@@ -124,10 +124,10 @@ mod tests {
     #[test]
     fn numbers() {
         let bytes = [7u64.to_le_bytes(), u64::MAX.to_le_bytes()].concat();
-        assert_eq!(parse(Foreign::of(&bytes)), Some([7, u64::MAX]));
-        assert_eq!(parse::<2>(Foreign::of(&bytes[..15])), None);
-        assert_eq!(parse::<3>(Foreign::of(&bytes)), None);
-        assert!(parse_prefix(Foreign::of(&bytes[..7])).is_none());
-        assert_eq!(parse_prefix(Foreign::of(&bytes)).unwrap().1.len(), 8);
+        assert_eq!(parse(Untrusted::of(&bytes)), Some([7, u64::MAX]));
+        assert_eq!(parse::<2>(Untrusted::of(&bytes[..15])), None);
+        assert_eq!(parse::<3>(Untrusted::of(&bytes)), None);
+        assert!(parse_prefix(Untrusted::of(&bytes[..7])).is_none());
+        assert_eq!(parse_prefix(Untrusted::of(&bytes)).unwrap().1.len(), 8);
     }
 }

@@ -1,14 +1,14 @@
 //! Registration.
 
 use crate::params;
-use opal_core::framework::shmem::{self, Inherited, Nameless};
+use opal_core::framework::shmem::{self, Inherited, TmpFile};
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
 use opal_core::sys;
 
 /// The component.
 pub struct Component {
-    module: Once<Nameless>,
+    module: Once<TmpFile>,
 }
 
 impl mca::Component for Component {
@@ -21,13 +21,13 @@ impl shmem::Component for Component {
             "" => sys::variable("TMPDIR").filter(|folder| !folder.is_empty()).unwrap_or("/tmp"),
             folder => folder,
         };
-        let module = Nameless::new(*b"fil1", folder, true).map_err(Declined)?;
+        let module = TmpFile::new(*b"fil1", folder, true).map_err(Declined)?;
         Ok((PRIORITY, COMPONENT.module.call_once(|| module)))
     }
 }
 
 opal_core::component! {
-    /// Nameless files in a folder of choice, opened through /proc.
+    /// TmpFile files in a folder of choice, opened through /proc.
     pub static COMPONENT: Component = Component { module: Once::new() };
     in opal_core::framework::shmem, name "file", params params::ALL
 }

@@ -1,12 +1,12 @@
 //! Registration.
 
-use opal_core::framework::shmem::{self, Inherited, Nameless};
+use opal_core::framework::shmem::{self, Inherited, TmpFile};
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
 
 /// The component.
 pub struct Component {
-    module: Once<Nameless>,
+    module: Once<TmpFile>,
 }
 
 impl mca::Component for Component {
@@ -15,13 +15,13 @@ impl mca::Component for Component {
 
 impl shmem::Component for Component {
     fn query(&self, _inherited: Option<Inherited>) -> Result<(i32, &'static dyn shmem::Module), Declined> {
-        let module = Nameless::new(*b"psx1", "/dev/shm", false).map_err(Declined)?;
+        let module = TmpFile::new(*b"psx1", "/dev/shm", false).map_err(Declined)?;
         Ok((PRIORITY, COMPONENT.module.call_once(|| module)))
     }
 }
 
 opal_core::component! {
-    /// Nameless files in /dev/shm, opened through /proc.
+    /// TmpFile files in /dev/shm, opened through /proc.
     pub static COMPONENT: Component = Component { module: Once::new() };
     in opal_core::framework::shmem, name "posix", params &[]
 }

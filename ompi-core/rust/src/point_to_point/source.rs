@@ -9,7 +9,7 @@ use crate::topology::{AnyProcess, Owned, Process, Rank};
 use alloc::format;
 use alloc::vec::Vec;
 use ompi_core::error::{Class, Fault};
-use ompi_core::framework::pml::{self, Lane};
+use ompi_core::framework::pml::{self, MatchContext};
 
 /// A process, or any, from which messages can be received. Methods without a tag take messages with every tag.
 pub trait Source {
@@ -222,8 +222,8 @@ impl Source for AnyProcess<'_> {
     }
 }
 
-fn lane(owned: &Owned) -> Lane<'_> {
-    Lane { comm: owned.comm(), collective: false }
+fn lane(owned: &Owned) -> MatchContext<'_> {
+    MatchContext { comm: owned.comm(), collective: false }
 }
 
 /// Whether a message was just one value.

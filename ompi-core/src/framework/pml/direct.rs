@@ -1,7 +1,7 @@
 //! The PML as `--direct pml/…` calls it: the four calls of the message path by name, so that link-time optimization sees
 //! through them; all others through the table as always.
 
-use super::{Lane, Mode, Module, SELECTED};
+use super::{MatchContext, Mode, Module, SELECTED};
 use crate::data::Data;
 use crate::error::Result;
 use crate::request::Request;
@@ -14,30 +14,49 @@ pub struct Direct;
 
 // SAFETY: `direct_pml!` defines them with these very signatures, in the component that `--direct` names.
 unsafe extern "Rust" {
-    fn __ompi_direct_pml_send_v1(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()>;
-    fn __ompi_direct_pml_isend_v1(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request>;
+    fn __ompi_direct_pml_send_v1(
+        data: &Data<'_>,
+        dest: i32,
+        tag: i32,
+        mode: Mode,
+        lane: MatchContext<'_>,
+    ) -> Result<()>;
+    fn __ompi_direct_pml_isend_v1(
+        data: &Data<'_>,
+        dest: i32,
+        tag: i32,
+        mode: Mode,
+        lane: MatchContext<'_>,
+    ) -> Result<Request>;
     fn __ompi_direct_pml_recv_v1(
         data: &Data<'_>,
         source: i32,
         tag: i32,
-        lane: Lane<'_>,
+        lane: MatchContext<'_>,
         status: Option<&mut Status>,
     ) -> Result<()>;
-    fn __ompi_direct_pml_irecv_v1(data: &Data<'_>, source: i32, tag: i32, lane: Lane<'_>) -> Result<Request>;
+    fn __ompi_direct_pml_irecv_v1(data: &Data<'_>, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Request>;
 }
 
 #[allow(clippy::missing_safety_doc)] // each has the contract of the method of `Module` that it is named after
 impl Direct {
     /// [`Module::send`].
     #[inline(always)]
-    pub unsafe fn send(self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()> {
+    pub unsafe fn send(self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { __ompi_direct_pml_send_v1(data, dest, tag, mode, lane) }
     }
 
     /// [`Module::isend`].
     #[inline(always)]
-    pub unsafe fn isend(self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request> {
+    pub unsafe fn isend(
+        self,
+        data: &Data<'_>,
+        dest: i32,
+        tag: i32,
+        mode: Mode,
+        lane: MatchContext<'_>,
+    ) -> Result<Request> {
         // SAFETY: the caller's promise.
         unsafe { __ompi_direct_pml_isend_v1(data, dest, tag, mode, lane) }
     }
@@ -49,7 +68,7 @@ impl Direct {
         data: &Data<'_>,
         source: i32,
         tag: i32,
-        lane: Lane<'_>,
+        lane: MatchContext<'_>,
         status: Option<&mut Status>,
     ) -> Result<()> {
         // SAFETY: the caller's promise.
@@ -58,7 +77,7 @@ impl Direct {
 
     /// [`Module::irecv`].
     #[inline(always)]
-    pub unsafe fn irecv(self, data: &Data<'_>, source: i32, tag: i32, lane: Lane<'_>) -> Result<Request> {
+    pub unsafe fn irecv(self, data: &Data<'_>, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Request> {
         // SAFETY: the caller's promise.
         unsafe { __ompi_direct_pml_irecv_v1(data, source, tag, lane) }
     }

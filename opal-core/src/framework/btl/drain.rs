@@ -1,17 +1,17 @@
-//! Taking what waits in a conduit, with the layer above in the loop.
+//! Taking what waits in a FIFO pair, with the layer above in the loop.
 //!
 //! A call through the table of receivers for each message costs as much as matching it: of a window of 64 messages with
 //! their receives posted each took 250 instructions, 164 without that call. So the layer above may say what takes a
-//! conduit's messages: its function is called once for all of them, and has what nearly every message meets inlined.
+//! FIFO pair's messages: its function is called once for all of them, and has what nearly every message meets inlined.
 
 use super::deliver;
-use crate::queue::conduit::Conduit;
-use crate::queue::lines::{Consumer, Malformed, Peeked};
+use crate::queue::fifo::{Consumer, Malformed, Peeked};
+use crate::queue::fifo_pair::FifoPair;
 use crate::sync::Once;
 use crate::{Error, Result};
 
-/// Takes the messages that wait in the conduit from a peer: [`drain_with`], and what it does itself.
-pub type Drain = fn(conduit: &Conduit, peer: u32) -> Drained;
+/// Takes the messages that wait in the FIFO pair from a peer: [`drain_with`], and what it does itself.
+pub type Drain = fn(fifo_pair: &FifoPair, peer: u32) -> Drained;
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Drained {
     pub malformed: bool,
 }
 
-/// What comes next in a conduit.
+/// What comes next in a FIFO pair.
 pub type Next = core::result::Result<Option<Peeked>, Malformed>;
 
 /// So that one busy sender does not starve the others: most messages of one turn.
@@ -30,7 +30,7 @@ const MESSAGES_PER_TURN: usize = 64;
 
 static DRAIN: Once<Drain> = Once::new();
 
-/// Says what takes the messages of conduits, by who registered their receivers; once. `Err(Exists)` if it was said.
+/// Says what takes the messages of FIFO pairs, by who registered their receivers; once. `Err(Exists)` if it was said.
 pub fn register_drain(drain: Drain) -> Result<()> {
     let mut mine = false;
     DRAIN.call_once(|| {
@@ -40,13 +40,13 @@ pub fn register_drain(drain: Drain) -> Result<()> {
     if mine { Ok(()) } else { Err(Error::Exists) }
 }
 
-/// For modules: takes the messages that wait in the conduit from a peer, a turn's worth at most, and hands them to whom
+/// For modules: takes the messages that wait in the FIFO pair from a peer, a turn's worth at most, and hands them to whom
 /// they are for.
 #[inline(always)]
-pub fn drain(conduit: &Conduit, peer: u32) -> Drained {
+pub fn drain(fifo_pair: &FifoPair, peer: u32) -> Drained {
     match DRAIN.get() {
-        Some(drain) => drain(conduit, peer),
-        None => drain_with(conduit, peer, |_, next, _left| Ok(Some(next))),
+        Some(drain) => drain(fifo_pair, peer),
+        None => drain_with(fifo_pair, peer, |_, next, _left| Ok(Some(next))),
     }
 }
 
@@ -60,18 +60,18 @@ pub fn drain(conduit: &Conduit, peer: u32) -> Drained {
 /// in a hundred, of 64 bytes five.
 #[inline(always)]
 pub fn drain_with(
-    conduit: &Conduit,
+    fifo_pair: &FifoPair,
     peer: u32,
     mut quick: impl FnMut(&mut Consumer, Peeked, &mut usize) -> Next,
 ) -> Drained {
-    let mut consumer = conduit.consumer();
+    let mut consumer = fifo_pair.consumer();
     let mut next = consumer.peek();
-    let most = if conduit.note_lull(matches!(next, Ok(None))) { 1 } else { MESSAGES_PER_TURN };
+    let most = if fifo_pair.note_lull(matches!(next, Ok(None))) { 1 } else { MESSAGES_PER_TURN };
     let mut left = most;
     while let Ok(Some(peeked)) = next {
         next = quick(&mut consumer, peeked, &mut left);
         let Ok(Some(peeked)) = next else { break };
-        deliver(peeked.kind(), peer, peeked.head, peeked.payload());
+        deliver(peeked.kind(), peer, peeked.immediate, peeked.payload());
         consumer.advance();
         left -= 1;
         if left == 0 {
@@ -83,7 +83,7 @@ pub fn drain_with(
     }
     let taken = most - left;
     if taken > 0 {
-        conduit.note_arrival();
+        fifo_pair.note_arrival();
     }
     Drained { taken, malformed: next.is_err() }
 }
@@ -92,29 +92,30 @@ pub fn drain_with(
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::queue::lines::{LEAST_POOL_BYTES, Memory, Producer, RING_BYTES};
+    use crate::queue::fifo::{MIN_PAYLOAD_RING_BYTES, Memory, Producer, SLOT_RING_BYTES};
     use crate::sync::AtomicU32;
     use std::boxed::Box;
 
     #[repr(C, align(64))]
-    struct Area([u8; RING_BYTES + LEAST_POOL_BYTES + 64]);
+    struct Area([u8; SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES + 64]);
 
     #[test]
     fn one_message_after_a_lull_and_all_otherwise() {
         static AWAKE: AtomicU32 = AtomicU32::new(0);
-        let mut area = Box::new(Area([0; RING_BYTES + LEAST_POOL_BYTES + 64]));
+        let mut area = Box::new(Area([0; SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES + 64]));
         let base = area.0.as_mut_ptr();
-        let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + LEAST_POOL_BYTES));
+        let (pool, consumed) =
+            (base.wrapping_add(SLOT_RING_BYTES), base.wrapping_add(SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES));
         // SAFETY: within the area, which outlives the queues.
-        let memory = unsafe { Memory::new(base, pool, LEAST_POOL_BYTES, consumed) };
-        let conduit = Conduit::new(Producer::new(memory), Consumer::new(memory), &AWAKE, false);
+        let memory = unsafe { Memory::new(base, pool, MIN_PAYLOAD_RING_BYTES, consumed) };
+        let fifo_pair = FifoPair::new(Producer::new(memory), Consumer::new(memory), &AWAKE, false);
         let push = |count: usize| {
             for _ in 0..count {
                 // SAFETY: nothing is read.
-                unsafe { conduit.producer().push_inline(7, 0, core::ptr::null(), 0, false) }.unwrap();
+                unsafe { fifo_pair.producer().push_inline(7, 0, core::ptr::null(), 0, false) }.unwrap();
             }
         };
-        let taken = || drain_with(&conduit, 0, |_, next, _left| Ok(Some(next))).taken;
+        let taken = || drain_with(&fifo_pair, 0, |_, next, _left| Ok(Some(next))).taken;
         push(3);
         assert_eq!([taken(), taken()], [3, 0]);
         push(3);

@@ -26,7 +26,7 @@ impl Bell for Word {
         false
     }
 
-    fn rouse(&self) {
+    fn wake_threads(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 

@@ -18,7 +18,7 @@ pub fn cases(session: &mut Session) {
     }
 }
 
-/// What serves the carrier, on which all of it runs.
+/// What serves the merged intracommunicator, on which all of it runs.
 struct Choice {
     name: &'static str,
     options: &'static [&'static str],

@@ -22,7 +22,7 @@ fn message(dice: &mut Dice, number: u64) -> (Header, Vec<u8>) {
             kind: (number % 8) as u8,
             pad: dice.roll(PAD_MAX + 1),
             bytes,
-            head: number.wrapping_mul(0x0123_4567_89ab_cdef),
+            immediate: number.wrapping_mul(0x0123_4567_89ab_cdef),
         },
         payload,
     )
@@ -51,7 +51,7 @@ fn frames_survive_any_cut() {
             rest = &rest[cut..];
             while let Some(frame) = frames.peek().unwrap() {
                 let (header, payload) = &messages[got];
-                assert_eq!((frame.kind, frame.head), (header.kind, header.head));
+                assert_eq!((frame.kind, frame.immediate), (header.kind, header.immediate));
                 assert!(frames.payload(&frame) == payload, "payload of message {got} differs");
                 frames.advance(&frame);
                 got += 1;
@@ -63,7 +63,7 @@ fn frames_survive_any_cut() {
 
 #[test]
 fn hostile_headers_are_refused_before_anything_is_allocated() {
-    let good = Header { kind: 7, pad: PAD_MAX, bytes: PAYLOAD_MAX, head: u64::MAX };
+    let good = Header { kind: 7, pad: PAD_MAX, bytes: PAYLOAD_MAX, immediate: u64::MAX };
     assert_eq!(Header::parse(&good.encode()), Ok(good));
     let mut spoiled = [good.encode(); 4];
     spoiled[0][0] ^= 1;
@@ -109,7 +109,7 @@ fn published_addresses() {
         loopback: false,
         port: 4711,
         mbps: 25_000,
-        realm: 0xfeed,
+        job: 0xfeed,
         network: u64::MAX,
     };
     let other = Entry { address: "2001:db8::7".parse().unwrap(), prefix: 64, loopback: true, ..one };
@@ -128,7 +128,7 @@ fn published_addresses() {
 
 #[test]
 fn only_the_secret_opens_the_door() {
-    let (caller, owner) = (realm(0, 3), realm(2, 3));
+    let (caller, owner) = (job(0, 3), job(2, 3));
     let names = Names { from: 0, to: 2, from_interface: 1, to_interface: 4 };
     let hello = handshake::hello(&caller, names, &[1; 32]);
     assert_eq!(handshake::greeted(&owner, &hello), Ok(names));
@@ -136,7 +136,7 @@ fn only_the_secret_opens_the_door() {
     let proof = handshake::answered(&caller, &hello, &answer).unwrap();
     assert!(handshake::is_proved(&owner, &hello, &[2; 32], &proof));
 
-    let stranger = Realm { secret: [8; 32], ..caller };
+    let stranger = Job { secret: [8; 32], ..caller };
     assert_eq!(handshake::answered(&stranger, &hello, &answer), None);
     let own = handshake::answer(&stranger, &hello, &[2; 32]);
     assert!(!handshake::is_proved(&owner, &hello, &[2; 32], &own[32..]), "an answer is no proof");
@@ -150,16 +150,16 @@ fn only_the_secret_opens_the_door() {
 
 #[test]
 fn a_hello_must_be_meant_for_this_process() {
-    let caller = realm(0, 3);
+    let caller = job(0, 3);
     let hello = |from, to| {
         let names = Names { from, to, from_interface: 0, to_interface: 0 };
         handshake::hello(&caller, names, &[1; 32])
     };
-    let owner = realm(2, 3);
+    let owner = job(2, 3);
     for (from, to) in [(0, 1), (2, 2), (3, 2), (u32::MAX, 2)] {
         assert_eq!(handshake::greeted(&owner, &hello(from, to)), Err(Refused::Stranger));
     }
-    assert_eq!(handshake::greeted(&Realm { number: 1, ..owner }, &hello(0, 2)), Err(Refused::Stranger));
+    assert_eq!(handshake::greeted(&Job { number: 1, ..owner }, &hello(0, 2)), Err(Refused::Stranger));
     let mut other = hello(0, 2);
     other[8] ^= 1;
     assert!(matches!(handshake::greeted(&owner, &other), Err(Refused::OtherFormat(_))));

@@ -75,7 +75,7 @@ fn ports() {
 
 fn entry(interface: u8, address: &str, prefix: u8, mbps: u32, network: u64) -> Entry {
     let address: IpAddr = address.parse().unwrap();
-    Entry { interface, address, prefix, loopback: address.is_loopback(), port: 1, mbps, realm: 0, network }
+    Entry { interface, address, prefix, loopback: address.is_loopback(), port: 1, mbps, job: 0, network }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::handshake::{self, HELLO_BYTES, Names};
 use crate::outbound::Stage;
 use alloc::vec::Vec;
 use opal_core::framework::btl::{self, Endpoint};
-use opal_core::mem::Foreign;
+use opal_core::mem::Untrusted;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Mutex, MutexGuard, Once};
@@ -31,10 +31,10 @@ pub(super) fn alone() -> MutexGuard<'static, ()> {
     guard
 }
 
-fn arrive(peer: u32, head: u64, payload: Foreign<'_>) {
+fn arrive(peer: u32, immediate: u64, payload: Untrusted<'_>) {
     let mut bytes = vec![0; payload.len()];
     payload.copy_to(&mut bytes);
-    ARRIVED.lock().unwrap().push((peer, head, bytes));
+    ARRIVED.lock().unwrap().push((peer, immediate, bytes));
 }
 
 pub(super) fn poll_once(net: &'static Net) -> usize {
@@ -56,7 +56,7 @@ pub(super) fn poll_until(nets: &[&'static Net], mut done: impl FnMut() -> bool) 
 
 /// Two processes that know each other.
 fn couple() -> (&'static Net, &'static Net, Endpoint, Endpoint) {
-    acquainted(net(realm(0, 2)), net(realm(1, 2)))
+    acquainted(net(job(0, 2)), net(job(1, 2)))
 }
 
 /// Two processes, introduced to each other.
@@ -125,11 +125,11 @@ fn strangers_are_sent_away_and_disturb_nobody() {
             0 => _ = stranger.write_all(&garbage),
             // Knows everything but the secret.
             1 => {
-                let other = Realm { secret: [9; 32], ..realm(0, 2) };
+                let other = Job { secret: [9; 32], ..job(0, 2) };
                 _ = stranger.write_all(&handshake::hello(&other, names, &[1; 32]));
                 _ = stranger.write_all(&[seed as u8; 32]);
             }
-            2 => _ = stranger.write_all(&handshake::hello(&realm(0, 2), names, &[1; 32])[..40]),
+            2 => _ = stranger.write_all(&handshake::hello(&job(0, 2), names, &[1; 32])[..40]),
             _ => {}
         }
         poll_once(high);
@@ -170,7 +170,7 @@ fn a_proved_peer_that_sends_garbage_is_closed_and_told() {
 #[test]
 fn nobody_listens() {
     let _guard = alone();
-    let low = net(realm(0, 2));
+    let low = net(job(0, 2));
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let remote = Entry { port: gone.local_addr().unwrap().port(), ..entry(low) };
     drop(gone);
@@ -183,7 +183,7 @@ fn nobody_listens() {
 #[test]
 fn somebody_else_listens() {
     let _guard = alone();
-    let low = net(realm(0, 2));
+    let low = net(job(0, 2));
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let remote = Entry { port: other.local_addr().unwrap().port(), ..entry(low) };
     let there = low.add(1, 0, entry(low), remote).unwrap();
@@ -227,8 +227,8 @@ fn small_messages_are_gathered_until_somebody_flushes() {
     let (low, high, there, _) = couple();
     low.send(there, 0, 0, b"x").unwrap();
     poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 1);
-    for head in 1..4 {
-        low.send(there, 0, head, b"x").unwrap();
+    for immediate in 1..4 {
+        low.send(there, 0, immediate, b"x").unwrap();
     }
     // The first left at once, the others wait.
     poll_until(&[high], || ARRIVED.lock().unwrap().len() == 2);
@@ -245,20 +245,20 @@ fn one_peer_is_read_ahead_and_what_is_left_is_delivered() {
     let (low, high, there, back) = couple();
     low.send(there, 0, 0, b"x").unwrap();
     poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == 1);
-    for head in 1..4 {
-        low.send(there, 0, head, b"later").unwrap();
+    for immediate in 1..4 {
+        low.send(there, 0, immediate, b"later").unwrap();
     }
     low.flush();
     let end = Instant::now() + Duration::from_secs(5);
-    let head = loop {
+    let immediate = loop {
         let mut receiving = high.receiving.lock();
-        if let Some((payload, Frame { head, .. })) = receiving.peek(back.0) {
+        if let Some((payload, Frame { immediate, .. })) = receiving.peek(back.0) {
             assert_eq!(payload, b"later");
             receiving.consume(back.0);
-            break head;
+            break immediate;
         }
         assert!(Instant::now() < end);
     };
-    assert_eq!(head, 1);
+    assert_eq!(immediate, 1);
     poll_until(&[high], || ARRIVED.lock().unwrap().len() == 3);
 }

@@ -6,7 +6,7 @@ use crate::wire::{HEADER_BYTES, Header};
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use opal_core::framework::btl::{self, Arriving, Landing, Take};
+use opal_core::framework::btl::{self, Fill, Placement, RxPayload};
 use rustix::fd::OwnedFd;
 use rustix::net;
 use std::println;
@@ -36,17 +36,17 @@ fn start() -> MutexGuard<'static, ()> {
     static REGISTER: Once = Once::new();
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     REGISTER.call_once(|| {
-        btl::register_landing(KIND, Landing { prefix_bytes: 8, place, landed }).unwrap();
+        btl::register_placement(KIND, Placement { prefix_bytes: 8, place, landed }).unwrap();
     });
     *PLACES.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(Places::default());
     guard
 }
 
-fn number(arriving: &Arriving<'_>) -> u64 {
+fn number(arriving: &RxPayload<'_>) -> u64 {
     u64::from_le_bytes(arriving.prefix.try_into().unwrap())
 }
 
-fn place(arriving: Arriving<'_>, take: Take<'_>) -> bool {
+fn place(arriving: RxPayload<'_>, take: Fill<'_>) -> bool {
     let (number, mut places) = (number(&arriving), PLACES.lock().unwrap());
     let places = places.as_mut().unwrap();
     let gone = match places.fates[&number] {
@@ -63,9 +63,9 @@ fn place(arriving: Arriving<'_>, take: Take<'_>) -> bool {
     true
 }
 
-fn landed(arriving: Arriving<'_>) {
+fn landed(arriving: RxPayload<'_>) {
     assert_eq!(arriving.done, arriving.bytes);
-    assert_eq!((arriving.peer, arriving.head), (5, number(&arriving) * 3));
+    assert_eq!((arriving.peer, arriving.immediate), (5, number(&arriving) * 3));
     PLACES.lock().unwrap().as_mut().unwrap().landed.push(number(&arriving));
 }
 
@@ -75,7 +75,7 @@ fn payload(number: u64, bytes: usize) -> Vec<u8> {
 
 fn push(stream: &mut Vec<u8>, kind: u8, number: u64, bytes: usize) {
     let pad = number as usize % 5 * 10;
-    stream.extend(Header { kind, pad, bytes: 8 + bytes, head: number * 3 }.encode());
+    stream.extend(Header { kind, pad, bytes: 8 + bytes, immediate: number * 3 }.encode());
     stream.resize(stream.len() + pad, 0);
     stream.extend(number.to_le_bytes());
     stream.extend(payload(number, bytes));
@@ -98,7 +98,7 @@ fn take(inbound: &mut Inbound, sizes: &BTreeMap<u64, usize>, taken: &mut Vec<u64
             Next::Frame(frame) => {
                 let bytes = inbound.payload(&frame);
                 let number = u64::from_le_bytes(bytes[..8].try_into().unwrap());
-                assert_eq!(frame.head, number * 3);
+                assert_eq!(frame.immediate, number * 3);
                 assert!(bytes[8..] == payload(number, sizes[&number]), "message {number} differs");
                 inbound.advance(&frame);
                 taken.push(number);

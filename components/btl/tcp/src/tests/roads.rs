@@ -21,7 +21,7 @@ fn the_other_family() {
         std::println!("this machine has no IPv6 on its loopback: not tested here");
         return;
     };
-    let (low, high) = (net_at(realm(0, 2), six, limits()), net_at(realm(1, 2), six, limits()));
+    let (low, high) = (net_at(job(0, 2), six, limits()), net_at(job(1, 2), six, limits()));
     let (low, high, there, back) = acquainted(low, high);
     let long: Vec<u8> = (0..300_000).map(|index| (index * 3) as u8).collect();
     low.send(there, 0, 1, &long).unwrap();
@@ -57,7 +57,7 @@ fn nobody_answers_until_the_deadline() {
     let _guard = alone();
     let patience = Duration::from_millis(1500);
     let limits = Limits { connect_timeout_ns: patience.as_nanos() as u64, ..limits() };
-    let low = net_at(realm(0, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), limits);
+    let low = net_at(job(0, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), limits);
     let (_listener, _callers, port) = deaf_listener();
     let there = low.add(1, 0, entry(low), Entry { port, ..entry(low) }).unwrap();
     let start = Instant::now();
@@ -80,8 +80,8 @@ fn a_reset_is_told_to_its_peer_only() {
     let _guard = alone();
     for seed in 0..20 {
         let mut dice = Dice::new(seed);
-        let (low, high, there, _) = acquainted(net(realm(0, 2)), net(realm(1, 2)));
-        let (other, fine, way, _) = acquainted(net(realm(0, 2)), net(realm(1, 2)));
+        let (low, high, there, _) = acquainted(net(job(0, 2)), net(job(1, 2)));
+        let (other, fine, way, _) = acquainted(net(job(0, 2)), net(job(1, 2)));
         ARRIVED.lock().unwrap().clear();
         FAILED.lock().unwrap().clear();
         low.send(there, 0, 1, b"good").unwrap();
@@ -110,7 +110,7 @@ fn a_reset_is_told_to_its_peer_only() {
 fn two_roads(dice: &mut Dice) -> (&'static Net, &'static Net) {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let dead = gone.local_addr().unwrap().port();
-    let (low, high) = (with_ports(realm(0, 2), 2), with_ports(realm(1, 2), 2));
+    let (low, high) = (with_ports(job(0, 2), 2), with_ports(job(1, 2), 2));
     let entries = |net: &'static Net, port: usize| net.ports[port].listeners[0].0;
     let order = if dice.roll(2) == 0 { [0, 1] } else { [1, 0] };
     for port in order {
@@ -137,10 +137,10 @@ fn a_road_that_cannot_be_made_is_replaced_and_its_order_kept() {
             let (road, side) = (dice.roll(2) as u32, dice.roll(2));
             let (net, endpoint) = [(low, 2 + road), (high, road)][side];
             let payload = vec![seed as u8; dice.roll(2000)];
-            let head = u64::from(road) << 32 | sent[side][road as usize];
+            let immediate = u64::from(road) << 32 | sent[side][road as usize];
             if dice.roll(3) == 0 {
                 super::doors::poll_once(net);
-            } else if net.send(btl::Endpoint(endpoint), 0, head, &payload).is_ok() {
+            } else if net.send(btl::Endpoint(endpoint), 0, immediate, &payload).is_ok() {
                 sent[side][road as usize] += 1;
             }
         }
@@ -165,7 +165,7 @@ fn no_road_is_left() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let dead = gone.local_addr().unwrap().port();
     drop(gone);
-    let low = with_ports(realm(0, 2), 2);
+    let low = with_ports(job(0, 2), 2);
     for port in 0..2 {
         let near = low.ports[port].listeners[0].0;
         low.add(1, port, near, Entry { port: dead, ..near }).unwrap();

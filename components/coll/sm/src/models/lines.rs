@@ -379,7 +379,7 @@ fn what_all_have_left_nobody_reads() {
         let departed = one.lines.shared().word(wire::DEPARTED);
         drop(one);
         if rank == 0 {
-            // As in `ompi_core::commons`.
+            // As in `ompi_core::shared_pool`.
             await_value(departed, Ordering::Acquire, |users| users == 2);
             writing(memory.at().wrapping_add(wire::area(1, 0, 2)), 4 * IN_AREA);
         }

@@ -5,7 +5,7 @@ use super::*;
 use crate::context::{Announced, Body, Message, Receive};
 use crate::matching::Tag;
 use crate::raw::Place;
-use crate::test_image::{self, CONTEXT, Calls, Nothing, Transport, conduit};
+use crate::test_image::{self, CONTEXT, Calls, Nothing, Transport, fifo_pair};
 use core::ops::Range;
 use core::result::Result;
 use ompi_core::error::Class;
@@ -27,7 +27,7 @@ fn state() -> State {
 
 fn receive(state: &mut State, room: &mut [u8]) -> Request {
     let request = request::create(Kind::Recv, &Nothing, 0).unwrap();
-    let receive = Receive { place: Place::over(room), request: request.id(), seat: request.seat() };
+    let receive = Receive { place: Place::over(room), request: request.id(), slot_ptr: request.slot_ptr() };
     let lane = state.context(CONTEXT).unwrap().lane(false);
     match lane.take(Some(1), Tag::only(TAG)) {
         Some((_, _, message)) => state.give(receive, Status::new(1, TAG, 0), CONTEXT, message),
@@ -50,7 +50,7 @@ fn data(part: Range<usize>) -> Vec<u8> {
 }
 
 fn lead(state: &mut State, theirs: u64, part: Range<usize>) -> bool {
-    state.lead(PEER, theirs, part.start as u64, Foreign::of(&data(part)))
+    state.lead(PEER, theirs, part.start as u64, Untrusted::of(&data(part)))
 }
 
 /// The cookie of the only long receive under way.
@@ -64,7 +64,7 @@ fn ours(state: &mut State) -> u64 {
 
 fn rest(state: &mut State, part: Range<usize>) -> bool {
     let ours = ours(state);
-    state.fragment(PEER, ours, part.start as u64, Foreign::of(&data(part)))
+    state.fragment(PEER, ours, part.start as u64, Untrusted::of(&data(part)))
 }
 
 fn came_whole(request: Request, room: &[u8]) {
@@ -187,8 +187,8 @@ fn what_a_peer_may_not_send() {
     assert!(!lead(&mut state, THEIRS + 1, 0..10), "another message's");
     assert!(!lead(&mut state, THEIRS, 5..10), "a gap");
     let ten = data(0..10);
-    assert!(!state.lead(PEER + 1, THEIRS, 0, Foreign::of(&ten)), "another process");
-    assert!(!state.lead(PEER, THEIRS, u64::MAX, Foreign::of(&ten)));
+    assert!(!state.lead(PEER + 1, THEIRS, 0, Untrusted::of(&ten)), "another process");
+    assert!(!state.lead(PEER, THEIRS, u64::MAX, Untrusted::of(&ten)));
     assert!(lead(&mut state, THEIRS, 0..MOST));
     assert!(!lead(&mut state, THEIRS, MOST..MOST + 1), "more than anybody keeps");
     state.end_leads(PEER);
@@ -222,7 +222,7 @@ impl Calls for Recorder {
 fn a_sender_leads_by_habit_and_where_there_is_room() {
     let mut state = state();
     let recorder: &'static Transport<Recorder> = Box::leak(Box::default());
-    let link: &'static Link = Box::leak(Box::new(Link::of_test(recorder, Some(conduit().0))));
+    let link: &'static Link = Box::leak(Box::new(Link::of_test(recorder, Some(fifo_pair().0))));
     let sent = |state: &mut State, out: &mut [u8]| {
         let request = request::create(Kind::Send, &Nothing, 0).unwrap();
         state.announce(link, 0, request.id(), Place::over(out));

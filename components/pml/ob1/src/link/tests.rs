@@ -1,8 +1,8 @@
-//! Whoever pushes to a conduit himself must wake the peer that sleeps behind it.
+//! Whoever pushes to a FIFO pair himself must wake the peer that sleeps behind it.
 #![allow(unsafe_code)] // pushes what it owns
 
 use super::*;
-use crate::test_image::{Calls, Transport, conduit};
+use crate::test_image::{Calls, Transport, fifo_pair};
 use std::boxed::Box;
 
 /// Counts how often the transport was asked to wake.
@@ -19,18 +19,18 @@ impl Calls for Bell {
 
 /// A link whose peer sleeps when the word says so.
 fn link() -> (Link, &'static Bell, &'static AtomicU32) {
-    let (conduit, asleep) = conduit();
+    let (fifo_pair, asleep) = fifo_pair();
     let bell: &'static Transport<Bell> = Box::leak(Box::default());
-    (Link::of_test(bell, Some(conduit)), &bell.0, asleep)
+    (Link::of_test(bell, Some(fifo_pair)), &bell.0, asleep)
 }
 
 #[test]
 fn a_sleeper_is_woken_by_what_is_pushed_for_it() {
     let (link, bell, asleep) = link();
-    let conduit = link.conduit.unwrap();
+    let fifo_pair = link.fifo_pair.unwrap();
     let data = [7u8; 1000];
     // SAFETY: readable for all of `data`.
-    let short = || link.is_sent(unsafe { conduit.push(0, 1, data.as_ptr(), 8) });
+    let short = || link.is_sent(unsafe { fifo_pair.push(0, 1, data.as_ptr(), 8) });
     let longer = || crate::raw::send_bytes(&link, 0, 2, &data).is_ok();
     for (sleeps, woken) in [(0, 0), (1, 1), (1, 2), (0, 2)] {
         asleep.store(sleeps, Ordering::Relaxed);
@@ -43,10 +43,10 @@ fn a_sleeper_is_woken_by_what_is_pushed_for_it() {
 fn what_was_not_pushed_is_not_sent() {
     let (link, bell, asleep) = link();
     asleep.store(1, Ordering::Relaxed);
-    link.conduit.unwrap().close();
+    link.fifo_pair.unwrap().close();
     assert!(!link.is_sent(Pushed::No));
     // SAFETY: nothing is read.
-    assert_eq!(unsafe { link.conduit.unwrap().push(0, 1, core::ptr::null(), 0) }, Pushed::No);
+    assert_eq!(unsafe { link.fifo_pair.unwrap().push(0, 1, core::ptr::null(), 0) }, Pushed::No);
     assert!(crate::raw::send_bytes(&link, 0, 2, &[7; 1000]).is_err());
     assert_eq!(bell.woken.load(Ordering::Relaxed), 0);
 }

@@ -11,7 +11,7 @@ use core::result::Result;
 use ompi_core::datatype::Datatype;
 use opal_core::datatype::{Layout, Primitive, Run as Bytes, Scalar};
 use opal_core::framework::btl::Full;
-use opal_core::mem::Foreign;
+use opal_core::mem::Untrusted;
 use std::sync::Mutex;
 use std::vec;
 use std::vec::Vec;
@@ -111,12 +111,12 @@ fn data_with_gaps_is_unpacked_from_the_transports_buffer() {
     // SAFETY: the buffer outlives the place.
     let mut place = unsafe { Place::new(&data) };
     copies();
-    assert_eq!(place.write(Foreign::of(&message)), message.len());
+    assert_eq!(place.write(Untrusted::of(&message)), message.len());
     each_byte_once(message.len(), &range(&message), &range(&target));
     target.fill(0);
     // Fragments in another order.
     for part in [700..1300, 0..5, 5..700] {
-        place.write_at(part.start, Foreign::of(&message[part.clone()]));
+        place.write_at(part.start, Untrusted::of(&message[part.clone()]));
         each_byte_once(part.len(), &range(&message), &range(&target));
     }
     assert_eq!(by_hand(&target), message);
@@ -133,7 +133,7 @@ fn a_blocking_receive_writes_what_fits() {
     for bytes in [message.len(), 250, 0] {
         target.fill(0);
         // SAFETY: the buffer outlives it.
-        unsafe { Fast::new(&data) }.write(Foreign::of(&message[..bytes]));
+        unsafe { Fast::new(&data) }.write(Untrusted::of(&message[..bytes]));
         let fits = bytes.min(BLOCKS * BLOCK);
         each_byte_once(fits, &range(&message), &range(&target));
         let mut wanted = vec![0; BLOCKS * BLOCK];
@@ -165,7 +165,7 @@ fn one_run_is_never_packed() {
     assert_eq!(copies(), [(all.clone(), buffer)]);
     // A receive: likewise.
     let message = vec![9u8; BLOCKS * BLOCK];
-    assert_eq!(place.write(Foreign::of(&message)), message.len());
+    assert_eq!(place.write(Untrusted::of(&message)), message.len());
     assert_eq!(copies(), [(range(&message), all)]);
 }
 

@@ -6,9 +6,9 @@ use alloc::boxed::Box;
 use ompi_core::data::Data;
 use ompi_core::framework::bml::Path;
 use opal_core::datatype::Convertor;
-use opal_core::framework::btl::{AmId, Full, Take};
+use opal_core::framework::btl::{AmId, Fill, Full};
 use opal_core::framework::{memcpy, smsc};
-use opal_core::mem::{Foreign, copy_streaming};
+use opal_core::mem::{Untrusted, copy_streaming};
 use opal_core::queue::small::copy_small;
 
 /// A user's buffer for as long as an operation needs it.
@@ -49,7 +49,7 @@ impl Place {
 
     /// Writes a message of a few bytes that fits, to one run, without a call; says whether it was one.
     #[inline(always)]
-    pub fn write_short(&self, from: Foreign<'_>) -> bool {
+    pub fn write_short(&self, from: Untrusted<'_>) -> bool {
         let short = from.len() <= SHORT_BYTES.min(self.bytes) && self.convertor.is_none();
         if short {
             // SAFETY: the run is writable for `bytes` by the contract of `new`, and the message is not longer.
@@ -83,7 +83,7 @@ impl Place {
 
     /// Writes what fits, from the beginning; returns how many bytes.
     #[inline(always)]
-    pub fn write(&mut self, from: Foreign<'_>) -> usize {
+    pub fn write(&mut self, from: Untrusted<'_>) -> usize {
         let bytes = from.len().min(self.bytes);
         match &mut self.convertor {
             None => copy_any(self.at.0, from.as_ptr(), bytes),
@@ -94,7 +94,7 @@ impl Place {
     }
 
     /// Writes at a byte of the message; the caller has checked that it fits.
-    pub fn write_at(&mut self, offset: usize, from: Foreign<'_>) {
+    pub fn write_at(&mut self, offset: usize, from: Untrusted<'_>) {
         assert!(offset + from.len() <= self.bytes);
         match &mut self.convertor {
             None => copy_any(self.at.0.wrapping_add(offset), from.as_ptr(), from.len()),
@@ -109,7 +109,7 @@ impl Place {
     }
 
     /// The same around the caches, if it is one run.
-    pub fn stream_at(&mut self, offset: usize, from: Foreign<'_>) {
+    pub fn stream_at(&mut self, offset: usize, from: Untrusted<'_>) {
         if self.convertor.is_some() {
             return self.write_at(offset, from);
         }
@@ -119,7 +119,7 @@ impl Place {
     }
 
     /// Calls `take` with the part of it, if it is one run; the caller has checked that it is within.
-    pub fn with_run(&mut self, offset: usize, bytes: usize, take: Take<'_>) -> bool {
+    pub fn with_run(&mut self, offset: usize, bytes: usize, take: Fill<'_>) -> bool {
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
         if self.convertor.is_some() || bytes == 0 {
             return false;
@@ -131,11 +131,11 @@ impl Place {
     }
 
     /// Sends all of it as one message.
-    pub fn send_whole(&mut self, link: &Link, am: AmId, head: u64) -> core::result::Result<(), Full> {
+    pub fn send_whole(&mut self, link: &Link, am: AmId, immediate: u64) -> core::result::Result<(), Full> {
         let (at, bytes) = (self.at.0, self.bytes);
         match &mut self.convertor {
-            None => send_run(link, am, head, at, bytes),
-            Some(convertor) => link.module.send(link.endpoint, am, head, bytes, &mut |to| {
+            None => send_run(link, am, immediate, at, bytes),
+            Some(convertor) => link.module.send(link.endpoint, am, immediate, bytes, &mut |to| {
                 // SAFETY: the transport gives a place for exactly `bytes`, outside the user's buffer.
                 unsafe { convertor.pack(to, bytes) };
             }),
@@ -147,7 +147,7 @@ impl Place {
         &mut self,
         path: Path,
         am: AmId,
-        head: u64,
+        immediate: u64,
         prefix: u64,
         offset: usize,
         bytes: usize,
@@ -156,10 +156,10 @@ impl Place {
         if self.convertor.is_none() {
             let run = self.at.0.wrapping_add(offset);
             // SAFETY: the place is readable for what was asserted, by the contract of `new`.
-            return unsafe { path.module.send_run(path.endpoint, am, head, &prefix.to_le_bytes(), run, bytes) };
+            return unsafe { path.module.send_run(path.endpoint, am, immediate, &prefix.to_le_bytes(), run, bytes) };
         }
         let whole = bytes + wire::PREFIX_BYTES;
-        path.module.send(path.endpoint, am, head, whole, &mut |to| {
+        path.module.send(path.endpoint, am, immediate, whole, &mut |to| {
             let prefix = prefix.to_le_bytes();
             // SAFETY: the transport gives a place for `whole` bytes, of which the prefix is the first.
             unsafe { copy_small(to, prefix.as_ptr(), wire::PREFIX_BYTES) };
@@ -208,7 +208,7 @@ impl Run {
     }
 
     /// Fills a part of it from a peer's memory.
-    pub fn pull(&self, way: &smsc::Way, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
+    pub fn pull(&self, way: &smsc::Endpoint, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
         let to = self.at.0.wrapping_add(offset);
         // SAFETY: a part of the place, which is writable while its operation is under way.
@@ -216,7 +216,7 @@ impl Run {
     }
 
     /// Writes a part of it to a peer's memory.
-    pub fn push(&self, way: &smsc::Way, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
+    pub fn push(&self, way: &smsc::Endpoint, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
         let from = self.at.0.wrapping_add(offset);
         // SAFETY: a part of the place, which is readable while its operation is under way.
@@ -250,30 +250,30 @@ impl<'a, 'd> Fast<'a, 'd> {
 
     /// Sends all of it as one message.
     #[inline(always)]
-    pub fn send(&self, link: &Link, am: AmId, head: u64) -> core::result::Result<(), Full> {
+    pub fn send(&self, link: &Link, am: AmId, immediate: u64) -> core::result::Result<(), Full> {
         if let Some(at) = self.run {
-            return send_run(link, am, head, at, self.bytes);
+            return send_run(link, am, immediate, at, self.bytes);
         }
-        self.send_packed(link, am, head)
+        self.send_packed(link, am, immediate)
     }
 
     /// Without a convertor: 64 bytes in blocks of 8 one way 0.150 instead of 0.240 µs, together with a receive that makes none.
     #[inline(never)]
-    fn send_packed(&self, link: &Link, am: AmId, head: u64) -> core::result::Result<(), Full> {
+    fn send_packed(&self, link: &Link, am: AmId, immediate: u64) -> core::result::Result<(), Full> {
         // SAFETY: readable while this lives, by the contract of `new`; the queue gives room for `bytes`, outside the user's
         // buffer.
         let mut fill = |to| unsafe { self.data.pack(to) };
-        if let Some(conduit) = link.conduit
-            && link.is_sent(conduit.push_with(am, head, self.bytes, fill))
+        if let Some(fifo_pair) = link.fifo_pair
+            && link.is_sent(fifo_pair.push_with(am, immediate, self.bytes, fill))
         {
             return Ok(());
         }
-        link.module.send(link.endpoint, am, head, self.bytes, &mut fill)
+        link.module.send(link.endpoint, am, immediate, self.bytes, &mut fill)
     }
 
     /// Writes what fits.
     #[inline(always)]
-    pub fn write(&self, from: Foreign<'_>) {
+    pub fn write(&self, from: Untrusted<'_>) {
         let bytes = from.len().min(self.bytes);
         match self.run {
             Some(at) => copy_any(at, from.as_ptr(), bytes),
@@ -284,23 +284,23 @@ impl<'a, 'd> Fast<'a, 'd> {
 }
 
 /// Sends a short message that is not the user's.
-pub fn send_bytes(link: &Link, am: AmId, head: u64, payload: &[u8]) -> core::result::Result<(), Full> {
-    send_run(link, am, head, payload.as_ptr().cast_mut(), payload.len())
+pub fn send_bytes(link: &Link, am: AmId, immediate: u64, payload: &[u8]) -> core::result::Result<(), Full> {
+    send_run(link, am, immediate, payload.as_ptr().cast_mut(), payload.len())
 }
 
 #[inline(always)]
-fn send_run(link: &Link, am: AmId, head: u64, at: *mut u8, bytes: usize) -> core::result::Result<(), Full> {
+fn send_run(link: &Link, am: AmId, immediate: u64, at: *mut u8, bytes: usize) -> core::result::Result<(), Full> {
     if bytes <= link.inline_bytes {
         // SAFETY: the callers' places are readable for `bytes`.
-        return unsafe { link.module.send_inline(link.endpoint, am, head, at, bytes) };
+        return unsafe { link.module.send_inline(link.endpoint, am, immediate, at, bytes) };
     }
-    if let Some(conduit) = link.conduit {
+    if let Some(fifo_pair) = link.fifo_pair {
         // SAFETY: as above; what is sent at once fits.
-        if link.is_sent(unsafe { conduit.push_run(am, head, at, bytes) }) {
+        if link.is_sent(unsafe { fifo_pair.push_run(am, immediate, at, bytes) }) {
             return Ok(());
         }
     }
-    link.module.send(link.endpoint, am, head, bytes, &mut |to| copy_any(to, at, bytes))
+    link.module.send(link.endpoint, am, immediate, bytes, &mut |to| copy_any(to, at, bytes))
 }
 
 /// Copies between a user's buffer and a transport's. Private to this file, whose callers have the right to both.

@@ -6,11 +6,11 @@ use crate::context::Route;
 use crate::{send, wire};
 use ompi_core::data::Data;
 use ompi_core::error::Result;
-use ompi_core::framework::pml::{Lane, Mode};
+use ompi_core::framework::pml::{MatchContext, Mode};
 use ompi_core::request::{self, Request};
 use ompi_core::status::PROC_NULL;
 use opal_core::progress;
-use opal_core::queue::lines::INLINE_BYTES;
+use opal_core::queue::fifo::INLINE_BYTES;
 use opal_core::sync::Ordering;
 
 /// What nearly every short send is: one run for the queue of a transport that gives its queues away. Nothing on the way is a
@@ -19,17 +19,17 @@ use opal_core::sync::Ordering;
 /// # Safety
 /// `at` is readable for `bytes`.
 #[inline(always)]
-pub unsafe fn short(at: *const u8, bytes: usize, dest: i32, tag: i32, lane: Lane<'_>) -> bool {
+pub unsafe fn short(at: *const u8, bytes: usize, dest: i32, tag: i32, lane: MatchContext<'_>) -> bool {
     let Some(route) = routes(lane.comm).get(dest) else { return false };
     let link = route.link;
-    let Some(conduit) = link.conduit else { return false };
+    let Some(fifo_pair) = link.fifo_pair else { return false };
     // Acquire pairs with the Release where packets leave the queue.
     if bytes > link.short_bytes || link.queued.load(Ordering::Acquire) != 0 {
         return false;
     }
-    let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
+    let immediate = wire::envelope(route.lane | u64::from(lane.collective), tag);
     // SAFETY: the caller's promise.
-    link.is_sent(unsafe { conduit.push(wire::EAGER, head, at, bytes) })
+    link.is_sent(unsafe { fifo_pair.push(wire::EAGER, immediate, at, bytes) })
 }
 
 /// The same for data of any datatype.
@@ -37,7 +37,7 @@ pub unsafe fn short(at: *const u8, bytes: usize, dest: i32, tag: i32, lane: Lane
 /// # Safety
 /// The data is readable.
 #[inline(always)]
-pub unsafe fn short_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> bool {
+pub unsafe fn short_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>) -> bool {
     let bytes = data.bytes();
     if bytes > INLINE_BYTES || mode == Mode::Synchronous {
         return false;
@@ -51,17 +51,17 @@ pub unsafe fn short_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane:
 /// # Safety
 /// `at` is readable for `bytes`.
 #[inline(always)]
-pub unsafe fn run(at: *const u8, bytes: usize, dest: i32, tag: i32, lane: Lane<'_>) -> bool {
+pub unsafe fn run(at: *const u8, bytes: usize, dest: i32, tag: i32, lane: MatchContext<'_>) -> bool {
     let Some(route) = routes(lane.comm).get(dest) else { return false };
     let link = route.link;
-    let Some(conduit) = link.conduit else { return false };
+    let Some(fifo_pair) = link.fifo_pair else { return false };
     // Acquire pairs with the Release where packets leave the queue.
     if bytes > link.eager_bytes || progress::has_gathered() || link.queued.load(Ordering::Acquire) != 0 {
         return false;
     }
-    let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
+    let immediate = wire::envelope(route.lane | u64::from(lane.collective), tag);
     // SAFETY: the caller's promise.
-    link.is_sent(unsafe { conduit.push_run(wire::EAGER, head, at, bytes) })
+    link.is_sent(unsafe { fifo_pair.push_run(wire::EAGER, immediate, at, bytes) })
 }
 
 /// A blocking send of anything.
@@ -69,17 +69,17 @@ pub unsafe fn run(at: *const u8, bytes: usize, dest: i32, tag: i32, lane: Lane<'
 /// # Safety
 /// The data is readable during the call.
 #[inline(never)]
-pub unsafe fn longer(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<()> {
+pub unsafe fn longer(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>) -> Result<()> {
     progress::flush();
     // SAFETY: the caller's promise.
     let fast = unsafe { Fast::new(data) };
     match unsent(&fast, dest, tag, mode, lane) {
         None => Ok(()),
-        Some(unsent) if unsent.eager => send::when_there_is_room(&fast, unsent.route.link, unsent.head),
+        Some(unsent) if unsent.eager => send::when_there_is_room(&fast, unsent.route.link, unsent.immediate),
         Some(unsent) => {
             // SAFETY: the place lives until the request completes, which the wait sees to.
             let place = unsafe { Place::new(data) };
-            send::start(place, unsent.route, unsent.head, mode)?.wait().map(drop)
+            send::start(place, unsent.route, unsent.immediate, mode)?.wait().map(drop)
         }
     }
 }
@@ -89,33 +89,39 @@ pub unsafe fn longer(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lan
 /// # Safety
 /// The data is readable until the request completes.
 #[inline(never)]
-pub unsafe fn longer_later(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'_>) -> Result<Request> {
+pub unsafe fn longer_later(
+    data: &Data<'_>,
+    dest: i32,
+    tag: i32,
+    mode: Mode,
+    lane: MatchContext<'_>,
+) -> Result<Request> {
     // SAFETY: the caller's promise.
     let fast = unsafe { Fast::new(data) };
     match unsent(&fast, dest, tag, mode, lane) {
         None => Ok(request::done()),
         // SAFETY: the caller's promise.
-        Some(unsent) => send::start(unsafe { Place::new(data) }, unsent.route, unsent.head, mode),
+        Some(unsent) => send::start(unsafe { Place::new(data) }, unsent.route, unsent.immediate, mode),
     }
 }
 
 /// A message that could not be sent at once.
 struct Unsent<'a> {
     route: &'a Route,
-    head: u64,
+    immediate: u64,
     // It may go as soon as there is room; otherwise its receiver is asked first, or answers.
     eager: bool,
 }
 
 /// Sends at once what is short enough and finds room; `None`: nothing is left to do.
 #[inline(always)]
-fn unsent<'a>(data: &Fast<'_, '_>, dest: i32, tag: i32, mode: Mode, lane: Lane<'a>) -> Option<Unsent<'a>> {
+fn unsent<'a>(data: &Fast<'_, '_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'a>) -> Option<Unsent<'a>> {
     if dest == PROC_NULL {
         return None;
     }
     let route = routes(lane.comm).to(dest);
-    let head = wire::envelope(route.lane | u64::from(lane.collective), tag);
+    let immediate = wire::envelope(route.lane | u64::from(lane.collective), tag);
     let eager = mode != Mode::Synchronous && data.bytes() <= route.link.eager_bytes;
-    let sent = eager && send::at_once(data, route.link, head).is_ok();
-    (!sent).then_some(Unsent { route, head, eager })
+    let sent = eager && send::at_once(data, route.link, immediate).is_ok();
+    (!sent).then_some(Unsent { route, immediate, eager })
 }

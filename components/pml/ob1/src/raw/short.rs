@@ -3,14 +3,14 @@
 use super::{Ob1, Run, send};
 use crate::{direct, recv};
 use ompi_core::comm::Communicator;
-use ompi_core::framework::pml::{Done, Lane, Short, Taken};
+use ompi_core::framework::pml::{Done, MatchContext, Short, Taken};
 use ompi_core::request::Request;
 use ompi_core::status::Status;
 use opal_core::framework::memcpy;
-use opal_core::mem::Foreign;
+use opal_core::mem::Untrusted;
 use opal_core::progress;
-use opal_core::queue::conduit::Conduit;
-use opal_core::queue::lines::INLINE_BYTES;
+use opal_core::queue::fifo::INLINE_BYTES;
+use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::queue::small::copy_small;
 
 impl Short for Ob1 {
@@ -51,9 +51,9 @@ impl Short for Ob1 {
         let payload = found.payload();
         let got = found.status(source);
         if payload.len() > INLINE_BYTES {
-            let conduit = found.leave()?;
-            // SAFETY: writable by the caller's promise, and not shorter than the payload, which is the conduit's next.
-            return Some(unsafe { take_longer(at, payload, conduit, status, got.source, got.tag) });
+            let fifo_pair = found.leave()?;
+            // SAFETY: writable by the caller's promise, and not shorter than the payload, which is the FIFO pair's next.
+            return Some(unsafe { take_longer(at, payload, fifo_pair, status, got.source, got.tag) });
         }
         // SAFETY: as above.
         unsafe { copy_small(at, payload.as_ptr(), payload.len()) };
@@ -88,27 +88,27 @@ impl Short for Ob1 {
     }
 }
 
-/// Takes the next message of a conduit, which is longer than a slot's: the copy is a call, for which registers are saved here.
+/// Takes the next message of a FIFO pair, which is longer than a slot's: the copy is a call, for which registers are saved here.
 ///
 /// # Safety
-/// `at` is writable for the payload, which is that of the next message of the conduit; there is one thread.
+/// `at` is writable for the payload, which is that of the next message of the FIFO pair; there is one thread.
 #[inline(never)]
 unsafe fn take_longer(
     at: *mut u8,
-    payload: Foreign<'_>,
-    conduit: &Conduit,
+    payload: Untrusted<'_>,
+    fifo_pair: &FifoPair,
     status: Option<&mut Status>,
     source: i32,
     tag: i32,
 ) -> Done {
     // SAFETY: the caller's promise.
     unsafe { memcpy::copy(at, payload.as_ptr(), payload.len()) };
-    conduit.take();
+    fifo_pair.take();
     Status::new(source, tag, payload.len() as u64).write_to(status);
     Done::YES
 }
 
 #[inline(always)]
-fn user(comm: &Communicator) -> Lane<'_> {
-    Lane { comm, collective: false }
+fn user(comm: &Communicator) -> MatchContext<'_> {
+    MatchContext { comm, collective: false }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::raw::send_bytes;
-use crate::test_image::{Calls, Transport, conduit};
+use crate::test_image::{Calls, Transport, fifo_pair};
 use crate::wire;
 use std::boxed::Box;
 use std::vec::Vec;
@@ -14,7 +14,7 @@ impl Calls for Silent {}
 static TRANSPORT: Transport<Silent> = Transport(Silent);
 
 fn link(gives_queues: bool) -> &'static Link {
-    Box::leak(Box::new(Link::of_test(&TRANSPORT, gives_queues.then(|| conduit().0))))
+    Box::leak(Box::new(Link::of_test(&TRANSPORT, gives_queues.then(|| fifo_pair().0))))
 }
 
 fn routes(gives_queues: impl IntoIterator<Item = bool>) -> Box<[Route]> {
@@ -22,22 +22,22 @@ fn routes(gives_queues: impl IntoIterator<Item = bool>) -> Box<[Route]> {
 }
 
 /// What is sent comes back as from this rank: longer than a slot's, which goes by no call of the transport.
-fn send(routes: &[Route], rank: usize, head: u64) {
-    assert!(send_bytes(routes[rank].link, wire::EAGER, head, &[0; 100]).is_ok());
+fn send(routes: &[Route], rank: usize, immediate: u64) {
+    assert!(send_bytes(routes[rank].link, wire::EAGER, immediate, &[0; 100]).is_ok());
 }
 
 fn take(any: &Any) -> Option<(u32, u64)> {
     let mut found = any.find()?;
     found.consumer.advance();
-    Some((found.queue.rank, found.peeked.head))
+    Some((found.queue.rank, found.peeked.immediate))
 }
 
 #[test]
 fn senders_take_turns() {
     let routes = routes([true; 3]);
     let any = Any::new(&routes, None);
-    for head in 1..4 {
-        (0..3).for_each(|rank| send(&routes, rank, head));
+    for immediate in 1..4 {
+        (0..3).for_each(|rank| send(&routes, rank, immediate));
     }
     let got: Vec<_> = core::iter::from_fn(|| take(&any)).collect();
     assert_eq!(got, [(0, 1), (1, 1), (2, 1), (0, 2), (1, 2), (2, 2), (0, 3), (1, 3), (2, 3)]);

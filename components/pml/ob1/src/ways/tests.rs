@@ -2,7 +2,7 @@
 
 use super::*;
 use core::cell::Cell;
-use opal_core::trial::{FIRST_INTERVAL, LAST_INTERVAL, RUN};
+use opal_core::autotune::{FIRST_INTERVAL, LAST_INTERVAL, RUN};
 
 const BYTES: usize = 65536;
 

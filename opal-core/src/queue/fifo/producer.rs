@@ -2,8 +2,8 @@
 
 use super::hints::{demote_lines, prefetch_for_writing, prefetch_next};
 use super::{
-    DEMOTED_BYTES, FIRST_SPAN_BYTES, IN_POOL, INLINE_BYTES, LAPS, LINE_BYTES, Memory, PAYLOAD_BYTES, RING_BYTES,
-    Refused, SLOTS, copy_small,
+    DEMOTED_BYTES, FIRST_SPAN_BYTES, IN_POOL, INLINE_BYTES, LAPS, LINE_BYTES, Memory, PAYLOAD_BYTES, Refused,
+    SLOT_RING_BYTES, SLOTS, copy_small,
 };
 use crate::sync::{AtomicU64, Ordering, writing};
 
@@ -72,7 +72,7 @@ impl Producer {
     /// # Safety
     /// `from` is readable for `bytes`.
     #[inline(always)]
-    pub unsafe fn push_at_once(&mut self, kind: u8, head: u64, from: *const u8, bytes: usize) -> bool {
+    pub unsafe fn push_at_once(&mut self, kind: u8, immediate: u64, from: *const u8, bytes: usize) -> bool {
         if self.slot == self.stop || bytes > INLINE_BYTES {
             return false;
         }
@@ -80,7 +80,7 @@ impl Producer {
         writing(payload, bytes);
         // SAFETY: the slot has room for `bytes` after its header, and the consumer reads it only after `publish`.
         unsafe { copy_small(payload, from, bytes) };
-        self.publish(kind, bytes as u64, head);
+        self.publish(kind, bytes as u64, immediate);
         true
     }
 
@@ -97,7 +97,7 @@ impl Producer {
     pub unsafe fn push_inline(
         &mut self,
         kind: u8,
-        head: u64,
+        immediate: u64,
         from: *const u8,
         bytes: usize,
         demote: bool,
@@ -105,7 +105,7 @@ impl Producer {
         assert!(bytes <= INLINE_BYTES);
         self.reserve()?;
         // SAFETY: the caller's promise.
-        let pushed = unsafe { self.push_at_once(kind, head, from, bytes) };
+        let pushed = unsafe { self.push_at_once(kind, immediate, from, bytes) };
         debug_assert!(pushed);
         if demote {
             self.demote_last();
@@ -124,7 +124,7 @@ impl Producer {
     pub fn push(
         &mut self,
         kind: u8,
-        head: u64,
+        immediate: u64,
         bytes: usize,
         part: Option<usize>,
         demote: bool,
@@ -136,7 +136,7 @@ impl Producer {
             let payload = self.slot.wrapping_add(8);
             writing(payload, bytes);
             fill(payload);
-            self.publish(kind, bytes as u64, head);
+            self.publish(kind, bytes as u64, immediate);
             if demote {
                 self.demote_last();
             }
@@ -153,11 +153,11 @@ impl Producer {
         }
         // Relaxed: the header's Release covers it.
         self.place().store(offset as u64 | (bytes as u64) << 32, Ordering::Relaxed);
-        self.publish(kind, IN_POOL, head);
+        self.publish(kind, IN_POOL, immediate);
         if demote {
             self.demote_last();
         }
-        prefetch_next(self.memory.pool, self.memory.pool_bytes as usize, offset + bytes, bytes);
+        prefetch_next(self.memory.pool, self.memory.payload_ring_bytes as usize, offset + bytes, bytes);
         Ok(())
     }
 
@@ -182,8 +182,8 @@ impl Producer {
     }
 
     #[inline(always)]
-    fn publish(&mut self, kind: u8, length: u64, head: u64) {
-        let word = head << 10 | length << 4 | u64::from(kind & 7) << 1 | self.parity;
+    fn publish(&mut self, kind: u8, length: u64, immediate: u64) {
+        let word = immediate << 10 | length << 4 | u64::from(kind & 7) << 1 | self.parity;
         // Release pairs with the Acquire in `peek`.
         self.header().store(word, Ordering::Release);
         self.slot = self.slot.wrapping_add(LINE_BYTES);
@@ -199,7 +199,7 @@ impl Producer {
     }
 
     fn end(&self) -> *mut u8 {
-        self.memory.slots.wrapping_add(RING_BYTES)
+        self.memory.slots.wrapping_add(SLOT_RING_BYTES)
     }
 
     fn set_stop(&mut self) {
@@ -244,14 +244,14 @@ impl Producer {
     #[inline(never)]
     fn allocate_elsewhere(&mut self, size: u64, patient: bool) -> Result<usize, Refused> {
         let (mut offset, mut end) = self.place_for(size);
-        if offset == 0 && self.pool_tail >= self.grows_at && self.span < self.memory.pool_bytes {
+        if offset == 0 && self.pool_tail >= self.grows_at && self.span < self.memory.payload_ring_bytes {
             self.grow();
             (offset, end) = self.place_for(size);
         }
         if end > self.pool_limit {
             self.refresh()?;
             while end > self.pool_limit {
-                if patient || self.span == self.memory.pool_bytes {
+                if patient || self.span == self.memory.payload_ring_bytes {
                     return Err(Refused::Full);
                 }
                 self.grow();

@@ -1,5 +1,5 @@
-//! Memory that the processes of a node share, for components of this layer: parts of a process's *commons*
-//! (`btl::Module::commons`), which that process gives away.
+//! Memory that the processes of a node share, for components of this layer: parts of a process's *shared pool*
+//! (`btl::Module::shared_pool`), which that process gives away.
 //!
 //! **Invariant:** two users never get overlapping parts, and a part is given away again only when its last user counted
 //! itself out.
@@ -9,8 +9,8 @@ use crate::framework::bml::{self, Path};
 use crate::process;
 use alloc::vec::Vec;
 use opal_core::framework::shmem::Segment;
-use opal_core::queue::conduit::Conduit;
-use opal_core::sync::{AtomicU64, Guarded, Ordering};
+use opal_core::queue::fifo_pair::FifoPair;
+use opal_core::sync::{AtomicU64, ConditionalLock, Ordering};
 
 /// Another process that shares memory with this one.
 #[derive(Clone, Copy)]
@@ -18,34 +18,34 @@ pub struct Neighbor {
     /// The way to it.
     pub path: Path,
     /// Says whether it sleeps.
-    pub conduit: &'static Conduit,
+    pub fifo_pair: &'static FifoPair,
 }
 
 impl Neighbor {
     /// The process of this index; `None` if it shares no memory with this one.
     pub fn of(index: u32) -> Option<Neighbor> {
         let path = bml::selected()?.paths(index).first().filter(|_| process::get(index).same_node)?;
-        let conduit = path.module.conduit(path.endpoint)?;
-        path.module.commons(Some(path.endpoint))?;
-        Some(Neighbor { path: *path, conduit })
+        let fifo_pair = path.module.fifo_pair(path.endpoint)?;
+        path.module.shared_pool(Some(path.endpoint))?;
+        Some(Neighbor { path: *path, fifo_pair })
     }
 
     /// Wakes it if it sleeps; after something was stored that it waits for.
     #[inline(always)]
     pub fn notify(&self) {
-        if self.conduit.peer_sleeps() {
+        if self.fifo_pair.peer_sleeps() {
             self.path.module.wake(self.path.endpoint);
         }
     }
 
-    /// Its commons.
-    pub fn commons(&self) -> Option<Segment> {
-        self.path.module.commons(Some(self.path.endpoint))
+    /// Its shared pool.
+    pub fn shared_pool(&self) -> Option<Segment> {
+        self.path.module.shared_pool(Some(self.path.endpoint))
     }
 
-    /// This process's commons, as this neighbor has them mapped.
-    pub fn own_commons(&self) -> Option<Segment> {
-        self.path.module.commons(None)
+    /// This process's shared pool, as this neighbor has them mapped.
+    pub fn own_shared_pool(&self) -> Option<Segment> {
+        self.path.module.shared_pool(None)
     }
 }
 
@@ -108,21 +108,21 @@ struct Given {
     returned: bool,
 }
 
-static GIVEN: Guarded<Vec<Given>> = Guarded::new(Vec::new());
+static GIVEN: ConditionalLock<Vec<Given>> = ConditionalLock::new(Vec::new());
 
-/// Gives a part of `commons`, this process's own, away: its offset, a multiple of 64; `None` if there is no room.
-pub fn take(commons: Segment, wanted: Wanted) -> Option<usize> {
+/// Gives a part of `shared_pool`, this process's own, away: its offset, a multiple of 64; `None` if there is no room.
+pub fn take(shared_pool: Segment, wanted: Wanted) -> Option<usize> {
     let mut given = GIVEN.lock();
     let bytes = wanted.bytes.next_multiple_of(64);
-    let again = given.iter_mut().find(|one| one.returned && one.wanted.bytes >= bytes && one.is_left(commons));
+    let again = given.iter_mut().find(|one| one.returned && one.wanted.bytes >= bytes && one.is_left(shared_pool));
     if let Some(one) = again {
-        let part = Shared::of(commons, one.offset, one.wanted.bytes)?;
+        let part = Shared::of(shared_pool, one.offset, one.wanted.bytes)?;
         (0..wanted.zeros).step_by(8).for_each(|offset| part.word(offset).store(0, Ordering::Relaxed));
         (one.wanted, one.returned) = (Wanted { bytes: one.wanted.bytes, ..wanted }, false);
         return Some(one.offset);
     }
     let offset = given.last().map_or(0, |last| last.offset + last.wanted.bytes);
-    if offset.checked_add(bytes)?.checked_add(wanted.spare)? > commons.bytes {
+    if offset.checked_add(bytes)?.checked_add(wanted.spare)? > shared_pool.bytes {
         return None;
     }
     given.push(Given { offset, wanted: Wanted { bytes, ..wanted }, returned: false });
@@ -138,10 +138,10 @@ pub fn give_back(offset: usize) {
 
 impl Given {
     /// Whether all users have counted themselves out.
-    fn is_left(&self, commons: Segment) -> bool {
+    fn is_left(&self, shared_pool: Segment) -> bool {
         // Acquire pairs with the Release of each departure: nobody reads anything of the former use any more.
         let departed = |part: Shared| part.word(self.wanted.departed).load(Ordering::Acquire);
-        Shared::of(commons, self.offset, self.wanted.bytes).is_some_and(|part| departed(part) == self.wanted.users)
+        Shared::of(shared_pool, self.offset, self.wanted.bytes).is_some_and(|part| departed(part) == self.wanted.users)
     }
 }
 
@@ -155,22 +155,22 @@ mod tests {
     #[test]
     fn parts_are_given_again_when_all_have_left() {
         let mut memory = Memory([0; 64]);
-        let commons = Segment { base: memory.0.as_mut_ptr().cast(), bytes: 512 };
+        let shared_pool = Segment { base: memory.0.as_mut_ptr().cast(), bytes: 512 };
         let wanted = Wanted { bytes: 130, spare: 0, zeros: 72, departed: 64, users: 2 };
-        assert_eq!(take(commons, Wanted { spare: 383, ..wanted }), None);
-        let first = take(commons, Wanted { spare: 320, ..wanted }).unwrap();
-        let second = take(commons, wanted).unwrap();
+        assert_eq!(take(shared_pool, Wanted { spare: 383, ..wanted }), None);
+        let first = take(shared_pool, Wanted { spare: 320, ..wanted }).unwrap();
+        let second = take(shared_pool, wanted).unwrap();
         assert_eq!((first, second), (0, 192));
-        assert_eq!(take(commons, wanted), None);
-        let part = Shared::of(commons, second, 130).unwrap();
+        assert_eq!(take(shared_pool, wanted), None);
+        let part = Shared::of(shared_pool, second, 130).unwrap();
         part.word(64).store(1, Ordering::Relaxed);
         give_back(second);
         // One of two still looks at it.
-        assert_eq!(take(commons, wanted), None);
+        assert_eq!(take(shared_pool, wanted), None);
         part.word(64).store(2, Ordering::Relaxed);
         part.word(72).store(7, Ordering::Relaxed);
-        assert_eq!(take(commons, Wanted { bytes: 192, ..wanted }), Some(second));
+        assert_eq!(take(shared_pool, Wanted { bytes: 192, ..wanted }), Some(second));
         assert_eq!((part.word(64).load(Ordering::Relaxed), part.word(72).load(Ordering::Relaxed)), (0, 7));
-        assert!(Shared::of(commons, 448, 128).is_none() && Shared::of(commons, 8, 64).is_none());
+        assert!(Shared::of(shared_pool, 448, 128).is_none() && Shared::of(shared_pool, 8, 64).is_none());
     }
 }

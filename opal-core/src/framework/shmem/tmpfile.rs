@@ -19,7 +19,7 @@ use rustix::mm::{MapFlags, ProtFlags};
 
 /// Inboxes in one folder.
 #[derive(Debug)]
-pub struct Nameless {
+pub struct TmpFile {
     /// Marks the addresses of one component.
     tag: [u8; 4],
     folder: String,
@@ -37,9 +37,9 @@ struct Own {
     bytes: usize,
 }
 
-impl Nameless {
+impl TmpFile {
     /// Tries whether the folder takes files without a name; else half a sentence.
-    pub fn new(tag: [u8; 4], folder: &str, reserve: bool) -> core::result::Result<Nameless, &'static str> {
+    pub fn new(tag: [u8; 4], folder: &str, reserve: bool) -> core::result::Result<TmpFile, &'static str> {
         let file = make(folder).map_err(|errno| match errno {
             Errno::NOENT | Errno::NOTDIR => "its folder does not exist",
             Errno::ACCESS | Errno::PERM | Errno::ROFS => "its folder may not be written",
@@ -47,7 +47,7 @@ impl Nameless {
             _ => "no file can be made in its folder",
         })?;
         let stat = rustix::fs::fstat(&file).map_err(|_| "no file can be made in its folder")?;
-        Ok(Nameless { tag, folder: String::from(folder), device: stat.st_dev, reserve, own: Once::new() })
+        Ok(TmpFile { tag, folder: String::from(folder), device: stat.st_dev, reserve, own: Once::new() })
     }
 
     fn make_room(&self, file: BorrowedFd<'_>, bytes: usize) -> Result<()> {
@@ -102,7 +102,7 @@ impl Nameless {
     }
 }
 
-impl Module for Nameless {
+impl Module for TmpFile {
     fn create(&self, bytes: usize) -> Result<Segment> {
         if self.own.is_completed() {
             return Err(Error::Exists);

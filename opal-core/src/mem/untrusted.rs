@@ -4,25 +4,25 @@ use core::marker::PhantomData;
 
 /// Bytes of a peer: readable for its length during `'a`, of any content, possibly changing while they are read.
 #[derive(Clone, Copy, Debug)]
-pub struct Foreign<'a> {
+pub struct Untrusted<'a> {
     at: *const u8,
     bytes: usize,
     life: PhantomData<&'a u8>,
 }
 
-impl<'a> Foreign<'a> {
+impl<'a> Untrusted<'a> {
     /// Wraps a run of bytes.
     ///
     /// # Safety
     /// `at` is readable for `bytes` during `'a`.
     #[inline(always)]
-    pub const unsafe fn new(at: *const u8, bytes: usize) -> Foreign<'a> {
-        Foreign { at, bytes, life: PhantomData }
+    pub const unsafe fn new(at: *const u8, bytes: usize) -> Untrusted<'a> {
+        Untrusted { at, bytes, life: PhantomData }
     }
 
     /// A run of this process's own.
-    pub const fn of(own: &'a [u8]) -> Foreign<'a> {
-        Foreign { at: own.as_ptr(), bytes: own.len(), life: PhantomData }
+    pub const fn of(own: &'a [u8]) -> Untrusted<'a> {
+        Untrusted { at: own.as_ptr(), bytes: own.len(), life: PhantomData }
     }
 
     /// Its length in bytes.
@@ -45,16 +45,16 @@ impl<'a> Foreign<'a> {
 
     /// The part from `offset` on, empty if there is none.
     #[inline(always)]
-    pub fn skip(&self, offset: usize) -> Foreign<'a> {
+    pub fn skip(&self, offset: usize) -> Untrusted<'a> {
         let offset = offset.min(self.bytes);
         // SAFETY: within the run.
-        Foreign { at: unsafe { self.at.add(offset) }, bytes: self.bytes - offset, life: PhantomData }
+        Untrusted { at: unsafe { self.at.add(offset) }, bytes: self.bytes - offset, life: PhantomData }
     }
 
     /// The first `bytes` bytes, or all if there are fewer.
     #[inline(always)]
-    pub fn first(&self, bytes: usize) -> Foreign<'a> {
-        Foreign { bytes: self.bytes.min(bytes), ..*self }
+    pub fn first(&self, bytes: usize) -> Untrusted<'a> {
+        Untrusted { bytes: self.bytes.min(bytes), ..*self }
     }
 
     /// Copies what both have room for; returns how many bytes.

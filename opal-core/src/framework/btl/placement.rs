@@ -10,26 +10,26 @@ pub const PREFIX_BYTES_MAX: usize = 16;
 /// How the payloads of an am id are received without a copy in between. A transport that cannot, or a payload for which
 /// there is no place, goes to the [`Receiver`](super::Receiver) as always.
 #[derive(Clone, Copy)]
-pub struct Landing {
+pub struct Placement {
     /// Bytes at the beginning of each payload that say where the rest belongs; at most [`PREFIX_BYTES_MAX`].
     pub prefix_bytes: usize,
     /// Calls `take` once, during this call, with the place for what is still missing of a payload; `false`, without the
     /// call, if there is none or none any more. Nobody else touches the place during the call.
-    pub place: fn(Arriving<'_>, take: Take<'_>) -> bool,
+    pub place: fn(RxPayload<'_>, take: Fill<'_>) -> bool,
     /// All of a payload is where it belongs.
-    pub landed: fn(Arriving<'_>),
+    pub landed: fn(RxPayload<'_>),
 }
 
 /// What is done with a place.
-pub type Take<'a> = &'a mut dyn FnMut(&mut [u8]);
+pub type Fill<'a> = &'a mut dyn FnMut(&mut [u8]);
 
 /// A payload that arrives piece by piece.
 #[derive(Clone, Copy, Debug)]
-pub struct Arriving<'a> {
+pub struct RxPayload<'a> {
     /// Who sent it.
     pub peer: u32,
-    /// Its head.
-    pub head: u64,
+    /// Its immediate.
+    pub immediate: u64,
     /// Its first bytes; a peer's, and hostile.
     pub prefix: &'a [u8],
     /// Bytes behind the prefix; as the peer says.
@@ -38,11 +38,11 @@ pub struct Arriving<'a> {
     pub done: usize,
 }
 
-static LANDINGS: [Once<Landing>; AM_IDS] = [const { Once::new() }; AM_IDS];
+static PLACEMENTS: [Once<Placement>; AM_IDS] = [const { Once::new() }; AM_IDS];
 
 /// Says where the payloads of an am id belong; once per id, before any peer is added. `Err(Exists)` if that was said.
-pub fn register_landing(am: AmId, landing: Landing) -> Result<()> {
-    let place = LANDINGS.get(am as usize).ok_or(Error::Invalid)?;
+pub fn register_placement(am: AmId, landing: Placement) -> Result<()> {
+    let place = PLACEMENTS.get(am as usize).ok_or(Error::Invalid)?;
     if landing.prefix_bytes > PREFIX_BYTES_MAX {
         return Err(Error::Invalid);
     }
@@ -54,7 +54,7 @@ pub fn register_landing(am: AmId, landing: Landing) -> Result<()> {
     if mine { Ok(()) } else { Err(Error::Exists) }
 }
 
-/// For modules: what [`register_landing`] was told.
-pub fn landing(am: AmId) -> Option<&'static Landing> {
-    LANDINGS.get(am as usize)?.get()
+/// For modules: what [`register_placement`] was told.
+pub fn landing(am: AmId) -> Option<&'static Placement> {
+    PLACEMENTS.get(am as usize)?.get()
 }

@@ -1,7 +1,7 @@
 //! A queue of cache lines from one producer to one consumer in memory shared by two processes that need not trust each
 //! other, with a byte ring beside it for what does not fit into a line.
 //!
-//! * A slot is one line: a header word and 56 bytes. Header: bit 0 parity, 1–3 kind, 4–9 length, 10–63 head.
+//! * A slot is one line: a header word and 56 bytes. Header: bit 0 parity, 1–3 kind, 4–9 length, 10–63 immediate.
 //! * Parity is `(index / SLOTS & 1) ^ 1`: zeroed memory is empty, nothing is ever cleared, and the consumer never writes a
 //!   slot, so that the line goes back to the producer without a write-back. The header is stored last. Against a consumer
 //!   that clears: 154 instead of 159 ns one way, 22 instead of 28 ns per message of a stream.
@@ -28,31 +28,31 @@ use crate::sync::AtomicU32;
 /// Slots in the ring. Models try all orders of a few.
 pub const SLOTS: u32 = if cfg!(loom) { 4 } else { 128 };
 /// Bytes of the ring.
-pub const RING_BYTES: usize = SLOTS as usize * LINE_BYTES;
+pub const SLOT_RING_BYTES: usize = SLOTS as usize * LINE_BYTES;
 /// The shortest byte ring. What a longer one gains: [`Memory::new`].
-pub const LEAST_POOL_BYTES: usize = if cfg!(loom) { 512 } else { 256 * 1024 };
+pub const MIN_PAYLOAD_RING_BYTES: usize = if cfg!(loom) { 512 } else { 256 * 1024 };
 /// The largest payload that a slot holds itself.
 pub const INLINE_BYTES: usize = LINE_BYTES - 8;
 /// The byte ring that suits a node of so many ranks, of whom each may write to each: long where they are few. All of a node
 /// together touch at most 64 MiB of byte rings up to 8 ranks, 512 MiB up to 32.
-pub const fn pool_bytes(ranks: u32) -> usize {
+pub const fn payload_ring_bytes(ranks: u32) -> usize {
     match ranks {
-        ..=8 => 4 * LEAST_POOL_BYTES,
-        9..=32 => 2 * LEAST_POOL_BYTES,
-        _ => LEAST_POOL_BYTES,
+        ..=8 => 4 * MIN_PAYLOAD_RING_BYTES,
+        9..=32 => 2 * MIN_PAYLOAD_RING_BYTES,
+        _ => MIN_PAYLOAD_RING_BYTES,
     }
 }
 /// So much of the byte ring is used at first, and twice as much after so many laps, or sooner where messages find no room: a page
 /// of shared memory that nobody touched before costs the writer more than copying through 16 of those in use. The first round trips of
 /// two ranks took 2.7 ms for 1 MiB and 0.15 to 0.2 for 64 KiB when all of the ring was used from the beginning (AMD EPYC, a
 /// virtual machine, 4 µs a page).
-const FIRST_SPAN_BYTES: u64 = LEAST_POOL_BYTES as u64 / 2;
+const FIRST_SPAN_BYTES: u64 = MIN_PAYLOAD_RING_BYTES as u64 / 2;
 const LAPS: u64 = if cfg!(loom) { 2 } else { 32 };
 /// The largest payload. As much of the byte ring may be consumed and not yet published, as much again be lost where the
 /// part that is used ends, and what is left must still have this much in one piece.
-pub const PAYLOAD_BYTES: usize = LEAST_POOL_BYTES / 8;
-/// Bits of `head` that travel.
-pub const HEAD_BITS: u32 = 54;
+pub const PAYLOAD_BYTES: usize = MIN_PAYLOAD_RING_BYTES / 8;
+/// Bits of `immediate` that travel.
+pub const IMMEDIATE_BITS: u32 = 54;
 const LINE_BYTES: usize = 64;
 const IN_POOL: u64 = 63;
 // Beyond, demoting costs the sender more than it saves the receiver; in a stream it always doubles the cost.
@@ -65,7 +65,7 @@ const PREFETCHED_BYTES: usize = 2048;
 pub struct Memory {
     slots: *mut u8,
     pool: *mut u8,
-    pool_bytes: u64,
+    payload_ring_bytes: u64,
     consumed: *const AtomicU32,
 }
 
@@ -73,7 +73,7 @@ pub struct Memory {
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// A queue over these areas, all zeros at first. `pool_bytes` is a power of two, and not below [`LEAST_POOL_BYTES`].
+    /// A queue over these areas, all zeros at first. `payload_ring_bytes` is a power of two, and not below [`MIN_PAYLOAD_RING_BYTES`].
     ///
     /// A long byte ring is a fast one: a line that is written again soon must come back from the reader's cache, one that
     /// was written long ago waits in the cache that all share. One way through 256 KiB, 512 KiB, 1 MiB, without MPI: 4 KiB take 0.42,
@@ -81,11 +81,15 @@ impl Memory {
     /// per core, cores far apart).
     ///
     /// # Safety
-    /// As long as the queue is used: `slots` is valid for [`RING_BYTES`] and aligned to 64, `pool` is valid for
-    /// `pool_bytes`, `consumed` is valid and aligned for a `u32`; only queues touch them (in this process).
-    pub unsafe fn new(slots: *mut u8, pool: *mut u8, pool_bytes: usize, consumed: *mut u8) -> Memory {
-        assert!(pool_bytes.is_power_of_two() && pool_bytes >= LEAST_POOL_BYTES && u32::try_from(pool_bytes).is_ok());
-        Memory { slots, pool, pool_bytes: pool_bytes as u64, consumed: consumed.cast::<AtomicU32>() }
+    /// As long as the queue is used: `slots` is valid for [`SLOT_RING_BYTES`] and aligned to 64, `pool` is valid for
+    /// `payload_ring_bytes`, `consumed` is valid and aligned for a `u32`; only queues touch them (in this process).
+    pub unsafe fn new(slots: *mut u8, pool: *mut u8, payload_ring_bytes: usize, consumed: *mut u8) -> Memory {
+        assert!(
+            payload_ring_bytes.is_power_of_two()
+                && payload_ring_bytes >= MIN_PAYLOAD_RING_BYTES
+                && u32::try_from(payload_ring_bytes).is_ok()
+        );
+        Memory { slots, pool, payload_ring_bytes: payload_ring_bytes as u64, consumed: consumed.cast::<AtomicU32>() }
     }
 
     #[inline(always)]
@@ -105,8 +109,8 @@ pub enum Refused {
 }
 
 #[cfg(all(test, loom))]
-#[path = "lines/models.rs"]
+#[path = "fifo/models.rs"]
 mod models;
 #[cfg(test)]
-#[path = "lines/tests.rs"]
+#[path = "fifo/tests.rs"]
 mod tests;

@@ -11,7 +11,7 @@ use crate::{progress, sys};
 /// One pass of progress for a call that waits for nothing (MPI_Test, MPI_Iprobe). With more ranks than cores, who calls it again
 /// and again in vain gives its core up now and then: what it looks for may come from a rank that needs it. Without that each
 /// exchange takes as long as the system lets a process run, some milliseconds. Returns whether anything moved.
-pub fn glance() -> bool {
+pub fn polled_progress() -> bool {
     if progress::pass() > 0 {
         VAIN.store(0, Ordering::Relaxed);
         return true;
@@ -25,7 +25,7 @@ pub fn glance() -> bool {
     VAIN.store(if is_long { 0 } else { vain }, Ordering::Relaxed);
     if is_long {
         sys::yield_now();
-        progress::away::back();
+        progress::outside::back();
     }
     false
 }

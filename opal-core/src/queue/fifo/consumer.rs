@@ -1,8 +1,8 @@
 //! Taking messages: what the producer wrote is looked at once and checked.
 
 use super::hints::fetch;
-use super::{FETCHED_AHEAD, IN_POOL, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, RING_BYTES, SLOTS};
-use crate::mem::Foreign;
+use super::{FETCHED_AHEAD, IN_POOL, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, SLOT_RING_BYTES, SLOTS};
+use crate::mem::Untrusted;
 use crate::sync::{AtomicU64, Ordering};
 
 /// A message that was not taken yet.
@@ -10,8 +10,8 @@ use crate::sync::{AtomicU64, Ordering};
 pub struct Peeked {
     // A whole word: what is left of one would be copied wherever the rest goes.
     kind: u64,
-    /// The head.
-    pub head: u64,
+    /// The immediate.
+    pub immediate: u64,
     // The payload, in the queue's memory.
     at: *const u8,
     bytes: usize,
@@ -26,10 +26,10 @@ impl Peeked {
 
     /// The payload, until the message is taken.
     #[inline(always)]
-    pub fn payload<'a>(&self) -> Foreign<'a> {
+    pub fn payload<'a>(&self) -> Untrusted<'a> {
         // SAFETY: `peek`, which alone makes a `Peeked`, checked that all of it lies in the queue's memory; that is valid as
         // long as the queue is used by the contract of `Memory::new`.
-        unsafe { Foreign::new(self.at, self.bytes) }
+        unsafe { Untrusted::new(self.at, self.bytes) }
     }
 }
 
@@ -61,7 +61,7 @@ impl Consumer {
     pub fn new(memory: Memory) -> Consumer {
         let slot = memory.slots.cast_const();
         let stop = slot.wrapping_add(QUARTER_BYTES);
-        let fetched = slot.wrapping_add(RING_BYTES).wrapping_sub(FETCHED_AHEAD * LINE_BYTES);
+        let fetched = slot.wrapping_add(SLOT_RING_BYTES).wrapping_sub(FETCHED_AHEAD * LINE_BYTES);
         Consumer { memory, slot, stop, fetched, parity: 1, lap: 0, unpublished_bytes: 0, pooled_bytes: 0 }
     }
 
@@ -73,23 +73,23 @@ impl Consumer {
         if (word ^ self.parity) & 1 != 0 {
             return Ok(None);
         }
-        let (kind, length, head) = (word >> 1 & 7, word >> 4 & 63, word >> 10);
+        let (kind, length, immediate) = (word >> 1 & 7, word >> 4 & 63, word >> 10);
         if length <= INLINE_BYTES as u64 {
-            return Ok(Some(Peeked { kind, head, at: self.slot.wrapping_add(8), bytes: length as usize }));
+            return Ok(Some(Peeked { kind, immediate, at: self.slot.wrapping_add(8), bytes: length as usize }));
         }
-        self.peek_pooled(kind, length, head)
+        self.peek_pooled(kind, length, immediate)
     }
 
     #[inline]
-    fn peek_pooled(&mut self, kind: u64, length: u64, head: u64) -> Result<Option<Peeked>, Malformed> {
+    fn peek_pooled(&mut self, kind: u64, length: u64, immediate: u64) -> Result<Option<Peeked>, Malformed> {
         let place = self.place().load(Ordering::Relaxed);
         let (offset, bytes) = (place as u32 as usize, (place >> 32) as usize);
-        if length != IN_POOL || bytes > PAYLOAD_BYTES || (offset + bytes) as u64 > self.memory.pool_bytes {
+        if length != IN_POOL || bytes > PAYLOAD_BYTES || (offset + bytes) as u64 > self.memory.payload_ring_bytes {
             return Err(Malformed);
         }
         self.pooled_bytes = bytes as u32;
         self.stop = self.slot.wrapping_add(LINE_BYTES);
-        Ok(Some(Peeked { kind, head, at: self.memory.pool.wrapping_add(offset), bytes }))
+        Ok(Some(Peeked { kind, immediate, at: self.memory.pool.wrapping_add(offset), bytes }))
     }
 
     /// Fetches the slot after the next: for who takes one message after the other. Not for who waits for a message, because
@@ -119,11 +119,11 @@ impl Consumer {
             self.memory.consumed().store(self.lap.wrapping_add((done / LINE_BYTES) as u32), Ordering::Release);
             self.unpublished_bytes = 0;
         }
-        if done == RING_BYTES {
+        if done == SLOT_RING_BYTES {
             (self.slot, self.parity) = (self.memory.slots, self.parity ^ 1);
             self.lap = self.lap.wrapping_add(SLOTS);
         }
-        let done = done % RING_BYTES;
+        let done = done % SLOT_RING_BYTES;
         self.stop = self.memory.slots.wrapping_add((done / QUARTER_BYTES + 1) * QUARTER_BYTES);
     }
 
@@ -145,4 +145,4 @@ impl Consumer {
 unsafe impl Send for Consumer {}
 
 /// After so many bytes of slots the consumer publishes how far it is.
-const QUARTER_BYTES: usize = RING_BYTES / 4;
+const QUARTER_BYTES: usize = SLOT_RING_BYTES / 4;

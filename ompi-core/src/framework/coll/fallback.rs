@@ -8,7 +8,7 @@ use alloc::sync::Arc;
 use opal_core::sync::Once;
 
 /// For each of some functions, who would serve it without the component that holds this.
-pub struct Next {
+pub struct Fallback {
     functions: Functions,
     // One for each function: a look-up is on the way of the shortest calls.
     modules: Once<Box<Modules>>,
@@ -16,10 +16,10 @@ pub struct Next {
 
 type Modules = [Option<Arc<dyn Module>>; FUNCTIONS];
 
-impl Next {
-    /// Before [`Module::above`].
-    pub const fn new(functions: &[Function]) -> Next {
-        Next { functions: set_of(functions), modules: Once::new() }
+impl Fallback {
+    /// Before [`Module::set_fallback`].
+    pub const fn new(functions: &[Function]) -> Fallback {
+        Fallback { functions: set_of(functions), modules: Once::new() }
     }
 
     /// Which functions.
@@ -28,7 +28,7 @@ impl Next {
         self.functions
     }
 
-    /// Keeps what [`Module::above`] is told; `entry` says which of a table's modules are meant.
+    /// Keeps what [`Module::set_fallback`] is told; `entry` says which of a table's modules are meant.
     pub fn keep(&self, others: &Table, entry: fn(&Table, Function) -> Option<&Entry>) {
         let module = |function: Function| match self.functions & set_of(&[function]) {
             0 => None,
@@ -50,7 +50,7 @@ impl Next {
         }
     }
 
-    /// [`Next::call`] for MPI_Barrier, which has no data.
+    /// [`Fallback::call`] for MPI_Barrier, which has no data.
     pub fn barrier(&self, executor: &mut dyn Executor) -> Result<()> {
         // SAFETY: there is no data.
         unsafe { self.call(Call::Barrier, executor) }
@@ -59,5 +59,5 @@ impl Next {
 
 #[cold]
 fn nobody() -> Result<()> {
-    Err(Fault::new(Class::UnsupportedOperation).because("no other coll component offers it here"))
+    Err(Fault::new(Class::UnsupportedOperation).because("no other coll component candidates it here"))
 }

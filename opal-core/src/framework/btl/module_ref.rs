@@ -1,12 +1,12 @@
 //! A module as the message path calls it: through its table, or directly if it is the one that `--direct btl/…` names.
 //! The others stay; each call first tests whether the module is that one.
 
-use super::{AmId, Arrived, Endpoint, Full, Module};
+use super::{AmId, Endpoint, Full, Module, RxMessage};
 use core::ops::Deref;
 
 /// A module; all its methods, of which the three of the fast path may be direct calls.
 #[derive(Clone, Copy)]
-pub struct Called {
+pub struct ModuleRef {
     module: &'static dyn Module,
     #[cfg(ompi_direct = "btl")]
     direct: bool,
@@ -21,18 +21,18 @@ unsafe extern "Rust" {
         module: *const (),
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         payload: *const u8,
         bytes: usize,
     ) -> Result<(), Full>;
-    fn __ompi_direct_btl_poll_peer_v1(module: *const (), from: Endpoint, polls: u32) -> Option<Arrived<'static>>;
+    fn __ompi_direct_btl_poll_peer_v1(module: *const (), from: Endpoint, polls: u32) -> Option<RxMessage<'static>>;
     fn __ompi_direct_btl_consume_v1(module: *const (), from: Endpoint);
 }
 
-impl Called {
+impl ModuleRef {
     /// To call this module.
-    pub fn new(module: &'static dyn Module) -> Called {
-        Called {
+    pub fn new(module: &'static dyn Module) -> ModuleRef {
+        ModuleRef {
             module,
             #[cfg(ompi_direct = "btl")]
             direct: __ompi_direct_btl_is_v1((&raw const *module).cast()),
@@ -53,22 +53,22 @@ impl Called {
         &self,
         to: Endpoint,
         am: AmId,
-        head: u64,
+        immediate: u64,
         payload: *const u8,
         bytes: usize,
     ) -> Result<(), Full> {
         #[cfg(ompi_direct = "btl")]
         if self.direct {
             // SAFETY: the module is the component's, which `new` asked; the payload by the caller's promise.
-            return unsafe { __ompi_direct_btl_send_inline_v1(self.own(), to, am, head, payload, bytes) };
+            return unsafe { __ompi_direct_btl_send_inline_v1(self.own(), to, am, immediate, payload, bytes) };
         }
         // SAFETY: the caller's promise.
-        unsafe { self.module.send_inline(to, am, head, payload, bytes) }
+        unsafe { self.module.send_inline(to, am, immediate, payload, bytes) }
     }
 
     /// [`Module::poll_peer`].
     #[inline(always)]
-    pub fn poll_peer(&self, from: Endpoint, polls: u32) -> Option<Arrived<'_>> {
+    pub fn poll_peer(&self, from: Endpoint, polls: u32) -> Option<RxMessage<'_>> {
         #[cfg(ompi_direct = "btl")]
         if self.direct {
             // SAFETY: the module is the component's, which `new` asked.
@@ -95,7 +95,7 @@ impl Called {
     }
 }
 
-impl Deref for Called {
+impl Deref for ModuleRef {
     type Target = dyn Module;
 
     #[inline(always)]
@@ -110,7 +110,7 @@ impl Deref for Called {
 macro_rules! direct_btl {
     ($type:ty, $is:expr) => {
         const _: () = {
-            use $crate::framework::btl::{AmId, Arrived, Endpoint, Full, Module};
+            use $crate::framework::btl::{AmId, Endpoint, Full, Module, RxMessage};
 
             #[unsafe(export_name = "__ompi_direct_btl_is_v1")]
             fn is(module: *const ()) -> bool {
@@ -122,18 +122,18 @@ macro_rules! direct_btl {
                 module: *const (),
                 to: Endpoint,
                 am: AmId,
-                head: u64,
+                immediate: u64,
                 payload: *const u8,
                 bytes: usize,
             ) -> ::core::result::Result<(), Full> {
                 // SAFETY: the caller asked `is`; modules live as long as the process.
                 let module: &'static $type = unsafe { &*module.cast() };
                 // SAFETY: the payload is readable by the caller's promise.
-                unsafe { module.send_inline(to, am, head, payload, bytes) }
+                unsafe { module.send_inline(to, am, immediate, payload, bytes) }
             }
             #[unsafe(export_name = "__ompi_direct_btl_poll_peer_v1")]
             #[inline]
-            unsafe fn poll_peer(module: *const (), from: Endpoint, polls: u32) -> Option<Arrived<'static>> {
+            unsafe fn poll_peer(module: *const (), from: Endpoint, polls: u32) -> Option<RxMessage<'static>> {
                 // SAFETY: the caller asked `is`; modules live as long as the process.
                 let module: &'static $type = unsafe { &*module.cast() };
                 module.poll_peer(from, polls)

@@ -6,15 +6,16 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 #[repr(C, align(64))]
-struct Area([u8; RING_BYTES + LEAST_POOL_BYTES + 64]);
+struct Area([u8; SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES + 64]);
 
 /// The area lives as long as the result.
 fn queue() -> (Producer, Consumer, Box<Area>) {
-    let mut area = Box::new(Area([0; RING_BYTES + LEAST_POOL_BYTES + 64]));
+    let mut area = Box::new(Area([0; SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES + 64]));
     let base = area.0.as_mut_ptr();
-    let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + LEAST_POOL_BYTES));
+    let (pool, consumed) =
+        (base.wrapping_add(SLOT_RING_BYTES), base.wrapping_add(SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES));
     // SAFETY: within the area, which the caller keeps.
-    let memory = unsafe { Memory::new(base, pool, LEAST_POOL_BYTES, consumed) };
+    let memory = unsafe { Memory::new(base, pool, MIN_PAYLOAD_RING_BYTES, consumed) };
     (Producer::new(memory), Consumer::new(memory), area)
 }
 
@@ -33,7 +34,7 @@ fn pop(consumer: &mut Consumer) -> Option<(u64, Vec<u8>)> {
     let mut data = std::vec![0; peeked.payload().len()];
     assert_eq!(peeked.payload().copy_to(&mut data), data.len());
     consumer.advance();
-    Some((peeked.head, data))
+    Some((peeked.immediate, data))
 }
 
 /// `messages` messages through the queue; `bytes` of each.
@@ -49,13 +50,13 @@ fn all_arrive(messages: u64, bytes: fn(u64) -> usize) {
             }
         });
         for number in 0..messages {
-            let (head, data) = loop {
+            let (immediate, data) = loop {
                 match pop(&mut consumer) {
                     Some(one) => break one,
                     None => yield_now(),
                 }
             };
-            assert_eq!(head, number);
+            assert_eq!(immediate, number);
             assert_eq!(data, std::vec![number as u8; bytes(number)]);
         }
         assert!(pop(&mut consumer).is_none());

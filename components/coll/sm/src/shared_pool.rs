@@ -1,12 +1,12 @@
-//! Parts of the commons of a communicator's rank 0, which it gives away.
+//! Parts of the shared pool of a communicator's rank 0, which it gives away.
 
 use crate::lines::Peer;
-use ompi_core::commons::{self, Neighbor, Shared, Wanted};
 use ompi_core::data::Data;
 use ompi_core::datatype;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
 use ompi_core::framework::coll::FRAMEWORK;
+use ompi_core::shared_pool::{self, Neighbor, Shared, Wanted};
 use opal_core::sync::Ordering;
 use opal_core::verbose;
 
@@ -14,7 +14,7 @@ use opal_core::verbose;
 pub struct Part {
     /// The memory.
     pub shared: Shared,
-    // In rank 0's commons, which are this process's own.
+    // In rank 0's shared pool, which are this process's own.
     given: Option<usize>,
     departed: usize,
 }
@@ -28,11 +28,11 @@ impl Part {
     ) -> Result<Option<Part>> {
         let size = peers.len();
         let leader = if rank == 0 { &peers[1] } else { &peers[0] };
-        let whose = if rank == 0 { Neighbor::own_commons } else { Neighbor::commons };
+        let whose = if rank == 0 { Neighbor::own_shared_pool } else { Neighbor::shared_pool };
         let segment = leader.as_ref().and_then(|peer| whose(&peer.neighbor)).ok_or(Class::Intern)?;
         // 0: none; else one more than the offset.
         let mut word = match rank {
-            0 => commons::take(segment, wanted).map_or(0, |offset| offset as u64 + 1),
+            0 => shared_pool::take(segment, wanted).map_or(0, |offset| offset as u64 + 1),
             _ => 0,
         };
         let data = Data { at: (&raw mut word).cast(), count: 8, datatype: datatype::byte() };
@@ -59,10 +59,10 @@ impl Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // Release pairs with the Acquire in `ompi_core::commons::take`.
+        // Release pairs with the Acquire in `ompi_core::shared_pool::take`.
         self.shared.word(self.departed).fetch_add(1, Ordering::Release);
         if let Some(offset) = self.given {
-            commons::give_back(offset);
+            shared_pool::give_back(offset);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use core::hint::{black_box, spin_loop};
 use criterion::{Criterion, Throughput};
-use opal_core::queue::lines::{Consumer, INLINE_BYTES, LEAST_POOL_BYTES, Memory, Producer, RING_BYTES};
+use opal_core::queue::fifo::{Consumer, INLINE_BYTES, MIN_PAYLOAD_RING_BYTES, Memory, Producer, SLOT_RING_BYTES};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -58,12 +58,12 @@ struct Line {
 
 impl Area {
     fn new() -> Area {
-        let mut lines = vec![Line { _bytes: [0; 64] }; RING_BYTES / 64 + LEAST_POOL_BYTES / 64 + 1];
+        let mut lines = vec![Line { _bytes: [0; 64] }; SLOT_RING_BYTES / 64 + MIN_PAYLOAD_RING_BYTES / 64 + 1];
         let slots = lines.as_mut_ptr().cast::<u8>();
-        let pool = slots.wrapping_add(RING_BYTES);
-        let consumed = pool.wrapping_add(LEAST_POOL_BYTES);
+        let pool = slots.wrapping_add(SLOT_RING_BYTES);
+        let consumed = pool.wrapping_add(MIN_PAYLOAD_RING_BYTES);
         // SAFETY: aligned to lines, as long as the constants say, zero, and kept beside.
-        let memory = unsafe { Memory::new(slots, pool, LEAST_POOL_BYTES, consumed) };
+        let memory = unsafe { Memory::new(slots, pool, MIN_PAYLOAD_RING_BYTES, consumed) };
         Area { memory, _lines: lines }
     }
 }
@@ -91,7 +91,7 @@ fn take(from: &mut Consumer, buffer: &mut [u8]) -> u64 {
         if let Some(found) = from.peek().expect("only `push` writes") {
             found.payload().copy_to(buffer);
             from.advance();
-            return black_box(found.head);
+            return black_box(found.immediate);
         }
         spin_loop();
     }

@@ -1,7 +1,7 @@
 //! Algorithms that a component chooses among, and their words in parameters.
 
-/// The ways in which a component does a function, made by [`coll_ways!`](crate::coll_ways).
-pub trait Ways: Copy {
+/// The algorithms in which a component does a function, made by [`coll_algorithms!`](crate::coll_algorithms).
+pub trait Algorithms: Copy {
     /// As the component with the next lower priority does it.
     const NEXT: Self;
 
@@ -9,11 +9,11 @@ pub trait Ways: Copy {
     fn by_word(word: &str) -> Option<Self>;
 }
 
-/// Makes an enum of the ways in which a function is done; the first of them, which is not named, is that of the next component.
+/// Makes an enum of the algorithms in which a function is done; the first of them, which is not named, is that of the next component.
 ///
 /// `WORDS` is what a parameter accepts: auto, next, and a word for each way.
 #[macro_export]
-macro_rules! coll_ways {
+macro_rules! coll_algorithms {
     ($($(#[$doc:meta])* $name:ident { $($(#[$way_doc:meta])* $way:ident = $word:literal,)* })*) => {
         $(
             $(#[$doc])*
@@ -37,7 +37,7 @@ macro_rules! coll_ways {
                 }
             }
 
-            impl $crate::framework::coll::Ways for $name {
+            impl $crate::framework::coll::Algorithms for $name {
                 const NEXT: $name = $name::Next;
 
                 fn by_word(word: &str) -> Option<$name> {

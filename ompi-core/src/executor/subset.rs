@@ -6,22 +6,22 @@ use crate::error::Result;
 use crate::op::Op;
 
 /// An executor for chosen ranks of another one, numbered anew in the order of the list; this process is among them.
-pub struct Part<'a> {
+pub struct Subset<'a> {
     whole: &'a mut dyn Executor,
     ranks: &'a [usize],
     rank: usize,
 }
 
-impl<'a> Part<'a> {
+impl<'a> Subset<'a> {
     /// The part of `ranks`, which are ranks of `whole`, the same list at all of them; `None` at all others.
-    pub fn new(whole: &'a mut dyn Executor, ranks: &'a [usize]) -> Option<Part<'a>> {
+    pub fn new(whole: &'a mut dyn Executor, ranks: &'a [usize]) -> Option<Subset<'a>> {
         let me = whole.rank();
         let rank = ranks.iter().position(|rank| *rank == me)?;
-        Some(Part { whole, ranks, rank })
+        Some(Subset { whole, ranks, rank })
     }
 }
 
-impl Executor for Part<'_> {
+impl Executor for Subset<'_> {
     fn rank(&self) -> usize {
         self.rank
     }

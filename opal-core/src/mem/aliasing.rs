@@ -7,7 +7,7 @@
 
 /// Whether a string move would stumble.
 #[inline(always)]
-pub fn is_trailing(to: *const u8, from: *const u8) -> bool {
+pub fn is_aliased_4k(to: *const u8, from: *const u8) -> bool {
     (to.addr().wrapping_sub(from.addr()) % PAGE).wrapping_sub(1) < NEAR
 }
 
@@ -17,7 +17,7 @@ pub fn is_trailing(to: *const u8, from: *const u8) -> bool {
 /// `from` is readable and `to` writable for `bytes` bytes, and they do not overlap. Either may be shared with another
 /// process that writes meanwhile: the bytes copied are then unspecified, but only they.
 #[inline(never)]
-pub unsafe fn copy_trailing(to: *mut u8, from: *const u8, bytes: usize) {
+pub unsafe fn copy_aliased_4k(to: *mut u8, from: *const u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if bytes >= BLOCK {
         // SAFETY: blocks from the beginning while more than one is left, and the last one, which may overlap the one before
@@ -85,12 +85,12 @@ mod tests {
             (0x5000, 0x1010, false),
             (0x5800, 0x1000, false),
         ] {
-            assert_eq!(is_trailing(at(to), at(from)), trails, "{to:x} {from:x}");
+            assert_eq!(is_aliased_4k(at(to), at(from)), trails, "{to:x} {from:x}");
         }
     }
 
     #[test]
     fn copies_all_and_nothing_else() {
-        copied::all_and_nothing_else(copy_trailing);
+        copied::all_and_nothing_else(copy_aliased_4k);
     }
 }

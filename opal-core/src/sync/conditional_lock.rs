@@ -18,7 +18,7 @@ pub fn threads_possible() -> bool {
     THREADS.load(Ordering::Relaxed)
 }
 
-/// From now on every [`Guarded`] locks, also in threads that are amid a call now. Never goes back.
+/// From now on every [`ConditionalLock`] locks, also in threads that are amid a call now. Never goes back.
 pub fn raise_threads() {
     if !THREADS.swap(true, Ordering::SeqCst) {
         crate::sys::let_threads_run(PASSED_NS);
@@ -26,20 +26,20 @@ pub fn raise_threads() {
 }
 
 /// A value behind a lock that is taken only when [`threads_possible`].
-pub struct Guarded<T> {
+pub struct ConditionalLock<T> {
     held: AtomicBool,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: with threads the lock serialises access; without, there is one thread. `T: Send` moves between them.
-unsafe impl<T: Send> Sync for Guarded<T> {}
+unsafe impl<T: Send> Sync for ConditionalLock<T> {}
 // SAFETY: as for any owner of a `T`.
-unsafe impl<T: Send> Send for Guarded<T> {}
+unsafe impl<T: Send> Send for ConditionalLock<T> {}
 
-impl<T> Guarded<T> {
+impl<T> ConditionalLock<T> {
     /// Guards `value`.
-    pub const fn new(value: T) -> Guarded<T> {
-        Guarded { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    pub const fn new(value: T) -> ConditionalLock<T> {
+        ConditionalLock { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     /// Takes the value for as long as the guard lives.
@@ -59,7 +59,7 @@ impl<T> Guarded<T> {
     }
 
     /// Takes the value if no other thread may exist and nobody holds it: without a call on any way through it, so that a
-    /// hot function that goes elsewhere for `None` needs no registers saved. Where it goes, [`Guarded::lock`] tells a
+    /// hot function that goes elsewhere for `None` needs no registers saved. Where it goes, [`ConditionalLock::lock`] tells a
     /// programming error; one test of both here saves three instructions.
     #[inline(always)]
     pub fn lock_alone(&self) -> Option<Guard<'_, T>> {
@@ -101,9 +101,9 @@ impl<T> Guarded<T> {
     }
 }
 
-/// The right to use a [`Guarded`] value.
+/// The right to use a [`ConditionalLock`] value.
 pub struct Guard<'a, T> {
-    of: &'a Guarded<T>,
+    of: &'a ConditionalLock<T>,
 }
 
 impl<T> Deref for Guard<'_, T> {

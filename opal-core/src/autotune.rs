@@ -2,11 +2,11 @@
 //!
 //! A *trial* takes [`RUN`] measurements of each way, and the least of each counts, because whatever disturbs makes times
 //! longer only. What is cheaper is used until the next trial, which comes the later the oftener the verdict stayed the
-//! same. Who measures says what one measurement is ([`Trial::count`]) and what is clearly cheaper ([`Trial::settle`]).
+//! same. Who measures says what one measurement is ([`Autotuner::count`]) and what is clearly cheaper ([`Autotuner::settle`]).
 
 /// What is known of so many ways, numbered from 0.
 #[derive(Clone, Copy, Debug)]
-pub struct Trial<const WAYS: usize = 2> {
+pub struct Autotuner<const WAYS: usize = 2> {
     // `None` before the first trial is over.
     settled: Option<usize>,
     // In this trial, by way.
@@ -18,16 +18,16 @@ pub struct Trial<const WAYS: usize = 2> {
     interval: u32,
 }
 
-impl<const WAYS: usize> Trial<WAYS> {
+impl<const WAYS: usize> Autotuner<WAYS> {
     /// Nothing is known: the first trial begins.
     pub const UNKNOWN: Self =
-        Trial { settled: None, costs: [u64::MAX; WAYS], left: Self::LENGTH, rest: 0, interval: FIRST_INTERVAL };
+        Autotuner { settled: None, costs: [u64::MAX; WAYS], left: Self::LENGTH, rest: 0, interval: FIRST_INTERVAL };
 
     const LENGTH: u32 = WAYS as u32 * RUN;
 
     /// There is nothing to find out.
     pub const fn forced(way: usize) -> Self {
-        Trial { settled: Some(way), left: 0, ..Self::UNKNOWN }
+        Autotuner { settled: Some(way), left: 0, ..Self::UNKNOWN }
     }
 
     /// The way to take now.
@@ -53,8 +53,8 @@ impl<const WAYS: usize> Trial<WAYS> {
         self.costs
     }
 
-    /// [`Trial::way`] was taken once more: its cost, if it was measured. `true`: that was the trial's last, and
-    /// [`Trial::settle`] must be called.
+    /// [`Autotuner::way`] was taken once more: its cost, if it was measured. `true`: that was the trial's last, and
+    /// [`Autotuner::settle`] must be called.
     #[must_use]
     pub fn count(&mut self, cost: Option<u64>) -> bool {
         if self.left == 0 {
@@ -92,7 +92,7 @@ pub const LAST_INTERVAL: u32 = 2048;
 mod tests {
     use super::*;
 
-    fn run<const WAYS: usize>(trial: &mut Trial<WAYS>, costs: [u64; WAYS]) -> u32 {
+    fn run<const WAYS: usize>(trial: &mut Autotuner<WAYS>, costs: [u64; WAYS]) -> u32 {
         let mut uses = 0;
         loop {
             uses += 1;
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_cheaper_way_is_taken_and_trials_become_rare() {
-        let mut trial = Trial::UNKNOWN;
+        let mut trial = Autotuner::UNKNOWN;
         assert_eq!((run(&mut trial, [5, 3]), trial.way(), trial.costs()), (2 * RUN, 1, [5, 3]));
         assert_eq!(run(&mut trial, [5, 3]), FIRST_INTERVAL + 2 * RUN);
         assert_eq!(run(&mut trial, [5, 3]), 2 * FIRST_INTERVAL + 2 * RUN);
@@ -117,16 +117,16 @@ mod tests {
 
     #[test]
     fn of_three_ways_each_has_its_turn() {
-        let mut trial = Trial::UNKNOWN;
+        let mut trial = Autotuner::UNKNOWN;
         assert_eq!((run(&mut trial, [5, 3, 4]), trial.way(), trial.costs()), (3 * RUN, 1, [5, 3, 4]));
         assert_eq!((run(&mut trial, [5, 3, 2]), trial.way()), (FIRST_INTERVAL + 3 * RUN, 2));
     }
 
     #[test]
     fn what_is_forced_or_not_measured_decides_nothing() {
-        let mut forced = Trial::<2>::forced(1);
+        let mut forced = Autotuner::<2>::forced(1);
         assert!((0..100).all(|_| !forced.count(Some(1)) && forced.way() == 1 && !forced.is_on()));
-        let mut trial = Trial::<2>::UNKNOWN;
+        let mut trial = Autotuner::<2>::UNKNOWN;
         assert!((0..100).all(|_| !trial.count(None) && trial.is_on()));
     }
 }

@@ -2,17 +2,17 @@
 //! transport hands out, so that who sends or waits for short messages needs no call to it.
 //!
 //! The transport makes it, polls it for messages that nobody waits for in particular, and wakes the peer when
-//! [`Conduit::push`] says so. All else that is rare (the first message, a full queue, another thread at it) stays with the
-//! transport's own calls, which use the same conduit.
+//! [`FifoPair::push`] says so. All else that is rare (the first message, a full queue, another thread at it) stays with the
+//! transport's own calls, which use the same FIFO pair.
 
-use super::lines::{Consumer, Peeked, Producer};
+use super::fifo::{Consumer, Peeked, Producer};
 use crate::framework::memcpy;
-use crate::sync::{AtomicBool, AtomicU8, AtomicU32, Guard, Guarded, Ordering, compiler_fence, spin_loop};
+use crate::sync::{AtomicBool, AtomicU8, AtomicU32, ConditionalLock, Guard, Ordering, compiler_fence, spin_loop};
 
 /// To and from one peer.
-pub struct Conduit {
-    producer: Guarded<Producer>,
-    consumer: Guarded<Consumer>,
+pub struct FifoPair {
+    producer: ConditionalLock<Producer>,
+    consumer: ConditionalLock<Consumer>,
     // The peer's, in shared memory: not 0 while it wants to be woken.
     asleep: &'static AtomicU32,
     // What makes it different from most, so that one look tells that there is none of it.
@@ -40,28 +40,35 @@ pub enum Pushed {
     No,
 }
 
-impl Conduit {
-    /// `demotes`: whether this core can push lines out of its cache ([`super::lines::can_demote`]).
-    pub fn new(producer: Producer, consumer: Consumer, asleep: &'static AtomicU32, demotes: bool) -> Conduit {
+impl FifoPair {
+    /// `demotes`: whether this core can push lines out of its cache ([`super::fifo::can_demote`]).
+    pub fn new(producer: Producer, consumer: Consumer, asleep: &'static AtomicU32, demotes: bool) -> FifoPair {
         let (odd, heard) = (AtomicU8::new(if demotes { DEMOTES } else { 0 }), AtomicBool::new(false));
         let lull = AtomicBool::new(false);
-        Conduit { producer: Guarded::new(producer), consumer: Guarded::new(consumer), asleep, odd, heard, lull }
+        FifoPair {
+            producer: ConditionalLock::new(producer),
+            consumer: ConditionalLock::new(consumer),
+            asleep,
+            odd,
+            heard,
+            lull,
+        }
     }
 
-    /// Pushes a message of at most [`super::lines::INLINE_BYTES`] bytes. Nothing on the way is a call, so that the caller
+    /// Pushes a message of at most [`super::fifo::INLINE_BYTES`] bytes. Nothing on the way is a call, so that the caller
     /// saves no register for it.
     ///
     /// # Safety
     /// `from` is readable for `bytes`.
     #[inline(always)]
-    pub unsafe fn push(&self, kind: u8, head: u64, from: *const u8, bytes: usize) -> Pushed {
+    pub unsafe fn push(&self, kind: u8, immediate: u64, from: *const u8, bytes: usize) -> Pushed {
         let Some(mut producer) = self.producer.try_lock() else { return Pushed::No };
         let odd = self.odd.load(Ordering::Relaxed);
         if odd & CLOSED != 0 {
             return Pushed::No;
         }
         // SAFETY: the caller's promise.
-        if !unsafe { producer.push_at_once(kind, head, from, bytes) } {
+        if !unsafe { producer.push_at_once(kind, immediate, from, bytes) } {
             return Pushed::No;
         }
         if odd & DEMOTES != 0 && self.is_awaited() {
@@ -70,24 +77,24 @@ impl Conduit {
         if self.peer_sleeps() { Pushed::ToSleeper } else { Pushed::Yes }
     }
 
-    /// Pushes a run of at most [`super::lines::PAYLOAD_BYTES`] bytes.
+    /// Pushes a run of at most [`super::fifo::PAYLOAD_BYTES`] bytes.
     ///
     /// # Safety
     /// `from` is readable for `bytes`.
     #[inline]
-    pub unsafe fn push_run(&self, kind: u8, head: u64, from: *const u8, bytes: usize) -> Pushed {
+    pub unsafe fn push_run(&self, kind: u8, immediate: u64, from: *const u8, bytes: usize) -> Pushed {
         // SAFETY: the queue gives room for `bytes`, outside the caller's memory; readable by the caller's promise.
-        self.push_with(kind, head, bytes, |to| unsafe { memcpy::copy(to, from, bytes) })
+        self.push_with(kind, immediate, bytes, |to| unsafe { memcpy::copy(to, from, bytes) })
     }
 
-    /// Pushes at most [`super::lines::PAYLOAD_BYTES`] bytes, which `fill` writes to the place that it gets.
+    /// Pushes at most [`super::fifo::PAYLOAD_BYTES`] bytes, which `fill` writes to the place that it gets.
     #[inline]
-    pub fn push_with(&self, kind: u8, head: u64, bytes: usize, fill: impl FnOnce(*mut u8)) -> Pushed {
+    pub fn push_with(&self, kind: u8, immediate: u64, bytes: usize, fill: impl FnOnce(*mut u8)) -> Pushed {
         let Some(mut producer) = self.producer.try_lock() else { return Pushed::No };
         if self.is_closed() || producer.is_new() {
             return Pushed::No;
         }
-        match producer.push(kind, head, bytes, None, self.is_awaited(), fill) {
+        match producer.push(kind, immediate, bytes, None, self.is_awaited(), fill) {
             Err(_) => Pushed::No,
             Ok(()) if self.peer_sleeps() => Pushed::ToSleeper,
             Ok(()) => Pushed::Yes,
@@ -118,13 +125,13 @@ impl Conduit {
         None
     }
 
-    /// The queue from the peer if nobody has it: without a call, as [`Guarded::try_lock`].
+    /// The queue from the peer if nobody has it: without a call, as [`ConditionalLock::try_lock`].
     #[inline(always)]
     pub fn try_consumer(&self) -> Option<Guard<'_, Consumer>> {
         self.consumer.try_lock()
     }
 
-    /// Takes the message that [`Conduit::peek`] returned last.
+    /// Takes the message that [`FifoPair::peek`] returned last.
     #[inline(always)]
     pub fn take(&self) {
         self.consumer.lock().advance();

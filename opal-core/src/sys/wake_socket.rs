@@ -4,8 +4,8 @@
 //! Any process in the same network namespace can ring it. A stranger who does wakes this process for nothing; what it
 //! sends is not looked at.
 
-/// A doorbell's name, which its peers must know; all zeros: there is none.
-pub type DoorName = [u8; 8];
+/// A wake-up socket's name, which its peers must know; all zeros: there is none.
+pub type WakeSocketName = [u8; 8];
 
 #[cfg(not(ompi_bare))]
 mod hosted {
@@ -14,14 +14,14 @@ mod hosted {
     use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 
     /// See the module.
-    pub struct Doorbell {
+    pub struct WakeSocket {
         socket: OwnedFd,
-        name: DoorName,
+        name: WakeSocketName,
     }
 
-    impl Doorbell {
+    impl WakeSocket {
         /// A new one; `None` where the system has none to give.
-        pub fn new() -> Option<Doorbell> {
+        pub fn new() -> Option<WakeSocket> {
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
             let socket = net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None).ok()?;
             // unix(7), "Autobind": without a name the system chooses five hexadecimal digits.
@@ -30,11 +30,11 @@ mod hosted {
             let chosen = bound.abstract_name().filter(|name| !name.is_empty())?;
             let mut name = [0; 8];
             name.get_mut(..chosen.len())?.copy_from_slice(chosen);
-            Some(Doorbell { socket, name })
+            Some(WakeSocket { socket, name })
         }
 
         /// Its name.
-        pub fn name(&self) -> DoorName {
+        pub fn name(&self) -> WakeSocketName {
             self.name
         }
 
@@ -44,7 +44,7 @@ mod hosted {
         }
 
         /// Rings another one.
-        pub fn ring(&self, other: &DoorName) {
+        pub fn ring(&self, other: &WakeSocketName) {
             let length = other.iter().position(|byte| *byte == 0).unwrap_or(other.len());
             let Ok(address) = SocketAddrUnix::new_abstract_name(&other[..length]) else { return };
             // Full: it is readable already. Nobody there: the process has ended.
@@ -73,16 +73,16 @@ mod bare {
     use super::*;
 
     /// There are no descriptors.
-    pub struct Doorbell(core::convert::Infallible);
+    pub struct WakeSocket(core::convert::Infallible);
 
-    impl Doorbell {
+    impl WakeSocket {
         /// None.
-        pub fn new() -> Option<Doorbell> {
+        pub fn new() -> Option<WakeSocket> {
             None
         }
 
         /// Never called.
-        pub fn name(&self) -> DoorName {
+        pub fn name(&self) -> WakeSocketName {
             match self.0 {}
         }
 
@@ -92,7 +92,7 @@ mod bare {
         }
 
         /// Never called.
-        pub fn ring(&self, _other: &DoorName) {
+        pub fn ring(&self, _other: &WakeSocketName) {
             match self.0 {}
         }
 
@@ -116,10 +116,10 @@ mod tests {
 
     #[test]
     fn rings_and_is_quiet_again() {
-        let (one, other) = (Doorbell::new().unwrap(), Doorbell::new().unwrap());
+        let (one, other) = (WakeSocket::new().unwrap(), WakeSocket::new().unwrap());
         assert_ne!(one.name(), other.name());
         assert_ne!(network_namespace(), 0);
-        let readable = |bell: &Doorbell| {
+        let readable = |bell: &WakeSocket| {
             // SAFETY: the bell lives during the call.
             let descriptor = unsafe { rustix::fd::BorrowedFd::borrow_raw(bell.descriptor()) };
             let mut watched = [rustix::event::PollFd::new(&descriptor, rustix::event::PollFlags::IN)];

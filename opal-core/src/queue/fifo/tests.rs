@@ -6,22 +6,23 @@ use std::vec::Vec;
 struct Line([u8; 64]);
 
 fn queue() -> (Producer, Consumer, *mut u8) {
-    queue_with(LEAST_POOL_BYTES)
+    queue_with(MIN_PAYLOAD_RING_BYTES)
 }
 
-fn queue_with(pool_bytes: usize) -> (Producer, Consumer, *mut u8) {
-    let lines = (RING_BYTES + pool_bytes) / LINE_BYTES + 1;
+fn queue_with(payload_ring_bytes: usize) -> (Producer, Consumer, *mut u8) {
+    let lines = (SLOT_RING_BYTES + payload_ring_bytes) / LINE_BYTES + 1;
     let base = std::vec![Line([0; 64]); lines].leak().as_mut_ptr().cast::<u8>();
-    let (pool, consumed) = (base.wrapping_add(RING_BYTES), base.wrapping_add(RING_BYTES + pool_bytes));
+    let (pool, consumed) =
+        (base.wrapping_add(SLOT_RING_BYTES), base.wrapping_add(SLOT_RING_BYTES + payload_ring_bytes));
     // SAFETY: within the lines just leaked.
-    let memory = unsafe { Memory::new(base, pool, pool_bytes, consumed) };
+    let memory = unsafe { Memory::new(base, pool, payload_ring_bytes, consumed) };
     (Producer::new(memory), Consumer::new(memory), base)
 }
 
-fn push(producer: &mut Producer, kind: u8, head: u64, data: &[u8]) -> Result<(), Refused> {
-    let part = (!head.is_multiple_of(3)).then_some(head as usize % 9);
+fn push(producer: &mut Producer, kind: u8, immediate: u64, data: &[u8]) -> Result<(), Refused> {
+    let part = (!immediate.is_multiple_of(3)).then_some(immediate as usize % 9);
     // SAFETY: both sides are at least as long as `data`.
-    producer.push(kind, head, data.len(), part, head % 2 == 1, |to| unsafe {
+    producer.push(kind, immediate, data.len(), part, immediate % 2 == 1, |to| unsafe {
         core::ptr::copy(data.as_ptr(), to, data.len())
     })
 }
@@ -31,7 +32,7 @@ fn pop(consumer: &mut Consumer) -> Option<(u8, u64, Vec<u8>)> {
     // SAFETY: the payload lies in the area until `advance`.
     let data = unsafe { core::slice::from_raw_parts(peeked.payload().as_ptr(), peeked.payload().len()) }.to_vec();
     consumer.advance();
-    Some((peeked.kind(), peeked.head, data))
+    Some((peeked.kind(), peeked.immediate, data))
 }
 
 fn pattern(number: u64, bytes: usize) -> Vec<u8> {
@@ -54,13 +55,13 @@ fn what_does_not_fit_into_a_slot_is_not_pushed_at_once() {
 
 #[test]
 fn order_and_content_over_many_laps() {
-    for pool_bytes in [1, 2, 4].map(|times| times * LEAST_POOL_BYTES) {
-        order_and_content(pool_bytes);
+    for payload_ring_bytes in [1, 2, 4].map(|times| times * MIN_PAYLOAD_RING_BYTES) {
+        order_and_content(payload_ring_bytes);
     }
 }
 
-fn order_and_content(pool_bytes: usize) {
-    let (mut producer, mut consumer, _) = queue_with(pool_bytes);
+fn order_and_content(payload_ring_bytes: usize) {
+    let (mut producer, mut consumer, _) = queue_with(payload_ring_bytes);
     let (mut sent, mut seen) = (0u64, 0u64);
     let size = |number: u64| match number % 5 {
         0 => 0,
@@ -74,8 +75,8 @@ fn order_and_content(pool_bytes: usize) {
             sent += 1;
         }
         for _ in 0..seen % 7 + 1 {
-            let Some((kind, head, data)) = pop(&mut consumer) else { break };
-            assert_eq!((kind, head), ((seen % 8) as u8, seen));
+            let Some((kind, immediate, data)) = pop(&mut consumer) else { break };
+            assert_eq!((kind, immediate), ((seen % 8) as u8, seen));
             assert_eq!(data, pattern(seen, size(seen)));
             seen += 1;
         }
@@ -129,15 +130,15 @@ fn room_comes_back_however_many_short_messages_lie_between() {
 fn offset((producer, base): (&mut Producer, *mut u8), bytes: usize, is_part: bool) -> Result<usize, Refused> {
     let mut at = 0;
     producer.push(0, 0, bytes, is_part.then_some(0), false, |place| at = place.addr())?;
-    Ok(at - base.addr() - RING_BYTES)
+    Ok(at - base.addr() - SLOT_RING_BYTES)
 }
 
 #[test]
 fn no_more_of_the_byte_ring_is_used_than_pays() {
     const SPAN: usize = FIRST_SPAN_BYTES as usize;
-    let (mut producer, mut consumer, base) = queue_with(4 * LEAST_POOL_BYTES);
+    let (mut producer, mut consumer, base) = queue_with(4 * MIN_PAYLOAD_RING_BYTES);
     let (mut sent, mut reached) = (0, SPAN);
-    while reached < 4 * LEAST_POOL_BYTES {
+    while reached < 4 * MIN_PAYLOAD_RING_BYTES {
         let end = offset((&mut producer, base), 4096, sent % 8192 == 0).unwrap() + 4096;
         pop(&mut consumer).unwrap();
         sent += 4096;
@@ -153,7 +154,7 @@ fn no_more_of_the_byte_ring_is_used_than_pays() {
 #[test]
 fn what_is_no_part_uses_all_of_the_byte_ring_when_nobody_takes() {
     for begun in [0, 1, 3, 7] {
-        let (mut producer, mut consumer, base) = queue_with(4 * LEAST_POOL_BYTES);
+        let (mut producer, mut consumer, base) = queue_with(4 * MIN_PAYLOAD_RING_BYTES);
         for _ in 0..begun {
             offset((&mut producer, base), 16384, true).unwrap();
         }
@@ -164,7 +165,7 @@ fn what_is_no_part_uses_all_of_the_byte_ring_when_nobody_takes() {
             consumer.advance();
         }
         let more = (0..).take_while(|_| offset((&mut producer, base), 16384, false).is_ok()).count();
-        let most = 4 * LEAST_POOL_BYTES / 16384 - parts;
+        let most = 4 * MIN_PAYLOAD_RING_BYTES / 16384 - parts;
         assert!(
             if begun == 0 { more == most } else { more > most / 2 && more <= most + begun },
             "{begun}: {more} of {most}"
@@ -192,27 +193,27 @@ fn a_lying_consumer_is_noticed() {
         push(&mut producer, 1, number, &[]).unwrap();
     }
     // SAFETY: the published count lies there.
-    unsafe { base.wrapping_add(RING_BYTES + LEAST_POOL_BYTES).cast::<u32>().write(SLOTS + 1) };
+    unsafe { base.wrapping_add(SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES).cast::<u32>().write(SLOTS + 1) };
     assert_eq!(push(&mut producer, 1, 0, &[]), Err(Refused::Broken));
 }
 
 #[test]
 fn a_lying_producer_is_noticed() {
-    let lie_to = |pool_bytes: usize, length: u64, place: u64| {
-        let (_, mut consumer, base) = queue_with(pool_bytes);
+    let lie_to = |payload_ring_bytes: usize, length: u64, place: u64| {
+        let (_, mut consumer, base) = queue_with(payload_ring_bytes);
         // SAFETY: the first slot's first two words.
         unsafe { base.cast::<[u64; 2]>().write([length << 4 | 1, place]) };
         consumer.peek().map(|peeked| peeked.is_some())
     };
-    let lie = |length, place| lie_to(LEAST_POOL_BYTES, length, place);
+    let lie = |length, place| lie_to(MIN_PAYLOAD_RING_BYTES, length, place);
     assert_eq!(lie(56, 0), Ok(true));
     assert_eq!(lie(57, 0), Err(Malformed));
     assert_eq!(lie(63, 0), Ok(true));
-    assert_eq!(lie(63, LEAST_POOL_BYTES as u64), Ok(true)); // no bytes at the very end
-    assert_eq!(lie(63, (LEAST_POOL_BYTES as u64 - 99) | (100 << 32)), Err(Malformed));
-    let behind_the_shortest = LEAST_POOL_BYTES as u64 | (100 << 32);
+    assert_eq!(lie(63, MIN_PAYLOAD_RING_BYTES as u64), Ok(true)); // no bytes at the very end
+    assert_eq!(lie(63, (MIN_PAYLOAD_RING_BYTES as u64 - 99) | (100 << 32)), Err(Malformed));
+    let behind_the_shortest = MIN_PAYLOAD_RING_BYTES as u64 | (100 << 32);
     assert_eq!(lie(63, behind_the_shortest), Err(Malformed));
-    assert_eq!(lie_to(2 * LEAST_POOL_BYTES, 63, behind_the_shortest), Ok(true));
+    assert_eq!(lie_to(2 * MIN_PAYLOAD_RING_BYTES, 63, behind_the_shortest), Ok(true));
     assert_eq!(lie(63, (PAYLOAD_BYTES as u64 + 1) << 32), Err(Malformed));
     assert_eq!(lie(63, u64::MAX), Err(Malformed));
 }
@@ -230,13 +231,13 @@ fn two_threads() {
         }
     });
     for number in 0..MESSAGES {
-        let (_, head, data) = loop {
+        let (_, immediate, data) = loop {
             if let Some(one) = pop(&mut consumer) {
                 break one;
             }
             std::thread::yield_now();
         };
-        assert_eq!(head, number);
+        assert_eq!(immediate, number);
         assert_eq!(data, pattern(number, (number * 13 % 300) as usize));
     }
     sender.join().unwrap();
