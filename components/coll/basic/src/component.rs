@@ -1,6 +1,6 @@
 //! Registration.
 
-use crate::raw::Basic;
+use crate::module::Basic;
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::framework::coll::{self, About, Case, Function};

@@ -2,8 +2,8 @@
 
 use crate::choice::{Choices, SERVED, Way};
 use crate::layout::Layout;
+use crate::module::Han;
 use crate::params;
-use crate::raw::Han;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;

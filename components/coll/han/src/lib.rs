@@ -15,7 +15,7 @@ pub mod algorithms;
 mod choice;
 mod component;
 pub mod layout;
+mod module;
 mod params;
-mod raw;
 
 pub use component::{COMPONENT, INFO};

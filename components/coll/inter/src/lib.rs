@@ -13,6 +13,6 @@ extern crate alloc;
 mod component;
 pub mod cross;
 pub mod groups;
-mod raw;
+mod module;
 
 pub use component::{COMPONENT, INFO};

@@ -1,6 +1,6 @@
 //! Registration.
 
-use crate::raw::Alone;
+use crate::module::Alone;
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::framework::coll::{self, About, Case, Function};

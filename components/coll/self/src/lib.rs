@@ -6,6 +6,6 @@
 extern crate alloc;
 
 mod component;
-mod raw;
+mod module;
 
 pub use component::{COMPONENT, INFO};

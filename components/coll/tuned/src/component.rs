@@ -2,8 +2,8 @@
 
 use crate::choice::{Allgather, Allreduce, Alltoall, Bcast, Forced, Picked, ReduceScatter};
 use crate::decisions;
+use crate::module::Tuned;
 use crate::params;
-use crate::raw::Tuned;
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::framework::coll::{self, About, Case, Function};

@@ -16,8 +16,8 @@ pub mod bcast;
 pub mod choice;
 mod component;
 mod decisions;
+mod module;
 mod params;
-mod raw;
 pub mod reduce_scatter;
 
 pub use component::{COMPONENT, INFO};

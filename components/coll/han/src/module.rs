@@ -1,5 +1,5 @@
 //! The module, and the levels of a call: communicators of their own, or parts of the communicator.
-#![allow(unsafe_code)]
+#![allow(unsafe_code)] // the unsafe method of the framework's trait
 
 use crate::algorithms::{Here, Levels};
 use crate::choice::{Choices, SERVED, Way};

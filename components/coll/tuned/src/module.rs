@@ -1,5 +1,5 @@
 //! The module: turns the framework's unsafe calls into calls of the algorithms.
-#![allow(unsafe_code)]
+#![allow(unsafe_code)] // the unsafe method of the framework's trait
 
 use crate::choice::{Allgather, Allreduce, Alltoall, Bcast, Forced, Picked, ReduceScatter};
 use crate::reduce_scatter::Blocks;

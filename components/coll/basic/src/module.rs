@@ -1,5 +1,5 @@
 //! The module: turns the framework's unsafe calls into calls of the algorithms.
-#![allow(unsafe_code)]
+#![allow(unsafe_code)] // the unsafe method of the framework's trait
 
 use crate::{allgather, allreduce, alltoall, barrier, bcast, gather, neighbor, reduce, reduce_scatter, scan, scatter};
 use ompi_core::error::Result;

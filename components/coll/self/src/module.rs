@@ -1,5 +1,5 @@
 //! The module. Everything is a copy from this process to itself.
-#![allow(unsafe_code)]
+#![allow(unsafe_code)] // the unsafe method of the framework's trait
 
 use ompi_core::data::{Data, Source};
 use ompi_core::error::Result;

@@ -1,5 +1,5 @@
 //! The module: what crosses between the groups, and what each of them does for itself.
-#![allow(unsafe_code)]
+#![allow(unsafe_code)] // the unsafe method of the framework's trait
 
 use crate::cross::{self, no_buffer};
 use crate::groups::{Groups, Root};
