@@ -307,7 +307,9 @@ fn show_components() {
                 message!("component {framework}/{component}: chosen (priority {priority})")
             }
             Verdict::Chosen(None) => message!("component {framework}/{component}: chosen"),
-            Verdict::Outbid(priority) => message!("component {framework}/{component}: outbid (priority {priority})"),
+            Verdict::LowerPriority(priority) => {
+                message!("component {framework}/{component}: another component has a higher priority than {priority}")
+            }
             Verdict::Declined(why) => message!("component {framework}/{component}: declined: {why}"),
             Verdict::Excluded => message!("component {framework}/{component}: left out by the selection list"),
         }

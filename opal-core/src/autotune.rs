@@ -1,16 +1,16 @@
-//! A choice between a few ways of doing the same thing that nobody can make beforehand: all are measured now and then.
+//! A choice between a few candidates of doing the same thing that nobody can make beforehand: all are measured now and then.
 //!
-//! A *trial* takes [`RUN`] measurements of each way, and the least of each counts, because whatever disturbs makes times
+//! A *trial* takes [`RUN`] measurements of each candidate, and the least of each counts, because whatever disturbs makes times
 //! longer only. What is cheaper is used until the next trial, which comes the later the oftener the verdict stayed the
 //! same. Who measures says what one measurement is ([`Autotuner::count`]) and what is clearly cheaper ([`Autotuner::settle`]).
 
-/// What is known of so many ways, numbered from 0.
+/// What is known of so many candidates, numbered from 0.
 #[derive(Clone, Copy, Debug)]
-pub struct Autotuner<const WAYS: usize = 2> {
+pub struct Autotuner<const N: usize = 2> {
     // `None` before the first trial is over.
     settled: Option<usize>,
-    // In this trial, by way.
-    costs: [u64; WAYS],
+    // In this trial, by candidate.
+    costs: [u64; N],
     // Measurements until this trial ends; 0 between trials.
     left: u32,
     // Uses until the next one begins, 0 if none does, and how many there were between the last two.
@@ -18,20 +18,20 @@ pub struct Autotuner<const WAYS: usize = 2> {
     interval: u32,
 }
 
-impl<const WAYS: usize> Autotuner<WAYS> {
+impl<const N: usize> Autotuner<N> {
     /// Nothing is known: the first trial begins.
     pub const UNKNOWN: Self =
-        Autotuner { settled: None, costs: [u64::MAX; WAYS], left: Self::LENGTH, rest: 0, interval: FIRST_INTERVAL };
+        Autotuner { settled: None, costs: [u64::MAX; N], left: Self::LENGTH, rest: 0, interval: FIRST_INTERVAL };
 
-    const LENGTH: u32 = WAYS as u32 * RUN;
+    const LENGTH: u32 = N as u32 * RUN;
 
     /// There is nothing to find out.
-    pub const fn forced(way: usize) -> Self {
-        Autotuner { settled: Some(way), left: 0, ..Self::UNKNOWN }
+    pub const fn forced(candidate: usize) -> Self {
+        Autotuner { settled: Some(candidate), left: 0, ..Self::UNKNOWN }
     }
 
-    /// The way to take now.
-    pub fn way(&self) -> usize {
+    /// The candidate to take now.
+    pub fn current(&self) -> usize {
         match self.left {
             0 => self.settled.unwrap_or(0),
             left => ((Self::LENGTH - left) / RUN) as usize,
@@ -48,40 +48,40 @@ impl<const WAYS: usize> Autotuner<WAYS> {
         self.settled
     }
 
-    /// The least cost of each way in the last trial.
-    pub fn costs(&self) -> [u64; WAYS] {
+    /// The least cost of each candidate in the last trial.
+    pub fn costs(&self) -> [u64; N] {
         self.costs
     }
 
-    /// [`Autotuner::way`] was taken once more: its cost, if it was measured. `true`: that was the trial's last, and
+    /// [`Autotuner::current`] was taken once more: its cost, if it was measured. `true`: that was the trial's last, and
     /// [`Autotuner::settle`] must be called.
     #[must_use]
     pub fn count(&mut self, cost: Option<u64>) -> bool {
         if self.left == 0 {
             if self.rest == 1 {
-                (self.left, self.costs) = (Self::LENGTH, [u64::MAX; WAYS]);
+                (self.left, self.costs) = (Self::LENGTH, [u64::MAX; N]);
             }
             self.rest = self.rest.saturating_sub(1);
             return false;
         }
         // What began before the trial did was not measured.
         let Some(cost) = cost else { return false };
-        let least = &mut self.costs[self.way()];
+        let least = &mut self.costs[self.current()];
         *least = cost.min(*least);
         self.left -= 1;
         self.left == 0
     }
 
     /// Ends a trial; says whether the verdict is another one than before.
-    pub fn settle(&mut self, way: usize) -> bool {
-        let same = self.settled == Some(way);
+    pub fn settle(&mut self, candidate: usize) -> bool {
+        let same = self.settled == Some(candidate);
         self.interval = if same { (self.interval * 2).min(LAST_INTERVAL) } else { FIRST_INTERVAL };
-        (self.settled, self.rest) = (Some(way), self.interval);
+        (self.settled, self.rest) = (Some(candidate), self.interval);
         !same
     }
 }
 
-/// Measurements of each way in a trial: the first ones find caches as the other way left them.
+/// Measurements of each candidate in a trial: the first ones find caches as the other candidate left them.
 pub const RUN: u32 = 4;
 /// Uses between trials. The first one comes soon: the very first uses wait for pages of memory.
 pub const FIRST_INTERVAL: u32 = 16;
@@ -92,13 +92,13 @@ pub const LAST_INTERVAL: u32 = 2048;
 mod tests {
     use super::*;
 
-    fn run<const WAYS: usize>(trial: &mut Autotuner<WAYS>, costs: [u64; WAYS]) -> u32 {
+    fn run<const N: usize>(trial: &mut Autotuner<N>, costs: [u64; N]) -> u32 {
         let mut uses = 0;
         loop {
             uses += 1;
-            let cost = trial.is_on().then(|| costs[trial.way()]);
+            let cost = trial.is_on().then(|| costs[trial.current()]);
             if trial.count(cost) {
-                trial.settle((0..WAYS).min_by_key(|way| costs[*way]).unwrap_or(0));
+                trial.settle((0..N).min_by_key(|candidate| costs[*candidate]).unwrap_or(0));
                 return uses;
             }
         }
@@ -107,25 +107,25 @@ mod tests {
     #[test]
     fn the_cheaper_way_is_taken_and_trials_become_rare() {
         let mut trial = Autotuner::UNKNOWN;
-        assert_eq!((run(&mut trial, [5, 3]), trial.way(), trial.costs()), (2 * RUN, 1, [5, 3]));
+        assert_eq!((run(&mut trial, [5, 3]), trial.current(), trial.costs()), (2 * RUN, 1, [5, 3]));
         assert_eq!(run(&mut trial, [5, 3]), FIRST_INTERVAL + 2 * RUN);
         assert_eq!(run(&mut trial, [5, 3]), 2 * FIRST_INTERVAL + 2 * RUN);
         // Another verdict: the next trial comes soon.
-        assert_eq!((run(&mut trial, [2, 3]), trial.way()), (4 * FIRST_INTERVAL + 2 * RUN, 0));
+        assert_eq!((run(&mut trial, [2, 3]), trial.current()), (4 * FIRST_INTERVAL + 2 * RUN, 0));
         assert_eq!(run(&mut trial, [2, 3]), FIRST_INTERVAL + 2 * RUN);
     }
 
     #[test]
     fn of_three_ways_each_has_its_turn() {
         let mut trial = Autotuner::UNKNOWN;
-        assert_eq!((run(&mut trial, [5, 3, 4]), trial.way(), trial.costs()), (3 * RUN, 1, [5, 3, 4]));
-        assert_eq!((run(&mut trial, [5, 3, 2]), trial.way()), (FIRST_INTERVAL + 3 * RUN, 2));
+        assert_eq!((run(&mut trial, [5, 3, 4]), trial.current(), trial.costs()), (3 * RUN, 1, [5, 3, 4]));
+        assert_eq!((run(&mut trial, [5, 3, 2]), trial.current()), (FIRST_INTERVAL + 3 * RUN, 2));
     }
 
     #[test]
     fn what_is_forced_or_not_measured_decides_nothing() {
         let mut forced = Autotuner::<2>::forced(1);
-        assert!((0..100).all(|_| !forced.count(Some(1)) && forced.way() == 1 && !forced.is_on()));
+        assert!((0..100).all(|_| !forced.count(Some(1)) && forced.current() == 1 && !forced.is_on()));
         let mut trial = Autotuner::<2>::UNKNOWN;
         assert!((0..100).all(|_| !trial.count(None) && trial.is_on()));
     }

@@ -12,7 +12,7 @@
 //! not, or the system refuses, sleeps last at most a millisecond instead.
 //!
 //! A rank that only peers of its node can reach sleeps on a futex in its inbox, one that only sockets can reach in epoll.
-//! Where both can there is one sleep for both: epoll, which also watches a descriptor that the peers ring ([`Bell`] says
+//! Where both can there is one sleep for both: epoll, which also watches a descriptor that the peers ring ([`Waker`] says
 //! which of the two ways the sleeper wants). Where a peer cannot reach that descriptor, sleeps last at most a millisecond.
 //!
 //! Who waits also looks at an epoch, which rises when a process of the job died: a wait that nothing ends any more then
@@ -29,11 +29,11 @@ use crate::{Error, Result, verbose};
 
 /// How a process is woken by the peers of its node. There is one per process: whoever has memory that peers can reach
 /// provides it.
-pub trait Bell: Sync {
+pub trait Waker: Sync {
     /// From now on who has something for this process rings, by `how`. Returns a ticket for `sleep`.
-    fn arm(&self, how: Ring) -> u32;
+    fn arm(&self, how: WakeMethod) -> u32;
 
-    /// Sleeps until somebody rang after the `arm` by [`Ring::Futex`] that gave the ticket, at most this long; returns
+    /// Sleeps until somebody rang after the `arm` by [`WakeMethod::Futex`] that gave the ticket, at most this long; returns
     /// whether it was less.
     fn sleep(&self, ticket: u32, at_most_us: u64) -> bool;
 
@@ -43,13 +43,13 @@ pub trait Bell: Sync {
     /// Ends the sleeps of this process's own threads.
     fn wake_threads(&self);
 
-    /// What becomes readable when somebody rings by [`Ring::Descriptor`]; `None` if some peer cannot.
+    /// What becomes readable when somebody rings by [`WakeMethod::Descriptor`]; `None` if some peer cannot.
     fn descriptor(&self) -> Option<i32>;
 }
 
 /// How to wake a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ring {
+pub enum WakeMethod {
     /// Through the word that it sleeps on.
     Futex = 1,
     /// Through its descriptor.
@@ -76,31 +76,31 @@ pub trait Sockets: Sync {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sleeps {
     /// A peer of the node rang.
-    pub rung: u64,
+    pub woken: u64,
     /// Something happened to a socket.
     pub socket: u64,
     /// Nothing did, for as long as a sleep may last.
-    pub late: u64,
+    pub timed_out: u64,
 }
 
 /// Counts since the process began.
 pub fn sleeps() -> Sleeps {
     let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-    Sleeps { rung: of(&RUNG), socket: of(&SOCKET), late: of(&LATE) }
+    Sleeps { woken: of(&WOKEN), socket: of(&SOCKET), timed_out: of(&TIMED_OUT) }
 }
 
 /// Waits until `done`, making progress. `Err(Unreachable)` if a process died and nothing moves any more.
 #[inline]
 pub fn until(mut done: impl FnMut() -> bool) -> Result<()> {
-    let mut idle = Backoff::new();
+    let mut backoff = Backoff::new();
     // Asked by the last look before a sleep, too; never again once it was so, because it may have taken what it found.
     let mut is_done = false;
-    let mut look = || {
+    let mut check = || {
         is_done = is_done || done();
         is_done
     };
-    while !look() {
-        idle.advance(&mut look)?;
+    while !check() {
+        backoff.advance(&mut check)?;
     }
     Ok(())
 }
@@ -110,9 +110,9 @@ pub fn until(mut done: impl FnMut() -> bool) -> Result<()> {
 pub fn wake_threads() {
     // SeqCst: a sleeper that is not counted yet looks after it was, and then finds what was stored before.
     if SLEEPERS.load(Ordering::SeqCst) != 0
-        && let Some(bell) = BELL.get()
+        && let Some(waker) = WAKER.get()
     {
-        bell.wake_threads();
+        waker.wake_threads();
     }
 }
 
@@ -120,20 +120,20 @@ pub fn wake_threads() {
 pub struct Backoff {
     polls: u32,
     since_ns: u64,
-    last_chance: bool,
+    is_last_pass: bool,
 }
 
 impl Backoff {
     /// Nothing was waited for yet.
     #[inline(always)]
     pub const fn new() -> Backoff {
-        Backoff { polls: 0, since_ns: 0, last_chance: false }
+        Backoff { polls: 0, since_ns: 0, is_last_pass: false }
     }
 
     /// For who has polled [`polls_at_once`] times already and does so again after each step.
     #[inline(always)]
     pub const fn after_polls() -> Backoff {
-        Backoff { polls: POLLS_PER_YIELD, since_ns: 0, last_chance: false }
+        Backoff { polls: POLLS_PER_YIELD, since_ns: 0, is_last_pass: false }
     }
 
     /// Makes progress once; if nothing moved, pauses, yields or sleeps.
@@ -150,7 +150,7 @@ impl Backoff {
     /// a look at the clock before each yield made an operation of eight ranks on two cores a tenth longer.
     #[inline]
     pub fn step_unless(&mut self, done: &dyn Fn() -> bool) -> Result<()> {
-        if !spinning() && self.polls >= POLLS_PER_YIELD && !self.polls.is_multiple_of(YIELDS_PER_PASS) {
+        if !may_spin() && self.polls >= POLLS_PER_YIELD && !self.polls.is_multiple_of(YIELDS_PER_PASS) {
             self.polls += 1;
             sys::yield_now();
             progress::outside::back();
@@ -166,7 +166,7 @@ impl Backoff {
             return Ok(());
         }
         self.polls += 1;
-        if spinning() {
+        if may_spin() {
             spin_loop();
             if !self.polls.is_multiple_of(SPINS_PER_LOOK) {
                 return Ok(());
@@ -175,30 +175,30 @@ impl Backoff {
                 // The cores were counted for one thread per rank.
                 sys::yield_now();
             }
-        } else if let (Some(sockets), None) = (SOCKETS.get(), BELL.get()) {
+        } else if let (Some(sockets), None) = (SOCKETS.get(), WAKER.get()) {
             // A peer's message wakes this process at once, which a yielding one cannot count on.
             sleep_on_sockets(*sockets);
         } else {
             sys::yield_now();
         }
         progress::outside::back();
-        self.look(done)
+        self.check(done)
     }
 
     #[inline(never)]
-    fn look(&mut self, done: &mut dyn FnMut() -> bool) -> Result<()> {
+    fn check(&mut self, done: &mut dyn FnMut() -> bool) -> Result<()> {
         if EPOCH.get().is_some_and(|epoch| epoch() != EPOCH_AT_START.load(Ordering::Relaxed)) {
             // What the dead process sent before is in the rings: one more pass, then nothing will come.
-            if self.last_chance {
+            if self.is_last_pass {
                 return Err(Error::Unreachable);
             }
-            self.last_chance = true;
+            self.is_last_pass = true;
             return Ok(());
         }
         let now = sys::monotonic_ns();
         if self.since_ns == 0 {
             self.since_ns = now;
-        } else if now - self.since_ns > AWAKE_NS {
+        } else if now - self.since_ns > SPIN_NS {
             sleep(done);
             // Who slept in vain has little to poll for: on an emulated core a whole round takes as long as the sleep.
             self.polls = SPINS_PER_LOOK.saturating_sub(SPINS_AFTER_SLEEP);
@@ -216,12 +216,12 @@ impl Default for Backoff {
 /// How many polls of one place suit between two full passes.
 #[inline(always)]
 pub fn polls_at_once() -> u32 {
-    if spinning() { SPINS_AT_ONCE } else { POLLS_PER_YIELD }
+    if may_spin() { SPINS_AT_ONCE } else { POLLS_PER_YIELD }
 }
 
-/// Provides the process's bell; the first one stays.
-pub fn set_bell(bell: &'static dyn Bell) {
-    BELL.call_once(|| bell);
+/// Provides the process's waker; the first one stays.
+pub fn set_waker(waker: &'static dyn Waker) {
+    WAKER.call_once(|| waker);
 }
 
 /// Provides the process's sockets; the first ones stay.
@@ -238,7 +238,7 @@ pub fn watch_epoch(epoch: fn() -> u32) {
 /// Tells how many ranks run on this node, for where nobody tells of each of them.
 pub fn expect_local_ranks(ranks: u32) {
     let own = sys::own_cores().iter().map(|word| word.count_ones()).sum();
-    SPIN.store(ranks <= own, Ordering::Relaxed);
+    MAY_SPIN.store(ranks <= own, Ordering::Relaxed);
 }
 
 /// Tells of a rank of this node, this one included: the cores that it may run on, and whether it registered for
@@ -250,17 +250,17 @@ pub fn add_local_rank(cores: &Cores, registered: bool) {
         *all |= these;
     }
     let available: u32 = load.cores.iter().map(|word| word.count_ones()).sum();
-    SPIN.store(load.ranks <= available, Ordering::Relaxed);
+    MAY_SPIN.store(load.ranks <= available, Ordering::Relaxed);
     if !registered {
-        TRUSTED.store(false, Ordering::Relaxed);
+        MEMBARRIER_CAPABLE.store(false, Ordering::Relaxed);
         verbose!(btl::FRAMEWORK, 10, "a rank of this node is not registered for membarrier: sleeps last at most 1 ms");
     }
 }
 
 /// Whether there is a core for every rank of this node.
 #[inline(always)]
-pub fn spinning() -> bool {
-    SPIN.load(Ordering::Relaxed)
+pub fn may_spin() -> bool {
+    MAY_SPIN.load(Ordering::Relaxed)
 }
 
 fn sleep(done: &mut dyn FnMut() -> bool) {
@@ -279,65 +279,71 @@ fn sleep_by(done: &mut dyn FnMut() -> bool) {
     if let Some(sockets) = sockets {
         sockets.urge();
     }
-    match (BELL.get(), sockets) {
-        (Some(bell), None) => sleep_on_bell(*bell, false, done),
-        (Some(bell), Some(sockets)) if hears_the_bell(*bell, *sockets) => sleep_on_both(*bell, *sockets, done),
-        (Some(bell), Some(_)) => sleep_on_bell(*bell, true, done),
+    match (WAKER.get(), sockets) {
+        (Some(waker), None) => sleep_on_futex(*waker, false, done),
+        (Some(waker), Some(sockets)) if can_wake_sockets_sleep(*waker, *sockets) => {
+            sleep_on_both(*waker, *sockets, done)
+        }
+        (Some(waker), Some(_)) => sleep_on_futex(*waker, true, done),
         // What happens to a socket before the sleep ends it at once.
-        (None, Some(sockets)) if nothing_moves(done) => sleep_on_sockets(*sockets),
+        (None, Some(sockets)) if is_still_idle(done) => sleep_on_sockets(*sockets),
         (None, Some(_)) => {}
         (None, None) => sys::nap_us(NAP_US),
     }
 }
 
-/// Whether a sleep on the sockets ends when the bell is rung.
-fn hears_the_bell(bell: &dyn Bell, sockets: &dyn Sockets) -> bool {
-    bell.descriptor().is_some_and(|descriptor| *WATCHED.call_once(|| sockets.watch(descriptor)))
+/// Whether a sleep on the sockets ends when the waker is woken.
+fn can_wake_sockets_sleep(waker: &dyn Waker, sockets: &dyn Sockets) -> bool {
+    waker.descriptor().is_some_and(|descriptor| *WATCHED.call_once(|| sockets.watch(descriptor)))
 }
 
-fn sleep_on_both(bell: &dyn Bell, sockets: &dyn Sockets, done: &mut dyn FnMut() -> bool) {
-    bell.arm(Ring::Descriptor);
+fn sleep_on_both(waker: &dyn Waker, sockets: &dyn Sockets, done: &mut dyn FnMut() -> bool) {
+    waker.arm(WakeMethod::Descriptor);
     let slice = slice_us(sys::membarrier());
     // Level-triggered: what comes between this pass and the sleep ends it at once.
-    let slept = nothing_moves(done);
+    let slept = is_still_idle(done);
     let happened = slept && sockets.sleep(slice);
-    let rung = bell.disarm();
+    let woken = waker.disarm();
     if slept {
-        count(rung, happened);
+        count(woken, happened);
     }
 }
 
-fn sleep_on_bell(bell: &dyn Bell, deaf: bool, done: &mut dyn FnMut() -> bool) {
-    let ticket = bell.arm(Ring::Futex);
-    let slice = slice_us(sys::membarrier() && !deaf);
-    let slept = nothing_moves(done);
-    let woken = slept && bell.sleep(ticket, slice);
-    let rung = bell.disarm();
+fn sleep_on_futex(waker: &dyn Waker, unwakeable: bool, done: &mut dyn FnMut() -> bool) {
+    let ticket = waker.arm(WakeMethod::Futex);
+    let slice = slice_us(sys::membarrier() && !unwakeable);
+    let slept = is_still_idle(done);
+    let ended_early = slept && waker.sleep(ticket, slice);
+    let woken = waker.disarm();
     if slept {
-        count(rung, woken && rung);
+        count(woken, ended_early && woken);
     }
 }
 
 /// The last look before a sleep.
-fn nothing_moves(done: &mut dyn FnMut() -> bool) -> bool {
+fn is_still_idle(done: &mut dyn FnMut() -> bool) -> bool {
     progress::pass() == 0 && !done()
 }
 
 fn sleep_on_sockets(sockets: &dyn Sockets) {
-    let slice = if threads_possible() { UNTRUSTED_US } else { SLICE_US };
+    let slice = if threads_possible() { SLICE_WITHOUT_MEMBARRIER_US } else { SLICE_US };
     count(false, sockets.sleep(slice));
 }
 
-/// How long a sleep may last. Of several threads that sleep at the same time the first one that wakes disarms the bell.
+/// How long a sleep may last. Of several threads that sleep at the same time the first one that wakes disarms the waker.
 fn slice_us(fenced: bool) -> u64 {
-    if fenced && TRUSTED.load(Ordering::Relaxed) && !threads_possible() { SLICE_US } else { UNTRUSTED_US }
+    if fenced && MEMBARRIER_CAPABLE.load(Ordering::Relaxed) && !threads_possible() {
+        SLICE_US
+    } else {
+        SLICE_WITHOUT_MEMBARRIER_US
+    }
 }
 
-fn count(rung: bool, happened: bool) {
-    let why = match (happened, rung) {
-        (true, true) => &RUNG,
+fn count(woken: bool, happened: bool) {
+    let why = match (happened, woken) {
+        (true, true) => &WOKEN,
         (true, false) => &SOCKET,
-        (false, _) => &LATE,
+        (false, _) => &TIMED_OUT,
     };
     why.fetch_add(1, Ordering::Relaxed);
 }
@@ -347,16 +353,16 @@ struct Load {
     cores: Cores,
 }
 
-static SPIN: AtomicBool = AtomicBool::new(true);
-static TRUSTED: AtomicBool = AtomicBool::new(true);
+static MAY_SPIN: AtomicBool = AtomicBool::new(true);
+static MEMBARRIER_CAPABLE: AtomicBool = AtomicBool::new(true);
 static LOAD: Mutex<Load> = Mutex::new(Load { ranks: 0, cores: [0; 4] });
-static BELL: Once<&'static dyn Bell> = Once::new();
+static WAKER: Once<&'static dyn Waker> = Once::new();
 static SOCKETS: Once<&'static dyn Sockets> = Once::new();
 static WATCHED: Once<bool> = Once::new();
 static SLEEPERS: AtomicU32 = AtomicU32::new(0);
-static RUNG: AtomicU64 = AtomicU64::new(0);
+static WOKEN: AtomicU64 = AtomicU64::new(0);
 static SOCKET: AtomicU64 = AtomicU64::new(0);
-static LATE: AtomicU64 = AtomicU64::new(0);
+static TIMED_OUT: AtomicU64 = AtomicU64::new(0);
 static EPOCH: Once<fn() -> u32> = Once::new();
 static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
 
@@ -366,10 +372,10 @@ const SPINS_AFTER_SLEEP: u32 = 16;
 const SPINS_AT_ONCE: u32 = if cfg!(loom) { 1 } else { 64 };
 const POLLS_PER_YIELD: u32 = if cfg!(loom) { 1 } else { 10 };
 const YIELDS_PER_PASS: u32 = 8;
-const AWAKE_NS: u64 = 1_000_000;
+const SPIN_NS: u64 = 1_000_000;
 /// The longest sleep: how late a death in the job may be noticed.
 const SLICE_US: u64 = 20_000;
-const UNTRUSTED_US: u64 = 1000;
+const SLICE_WITHOUT_MEMBARRIER_US: u64 = 1000;
 const NAP_US: u64 = 50;
 
 #[cfg(all(test, loom))]

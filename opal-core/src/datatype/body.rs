@@ -16,44 +16,44 @@ pub struct Run {
 
 /// A part of a type map.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Piece {
+pub(super) enum Block {
     /// One run.
     Run(Run),
     /// `count` runs of equal length, `stride` apart.
     Strided { run: Run, stride: isize, count: usize },
     /// Runs of `bytes` each at irregular offsets.
-    Listed { offsets: Arc<[isize]>, shift: isize, bytes: usize },
+    Indexed { offsets: Arc<[isize]>, shift: isize, bytes: usize },
     /// `count` times another body, `stride` apart.
     Repeat { offset: isize, stride: isize, count: usize, of: Arc<Body> },
 }
 
-impl Piece {
+impl Block {
     /// Bytes of data.
     pub fn size(&self) -> usize {
         match self {
-            Piece::Run(run) => run.bytes,
-            Piece::Strided { run, count, .. } => run.bytes * count,
-            Piece::Listed { offsets, bytes, .. } => bytes * offsets.len(),
-            Piece::Repeat { count, of, .. } => of.size * count,
+            Block::Run(run) => run.bytes,
+            Block::Strided { run, count, .. } => run.bytes * count,
+            Block::Indexed { offsets, bytes, .. } => bytes * offsets.len(),
+            Block::Repeat { count, of, .. } => of.size * count,
         }
     }
 
-    fn shifted(&self, by: isize) -> Piece {
-        let mut piece = self.clone();
-        match &mut piece {
-            Piece::Run(run) | Piece::Strided { run, .. } => run.offset += by,
-            Piece::Listed { shift, .. } => *shift += by,
-            Piece::Repeat { offset, .. } => *offset += by,
+    fn shifted(&self, by: isize) -> Block {
+        let mut block = self.clone();
+        match &mut block {
+            Block::Run(run) | Block::Strided { run, .. } => run.offset += by,
+            Block::Indexed { shift, .. } => *shift += by,
+            Block::Repeat { offset, .. } => *offset += by,
         }
-        piece
+        block
     }
 }
 
-/// A sequence of pieces.
+/// A sequence of blocks.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Body {
-    pub pieces: Box<[Piece]>,
-    /// Packed bytes up to the end of each piece.
+    pub blocks: Box<[Block]>,
+    /// Packed bytes up to the end of each block.
     pub ends: Box<[usize]>,
     /// Packed bytes of all.
     pub size: usize,
@@ -65,14 +65,14 @@ pub(super) struct Body {
 impl Body {
     /// One run.
     pub fn of_run(run: Run) -> Body {
-        let (pieces, ends) = (Box::from([Piece::Run(run)]), Box::from([run.bytes]));
-        Body { pieces, ends, size: run.bytes, runs_only: true, depth: 0 }
+        let (blocks, ends) = (Box::from([Block::Run(run)]), Box::from([run.bytes]));
+        Body { blocks, ends, size: run.bytes, runs_only: true, depth: 0 }
     }
 
     /// The only run, if all data is one.
     pub fn single(&self) -> Option<Run> {
-        match &*self.pieces {
-            [Piece::Run(run)] => Some(*run),
+        match &*self.blocks {
+            [Block::Run(run)] => Some(*run),
             _ => None,
         }
     }
@@ -80,16 +80,16 @@ impl Body {
     /// Calls back with every run in order.
     pub fn each_run(&self, base: isize, each: &mut dyn FnMut(Run)) {
         let at = |run: &Run, by: isize| Run { offset: run.offset + base + by, bytes: run.bytes };
-        for piece in &self.pieces {
-            match piece {
-                Piece::Run(run) => each(at(run, 0)),
-                Piece::Strided { run, stride, count } => {
+        for block in &self.blocks {
+            match block {
+                Block::Run(run) => each(at(run, 0)),
+                Block::Strided { run, stride, count } => {
                     (0..*count as isize).for_each(|index| each(at(run, index * stride)));
                 }
-                Piece::Listed { offsets, shift, bytes } => {
+                Block::Indexed { offsets, shift, bytes } => {
                     offsets.iter().for_each(|offset| each(Run { offset: base + shift + offset, bytes: *bytes }));
                 }
-                Piece::Repeat { offset, stride, count, of } => {
+                Block::Repeat { offset, stride, count, of } => {
                     (0..*count as isize).for_each(|index| of.each_run(base + offset + index * stride, each));
                 }
             }
@@ -97,10 +97,10 @@ impl Body {
     }
 }
 
-/// Collects pieces. Who adds has checked that offsets and sizes fit.
+/// Collects blocks. Who adds has checked that offsets and sizes fit.
 #[derive(Default)]
 pub(super) struct Builder {
-    pieces: Vec<Piece>,
+    blocks: Vec<Block>,
 }
 
 impl Builder {
@@ -114,102 +114,102 @@ impl Builder {
             return self.strided(run, extent, count);
         }
         // A single regular loop goes on if the next element begins where its next turn would.
-        if let [Piece::Strided { run, stride, count: turns }] = &*of.pieces
+        if let [Block::Strided { run, stride, count: turns }] = &*of.blocks
             && stride.checked_mul(*turns as isize) == Some(extent)
         {
             let run = Run { offset: start + run.offset, bytes: run.bytes };
             return self.strided(run, *stride, count * turns);
         }
-        if of.pieces.len().saturating_mul(count) <= SPLICED {
+        if of.blocks.len().saturating_mul(count) <= SPLICED {
             for index in 0..count as isize {
-                for piece in &of.pieces {
-                    self.piece(piece.shifted(start + index * extent));
+                for block in &of.blocks {
+                    self.block(block.shifted(start + index * extent));
                 }
             }
             return;
         }
-        self.pieces.push(Piece::Repeat { offset: start, stride: extent, count, of: of.clone() });
+        self.blocks.push(Block::Repeat { offset: start, stride: extent, count, of: of.clone() });
     }
 
     fn strided(&mut self, run: Run, stride: isize, count: usize) {
         if count == 1 || stride == run.bytes as isize {
             self.run(Run { offset: run.offset, bytes: run.bytes * count });
         } else {
-            self.pieces.push(Piece::Strided { run, stride, count });
+            self.blocks.push(Block::Strided { run, stride, count });
         }
     }
 
-    fn piece(&mut self, piece: Piece) {
-        match piece {
-            Piece::Run(run) => self.run(run),
-            other => self.pieces.push(other),
+    fn block(&mut self, block: Block) {
+        match block {
+            Block::Run(run) => self.run(run),
+            other => self.blocks.push(other),
         }
     }
 
     fn run(&mut self, run: Run) {
-        match self.pieces.last_mut() {
+        match self.blocks.last_mut() {
             _ if run.bytes == 0 => {}
-            Some(Piece::Run(last)) if last.offset + last.bytes as isize == run.offset => last.bytes += run.bytes,
-            _ => self.pieces.push(Piece::Run(run)),
+            Some(Block::Run(last)) if last.offset + last.bytes as isize == run.offset => last.bytes += run.bytes,
+            _ => self.blocks.push(Block::Run(run)),
         }
     }
 
     /// The body; `Err(OutOfResource)` for loops nested too deep to walk on an ordinary stack.
     pub fn finish(self) -> Result<Arc<Body>> {
-        let mut pieces = compress(self.pieces);
+        let mut blocks = compress(self.blocks);
         // A loop of one turn around nothing else is its content.
-        if let [Piece::Repeat { offset: 0, count: 1, of, .. }] = &pieces[..] {
+        if let [Block::Repeat { offset: 0, count: 1, of, .. }] = &blocks[..] {
             return Ok(of.clone());
         }
-        pieces.shrink_to_fit();
+        blocks.shrink_to_fit();
         let mut size = 0;
-        let ends = pieces.iter().map(|piece| {
-            size += piece.size();
+        let ends = blocks.iter().map(|block| {
+            size += block.size();
             size
         });
         let ends: Box<[usize]> = ends.collect();
-        let inner = pieces.iter().map(|piece| match piece {
-            Piece::Repeat { of, .. } => of.depth + 1,
+        let inner = blocks.iter().map(|block| match block {
+            Block::Repeat { of, .. } => of.depth + 1,
             _ => 0,
         });
         let depth = inner.max().unwrap_or(0);
         if depth > DEEPEST {
             return Err(Error::OutOfResource);
         }
-        let runs_only = pieces.iter().all(|piece| matches!(piece, Piece::Run(_)));
-        Ok(Arc::new(Body { pieces: pieces.into_boxed_slice(), ends, size, runs_only, depth }))
+        let runs_only = blocks.iter().all(|block| matches!(block, Block::Run(_)));
+        Ok(Arc::new(Body { blocks: blocks.into_boxed_slice(), ends, size, runs_only, depth }))
     }
 }
 
 /// Finds regular and irregular sequences of runs of equal length.
-fn compress(pieces: Vec<Piece>) -> Vec<Piece> {
-    if pieces.len() < 2 {
-        return pieces;
+fn compress(blocks: Vec<Block>) -> Vec<Block> {
+    if blocks.len() < 2 {
+        return blocks;
     }
-    let run = |index: usize| match pieces.get(index) {
-        Some(Piece::Run(run)) => Some(*run),
+    let run = |index: usize| match blocks.get(index) {
+        Some(Block::Run(run)) => Some(*run),
         _ => None,
     };
     let mut result = Vec::new();
     let mut index = 0;
-    while index < pieces.len() {
+    while index < blocks.len() {
         let Some(first) = run(index) else {
-            result.push(pieces[index].clone());
+            result.push(blocks[index].clone());
             index += 1;
             continue;
         };
         let equal = (index..).take_while(|at| run(*at).is_some_and(|run| run.bytes == first.bytes)).count();
         let regular = regular_prefix(equal, |at| run(index + at).map_or(0, |run| run.offset));
-        let (taken, piece) = if regular == equal && equal >= 3 || regular >= LISTED {
+        let (taken, block) = if regular == equal && equal >= 3 || regular >= LISTED {
             let stride = run(index + 1).map_or(0, |next| next.offset - first.offset);
-            (regular, Piece::Strided { run: first, stride, count: regular })
+            (regular, Block::Strided { run: first, stride, count: regular })
         } else if equal >= LISTED {
             let offsets = (index..index + equal).filter_map(run).map(|run| run.offset).collect();
-            (equal, Piece::Listed { offsets, shift: 0, bytes: first.bytes })
+            (equal, Block::Indexed { offsets, shift: 0, bytes: first.bytes })
         } else {
-            (1, Piece::Run(first))
+            (1, Block::Run(first))
         };
-        result.push(piece);
+        result.push(block);
         index += taken;
     }
     result
@@ -224,7 +224,7 @@ fn regular_prefix(count: usize, offset: impl Fn(usize) -> isize) -> usize {
     1 + (1..count).take_while(|at| offset(*at) - offset(*at - 1) == stride).count()
 }
 
-/// Up to so many pieces are copied rather than referred to, so that neighbours can merge.
+/// Up to so many blocks are copied rather than referred to, so that neighbours can merge.
 const SPLICED: usize = 8;
 /// From so many equal runs on a list of offsets pays.
 const LISTED: usize = 8;

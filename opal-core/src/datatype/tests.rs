@@ -17,18 +17,18 @@ fn basic(scalar: Scalar, bytes: usize) -> Layout {
 fn a_vector_of_a_million_blocks_is_one_loop() {
     let double = Arc::new(basic(Scalar::Float, 8));
     let vector = Layout::hvector(1_000_000, 1, 16, &double).unwrap();
-    assert_eq!(vector.body.pieces.len(), 1);
+    assert_eq!(vector.body.blocks.len(), 1);
     assert_eq!((vector.size(), vector.extent()), (8_000_000, 16_000_000 - 8));
     // The same from a list of displacements.
     let listed: Vec<(isize, usize)> = (0..1000).map(|index| (index * 16, 1)).collect();
-    assert_eq!(Layout::blocks(&listed, &double).unwrap().body.pieces.len(), 1);
+    assert_eq!(Layout::blocks(&listed, &double).unwrap().body.blocks.len(), 1);
     // Rows that touch make one run.
     let whole = Layout::hvector(1000, 10, 80, &double).unwrap();
     assert!(whole.is_contiguous());
     // A vector of vectors that continue each other is one vector.
     let column = Arc::new(Layout::hvector(10, 1, 16, &double).unwrap().resized(0, 160).unwrap());
     let columns = Layout::contiguous(10, &column).unwrap();
-    assert_eq!(columns.body.pieces.len(), 1);
+    assert_eq!(columns.body.blocks.len(), 1);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! Position is a byte of the packed data; every level finds its turn by a division. Whole turns then go without any
 //! arithmetic on positions.
 
-use super::body::{Body, Piece, Run};
+use super::body::{Block, Body, Run};
 use crate::framework::memcpy;
 
 /// Where packed bytes come from or go to.
@@ -146,7 +146,7 @@ impl<const PACK: bool> Packed<PACK> {
     /// # Safety
     /// That of `turns`.
     unsafe fn turns_of_runs(&mut self, body: &Body, mut data: *mut u8, stride: isize, mut count: usize) {
-        if let [Piece::Run(one), Piece::Run(two)] = &*body.pieces
+        if let [Block::Run(one), Block::Run(two)] = &*body.blocks
             // SAFETY: both runs of each turn.
             && unsafe { self.pairs([*one, *two], data, stride, count) }
         {
@@ -156,8 +156,8 @@ impl<const PACK: bool> Packed<PACK> {
         while count > 0 {
             let turns = count.min(COLUMN);
             let mut within = Packed::<PACK>(self.0);
-            for piece in &body.pieces {
-                if let Piece::Run(run) = piece {
+            for block in &body.blocks {
+                if let Block::Run(run) = block {
                     // SAFETY: this run of each of the turns.
                     unsafe { within.columns(data.wrapping_offset(run.offset), run.bytes, stride, body.size, turns) };
                     within.0 = within.0.wrapping_add(run.bytes);
@@ -194,7 +194,7 @@ impl<const PACK: bool> Packed<PACK> {
     /// # Safety
     /// That of `turns`.
     unsafe fn whole_turns(&mut self, body: &Body, data: *mut u8, stride: isize, count: usize) {
-        if let [Piece::Run(run)] = &*body.pieces {
+        if let [Block::Run(run)] = &*body.blocks {
             // SAFETY: the only run of each turn.
             return unsafe { self.runs(data.wrapping_offset(run.offset), run.bytes, stride, count) };
         }
@@ -204,31 +204,31 @@ impl<const PACK: bool> Packed<PACK> {
         }
         let mut data = data;
         for _ in 0..count {
-            for piece in &body.pieces {
-                // SAFETY: a piece of one turn.
-                unsafe { self.whole(piece, data) };
+            for block in &body.blocks {
+                // SAFETY: a block of one turn.
+                unsafe { self.whole(block, data) };
             }
             data = data.wrapping_offset(stride);
         }
     }
 
     /// # Safety
-    /// That of `turns` for one turn of one piece.
+    /// That of `turns` for one turn of one block.
     #[inline(always)]
-    unsafe fn whole(&mut self, piece: &Piece, data: *mut u8) {
-        match piece {
-            // SAFETY: the piece's run.
-            Piece::Run(run) => unsafe { self.run(data.wrapping_offset(run.offset), run.bytes) },
-            Piece::Strided { run, stride, count } => {
-                // SAFETY: the piece's runs.
+    unsafe fn whole(&mut self, block: &Block, data: *mut u8) {
+        match block {
+            // SAFETY: the block's run.
+            Block::Run(run) => unsafe { self.run(data.wrapping_offset(run.offset), run.bytes) },
+            Block::Strided { run, stride, count } => {
+                // SAFETY: the block's runs.
                 unsafe { self.runs(data.wrapping_offset(run.offset), run.bytes, *stride, *count) }
             }
-            Piece::Listed { offsets, shift, bytes } => {
-                // SAFETY: the piece's runs.
+            Block::Indexed { offsets, shift, bytes } => {
+                // SAFETY: the block's runs.
                 unsafe { self.listed(offsets, data.wrapping_offset(*shift), *bytes) }
             }
-            Piece::Repeat { offset, stride, count, of } => {
-                // SAFETY: the piece's turns.
+            Block::Repeat { offset, stride, count, of } => {
+                // SAFETY: the block's turns.
                 unsafe { self.whole_turns(of, data.wrapping_offset(*offset), *stride, *count) }
             }
         }
@@ -263,26 +263,26 @@ impl<const PACK: bool> Packed<PACK> {
         let mut index = body.ends.partition_point(|end| *end <= skip);
         let (mut at, end) = (skip, skip + bytes);
         while at < end {
-            let piece = &body.pieces[index];
+            let block = &body.blocks[index];
             let begins = if index == 0 { 0 } else { body.ends[index - 1] };
             let until = end.min(body.ends[index]);
-            // SAFETY: within the piece.
-            unsafe { self.part_of(piece, data, at - begins, until - at) };
+            // SAFETY: within the block.
+            unsafe { self.part_of(block, data, at - begins, until - at) };
             (at, index) = (until, index + 1);
         }
     }
 
     /// # Safety
-    /// That of `turns` for a part of one turn of one piece.
+    /// That of `turns` for a part of one turn of one block.
     #[allow(clippy::multiple_unsafe_ops_per_block)] // closures with the same contract
-    unsafe fn part_of(&mut self, piece: &Piece, data: *mut u8, skip: usize, bytes: usize) {
+    unsafe fn part_of(&mut self, block: &Block, data: *mut u8, skip: usize, bytes: usize) {
         let run = |run: &Run| data.wrapping_offset(run.offset);
-        match piece {
+        match block {
             // SAFETY: within the run.
-            Piece::Run(one) => unsafe { self.run(run(one).wrapping_add(skip), bytes) },
-            Piece::Strided { run: one, stride, .. } => {
+            Block::Run(one) => unsafe { self.run(run(one).wrapping_add(skip), bytes) },
+            Block::Strided { run: one, stride, .. } => {
                 let at = |turn: usize| run(one).wrapping_offset(turn as isize * stride);
-                // SAFETY: within the piece's runs.
+                // SAFETY: within the block's runs.
                 unsafe {
                     cut(
                         one.bytes,
@@ -294,9 +294,9 @@ impl<const PACK: bool> Packed<PACK> {
                     )
                 }
             }
-            Piece::Listed { offsets, shift, bytes: each } => {
+            Block::Indexed { offsets, shift, bytes: each } => {
                 let data = data.wrapping_offset(*shift);
-                // SAFETY: within the piece's runs.
+                // SAFETY: within the block's runs.
                 unsafe {
                     cut(
                         *each,
@@ -310,8 +310,8 @@ impl<const PACK: bool> Packed<PACK> {
                     )
                 }
             }
-            // SAFETY: within the piece's turns.
-            Piece::Repeat { offset, stride, of, .. } => unsafe {
+            // SAFETY: within the block's turns.
+            Block::Repeat { offset, stride, of, .. } => unsafe {
                 self.turns(of, data.wrapping_offset(*offset), *stride, skip, bytes)
             },
         }

@@ -51,7 +51,7 @@ impl<'a> Selection<'a> {
 
 /// What is wrong with a selection that names a component which is not among `have`, as a sentence. To leave out what is
 /// not there is no mistake. `from` says where the list came from.
-pub fn stranger(framework: &str, list: &Selection<'_>, mut have: Vec<&str>, from: &str) -> Option<String> {
+pub fn unknown_name(framework: &str, list: &Selection<'_>, mut have: Vec<&str>, from: &str) -> Option<String> {
     let Selection::Only(names) = list else { return None };
     let typed = names.iter().find(|typed| !have.contains(&canonical(typed)))?;
     have.sort_unstable();

@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 pub enum Verdict {
     /// It runs; with the priority it offered where the framework asks for one.
     Chosen(Option<i32>),
-    /// Another one offered more.
-    Outbid(i32),
+    /// It offered a lower priority than the chosen one.
+    LowerPriority(i32),
     /// It did not want to, and why.
     Declined(&'static str),
     /// The user's list leaves it out.
@@ -43,7 +43,9 @@ pub fn record(info: &'static Info, verdict: Verdict) {
     match &verdict {
         Verdict::Chosen(None) => verbose!(framework, 10, "{component} runs"),
         Verdict::Chosen(Some(priority)) => verbose!(framework, 10, "{component} is chosen with priority {priority}"),
-        Verdict::Outbid(priority) => verbose!(framework, 10, "{component} offered priority {priority} and was outbid"),
+        Verdict::LowerPriority(priority) => {
+            verbose!(framework, 10, "{component} offered priority {priority}; another component offered more")
+        }
         Verdict::Declined(why) => verbose!(framework, 10, "{component} declines: {why}"),
         Verdict::Excluded => verbose!(framework, 10, "{component} is left out by the selection list"),
     }
@@ -129,7 +131,7 @@ pub fn select_best<C: Component + ?Sized, M>(
                 };
                 if let Some((offered, component)) = loser {
                     component.close();
-                    record(component.info(), Verdict::Outbid(offered));
+                    record(component.info(), Verdict::LowerPriority(offered));
                 }
             }
             Err(Declined(why)) => {
@@ -177,7 +179,7 @@ fn check_names<C: Component + ?Sized>(
             verbose!(framework, 1, "{typed} is left out but is not part of this library");
         }
     }
-    match name::stranger(framework.name, list, have, &alloc::format!("from {source}")) {
+    match name::unknown_name(framework.name, list, have, &alloc::format!("from {source}")) {
         Some(sentence) => {
             message!("{sentence}");
             Err(Error::Invalid)
@@ -194,9 +196,12 @@ pub fn check_all(frameworks: &[&'static Framework], components: &[&'static Info]
         let own = components.iter().filter(|info| core::ptr::eq(info.framework, *framework));
         let list = Selection::parse(framework.selection.text());
         let source = framework.selection.source();
-        if let Some(text) =
-            name::stranger(framework.name, &list, own.map(|info| info.name).collect(), &alloc::format!("from {source}"))
-        {
+        if let Some(text) = name::unknown_name(
+            framework.name,
+            &list,
+            own.map(|info| info.name).collect(),
+            &alloc::format!("from {source}"),
+        ) {
             message!("{text}");
             sound = Err(Error::Invalid);
         }

@@ -137,7 +137,7 @@ pub fn apply(frameworks: &[&'static Framework], components: &[&'static Info], sa
         known.push((param::full_name(framework, component, param.name), param));
     });
     let mut problems = Vec::new();
-    let mut strangers: Vec<&str> = Vec::new();
+    let mut unknown: Vec<&str> = Vec::new();
     for assignment in said {
         match known.iter().find(|(name, _)| *name == alias(assignment.name)) {
             Some((name, param)) => {
@@ -155,13 +155,13 @@ pub fn apply(frameworks: &[&'static Framework], components: &[&'static Info], sa
                 let text = format!("there is no parameter {} ({}){hint}", assignment.name, assignment.source);
                 problems.push(Problem { text, fatal: true });
             }
-            None => strangers.push(assignment.name),
+            None => unknown.push(assignment.name),
         }
     }
-    if !strangers.is_empty() {
-        strangers.sort_unstable();
-        strangers.dedup();
-        let text = format!("parameters of another MPI in environment or files are ignored: {}", strangers.join(", "));
+    if !unknown.is_empty() {
+        unknown.sort_unstable();
+        unknown.dedup();
+        let text = format!("parameters of another MPI in environment or files are ignored: {}", unknown.join(", "));
         problems.push(Problem { text, fatal: false });
     }
     problems

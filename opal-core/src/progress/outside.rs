@@ -5,27 +5,27 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::sys;
 
 /// Somebody begins to measure.
-pub fn measure() {
+pub fn begin_measuring() {
     if MEASURING.fetch_add(1, Ordering::Relaxed) == 0 {
-        LAST.store(sys::monotonic_ns(), Ordering::Relaxed);
+        LAST_PASS_NS.store(sys::monotonic_ns(), Ordering::Relaxed);
     }
 }
 
 /// And ends.
-pub fn measured() {
+pub fn end_measuring() {
     MEASURING.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// For how long, so far, nobody looked while somebody measured.
+/// For how long, so far, nobody charge while somebody measured.
 pub fn ns() -> u64 {
-    AWAY.load(Ordering::Relaxed)
+    OUTSIDE_NS.load(Ordering::Relaxed)
 }
 
-/// Whoever waits looks again, or has just looked.
+/// Whoever waits looks again, or has just charge.
 #[inline(always)]
 pub fn back() {
     if MEASURING.load(Ordering::Relaxed) != 0 {
-        looked(false);
+        charge(false);
     }
 }
 
@@ -33,25 +33,25 @@ pub fn back() {
 #[inline(always)]
 pub(super) fn begin() {
     if MEASURING.load(Ordering::Relaxed) != 0 {
-        looked(true);
+        charge(true);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn looked(counts: bool) {
+fn charge(counts: bool) {
     let now = sys::monotonic_ns();
-    let since = now.wrapping_sub(LAST.swap(now, Ordering::Relaxed));
+    let since = now.wrapping_sub(LAST_PASS_NS.swap(now, Ordering::Relaxed));
     // Who waits looks far more often than that.
-    if counts && since > SELDOM_NS {
-        AWAY.fetch_add(since, Ordering::Relaxed);
+    if counts && since > GAP_NS {
+        OUTSIDE_NS.fetch_add(since, Ordering::Relaxed);
     }
 }
 
 static MEASURING: AtomicU32 = AtomicU32::new(0);
-static LAST: AtomicU64 = AtomicU64::new(0);
-static AWAY: AtomicU64 = AtomicU64::new(0);
-const SELDOM_NS: u64 = 2000;
+static LAST_PASS_NS: AtomicU64 = AtomicU64::new(0);
+static OUTSIDE_NS: AtomicU64 = AtomicU64::new(0);
+const GAP_NS: u64 = 2000;
 
 #[cfg(all(test, not(loom)))]
 mod tests {
@@ -64,10 +64,10 @@ mod tests {
     fn only_who_measures_learns_how_long_nobody_looked() {
         let nap = Duration::from_millis(20);
         let before = ns();
-        measure();
+        begin_measuring();
         std::thread::sleep(nap);
         pass();
-        measured();
+        end_measuring();
         let there = ns();
         assert!(there - before >= nap.as_nanos() as u64 / 2, "{} ns", there - before);
         std::thread::sleep(nap);

@@ -46,15 +46,15 @@ pub const fn payload_ring_bytes(ranks: u32) -> usize {
 /// of shared memory that nobody touched before costs the writer more than copying through 16 of those in use. The first round trips of
 /// two ranks took 2.7 ms for 1 MiB and 0.15 to 0.2 for 64 KiB when all of the ring was used from the beginning (AMD EPYC, a
 /// virtual machine, 4 µs a page).
-const FIRST_SPAN_BYTES: u64 = MIN_PAYLOAD_RING_BYTES as u64 / 2;
-const LAPS: u64 = if cfg!(loom) { 2 } else { 32 };
+const FIRST_WINDOW_BYTES: u64 = MIN_PAYLOAD_RING_BYTES as u64 / 2;
+const LAPS_PER_GROWTH: u64 = if cfg!(loom) { 2 } else { 32 };
 /// The largest payload. As much of the byte ring may be consumed and not yet published, as much again be lost where the
 /// part that is used ends, and what is left must still have this much in one piece.
 pub const PAYLOAD_BYTES: usize = MIN_PAYLOAD_RING_BYTES / 8;
 /// Bits of `immediate` that travel.
 pub const IMMEDIATE_BITS: u32 = 54;
 const LINE_BYTES: usize = 64;
-const IN_POOL: u64 = 63;
+const IN_PAYLOAD_RING: u64 = 63;
 // Beyond, demoting costs the sender more than it saves the receiver; in a stream it always doubles the cost.
 const DEMOTED_BYTES: usize = 1024;
 const FETCHED_AHEAD: usize = 3;
@@ -64,7 +64,7 @@ const PREFETCHED_BYTES: usize = 2048;
 #[derive(Clone, Copy)]
 pub struct Memory {
     slots: *mut u8,
-    pool: *mut u8,
+    payload_ring: *mut u8,
     payload_ring_bytes: u64,
     consumed: *const AtomicU32,
 }
@@ -81,15 +81,20 @@ impl Memory {
     /// per core, cores far apart).
     ///
     /// # Safety
-    /// As long as the queue is used: `slots` is valid for [`SLOT_RING_BYTES`] and aligned to 64, `pool` is valid for
+    /// As long as the queue is used: `slots` is valid for [`SLOT_RING_BYTES`] and aligned to 64, `payload_ring` is valid for
     /// `payload_ring_bytes`, `consumed` is valid and aligned for a `u32`; only queues touch them (in this process).
-    pub unsafe fn new(slots: *mut u8, pool: *mut u8, payload_ring_bytes: usize, consumed: *mut u8) -> Memory {
+    pub unsafe fn new(slots: *mut u8, payload_ring: *mut u8, payload_ring_bytes: usize, consumed: *mut u8) -> Memory {
         assert!(
             payload_ring_bytes.is_power_of_two()
                 && payload_ring_bytes >= MIN_PAYLOAD_RING_BYTES
                 && u32::try_from(payload_ring_bytes).is_ok()
         );
-        Memory { slots, pool, payload_ring_bytes: payload_ring_bytes as u64, consumed: consumed.cast::<AtomicU32>() }
+        Memory {
+            slots,
+            payload_ring,
+            payload_ring_bytes: payload_ring_bytes as u64,
+            consumed: consumed.cast::<AtomicU32>(),
+        }
     }
 
     #[inline(always)]
@@ -104,7 +109,7 @@ impl Memory {
 pub enum Refused {
     /// No room now.
     Full,
-    /// The consumer claims to have taken what was never sent: stop using the queue.
+    /// The consumer claims to have taken what was never sent: known_limit using the queue.
     Broken,
 }
 

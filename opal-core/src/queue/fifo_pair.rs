@@ -16,11 +16,11 @@ pub struct FifoPair {
     // The peer's, in shared memory: not 0 while it wants to be woken.
     asleep: &'static AtomicU32,
     // What makes it different from most, so that one look tells that there is none of it.
-    odd: AtomicU8,
+    flags: AtomicU8,
     // Something arrived since the last message to the peer.
-    heard: AtomicBool,
+    has_received: AtomicBool,
     // The last look for something from the peer found nothing.
-    lull: AtomicBool,
+    empty_poll: AtomicBool,
 }
 
 /// Nothing is sent any more.
@@ -43,15 +43,15 @@ pub enum Pushed {
 impl FifoPair {
     /// `demotes`: whether this core can push lines out of its cache ([`super::fifo::can_demote`]).
     pub fn new(producer: Producer, consumer: Consumer, asleep: &'static AtomicU32, demotes: bool) -> FifoPair {
-        let (odd, heard) = (AtomicU8::new(if demotes { DEMOTES } else { 0 }), AtomicBool::new(false));
-        let lull = AtomicBool::new(false);
+        let (flags, has_received) = (AtomicU8::new(if demotes { DEMOTES } else { 0 }), AtomicBool::new(false));
+        let empty_poll = AtomicBool::new(false);
         FifoPair {
             producer: ConditionalLock::new(producer),
             consumer: ConditionalLock::new(consumer),
             asleep,
-            odd,
-            heard,
-            lull,
+            flags,
+            has_received,
+            empty_poll,
         }
     }
 
@@ -63,15 +63,15 @@ impl FifoPair {
     #[inline(always)]
     pub unsafe fn push(&self, kind: u8, immediate: u64, from: *const u8, bytes: usize) -> Pushed {
         let Some(mut producer) = self.producer.try_lock() else { return Pushed::No };
-        let odd = self.odd.load(Ordering::Relaxed);
-        if odd & CLOSED != 0 {
+        let flags = self.flags.load(Ordering::Relaxed);
+        if flags & CLOSED != 0 {
             return Pushed::No;
         }
         // SAFETY: the caller's promise.
-        if !unsafe { producer.push_at_once(kind, immediate, from, bytes) } {
+        if !unsafe { producer.push_immediate(kind, immediate, from, bytes) } {
             return Pushed::No;
         }
-        if odd & DEMOTES != 0 && self.is_awaited() {
+        if flags & DEMOTES != 0 && self.is_awaited() {
             producer.demote_last();
         }
         if self.peer_sleeps() { Pushed::ToSleeper } else { Pushed::Yes }
@@ -152,36 +152,36 @@ impl FifoPair {
 
     /// Notes whether a look found nothing; returns whether the one before did.
     #[inline(always)]
-    pub fn note_lull(&self, lull: bool) -> bool {
-        let before = self.lull.load(Ordering::Relaxed);
-        self.lull.store(lull, Ordering::Relaxed);
+    pub fn note_empty_poll(&self, empty_poll: bool) -> bool {
+        let before = self.empty_poll.load(Ordering::Relaxed);
+        self.empty_poll.store(empty_poll, Ordering::Relaxed);
         before
     }
 
     /// Something arrived from the peer.
     #[inline(always)]
     pub fn note_arrival(&self) {
-        self.heard.store(true, Ordering::Relaxed);
+        self.has_received.store(true, Ordering::Relaxed);
     }
 
     /// Whether the peer probably waits for the next message to it: it sent one since the last. Asked once per message.
     #[inline(always)]
     pub fn is_awaited(&self) -> bool {
-        let awaited = self.odd.load(Ordering::Relaxed) & DEMOTES != 0 && self.heard.load(Ordering::Relaxed);
+        let awaited = self.flags.load(Ordering::Relaxed) & DEMOTES != 0 && self.has_received.load(Ordering::Relaxed);
         if awaited {
-            self.heard.store(false, Ordering::Relaxed);
+            self.has_received.store(false, Ordering::Relaxed);
         }
         awaited
     }
 
     /// Nothing is sent any more; says whether it was so before.
     pub fn close(&self) -> bool {
-        self.odd.fetch_or(CLOSED, Ordering::Relaxed) & CLOSED != 0
+        self.flags.fetch_or(CLOSED, Ordering::Relaxed) & CLOSED != 0
     }
 
     /// Whether it was closed.
     #[inline(always)]
     pub fn is_closed(&self) -> bool {
-        self.odd.load(Ordering::Relaxed) & CLOSED != 0
+        self.flags.load(Ordering::Relaxed) & CLOSED != 0
     }
 }

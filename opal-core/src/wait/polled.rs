@@ -4,7 +4,7 @@
 //! so (Open MPI 5: 0.032). To yield after each vain call would make programs slow that look between pieces of work: there
 //! MPIRandomAccess takes 0.0008 Gup/s (Open MPI, too) instead of 0.009; after 256 it is 0.012 and HPL 0.027 to 0.032.
 
-use super::spinning;
+use super::may_spin;
 use crate::sync::{AtomicU32, Ordering};
 use crate::{progress, sys};
 
@@ -13,16 +13,16 @@ use crate::{progress, sys};
 /// exchange takes as long as the system lets a process run, some milliseconds. Returns whether anything moved.
 pub fn polled_progress() -> bool {
     if progress::pass() > 0 {
-        VAIN.store(0, Ordering::Relaxed);
+        EMPTY_POLLS.store(0, Ordering::Relaxed);
         return true;
     }
-    if spinning() {
+    if may_spin() {
         return false;
     }
     // Relaxed: where threads spoil the count one of them yields sooner or later.
-    let vain = VAIN.load(Ordering::Relaxed) + 1;
-    let is_long = vain >= GLANCES_PER_YIELD;
-    VAIN.store(if is_long { 0 } else { vain }, Ordering::Relaxed);
+    let empty_polls = EMPTY_POLLS.load(Ordering::Relaxed) + 1;
+    let is_long = empty_polls >= EMPTY_POLLS_PER_YIELD;
+    EMPTY_POLLS.store(if is_long { 0 } else { empty_polls }, Ordering::Relaxed);
     if is_long {
         sys::yield_now();
         progress::outside::back();
@@ -31,5 +31,5 @@ pub fn polled_progress() -> bool {
 }
 
 // Glances in vain since the last one that was not, or that yielded.
-static VAIN: AtomicU32 = AtomicU32::new(0);
-const GLANCES_PER_YIELD: u32 = 64;
+static EMPTY_POLLS: AtomicU32 = AtomicU32::new(0);
+const EMPTY_POLLS_PER_YIELD: u32 = 64;

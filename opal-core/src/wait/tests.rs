@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 /// which ThreadSanitizer knows nothing.
 struct Patient(AtomicU32);
 
-impl Bell for Patient {
-    fn arm(&self, _how: Ring) -> u32 {
+impl Waker for Patient {
+    fn arm(&self, _how: WakeMethod) -> u32 {
         self.0.load(Ordering::SeqCst)
     }
 
@@ -40,7 +40,7 @@ static PATIENT: Patient = Patient(AtomicU32::new(0));
 #[test]
 fn another_thread_that_completes_ends_a_sleep() {
     raise_threads();
-    set_bell(&PATIENT);
+    set_waker(&PATIENT);
     for round in 0..10 {
         static DONE: AtomicU32 = AtomicU32::new(0);
         let other = std::thread::spawn(move || {

@@ -157,7 +157,7 @@ fn sleep_and_wake() {
             wait::until(|| SEEN.load(Ordering::Relaxed) != last).expect("nobody dies");
             let (after, sent) = (wait::sleeps(), SEEN.load(Ordering::Relaxed));
             // A busy machine delays both ends; who was rung at was not forgotten all the same.
-            let forgotten = after.rung == before.rung && after.late > before.late;
+            let forgotten = after.woken == before.woken && after.timed_out > before.timed_out;
             late += u64::from(forgotten && (sys::monotonic_ns() & TIMES).wrapping_sub(sent) > 2_000_000);
         }
     }
@@ -204,7 +204,7 @@ fn one_sleep() {
         let (sleeps, used, passed) = (wait::sleeps(), cpu_time() - before.1, before.2.elapsed());
         // A busy machine now and then wakes the sender before this process falls asleep.
         assert!(
-            sleeps.rung - before.0.rung >= TURNS / 4,
+            sleeps.woken - before.0.woken >= TURNS / 4,
             "of {} messages in memory few ended a sleep: {sleeps:?}",
             TURNS / 2
         );
@@ -213,7 +213,7 @@ fn one_sleep() {
             "of {} at sockets few ended a sleep: {sleeps:?}",
             TURNS / 2
         );
-        assert!(sleeps.late - before.0.late <= 4 * TURNS, "sleeps of a millisecond: {sleeps:?}");
+        assert!(sleeps.timed_out - before.0.timed_out <= 4 * TURNS, "sleeps of a millisecond: {sleeps:?}");
         assert!(used < passed / 2, "{used:?} of {passed:?} were spent awake");
     }
     pair.end();

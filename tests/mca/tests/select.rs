@@ -80,9 +80,9 @@ fn every_decision_is_recorded_once() {
     let mut decided = list.decided();
     decided.sort_by_key(|(component, _)| *component);
     let wanted = [
-        ("apple", Verdict::Outbid(10)),
+        ("apple", Verdict::LowerPriority(10)),
         ("banana", Verdict::Chosen(Some(30))),
-        ("cherry", Verdict::Outbid(30)),
+        ("cherry", Verdict::LowerPriority(30)),
         ("durian", Verdict::Declined("it smells")),
         ("elder", Verdict::Declined("not ripe")),
     ];

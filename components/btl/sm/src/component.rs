@@ -60,7 +60,7 @@ impl btl::Component for Component {
         };
         wait::add_local_rank(&address.cores, address.registered);
         let module: &'static Sm = leak(Sm::new(inbox, address, shmem), &COMPONENT);
-        wait::set_bell(module.inbox());
+        wait::set_waker(module.inbox());
         Ok(vec![module])
     }
 }

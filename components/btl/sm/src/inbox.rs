@@ -7,7 +7,7 @@ use opal_core::framework::shmem::Segment;
 use opal_core::queue::fifo::{Memory, payload_ring_bytes};
 use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use opal_core::sys::{self, WakeSocket, WakeSocketName};
-use opal_core::wait::{Bell, Ring};
+use opal_core::wait::{WakeMethod, Waker};
 
 /// A mapped inbox, long enough for its number of ranks.
 pub struct Inbox {
@@ -72,10 +72,10 @@ impl Inbox {
     pub fn ring(&self) {
         // Of several senders one is enough. SeqCst as the rest of the protocol.
         let how = self.asleep().swap(AWAKE, Ordering::SeqCst);
-        if how == Ring::Futex as u32 {
+        if how == WakeMethod::Futex as u32 {
             self.bell().fetch_add(1, Ordering::SeqCst);
             sys::futex_wake(self.bell());
-        } else if how == Ring::Descriptor as u32
+        } else if how == WakeMethod::Descriptor as u32
             && let Some(door) = &self.door
         {
             door.ring(&self.door_name);
@@ -97,9 +97,9 @@ impl Inbox {
 }
 
 /// The owner sleeps on its own inbox.
-impl Bell for Inbox {
-    fn arm(&self, how: Ring) -> u32 {
-        if let (Ring::Descriptor, Some(door)) = (how, &self.door) {
+impl Waker for Inbox {
+    fn arm(&self, how: WakeMethod) -> u32 {
+        if let (WakeMethod::Descriptor, Some(door)) = (how, &self.door) {
             // Who rang too late for the last sleep must not end this one.
             door.quiet();
         }
@@ -123,7 +123,8 @@ impl Bell for Inbox {
     fn wake_threads(&self) {
         self.bell().fetch_add(1, Ordering::SeqCst);
         sys::futex_wake(self.bell());
-        if let (Some(door), true) = (&self.door, self.asleep().load(Ordering::SeqCst) == Ring::Descriptor as u32) {
+        if let (Some(door), true) = (&self.door, self.asleep().load(Ordering::SeqCst) == WakeMethod::Descriptor as u32)
+        {
             door.ring(&self.door_name);
         }
     }

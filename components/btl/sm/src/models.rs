@@ -81,7 +81,7 @@ fn nobody_sleeps_through_a_message() {
     check(move || {
         let own: &'static Inbox = Box::leak(Box::new(inbox(&memory[0], 2)));
         let mut queue = Consumer::new(own.queue(1));
-        wait::set_bell(own);
+        wait::set_waker(own);
         let to = outbound(memory, 1);
         let sender = spawn(move || send_first(&to, &inbox(&memory[0], 2), 1, 7));
         wait::until(|| queue.peek().unwrap().is_some()).unwrap();

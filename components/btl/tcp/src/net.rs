@@ -69,7 +69,7 @@ pub enum Token {
     /// A connection.
     Connection(u32),
     /// Nothing but a reason to wake up.
-    Bell,
+    Waker,
 }
 
 impl Token {
@@ -79,7 +79,7 @@ impl Token {
             Token::Listener(port, index) => 1 << 32 | u64::from(port) << 8 | u64::from(index),
             Token::Pending(slot) => 2 << 32 | u64::from(slot),
             Token::Connection(id) => 3 << 32 | u64::from(id),
-            Token::Bell => 4 << 32,
+            Token::Waker => 4 << 32,
         }
     }
 
@@ -89,7 +89,7 @@ impl Token {
             1 => Token::Listener((token >> 8) as u8, token as u8),
             2 => Token::Pending(token as u32),
             3 => Token::Connection(token as u32),
-            _ => Token::Bell,
+            _ => Token::Waker,
         }
     }
 }

@@ -61,7 +61,7 @@ impl Receiving {
                 Token::Listener(port, index) => self.door.admit(net, port, index),
                 Token::Pending(slot) => accept::heard(net, self, slot),
                 Token::Connection(id) => self.moved(net, id, event.flags),
-                Token::Bell => 0,
+                Token::Waker => 0,
             };
         }
         moved += accept::reconsider(net, self);
@@ -332,7 +332,7 @@ impl Receiving {
             self.skip = SKIP_UNUSED;
             return;
         }
-        self.skip = match (net.used.load(Ordering::Relaxed), wait::spinning()) {
+        self.skip = match (net.used.load(Ordering::Relaxed), wait::may_spin()) {
             (true, _) if self.in_vain < LOOKS_IN_VAIN => 0,
             (true, true) => 7,
             (true, false) => 1,

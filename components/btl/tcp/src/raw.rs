@@ -86,9 +86,9 @@ fn is_link_local(address: IpAddr) -> bool {
 
 /// Has epoll watch a descriptor whose only meaning is to end a sleep.
 pub fn watch_bell(net: &Net, descriptor: i32) -> bool {
-    // SAFETY: whoever gives a bell's descriptor keeps it open as long as the process lives (`wait::Bell`).
+    // SAFETY: whoever gives a bell's descriptor keeps it open as long as the process lives (`wait::Waker`).
     let descriptor = unsafe { BorrowedFd::borrow_raw(descriptor) };
-    epoll::add(&net.epoll, descriptor, epoll::EventData::new_u64(Token::Bell.encode()), EventFlags::IN).is_ok()
+    epoll::add(&net.epoll, descriptor, epoll::EventData::new_u64(Token::Waker.encode()), EventFlags::IN).is_ok()
 }
 
 /// Appends `bytes` bytes that `fill` writes.

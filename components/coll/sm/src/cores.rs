@@ -45,7 +45,7 @@ pub struct Core {
 impl Cores {
     /// All ranks tell theirs.
     pub fn look(lines: &Lines, peers: &[Option<Peer>]) -> Result<()> {
-        let own = match wait::spinning() {
+        let own = match wait::may_spin() {
             true => UNKNOWN,
             false => sys::current_core().map_or(UNKNOWN, |core| core as u64 + 1),
         };

@@ -94,7 +94,7 @@ impl Measured {
             *filled += case.bytes.max(case.piece);
             return (Long::Pipeline, false);
         }
-        (if trial.way() == Long::Direct as usize { Long::Direct } else { Long::Pipeline }, trial.is_on())
+        (if trial.current() == Long::Direct as usize { Long::Direct } else { Long::Pipeline }, trial.is_on())
     }
 
     /// A call is over, which took so many ticks if that was wanted: this rank's costs at the end of a trial.

@@ -7,7 +7,7 @@ use crate::state::STATE;
 use crate::wire::{self, Envelope};
 use ompi_core::request;
 use ompi_core::status::Status;
-use opal_core::framework::btl::{self, Drained, Next};
+use opal_core::framework::btl::{self, Drained, PeekResult};
 use opal_core::mem::Untrusted;
 use opal_core::queue::fifo::{Consumer, Peeked};
 use opal_core::queue::fifo_pair::FifoPair;
@@ -22,7 +22,7 @@ pub fn fifo_pair(fifo_pair: &FifoPair, process: u32) -> Drained {
 /// the run and is left to the caller. A copy that is a call, for longer ones, gained nothing here: a stream of 8 bytes 26.0
 /// instead of 27.2 M/s, of 512 bytes 7.4 instead of 8.1.
 #[inline(always)]
-fn short_ones(process: u32, consumer: &mut Consumer, mut next: Peeked, left: &mut usize) -> Next {
+fn short_ones(process: u32, consumer: &mut Consumer, mut next: Peeked, left: &mut usize) -> PeekResult {
     let Some(mut state) = STATE.lock_alone() else { return Ok(Some(next)) };
     while next.kind() == wire::EAGER {
         let Envelope { context, collective, .. } = Envelope::of(next.immediate);

@@ -87,8 +87,8 @@ impl Sized {
     // The way to take now, and whether somebody wants to know how long it takes.
     fn way(&self) -> (Way, bool) {
         let (way, on) = match self.floods {
-            true => (self.flood.way(), self.flood.is_on()),
-            false => (self.trickle.way(), self.trickle.is_on()),
+            true => (self.flood.current(), self.flood.is_on()),
+            false => (self.trickle.current(), self.trickle.is_on()),
         };
         (Way::ALL[way], on)
     }
@@ -178,8 +178,8 @@ impl Ways {
     // Whether progress is to tell how long nobody looked.
     fn measure(&mut self, on: bool) {
         match (core::mem::replace(&mut self.measures, on), on) {
-            (false, true) => outside::measure(),
-            (true, false) => outside::measured(),
+            (false, true) => outside::begin_measuring(),
+            (true, false) => outside::end_measuring(),
             _ => {}
         }
     }

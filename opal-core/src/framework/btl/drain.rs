@@ -23,7 +23,7 @@ pub struct Drained {
 }
 
 /// What comes next in a FIFO pair.
-pub type Next = core::result::Result<Option<Peeked>, Malformed>;
+pub type PeekResult = core::result::Result<Option<Peeked>, Malformed>;
 
 /// So that one busy sender does not starve the others: most messages of one turn.
 const MESSAGES_PER_TURN: usize = 64;
@@ -50,11 +50,11 @@ pub fn drain(fifo_pair: &FifoPair, peer: u32) -> Drained {
     }
 }
 
-/// Takes messages and hands them to their receivers, except those that `quick` takes: it gets the next message, takes it
+/// Takes messages and hands them to their receivers, except those that `fast_path` takes: it gets the next message, takes it
 /// and those behind it as long as it can, down to none of those that are `left` to take, which it counts, and returns what
 /// comes next.
 ///
-/// After a lull it is one message: who waited for it may answer at once, and a look at the next slot would hold the answer
+/// After a empty poll it is one message: who waited for it may answer at once, and a look at the next slot would hold the answer
 /// up until that line is here, since stores leave a core behind the loads before them: 8 bytes one way from MPI_ANY_SOURCE
 /// 0.116 instead of 0.136 µs. Streams of 8 bytes lose one or two
 /// in a hundred, of 64 bytes five.
@@ -62,14 +62,14 @@ pub fn drain(fifo_pair: &FifoPair, peer: u32) -> Drained {
 pub fn drain_with(
     fifo_pair: &FifoPair,
     peer: u32,
-    mut quick: impl FnMut(&mut Consumer, Peeked, &mut usize) -> Next,
+    mut fast_path: impl FnMut(&mut Consumer, Peeked, &mut usize) -> PeekResult,
 ) -> Drained {
     let mut consumer = fifo_pair.consumer();
     let mut next = consumer.peek();
-    let most = if fifo_pair.note_lull(matches!(next, Ok(None))) { 1 } else { MESSAGES_PER_TURN };
+    let most = if fifo_pair.note_empty_poll(matches!(next, Ok(None))) { 1 } else { MESSAGES_PER_TURN };
     let mut left = most;
     while let Ok(Some(peeked)) = next {
-        next = quick(&mut consumer, peeked, &mut left);
+        next = fast_path(&mut consumer, peeked, &mut left);
         let Ok(Some(peeked)) = next else { break };
         deliver(peeked.kind(), peer, peeked.immediate, peeked.payload());
         consumer.advance();

@@ -1,7 +1,7 @@
 //! Taking messages: what the producer wrote is looked at once and checked.
 
 use super::hints::fetch;
-use super::{FETCHED_AHEAD, IN_POOL, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, SLOT_RING_BYTES, SLOTS};
+use super::{FETCHED_AHEAD, IN_PAYLOAD_RING, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, SLOT_RING_BYTES, SLOTS};
 use crate::mem::Untrusted;
 use crate::sync::{AtomicU64, Ordering};
 
@@ -43,26 +43,35 @@ pub struct Consumer {
     // The next slot to be read, until it is taken in the ring.
     slot: *const u8,
     // Where more is to be done than to go on: the ring or a quarter of it ends there, or behind a message of the byte ring.
-    stop: *const u8,
+    known_limit: *const u8,
     // From here on no slot is fetched ahead: behind the ring's end lies another sender's.
     fetched: *const u8,
-    // What the lowest bit of a header says that is new in this lap.
+    // What the lowest bit of a header says that is new in this lap_start.
     parity: u64,
-    // Number of the lap's first slot.
-    lap: u32,
+    // Number of the lap_start's first slot.
+    lap_start: u32,
     // Bytes of the byte ring since the last publication.
     unpublished_bytes: u32,
     // Of the message that was looked at last and is not taken yet, if it lies in the byte ring.
-    pooled_bytes: u32,
+    payload_ring_pending: u32,
 }
 
 impl Consumer {
     /// At the start of an empty queue.
     pub fn new(memory: Memory) -> Consumer {
         let slot = memory.slots.cast_const();
-        let stop = slot.wrapping_add(QUARTER_BYTES);
+        let known_limit = slot.wrapping_add(QUARTER_BYTES);
         let fetched = slot.wrapping_add(SLOT_RING_BYTES).wrapping_sub(FETCHED_AHEAD * LINE_BYTES);
-        Consumer { memory, slot, stop, fetched, parity: 1, lap: 0, unpublished_bytes: 0, pooled_bytes: 0 }
+        Consumer {
+            memory,
+            slot,
+            known_limit,
+            fetched,
+            parity: 1,
+            lap_start: 0,
+            unpublished_bytes: 0,
+            payload_ring_pending: 0,
+        }
     }
 
     /// The next message, if there is one.
@@ -77,19 +86,22 @@ impl Consumer {
         if length <= INLINE_BYTES as u64 {
             return Ok(Some(Peeked { kind, immediate, at: self.slot.wrapping_add(8), bytes: length as usize }));
         }
-        self.peek_pooled(kind, length, immediate)
+        self.peek_in_payload_ring(kind, length, immediate)
     }
 
     #[inline]
-    fn peek_pooled(&mut self, kind: u64, length: u64, immediate: u64) -> Result<Option<Peeked>, Malformed> {
+    fn peek_in_payload_ring(&mut self, kind: u64, length: u64, immediate: u64) -> Result<Option<Peeked>, Malformed> {
         let place = self.place().load(Ordering::Relaxed);
         let (offset, bytes) = (place as u32 as usize, (place >> 32) as usize);
-        if length != IN_POOL || bytes > PAYLOAD_BYTES || (offset + bytes) as u64 > self.memory.payload_ring_bytes {
+        if length != IN_PAYLOAD_RING
+            || bytes > PAYLOAD_BYTES
+            || (offset + bytes) as u64 > self.memory.payload_ring_bytes
+        {
             return Err(Malformed);
         }
-        self.pooled_bytes = bytes as u32;
-        self.stop = self.slot.wrapping_add(LINE_BYTES);
-        Ok(Some(Peeked { kind, immediate, at: self.memory.pool.wrapping_add(offset), bytes }))
+        self.payload_ring_pending = bytes as u32;
+        self.known_limit = self.slot.wrapping_add(LINE_BYTES);
+        Ok(Some(Peeked { kind, immediate, at: self.memory.payload_ring.wrapping_add(offset), bytes }))
     }
 
     /// Fetches the slot after the next: for who takes one message after the other. Not for who waits for a message, because
@@ -105,26 +117,26 @@ impl Consumer {
     #[inline(always)]
     pub fn advance(&mut self) {
         self.slot = self.slot.wrapping_add(LINE_BYTES);
-        if self.slot == self.stop {
-            self.pass_stop();
+        if self.slot == self.known_limit {
+            self.pass_known_limit();
         }
     }
 
     #[inline]
-    fn pass_stop(&mut self) {
-        self.unpublished_bytes += core::mem::take(&mut self.pooled_bytes);
+    fn pass_known_limit(&mut self) {
+        self.unpublished_bytes += core::mem::take(&mut self.payload_ring_pending);
         let done = self.slot.addr() - self.memory.slots.addr();
         if done.is_multiple_of(QUARTER_BYTES) || self.unpublished_bytes >= PAYLOAD_BYTES as u32 {
             // Release pairs with the Acquire in `refresh`.
-            self.memory.consumed().store(self.lap.wrapping_add((done / LINE_BYTES) as u32), Ordering::Release);
+            self.memory.consumed().store(self.lap_start.wrapping_add((done / LINE_BYTES) as u32), Ordering::Release);
             self.unpublished_bytes = 0;
         }
         if done == SLOT_RING_BYTES {
             (self.slot, self.parity) = (self.memory.slots, self.parity ^ 1);
-            self.lap = self.lap.wrapping_add(SLOTS);
+            self.lap_start = self.lap_start.wrapping_add(SLOTS);
         }
         let done = done % SLOT_RING_BYTES;
-        self.stop = self.memory.slots.wrapping_add((done / QUARTER_BYTES + 1) * QUARTER_BYTES);
+        self.known_limit = self.memory.slots.wrapping_add((done / QUARTER_BYTES + 1) * QUARTER_BYTES);
     }
 
     #[inline(always)]

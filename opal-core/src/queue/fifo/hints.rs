@@ -59,13 +59,13 @@ pub(super) fn demote_lines(at: *const u8, bytes: usize) {
 /// in a better way: without it 4 KiB take 0.21 instead of 0.25 µs one way, and 32 instead of 17 GB/s come through in a stream
 /// (AMD EPYC).
 #[inline(always)]
-pub(super) fn prefetch_next(pool: *const u8, payload_ring_bytes: usize, end: usize, bytes: usize) {
+pub(super) fn prefetch_next(payload_ring: *const u8, payload_ring_bytes: usize, end: usize, bytes: usize) {
     if bytes > PREFETCHED_BYTES {
         return;
     }
     let next = end.next_multiple_of(LINE_BYTES);
     let lines = bytes.min(payload_ring_bytes.saturating_sub(next)).div_ceil(LINE_BYTES);
     for line in 0..lines {
-        prefetch_for_writing(pool.wrapping_add(next + line * LINE_BYTES));
+        prefetch_for_writing(payload_ring.wrapping_add(next + line * LINE_BYTES));
     }
 }

@@ -12,10 +12,10 @@ struct Area([u8; SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES + 64]);
 fn queue() -> (Producer, Consumer, Box<Area>) {
     let mut area = Box::new(Area([0; SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES + 64]));
     let base = area.0.as_mut_ptr();
-    let (pool, consumed) =
+    let (payload_ring, consumed) =
         (base.wrapping_add(SLOT_RING_BYTES), base.wrapping_add(SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES));
     // SAFETY: within the area, which the caller keeps.
-    let memory = unsafe { Memory::new(base, pool, MIN_PAYLOAD_RING_BYTES, consumed) };
+    let memory = unsafe { Memory::new(base, payload_ring, MIN_PAYLOAD_RING_BYTES, consumed) };
     (Producer::new(memory), Consumer::new(memory), area)
 }
 

@@ -2,8 +2,8 @@
 
 use super::hints::{demote_lines, prefetch_for_writing, prefetch_next};
 use super::{
-    DEMOTED_BYTES, FIRST_SPAN_BYTES, IN_POOL, INLINE_BYTES, LAPS, LINE_BYTES, Memory, PAYLOAD_BYTES, Refused,
-    SLOT_RING_BYTES, SLOTS, copy_small,
+    DEMOTED_BYTES, FIRST_WINDOW_BYTES, IN_PAYLOAD_RING, INLINE_BYTES, LAPS_PER_GROWTH, LINE_BYTES, Memory,
+    PAYLOAD_BYTES, Refused, SLOT_RING_BYTES, SLOTS, copy_small,
 };
 use crate::sync::{AtomicU64, Ordering, writing};
 
@@ -14,24 +14,24 @@ pub struct Producer {
     // The next slot to be written.
     slot: *mut u8,
     // Where there is no room as far as is known, or the ring ends.
-    stop: *mut u8,
-    // The lowest bit of this lap's headers.
+    known_limit: *mut u8,
+    // The lowest bit of this lap_start's headers.
     parity: u64,
-    // Number of the lap's first slot.
-    lap: u32,
+    // Number of the lap_start's first slot.
+    lap_start: u32,
     // Number of the slot at which there is no room as far as is known.
     limit: u32,
     // Bytes of the byte ring ever allocated, and up to where they may be.
-    pool_tail: u64,
-    pool_limit: u64,
+    payload_tail: u64,
+    payload_limit: u64,
     // So much of the byte ring is used as yet, and the next payload goes here.
-    span: u64,
+    window: u64,
     next: u64,
     // Whoever is at its end may use more of it once so much was allocated.
-    grows_at: u64,
-    // pool_tail after the message in each slot, up to the one with this number; after later ones it is as now.
-    marks: [u64; SLOTS as usize],
-    marked: u32,
+    grow_at: u64,
+    // payload_tail after the message in each slot, up to the one with this number; after later ones it is as now.
+    ring_offsets: [u64; SLOTS as usize],
+    offsets_known_to: u32,
 }
 
 // SAFETY: addresses of shared memory that outlives the queue by the contract of `Memory::new`.
@@ -40,30 +40,30 @@ unsafe impl Send for Producer {}
 impl Producer {
     /// At the start of an empty queue.
     pub fn new(memory: Memory) -> Producer {
-        let (slot, span) = (memory.slots, FIRST_SPAN_BYTES);
+        let (slot, window) = (memory.slots, FIRST_WINDOW_BYTES);
         // No room is known, so that the first message does not go the short way, which need not ask whether it is the first.
-        let (lap, limit, stop) = (0, 0, slot);
+        let (lap_start, limit, known_limit) = (0, 0, slot);
         Producer {
             memory,
             slot,
-            stop,
+            known_limit,
             parity: 1,
-            lap,
+            lap_start,
             limit,
-            pool_tail: 0,
-            pool_limit: span,
-            span,
+            payload_tail: 0,
+            payload_limit: window,
+            window,
             next: 0,
-            grows_at: LAPS * span,
-            marks: [0; SLOTS as usize],
-            marked: 0,
+            grow_at: LAPS_PER_GROWTH * window,
+            ring_offsets: [0; SLOTS as usize],
+            offsets_known_to: 0,
         }
     }
 
     /// Whether nothing was pushed yet.
     #[inline(always)]
     pub fn is_new(&self) -> bool {
-        self.slot == self.memory.slots && self.lap == 0
+        self.slot == self.memory.slots && self.lap_start == 0
     }
 
     /// Pushes at most [`INLINE_BYTES`] bytes if there is room as far as is known, which is not so for the first message and
@@ -72,8 +72,8 @@ impl Producer {
     /// # Safety
     /// `from` is readable for `bytes`.
     #[inline(always)]
-    pub unsafe fn push_at_once(&mut self, kind: u8, immediate: u64, from: *const u8, bytes: usize) -> bool {
-        if self.slot == self.stop || bytes > INLINE_BYTES {
+    pub unsafe fn push_immediate(&mut self, kind: u8, immediate: u64, from: *const u8, bytes: usize) -> bool {
+        if self.slot == self.known_limit || bytes > INLINE_BYTES {
             return false;
         }
         let payload = self.slot.wrapping_add(8);
@@ -90,7 +90,7 @@ impl Producer {
         demote_lines(self.slot.wrapping_sub(LINE_BYTES), LINE_BYTES);
     }
 
-    /// As [`Producer::push_at_once`], after a look at what the consumer has taken.
+    /// As [`Producer::push_immediate`], after a look at what the consumer has taken.
     ///
     /// # Safety
     /// `from` is readable for `bytes`, at most [`INLINE_BYTES`].
@@ -105,7 +105,7 @@ impl Producer {
         assert!(bytes <= INLINE_BYTES);
         self.reserve()?;
         // SAFETY: the caller's promise.
-        let pushed = unsafe { self.push_at_once(kind, immediate, from, bytes) };
+        let pushed = unsafe { self.push_immediate(kind, immediate, from, bytes) };
         debug_assert!(pushed);
         if demote {
             self.demote_last();
@@ -142,10 +142,10 @@ impl Producer {
             }
             return Ok(());
         }
-        self.mark();
+        self.record_offsets();
         let pad = part.map_or(0, |lead| lead.next_multiple_of(LINE_BYTES) - lead);
         let offset = self.allocate(pad + bytes, part.is_some())? + pad;
-        let at = self.memory.pool.wrapping_add(offset);
+        let at = self.memory.payload_ring.wrapping_add(offset);
         writing(at, bytes);
         fill(at);
         if demote && bytes <= DEMOTED_BYTES {
@@ -153,32 +153,32 @@ impl Producer {
         }
         // Relaxed: the header's Release covers it.
         self.place().store(offset as u64 | (bytes as u64) << 32, Ordering::Relaxed);
-        self.publish(kind, IN_POOL, immediate);
+        self.publish(kind, IN_PAYLOAD_RING, immediate);
         if demote {
             self.demote_last();
         }
-        prefetch_next(self.memory.pool, self.memory.payload_ring_bytes as usize, offset + bytes, bytes);
+        prefetch_next(self.memory.payload_ring, self.memory.payload_ring_bytes as usize, offset + bytes, bytes);
         Ok(())
     }
 
     #[inline(always)]
     fn reserve(&mut self) -> Result<(), Refused> {
-        if self.slot == self.stop { self.go_on() } else { Ok(()) }
+        if self.slot == self.known_limit { self.wrap_or_refresh() } else { Ok(()) }
     }
 
-    /// Begins the next lap where the ring ends, and looks for room where none is known.
+    /// Begins the next lap_start where the ring ends, and looks for room where none is known.
     #[inline(never)]
-    fn go_on(&mut self) -> Result<(), Refused> {
+    fn wrap_or_refresh(&mut self) -> Result<(), Refused> {
         if self.slot == self.end() {
             (self.slot, self.parity) = (self.memory.slots, self.parity ^ 1);
-            self.lap = self.lap.wrapping_add(SLOTS);
+            self.lap_start = self.lap_start.wrapping_add(SLOTS);
         }
-        self.set_stop();
-        if self.slot == self.stop {
+        self.set_known_limit();
+        if self.slot == self.known_limit {
             self.refresh()?;
-            self.set_stop();
+            self.set_known_limit();
         }
-        if self.slot == self.stop { Err(Refused::Full) } else { Ok(()) }
+        if self.slot == self.known_limit { Err(Refused::Full) } else { Ok(()) }
     }
 
     #[inline(always)]
@@ -188,32 +188,32 @@ impl Producer {
         self.header().store(word, Ordering::Release);
         self.slot = self.slot.wrapping_add(LINE_BYTES);
         // Behind the ring's end lies another sender's.
-        if self.slot != self.stop {
+        if self.slot != self.known_limit {
             prefetch_for_writing(self.slot);
         }
     }
 
     /// The number of the next slot.
     fn tail(&self) -> u32 {
-        self.lap.wrapping_add(((self.slot.addr() - self.memory.slots.addr()) / LINE_BYTES) as u32)
+        self.lap_start.wrapping_add(((self.slot.addr() - self.memory.slots.addr()) / LINE_BYTES) as u32)
     }
 
     fn end(&self) -> *mut u8 {
         self.memory.slots.wrapping_add(SLOT_RING_BYTES)
     }
 
-    fn set_stop(&mut self) {
-        // The limit is at most a lap ahead of the tail.
-        let slots = self.limit.wrapping_sub(self.lap).min(SLOTS);
-        self.stop = self.memory.slots.wrapping_add(slots as usize * LINE_BYTES);
+    fn set_known_limit(&mut self) {
+        // The limit is at most a lap_start ahead of the tail.
+        let slots = self.limit.wrapping_sub(self.lap_start).min(SLOTS);
+        self.known_limit = self.memory.slots.wrapping_add(slots as usize * LINE_BYTES);
     }
 
-    /// Marks the slots behind the last that was marked: before a message that goes to the byte ring.
-    fn mark(&mut self) {
+    /// Marks the slots behind the last that was offsets_known_to: before a message that goes to the byte ring.
+    fn record_offsets(&mut self) {
         let tail = self.tail();
-        while self.marked != tail {
-            self.marks[(self.marked % SLOTS) as usize] = self.pool_tail;
-            self.marked = self.marked.wrapping_add(1);
+        while self.offsets_known_to != tail {
+            self.ring_offsets[(self.offsets_known_to % SLOTS) as usize] = self.payload_tail;
+            self.offsets_known_to = self.offsets_known_to.wrapping_add(1);
         }
     }
 
@@ -230,56 +230,56 @@ impl Producer {
     }
 
     #[inline(always)]
-    fn allocate(&mut self, bytes: usize, patient: bool) -> Result<usize, Refused> {
+    fn allocate(&mut self, bytes: usize, no_grow: bool) -> Result<usize, Refused> {
         let size = bytes.next_multiple_of(LINE_BYTES) as u64;
-        let (offset, end) = (self.next, self.pool_tail + size);
-        if offset + size > self.span || end > self.pool_limit {
-            return self.allocate_elsewhere(size, patient);
+        let (offset, end) = (self.next, self.payload_tail + size);
+        if offset + size > self.window || end > self.payload_limit {
+            return self.allocate_slow(size, no_grow);
         }
-        (self.pool_tail, self.next) = (end, offset + size);
+        (self.payload_tail, self.next) = (end, offset + size);
         Ok(offset as usize)
     }
 
-    /// Begins the next lap where the part that is used ends, makes it longer where that pays, and looks for room.
+    /// Begins the next lap_start where the part that is used ends, makes it longer where that pays, and looks for room.
     #[inline(never)]
-    fn allocate_elsewhere(&mut self, size: u64, patient: bool) -> Result<usize, Refused> {
+    fn allocate_slow(&mut self, size: u64, no_grow: bool) -> Result<usize, Refused> {
         let (mut offset, mut end) = self.place_for(size);
-        if offset == 0 && self.pool_tail >= self.grows_at && self.span < self.memory.payload_ring_bytes {
+        if offset == 0 && self.payload_tail >= self.grow_at && self.window < self.memory.payload_ring_bytes {
             self.grow();
             (offset, end) = self.place_for(size);
         }
-        if end > self.pool_limit {
+        if end > self.payload_limit {
             self.refresh()?;
-            while end > self.pool_limit {
-                if patient || self.span == self.memory.payload_ring_bytes {
+            while end > self.payload_limit {
+                if no_grow || self.window == self.memory.payload_ring_bytes {
                     return Err(Refused::Full);
                 }
                 self.grow();
                 (offset, end) = self.place_for(size);
             }
         }
-        (self.pool_tail, self.next) = (end, offset + size);
+        (self.payload_tail, self.next) = (end, offset + size);
         Ok(offset as usize)
     }
 
     // Where a payload goes, and how much will have been allocated then.
     fn place_for(&self, size: u64) -> (u64, u64) {
-        if self.next + size <= self.span {
-            return (self.next, self.pool_tail + size);
+        if self.next + size <= self.window {
+            return (self.next, self.payload_tail + size);
         }
         // A payload lies in one piece: what is left before the end is skipped if it is too short.
-        (0, self.pool_tail + (self.span - self.next) + size)
+        (0, self.payload_tail + (self.window - self.next) + size)
     }
 
     // Goes on behind what was used until now; the rest of that is skipped. Whatever of it is not consumed yet was allocated
     // before, and is consumed before any of this.
     #[cold]
     fn grow(&mut self) {
-        self.pool_tail += self.span - self.next;
-        self.next = self.span;
-        self.pool_limit += self.span;
-        self.span *= 2;
-        self.grows_at = self.pool_tail + LAPS * self.span;
+        self.payload_tail += self.window - self.next;
+        self.next = self.window;
+        self.payload_limit += self.window;
+        self.window *= 2;
+        self.grow_at = self.payload_tail + LAPS_PER_GROWTH * self.window;
     }
 
     #[inline(never)]
@@ -294,14 +294,14 @@ impl Producer {
         if news > 0 {
             self.limit = consumed.wrapping_add(SLOTS);
             let last = consumed.wrapping_sub(1);
-            // What is given back needs no mark any more, so that `marked` never falls behind it.
-            let mark = if self.marked.wrapping_sub(known) < news {
-                self.marked = consumed;
-                self.pool_tail
+            // What is given back needs no mark any more, so that `offsets_known_to` never falls behind it.
+            let record_offsets = if self.offsets_known_to.wrapping_sub(known) < news {
+                self.offsets_known_to = consumed;
+                self.payload_tail
             } else {
-                self.marks[(last % SLOTS) as usize]
+                self.ring_offsets[(last % SLOTS) as usize]
             };
-            self.pool_limit = mark + self.span;
+            self.payload_limit = record_offsets + self.window;
         }
         Ok(())
     }

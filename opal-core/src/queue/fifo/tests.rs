@@ -12,10 +12,10 @@ fn queue() -> (Producer, Consumer, *mut u8) {
 fn queue_with(payload_ring_bytes: usize) -> (Producer, Consumer, *mut u8) {
     let lines = (SLOT_RING_BYTES + payload_ring_bytes) / LINE_BYTES + 1;
     let base = std::vec![Line([0; 64]); lines].leak().as_mut_ptr().cast::<u8>();
-    let (pool, consumed) =
+    let (payload_ring, consumed) =
         (base.wrapping_add(SLOT_RING_BYTES), base.wrapping_add(SLOT_RING_BYTES + payload_ring_bytes));
     // SAFETY: within the lines just leaked.
-    let memory = unsafe { Memory::new(base, pool, payload_ring_bytes, consumed) };
+    let memory = unsafe { Memory::new(base, payload_ring, payload_ring_bytes, consumed) };
     (Producer::new(memory), Consumer::new(memory), base)
 }
 
@@ -45,9 +45,9 @@ fn what_does_not_fit_into_a_slot_is_not_pushed_at_once() {
     push(&mut producer, 1, 1, &[]).unwrap();
     let data = pattern(2, INLINE_BYTES + 1);
     // SAFETY: as long as `data`.
-    assert!(!unsafe { producer.push_at_once(2, 2, data.as_ptr(), data.len()) });
+    assert!(!unsafe { producer.push_immediate(2, 2, data.as_ptr(), data.len()) });
     // SAFETY: shorter than `data`.
-    assert!(unsafe { producer.push_at_once(3, 3, data.as_ptr(), INLINE_BYTES) });
+    assert!(unsafe { producer.push_immediate(3, 3, data.as_ptr(), INLINE_BYTES) });
     assert_eq!(pop(&mut consumer), Some((1, 1, Vec::new())));
     assert_eq!(pop(&mut consumer), Some((3, 3, data[..INLINE_BYTES].to_vec())));
     assert_eq!(pop(&mut consumer), None);
@@ -135,16 +135,16 @@ fn offset((producer, base): (&mut Producer, *mut u8), bytes: usize, is_part: boo
 
 #[test]
 fn no_more_of_the_byte_ring_is_used_than_pays() {
-    const SPAN: usize = FIRST_SPAN_BYTES as usize;
+    const SPAN: usize = FIRST_WINDOW_BYTES as usize;
     let (mut producer, mut consumer, base) = queue_with(4 * MIN_PAYLOAD_RING_BYTES);
     let (mut sent, mut reached) = (0, SPAN);
     while reached < 4 * MIN_PAYLOAD_RING_BYTES {
         let end = offset((&mut producer, base), 4096, sent % 8192 == 0).unwrap() + 4096;
         pop(&mut consumer).unwrap();
         sent += 4096;
-        assert!(sent < 2 * LAPS as usize * reached, "no more than {reached} used after {sent}");
+        assert!(sent < 2 * LAPS_PER_GROWTH as usize * reached, "no more than {reached} used after {sent}");
         if end > reached {
-            assert!(sent > LAPS as usize * reached, "{end} after {sent}");
+            assert!(sent > LAPS_PER_GROWTH as usize * reached, "{end} after {sent}");
             reached *= 2;
         }
         assert!(end <= reached);
@@ -159,7 +159,7 @@ fn what_is_no_part_uses_all_of_the_byte_ring_when_nobody_takes() {
             offset((&mut producer, base), 16384, true).unwrap();
         }
         let parts = (begun..).take_while(|_| offset((&mut producer, base), 16384, true).is_ok()).count() + begun;
-        assert_eq!(parts, FIRST_SPAN_BYTES as usize / 16384, "parts wait");
+        assert_eq!(parts, FIRST_WINDOW_BYTES as usize / 16384, "parts wait");
         for _ in 0..begun {
             consumer.peek().unwrap().unwrap();
             consumer.advance();

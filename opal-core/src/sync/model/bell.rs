@@ -2,19 +2,19 @@
 
 use super::{AtomicU32, Ordering};
 use crate::sys;
-use crate::wait::{Bell, Ring, set_bell};
+use crate::wait::{WakeMethod, Waker, set_waker};
 use alloc::boxed::Box;
 
-/// Gives this order of a model a bell of its own. A sleep has no end in a model but being woken: a lost wake-up is a
+/// Gives this order of a model a waker of its own. A sleep has no end in a model but being woken: a lost wake-up is a
 /// deadlock, which loom reports.
 pub fn hang_bell() {
-    set_bell(Box::leak(Box::new(Word(AtomicU32::new(0)))));
+    set_waker(Box::leak(Box::new(Word(AtomicU32::new(0)))));
 }
 
 struct Word(AtomicU32);
 
-impl Bell for Word {
-    fn arm(&self, _how: Ring) -> u32 {
+impl Waker for Word {
+    fn arm(&self, _how: WakeMethod) -> u32 {
         self.0.load(Ordering::SeqCst)
     }
 

@@ -61,7 +61,7 @@ fn wrong(row: &Row, value: &str) -> Option<String> {
         return Some(format!("one of {} is wanted", row.choices.join(", ")));
     }
     let have: Vec<&str> = row.components.as_ref()?.iter().map(String::as_str).collect();
-    name::stranger(&row.name, &Selection::parse(value), have, "ompi_info lists all")
+    name::unknown_name(&row.name, &Selection::parse(value), have, "ompi_info lists all")
 }
 
 fn look_up<'a>(typed: &str, known: &'a [Row]) -> Result<&'a Row, Refusal> {

@@ -7,20 +7,20 @@ use std::boxed::Box;
 
 /// Counts how often the transport was asked to wake.
 #[derive(Default)]
-struct Bell {
+struct Waker {
     woken: AtomicU32,
 }
 
-impl Calls for Bell {
+impl Calls for Waker {
     fn wake(&self) {
         self.woken.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 /// A link whose peer sleeps when the word says so.
-fn link() -> (Link, &'static Bell, &'static AtomicU32) {
+fn link() -> (Link, &'static Waker, &'static AtomicU32) {
     let (fifo_pair, asleep) = fifo_pair();
-    let bell: &'static Transport<Bell> = Box::leak(Box::default());
+    let bell: &'static Transport<Waker> = Box::leak(Box::default());
     (Link::of_test(bell, Some(fifo_pair)), &bell.0, asleep)
 }
 
