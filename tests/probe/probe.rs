@@ -10,7 +10,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::arch::{asm, global_asm};
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use opal_core::mca::{image, source::Source};
+use opal_core::mca::{Source, image};
 
 global_asm!(".globl _start", "_start:", "xor %ebp, %ebp", "and $-16, %rsp", "call probe_main", "ud2", options(att_syntax));
 

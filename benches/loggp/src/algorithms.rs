@@ -1,12 +1,10 @@
 //! The algorithms as the components have them, described to a [`Trace`].
 
+use crate::case::{Buffers, Case};
 use crate::levels::in_levels;
 use crate::trace::{Step, Trace};
 use coll_basic as basic;
-use coll_han::layout::Layout;
 use coll_tuned as tuned;
-use ompi_core::data::{Data, Source};
-use ompi_core::datatype;
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
 use ompi_core::framework::op::Operation;
@@ -41,36 +39,6 @@ impl Algorithm {
     }
 }
 
-/// What is done.
-pub struct Case<'a> {
-    /// Of the whole data (Bcast, Reduce, Allreduce), or of one rank's block.
-    pub bytes: u64,
-    /// The ranks and where they are.
-    pub layout: &'a Layout,
-}
-
-/// Nothing is behind the addresses: nobody looks.
-pub struct Buffers<'a> {
-    from: Data<'static>,
-    to: Data<'static>,
-    /// The ranks and where they are.
-    pub layout: &'a Layout,
-}
-
-impl<'a> Buffers<'a> {
-    fn new(case: &Case<'a>) -> Buffers<'a> {
-        let double = datatype::borrow(MPI_DOUBLE).expect("predefined");
-        let count = case.bytes as usize / 8;
-        let data = |at| Data { at: core::ptr::without_provenance_mut(at), count, datatype: double };
-        Buffers { from: data(1 << 56), to: data(1 << 57), layout: case.layout }
-    }
-
-    fn source(&self) -> Source<'static> {
-        Source::From(self.from)
-    }
-}
-
-const MPI_DOUBLE: usize = 532;
 const SUM: Op = Op::Predefined(Operation::Sum);
 const SEGMENT: usize = 32 << 10;
 

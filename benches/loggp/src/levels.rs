@@ -1,6 +1,6 @@
 //! coll/han's levels in a trace: each is served by what would be chosen for its ranks among coll/basic and coll/tuned.
 
-use crate::algorithms::Buffers;
+use crate::case::Buffers;
 use crate::trace::Trace;
 use coll_basic as basic;
 use coll_han::algorithms::{Here, Levels};

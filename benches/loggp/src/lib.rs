@@ -5,6 +5,7 @@
 //! A model is no measurement: what it says is which algorithm grows how, and where two of them cross.
 
 pub mod algorithms;
+pub mod case;
 pub mod engine;
 mod levels;
 pub mod machine;

@@ -1,6 +1,7 @@
 //! Algorithms of a function against each other, over ranks and sizes.
 
-use crate::algorithms::{ALGORITHMS, Algorithm, Case};
+use crate::algorithms::{ALGORITHMS, Algorithm};
+use crate::case::Case;
 use crate::engine::{self, Outcome};
 use crate::machine::Machine;
 use coll_han::layout::Layout;

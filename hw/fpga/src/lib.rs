@@ -10,6 +10,7 @@ pub mod frame;
 pub mod joined;
 pub mod machine;
 pub mod node;
+pub mod register;
 pub mod wire;
 #[rustfmt::skip] // as its generator writes it
 mod wires;

@@ -1,6 +1,6 @@
 //! Generated from hw/fpga/wires.txt by `cargo xtask fpga wires`.
 
-use crate::wire::{Register, Wire};
+use crate::register::{Register, Wire};
 
 /// Nodes that one machine serves.
 pub const NODES: usize = 60;

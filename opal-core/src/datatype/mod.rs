@@ -9,6 +9,7 @@
 
 mod body;
 mod convertor;
+mod element;
 mod external;
 mod layout;
 mod primitive;

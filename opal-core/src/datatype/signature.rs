@@ -1,7 +1,7 @@
 //! The basic elements in order: what tells a number of bytes from a number of elements, and what the portable
 //! representation converts.
 
-use super::external::Unit;
+use super::element::Unit;
 use super::{Primitive, Scalar};
 use crate::{Error, Result};
 use alloc::sync::Arc;

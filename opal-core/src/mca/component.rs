@@ -1,28 +1,6 @@
-//! What a component says of itself, and how it registers.
+//! What every component implements, and how it registers.
 
-use super::{Framework, Param};
-
-/// The facts about one component; `INFO` at the root of its crate, written by [`component!`](crate::component).
-pub struct Info {
-    /// Where it belongs.
-    pub framework: &'static Framework,
-    /// The framework version that it was written for.
-    pub framework_version: u32,
-    /// As users type it: `sm`.
-    pub name: &'static str,
-    /// The version of the component's crate.
-    pub version: &'static str,
-    /// One sentence for `ompi_info`.
-    pub doc: &'static str,
-    /// Its parameters, named `<framework>_<component>_<param>`.
-    pub params: &'static [&'static Param],
-}
-
-impl core::fmt::Debug for Info {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{}/{}", self.framework.name, self.name)
-    }
-}
+use super::Info;
 
 /// Why a component does not want to run: half a sentence after its name, such as "no usable interface".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
-//! What a framework says of itself.
+//! The descriptions of frameworks and of their components. Each names the other: a component its framework, a framework the
+//! list of its registered components.
 
-use super::{Info, Kind, Param, Value};
+use super::param::{Kind, Param, Value};
 
 /// The layer that owns a framework.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +93,50 @@ impl Framework {
 impl core::fmt::Debug for Framework {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(self.name)
+    }
+}
+
+/// The facts about one component; `INFO` at the root of its crate, written by [`component!`](crate::component).
+pub struct Info {
+    /// Where it belongs.
+    pub framework: &'static Framework,
+    /// The framework version that it was written for.
+    pub framework_version: u32,
+    /// As users type it: `sm`.
+    pub name: &'static str,
+    /// The version of the component's crate.
+    pub version: &'static str,
+    /// One sentence for `ompi_info`.
+    pub doc: &'static str,
+    /// Its parameters, named `<framework>_<component>_<param>`.
+    pub params: &'static [&'static Param],
+}
+
+impl core::fmt::Debug for Info {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}/{}", self.framework.name, self.name)
+    }
+}
+
+/// Calls back with every parameter of these frameworks and components: framework name, component name, parameter.
+pub fn each_param(
+    frameworks: &[&'static Framework],
+    components: &[&'static Info],
+    visit: &mut dyn FnMut(&'static str, &'static str, &'static Param),
+) {
+    for framework in frameworks {
+        if matches!(framework.policy, Policy::ManyOfMany | Policy::OneOfMany) {
+            visit(framework.name, "", &framework.selection);
+        }
+        visit(framework.name, "", &framework.verbose);
+        for param in framework.params {
+            visit(framework.name, "", param);
+        }
+        for info in components.iter().filter(|info| core::ptr::eq(info.framework, *framework)) {
+            for param in info.params {
+                visit(framework.name, info.name, param);
+            }
+        }
     }
 }
 

@@ -19,9 +19,9 @@ pub mod param;
 pub mod select;
 pub mod source;
 
-pub use component::{Component, Declined, Info};
-pub use framework::{Framework, Layer, Policy};
-pub use param::{Kind, Param, Value};
+pub use component::{Component, Declined};
+pub use framework::{Framework, Info, Layer, Policy};
+pub use param::{Kind, Param, Source, Value};
 pub use select::{open, open_static, select_best, select_one};
 
 #[doc(hidden)]

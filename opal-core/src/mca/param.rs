@@ -1,6 +1,5 @@
 //! Parameters: typed, documented, with one value and its origin.
 
-use super::{Framework, Info, source::Source};
 use crate::sync::{AtomicI64, Mutex, Ordering};
 use alloc::format;
 use alloc::string::String;
@@ -37,6 +36,33 @@ impl core::fmt::Display for Value {
             Value::Int(number) => write!(f, "{number}"),
             Value::Bool(flag) => write!(f, "{flag}"),
             Value::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// Where a value came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The parameter's own default.
+    Default,
+    /// A file: path and line.
+    File(&'static str, u32),
+    /// `OMPI_MCA_<name>`.
+    Environment,
+    /// `mpirun --mca <name> <value>`.
+    CommandLine,
+    /// The boot line of a bare-metal image.
+    BootLine,
+}
+
+impl core::fmt::Display for Source {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Source::Default => f.write_str("default"),
+            Source::File(path, line) => write!(f, "file {path}:{line}"),
+            Source::Environment => f.write_str("environment"),
+            Source::CommandLine => f.write_str("command line"),
+            Source::BootLine => f.write_str("boot line"),
         }
     }
 }
@@ -136,28 +162,6 @@ pub fn full_name(framework: &str, component: &str, param: &str) -> String {
         (_, true) => String::from(framework),
         (true, false) => format!("{framework}_{param}"),
         (false, false) => format!("{framework}_{component}_{param}"),
-    }
-}
-
-/// Calls back with every parameter of these frameworks and components: framework name, component name, parameter.
-pub fn each(
-    frameworks: &[&'static Framework],
-    components: &[&'static Info],
-    visit: &mut dyn FnMut(&'static str, &'static str, &'static Param),
-) {
-    for framework in frameworks {
-        if matches!(framework.policy, super::Policy::ManyOfMany | super::Policy::OneOfMany) {
-            visit(framework.name, "", &framework.selection);
-        }
-        visit(framework.name, "", &framework.verbose);
-        for param in framework.params {
-            visit(framework.name, "", param);
-        }
-        for info in components.iter().filter(|info| core::ptr::eq(info.framework, *framework)) {
-            for param in info.params {
-                visit(framework.name, info.name, param);
-            }
-        }
     }
 }
 

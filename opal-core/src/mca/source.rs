@@ -1,38 +1,13 @@
 //! Where parameter values come from, weakest first: files, environment, command line (bare metal: the boot line).
 
-use super::{Framework, Info, Param, name, param};
+use super::framework::{Framework, Info, each_param};
+use super::name;
+use super::param::{Param, Source, full_name};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-/// Where a value came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// The parameter's own default.
-    Default,
-    /// A file: path and line.
-    File(&'static str, u32),
-    /// `OMPI_MCA_<name>`.
-    Environment,
-    /// `mpirun --mca <name> <value>`.
-    CommandLine,
-    /// The boot line of a bare-metal image.
-    BootLine,
-}
-
-impl core::fmt::Display for Source {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Source::Default => f.write_str("default"),
-            Source::File(path, line) => write!(f, "file {path}:{line}"),
-            Source::Environment => f.write_str("environment"),
-            Source::CommandLine => f.write_str("command line"),
-            Source::BootLine => f.write_str("boot line"),
-        }
-    }
-}
 
 /// One `name = value` that somebody said.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +22,9 @@ pub struct Assignment {
 
 /// What prefixes a parameter in the environment, as in Open MPI.
 pub const PREFIX: &str = "OMPI_MCA_";
+// How the values arrive that the user typed to start the job.
+const FROM_COMMAND_LINE: Source = if cfg!(ompi_bare) { Source::BootLine } else { Source::CommandLine };
+
 /// The variable in which mpirun names, separated by commas, those that came from its command line.
 pub const COMMAND_LINE: &str = "OMPI_RS_MCA_COMMAND_LINE";
 /// The system's file.
@@ -76,7 +54,7 @@ pub fn collect() -> Vec<Assignment> {
         read_file(leak(&format!("{home}/{USER_FILE}")), &mut all);
     }
     let said_by = |name: &str| match !name.is_empty() && command_line.split(',').any(|listed| listed == name) {
-        true => crate::sys::COMMAND_LINE_SOURCE,
+        true => FROM_COMMAND_LINE,
         false => Source::Environment,
     };
     // The environment first, so that the command line stands last and wins whatever the order of variables.
@@ -133,8 +111,8 @@ pub struct Problem {
 /// Gives every parameter its value from `said` (weakest first) and returns what was wrong.
 pub fn apply(frameworks: &[&'static Framework], components: &[&'static Info], said: &[Assignment]) -> Vec<Problem> {
     let mut known: Vec<(String, &'static Param)> = Vec::new();
-    param::each(frameworks, components, &mut |framework, component, param| {
-        known.push((param::full_name(framework, component, param.name), param));
+    each_param(frameworks, components, &mut |framework, component, param| {
+        known.push((full_name(framework, component, param.name), param));
     });
     let mut problems = Vec::new();
     let mut unknown: Vec<&str> = Vec::new();

@@ -1,11 +1,7 @@
 //! Bare metal: the few things that `hw` provides, as symbols that its boot crate defines.
 
-use crate::mca::source::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-/// The boot line is a bare image's command line.
-pub const COMMAND_LINE_SOURCE: Source = Source::BootLine;
 
 // Defined once by the boot crate; the linker refuses an image without them.
 // SAFETY: the boot crate defines them with these very signatures.

@@ -1,13 +1,9 @@
 //! Linux.
 
-use crate::mca::source::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char};
 use rustix::fs::{Mode, OFlags};
-
-/// What [`crate::mca::source::COMMAND_LINE`] lists counts as typed by the user here.
-pub const COMMAND_LINE_SOURCE: Source = Source::CommandLine;
 
 unsafe extern "C" {
     // The C library's own variable; the program's start-up code fills it before any of our code runs.

@@ -2,7 +2,7 @@
 
 use opal_core::framework::btl::Job;
 use opal_core::mca::name::Selection;
-use opal_core::mca::source::{self, Source};
+use opal_core::mca::{Source, source};
 use opal_core::sync::AtomicU32;
 use orte_core::environment::Contract;
 use orte_core::segment::layout::HEADER_BYTES;

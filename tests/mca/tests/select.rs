@@ -2,7 +2,7 @@
 
 use opal_core::Error;
 use opal_core::mca::select::{Decision, Verdict, decisions};
-use opal_core::mca::{self, source::Source};
+use opal_core::mca::{self, Source};
 use std::sync::{Mutex, MutexGuard};
 use test_mca::{Component, btl, fruit};
 

@@ -38,7 +38,7 @@ fn role() {
         opal_core::message!("{}", problem.text);
         fatal |= problem.fatal;
     }
-    mca::param::each(SOUND, SOUND_COMPONENTS, &mut |framework, component, param| {
+    mca::framework::each_param(SOUND, SOUND_COMPONENTS, &mut |framework, component, param| {
         let name = mca::param::full_name(framework, component, param.name);
         println!("\n{name} = {} ({})", param.value(), param.source());
     });

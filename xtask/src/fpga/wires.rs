@@ -112,7 +112,7 @@ impl Table {
 
     fn rust(&self) -> String {
         let mut text = format!(
-            "//! Generated from {SOURCE} by `cargo xtask fpga wires`.\n\nuse crate::wire::{{Register, Wire}};\n\n"
+            "//! Generated from {SOURCE} by `cargo xtask fpga wires`.\n\nuse crate::register::{{Register, Wire}};\n\n"
         );
         for one in &self.numbers {
             let kind = if one.text.starts_with("0x") || one.name.ends_with("_OFFSET") { "u8" } else { "usize" };

@@ -1,6 +1,6 @@
 //! What the program contains, gathered once and sorted, before anybody formats it.
 
-use opal_core::mca::{Framework, Info, Kind, Layer, Param, Policy, image, param};
+use opal_core::mca::{Framework, Info, Kind, Layer, Param, Policy, framework, image, param};
 
 /// Everything.
 pub struct Facts {
@@ -37,7 +37,7 @@ impl Facts {
         let mut frameworks: Vec<Family> = all.iter().map(|framework| Family::new(framework)).collect();
         frameworks.sort_by_key(|family| family.framework.name);
         let mut params = Vec::new();
-        param::each(&all, image::components(), &mut |framework, component, param| {
+        framework::each_param(&all, image::components(), &mut |framework, component, param| {
             params.push(Row { name: param::full_name(framework, component, param.name), framework, component, param });
         });
         params.sort_by(|a, b| a.name.cmp(&b.name));

@@ -3,7 +3,7 @@
 use crate::Stop;
 use crate::facts::{ABI, Facts, Row, STANDARD, VERSION};
 use crate::find::Wish;
-use opal_core::mca::{Value, source::Source};
+use opal_core::mca::{Source, Value};
 use std::io::Write;
 
 /// Writes what was asked for.
