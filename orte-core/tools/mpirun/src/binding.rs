@@ -1,6 +1,6 @@
 //! Which processors each rank may use: the system's topology, and what `--bind-to` makes of it.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use rustix::thread::CpuSet;
 use std::collections::BTreeMap;
 

@@ -9,7 +9,8 @@ pub use options::command;
 pub use values::{Output, Stdin};
 
 use crate::binding::Binding;
-use crate::{Refusal, params};
+use crate::params;
+use crate::refusal::Refusal;
 use clap::Parser;
 use options::Options;
 use orte_core::segment::layout::RANKS_MAX;

@@ -1,7 +1,7 @@
 //! `--output-filename`: what each rank writes, in files of its own, in Open MPI's layout: `DIR/1/rank.N/stdout` and
 //! `stderr`, where `N` has as many digits as the number of ranks.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 

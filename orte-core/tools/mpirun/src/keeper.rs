@@ -54,13 +54,13 @@ pub struct App {
 /// Runs as keeper until the job is over.
 pub fn run(words: &[OsString]) -> ExitCode {
     let Some(orders) = Orders::decode(words) else {
-        crate::say(&format!("{ARGUMENT} is for mpirun itself; run mpirun --help"));
+        crate::refusal::say(&format!("{ARGUMENT} is for mpirun itself; run mpirun --help"));
         return ExitCode::from(2);
     };
     match Keeper::new(orders).and_then(Keeper::keep) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            crate::say(&format!("the keeper process failed: {error}"));
+            crate::refusal::say(&format!("the keeper process failed: {error}"));
             tree::clear(&[], |_, _| {});
             ExitCode::FAILURE
         }
@@ -178,7 +178,7 @@ impl Keeper {
             self.ended(pid, status);
         }
         for process in &stuck {
-            crate::say(&format!(
+            crate::refusal::say(&format!(
                 "process {} did not end although it was killed; it hangs inside the system",
                 process.pid
             ));

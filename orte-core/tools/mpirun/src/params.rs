@@ -1,7 +1,7 @@
 //! The names of all parameters of the library that was built with this mpirun, so that a mistyped one is found before
 //! anything starts.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use opal_core::mca::Kind;
 use opal_core::mca::name::{self, Selection};
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub fn check(mca: &[(String, String)]) -> Result<(), Refusal> {
     let Some(path) = table() else { return Ok(()) };
     let Ok(text) = std::fs::read_to_string(&path) else { return Ok(()) };
     let Some(known) = rows(&text) else {
-        crate::say(&format!(
+        crate::refusal::say(&format!(
             "{} is damaged, so names after --mca are not checked here; build it again",
             path.display()
         ));

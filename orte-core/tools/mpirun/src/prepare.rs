@@ -1,7 +1,8 @@
 //! What is made ready before the keeper starts: programs found, the ranks' environment, descriptors.
 
 use crate::cli::{App, Job};
-use crate::{Refusal, keeper, program};
+use crate::refusal::Refusal;
+use crate::{keeper, program};
 use opal_core::mca::source;
 use rustix::process::{Resource, Rlimit};
 use std::ffi::OsString;

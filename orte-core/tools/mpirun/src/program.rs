@@ -1,6 +1,6 @@
 //! Finding the program before anything starts, so that a mistyped name is one sentence and not one per rank.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;

@@ -1,7 +1,7 @@
 //! Making the job segment.
 
-use crate::Refusal;
 use crate::raw::Mapping;
+use crate::refusal::Refusal;
 use orte_core::segment::{Control, Layout, RankState};
 use rustix::fd::OwnedFd;
 use rustix::fs::{MemfdFlags, Mode, SealFlags};

@@ -190,7 +190,10 @@ impl Streams {
         if let Some(file) = &mut source.file
             && let Err(error) = file.write_all(&self.scratch[..read])
         {
-            crate::say(&format!("the file of rank {} cannot be written: {error}; it stays incomplete", source.rank));
+            crate::refusal::say(&format!(
+                "the file of rank {} cannot be written: {error}; it stays incomplete",
+                source.rank
+            ));
             source.file = None;
         }
         if !self.copy {

@@ -81,7 +81,7 @@ fn open(process: &Process) -> Option<OwnedFd> {
         Ok(pidfd) => pidfd,
         Err(Errno::SRCH) => return None,
         Err(errno) => {
-            crate::say(&format!("process {} cannot be reached to end it: {errno}", process.pid));
+            crate::refusal::say(&format!("process {} cannot be reached to end it: {errno}", process.pid));
             return None;
         }
     };

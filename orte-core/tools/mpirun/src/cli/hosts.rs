@@ -1,6 +1,6 @@
 //! `--host` and `--hostfile`: there is one machine, so they say how many ranks it has room for, and refuse others.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use std::path::PathBuf;
 
 /// Slots that hosts and files name together; `None` if they name none.

@@ -1,6 +1,6 @@
 //! The table of options, and how words become what clap reads.
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 use clap::{ArgAction, CommandFactory, Parser};
 use opal_core::mca::name;
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
 //! What the values of options mean.
 
 use super::options::Options;
-use crate::Refusal;
+use crate::refusal::Refusal;
 use orte_core::segment::layout::RANKS_MAX;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
