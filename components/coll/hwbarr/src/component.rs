@@ -1,6 +1,6 @@
 //! Registration; the port is opened here.
 
-use crate::device::Device;
+use crate::device;
 use crate::module::Wires;
 use crate::params;
 use crate::places::{self, Part, Places};
@@ -8,23 +8,11 @@ use alloc::sync::Arc;
 use ompi_core::comm::{Communicator, context};
 use ompi_core::framework::coll::{self, About, Case, Function};
 use opal_core::mca::{self, Declined};
-use opal_core::sync::Once;
 use opal_core::verbose;
 use orte_core::framework::ess;
 
 /// The component.
-pub struct HwBarr {
-    // Or why there is none. All ranks stay, so that they agree about who serves a communicator: one host of a job may have
-    // no port.
-    device: Once<Result<Device, Declined>>,
-}
-
-impl HwBarr {
-    /// The port, for as long as the process lives.
-    pub fn device(&self) -> Option<&Device> {
-        self.device.get().and_then(|device| device.as_ref().ok())
-    }
-}
+pub struct HwBarr;
 
 impl mca::Component for HwBarr {
     opal_core::component_info!();
@@ -36,7 +24,7 @@ impl mca::Component for HwBarr {
         let identity = ess::selected().ok_or(Declined("nobody says which rank this is"))?.identity();
         // Another rank drives this one's port.
         let Some(node) = places::drives(identity) else { return Ok(()) };
-        if let Err(Declined(why)) = self.device.call_once(|| Device::open(node)) {
+        if let Err(Declined(why)) = device::open(node) {
             verbose!(coll::FRAMEWORK, 10, "hwbarr has no port: {why}");
         }
         Ok(())
@@ -66,10 +54,7 @@ impl coll::Component for HwBarr {
             return Err(Declined("the classic machine serves MPI_COMM_WORLD only; see coll_hwbarr_mode"));
         }
         let places = Places::of(comm)?;
-        if let Some(Err(why)) = COMPONENT.device.get() {
-            return Err(*why);
-        }
-        let device = COMPONENT.device();
+        let device = device::opened()?;
         if device.is_none() && matches!(places.part, Part::Drives(_)) {
             return Err(Declined("its port is not open"));
         }
@@ -80,6 +65,6 @@ impl coll::Component for HwBarr {
 
 opal_core::component! {
     /// MPI_Barrier over the wires of a parallel port.
-    pub static COMPONENT: HwBarr = HwBarr { device: Once::new() };
+    pub static COMPONENT: HwBarr = HwBarr;
     in ompi_core::framework::coll, name "hwbarr", params params::ALL
 }

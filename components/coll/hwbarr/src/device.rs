@@ -9,7 +9,7 @@ use hw_fpga::node::Reading;
 use hw_fpga::{CHANNELS, frame, wire};
 use hw_pport::{Lines, Port, Refused};
 use opal_core::mca::Declined;
-use opal_core::sync::Mutex;
+use opal_core::sync::{Mutex, Once};
 
 /// The port, opened.
 pub struct Device {
@@ -23,9 +23,22 @@ pub struct Device {
     joined: Mutex<Joined>,
 }
 
+/// Opens the port of this process, once, for as long as the process lives. Why it cannot be opened stays known: all ranks take
+/// part in the choice of who serves a communicator, because one host of a job may have no port.
+pub fn open(node: usize) -> Result<(), Declined> {
+    DEVICE.call_once(|| Device::open(node)).as_ref().map(drop).map_err(|why| *why)
+}
+
+/// The port that this process drives: `None` where another process drives it.
+pub fn opened() -> Result<Option<&'static Device>, Declined> {
+    DEVICE.get().map(Result::as_ref).transpose().map_err(|why| *why)
+}
+
+static DEVICE: Once<Result<Device, Declined>> = Once::new();
+
 impl Device {
     /// Opens what the parameters name; an emulated port is that of this node.
-    pub fn open(node: usize) -> Result<Device, Declined> {
+    fn open(node: usize) -> Result<Device, Declined> {
         let classic = params::MODE.text() == "classic";
         let bit = |param: &opal_core::mca::Param, from: i64| {
             let bit = param.int();
@@ -55,11 +68,6 @@ impl Device {
             device.lines.command(frame::leave(ALL)).ok_or(Declined("no machine with channels answers at the port"))?;
         }
         Ok(device)
-    }
-
-    /// Whether the machine is the one as published.
-    pub fn is_classic(&self) -> bool {
-        self.classic
     }
 
     /// Says this on a channel's output. What this process did before is visible before the wire moves.

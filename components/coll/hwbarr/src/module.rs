@@ -1,4 +1,5 @@
 //! The module of one communicator: barriers by wire, as long as there are wires.
+#![allow(unsafe_code)] // the unsafe method of the framework's trait
 
 use crate::device::Device;
 use crate::driver::{self, Driver};
@@ -9,7 +10,7 @@ use crate::{notes, params, setup};
 use alloc::sync::Arc;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::{self, Fallback, Function};
+use ompi_core::framework::coll::{self, Call, Fallback, Function, Functions, Module, Table, not_here};
 use opal_core::sync::Mutex;
 use opal_core::{message, progress, sys, verbose};
 
@@ -43,11 +44,6 @@ impl Wires {
             next: Fallback::new(&[Function::Barrier]),
             epoch: driver::epoch(),
         }
-    }
-
-    /// Who serves without wires.
-    pub fn next(&self) -> &Fallback {
-        &self.next
     }
 
     /// MPI_Barrier.
@@ -135,6 +131,32 @@ impl Wires {
                 Err(Fault::new(Class::ProcAborted).because(why))
             }
             Ended::Failed => Err(Fault::new(Class::Other).because("the rank that drives this host's port gave up")),
+        }
+    }
+}
+
+impl Module for Wires {
+    fn functions(&self) -> Functions {
+        self.next.functions()
+    }
+
+    // The wires are written when the method runs.
+    fn recordable(&self) -> Functions {
+        0
+    }
+
+    fn set_fallback(&self, others: &Table) {
+        self.next.keep(others, Table::entry);
+    }
+
+    fn finish(&self) -> Result<()> {
+        Wires::finish(self)
+    }
+
+    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
+        match call {
+            Call::Barrier => self.barrier(executor),
+            _ => not_here(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The teams of this process and the notes between their members.
 
-use crate::component::COMPONENT;
+use crate::device;
 use crate::raw::{self, Sent};
 use crate::team::{Note, Team};
 use alloc::sync::Arc;
@@ -76,7 +76,7 @@ pub fn poll() -> Result<usize> {
             None => {}
         }
     }
-    let Some(device) = COMPONENT.device() else { return Ok(moved) };
+    let Ok(Some(device)) = device::opened() else { return Ok(moved) };
     let moving: Vec<Arc<Team>> = POST.lock().teams.iter().filter(|team| team.is_moving()).cloned().collect();
     for team in moving {
         while let Some(note) = team.advance(device) {

@@ -1,43 +1,15 @@
-//! The module as the framework calls it, and the messages: calls of the PML with buffers that live long enough.
+//! The messages: calls of the PML with buffers that live long enough.
 #![allow(unsafe_code)]
 
-use crate::module::Wires;
 use alloc::boxed::Box;
 use ompi_core::comm;
 use ompi_core::data::Data;
 use ompi_core::datatype;
 use ompi_core::error::{Class, Result};
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::{Call, Functions, Module, Table, not_here};
 use ompi_core::framework::pml::{self, MatchContext, Mode};
 use ompi_core::request::Request;
 use ompi_core::status::ANY_SOURCE;
-
-impl Module for Wires {
-    fn functions(&self) -> Functions {
-        self.next().functions()
-    }
-
-    // The wires are written when the method runs.
-    fn recordable(&self) -> Functions {
-        0
-    }
-
-    fn set_fallback(&self, others: &Table) {
-        self.next().keep(others, Table::entry);
-    }
-
-    fn finish(&self) -> Result<()> {
-        Wires::finish(self)
-    }
-
-    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
-        match call {
-            Call::Barrier => self.barrier(executor),
-            _ => not_here(),
-        }
-    }
-}
 
 /// A note under way.
 pub struct Sent {
