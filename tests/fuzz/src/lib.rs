@@ -43,21 +43,10 @@ pub mod control;
 #[path = "../../../orte-core/tools/mpirun/src/cli/hosts.rs"]
 pub mod hosts;
 
-/// As mpirun's own, for `hosts`.
-#[derive(Debug)]
-pub struct Refusal {
-    /// Exit status.
-    pub status: u8,
-    /// What was wrong.
-    pub sentence: String,
-}
-
-impl Refusal {
-    /// The command line is wrong.
-    pub fn usage(sentence: impl Into<String>) -> Refusal {
-        Refusal { status: 2, sentence: sentence.into() }
-    }
-}
+/// mpirun: why it starts nothing, for `hosts`.
+#[path = "../../../orte-core/tools/mpirun/src/refusal.rs"]
+#[allow(dead_code, reason = "mpirun uses more of it than the target calls")]
+pub mod refusal;
 
 /// Random bytes from a seed.
 #[derive(Clone, Debug)]
