@@ -9,6 +9,7 @@ mod modules;
 mod names;
 mod tests_list;
 mod tokens;
+mod type_names;
 mod unsafe_places;
 
 use crate::failure::{Failure, Result, refuse};
@@ -48,6 +49,7 @@ pub const CHECKS: &[Check] = &[
     Check { name: "function_sizes", look: |_, sources| Ok(functions::check(sources)) },
     Check { name: "unsafe_places", look: |_, sources| Ok(unsafe_places::check(sources)) },
     Check { name: "module_order", look: |_, sources| Ok(module_order::check(sources)) },
+    Check { name: "type_names", look: |_, sources| Ok(type_names::check(sources)) },
     Check { name: "names", look: |_, sources| Ok(names::files(sources)) },
     Check { name: "unfinished", look: |_, sources| Ok(names::unfinished(sources)) },
     Check { name: "machine_paths", look: |_, sources| Ok(names::machine_paths(sources)) },

@@ -4,7 +4,7 @@
 mod circles;
 
 use super::files::Sources;
-use super::modules::{Crate, Target, crates};
+use super::modules::{CrateSource, Target, crates};
 use crate::failure::{Result, refuse};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ pub fn check(sources: &Sources) -> Vec<String> {
 /// Every circle below a folder, known or not; `.` is the whole tree.
 pub fn under(sources: &Sources, folder: &str) -> Result<Vec<String>> {
     let folder = folder.trim_start_matches("./").trim_end_matches('/');
-    let below = |one: &&Crate| folder == "." || format!("{}/", one.folder).starts_with(&format!("{folder}/"));
+    let below = |one: &&CrateSource| folder == "." || format!("{}/", one.folder).starts_with(&format!("{folder}/"));
     let all = crates(sources);
     if !all.iter().any(|one| below(&one)) {
         return Err(refuse(format!("{folder} is no crate and holds none; give a folder such as components/btl/sm")));
@@ -58,7 +58,7 @@ fn all(sources: &Sources) -> Vec<Circle> {
     crates(sources).iter().flat_map(circles_of).collect()
 }
 
-fn circles_of(all: &Crate) -> Vec<Circle> {
+fn circles_of(all: &CrateSource) -> Vec<Circle> {
     let edges = edges(all);
     let mut circles = Vec::new();
     for files in circles::find(edges.keys().map(|(from, to)| (from.as_str(), to.as_str()))) {
@@ -71,7 +71,7 @@ fn circles_of(all: &Crate) -> Vec<Circle> {
 }
 
 /// Who takes which names from whom.
-fn edges(all: &Crate) -> Edges {
+fn edges(all: &CrateSource) -> Edges {
     let mut edges = Edges::new();
     for (index, module) in all.modules.iter().enumerate() {
         // A name that is passed on is not used, unless the code says it. A trait may be used without being said.

@@ -11,16 +11,16 @@ pub use resolve::Target;
 
 /// A crate: modules[0] is its root.
 #[derive(Debug, Default)]
-pub struct Crate<'a> {
+pub struct CrateSource<'a> {
     /// Where its Cargo.toml lies, below the root of the tree.
     pub folder: String,
     /// All modules, parents before their children.
-    pub modules: Vec<Module<'a>>,
+    pub modules: Vec<ModuleSource<'a>>,
 }
 
 /// One module. Inline modules share the file of the module around them.
 #[derive(Debug, Default)]
-pub struct Module<'a> {
+pub struct ModuleSource<'a> {
     /// Its file, below the root of the tree.
     pub file: String,
     /// Its parent's index; the root is its own.
@@ -66,7 +66,7 @@ pub struct Import<'a> {
 }
 
 /// Every crate of the tree but those below tests/. A package with a library and a program is two.
-pub fn crates(sources: &Sources) -> Vec<Crate<'_>> {
+pub fn crates(sources: &Sources) -> Vec<CrateSource<'_>> {
     let manifests = sources.0.iter().filter(|source| source.path.ends_with("/Cargo.toml") && !source.is_test());
     let mut crates = Vec::new();
     for manifest in manifests {
@@ -75,18 +75,18 @@ pub fn crates(sources: &Sources) -> Vec<Crate<'_>> {
         let roots: BTreeSet<&str> = named.chain(["src/lib.rs", "src/main.rs"]).collect();
         for root in roots {
             let source = sources.find(&format!("{folder}/{root}"));
-            crates.extend(source.map(|source| Crate::read(folder, source, sources)));
+            crates.extend(source.map(|source| CrateSource::read(folder, source, sources)));
         }
     }
     crates
 }
 
-impl<'a> Crate<'a> {
+impl<'a> CrateSource<'a> {
     /// Reads the crate whose root is this file.
-    pub fn read(folder: &str, root: &'a Source, sources: &'a Sources) -> Crate<'a> {
-        let mut all = Crate { folder: folder.to_owned(), modules: Vec::new() };
+    pub fn read(folder: &str, root: &'a Source, sources: &'a Sources) -> CrateSource<'a> {
+        let mut all = CrateSource { folder: folder.to_owned(), modules: Vec::new() };
         let home = root.path.rsplit_once('/').map_or("", |(home, _)| home);
-        all.modules.push(Module { file: root.path.clone(), folder: home.to_owned(), ..Module::default() });
+        all.modules.push(ModuleSource { file: root.path.clone(), folder: home.to_owned(), ..ModuleSource::default() });
         Reader { sources, all: &mut all }.file(0, &root.text);
         all
     }
@@ -102,7 +102,7 @@ struct Attributes<'a> {
 
 struct Reader<'s, 'a> {
     sources: &'a Sources,
-    all: &'s mut Crate<'a>,
+    all: &'s mut CrateSource<'a>,
 }
 
 impl<'a> Reader<'_, 'a> {
@@ -190,7 +190,7 @@ impl<'a> Reader<'_, 'a> {
         let inside = format!("{}/{name}", around.folder);
         let index = self.all.modules.len();
         if text(tokens, 2) == "{" {
-            let module = Module { file: around.file.clone(), parent, folder: inside, ..Module::default() };
+            let module = ModuleSource { file: around.file.clone(), parent, folder: inside, ..ModuleSource::default() };
             self.all.modules.push(module);
             self.all.modules[parent].children.entry(name).or_default().push(index);
             self.items(index, &tokens[3..tokens.len() - 1]);
@@ -210,7 +210,7 @@ impl<'a> Reader<'_, 'a> {
             (Some(_), None) => source.path.rsplit_once('/').map_or("", |(home, _)| home).to_owned(),
             _ => inside,
         };
-        self.all.modules.push(Module { file: source.path.clone(), parent, folder, ..Module::default() });
+        self.all.modules.push(ModuleSource { file: source.path.clone(), parent, folder, ..ModuleSource::default() });
         self.all.modules[parent].children.entry(name).or_default().push(index);
         self.file(index, &source.text);
     }

@@ -1,6 +1,6 @@
 //! Where a path leads.
 
-use super::Crate;
+use super::CrateSource;
 use std::collections::BTreeSet;
 
 /// What a name stands for.
@@ -23,7 +23,7 @@ pub struct Found<'a> {
 
 type Seen<'a> = BTreeSet<(usize, &'a str)>;
 
-impl<'a> Crate<'a> {
+impl<'a> CrateSource<'a> {
     /// All that this path may stand for in that module. Empty: something of another crate, a local name.
     pub fn resolve(&self, module: usize, path: &[&'a str]) -> BTreeSet<Target<'a>> {
         self.follow(module, path, &mut Seen::new())
