@@ -7,6 +7,8 @@ mod links;
 mod module_order;
 mod modules;
 mod names;
+mod retired;
+mod spans;
 mod tests_list;
 mod tokens;
 mod type_names;
@@ -20,7 +22,7 @@ use files::Sources;
 /// Options of `tidy`.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Options {
-    /// Write tests/tests.list anew
+    /// Write tests/tests.list anew, and retire the words that wait for it and have gone
     #[arg(long)]
     bless: bool,
     /// Run only the check of this name
@@ -50,6 +52,7 @@ pub const CHECKS: &[Check] = &[
     Check { name: "unsafe_places", look: |_, sources| Ok(unsafe_places::check(sources)) },
     Check { name: "module_order", look: |_, sources| Ok(module_order::check(sources)) },
     Check { name: "type_names", look: |_, sources| Ok(type_names::check(sources)) },
+    Check { name: "retired_words", look: |_, sources| Ok(retired::check(sources)) },
     Check { name: "names", look: |_, sources| Ok(names::files(sources)) },
     Check { name: "unfinished", look: |_, sources| Ok(names::unfinished(sources)) },
     Check { name: "machine_paths", look: |_, sources| Ok(names::machine_paths(sources)) },
@@ -67,6 +70,8 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     if options.bless {
         let count = tests_list::bless(&tree.root, &sources)?;
         progress.note(&format!("tests/tests.list names {count} tests"));
+        let count = retired::bless(&tree.root, &sources)?;
+        progress.note(&format!("{count} more words are retired"));
     }
     let chosen = chosen(options)?;
     let mut count = 0;

@@ -4,6 +4,7 @@
 mod resolve;
 
 use super::files::{Source, Sources};
+use super::spans::{close, end_of_item, end_of_tested, is_modifier, is_test, text};
 use super::tokens::{Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -231,7 +232,7 @@ impl<'a> Reader<'_, 'a> {
             if token.text == "#" && text(tokens, at + 1) == "[" {
                 let end = close(tokens, at + 1);
                 let skipped = is_test(&tokens[at + 2..end.max(at + 2)]);
-                at = if skipped { end_of_part(tokens, end + 1) } else { at + 2 };
+                at = if skipped { end_of_tested(tokens, end + 1) } else { at + 2 };
             } else if token.text == "use" && text(tokens, at + 1) != "<" {
                 let end = tokens[at..].iter().position(|token| token.text == ";").map_or(tokens.len(), |end| at + end);
                 self.imports(module, &tokens[at..end], false);
@@ -298,86 +299,6 @@ fn tree<'a>(tokens: &[Token<'a>], before: &[&'a str], found: &mut impl FnMut(&'a
     if let Some(name) = path.last().copied() {
         found(name, path);
     }
-}
-
-fn text<'a>(tokens: &[Token<'a>], at: usize) -> &'a str {
-    tokens.get(at).map_or("", |token| token.text)
-}
-
-/// Something such as `unsafe` or `extern "C"` before the keyword of an item.
-fn is_modifier(tokens: &[Token], at: usize) -> bool {
-    let next = text(tokens, at + 1);
-    match text(tokens, at) {
-        "unsafe" | "async" | "default" | "safe" => next != "!" && next != "{",
-        "const" | "auto" => ["fn", "unsafe", "extern", "async", "trait"].contains(&next),
-        "extern" => next == "fn" || (next.starts_with('"') && text(tokens, at + 2) == "fn"),
-        abi => abi.starts_with('"') && next == "fn",
-    }
-}
-
-/// Behind the last token of the item whose keyword stands here.
-fn end_of_item(tokens: &[Token], start: usize) -> usize {
-    let ends_at_semicolon = matches!(text(tokens, start), "use" | "const" | "static" | "type");
-    let is_macro = text(tokens, start + 1) == "!" || text(tokens, start + 1) == "::";
-    let mut at = start;
-    while at < tokens.len() {
-        match tokens[at].text {
-            ";" => return at + 1,
-            "{" if ends_at_semicolon => at = close(tokens, at),
-            "{" => return close(tokens, at) + 1,
-            "(" | "[" => {
-                at = close(tokens, at);
-                if is_macro && text(tokens, at + 1) != ";" {
-                    return at + 1;
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    tokens.len()
-}
-
-/// Behind a field, a statement or a method.
-fn end_of_part(tokens: &[Token], start: usize) -> usize {
-    let mut at = start;
-    while at < tokens.len() {
-        match tokens[at].text {
-            ";" | "," => return at + 1,
-            "{" => return close(tokens, at) + 1,
-            "(" | "[" => at = close(tokens, at),
-            ")" | "]" | "}" => return at,
-            _ => {}
-        }
-        at += 1;
-    }
-    tokens.len()
-}
-
-/// `cfg(test)`, `cfg(all(test, …))`, `test`.
-fn is_test(attribute: &[Token]) -> bool {
-    let says = |word: &str| attribute.iter().any(|token| token.text == word);
-    match text(attribute, 0) {
-        "cfg" => says("test") && !says("not"),
-        "test" => attribute.len() == 1,
-        _ => false,
-    }
-}
-
-/// Where the bracket that opens here closes.
-fn close(tokens: &[Token], open: usize) -> usize {
-    let mut depth = 0usize;
-    for (at, token) in tokens.iter().enumerate().skip(open) {
-        match token.text {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return at;
-        }
-    }
-    tokens.len().saturating_sub(1)
 }
 
 fn depth(tokens: &[Token]) -> usize {
