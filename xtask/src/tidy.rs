@@ -3,6 +3,8 @@
 mod arrows;
 pub mod files;
 mod functions;
+mod glossary;
+mod identifiers;
 mod links;
 mod module_order;
 mod modules;
@@ -53,6 +55,7 @@ pub const CHECKS: &[Check] = &[
     Check { name: "module_order", look: |_, sources| Ok(module_order::check(sources)) },
     Check { name: "type_names", look: |_, sources| Ok(type_names::check(sources)) },
     Check { name: "retired_words", look: |_, sources| Ok(retired::check(sources)) },
+    Check { name: "glossary", look: |_, sources| Ok(glossary::check(sources)) },
     Check { name: "names", look: |_, sources| Ok(names::files(sources)) },
     Check { name: "unfinished", look: |_, sources| Ok(names::unfinished(sources)) },
     Check { name: "machine_paths", look: |_, sources| Ok(names::machine_paths(sources)) },

@@ -1,8 +1,8 @@
 //! Words that have gone from identifiers and from the names of files, because the field has its own. retired.txt lists
 //! them.
 
-use super::files::{Source, Sources};
-use super::spans::without_tests;
+use super::files::Sources;
+use super::identifiers::{self, Use};
 use crate::failure::{At, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub fn check(sources: &Sources) -> Vec<String> {
     let mut entries = Vec::new();
     for (at, line) in list.text.lines().enumerate().filter(|(_, line)| !is_comment(line)) {
         match Entry::read(line) {
-            Some(entry) if entry.covers_nothing(sources) => {
+            Some(entry) if !entry.is_later && entry.covers_nothing(sources) => {
                 findings.push(format!("{LIST}:{}: nothing lies below {}", at + 1, entry.place));
             }
             Some(entry) => entries.push(entry),
@@ -23,7 +23,7 @@ pub fn check(sources: &Sources) -> Vec<String> {
     }
     let active: Vec<&Entry> = entries.iter().filter(|entry| !entry.is_later).collect();
     findings.extend(uses(sources, &active).into_iter().map(|((path, word), found)| {
-        let Found { line, count, replacement } = found;
+        let (Use { line, count }, replacement) = found;
         let times = if count == 1 { String::new() } else { format!(", {count} times here") };
         format!("{path}:{line}: `{word}` is retired: the field says {replacement} (docs/glossary.md){times}")
     }));
@@ -33,14 +33,18 @@ pub fn check(sources: &Sources) -> Vec<String> {
 /// Takes `later` off the lines whose word has gone; returns how many.
 pub fn bless(root: &Path, sources: &Sources) -> Result<usize> {
     let Some(list) = sources.find(LIST) else { return Ok(0) };
+    let waiting: Vec<Entry> = list.text.lines().filter_map(Entry::read).filter(|entry| entry.is_later).collect();
+    let uses = uses(sources, &waiting.iter().collect::<Vec<_>>());
+    let is_gone = |entry: &Entry| {
+        let is_used = uses.keys().any(|(path, word)| *word == entry.word && entry.covers(path));
+        entry.is_later && !is_used && !entry.covers_nothing(sources)
+    };
     let mut count = 0;
     let mut text = String::new();
     for line in list.text.lines() {
-        let gone = Entry::read(line).is_some_and(|entry| {
-            entry.is_later && !entry.covers_nothing(sources) && uses(sources, &[&entry]).is_empty()
-        });
-        count += usize::from(gone);
-        text += if gone { line.trim_start_matches(LATER) } else { line };
+        let is_active = Entry::read(line).is_some_and(|entry| is_gone(&entry));
+        count += usize::from(is_active);
+        text += if is_active { line.trim_start_matches(LATER) } else { line };
         text.push('\n');
     }
     if count > 0 {
@@ -80,65 +84,36 @@ impl<'a> Entry<'a> {
         !sources.rust().any(|source| self.covers(&source.path))
     }
 
-    fn is_in(&self, name: &str) -> bool {
-        if self.word.starts_with(char::is_uppercase) {
-            return name == self.word;
+    fn is_in(&self, name: &str, parts: &[String], word: &[String]) -> bool {
+        match self.word.starts_with(char::is_uppercase) {
+            true => name == self.word,
+            false => identifiers::holds(parts, word),
         }
-        let (parts, wanted) = (parts(name), parts(self.word));
-        parts.windows(wanted.len()).any(|window| {
-            let same = |(part, word): (&String, &String)| part == word || part.strip_suffix('s') == Some(word);
-            window.iter().zip(&wanted).all(same)
-        })
     }
 }
 
-struct Found<'a> {
-    line: usize,
-    count: usize,
-    replacement: &'a str,
-}
+/// By file and word: where it stands, and the field's word.
+type Uses<'a> = BTreeMap<(&'a str, &'a str), (Use, &'a str)>;
 
-/// By file and word: the first line and how often.
-fn uses<'a>(sources: &'a Sources, entries: &[&Entry<'a>]) -> BTreeMap<(&'a str, &'a str), Found<'a>> {
-    let mut uses = BTreeMap::new();
+fn uses<'a>(sources: &'a Sources, entries: &[&Entry<'a>]) -> Uses<'a> {
+    let entries: Vec<(&Entry, Vec<String>)> =
+        entries.iter().map(|entry| (*entry, identifiers::parts(entry.word))).collect();
+    let mut uses = Uses::new();
     for source in sources.rust().filter(|source| !source.is_test()) {
-        let entries: Vec<&&Entry> = entries.iter().filter(|entry| entry.covers(&source.path)).collect();
+        let entries: Vec<_> = entries.iter().filter(|(entry, _)| entry.covers(&source.path)).collect();
         if entries.is_empty() {
             continue;
         }
-        for (name, line) in names(source) {
-            for entry in entries.iter().filter(|entry| entry.is_in(name)) {
-                let first = Found { line, count: 0, replacement: entry.replacement };
-                uses.entry((source.path.as_str(), entry.word)).or_insert(first).count += 1;
+        for (name, found) in identifiers::of(source) {
+            let parts = identifiers::parts(name);
+            for (entry, _) in entries.iter().filter(|(entry, word)| entry.is_in(name, &parts, word)) {
+                let first = (Use { line: found.line, count: 0 }, entry.replacement);
+                let (sum, _) = uses.entry((source.path.as_str(), entry.word)).or_insert(first);
+                *sum = Use { line: sum.line.min(found.line), count: sum.count + found.count };
             }
         }
     }
     uses
-}
-
-/// Identifiers with their lines; the file's own name stands on line 1.
-fn names(source: &Source) -> Vec<(&str, usize)> {
-    let stem = source.path.rsplit('/').next().and_then(|name| name.strip_suffix(".rs"));
-    let mut names: Vec<(&str, usize)> = stem.into_iter().map(|stem| (stem, 1)).collect();
-    names.extend(without_tests(&source.text).iter().filter(|token| token.is_word()).map(|one| (one.text, one.line)));
-    names
-}
-
-/// The words of an identifier, in small letters.
-pub fn parts(name: &str) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
-    let mut before = '_';
-    for c in name.chars() {
-        if c == '_' || (c.is_uppercase() && !before.is_uppercase()) || before == '_' {
-            parts.push(String::new());
-        }
-        if let Some(part) = parts.last_mut().filter(|_| c != '_') {
-            part.extend(c.to_lowercase());
-        }
-        before = c;
-    }
-    parts.retain(|part| !part.is_empty());
-    parts
 }
 
 fn is_comment(line: &str) -> bool {
@@ -150,15 +125,8 @@ const LATER: &str = "later ";
 
 #[cfg(test)]
 mod tests {
+    use super::super::files::Source;
     use super::*;
-
-    #[test]
-    fn splits_names() {
-        assert_eq!(parts("second_halves"), ["second", "halves"]);
-        assert_eq!(parts("SecondHalf"), ["second", "half"]);
-        assert_eq!(parts("MAX_WAYS"), ["max", "ways"]);
-        assert_eq!(parts("__x"), ["x"]);
-    }
 
     #[test]
     fn finds_retired_words() {

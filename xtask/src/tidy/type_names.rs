@@ -56,8 +56,8 @@ fn types<'a>(one: &CrateSource<'a>) -> BTreeMap<&'a str, BTreeSet<String>> {
 
 /// Names that the files of one kind share by design: the path says which one is meant.
 const ALIKE: &[(&str, &[&str])] = &[
-    // Each framework is a trait of components, one of modules, and what these say of their abilities.
-    ("-core/src/framework/", &["Component", "Module", "Caps"]),
+    // Each framework is a trait of components, one of modules, the abilities of these, and their state of a peer.
+    ("-core/src/framework/", &["Component", "Module", "Caps", "Endpoint"]),
     // Each subcommand has its command line.
     ("xtask/src/", &["Options"]),
 ];
@@ -77,7 +77,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("ompi-core", "Send"),
     ("ompi-core", "Table"),
     ("ompi-core", "Way"),
-    ("ompi-core", "Ways"),
     ("opal-core", "Peer"),
     ("orte-core/tools/mpirun", "App"),
     ("orte-core/tools/mpirun", "Interest"),
