@@ -3,12 +3,20 @@
 mod arrows;
 pub mod files;
 mod functions;
+mod glossary;
+mod identifiers;
 mod links;
+mod module_order;
+mod modules;
 mod names;
+mod retired;
+mod spans;
 mod tests_list;
+mod tokens;
+mod type_names;
 mod unsafe_places;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 use crate::progress::Progress;
 use crate::tree::{self, Tree};
 use files::Sources;
@@ -16,9 +24,15 @@ use files::Sources;
 /// Options of `tidy`.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Options {
-    /// Write tests/tests.list anew
+    /// Write tests/tests.list anew, and retire the words that wait for it and have gone
     #[arg(long)]
     bless: bool,
+    /// Run only the check of this name
+    #[arg(long, value_name = "CHECK")]
+    only: Option<String>,
+    /// With `--only module_order`: every circle below this folder, known or not
+    #[arg(long, value_name = "FOLDER", requires = "only")]
+    under: Option<String>,
 }
 
 /// One rule.
@@ -38,6 +52,10 @@ pub const CHECKS: &[Check] = &[
     Check { name: "file_sizes", look: |_, sources| Ok(files::sizes(sources)) },
     Check { name: "function_sizes", look: |_, sources| Ok(functions::check(sources)) },
     Check { name: "unsafe_places", look: |_, sources| Ok(unsafe_places::check(sources)) },
+    Check { name: "module_order", look: |_, sources| Ok(module_order::check(sources)) },
+    Check { name: "type_names", look: |_, sources| Ok(type_names::check(sources)) },
+    Check { name: "retired_words", look: |_, sources| Ok(retired::check(sources)) },
+    Check { name: "glossary", look: |_, sources| Ok(glossary::check(sources)) },
     Check { name: "names", look: |_, sources| Ok(names::files(sources)) },
     Check { name: "unfinished", look: |_, sources| Ok(names::unfinished(sources)) },
     Check { name: "machine_paths", look: |_, sources| Ok(names::machine_paths(sources)) },
@@ -55,24 +73,43 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     if options.bless {
         let count = tests_list::bless(&tree.root, &sources)?;
         progress.note(&format!("tests/tests.list names {count} tests"));
+        let count = retired::bless(&tree.root, &sources)?;
+        progress.note(&format!("{count} more words are retired"));
     }
+    let chosen = chosen(options)?;
     let mut count = 0;
-    for check in CHECKS {
-        let findings = (check.look)(&tree, &sources)?;
+    for check in &chosen {
+        let findings = match &options.under {
+            Some(folder) => module_order::under(&sources, folder)?,
+            None => (check.look)(&tree, &sources)?,
+        };
         for finding in &findings {
             eprintln!("{}: {finding}", check.name);
         }
         count += findings.len();
     }
-    for advice in files::advice(&sources) {
-        progress.note(&advice);
+    for advice in files::advice(&sources).iter().filter(|_| options.only.is_none()) {
+        progress.note(advice);
     }
     match count {
         0 => {
-            progress.note(&format!("{} checks passed", CHECKS.len()));
+            progress.note(&format!("{} checks passed", chosen.len()));
             Ok(())
         }
         _ => Err(Failure { status: 1, text: format!("{count} findings") }),
+    }
+}
+
+fn chosen(options: &Options) -> Result<Vec<&'static Check>> {
+    let wanted = |check: &&Check| options.only.as_ref().is_none_or(|name| name == check.name);
+    let chosen: Vec<&Check> = CHECKS.iter().filter(wanted).collect();
+    let names: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
+    match (&options.under, chosen.first()) {
+        (_, None) => Err(refuse(format!("no check has this name; there are {}", names.join(", ")))),
+        (Some(_), Some(check)) if check.name != "module_order" => {
+            Err(refuse("--under goes with --only module_order: other checks have no folder"))
+        }
+        _ => Ok(chosen),
     }
 }
 

@@ -3,33 +3,32 @@
 use super::files::{Source, Sources};
 use std::path::Path;
 
-/// Files that README, ARCHITECTURE and CONTRIBUTING name and that are not there.
+/// Files that the documents name and that are not there.
 pub fn check(root: &Path, sources: &Sources) -> Vec<String> {
-    let documents = DOCUMENTS.iter().map(|name| sources.find(name).ok_or(name));
-    let mut findings = Vec::new();
-    for document in documents {
-        match document {
-            Ok(document) => findings.extend(broken(root, document)),
-            Err(name) => findings.push(format!("{name} is missing")),
-        }
-    }
-    findings
+    let missing = DOCUMENTS.iter().filter(|name| sources.find(name).is_none()).map(|name| format!("{name} is missing"));
+    let is_document = |source: &&Source| {
+        let path = source.path.as_str();
+        DOCUMENTS.contains(&path) || (path.starts_with("docs/") && path.ends_with(".md"))
+    };
+    missing.chain(sources.0.iter().filter(is_document).flat_map(|document| broken(root, document))).collect()
 }
 
 /// ARCHITECTURE.md is read from end to end.
 pub fn architecture(sources: &Sources) -> Vec<String> {
     let lines = sources.find("ARCHITECTURE.md").map_or(0, |source| source.text.lines().count());
-    match lines > LIMIT {
-        true => vec![format!("ARCHITECTURE.md has {lines} lines; the limit is {LIMIT}")],
+    match lines > ARCHITECTURE_LINES {
+        true => vec![format!("ARCHITECTURE.md has {lines} lines; the limit is {ARCHITECTURE_LINES}")],
         false => Vec::new(),
     }
 }
 
 fn broken(root: &Path, document: &Source) -> Vec<String> {
+    let folder = root.join(&document.path).parent().map_or_else(|| root.to_path_buf(), Path::to_path_buf);
     let mut findings = Vec::new();
     for (at, line) in document.text.lines().enumerate() {
-        for path in paths(line) {
-            if !root.join(path).exists() {
+        let links = links(line).into_iter().map(|path| (&*folder, path));
+        for (base, path) in links.chain(paths(line).into_iter().map(|path| (root, path))) {
+            if !base.join(path).exists() {
                 findings.push(format!("{}:{}: there is no {path}", document.path, at + 1));
             }
         }
@@ -37,21 +36,39 @@ fn broken(root: &Path, document: &Source) -> Vec<String> {
     findings
 }
 
-/// Targets of links, and words in backquotes that are paths below a folder of the tree.
+/// Targets of links, which begin where the document lies.
+fn links(line: &str) -> Vec<&str> {
+    let links = line.split("](").skip(1).filter_map(|rest| rest.split([')', '#', ' ']).next());
+    links
+        .filter(|target| !target.is_empty() && !target.contains("://"))
+        .map(|path| path.trim_end_matches('/'))
+        .collect()
+}
+
+/// Words in backquotes that are paths below a folder of the tree.
 fn paths(line: &str) -> Vec<&str> {
-    let links = line.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
-    let links = links.filter(|target| !target.is_empty() && !target.contains("://"));
     let quoted = line.split('`').skip(1).step_by(2).filter(|word| is_path(word));
-    links.chain(quoted).map(|path| path.trim_end_matches('/')).collect()
+    quoted.map(|path| path.trim_end_matches('/')).collect()
 }
 
 fn is_path(word: &str) -> bool {
-    let roots = ["opal-core/", "orte-core/", "ompi-core/", "components/", "xtask/", "tests/", "benches/", "hw/"];
+    let roots = [
+        "opal-core/",
+        "orte-core/",
+        "ompi-core/",
+        "components/",
+        "xtask/",
+        "tests/",
+        "benches/",
+        "hw/",
+        "docs/",
+        "examples/",
+    ];
     roots.iter().any(|root| word.starts_with(root)) && !word.contains(['<', '*', '{', ' ', '…', '$'])
 }
 
 const DOCUMENTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
-const LIMIT: usize = 400;
+const ARCHITECTURE_LINES: usize = 400;
 
 #[cfg(test)]
 mod tests {
@@ -61,6 +78,16 @@ mod tests {
     fn finds_paths() {
         let line =
             "see [it](a/b.md#c) and [that](https://x.y/z), `opal-core/src/mca/`, `components/<framework>/x`, `ls x`";
-        assert_eq!(paths(line), ["a/b.md", "opal-core/src/mca"]);
+        assert_eq!(links(line), ["a/b.md"]);
+        assert_eq!(paths(line), ["opal-core/src/mca"]);
+    }
+
+    #[test]
+    fn resolves_links_where_the_document_lies() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let text = "[a](links.rs) [b](../tidy.rs) [c](src/tidy.rs)\n`docs/x.md`\n";
+        let document = Source { path: "src/tidy/page.md".to_owned(), text: text.to_owned() };
+        let expected = ["src/tidy/page.md:1: there is no src/tidy.rs", "src/tidy/page.md:2: there is no docs/x.md"];
+        assert_eq!(broken(root, &document), expected);
     }
 }
