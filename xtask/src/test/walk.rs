@@ -1,4 +1,4 @@
-//! The walk of one MPI_Send in ARCHITECTURE.md against a real run under callgrind, so that the page cannot rot.
+//! The walk of one MPI_Send in docs/architecture/walk.md against a real run under callgrind, so that the page cannot rot.
 //!
 //! Each row of the page's tables names a file, a function, and the row it is called from. A row holds if lines of that
 //! function were executed on behalf of the row it names, inlined or called. The order of a table is the order of the
@@ -66,6 +66,7 @@ fn program(session: &Session) -> Outcome<PathBuf> {
     executables.next_back().ok_or_else(|| fail("cargo built package walk, but names no program of it"))
 }
 
+const PAGE: &str = "docs/architecture/walk.md";
 const LIMIT: Duration = Duration::from_secs(120);
 const COMPILE_LIMIT: Duration = Duration::from_secs(600);
 
@@ -87,9 +88,9 @@ struct Profile {
 
 /// Compares the page with the profiles of sender and receiver; a sentence on what was checked, or what does not hold.
 fn compare(root: &Path, sender: &Profile, receiver: &Profile) -> Result<String, String> {
-    let page = std::fs::read_to_string(root.join("ARCHITECTURE.md")).map_err(|why| why.to_string())?;
-    let send = section(&page, "### The sender")?;
-    let recv = section(&page, "### The receiver")?;
+    let page = std::fs::read_to_string(root.join(PAGE)).map_err(|why| why.to_string())?;
+    let send = section(&page, "## The sender")?;
+    let recv = section(&page, "## The receiver")?;
     check(root, &send, sender, "PMPI_Send")?;
     check(root, &recv, receiver, "PMPI_Recv")?;
     Ok(format!("{} steps of the sender and {} of the receiver", send.len(), recv.len()))
@@ -125,7 +126,7 @@ fn check(root: &Path, steps: &[Step], profile: &Profile, entry: &str) -> Result<
             .collect();
         if found.is_empty() {
             return Err(format!(
-                "ARCHITECTURE.md says that step {} runs `{}` of {} on behalf of step {}; the real run does not",
+                "{PAGE} says that step {} runs `{}` of {} on behalf of step {}; the real run does not",
                 step.number, step.function, step.file, step.from
             ));
         }
@@ -138,7 +139,7 @@ fn check(root: &Path, steps: &[Step], profile: &Profile, entry: &str) -> Result<
 fn section(page: &str, heading: &str) -> Result<Vec<Step>, String> {
     let below = page
         .split_once(&format!("\n{heading}"))
-        .ok_or_else(|| format!("ARCHITECTURE.md has no section `{heading}`"))?
+        .ok_or_else(|| format!("{PAGE} has no section `{heading}`"))?
         .1;
     let steps: Vec<Step> = below
         .lines()
@@ -179,7 +180,7 @@ fn spans(root: &Path, file: &str, function: &str) -> Result<Vec<(usize, usize)>,
         .map(|number| (number, end_of_block(&lines, number)))
         .collect();
     match found.is_empty() {
-        true => Err(format!("ARCHITECTURE.md names `{function}` in {file}, which has no such function")),
+        true => Err(format!("{PAGE} names `{function}` in {file}, which has no such function")),
         false => Ok(found),
     }
 }
