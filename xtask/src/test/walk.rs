@@ -137,10 +137,7 @@ fn check(root: &Path, steps: &[Step], profile: &Profile, entry: &str) -> Result<
 
 /// The rows of the first table below a heading.
 fn section(page: &str, heading: &str) -> Result<Vec<Step>, String> {
-    let below = page
-        .split_once(&format!("\n{heading}"))
-        .ok_or_else(|| format!("{PAGE} has no section `{heading}`"))?
-        .1;
+    let below = page.split_once(&format!("\n{heading}")).ok_or_else(|| format!("{PAGE} has no section `{heading}`"))?.1;
     let steps: Vec<Step> = below
         .lines()
         .skip(1)
