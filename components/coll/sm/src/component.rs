@@ -1,9 +1,9 @@
 //! Registration.
 
-use crate::choice::{Choices, Way, combines, has_direct, has_own_lengths};
-use crate::lines::Peer;
+use crate::flags::segment::Peer;
 use crate::module::{Sm, is_served};
 use crate::params;
+use crate::select::{Choices, Way, combines, has_direct, has_own_lengths};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;

@@ -11,27 +11,18 @@
 
 extern crate alloc;
 
-mod algorithms;
-mod choice;
-mod combining;
+mod autotune;
 mod component;
-mod cores;
-mod crossing;
 mod direct;
-mod lines;
-mod long;
-mod measured;
-mod message;
+mod flags;
+mod large;
 mod module;
-mod pair;
+mod p2p;
 mod params;
 mod pipeline;
+mod pool_block;
 mod raw;
-mod rings;
-mod shared_pool;
-mod turn;
-mod varying;
-mod wire;
+mod select;
 
 pub use component::{COMPONENT, INFO};
 

@@ -6,8 +6,8 @@
 
 extern crate std;
 
-use crate::lines::Peer;
-use crate::shared_pool::Part;
+use crate::flags::segment::Peer;
+use crate::pool_block::Part;
 use alloc::vec::Vec;
 use ompi_core::data::Data;
 use ompi_core::datatype::{COMBINER_NAMED, Datatype};
@@ -200,5 +200,5 @@ fn op() -> Op {
     Op::Predefined(Operation::Sum)
 }
 
-mod lines;
-mod rings;
+mod flags;
+mod pipeline;

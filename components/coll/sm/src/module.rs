@@ -1,16 +1,19 @@
 //! The module of one communicator: which way a call goes, and what it needs for that.
 
-use crate::algorithms::{self, block};
-use crate::choice::{self, Choices, Way};
-use crate::combining;
-use crate::direct::combined;
-use crate::lines::{Lines, Peer};
-use crate::long::{LongData, Task};
-use crate::message;
-use crate::pair::{self, Ends};
-use crate::turn::{Shape, Turn};
-use crate::varying::{self, Several, Told};
-use crate::wire;
+use crate::direct::data_movement::combined;
+use crate::flags::data_movement as algorithms;
+use crate::flags::data_movement::block;
+use crate::flags::epoch::{Shape, Turn};
+use crate::flags::layout as wire;
+use crate::flags::pair::{self, Ends};
+use crate::flags::reduction as combining;
+use crate::flags::segment::{Lines, Peer};
+use crate::flags::v_variants as varying;
+use crate::flags::v_variants::{Several, Told};
+use crate::large::{LongData, Task};
+use crate::p2p as message;
+use crate::select as choice;
+use crate::select::{Choices, Way};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ompi_core::data::{Data, Source};

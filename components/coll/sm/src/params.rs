@@ -1,6 +1,6 @@
 //! Parameters.
 
-use crate::choice::Way;
+use crate::select::Way;
 use ompi_core::framework::coll::Function;
 use opal_core::mca::Param;
 

@@ -1,17 +1,18 @@
 //! The operations over rings: long data cut into pieces, which some write while others read those before.
 
-mod combining;
-mod moving;
-mod varying;
+mod data_movement;
+mod reduction;
+pub mod ring;
+mod v_variants;
 
-pub use combining::{reduce, reduce_scatter, scan};
-pub use moving::{allgather, alltoall, bcast, gather, scatter};
-pub use varying::{allgatherv, exchange};
+pub use data_movement::{allgather, alltoall, bcast, gather, scatter};
+pub use reduction::{reduce, reduce_scatter, scan};
+pub use v_variants::{allgatherv, exchange};
 
-use crate::algorithms::{block, packed};
-use crate::direct::{combined, run};
-use crate::lines::Peer;
-use crate::rings::{Flow, Ring, Rings};
+use crate::direct::data_movement::{combined, run};
+use crate::flags::data_movement::{block, packed};
+use crate::flags::segment::Peer;
+use crate::pipeline::ring::{Flow, Ring, Rings};
 use ompi_core::data::Data;
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;

@@ -1,7 +1,7 @@
 //! The module: turns the framework's unsafe calls into calls of the algorithms, and their copies.
 #![allow(unsafe_code)]
 
-use crate::algorithms::packed;
+use crate::flags::data_movement::packed;
 use crate::module::Sm;
 use ompi_core::data::Data;
 use ompi_core::error::Result;

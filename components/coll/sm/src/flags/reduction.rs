@@ -1,9 +1,9 @@
 //! Reductions over turns. Operands meet in rank order, as MPI 5.0 §6.9.1 orders them, so that equal calls have equal results
 //! on all ranks, whoever was last.
 
-use crate::algorithms::{contribution, packed};
+use crate::flags::data_movement::{contribution, packed};
+use crate::flags::epoch::Turn;
 use crate::raw::{copy, load, store};
-use crate::turn::Turn;
 use ompi_core::data::{Counts, Data, Source};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;

@@ -1,9 +1,9 @@
 //! Data of several ranks is combined.
 
 use super::{Cut, Pipeline, laid, others, share, stages};
-use crate::algorithms::{contribution, place};
-use crate::direct::Operands;
-use crate::rings::{Flow, Ring};
+use crate::direct::data_movement::Operands;
+use crate::flags::data_movement::{contribution, place};
+use crate::pipeline::ring::{Flow, Ring};
 use alloc::vec::Vec;
 use ompi_core::data::{Data, Source};
 use ompi_core::error::{Class, Result};

@@ -1,8 +1,8 @@
 //! The lines of one communicator, and when they come into being.
 
-use crate::cores::{Core, Cores};
-use crate::shared_pool::Part;
-use crate::wire;
+use crate::flags::layout as wire;
+use crate::flags::oversubscription::{Core, Cores};
+use crate::pool_block::Part;
 use alloc::boxed::Box;
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;

@@ -1,9 +1,9 @@
 //! The operations, over turns.
 
+use crate::flags::epoch::Turn;
 #[cfg(all(test, loom))]
 use crate::models::byte;
 use crate::raw::{copy, load, load_run, store};
-use crate::turn::Turn;
 use ompi_core::data::{Data, Source};
 #[cfg(not(all(test, loom)))]
 use ompi_core::datatype::byte;

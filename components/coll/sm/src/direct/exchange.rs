@@ -4,9 +4,9 @@
 //! What is told is an address in the teller's memory and means nothing here but to framework smsc. If a copy fails on any
 //! rank, all hear of it at the end.
 
-use crate::lines::{Lines, Peer};
+use crate::flags::epoch::{Shape, Turn};
+use crate::flags::segment::{Lines, Peer};
 use crate::raw;
-use crate::turn::{Shape, Turn};
 use alloc::boxed::Box;
 use alloc::format;
 use ompi_core::data::Data;

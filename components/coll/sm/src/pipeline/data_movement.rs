@@ -1,9 +1,9 @@
 //! Data goes to other ranks as it is, in blocks of equal length.
 
 use super::{Blocks, Cut, Pipeline, Targets, others, stages};
-use crate::algorithms::{block, contribution, packed, place};
-use crate::direct::{filled_run, run};
-use crate::rings::Ring;
+use crate::direct::data_movement::{filled_run, run};
+use crate::flags::data_movement::{block, contribution, packed, place};
+use crate::pipeline::ring::Ring;
 use ompi_core::data::{Data, Source};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;

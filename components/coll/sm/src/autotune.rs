@@ -14,8 +14,8 @@
 //! Both ways combine in an order of their own. With two ranks that changes no bit of a sum; with more, MPI 5.0 §6.9.1 advises
 //! that equal calls have equal results, so reductions are measured with two ranks only.
 
-use crate::lines::{Lines, Peer};
-use crate::turn::{Shape, Turn};
+use crate::flags::epoch::{Shape, Turn};
+use crate::flags::segment::{Lines, Peer};
 use alloc::vec::Vec;
 use ompi_core::error::Result;
 use ompi_core::framework::coll::{FRAMEWORK, Function};

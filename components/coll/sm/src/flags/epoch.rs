@@ -12,9 +12,9 @@
 //! answer before the next one again. More: an operation in which all wait for all says that everything before it was taken;
 //! where too many others went without one, one is put in between.
 
-use crate::cores::{Core, Cores};
-use crate::lines::{Lines, Peer, Words};
-use crate::wire;
+use crate::flags::layout as wire;
+use crate::flags::oversubscription::{Core, Cores};
+use crate::flags::segment::{Lines, Peer, Words};
 use core::cell::Cell;
 use ompi_core::error::Result;
 use opal_core::progress;

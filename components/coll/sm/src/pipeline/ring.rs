@@ -6,10 +6,11 @@
 //! communicator, and all ranks know from the arguments of each call how many steps it has: nobody waits for the others at
 //! its end.
 
-use crate::lines::{Lines, Peer};
-use crate::shared_pool::Part;
-use crate::wire::{Extent, Slots};
-use crate::{params, wire};
+use crate::flags::layout as wire;
+use crate::flags::layout::{Extent, Slots};
+use crate::flags::segment::{Lines, Peer};
+use crate::params;
+use crate::pool_block::Part;
 use alloc::format;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
@@ -341,5 +342,5 @@ const LAPS: u64 = if cfg!(loom) { 1 } else { 32 };
 const OPERATIONS_PER_PASS: u64 = 16;
 
 #[cfg(test)]
-#[path = "rings/tests.rs"]
+#[path = "window_tests.rs"]
 mod tests;

@@ -1,13 +1,13 @@
 //! Operations over lines.
 
 use super::{Copies, Memory, all_combined, among, data, nobody, op, values};
-use crate::algorithms;
-use crate::combining;
-use crate::lines::{Lines, Peer};
-use crate::pair;
-use crate::turn::{Shape, Turn};
-use crate::varying::{Several, Told};
-use crate::wire;
+use crate::flags::data_movement as algorithms;
+use crate::flags::epoch::{Shape, Turn};
+use crate::flags::layout as wire;
+use crate::flags::pair;
+use crate::flags::reduction as combining;
+use crate::flags::segment::{Lines, Peer};
+use crate::flags::v_variants::{Several, Told};
 use alloc::vec;
 use alloc::vec::Vec;
 use ompi_core::data::{Blocks, Counts, Data, Source};

@@ -9,9 +9,9 @@
 //!
 //! Who shares a core is what ranks tell each other now and then. It need not stay true: then only the hints are wrong.
 
-use crate::lines::{Lines, Peer};
-use crate::turn::{Shape, Turn};
-use crate::wire;
+use crate::flags::epoch::{Shape, Turn};
+use crate::flags::layout as wire;
+use crate::flags::segment::{Lines, Peer};
 use alloc::vec::Vec;
 use ompi_core::error::Result;
 use ompi_core::framework::coll::FRAMEWORK;

@@ -1,7 +1,7 @@
 //! Two ranks: what is a message, or one each way, and nothing around it.
 
-use crate::algorithms::{block, contribution, packed};
-use crate::pair;
+use crate::flags::data_movement::{block, contribution, packed};
+use crate::flags::pair;
 use crate::raw::copy;
 use ompi_core::data::{Data, Source};
 use ompi_core::error::Result;

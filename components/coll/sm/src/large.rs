@@ -1,13 +1,16 @@
 //! Long data: straight between the ranks' buffers, or in pieces through shared rings.
 
-use crate::choice::Way;
-use crate::crossing::{self, Ends, Outcome, Ways};
-use crate::direct::{self, Operands};
-use crate::lines::{Lines, Peer};
-use crate::measured::{self, Case, Long, Measured};
+use crate::autotune as measured;
+use crate::autotune::{Case, Long, Measured};
+use crate::direct::data_movement as direct;
+use crate::direct::data_movement::Operands;
+use crate::direct::exchange as crossing;
+use crate::direct::exchange::{Ends, Outcome, Ways};
+use crate::flags::segment::{Lines, Peer};
+use crate::flags::v_variants::{Several, Told};
+use crate::pipeline::ring::{Rings, Sizes};
 use crate::pipeline::{self, Pipeline};
-use crate::rings::{Rings, Sizes};
-use crate::varying::{Several, Told};
+use crate::select::Way;
 use ompi_core::data::Source;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;

@@ -1,6 +1,6 @@
 //! Parts of the shared pool of a communicator's rank 0, which it gives away.
 
-use crate::lines::Peer;
+use crate::flags::segment::Peer;
 use ompi_core::data::Data;
 use ompi_core::datatype;
 use ompi_core::error::{Class, Fault, Result};

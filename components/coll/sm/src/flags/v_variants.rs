@@ -1,9 +1,9 @@
 //! Blocks of different lengths, over turns of more than two ranks.
 
-use crate::algorithms::{contribution, packed, place};
+use crate::flags::data_movement::{contribution, packed, place};
+use crate::flags::epoch::Turn;
+use crate::flags::layout as wire;
 use crate::raw::{copy, load, store};
-use crate::turn::Turn;
-use crate::wire;
 use alloc::format;
 use ompi_core::data::{Blocks, Data, Source, TypedBlocks};
 use ompi_core::error::{Class, Fault, Result};

@@ -1,10 +1,10 @@
 //! Data goes to other ranks as it is, in blocks of different lengths: there are as many steps as the longest one needs.
 
 use super::{Cut, Pipeline, others, stages};
-use crate::algorithms::{contribution, packed, place};
-use crate::direct::{filled_run, run};
-use crate::rings::Ring;
-use crate::varying::{Several, Told, longest};
+use crate::direct::data_movement::{filled_run, run};
+use crate::flags::data_movement::{contribution, packed, place};
+use crate::flags::v_variants::{Several, Told, longest};
+use crate::pipeline::ring::Ring;
 use alloc::vec::Vec;
 use ompi_core::data::{Blocks, Data, Source};
 use ompi_core::error::Result;

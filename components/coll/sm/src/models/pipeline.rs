@@ -1,12 +1,13 @@
 //! Operations over rings.
 
 use super::{Copies, Memory, all_combined, among, combined, data, nobody, op, values};
-use crate::algorithms::packed;
-use crate::direct::Operands;
-use crate::lines::Peer;
+use crate::direct::data_movement::Operands;
+use crate::flags::data_movement::packed;
+use crate::flags::layout as wire;
+use crate::flags::layout::Extent;
+use crate::flags::segment::Peer;
+use crate::pipeline::ring::{Flow, Ring, Rings};
 use crate::pipeline::{self, Pipeline};
-use crate::rings::{Flow, Ring, Rings};
-use crate::wire::{self, Extent};
 use alloc::vec;
 use alloc::vec::Vec;
 use ompi_core::data::Source;

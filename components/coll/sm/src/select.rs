@@ -1,6 +1,7 @@
 //! How a call is served: by parameters, else by values that are equal on all ranks.
 
-use crate::{params, wire};
+use crate::flags::layout as wire;
+use crate::params;
 use ompi_core::framework::coll::{Algorithms, FUNCTIONS, Function, Functions, set_of};
 
 ompi_core::coll_algorithms! {
