@@ -100,7 +100,6 @@ const KNOWN: &[&str] = &[
     "components/btl/sm",
     "components/btl/tcp",
     "components/coll/han",
-    "components/coll/sm",
     "components/coll/tuned",
     "components/pml/ob1",
     "components/smsc/cma",

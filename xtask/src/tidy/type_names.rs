@@ -66,7 +66,6 @@ const ALIKE: &[(&str, &[&str])] = &[
 const KNOWN: &[(&str, &str)] = &[
     ("components/btl/self", "Own"),
     ("components/btl/tcp", "Next"),
-    ("components/coll/sm", "Ends"),
     ("hw/fpga", "Sync"),
     ("ompi-core", "Counts"),
     ("ompi-core", "Function"),

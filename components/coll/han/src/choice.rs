@@ -50,11 +50,13 @@ impl Choices {
 
     /// For so many bytes; and why.
     pub fn way(&self, function: Function, bytes: usize) -> (Way, &'static str) {
-        let Some(place) = SERVED.iter().position(|(served, ..)| *served == function) else { return (Way::Next, "") };
+        let Some(place) = SERVED.iter().position(|(served, ..)| *served == function) else {
+            return (Way::Fallback, "");
+        };
         match self.0[place] {
             Some(way) => (way, "as its parameter says"),
             None if bytes <= SERVED[place].2 => (Way::Leaders, "by the built-in limits"),
-            None => (Way::Next, "by the built-in limits"),
+            None => (Way::Fallback, "by the built-in limits"),
         }
     }
 }

@@ -46,7 +46,7 @@ impl coll::Component for HanColl {
         let (way, _) = Choices::by_parameters().way(function, case.bytes);
         let choice = match way {
             Way::Leaders => Err("all processes are on one node: it would serve several nodes"),
-            Way::Next => Err("it leaves so many bytes to others"),
+            Way::Fallback => Err("it leaves so many bytes to others"),
         };
         let counts = match function {
             Function::Gather | Function::Scatter | Function::Allgather => "of a rank's block",

@@ -71,8 +71,8 @@ impl Han {
         };
         let ordered = self.layout.is_in_order() || call.op().is_none_or(|op| op.is_commutative());
         let (way, why) = match (self.disagreed.get(), ordered) {
-            (Some(()), _) => (Way::Next, "since ranks see different nodes"),
-            (None, false) => (Way::Next, "for an operation that does not commute"),
+            (Some(()), _) => (Way::Fallback, "since ranks see different nodes"),
+            (None, false) => (Way::Fallback, "for an operation that does not commute"),
             (None, true) => self.choices.way(call.function(), bytes),
         };
         let (ranks, nodes) = (self.layout.size(), self.layout.members().len());

@@ -61,7 +61,7 @@ impl Host {
         let users = followers.len() as u64 + 1;
         let bytes = bytes(followers.len());
         let offset = shared_pool.and_then(|shared_pool| {
-            shared_pool::take(shared_pool, Wanted { bytes, spare: 0, zeros: bytes, departed: DEPARTED, users })
+            shared_pool::take(shared_pool, Wanted { bytes, spare: 0, zeros: bytes, detach_count: DETACH_COUNT, users })
         });
         // 0: none; else one more than the offset.
         let mut word = offset.map_or(0, |offset| offset as u64 + 1);
@@ -130,7 +130,7 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         // Release pairs with the Acquire in `shared_pool::take`.
-        self.lines.word(DEPARTED).fetch_add(1, Ordering::Release);
+        self.lines.word(DETACH_COUNT).fetch_add(1, Ordering::Release);
         if let Role::Drives { offset, .. } = &self.role {
             shared_pool::give_back(*offset);
         }
@@ -169,7 +169,7 @@ const fn arrival(follower: usize) -> usize {
     128 + 64 * follower
 }
 
-const DEPARTED: usize = 0;
+const DETACH_COUNT: usize = 0;
 const RELEASE: usize = 64;
 const OVER: u64 = 0;
 const SOFTWARE: u64 = 1;

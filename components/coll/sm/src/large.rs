@@ -1,16 +1,16 @@
-//! Long data: straight between the ranks' buffers, or in pieces through shared rings.
+//! Large data: direct between the ranks' buffers, or in a pipeline through shared rings.
 
-use crate::autotune as measured;
-use crate::autotune::{Case, Long, Measured};
-use crate::direct::data_movement as direct;
-use crate::direct::data_movement::Operands;
-use crate::direct::exchange as crossing;
-use crate::direct::exchange::{Ends, Outcome, Ways};
-use crate::flags::segment::{Lines, Peer};
-use crate::flags::v_variants::{Several, Told};
+use crate::algorithm::Algorithm;
+use crate::autotune::{self, Candidate, Key, Tuning};
+use crate::buffer::VBlocks;
+use crate::direct;
+use crate::direct::exchange::{self, Direct, Endpoints, Outcome};
+use crate::flags::segment::Segment;
+use crate::flags::v_variants::ExchangedLengths;
+use crate::operand::Operands;
+use crate::peer::Peer;
 use crate::pipeline::ring::{Rings, Sizes};
 use crate::pipeline::{self, Pipeline};
-use crate::select::Way;
 use ompi_core::data::Source;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
@@ -19,93 +19,93 @@ use opal_core::framework::timer;
 use opal_core::sync::{AtomicBool, ConditionalLock, Once, Ordering};
 use opal_core::verbose;
 
-/// What one communicator has for long data.
-pub struct LongData {
+/// Large data of one communicator.
+pub struct LargeData {
     /// Of rings.
     pub sizes: Sizes,
-    // Not all ranks have the same ones.
+    // Not all ranks have the same sizes.
     disagreed: Once<()>,
     rings: Once<Option<Rings>>,
-    // Straight copies are possible, as far as all ranks know.
+    // Direct copies are possible, as far as all ranks know.
     copies: AtomicBool,
-    ways: Once<Option<Ways>>,
-    measured: ConditionalLock<Measured>,
+    endpoints: Once<Option<Endpoints>>,
+    tuning: ConditionalLock<Tuning>,
 }
 
-/// The ranks, where they meet, and what is to be done; of the bytes all ranks know the same number.
+/// A call for large data, and the ranks that do it.
 pub struct Task<'a> {
-    /// Established before.
-    pub lines: &'a Lines,
+    /// Created before.
+    pub segment: &'a Segment,
     /// By rank.
     pub peers: &'a [Option<Peer>],
     /// The call.
     pub call: &'a Call<'a>,
-    /// Of what one rank contributes.
+    /// One rank's contribution; equal on all ranks.
     pub bytes: usize,
-    /// One of the three for long data.
-    pub way: Way,
+    /// Direct, Pipeline or Autotuned.
+    pub algorithm: Algorithm,
 }
 
-// How one call is served.
-enum Served<'a> {
-    Direct(Ends<'a>),
+// The algorithm that serves a call.
+enum Selected<'a> {
+    Direct(Direct<'a>),
     Pipeline(Pipeline<'a>),
-    Next,
+    Fallback,
 }
 
-impl LongData {
+impl LargeData {
     /// Nothing is known yet but the parameters.
-    pub fn new() -> LongData {
-        LongData {
+    pub fn new() -> LargeData {
+        LargeData {
             sizes: Sizes::by_parameters(),
             disagreed: Once::new(),
             rings: Once::new(),
             copies: AtomicBool::new(true),
-            ways: Once::new(),
-            measured: ConditionalLock::new(Measured::new()),
+            endpoints: Once::new(),
+            tuning: ConditionalLock::new(Tuning::new()),
         }
     }
 
-    /// From now on, on all ranks.
+    /// On all ranks, from now on.
     pub fn do_without_pipelines(&self) {
         self.disagreed.call_once(|| ());
     }
 
     /// Does it; `false` on all ranks if the next component must.
     pub fn perform<'a>(&'a self, task: &Task<'a>, on: &mut dyn Executor) -> Result<bool> {
-        let Task { lines, peers, call, bytes, way } = *task;
-        let (pipeline, direct) = (self.pipeline(task, on)?, self.ends(task)?);
-        let (served, case) = match (pipeline, direct) {
-            (Some(pipeline), Some(ends)) if way == Way::Measured && is_measured(call, peers.len()) => {
-                let Some(case) = Case::of(call.function(), bytes, pipeline.rings.room()) else { return Ok(false) };
-                let (long, wanted) = self.measured.lock().begin(case);
-                let served = match long {
-                    Long::Direct => Served::Direct(ends),
-                    Long::Pipeline => Served::Pipeline(pipeline),
+        let Task { segment, peers, call, bytes, algorithm } = *task;
+        let (pipeline, direct) = (self.pipeline(task, on)?, self.direct(task)?);
+        let (selected, key) = match (pipeline, direct) {
+            (Some(pipeline), Some(direct)) if algorithm == Algorithm::Autotuned && is_autotuned(call, peers.len()) => {
+                let Some(key) = Key::of(call.function(), bytes, pipeline.rings.capacity()) else { return Ok(false) };
+                let (candidate, wanted) = self.tuning.lock().begin(key);
+                let selected = match candidate {
+                    Candidate::Direct => Selected::Direct(direct),
+                    Candidate::Pipeline => Selected::Pipeline(pipeline),
                 };
-                (served, Some((case, wanted)))
+                (selected, Some((key, wanted)))
             }
-            (_, Some(ends)) => (Served::Direct(ends), None),
-            (Some(pipeline), None) => (Served::Pipeline(pipeline), None),
-            (None, None) => (Served::Next, None),
+            (_, Some(direct)) => (Selected::Direct(direct), None),
+            (Some(pipeline), None) => (Selected::Pipeline(pipeline), None),
+            (None, None) => (Selected::Fallback, None),
         };
-        let name = match served {
-            Served::Direct(_) => "direct",
-            Served::Pipeline(_) => "pipeline",
-            Served::Next => return Ok(false),
+        let name = match selected {
+            Selected::Direct(_) => "direct",
+            Selected::Pipeline(_) => "pipeline",
+            Selected::Fallback => return Ok(false),
         };
         verbose!(FRAMEWORK, 40, "sm: {:?} of {bytes} bytes among {} ranks: {name}", call.function(), peers.len());
-        let since = case.filter(|(_, wanted)| *wanted).map(|_| timer::ticks());
-        let done = match served {
-            Served::Direct(ends) => self.settle(directly(&ends, on, call)?)?,
-            Served::Pipeline(over) => in_pieces(&over, on, call)?,
-            Served::Next => false,
+        let since = key.filter(|(_, wanted)| *wanted).map(|_| timer::ticks());
+        let done = match selected {
+            Selected::Direct(direct) => self.finish(directly(&direct, on, call)?)?,
+            Selected::Pipeline(over) => in_pieces(&over, on, call)?,
+            Selected::Fallback => false,
         };
-        if let (true, Some((case, _))) = (done, case) {
-            let over = self.measured.lock().end(case, since.map(|since| timer::ticks() - since));
+        if let (true, Some((key, _))) = (done, key) {
+            let over = self.tuning.lock().end(key, since.map(|since| timer::ticks() - since));
             if let Some(costs) = over {
-                let worst = measured::agree(lines, peers, costs)?;
-                self.measured.lock().settle(case, worst);
+                let worst = autotune::agree(segment, peers, costs)?;
+                self.tuning.lock().conclude(key, worst);
             }
         }
         Ok(done)
@@ -116,18 +116,18 @@ impl LongData {
         &'a self,
         task: &Task<'a>,
         on: &mut dyn Executor,
-        blocks: (Option<Several<'_>>, Several<'_>),
-        told: &Told<'_>,
+        blocks: (Option<VBlocks<'_>>, VBlocks<'_>),
+        lengths: &ExchangedLengths<'_>,
     ) -> Result<bool> {
         let Some(pipeline) = self.pipeline(task, on)? else { return Ok(false) };
         let (function, ranks) = (task.call.function(), task.peers.len());
         verbose!(FRAMEWORK, 40, "sm: {function:?} of {} bytes among {ranks} ranks: pipeline", task.bytes);
-        pipeline::exchange(&pipeline, on, blocks, told).map(|()| true)
+        pipeline::exchange(&pipeline, on, blocks, lengths).map(|()| true)
     }
 
     // The rings, if the call can use them; all ranks know alike.
     fn pipeline<'a>(&'a self, task: &Task<'a>, on: &mut dyn Executor) -> Result<Option<Pipeline<'a>>> {
-        if self.disagreed.get().is_some() || task.way == Way::Direct {
+        if self.disagreed.get().is_some() || task.algorithm == Algorithm::Direct {
             return Ok(None);
         }
         if !pipeline::serves(task.call, self.sizes.piece, task.peers.len()) {
@@ -136,36 +136,36 @@ impl LongData {
         let rings = match self.rings.get() {
             Some(rings) => rings,
             None => {
-                let rings = Rings::establish((task.lines.rank, task.peers), self.sizes, on)?;
+                let rings = Rings::create((task.segment.rank, task.peers), self.sizes, on)?;
                 self.rings.call_once(|| rings)
             }
         };
         Ok(rings.as_ref().map(|rings| Pipeline { rings, peers: task.peers }))
     }
 
-    // The ways between the ranks' memories, likewise.
-    fn ends<'a>(&'a self, task: &Task<'a>) -> Result<Option<Ends<'a>>> {
-        if task.way == Way::Pipeline || !direct::serves(task.call) || !self.copies.load(Ordering::Relaxed) {
+    // The smsc endpoints, likewise.
+    fn direct<'a>(&'a self, task: &Task<'a>) -> Result<Option<Direct<'a>>> {
+        if task.algorithm == Algorithm::Pipeline || !direct::serves(task.call) || !self.copies.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let ways = match self.ways.get() {
-            Some(ways) => ways,
+        let endpoints = match self.endpoints.get() {
+            Some(endpoints) => endpoints,
             None => {
-                let ways = crossing::find(task.lines, task.peers)?;
-                self.copies.store(ways.is_some(), Ordering::Relaxed);
-                self.ways.call_once(|| ways)
+                let endpoints = exchange::connect(task.segment, task.peers)?;
+                self.copies.store(endpoints.is_some(), Ordering::Relaxed);
+                self.endpoints.call_once(|| endpoints)
             }
         };
-        Ok(ways.as_ref().map(|ways| Ends { lines: task.lines, peers: task.peers, ways }))
+        Ok(endpoints.as_ref().map(|endpoints| Direct { segment: task.segment, peers: task.peers, endpoints }))
     }
 
     // Whether the operation is done; else the next component does it.
-    fn settle(&self, outcome: Outcome) -> Result<bool> {
+    fn finish(&self, outcome: Outcome) -> Result<bool> {
         if outcome != Outcome::Done {
             verbose!(
                 FRAMEWORK,
                 10,
-                "sm: a rank cannot copy: this communicator's long data goes other ways from now on"
+                "sm: a rank cannot copy: this communicator's long data goes other endpoints from now on"
             );
             // On all ranks: what failed once fails again.
             self.copies.store(false, Ordering::Relaxed);
@@ -181,18 +181,18 @@ impl LongData {
     }
 }
 
-// Both ways give the same bits.
-fn is_measured(call: &Call<'_>, ranks: usize) -> bool {
+// Both endpoints give the same bits.
+fn is_autotuned(call: &Call<'_>, ranks: usize) -> bool {
     ranks == 2 || !matches!(call, Call::Reduce(..) | Call::Allreduce(..))
 }
 
-fn directly(ends: &Ends<'_>, on: &mut dyn Executor, call: &Call<'_>) -> Result<Outcome> {
+fn directly(direct: &Direct<'_>, on: &mut dyn Executor, call: &Call<'_>) -> Result<Outcome> {
     match *call {
-        Call::Bcast(data, root) => direct::bcast(ends, on, data, root),
-        Call::Allgather(from, to) => direct::allgather(ends, on, from, to),
-        Call::Alltoall(Source::From(from), to) => direct::alltoall(ends, on, &from, to),
-        _ => match operands(call, on.rank()) {
-            Some(operands) => direct::reduce(ends, on, &operands),
+        Call::Bcast(data, root) => direct::bcast(direct, on, data, root),
+        Call::Allgather(from, to) => direct::allgather(direct, on, from, to),
+        Call::Alltoall(Source::From(from), to) => direct::alltoall(direct, on, &from, to),
+        _ => match Operands::of(call, on.rank()) {
+            Some(operands) => direct::reduce(direct, on, &operands),
             None => Ok(Outcome::Again),
         },
     }
@@ -214,21 +214,10 @@ fn in_pieces(over: &Pipeline<'_>, on: &mut dyn Executor, call: &Call<'_>) -> Res
         }
         Call::Scan(from, to, op) => pipeline::scan(over, on, (from, to, op), false)?,
         Call::Exscan(from, to, op) => pipeline::scan(over, on, (from, to, op), true)?,
-        _ => match operands(call, on.rank()) {
+        _ => match Operands::of(call, on.rank()) {
             Some(operands) => pipeline::reduce(over, on, &operands)?,
             None => return Ok(false),
         },
     }
     Ok(true)
-}
-
-/// What this rank brings into a reduction, and where it wants the result, which only the root may say.
-fn operands<'a>(call: &Call<'a>, rank: usize) -> Option<Operands<'a>> {
-    match *call {
-        Call::Reduce(from, to, op, root) => {
-            Some(Operands { from, to: to.copied().filter(|_| rank == root), op, root: Some(root) })
-        }
-        Call::Allreduce(from, to, op) => Some(Operands { from, to: Some(*to), op, root: None }),
-        _ => None,
-    }
 }

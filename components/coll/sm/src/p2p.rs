@@ -1,7 +1,6 @@
-//! Two ranks: what is a message, or one each way, and nothing around it.
+//! Two ranks: operations that are one message, or one each way.
 
-use crate::flags::data_movement::{block, contribution, packed};
-use crate::flags::pair;
+use crate::buffer::{block, contribution, lies_packed, packed};
 use crate::raw::copy;
 use ompi_core::data::{Data, Source};
 use ompi_core::error::Result;
@@ -49,7 +48,7 @@ pub fn scatter(
 }
 
 /// MPI_Allgather and MPI_Allgatherv, with the blocks of this rank and of its peer.
-pub fn tell_each_other(
+pub fn allgather(
     peer: usize,
     executor: &mut dyn Executor,
     from: Source<'_>,
@@ -62,9 +61,9 @@ pub fn tell_each_other(
     exchange(executor, peer, (&out, &theirs), apart)
 }
 
-/// MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw. Blocks for the peer and for this rank, and where those from them go; without
-/// the former, as with MPI_IN_PLACE, what goes out lies where the peer's is to come.
-pub fn trade(
+/// MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw, with the blocks for the peer and for this rank, and the targets of those from
+/// them. With MPI_IN_PLACE there are no source blocks: the block for the peer lies in the target of its own.
+pub fn alltoall(
     peer: usize,
     executor: &mut dyn Executor,
     from: Option<(Data<'_>, Data<'_>)>,
@@ -78,7 +77,7 @@ pub fn trade(
     exchange(executor, peer, (&out, &theirs), None)
 }
 
-// What is this rank's own is copied behind.
+// This rank's own block is copied afterwards, from and to `apart`.
 fn exchange(
     executor: &mut dyn Executor,
     peer: usize,
@@ -93,7 +92,7 @@ fn exchange(
 }
 
 /// MPI_Reduce_scatter and MPI_Reduce_scatter_block.
-pub fn trade_sums(
+pub fn reduce_scatter(
     (rank, peer): (usize, usize),
     executor: &mut dyn Executor,
     (from, to, op): (Source<'_>, &Data<'_>, &Op),
@@ -116,7 +115,7 @@ pub fn trade_sums(
 }
 
 /// MPI_Scan, or MPI_Exscan.
-pub fn tell_sum(
+pub fn scan(
     rank: usize,
     executor: &mut dyn Executor,
     (from, to, op): (Source<'_>, &Data<'_>, &Op),
@@ -129,7 +128,7 @@ pub fn tell_sum(
         }
         (0, _) => executor.send(&contribution(from, *to), 1),
         _ if is_exclusive => executor.recv(to, 0),
-        (_, Source::From(from)) if to.bytes() <= size_of::<u64>() && pair::combines(to) => {
+        (_, Source::From(from)) if to.bytes() <= size_of::<u64>() && lies_packed(to) => {
             let mut theirs = 0u64;
             let theirs = Data { at: (&raw mut theirs).cast(), ..*to };
             executor.recv(&theirs, 0)?;

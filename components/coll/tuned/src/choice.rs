@@ -93,11 +93,11 @@ impl Forced {
     /// For which functions an algorithm is named, whatever the size.
     pub fn functions(&self) -> Functions {
         let parameters = [
-            (Subject::Bcast, self.bcast.is_some_and(|way| way != Bcast::Next)),
-            (Subject::Allreduce, self.allreduce.is_some_and(|way| way != Allreduce::Next)),
-            (Subject::Allgather, self.allgather.is_some_and(|way| way != Allgather::Next)),
-            (Subject::Alltoall, self.alltoall.is_some_and(|way| way != Alltoall::Next)),
-            (Subject::ReduceScatter, self.reduce_scatter.is_some_and(|way| way != ReduceScatter::Next)),
+            (Subject::Bcast, self.bcast.is_some_and(|way| way != Bcast::Fallback)),
+            (Subject::Allreduce, self.allreduce.is_some_and(|way| way != Allreduce::Fallback)),
+            (Subject::Allgather, self.allgather.is_some_and(|way| way != Allgather::Fallback)),
+            (Subject::Alltoall, self.alltoall.is_some_and(|way| way != Alltoall::Fallback)),
+            (Subject::ReduceScatter, self.reduce_scatter.is_some_and(|way| way != ReduceScatter::Fallback)),
         ];
         let in_file = |subject| self.file.is_some_and(|file| file.names(subject));
         let named = parameters.into_iter().filter(|(subject, parameter)| *parameter || in_file(*subject));
@@ -118,13 +118,13 @@ impl Forced {
         (subject, size, bytes): (Subject, usize, usize),
         automatic: impl FnOnce() -> T,
     ) -> Picked<T> {
-        let named = |way: T, why| Picked { way, why, named: way != T::NEXT };
+        let named = |way: T, why| Picked { way, why, named: way != T::FALLBACK };
         if let Some(way) = forced {
             return named(way, "as its parameter says");
         }
         match self.file.and_then(|file| file.algorithm(subject, size, bytes)).and_then(T::by_word) {
             Some(way) => named(way, "as the decision file says"),
-            None if self.named_only => Picked { way: T::NEXT, why: "since nobody has named one", named: false },
+            None if self.named_only => Picked { way: T::FALLBACK, why: "since nobody has named one", named: false },
             None => Picked { way: automatic(), why: "by the built-in limits", named: false },
         }
     }
@@ -133,18 +133,18 @@ impl Forced {
     pub fn bcast(&self, bytes: usize, size: usize) -> Picked<Bcast> {
         self.pick(self.bcast, (Subject::Bcast, size, bytes), || match bytes {
             LARGE.. if size > 8 => Bcast::ScatterAllgather,
-            _ => Bcast::Next,
+            _ => Bcast::Fallback,
         })
     }
 
     /// `bytes` of the result, `count` elements.
     pub fn allreduce(&self, bytes: usize, count: usize, size: usize, commutes: bool) -> Picked<Allreduce> {
         let cut = bytes >= if size > 16 { SMALL } else { MEDIUM } && count >= size;
-        let automatic = || if cut { Allreduce::Halving } else { Allreduce::Next };
+        let automatic = || if cut { Allreduce::Halving } else { Allreduce::Fallback };
         let picked = self.pick(self.allreduce, (Subject::Allreduce, size, bytes), automatic);
         // The ring combines in an order that differs from piece to piece.
         match picked.way {
-            Allreduce::Ring if !commutes => picked.instead(Allreduce::Next, IN_ORDER),
+            Allreduce::Ring if !commutes => picked.instead(Allreduce::Fallback, IN_ORDER),
             _ => picked,
         }
     }
@@ -154,13 +154,13 @@ impl Forced {
         let automatic = || match size.is_power_of_two() {
             true if bytes < LARGE => Allgather::Doubling,
             false if bytes < SMALL && size > 16 => Allgather::Bruck,
-            _ => Allgather::Next,
+            _ => Allgather::Fallback,
         };
         let picked = self.pick(self.allgather, (Subject::Allgather, size, bytes), automatic);
         match picked.way {
             Allgather::Doubling if !size.is_power_of_two() => picked.instead(Allgather::Bruck, NO_POWER),
             Allgather::Neighbor if !size.is_multiple_of(2) => {
-                picked.instead(Allgather::Next, "for an odd number of ranks")
+                picked.instead(Allgather::Fallback, "for an odd number of ranks")
             }
             _ => picked,
         }
@@ -171,21 +171,21 @@ impl Forced {
         self.pick(self.alltoall, (Subject::Alltoall, size, bytes), || match bytes {
             ..TINY if size > 16 => Alltoall::Bruck,
             LARGE.. if size > 8 => Alltoall::Pairwise,
-            _ => Alltoall::Next,
+            _ => Alltoall::Fallback,
         })
     }
 
     /// `bytes` of all blocks together, `count` elements.
     pub fn reduce_scatter(&self, bytes: usize, count: usize, size: usize, commutes: bool) -> Picked<ReduceScatter> {
         let automatic = || match size.is_power_of_two() {
-            _ if count < size => ReduceScatter::Next,
+            _ if count < size => ReduceScatter::Fallback,
             true if size > 2 && bytes < LARGE => ReduceScatter::Halving,
             _ => ReduceScatter::Ring,
         };
         let case = (Subject::ReduceScatter, size, bytes);
         let picked = self.pick(self.reduce_scatter, case, automatic);
         match picked.way {
-            _ if !commutes => picked.instead(ReduceScatter::Next, IN_ORDER),
+            _ if !commutes => picked.instead(ReduceScatter::Fallback, IN_ORDER),
             ReduceScatter::Halving if !size.is_power_of_two() => picked.instead(ReduceScatter::Ring, NO_POWER),
             _ => picked,
         }

@@ -67,7 +67,7 @@ impl Tuned {
         let (bytes, size) = (data.bytes(), executor.size());
         let way = self.told(Function::Bcast, (bytes, size), self.in_force().bcast(bytes, size), Bcast::word);
         match way {
-            Bcast::Next => return Ok(false),
+            Bcast::Fallback => return Ok(false),
             Bcast::ScatterAllgather => bcast::scatter_allgather(executor, data, root)?,
             Bcast::Chain => bcast::chain(executor, data, root, params::BCAST_SEGMENT.size())?,
         }
@@ -83,7 +83,7 @@ impl Tuned {
             Allreduce::word,
         );
         match way {
-            Allreduce::Next => return Ok(false),
+            Allreduce::Fallback => return Ok(false),
             Allreduce::Ring => allreduce::ring(executor, from, to, op)?,
             Allreduce::Halving => allreduce::halving(executor, from, to, op)?,
         }
@@ -95,7 +95,7 @@ impl Tuned {
         let way =
             self.told(Function::Allgather, (bytes, size), self.in_force().allgather(bytes, size), Allgather::word);
         match way {
-            Allgather::Next => return Ok(false),
+            Allgather::Fallback => return Ok(false),
             Allgather::Doubling => allgather::doubling(executor, from, to)?,
             Allgather::Bruck => allgather::bruck(executor, from, to)?,
             Allgather::Neighbor => allgather::neighbor(executor, from, to)?,
@@ -144,7 +144,7 @@ impl Tuned {
         );
         let blocks = || Blocks::new(from, to, size, &begin);
         match way {
-            ReduceScatter::Next => return Ok(false),
+            ReduceScatter::Fallback => return Ok(false),
             ReduceScatter::Ring => reduce_scatter::ring(executor, &blocks(), to, op)?,
             ReduceScatter::Halving => reduce_scatter::halving(executor, &blocks(), to, op)?,
         }

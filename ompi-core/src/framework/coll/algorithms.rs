@@ -3,7 +3,7 @@
 /// The algorithms in which a component does a function, made by [`coll_algorithms!`](crate::coll_algorithms).
 pub trait Algorithms: Copy {
     /// As the component with the next lower priority does it.
-    const NEXT: Self;
+    const FALLBACK: Self;
 
     /// What a parameter or a decision file means; none for auto.
     fn by_word(word: &str) -> Option<Self>;
@@ -11,17 +11,17 @@ pub trait Algorithms: Copy {
 
 /// Makes an enum of the algorithms in which a function is done; the first of them, which is not named, is that of the next component.
 ///
-/// `WORDS` is what a parameter accepts: auto, next, and a word for each way.
+/// `WORDS` is what a parameter accepts: auto, next, and a word for each algorithm.
 #[macro_export]
 macro_rules! coll_algorithms {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$way_doc:meta])* $way:ident = $word:literal,)* })*) => {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$algorithm_doc:meta])* $algorithm:ident = $word:literal,)* })*) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug, PartialEq, Eq)]
             pub enum $name {
                 /// As the component with the next lower priority does it.
-                Next,
-                $($(#[$way_doc])* $way,)*
+                Fallback,
+                $($(#[$algorithm_doc])* $algorithm,)*
             }
 
             impl $name {
@@ -31,19 +31,19 @@ macro_rules! coll_algorithms {
                 /// The parameter's word for it.
                 pub fn word(self) -> &'static str {
                     match self {
-                        $name::Next => "next",
-                        $($name::$way => $word,)*
+                        $name::Fallback => "next",
+                        $($name::$algorithm => $word,)*
                     }
                 }
             }
 
             impl $crate::framework::coll::Algorithms for $name {
-                const NEXT: $name = $name::Next;
+                const FALLBACK: $name = $name::Fallback;
 
                 fn by_word(word: &str) -> Option<$name> {
                     match word {
-                        "next" => Some($name::Next),
-                        $($word => Some($name::$way),)*
+                        "next" => Some($name::Fallback),
+                        $($word => Some($name::$algorithm),)*
                         _ => None,
                     }
                 }

@@ -1,11 +1,12 @@
-//! Ways into the other ranks' memory, and the frame of an operation that uses them: all tell where their buffers lie, each
-//! reads and writes what is its part, and nobody leaves before all are done.
+//! The frame of a direct operation: all ranks exchange the addresses of their buffers, each copies its part, and no rank
+//! leaves before all are done.
 //!
-//! What is told is an address in the teller's memory and means nothing here but to framework smsc. If a copy fails on any
-//! rank, all hear of it at the end.
+//! An address is one in the memory of the rank that sent it, and means nothing here but to framework smsc. If a copy fails on
+//! any rank, all ranks learn of it at the end.
 
-use crate::flags::epoch::{Shape, Turn};
-use crate::flags::segment::{Lines, Peer};
+use crate::flags::epoch::Epoch;
+use crate::flags::segment::{Pattern, Segment};
+use crate::peer::Peer;
 use crate::raw;
 use alloc::boxed::Box;
 use alloc::format;
@@ -16,51 +17,51 @@ use ompi_core::{addresses, process};
 use opal_core::framework::smsc::{self, Endpoint};
 use opal_core::verbose;
 
-/// By rank; none for this process itself.
-pub type Ways = Box<[Option<Endpoint>]>;
+/// By rank; `None` for this process itself.
+pub type Endpoints = Box<[Option<Endpoint>]>;
 
-/// What became of an operation, on all ranks.
+/// The end of an operation, the same on all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is done.
     Done,
-    /// Some rank could not copy; what went in is as it was.
+    /// Some rank could not copy; all contributions are as they were.
     Again,
-    /// Some rank could not copy, and what went in is no longer what it was.
+    /// Some rank could not copy, and contributions were overwritten.
     Lost,
 }
 
-/// The ranks and the ways between them.
-pub struct Ends<'a> {
-    /// Where they meet.
-    pub lines: &'a Lines,
-    /// Whom to wake.
+/// The ranks of a communicator and the smsc endpoints between them.
+pub struct Direct<'a> {
+    /// For their epochs.
+    pub segment: &'a Segment,
+    /// The other processes, to be woken.
     pub peers: &'a [Option<Peer>],
-    /// How to copy.
-    pub ways: &'a [Option<Endpoint>],
+    /// By rank.
+    pub endpoints: &'a [Option<Endpoint>],
 }
 
 /// An operation under way.
-pub struct Crossing<'a> {
-    ends: &'a Ends<'a>,
-    turn: Turn<'a>,
+pub struct Exchange<'a> {
+    over: &'a Direct<'a>,
+    epoch: Epoch<'a>,
 }
 
-/// An operation in which this rank copies nothing any more.
-pub struct Closing<'a> {
-    lines: &'a Lines,
-    turn: Turn<'a>,
+/// An operation in which this rank has made its last copy.
+pub struct Completion<'a> {
+    segment: &'a Segment,
+    epoch: Epoch<'a>,
 }
 
-/// Finds the ways: all ranks call it at the same place. `None` on all if one rank cannot reach another.
-pub fn find(lines: &Lines, peers: &[Option<Peer>]) -> Result<Option<Ways>> {
-    let ways: Ways = peers.iter().map(|peer| reach(peer.as_ref()?.index)).collect();
-    let complete = ways.iter().filter(|way| way.is_some()).count() + 1 == ways.len();
-    let turn = tell(lines, peers, u64::from(complete))?;
-    turn.wait()?;
-    let all = (0..lines.size).all(|rank| turn.word(rank, 0) == 1);
-    verbose!(FRAMEWORK, 20, "sm: copies of {} ranks: {}", lines.size, if all { "direct" } else { "refused" });
-    Ok(all.then_some(ways))
+/// Makes the endpoints: all ranks call it at the same place. `None` on all if one rank cannot reach another.
+pub fn connect(segment: &Segment, peers: &[Option<Peer>]) -> Result<Option<Endpoints>> {
+    let endpoints: Endpoints = peers.iter().map(|peer| reach(peer.as_ref()?.index)).collect();
+    let complete = endpoints.iter().filter(|endpoint| endpoint.is_some()).count() + 1 == endpoints.len();
+    let epoch = exchange_word(segment, peers, u64::from(complete))?;
+    epoch.wait()?;
+    let all = (0..segment.size).all(|rank| epoch.word(rank, 0) == 1);
+    verbose!(FRAMEWORK, 20, "sm: copies of {} ranks: {}", segment.size, if all { "direct" } else { "refused" });
+    Ok(all.then_some(endpoints))
 }
 
 fn reach(index: u32) -> Option<Endpoint> {
@@ -68,69 +69,68 @@ fn reach(index: u32) -> Option<Endpoint> {
     smsc::reach(index, addresses::find(published, smsc::FRAMEWORK.name, smsc::selected()?.name))
 }
 
-// Everybody's word is there once the turn is waited for.
-fn tell<'a>(lines: &'a Lines, peers: &'a [Option<Peer>], word: u64) -> Result<Turn<'a>> {
-    let turn = Turn::begin(lines, peers, Shape::All, 8)?;
-    turn.set_word(0, word);
-    turn.post();
-    Ok(turn)
+// All ranks' words are there after the epoch's wait.
+fn exchange_word<'a>(segment: &'a Segment, peers: &'a [Option<Peer>], word: u64) -> Result<Epoch<'a>> {
+    let epoch = Epoch::begin(segment, peers, Pattern::AllToAll, 8)?;
+    epoch.set_word(0, word);
+    epoch.signal();
+    Ok(epoch)
 }
 
-impl Ends<'_> {
-    /// Tells the others where this rank's source and target lie and how many bytes are to move, which must be the same
-    /// everywhere; [`Crossing::begin`] hears of theirs.
-    pub fn open(&self, source: *mut u8, target: *mut u8, bytes: usize) -> Result<Crossing<'_>> {
-        let turn = Turn::begin(self.lines, self.peers, Shape::All, 24)?;
+impl Direct<'_> {
+    /// Sends the others the addresses of this rank's source and target and the bytes to move, which must be the same on all
+    /// ranks; [`Exchange::begin`] waits for theirs.
+    pub fn open(&self, source: *mut u8, target: *mut u8, bytes: usize) -> Result<Exchange<'_>> {
+        let epoch = Epoch::begin(self.segment, self.peers, Pattern::AllToAll, 24)?;
         for (word, value) in [(SOURCE, source.addr()), (TARGET, target.addr()), (BYTES, bytes)] {
-            turn.set_word(word, value as u64);
+            epoch.set_word(word, value as u64);
         }
-        turn.post();
-        Ok(Crossing { ends: self, turn })
+        epoch.signal();
+        Ok(Exchange { over: self, epoch })
     }
 }
 
-impl<'a> Crossing<'a> {
-    /// Waits until all have told where their buffers lie. `Err(Truncate)` on all ranks if one of them moves more than another:
-    /// nobody's memory is touched beyond its buffer.
+impl<'a> Exchange<'a> {
+    /// Waits for the addresses of all ranks. `Err(Truncate)` on all ranks if one of them moves more than another: no memory is
+    /// touched beyond a buffer.
     pub fn begin(&self) -> Result<()> {
-        self.turn.wait()?;
-        let bytes = |rank: usize| self.turn.word(rank, BYTES);
-        match (1..self.ends.lines.size).find(|rank| bytes(*rank) != bytes(0)) {
+        self.epoch.wait()?;
+        let bytes = |rank: usize| self.epoch.word(rank, BYTES);
+        match (1..self.over.segment.size).find(|rank| bytes(*rank) != bytes(0)) {
             None => Ok(()),
             Some(rank) => Err(unequal(rank, bytes(rank), bytes(0))),
         }
     }
 
-    /// Reads a run from `offset` of a rank's source; says whether it could.
+    /// Reads contiguous bytes from `offset` of a rank's source; returns whether it could.
     pub fn read(&self, rank: usize, (offset, to): (usize, Data<'_>)) -> bool {
-        self.copied(rank, |way| raw::read(way, self.address(rank, SOURCE, offset), &to))
+        self.copied(rank, |endpoint| raw::read(endpoint, self.address(rank, SOURCE, offset), &to))
     }
 
-    /// Writes a run to `offset` of a rank's target; says whether it could.
+    /// Writes contiguous bytes to `offset` of a rank's target; returns whether it could.
     pub fn write(&self, rank: usize, (offset, from): (usize, Data<'_>)) -> bool {
-        self.copied(rank, |way| raw::write(way, self.address(rank, TARGET, offset), &from))
+        self.copied(rank, |endpoint| raw::write(endpoint, self.address(rank, TARGET, offset), &from))
     }
 
-    /// Waits until all have come here: what they did before is done.
-    pub fn meet(&self) -> Result<()> {
-        Turn::begin(self.ends.lines, self.ends.peers, Shape::All, 0)?.meet()
+    /// Waits until all ranks have come here: their earlier copies are made.
+    pub fn barrier(&self) -> Result<()> {
+        Epoch::begin(self.over.segment, self.over.peers, Pattern::AllToAll, 0)?.barrier()
     }
 
-    /// Tells that this rank copies nothing any more. `well`: all its copies were made, `spent`: what went in here was
-    /// overwritten.
-    pub fn close(self, well: bool, spent: bool) -> Result<Closing<'a>> {
-        let word = (u64::from(well) * WELL) | (u64::from(spent) * SPENT);
-        Ok(Closing { lines: self.ends.lines, turn: tell(self.ends.lines, self.ends.peers, word)? })
+    /// This rank has made its last copy. `succeeded`: all of them were made; `overwritten`: its contribution is gone.
+    pub fn complete(self, succeeded: bool, overwritten: bool) -> Result<Completion<'a>> {
+        let word = (u64::from(succeeded) * SUCCEEDED) | (u64::from(overwritten) * OVERWRITTEN);
+        Ok(Completion { segment: self.over.segment, epoch: exchange_word(self.over.segment, self.over.peers, word)? })
     }
 
     fn address(&self, rank: usize, which: usize, offset: usize) -> u64 {
-        self.turn.word(rank, which).wrapping_add(offset as u64)
+        self.epoch.word(rank, which).wrapping_add(offset as u64)
     }
 
     fn copied(&self, rank: usize, copy: impl FnOnce(&Endpoint) -> opal_core::Result<()>) -> bool {
-        let Some(Some(way)) = self.ends.ways.get(rank) else { return false };
-        copy(way)
-            .inspect_err(|error| verbose!(FRAMEWORK, 10, "sm: no straight copy with rank {rank}: {error:?}"))
+        let Some(Some(endpoint)) = self.over.endpoints.get(rank) else { return false };
+        copy(endpoint)
+            .inspect_err(|error| verbose!(FRAMEWORK, 10, "sm: no direct copy with rank {rank}: {error:?}"))
             .is_ok()
     }
 }
@@ -141,12 +141,12 @@ fn unequal(rank: usize, there: u64, first: u64) -> Fault {
         .because(format!("rank {rank} calls it for {there} bytes, rank 0 for {first}: they must be equal"))
 }
 
-impl Closing<'_> {
-    /// Waits until nobody copies any more.
+impl Completion<'_> {
+    /// Waits until all ranks have made their last copies.
     pub fn outcome(self) -> Result<Outcome> {
-        self.turn.wait()?;
-        let words = || (0..self.lines.size).map(|rank| self.turn.word(rank, 0));
-        Ok(match (words().all(|word| word & WELL != 0), words().any(|word| word & SPENT != 0)) {
+        self.epoch.wait()?;
+        let words = || (0..self.segment.size).map(|rank| self.epoch.word(rank, 0));
+        Ok(match (words().all(|word| word & SUCCEEDED != 0), words().any(|word| word & OVERWRITTEN != 0)) {
             (true, _) => Outcome::Done,
             (false, false) => Outcome::Again,
             (false, true) => Outcome::Lost,
@@ -157,5 +157,5 @@ impl Closing<'_> {
 const SOURCE: usize = 0;
 const TARGET: usize = 1;
 const BYTES: usize = 2;
-const WELL: u64 = 1;
-const SPENT: u64 = 2;
+const SUCCEEDED: u64 = 1;
+const OVERWRITTEN: u64 = 2;

@@ -1,155 +1,153 @@
-//! One operation on the lines: who writes where, who waits for whom.
+//! Epochs: one operation on the segment, from its beginning to the last read.
 //!
-//! With two ranks the flags of both and values of up to eight bytes lie in one line, which then moves between the cores
-//! once per operation. With more, each rank adds itself to a count (where all wait for all and ranks share cores, the last
-//! one of each core does: `cores.rs`), and the last one (or the root) stores the release word that the others poll.
+//! More than two ranks: each rank that contributes writes its data and arrives at the counter. The last one to arrive (in
+//! a one-to-all epoch the root) stores the release word, which the others poll. In an all-to-all epoch of ranks that share
+//! cores the last rank of each core arrives for all of them (`oversubscription`). In a scan each rank stores a flag of its
+//! own, and the ranks behind it poll that.
 //!
-//! A rank that writes for those behind it tells them by a word of its own.
+//! Two ranks: the protocol of their flags is in `pair`.
 //!
-//! What a rank wrote may be overwritten when all have taken it. Two ranks: the reader of a one-way operation answers with
-//! its own flag, and the writer looks for the answer before it uses the same parity again. What both wrote for each other is
-//! taken when the other one comes to the next operation; where that is one-way and this rank writes in it, it looks for that
-//! answer before the next one again. More: an operation in which all wait for all says that everything before it was taken;
-//! where too many others went without one, one is put in between.
+//! [`Epoch::begin`] may do a barrier of its own first. docs/architecture/collectives-in-shared-memory.md says when and why.
 
-use crate::flags::layout as wire;
-use crate::flags::oversubscription::{Core, Cores};
-use crate::flags::segment::{Lines, Peer, Words};
+use crate::flags::layout;
+use crate::flags::oversubscription::{self, Core};
+use crate::flags::segment::{FlagSet, OPERATIONS_PER_PASS, Pattern, Segment, SegmentState};
+use crate::peer::Peer;
+use crate::word;
 use core::cell::Cell;
 use ompi_core::error::Result;
-use opal_core::progress;
+use ompi_core::framework::coll::FRAMEWORK;
 use opal_core::sync::{AtomicU64, Ordering};
+use opal_core::{progress, verbose};
 
-/// Whose data goes to whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// From each to each.
-    All,
-    /// From this rank to each.
-    From(usize),
-    /// From each to this rank.
-    To(usize),
-    /// From each to those behind it. Nobody waits for those, so that the first ranks may be far ahead.
-    Up,
-}
-
-/// An operation under way.
-pub struct Turn<'a> {
-    lines: &'a Lines,
+/// One operation on the segment.
+pub struct Epoch<'a> {
+    segment: &'a Segment,
     peers: &'a [Option<Peer>],
-    shape: Shape,
+    pattern: Pattern,
     number: u64,
-    // Data lies beside the flags, the count or the release word.
-    tiny: bool,
-    // Two ranks: values are stored and loaded together with their flag, since the line may be the other core's right after;
-    // this is where they wait, by rank.
+    // Data is flag-inline or counter-inline.
+    is_inline: bool,
+    // Two ranks, by rank: inline values, which are stored and loaded together with their flag, since the line may be the
+    // other core's right after.
     values: [Cell<u64>; 2],
-    // Where the first rank's data is, and how far the others' are apart.
+    // Offset of the first rank's data, and how far the others' are apart.
     first: usize,
     apart: usize,
-    // Of this turn, when all have come.
-    full: u64,
-    // Of this rank, if it shares one and all wait for all.
+    // The arrival counter's value when all have come.
+    expected: u64,
+    // Of this rank in an all-to-all epoch, if ranks share cores.
     core: Option<Core>,
 }
 
-impl<'a> Turn<'a> {
-    /// Begins the next operation, in which each rank that writes writes `bytes`, at most [`wire::area_bytes`].
+impl<'a> Epoch<'a> {
+    /// Begins the next epoch, in which each rank that writes writes `bytes`, at most [`layout::slot_bytes`]. If the flag set or
+    /// the data slots that it needs may still be read, or ranks may have moved to other cores, an all-to-all epoch comes
+    /// first, on all ranks alike.
     #[inline]
-    pub fn begin(lines: &'a Lines, peers: &'a [Option<Peer>], shape: Shape, bytes: usize) -> Result<Turn<'a>> {
-        debug_assert!(bytes <= wire::area_bytes(lines.size));
+    pub fn begin(segment: &'a Segment, peers: &'a [Option<Peer>], pattern: Pattern, bytes: usize) -> Result<Epoch<'a>> {
+        debug_assert!(bytes <= layout::slot_bytes(segment.size));
         let values = [const { Cell::new(0) }; 2];
-        if lines.size == 2 {
-            let number = lines.begin_pair(shape, bytes)?;
-            let tiny = (1..=wire::TINY_BYTES).contains(&bytes);
-            let (first, apart) = (wire::area((number & 1) as usize, 0, 2), wire::area_bytes(2));
-            return Ok(Turn { lines, peers, shape, number, tiny, values, first, apart, full: 0, core: None });
+        if segment.size == 2 {
+            let number = segment.begin_pair(pattern, bytes)?;
+            let is_inline = (1..=layout::COUNTER_INLINE_BYTES).contains(&bytes);
+            let (first, apart) = (layout::data_slot((number & 1) as usize, 0, 2), layout::slot_bytes(2));
+            return Ok(Epoch {
+                segment,
+                peers,
+                pattern,
+                number,
+                is_inline,
+                values,
+                first,
+                apart,
+                expected: 0,
+                core: None,
+            });
         }
         progress::flush();
-        let mut past = lines.past.lock();
-        let number = past.number + 1;
-        let tiny = match shape {
-            Shape::From(_) | Shape::Up => bytes <= wire::BESIDE_BYTES,
-            Shape::All | Shape::To(_) => bytes <= wire::TINY_BYTES,
+        let mut state = segment.state.lock();
+        let number = state.epoch + 1;
+        let is_inline = match pattern {
+            Pattern::OneToAll(_) | Pattern::Scan => bytes <= layout::FLAG_INLINE_BYTES,
+            Pattern::AllToAll | Pattern::AllToOne(_) => bytes <= layout::COUNTER_INLINE_BYTES,
         };
         if number.is_multiple_of(OPERATIONS_PER_PASS) {
             progress::pass();
         }
-        // Operations in areas have fewer of them, and many others may have gone before one in which all wait for all.
-        let places = if tiny { wire::TURNS } else { wire::AREAS } as u64;
-        if (shape != Shape::All || !tiny) && number > past.met + places - 2 {
-            drop(past);
-            Turn::begin(lines, peers, Shape::All, 0)?.meet()?;
-            return Turn::begin(lines, peers, shape, bytes);
+        if needs_barrier(&state, pattern, is_inline) {
+            drop(state);
+            Epoch::begin(segment, peers, Pattern::AllToAll, 0)?.barrier()?;
+            return Epoch::begin(segment, peers, pattern, bytes);
         }
-        if number >= past.look {
-            past.look = number + OPERATIONS_PER_LOOK;
-            drop(past);
-            Cores::look(lines, peers)?;
-            return Turn::begin(lines, peers, shape, bytes);
+        if number >= state.core_exchange_at {
+            state.core_exchange_at = number + OPERATIONS_PER_CORE_EXCHANGE;
+            drop(state);
+            exchange_cores(segment, peers)?;
+            return Epoch::begin(segment, peers, pattern, bytes);
         }
-        past.number = number;
-        let (slot, size) = (number as usize % wire::TURNS, lines.size);
+        state.epoch = number;
+        let (set, size) = (number as usize % layout::FLAG_SETS, segment.size);
         let mut core = None;
-        past.counts[slot] += match shape {
-            Shape::All => {
-                let meeting = past.cores.meet(lines);
-                core = meeting.map(|(core, _)| core);
-                meeting.map_or(size as u64, |(_, cores)| cores)
+        state.expected[set] += match pattern {
+            Pattern::AllToAll => {
+                let shared_cores = state.sharing.begin_barrier(segment.shared(), segment.rank);
+                core = shared_cores.map(|(core, _)| core);
+                shared_cores.map_or(size as u64, |(_, cores)| cores)
             }
-            Shape::From(_) | Shape::Up => 0,
-            Shape::To(_) => size as u64 - 1,
+            Pattern::OneToAll(_) | Pattern::Scan => 0,
+            Pattern::AllToOne(_) => size as u64 - 1,
         };
-        if shape == Shape::All {
-            past.met = number;
+        if pattern == Pattern::AllToAll {
+            state.last_barrier = number;
         }
-        let (first, apart) = match (tiny, shape) {
-            (true, Shape::From(_)) => (wire::beside(slot, size), 0),
-            (true, Shape::Up) => (wire::come(slot, 0, size) + 8, 64),
-            (true, _) => (wire::tiny(slot, 0, size), wire::TINY_BYTES),
-            (false, _) => (wire::area(number as usize % wire::AREAS, 0, size), wire::area_bytes(size)),
+        let (first, apart) = match (is_inline, pattern) {
+            (true, Pattern::OneToAll(_)) => (layout::flag_inline(set, size), 0),
+            (true, Pattern::Scan) => (layout::scan_flag(set, 0, size) + 8, 64),
+            (true, _) => (layout::counter_inline(set, 0, size), layout::COUNTER_INLINE_BYTES),
+            (false, _) => (layout::data_slot(number as usize % layout::DATA_SLOTS, 0, size), layout::slot_bytes(size)),
         };
-        let full = past.counts[slot];
-        Ok(Turn { lines, peers, shape, number, tiny, values, first, apart, full, core })
+        let expected = state.expected[set];
+        Ok(Epoch { segment, peers, pattern, number, is_inline, values, first, apart, expected, core })
     }
 
     /// Whether there are two ranks.
     #[inline(always)]
     pub fn is_pair(&self) -> bool {
-        self.lines.size == 2
+        self.segment.size == 2
     }
 
     /// This rank.
     #[inline(always)]
     pub fn rank(&self) -> usize {
-        self.lines.rank
+        self.segment.rank
     }
 
     /// How many ranks there are.
     #[inline(always)]
     pub fn size(&self) -> usize {
-        self.lines.size
+        self.segment.size
     }
 
-    /// Where this rank's data goes.
+    /// Address of this rank's data.
     #[inline(always)]
-    pub fn own(&self) -> *mut u8 {
-        self.of(self.lines.rank)
+    pub fn own_slot(&self) -> *mut u8 {
+        self.slot(self.segment.rank)
     }
 
-    /// Where a rank's data is.
+    /// Address of a rank's data.
     #[inline(always)]
-    pub fn of(&self, rank: usize) -> *mut u8 {
-        match self.tiny && self.is_pair() {
+    pub fn slot(&self, rank: usize) -> *mut u8 {
+        match self.is_inline && self.is_pair() {
             true => self.values[rank].as_ptr().cast(),
-            false => self.lines.shared().place(self.offset(rank), 0),
+            false => self.segment.shared().place(self.offset(rank), 0),
         }
     }
 
     /// Word `index` of a rank's data.
     #[inline(always)]
     pub fn word(&self, rank: usize, index: usize) -> u64 {
-        match self.tiny && self.is_pair() {
+        match self.is_inline && self.is_pair() {
             true => self.values[rank].get(),
             false => self.shared_word(rank, index).load(Ordering::Relaxed),
         }
@@ -158,16 +156,16 @@ impl<'a> Turn<'a> {
     /// Writes word `index` of this rank's data.
     #[inline(always)]
     pub fn set_word(&self, index: usize, value: u64) {
-        match self.tiny && self.is_pair() {
-            true => self.values[self.lines.rank].set(value),
-            false => self.shared_word(self.lines.rank, index).store(value, Ordering::Relaxed),
+        match self.is_inline && self.is_pair() {
+            true => self.values[self.segment.rank].set(value),
+            false => self.shared_word(self.segment.rank, index).store(value, Ordering::Relaxed),
         }
     }
 
     #[inline(always)]
     fn shared_word(&self, rank: usize, index: usize) -> &AtomicU64 {
-        debug_assert!(index < wire::area_bytes(self.lines.size) / 8 && (index == 0 || !self.tiny));
-        self.lines.shared().word(self.offset(rank) + 8 * index)
+        debug_assert!(index < layout::slot_bytes(self.segment.size) / 8 && (index == 0 || !self.is_inline));
+        self.segment.shared().word(self.offset(rank) + 8 * index)
     }
 
     #[inline(always)]
@@ -176,51 +174,52 @@ impl<'a> Turn<'a> {
     }
 
     #[inline(always)]
-    fn words(&self) -> &Words {
-        &self.lines.turns[self.number as usize % wire::TURNS]
+    fn flag_set(&self) -> &FlagSet {
+        &self.segment.flag_sets[self.number as usize % layout::FLAG_SETS]
     }
 
-    /// Where the result of `bytes` goes, with more than two ranks.
+    /// Address of the result of `bytes`, with more than two ranks.
     #[inline(always)]
     pub fn result(&self, bytes: usize) -> *mut u8 {
-        let (number, size) = (self.number as usize, self.lines.size);
-        let at = match bytes <= wire::BESIDE_BYTES {
-            true => wire::beside(number % wire::TURNS, size),
-            false => wire::area(number % wire::AREAS, size, size),
+        let (number, size) = (self.number as usize, self.segment.size);
+        let at = match bytes <= layout::FLAG_INLINE_BYTES {
+            true => layout::flag_inline(number % layout::FLAG_SETS, size),
+            false => layout::data_slot(number % layout::DATA_SLOTS, size, size),
         };
-        self.lines.shared().place(at, bytes)
+        self.segment.shared().place(at, bytes)
     }
 
-    /// All wait for all.
+    /// Signals and waits: after an all-to-all epoch every rank has come.
     #[inline(always)]
-    pub fn meet(&self) -> Result<()> {
-        self.post();
+    pub fn barrier(&self) -> Result<()> {
+        self.signal();
         self.wait()
     }
 
-    /// What this rank wrote is there.
+    /// This rank's data is complete.
     #[inline(always)]
-    pub fn post(&self) {
+    pub fn signal(&self) {
         if self.is_pair() {
-            let value = self.tiny.then(|| self.values[self.lines.rank].get());
-            return self.lines.raise(self.number, value, self.peers);
+            let value = self.is_inline.then(|| self.values[self.segment.rank].get());
+            return self.segment.set_flag(self.number, value, self.peers);
         }
-        match self.shape {
-            Shape::From(_) => self.release(),
-            Shape::All | Shape::To(_) => {
+        match self.pattern {
+            Pattern::OneToAll(_) => self.release(),
+            Pattern::AllToAll | Pattern::AllToOne(_) => {
                 if self.arrive() {
                     self.release();
                 }
             }
-            Shape::Up => {
-                // Release pairs with the Acquire in `await_word`.
-                self.come(self.rank()).store(self.number, Ordering::Release);
+            Pattern::Scan => {
+                // Release pairs with the Acquire in `word::wait_for`.
+                self.scan_flag(self.rank()).store(self.number, Ordering::Release);
                 (self.rank() + 1..self.size()).for_each(|rank| self.notify(rank));
             }
         }
     }
 
-    /// More than two ranks: what this rank wrote is there; says whether it is the last, who then must [`Turn::release`].
+    /// More than two ranks: this rank's data is complete. Returns whether it is the last to come, which then must
+    /// [`Epoch::release`].
     #[inline(always)]
     pub fn arrive(&self) -> bool {
         if let Some(core) = &self.core
@@ -228,55 +227,55 @@ impl<'a> Turn<'a> {
         {
             return false;
         }
-        // Release: whoever sees the sum sees what was written before each addition. Acquire: the last one reads it.
-        let before = self.words().count.fetch_add(1, Ordering::AcqRel);
-        before + 1 == self.full
+        // Release: a rank that sees the sum sees the writes before each addition. Acquire: the last one reads them.
+        let before = self.flag_set().counter.fetch_add(1, Ordering::AcqRel);
+        before + 1 == self.expected
     }
 
-    /// More than two ranks: lets those go on that wait.
+    /// More than two ranks: stores the release word.
     #[inline(always)]
     pub fn release(&self) {
-        // Release pairs with the Acquire in `await_word`.
-        self.words().release.store(self.number, Ordering::Release);
-        match self.shape {
-            Shape::To(root) => self.notify(root),
+        // Release pairs with the Acquire in `word::wait_for`.
+        self.flag_set().release.store(self.number, Ordering::Release);
+        match self.pattern {
+            Pattern::AllToOne(root) => self.notify(root),
             _ => self.peers.iter().flatten().for_each(|peer| peer.neighbor.notify()),
         }
     }
 
-    /// Until what this rank reads is there.
+    /// Waits until the data that this rank reads is complete.
     #[inline(always)]
     pub fn wait(&self) -> Result<()> {
         if !self.is_pair() {
-            let release = self.words().release;
+            let release = self.flag_set().release;
             return match &self.core {
-                Some(core) => Lines::await_beside(release, self.number, core),
-                None => Lines::await_word(release, self.number),
+                Some(core) => core.wait_for(release, self.number),
+                None => word::wait_for(release, self.number),
             };
         }
-        let flag = self.lines.await_pair(self.number)?;
-        if self.tiny {
-            self.values[1 - self.lines.rank].set(flag.value.load(Ordering::Relaxed));
+        let flag = self.segment.wait_for_peer(self.number)?;
+        if self.is_inline {
+            self.values[1 - self.segment.rank].set(flag.value.load(Ordering::Relaxed));
         }
         Ok(())
     }
 
-    /// Until what a rank before this one wrote for those behind it is there.
+    /// Scan: waits until the data of a rank before this one is complete.
     #[inline(always)]
     pub fn wait_for(&self, rank: usize) -> Result<()> {
-        Lines::await_word(self.come(rank), self.number)
+        word::wait_for(self.scan_flag(rank), self.number)
     }
 
     #[inline(always)]
-    fn come(&self, rank: usize) -> &AtomicU64 {
-        self.lines.shared().word(wire::come(self.number as usize % wire::TURNS, rank, self.size()))
+    fn scan_flag(&self, rank: usize) -> &AtomicU64 {
+        self.segment.shared().word(layout::scan_flag(self.number as usize % layout::FLAG_SETS, rank, self.size()))
     }
 
-    /// This rank has read what it waited for.
+    /// This rank has read the data for which it waited.
     #[inline(always)]
-    pub fn finish(&self) {
-        if self.is_pair() && self.shape != Shape::All {
-            self.lines.raise(self.number, None, self.peers);
+    pub fn acknowledge(&self) {
+        if self.is_pair() && self.pattern != Pattern::AllToAll {
+            self.segment.set_flag(self.number, None, self.peers);
         }
     }
 
@@ -288,7 +287,26 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Who only waits for others still looks after everything else now and then.
-pub const OPERATIONS_PER_PASS: u64 = 64;
-/// After so many it looks who shares cores: what moved a rank to another one did so for long.
-const OPERATIONS_PER_LOOK: u64 = 4096;
+/// Whether all ranks must come by before the next epoch may write: its flag set or data slot was last used `places` epochs
+/// ago, and only an all-to-all epoch since then proves that nobody reads it any more. The barrier that this demands uses the
+/// last flag set that is surely free; hence one less than there are. An inline all-to-all epoch is that barrier itself.
+fn needs_barrier(state: &SegmentState, pattern: Pattern, is_inline: bool) -> bool {
+    let places = if is_inline { layout::FLAG_SETS } else { layout::DATA_SLOTS } as u64;
+    (pattern != Pattern::AllToAll || !is_inline) && state.epoch + 1 > state.last_barrier + places - 2
+}
+
+/// All ranks exchange on which cores they are.
+fn exchange_cores(segment: &Segment, peers: &[Option<Peer>]) -> Result<()> {
+    let epoch = Epoch::begin(segment, peers, Pattern::AllToAll, 8)?;
+    epoch.set_word(0, oversubscription::current_core());
+    epoch.barrier()?;
+    let reported = (0..segment.size).map(|rank| epoch.word(rank, 0)).collect();
+    let mut state = segment.state.lock();
+    if state.sharing.learn(reported, segment.rank) {
+        verbose!(FRAMEWORK, 20, "sm: {} ranks share {} cores", segment.size, state.sharing.shared_cores());
+    }
+    Ok(())
+}
+
+/// After so many epochs ranks exchange their cores: a scheduler that moves a rank to another core does so for long.
+const OPERATIONS_PER_CORE_EXCHANGE: u64 = 4096;

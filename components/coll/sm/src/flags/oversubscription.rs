@@ -1,97 +1,86 @@
-//! Ranks that share a core, where there are more ranks than cores: whoever waits for one that needs the same core gives it up
-//! at once, and whoever waits for other cores only keeps looking.
+//! Oversubscription: more ranks than cores. A rank that waits for one on the same core yields at once; a rank that waits for
+//! other cores only keeps polling.
 //!
-//! Where all wait for all, the ranks of a core count themselves first, and the last of them counts for the core. So a rank
-//! that waits knows whether somebody still has to come who may need its core, and only one count in so many moves to
-//! another core's cache. With a look of ten polls and a yield after each, whoever came last on its core gave it to ranks that had
-//! come already, some 2 µs for nothing: four ranks on two cores MPI_Barrier 3.6 and 2.3 µs, MPI_Alltoall of eight bytes 4.3 and
+//! In an all-to-all epoch the ranks of a core arrive at a counter of their core first, and the last of them arrives for the
+//! core. So a rank that waits knows whether one on its core still has to come, and only one arrival of each core moves to
+//! another core's cache. With ten polls and a yield after each, the last rank of its core gave the core to ranks that had come
+//! already, some 2 µs for nothing: four ranks on two cores MPI_Barrier 3.6 and 2.3 µs, MPI_Alltoall of eight bytes 4.3 and
 //! 2.8, eight ranks 7.7 and 6.8, 8.5 and 6.8 (AMD EPYC, least of three launches in turn).
 //!
-//! Who shares a core is what ranks tell each other now and then. It need not stay true: then only the hints are wrong.
+//! Ranks exchange their cores now and then. If they moved since, only the hints are wrong.
 
-use crate::flags::epoch::{Shape, Turn};
-use crate::flags::layout as wire;
-use crate::flags::segment::{Lines, Peer};
+use crate::flags::layout;
+#[cfg(loom)]
+use crate::word;
 use alloc::vec::Vec;
 use ompi_core::error::Result;
-use ompi_core::framework::coll::FRAMEWORK;
+use ompi_core::shared_pool::Shared;
 use opal_core::sync::{AtomicU64, Ordering};
-use opal_core::{sys, verbose, wait};
+use opal_core::{sys, wait};
 
-/// Who shares cores, and how far their counts are: equal on all ranks of a communicator, but for `own`.
+/// Which ranks share cores, and the values of the cores' counters: equal on all ranks of a communicator, but for `own`.
 #[derive(Default)]
-pub struct Cores {
-    // What ranks told of theirs.
-    told: Vec<u64>,
-    // How many share each core, in the order in which ranks name them; none if nobody does.
+pub struct CoreSharing {
+    // By rank: its core.
+    reported: Vec<u64>,
+    // By core, in the order of the first rank on each: how many ranks share it; empty if none do.
     sharers: Vec<u64>,
-    // This rank's among them.
+    // Index of this rank's core.
     own: usize,
-    // How often all have waited for all since that is known, and what the counts were before.
-    meetings: u64,
+    // All-to-all epochs since the last exchange of cores, and by core the counter's value before them.
+    barriers: u64,
     before: Vec<u64>,
 }
 
 /// One rank's core in one operation.
 #[derive(Clone, Copy)]
 pub struct Core {
-    // How many of those who share it have come, ever, and what that is when all have.
-    count: &'static AtomicU64,
-    full: u64,
-    // What this rank told of it.
-    told: u64,
+    // Arrivals of the ranks that share it, and the value when all have come.
+    counter: &'static AtomicU64,
+    expected: u64,
+    // As this rank reported it.
+    #[cfg_attr(loom, allow(dead_code))]
+    reported: u64,
 }
 
-impl Cores {
-    /// All ranks tell theirs.
-    pub fn look(lines: &Lines, peers: &[Option<Peer>]) -> Result<()> {
-        let own = match wait::may_spin() {
-            true => UNKNOWN,
-            false => sys::current_core().map_or(UNKNOWN, |core| core as u64 + 1),
-        };
-        let turn = Turn::begin(lines, peers, Shape::All, 8)?;
-        turn.set_word(0, own);
-        turn.meet()?;
-        let told = (0..lines.size).map(|rank| turn.word(rank, 0)).collect();
-        let mut past = lines.past.lock();
-        if past.cores.learn(told, lines.rank) {
-            verbose!(FRAMEWORK, 20, "sm: {} ranks share {} cores", lines.size, past.cores.sharers.len());
-        }
-        Ok(())
-    }
-
-    /// What all have told holds from the next operation on. Returns whether it is news of shared cores.
-    pub fn learn(&mut self, told: Vec<u64>, rank: usize) -> bool {
-        if told == self.told {
+impl CoreSharing {
+    /// Takes the cores of all ranks, in force from the next epoch on. Returns whether ranks share cores that did not before.
+    pub fn learn(&mut self, reported: Vec<u64>, rank: usize) -> bool {
+        if reported == self.reported {
             return false;
         }
-        self.before.resize(told.len(), 0);
+        self.before.resize(reported.len(), 0);
         for (before, sharers) in self.before.iter_mut().zip(&self.sharers) {
-            *before += self.meetings * sharers;
+            *before += self.barriers * sharers;
         }
-        (self.meetings, self.told) = (0, told);
+        (self.barriers, self.reported) = (0, reported);
         self.sharers.clear();
-        let told = &self.told;
-        for (index, core) in told.iter().enumerate().filter(|(index, core)| !told[..*index].contains(core)) {
-            if *core == told[rank] {
+        let reported = &self.reported;
+        for (index, core) in reported.iter().enumerate().filter(|(index, core)| !reported[..*index].contains(core)) {
+            if *core == reported[rank] {
                 self.own = self.sharers.len();
             }
-            self.sharers.push(told[index..].iter().filter(|other| *other == core).count() as u64);
+            self.sharers.push(reported[index..].iter().filter(|other| *other == core).count() as u64);
         }
-        if told.contains(&UNKNOWN) || self.sharers.len() == told.len() {
+        if reported.contains(&UNKNOWN) || self.sharers.len() == reported.len() {
             self.sharers.clear();
         }
         !self.sharers.is_empty()
     }
 
-    /// All will wait for all: this rank's core, and how many there are. `None` if nobody shares one.
+    /// How many cores there are; 0 if each rank has its own.
+    pub fn shared_cores(&self) -> usize {
+        self.sharers.len()
+    }
+
+    /// An all-to-all epoch begins: this rank's core, and how many there are. `None` if each rank has its own.
     #[inline(always)]
-    pub fn meet(&mut self, lines: &Lines) -> Option<(Core, u64)> {
+    pub fn begin_barrier(&mut self, shared: &Shared, rank: usize) -> Option<(Core, u64)> {
         let sharers = *self.sharers.get(self.own)?;
-        self.meetings += 1;
-        let count = lines.shared().word(wire::core(self.own, lines.size));
-        let full = self.before[self.own] + self.meetings * sharers;
-        Some((Core { count, full, told: self.told[lines.rank] }, self.sharers.len() as u64))
+        self.barriers += 1;
+        let counter = shared.word(layout::core_counter(self.own, self.reported.len()));
+        let expected = self.before[self.own] + self.barriers * sharers;
+        Some((Core { counter, expected, reported: self.reported[rank] }, self.sharers.len() as u64))
     }
 }
 
@@ -99,20 +88,53 @@ impl Core {
     /// This rank has come; whether it is the last of its core.
     #[inline(always)]
     pub fn arrive(&self) -> bool {
-        // Release and Acquire: who counts for the core tells what all of it have written.
-        self.count.fetch_add(1, Ordering::AcqRel) + 1 == self.full
+        // Release and Acquire: the rank that arrives for the core passes on the writes of all its ranks.
+        self.counter.fetch_add(1, Ordering::AcqRel) + 1 == self.expected
     }
 
-    /// How many polls suit now: many if all who share this rank's core have come, and it is still there.
+    /// As [`word::wait_for`] for a rank that shares its core.
+    #[cfg(not(loom))]
+    #[inline(never)]
+    pub fn wait_for(&self, word: &AtomicU64, wanted: u64) -> Result<()> {
+        // Acquire as above.
+        let there = || word.load(Ordering::Acquire) >= wanted;
+        let mut idle = wait::Backoff::after_polls();
+        loop {
+            for _ in 0..self.polls() {
+                if there() {
+                    return Ok(());
+                }
+                core::hint::spin_loop();
+            }
+            idle.step_unless(&there)?;
+        }
+    }
+
+    #[cfg(loom)]
+    pub fn wait_for(&self, word: &AtomicU64, wanted: u64) -> Result<()> {
+        word::wait_long(word, wanted)
+    }
+
+    /// How many polls suit now: many if all ranks of this core have come, and this rank is still on it.
+    #[cfg(not(loom))]
     #[inline]
-    pub fn polls(&self) -> u32 {
-        // Relaxed: nothing is read that they wrote.
-        let all_are_here = self.count.load(Ordering::Relaxed) >= self.full;
-        if all_are_here && sys::current_core().is_some_and(|core| core as u64 + 1 == self.told) { POLLS } else { 1 }
+    fn polls(&self) -> u32 {
+        // Relaxed: no data of theirs is read.
+        let all_are_here = self.counter.load(Ordering::Relaxed) >= self.expected;
+        if all_are_here && sys::current_core().is_some_and(|core| core as u64 + 1 == self.reported) { POLLS } else { 1 }
     }
 }
 
-/// Who tells this has a core of its own, or does not know.
+/// The core that this rank reports.
+pub fn current_core() -> u64 {
+    match wait::may_spin() {
+        true => UNKNOWN,
+        false => sys::current_core().map_or(UNKNOWN, |core| core as u64 + 1),
+    }
+}
+
+/// This rank has a core of its own, or cannot know it.
 const UNKNOWN: u64 = 0;
 /// Some microseconds: as long as it takes to give a core away and to get it back.
+#[cfg(not(loom))]
 const POLLS: u32 = 200;

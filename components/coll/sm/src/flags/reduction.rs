@@ -1,8 +1,8 @@
-//! Reductions over turns. Operands meet in rank order, as MPI 5.0 §6.9.1 orders them, so that equal calls have equal results
-//! on all ranks, whoever was last.
+//! Reductions through the segment. Operands are combined in rank order (MPI 5.0 §6.9.1), so that equal calls have equal
+//! results on all ranks, whichever rank came last.
 
-use crate::flags::data_movement::{contribution, packed};
-use crate::flags::epoch::Turn;
+use crate::buffer::{contribution, lies_packed, packed};
+use crate::flags::epoch::Epoch;
 use crate::raw::{copy, load, store};
 use ompi_core::data::{Counts, Data, Source};
 use ompi_core::error::Result;
@@ -11,7 +11,7 @@ use ompi_core::op::Op;
 
 /// MPI_Reduce: `to` at the root.
 pub fn reduce(
-    turn: &Turn<'_>,
+    epoch: &Epoch<'_>,
     executor: &mut dyn Executor,
     from: Source<'_>,
     to: Option<&Data<'_>>,
@@ -19,116 +19,122 @@ pub fn reduce(
 ) -> Result<()> {
     let Some(to) = to else {
         let Source::From(from) = from else { return Ok(()) };
-        let copied = store(executor, &from, turn.own(), from.bytes());
-        turn.post();
+        let copied = store(executor, &from, epoch.own_slot(), from.bytes());
+        epoch.signal();
         return copied;
     };
-    let copied = store(executor, &contribution(from, *to), turn.own(), to.bytes());
-    turn.wait()?;
-    let folded = fold(turn, executor, (to, 0), op);
-    turn.finish();
+    let copied = store(executor, &contribution(from, *to), epoch.own_slot(), to.bytes());
+    epoch.wait()?;
+    let folded = fold(epoch, executor, (to, 0), op);
+    epoch.acknowledge();
     copied.and(folded)
 }
 
-/// MPI_Allreduce: with two ranks both combine, else the last one to come does so for all.
-pub fn allreduce(turn: &Turn<'_>, executor: &mut dyn Executor, from: Source<'_>, to: &Data<'_>, op: &Op) -> Result<()> {
-    let copied = store(executor, &contribution(from, *to), turn.own(), to.bytes());
-    if turn.is_pair() {
-        turn.meet()?;
-        return copied.and(fold(turn, executor, (to, 0), op));
+/// MPI_Allreduce: two ranks both combine, of more the last one to come does so for all.
+pub fn allreduce(
+    epoch: &Epoch<'_>,
+    executor: &mut dyn Executor,
+    from: Source<'_>,
+    to: &Data<'_>,
+    op: &Op,
+) -> Result<()> {
+    let copied = store(executor, &contribution(from, *to), epoch.own_slot(), to.bytes());
+    if epoch.is_pair() {
+        epoch.barrier()?;
+        return copied.and(fold(epoch, executor, (to, 0), op));
     }
-    let result = turn.result(to.bytes());
-    if turn.arrive() {
-        let folded = fold(turn, executor, (to, 0), op);
+    let result = epoch.result(to.bytes());
+    if epoch.arrive() {
+        let folded = fold(epoch, executor, (to, 0), op);
         let told = store(executor, to, result, to.bytes());
-        turn.release();
+        epoch.release();
         return copied.and(folded).and(told);
     }
-    turn.wait()?;
+    epoch.wait()?;
     copied.and(load(executor, result, to))
 }
 
-/// MPI_Reduce_scatter and MPI_Reduce_scatter_block: each rank combines its own block, which begins after so many elements.
+/// MPI_Reduce_scatter and MPI_Reduce_scatter_block: each rank combines its own block, which begins after `before` of `all`
+/// elements.
 pub fn reduce_scatter(
-    turn: &Turn<'_>,
+    epoch: &Epoch<'_>,
     executor: &mut dyn Executor,
     (from, to, op): (Source<'_>, &Data<'_>, &Op),
     (before, all): (usize, usize),
 ) -> Result<()> {
     let whole = Data { count: all, ..contribution(from, *to) };
-    let copied = store(executor, &whole, turn.own(), whole.bytes());
-    turn.meet()?;
+    let copied = store(executor, &whole, epoch.own_slot(), whole.bytes());
+    epoch.barrier()?;
     let folded = match to.count {
         0 => Ok(()),
-        _ => fold(turn, executor, (to, before * to.datatype.layout.size()), op),
+        _ => fold(epoch, executor, (to, before * to.datatype.layout.size()), op),
     };
     copied.and(folded)
 }
 
-/// MPI_Scan, or MPI_Exscan, which leaves this rank's own data out: each combines what those before it have, in one step. Only
-/// who waits for somebody waits; passing sums on from rank to rank would be as many steps as there are ranks.
+/// MPI_Scan, or MPI_Exscan, which leaves this rank's own data out: each rank combines the data of those before it, in one
+/// step. Passing sums on from rank to rank would be as many steps as there are ranks.
 pub fn scan(
-    turn: &Turn<'_>,
+    epoch: &Epoch<'_>,
     executor: &mut dyn Executor,
     (from, to, op): (Source<'_>, &Data<'_>, &Op),
     is_exclusive: bool,
 ) -> Result<()> {
-    let (rank, bytes) = (turn.rank(), to.bytes());
+    let (rank, bytes) = (epoch.rank(), to.bytes());
     let mut copied = Ok(());
-    if rank + 1 < turn.size() {
-        copied = store(executor, &contribution(from, *to), turn.own(), bytes);
-        turn.post();
+    if rank + 1 < epoch.size() {
+        copied = store(executor, &contribution(from, *to), epoch.own_slot(), bytes);
+        epoch.signal();
     }
-    let mut operands = Operands::new(executor, to)?;
+    let mut sum = Accumulator::new(executor, to)?;
     let mut before = (0..rank).rev();
     if is_exclusive {
         let Some(nearest) = before.next() else { return copied };
-        turn.wait_for(nearest)?;
-        copied = copied.and(load(executor, turn.of(nearest), to));
+        epoch.wait_for(nearest)?;
+        copied = copied.and(load(executor, epoch.slot(nearest), to));
     } else if let Source::From(from) = from {
         copied = copied.and(copy(executor, &from, to));
     }
     for peer in before {
-        turn.wait_for(peer)?;
-        copied = copied.and(operands.meet(executor, op, turn.of(peer)));
+        epoch.wait_for(peer)?;
+        copied = copied.and(sum.combine(executor, op, epoch.slot(peer)));
     }
     copied
 }
 
-/// How many elements of MPI_Reduce_scatter there are before a rank's block, and in all.
-pub fn extent(counts: Counts<'_>, rank: usize, size: usize) -> (usize, usize) {
+/// Elements of MPI_Reduce_scatter before a rank's block, and in all.
+pub fn elements(counts: Counts<'_>, rank: usize, size: usize) -> (usize, usize) {
     let before = (0..rank).map(|rank| counts.count(rank)).sum();
     (before, (rank..size).fold(before, |all, rank| all.saturating_add(counts.count(rank))))
 }
 
-/// Everybody's data, from so many bytes on, combined from the last rank to the first.
-fn fold(turn: &Turn<'_>, executor: &mut dyn Executor, (into, from): (&Data<'_>, usize), op: &Op) -> Result<()> {
-    let last = turn.size() - 1;
-    load(executor, turn.of(last).wrapping_add(from), into)?;
-    let mut operands = Operands::new(executor, into)?;
-    (0..last).rev().try_for_each(|peer| operands.meet(executor, op, turn.of(peer).wrapping_add(from)))
+/// All ranks' data, from byte `from` on, combined from the last rank to the first.
+fn fold(epoch: &Epoch<'_>, executor: &mut dyn Executor, (into, from): (&Data<'_>, usize), op: &Op) -> Result<()> {
+    let last = epoch.size() - 1;
+    load(executor, epoch.slot(last).wrapping_add(from), into)?;
+    let mut sum = Accumulator::new(executor, into)?;
+    (0..last).rev().try_for_each(|peer| sum.combine(executor, op, epoch.slot(peer).wrapping_add(from)))
 }
 
-// What comes before a sum and lies packed in shared memory.
-struct Operands<'a> {
+// A sum in this rank's buffer, to which operands are added that lie packed in the segment.
+struct Accumulator<'a> {
     sum: Data<'a>,
-    // Where it is spread out first, if elements do not lie there as they do in the sum.
-    room: Option<Data<'a>>,
+    // For an unpacked operand, if elements do not lie packed in the sum.
+    scratch: Option<Data<'a>>,
 }
 
-impl<'a> Operands<'a> {
-    fn new(executor: &mut dyn Executor, sum: &Data<'a>) -> Result<Operands<'a>> {
-        let as_it_lies = sum.datatype.is_predefined() && sum.contiguous() == Some(sum.at);
-        let room = if as_it_lies { None } else { Some(executor.room(sum)?) };
-        Ok(Operands { sum: *sum, room })
+impl<'a> Accumulator<'a> {
+    fn new(executor: &mut dyn Executor, sum: &Data<'a>) -> Result<Accumulator<'a>> {
+        let scratch = if lies_packed(sum) { None } else { Some(executor.room(sum)?) };
+        Ok(Accumulator { sum: *sum, scratch })
     }
 
-    fn meet(&mut self, executor: &mut dyn Executor, op: &Op, at: *mut u8) -> Result<()> {
-        match &self.room {
+    fn combine(&mut self, executor: &mut dyn Executor, op: &Op, at: *mut u8) -> Result<()> {
+        match &self.scratch {
             None => executor.reduce(op, &Data { at, ..self.sum }, &self.sum),
-            Some(room) => {
-                executor.copy(&packed(at, room.bytes()), room)?;
-                executor.reduce(op, room, &self.sum)
+            Some(scratch) => {
+                executor.copy(&packed(at, scratch.bytes()), scratch)?;
+                executor.reduce(op, scratch, &self.sum)
             }
         }
     }

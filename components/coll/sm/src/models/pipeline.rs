@@ -1,12 +1,12 @@
 //! Operations over rings.
 
 use super::{Copies, Memory, all_combined, among, combined, data, nobody, op, values};
-use crate::direct::data_movement::Operands;
-use crate::flags::data_movement::packed;
-use crate::flags::layout as wire;
-use crate::flags::layout::Extent;
-use crate::flags::segment::Peer;
-use crate::pipeline::ring::{Flow, Ring, Rings};
+use crate::buffer::packed;
+use crate::operand::Operands;
+use crate::peer::Peer;
+use crate::pipeline::channel::Channel;
+use crate::pipeline::layout::{self, Geometry};
+use crate::pipeline::ring::{Ring, Rings};
 use crate::pipeline::{self, Pipeline};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -27,15 +27,15 @@ const PIECE: usize = 16;
 impl Rank {
     /// From rank 0 to all or one, without an operation around it.
     fn stream(&mut self, which: u32, steps: usize, reader: Option<usize>) {
-        let mut flow = self.rings.begin(&self.peers, Ring::Input, (steps, 4 * PIECE * steps), reader);
+        let mut channel = Channel::begin(&self.rings, &self.peers, Ring::Input, (steps, 4 * PIECE * steps), reader);
         for step in 0..steps {
             if self.on.rank == 0 {
-                write(&mut self.on, &mut flow, which, step);
+                write(&mut self.on, &mut channel, which, step);
             } else if reader.is_none_or(|reader| reader == self.on.rank) {
-                read(&mut self.on, &flow, which, step);
+                read(&mut self.on, &channel, which, step);
             }
         }
-        flow.close();
+        channel.close();
     }
 
     fn bcast(&mut self, which: u32, count: usize, root: usize) {
@@ -120,19 +120,19 @@ impl Rank {
 }
 
 /// Rank 0's part of a step.
-fn write(on: &mut Copies, flow: &mut Flow<'_>, which: u32, step: usize) {
+fn write(on: &mut Copies, channel: &mut Channel<'_>, which: u32, step: usize) {
     let mut piece = values(0, step, which, PIECE);
-    let room = flow.room(step).unwrap();
+    let room = channel.reserve(step).unwrap();
     on.copy(&data(&mut piece, PIECE), &packed(room, 4 * PIECE)).unwrap();
-    flow.post(step);
+    channel.publish(step);
 }
 
 /// The others'.
-fn read(on: &mut Copies, flow: &Flow<'_>, which: u32, step: usize) {
-    let (at, mut piece) = (flow.data(0, step).unwrap(), vec![0; PIECE]);
+fn read(on: &mut Copies, channel: &Channel<'_>, which: u32, step: usize) {
+    let (at, mut piece) = (channel.data(0, step).unwrap(), vec![0; PIECE]);
     on.copy(&packed(at, 4 * PIECE), &data(&mut piece, PIECE)).unwrap();
     assert_eq!(piece, values(0, step, which, PIECE));
-    flow.took(step);
+    channel.consume(step);
 }
 
 fn ranks(size: usize, each: fn(&mut Rank)) {
@@ -144,10 +144,10 @@ fn ranks_within(preemptions: usize, size: usize, each: fn(&mut Rank)) {
 }
 
 fn ranks_with(slots: usize, preemptions: usize, size: usize, each: fn(&mut Rank)) {
-    let extent = Extent { ranks: size, slots, slot_bytes: 4 * PIECE };
-    let memory = Memory::new(extent.bytes());
+    let geometry = Geometry { ranks: size, slots, slot_bytes: 4 * PIECE };
+    let memory = Memory::new(geometry.bytes());
     among(size, preemptions, memory, move |rank| {
-        let rings = Rings::over(memory.part(wire::RINGS_DEPARTED), rank, extent, 4 * PIECE);
+        let rings = Rings::over(memory.part(layout::DETACH_COUNT), rank, geometry, 4 * PIECE);
         let mut one = Rank { rings, peers: nobody(size), on: Copies::new(rank, size, memory) };
         each(&mut one);
         // To leave is a model of its own.
@@ -180,15 +180,15 @@ fn one_writes_what_two_read() {
 #[test]
 fn the_slower_reader_counts() {
     ranks_within(0, 3, |rank| {
-        let mut flow = rank.rings.begin(&rank.peers, Ring::Input, (4, 16 * PIECE), None);
-        let mut sign = rank.rings.begin(&rank.peers, Ring::Result, (1, 0), None);
+        let mut channel = Channel::begin(&rank.rings, &rank.peers, Ring::Input, (4, 16 * PIECE), None);
+        let mut sign = Channel::begin(&rank.rings, &rank.peers, Ring::Result, (1, 0), None);
         for step in 0..4 {
             match rank.on.rank {
-                0 => write(&mut rank.on, &mut flow, 0, step),
-                _ => read(&mut rank.on, &flow, 0, step),
+                0 => write(&mut rank.on, &mut channel, 0, step),
+                _ => read(&mut rank.on, &channel, 0, step),
             }
             match (rank.on.rank, step) {
-                (0, 2) => _ = sign.room(0).map(|_| sign.post(0)).unwrap(),
+                (0, 2) => _ = sign.reserve(0).map(|_| sign.publish(0)).unwrap(),
                 (2, 0) => _ = sign.data(0, 0).unwrap(),
                 _ => {}
             }
