@@ -47,14 +47,13 @@ pub struct Key {
     function: Function,
     index: usize,
     bytes: usize,
-    // What a call takes of the rings at least, and how much of them is to be used before anything is tuning.
+    // The least bytes of the rings that a call takes, and those to be used before anything is measured.
     piece: usize,
     rounds: usize,
 }
 
 impl Key {
-    /// A call with so much data, where a ring has room for `room` bytes in pieces of `piece`; `None` for a function that is not
-    /// tuning.
+    /// A call of `bytes`, where a ring holds `capacity` bytes in pieces of `piece`; `None` for a function that is not autotuned.
     pub fn of(function: Function, bytes: usize, (piece, capacity): (usize, usize)) -> Option<Key> {
         let row = FUNCTIONS.iter().position(|one| *one == function)?;
         let column = (bytes.max(1).ilog2().saturating_sub(FIRST_SHIFT) as usize).min(SIZES - 1);
@@ -72,7 +71,7 @@ impl Key {
 #[derive(Clone, Copy)]
 struct Entry {
     autotuner: Autotuner,
-    // Bytes of the rings that were used before the first autotuner.
+    // Bytes of the rings that were used before the first sample.
     filled: usize,
     // In this measurement.
     calls: u32,
@@ -103,7 +102,7 @@ impl Tuning {
         )
     }
 
-    /// A call is over, which took so many ticks if that was wanted: this rank's costs at the end of a autotuner.
+    /// A call has ended after `ticks`, if these were wanted. Returns this rank's costs at the end of a sample.
     pub fn end(&mut self, key: Key, ticks: Option<u64>) -> Option<[u64; 2]> {
         let entry = self.entries.get_mut(key.index)?;
         if entry.autotuner.is_on() && ticks.is_none() {
@@ -164,7 +163,7 @@ fn report(key: Key, better: Candidate, [pipeline, direct]: [u64; 2]) {
 
 const FUNCTIONS: [Function; 5] =
     [Function::Bcast, Function::Allgather, Function::Alltoall, Function::Reduce, Function::Allreduce];
-/// From 8 KiB to 4 MiB, and what is shorter or longer.
+/// From 8 KiB to 4 MiB; shorter and longer calls count as these.
 const FIRST_SHIFT: u32 = 13;
 const SIZES: usize = 10;
 /// So many times the rings' bytes have surely gone through all slots: of a reduction by two ranks half the bytes go through

@@ -1,6 +1,6 @@
 //! Large data straight between the ranks' buffers, copied once by the operating system (framework smsc, such as CMA).
 //!
-//! `exchange` is the frame of an operation; what each rank copies is in `data_movement` and `reduction`.
+//! `exchange` is the frame of an operation; the copies of each rank are in `data_movement` and `reduction`.
 
 mod data_movement;
 pub mod exchange;

@@ -1,4 +1,4 @@
-//! The module of one communicator: what goes to `small`, to `large` and to the next component.
+//! The module of one communicator: each call goes to `small`, else to `large`, else to the next component.
 #![allow(unsafe_code)] // the unsafe method of the framework's trait
 
 use crate::algorithm::Algorithm;

@@ -54,7 +54,7 @@ impl Pipeline<'_> {
     }
 
     // Bytes of a piece where one rank writes and the others wait for the first piece: 8 KiB come in 0.54 instead of 0.68 µs.
-    fn one_way(&self, bytes: usize) -> usize {
+    fn rooted_piece(&self, bytes: usize) -> usize {
         (bytes / 4).next_multiple_of(CACHELINE).max(LEAST).min(self.rings.piece)
     }
 

@@ -1,4 +1,4 @@
-//! Small data: what fits into a slot or goes as one message each way. Which algorithm serves a call, and what it needs for that.
+//! Small data, which fits into a slot or goes as one message each way: the algorithm of a call, and the segment that it needs.
 //!
 //! A method does the call and returns `true`, or returns `false` on all ranks and has done nothing.
 

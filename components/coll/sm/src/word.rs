@@ -23,7 +23,7 @@ pub fn wait_for(word: &AtomicU64, wanted: u64) -> Result<()> {
 }
 
 /// The same after the first polls, with progress and sleep. A model's ranks are threads of one process: passes of progress
-/// would take locks that ranks do not share, and these would order what nothing orders between ranks.
+/// would take locks that ranks do not share, and these would order accesses that nothing orders between ranks.
 #[cfg(loom)]
 pub fn wait_long(word: &AtomicU64, wanted: u64) -> Result<()> {
     opal_core::sync::model::await_value(word, Ordering::Acquire, |value| value >= wanted);

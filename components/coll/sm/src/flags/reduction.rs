@@ -46,9 +46,9 @@ pub fn allreduce(
     let result = epoch.result(to.bytes());
     if epoch.arrive() {
         let folded = fold(epoch, executor, (to, 0), op);
-        let told = store(executor, to, result, to.bytes());
+        let stored = store(executor, to, result, to.bytes());
         epoch.release();
-        return copied.and(folded).and(told);
+        return copied.and(folded).and(stored);
     }
     epoch.wait()?;
     copied.and(load(executor, result, to))

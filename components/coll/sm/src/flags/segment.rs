@@ -1,4 +1,4 @@
-//! The segment of one communicator, and what one rank knows of the epochs so far.
+//! The segment of one communicator, and one rank's record of the epochs so far.
 
 use crate::flags::layout;
 use crate::flags::oversubscription::CoreSharing;

@@ -190,7 +190,7 @@ fn two_ranks_exchange_words_around_what_one_writes() {
 }
 
 #[test]
-fn two_ranks_combine_what_lies_in_areas() {
+fn two_ranks_combine_what_lies_in_slots() {
     ranks(2, |rank| (0..3).for_each(|which| rank.allreduce(which, IN_SLOT)));
 }
 
@@ -244,7 +244,7 @@ fn three_ranks_combine_what_lies_beside_the_count() {
 }
 
 #[test]
-fn three_ranks_combine_what_lies_in_areas() {
+fn three_ranks_combine_what_lies_in_slots() {
     ranks(3, |rank| rank.allreduce(0, IN_SLOT));
 }
 
@@ -257,7 +257,7 @@ fn three_ranks_on_two_cores_combine_what_lies_beside_the_count() {
     });
 }
 
-/// Counts of turns in which all wait for the root only have nothing to do with cores.
+/// Counters of all-to-one epochs have nothing to do with cores.
 #[test]
 fn three_ranks_on_two_cores_go_on_after_one_waited_for_all() {
     ranks_on(&[1, 1, 2], 1, 3, |rank| {
@@ -289,14 +289,14 @@ fn three_ranks_on_one_core_meet() {
     });
 }
 
-/// Before a epoch is used again, all meet.
+/// A barrier comes before a flag set is used again.
 #[test]
 fn one_of_three_writes_beside_the_release_word_again_and_again() {
     ranks_within(0, 3, |rank| (0..4).for_each(|which| rank.bcast(which, INLINE, 0)));
 }
 
 #[test]
-fn one_of_three_writes_in_areas_again_and_again() {
+fn one_of_three_writes_in_slots_again_and_again() {
     ranks_within(0, 3, |rank| (0..4).for_each(|which| rank.bcast(which, IN_SLOT, 0)));
 }
 
@@ -305,7 +305,7 @@ fn one_of_three_gathers_again_and_again() {
     ranks(3, |rank| (0..3).for_each(|which| rank.gather(which, INLINE, 0)));
 }
 
-/// Nobody waits for who is behind.
+/// No rank waits for those behind it.
 #[test]
 fn three_scan_what_lies_beside_their_words() {
     ranks_within(1, 3, |rank| {
@@ -314,9 +314,9 @@ fn three_scan_what_lies_beside_their_words() {
     });
 }
 
-/// Before a epoch is used again, all meet.
+/// A barrier comes before a flag set is used again.
 #[test]
-fn three_scan_in_the_turn_of_another_scan() {
+fn three_scan_in_the_flag_set_of_another_scan() {
     ranks_within(0, 3, |rank| {
         rank.scan(0, INLINE, false);
         rank.segment.state.lock().epoch = layout::FLAG_SETS as u64 - 1;
@@ -326,7 +326,7 @@ fn three_scan_in_the_turn_of_another_scan() {
 }
 
 #[test]
-fn three_scan_in_areas_after_what_all_wrote() {
+fn three_scan_in_slots_after_what_all_wrote() {
     ranks_within(0, 3, |rank| {
         rank.reduce_scatter(0, IN_SLOT);
         (1..3).for_each(|which| rank.scan(which, IN_SLOT, false));
@@ -348,9 +348,9 @@ fn one_of_three_writes_between_what_all_write() {
     });
 }
 
-/// The same in areas, of which there are fewer.
+/// The same in data slots, of which there are fewer.
 #[test]
-fn one_of_three_writes_in_areas_after_what_all_wrote() {
+fn one_of_three_writes_in_slots_after_what_all_wrote() {
     ranks_within(0, 3, |rank| {
         rank.allgather(0, IN_SLOT);
         (1..4).for_each(|which| rank.bcast(which, IN_SLOT, 0));
@@ -358,7 +358,7 @@ fn one_of_three_writes_in_areas_after_what_all_wrote() {
 }
 
 #[test]
-fn all_write_in_areas_after_what_lay_beside_the_release_word() {
+fn all_write_in_slots_after_what_lay_beside_the_release_word() {
     ranks_within(0, 3, |rank| {
         rank.allgather(0, IN_SLOT);
         (1..3).for_each(|which| rank.bcast(which, INLINE, 0));
@@ -367,7 +367,7 @@ fn all_write_in_areas_after_what_lay_beside_the_release_word() {
 }
 
 #[test]
-fn three_ranks_combine_in_areas_again_and_again() {
+fn three_ranks_combine_in_slots_again_and_again() {
     ranks_within(0, 3, |rank| (0..4).for_each(|which| rank.allreduce(which, IN_SLOT)));
 }
 

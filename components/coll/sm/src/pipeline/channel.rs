@@ -1,6 +1,6 @@
 //! A channel: one operation on one ring of all ranks.
 //!
-//! A writer uses a slot again when the tails of all its readers have passed what was in it
+//! A writer uses a slot again when the tails of all its readers have passed the step that was in it
 //! (docs/architecture/collectives-in-shared-memory.md).
 
 use super::ring::{Ring, Rings};

@@ -13,7 +13,7 @@ use ompi_core::executor::Executor;
 pub fn bcast(over: &Pipeline<'_>, executor: &mut dyn Executor, data: &Data<'_>, root: usize) -> Result<()> {
     let is_root = executor.rank() == root;
     let run = if is_root { contiguous_source(executor, data)? } else { contiguous_target(executor, data)? };
-    let pieces = Pieces::of(run.count, over.one_way(run.count));
+    let pieces = Pieces::of(run.count, over.rooted_piece(run.count));
     let mut channel = over.channel(Ring::Input, (pieces.steps, run.count), None);
     for step in 0..pieces.steps {
         let part = pieces.part(&run, step);
@@ -52,7 +52,7 @@ pub fn gather(
     let Some(to) = to.filter(|_| rank == root) else {
         let Source::From(from) = from else { return Ok(()) };
         let out = contiguous_source(executor, &from)?;
-        let pieces = Pieces::of(out.count, over.one_way(out.count));
+        let pieces = Pieces::of(out.count, over.rooted_piece(out.count));
         let mut channel = over.channel(Ring::Input, (pieces.steps, out.count), Some(root));
         for step in 0..pieces.steps {
             let (room, part) = (channel.reserve(step)?, pieces.part(&out, step));
@@ -65,7 +65,7 @@ pub fn gather(
         return Ok(());
     };
     let into = Targets::of(executor, to)?;
-    let pieces = Pieces::of(to.bytes(), over.one_way(to.bytes()));
+    let pieces = Pieces::of(to.bytes(), over.rooted_piece(to.bytes()));
     let channel = over.channel(Ring::Input, (pieces.steps, to.bytes()), Some(root));
     if let Source::From(from) = from {
         executor.copy(&from, &block(to, rank))?;

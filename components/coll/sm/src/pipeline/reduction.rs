@@ -34,7 +34,7 @@ fn to_root_of_pair(
     root: usize,
 ) -> Result<()> {
     let element = own.datatype.layout.size().max(1);
-    let pieces = Pieces::of(own.count, (over.one_way(own.bytes()) / element).max(1));
+    let pieces = Pieces::of(own.count, (over.rooted_piece(own.bytes()) / element).max(1));
     let mut channel = over.channel(Ring::Input, (pieces.steps, own.bytes()), Some(root));
     let Some(to) = operands.to.filter(|_| executor.rank() == root) else {
         for step in 0..pieces.steps {
@@ -76,7 +76,7 @@ fn to_both(over: &Pipeline<'_>, executor: &mut dyn Executor, (operands, own): (&
     executor.copy(&own, &relocated(&own, channel.reserve(0)?))?;
     channel.publish(0);
     let is_apart = matches!(operands.from, Source::From(_));
-    // The operand of the last rank is what the others are combined with.
+    // In rank order.
     if rank == 1 {
         executor.combine(operands.op, &relocated(&own, channel.data(0, 0)?), &own, &to)?;
     } else {
@@ -201,9 +201,9 @@ pub fn scan(
     let (rank, size) = (executor.rank(), executor.size());
     let own = contribution(from, *to);
     let element = own.datatype.layout.size().max(1);
-    let pieces = Pieces::of(own.count, (over.one_way(own.bytes()) / element).max(1));
+    let pieces = Pieces::of(own.count, (over.rooted_piece(own.bytes()) / element).max(1));
     let next = (rank + 1 < size).then_some(rank + 1);
-    // Nobody reads what the last one has: it waits for nobody.
+    // No rank reads the last one's ring: it waits for none.
     let mut channel = over.channel(Ring::Input, (pieces.steps, own.bytes()), next.or(Some(rank)));
     for step in 0..pieces.steps {
         let (mine, target) = (pieces.part(&own, step), pieces.part(to, step));

@@ -1,4 +1,4 @@
-//! Which slot a step has, and whom it waits for.
+//! The slot of a step, and the tail that it waits for.
 
 use super::*;
 use alloc::vec;
@@ -8,7 +8,7 @@ fn no_slot_is_used_again_before_what_was_in_it_is_taken() {
     for (slots, longest) in
         [1, 2, 7, 16, 23, 32, 64].into_iter().flat_map(|slots| [(slots, 7), (slots, 13), (slots, 80)])
     {
-        // By slot: steps that must have been taken before it is used again.
+        // By slot: the tail that frees it.
         let (mut window, mut used, mut base) = (Window::first(slots), vec![0; slots], 0);
         let length = |operation| longest - operation % longest;
         for operation in 0..3000u64 {
