@@ -160,12 +160,12 @@ fn ranks_within(preemptions: usize, size: usize, each: fn(&mut Rank)) {
 }
 
 /// Ranks on these cores, where they share any.
-fn ranks_on(told: &'static [u64], preemptions: usize, size: usize, each: fn(&mut Rank)) {
+fn ranks_on(cores: &'static [u64], preemptions: usize, size: usize, each: fn(&mut Rank)) {
     let memory = Memory::new(layout::bytes(size));
     among(size, preemptions, memory, move |rank| {
         let segment = Segment::over(memory.part(layout::DETACH_COUNT), rank, size);
-        if !told.is_empty() {
-            assert!(segment.state.lock().sharing.learn(told.to_vec(), rank));
+        if !cores.is_empty() {
+            assert!(segment.state.lock().sharing.learn(cores.to_vec(), rank));
         }
         let mut one = Rank { segment, peers: nobody(size), on: Copies::new(rank, size, memory) };
         each(&mut one);

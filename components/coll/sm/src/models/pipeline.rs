@@ -234,14 +234,14 @@ fn readers_change() {
 
 /// Before the reader takes anything.
 #[test]
-fn ranks_that_disagree_about_a_length_are_told() {
+fn ranks_that_disagree_about_a_length_learn_it() {
     ranks(2, |rank| {
         rank.bcast(0, PIECE, 0);
         let mut all = vec![0; 2 * PIECE];
         let whole = data(&mut all, (rank.on.rank + 1) * PIECE);
         let over = Pipeline { rings: &rank.rings, peers: &rank.peers };
-        let told = pipeline::bcast(&over, &mut rank.on, &whole, 0).map_err(|fault| fault.get());
-        assert_eq!(told, if rank.on.rank == 0 { Ok(()) } else { Err(Class::Truncate as i32) });
+        let result = pipeline::bcast(&over, &mut rank.on, &whole, 0).map_err(|fault| fault.get());
+        assert_eq!(result, if rank.on.rank == 0 { Ok(()) } else { Err(Class::Truncate as i32) });
     });
 }
 
