@@ -99,8 +99,6 @@ fn edges(all: &CrateSource) -> Edges {
 const KNOWN: &[&str] = &[
     "components/btl/sm",
     "components/btl/tcp",
-    "components/coll/han",
-    "components/coll/tuned",
     "components/pml/ob1",
     "components/smsc/cma",
     "hw/x86_64",

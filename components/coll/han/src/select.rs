@@ -1,20 +1,13 @@
-//! How a call is served: by parameters, else by values that are equal on all ranks.
+//! Which algorithm serves a call: the one that a parameter forces, else by values that are equal on all ranks.
 
+use crate::algorithm::Algorithm;
 use crate::params;
 use ompi_core::framework::coll::{Algorithms, Function, Functions, set_of};
 use opal_core::mca::Param;
 
-ompi_core::coll_algorithms! {
-    /// Ways.
-    Way {
-        /// In two levels.
-        Leaders = "leaders",
-    }
-}
-
-/// What is served, the parameter that forces it, and the bytes up to which the way in two levels is taken else: of the data
+/// The functions served, their parameters, and the bytes up to which two levels serve them by default: of the data
 /// or the result, of MPI_Gather, MPI_Scatter and MPI_Allgather of one rank's block. From `cargo xtask bench scale` for 128 and
-/// 1024 ranks in nodes of 64, one after the other, where flat trees already are in two levels; there this way must not cost more.
+/// 1024 ranks in nodes of 64, one after the other, where flat trees already are in two levels; there two levels must not cost more.
 pub const SERVED: [(Function, &Param, usize); 7] = [
     (Function::Barrier, &params::BARRIER_ALGORITHM, usize::MAX),
     (Function::Bcast, &params::BCAST_ALGORITHM, 64 << 10),
@@ -25,13 +18,13 @@ pub const SERVED: [(Function, &Param, usize); 7] = [
     (Function::Scatter, &params::SCATTER_ALGORITHM, 1 << 10),
 ];
 
-/// What the parameters force.
-pub struct Choices([Option<Way>; SERVED.len()]);
+/// The algorithms that parameters force.
+pub struct Choices([Option<Algorithm>; SERVED.len()]);
 
 impl Choices {
     /// As the parameters are now.
     pub fn by_parameters() -> Choices {
-        Choices(SERVED.map(|(_, param, _)| Way::by_word(param.text())))
+        Choices(SERVED.map(|(_, param, _)| Algorithm::by_word(param.text())))
     }
 
     /// The functions that parameters give to this component, whatever the size.
@@ -45,18 +38,18 @@ impl Choices {
     /// Whether a function is one of them.
     pub fn forces(&self, function: Function) -> bool {
         let place = SERVED.iter().position(|(served, ..)| *served == function);
-        place.is_some_and(|place| self.0[place] == Some(Way::Leaders))
+        place.is_some_and(|place| self.0[place] == Some(Algorithm::Leaders))
     }
 
     /// For so many bytes; and why.
-    pub fn way(&self, function: Function, bytes: usize) -> (Way, &'static str) {
+    pub fn algorithm(&self, function: Function, bytes: usize) -> (Algorithm, &'static str) {
         let Some(place) = SERVED.iter().position(|(served, ..)| *served == function) else {
-            return (Way::Fallback, "");
+            return (Algorithm::Fallback, "");
         };
         match self.0[place] {
-            Some(way) => (way, "as its parameter says"),
-            None if bytes <= SERVED[place].2 => (Way::Leaders, "by the built-in limits"),
-            None => (Way::Fallback, "by the built-in limits"),
+            Some(algorithm) => (algorithm, "as its parameter says"),
+            None if bytes <= SERVED[place].2 => (Algorithm::Leaders, "by the built-in limits"),
+            None => (Algorithm::Fallback, "by the built-in limits"),
         }
     }
 }
