@@ -70,10 +70,10 @@ pub const NEIGHBOR_FUNCTIONS: Functions = (1 << FUNCTIONS) - 1 - ALL_FUNCTIONS;
 /// The root of a call on an intercommunicator is this process: MPI_ROOT.
 pub const ROOT_HERE: usize = usize::MAX;
 
-/// The root of a call on an intercommunicator is another process of this group, MPI_PROC_NULL: this one does nothing.
+/// The root of a call on an intercommunicator is another process of this group, MPI_PROC_NULL: this process does nothing.
 pub const ROOT_BESIDE: usize = usize::MAX - 1;
 
-/// What a module says to a call of a function that it does not offer.
+/// The error of a module for a function that it does not offer.
 #[cold]
 pub fn not_here<T>() -> Result<T> {
     Err(Fault::new(Class::UnsupportedOperation))
@@ -95,7 +95,7 @@ pub const fn set_of(functions: &[Function]) -> Functions {
 /// at data, unless the function is not [`recordable`](Module::recordable), when the executor runs each step at once. Messages
 /// travel on the collective lane.
 pub trait Module: Send + Sync {
-    /// Which functions it candidates.
+    /// The functions that it offers.
     fn functions(&self) -> Functions;
 
     /// Which of them only describe the operation to the executor, so that they may be recorded.
@@ -103,14 +103,14 @@ pub trait Module: Send + Sync {
         self.functions()
     }
 
-    /// Which of the recordable ones serve any choice of the communicator's ranks ([`Part`](crate::executor::Subset)):
-    /// what they need to know they ask the executor. The same on all ranks.
+    /// Which of the recordable ones serve any subset of the communicator's ranks ([`Subset`](crate::executor::Subset)):
+    /// they ask the executor for ranks and sizes. The same on all ranks.
     fn partial(&self) -> Functions {
         0
     }
 
-    /// Names what its choices depend on beside the arguments of calls, a file's content say. If the names that a component's
-    /// modules have on the ranks differ, all these are told by [`Module::disagreed`], before [`Module::set_fallback`].
+    /// A hash of parameters and files on which its choices depend, beside the arguments of calls. If the fingerprints of a
+    /// component's modules differ among the ranks, [`Module::disagreed`] is called on all, before [`Module::set_fallback`].
     fn fingerprint(&self) -> u64 {
         0
     }
@@ -123,20 +123,19 @@ pub trait Module: Send + Sync {
         0
     }
 
-    /// A module for the same communicator that does what the user has named, and passes on all else. Where all ranks agree
-    /// on what is [`forced`](Module::forced) it comes first of all, since what was asked for counts more than what
-    /// components with higher priorities would choose.
+    /// A module for the same communicator that runs the algorithms that the user has named, and passes on all other calls.
+    /// Where all ranks agree on what is [`forced`](Module::forced) it comes before components with higher priorities.
     fn forcing(&self) -> Option<Arc<dyn Module>> {
         None
     }
 
-    /// Tells which modules would serve the communicator without it: one that declines calls by their arguments (which
-    /// must be equal on all ranks) passes them on. For an intercommunicator they are those of the communicator that
-    /// carries it ([`Communicator::merged`]). Called once, before it enters the table.
+    /// Takes the modules that would serve the communicator without it: a module that declines calls by their arguments (which
+    /// must be equal on all ranks) passes them on. For an intercommunicator these are the modules of its merged
+    /// intracommunicator ([`Communicator::merged`]). Called once, before it enters the table.
     fn set_fallback(&self, _others: &Table) {}
 
-    /// MPI_Finalize, after its barrier: no communicator has a collective any more. Ends when this process owes nobody a
-    /// word, also for other communicators that the component serves; may be called several times.
+    /// MPI_Finalize, after its barrier: no communicator has a collective any more. Returns when no process waits for this one
+    /// in the component, for whatever communicator; may be called several times.
     fn finish(&self) -> Result<()> {
         Ok(())
     }
@@ -152,13 +151,14 @@ pub trait Module: Send + Sync {
 
 /// A kind of collectives.
 pub trait Component: mca::Component {
-    /// Reads what its parameters name. `Err` after a message ends the start: what the user asked for cannot be had.
+    /// Reads the files that its parameters name. `Err` after a message ends the start of the job: the user asked for something
+    /// that cannot be had.
     fn configure(&self) -> opal_core::Result<()> {
         Ok(())
     }
 
-    /// What it does for a function on intracommunicators (coll/inter on the others), and in a case; `None` if it never
-    /// serves it. For people, without a job.
+    /// Describes how it serves a function on intracommunicators (coll/inter on the others), and in a case; `None` if it never
+    /// does. For `ompi_info`, without a job.
     fn about(&self, function: Function, case: Case) -> Option<About>;
 
     /// Priority and module for a communicator, or why not. Must not communicate.
@@ -173,7 +173,7 @@ opal_core::framework! {
 /// A component's name and its module for a communicator.
 pub type Entry = (&'static str, Arc<dyn Module>);
 
-/// What a component candidates for a communicator.
+/// The offer of a component for a communicator.
 pub struct Candidate {
     /// The component's.
     pub name: &'static str,
@@ -185,7 +185,7 @@ pub struct Candidate {
     pub recordable: Functions,
     /// For which functions all ranks were told to use an algorithm of it.
     pub forced: Functions,
-    /// Who serves them.
+    /// It serves them.
     pub module: Arc<dyn Module>,
 }
 
@@ -210,17 +210,17 @@ impl Table {
         module(&self.recordable[function as usize])
     }
 
-    /// Name and module of what serves the blocking function.
+    /// Component and module of the blocking function.
     pub fn entry(&self, function: Function) -> Option<&Entry> {
         self.entries[function as usize].as_ref()
     }
 
-    /// Name and module of what serves the nonblocking and the persistent function.
+    /// Component and module of the nonblocking and the persistent function.
     pub fn recordable_entry(&self, function: Function) -> Option<&Entry> {
         self.recordable[function as usize].as_ref()
     }
 
-    /// Name and module of what serves the function among some of the ranks.
+    /// Component and module of the function among a subset of the ranks.
     pub fn partial_entry(&self, function: Function) -> Option<&Entry> {
         self.partial[function as usize].as_ref()
     }
@@ -235,7 +235,7 @@ impl Table {
         &self.tags
     }
 
-    /// Fills the table: every function goes to the highest bidder. The table of an intercommunicator stands above that of
+    /// Fills the table: every function goes to the candidate with the highest priority. The table of an intercommunicator stands above that of
     /// its merged intracommunicator.
     pub fn fill(&mut self, mut candidates: Vec<Candidate>, merged: Option<&Table>) {
         // Lowest priority first; the name decides between equals, so that all ranks agree.
@@ -257,12 +257,13 @@ impl Table {
     }
 }
 
-/// The modules that do what the user has named; where several components are forced for a function, the highest of them.
+/// The modules for the algorithms that the user has named; where several components are forced for a function, the one with the
+/// highest priority.
 fn first(candidates: &[Candidate]) -> Vec<Candidate> {
-    let (mut first, mut settled) = (Vec::new(), 0);
+    let (mut first, mut done) = (Vec::new(), 0);
     for candidate in candidates.iter().rev() {
-        let functions = candidate.functions & candidate.forced & !settled;
-        settled |= functions;
+        let functions = candidate.functions & candidate.forced & !done;
+        done |= functions;
         if functions == 0 {
             continue;
         }
@@ -285,7 +286,7 @@ fn first(candidates: &[Candidate]) -> Vec<Candidate> {
 fn module(entry: &Option<Entry>) -> Result<&dyn Module> {
     match entry {
         Some((_, module)) => Ok(&**module),
-        None => Err(Fault::new(Class::UnsupportedOperation).because("no coll component candidates it here")),
+        None => Err(Fault::new(Class::UnsupportedOperation).because("no coll component offers it here")),
     }
 }
 

@@ -4,7 +4,7 @@
 //! themselves in at a counter, and the last one to come, or the root, stores the release word that the others poll
 //! (`epoch`). The operations themselves are in `data_movement`, `reduction` and `v_variants`.
 //!
-//! An epoch writes where an earlier one did. Why nobody still reads there is one table:
+//! An epoch writes where an earlier one did. Why no rank still reads there is one table:
 //! docs/architecture/collectives-in-shared-memory.md.
 
 pub mod data_movement;

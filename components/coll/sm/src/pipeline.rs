@@ -1,5 +1,5 @@
-//! Large data through rings in shared memory: cut into pieces, of which some ranks write one while others read those before,
-//! so that every rank copies out of and into its own cache at the same time.
+//! Large data through rings in shared memory, in pieces: some ranks write a piece while others read the ones before, so that
+//! every rank copies out of and into its own cache at the same time.
 //!
 //! Each rank has two rings (`ring`) and writes only these. A channel is one operation on one ring of all ranks (`channel`):
 //! its writer publishes steps at the ring's head, its readers publish at their tails how far they have read. The operations

@@ -4,7 +4,7 @@
 //!
 //! 1. its name here; parameter, decision file and `ompi_info --coll` know it then;
 //! 2. its code in the file of its function, and its arm in `module`;
-//! 3. in `select`: from how many bytes it is chosen, and what it cannot serve;
+//! 3. in `select`: from how many bytes it is chosen, and the calls that it cannot serve;
 //! 4. a sentence in `params`, for users;
 //! 5. `tests/coll/tests/outstanding.rs` and `flaws.rs` run it alone, `xtask/src/test/coll/choices.rs` forces it in a job.
 //!

@@ -6,9 +6,9 @@
 //! bcast       2      1m     chain
 //! bcast       16     64k    scatter_allgather
 //! ```
-//! Functions and algorithms are those of the parameters `coll_tuned_<function>_algorithm`. Of the lines of a function
-//! whose ranks and bytes are not above those of a call, the one with the most ranks counts, among these the one with the
-//! most bytes; where there is none, or where it says auto, the built-in limits decide. Bytes are counted as
+//! Functions and algorithms are those of the parameters `coll_tuned_<function>_algorithm`. Of a function's
+//! lines with at most the ranks and bytes of a call the one with the most ranks counts, among these the one with the most
+//! bytes. Where there is none, or where it says auto, the built-in limits decide. Bytes are counted as
 //! `ompi_info --coll` says; k, m and g are powers of 1024.
 
 use crate::algorithm::{SERVED, Served, Subject};

@@ -1,6 +1,6 @@
 //! The active window of a ring: how many of its slots are used.
 //!
-//! A page of shared memory that no rank has touched costs its writer more than copying through 16 of those in use. So the
+//! A page of shared memory that no rank has touched costs its writer more than copying through 16 pages in use. So the
 //! window is small at first, and doubles after [`LAPS`] wraps, because a longer ring is a faster one. It doubles sooner the
 //! first time if operations are long, which would wait in the middle: with more ranks than cores each wait is a change of
 //! ranks. With whole rings from the beginning the first calls for 64 KiB by two ranks took 90 to 100 µs each, later ones 12
