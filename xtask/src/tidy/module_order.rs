@@ -106,9 +106,6 @@ const KNOWN: &[&str] = &[
     "components/smsc/cma",
     "hw/x86_64",
     "ompi-core",
-    "ompi-core/rust",
-    "ompi-core/tools/ompi_info",
-    "ompi-core/tools/wrapper",
     "opal-core",
     "xtask",
 ];

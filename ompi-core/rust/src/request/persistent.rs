@@ -1,7 +1,7 @@
 //! Operations that are set up once and started many times. MPI 5.0 §3.9 and §6.13.
 #![allow(unsafe_code)] // loans
 
-use super::operation::{checked, finish};
+use super::operation::checked;
 use super::{Loan, Scope};
 use crate::Result;
 use crate::collective::Operation;
@@ -88,7 +88,7 @@ impl<'a, D: Loan, S: Scope<'a>> PersistentRequest<'a, D, S> {
     /// Waits until it has ended; at once, with an empty status, if it was not started.
     pub fn wait(&mut self) -> Result<Status> {
         let mut handle = self.handle;
-        let status = finish(&mut handle).map_err(|fault| raise(Object::None, "wait", fault))?;
+        let status = handles::wait(&mut handle).map_err(|fault| raise(Object::None, "wait", fault))?;
         self.active = false;
         checked("wait", status)
     }
