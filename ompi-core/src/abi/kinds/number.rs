@@ -1,6 +1,6 @@
 //! Numbers whose width differs in the `_c` twin.
 
-use super::{Aint, Kind, LargeCount};
+use super::kind::{Aint, Kind, LargeCount};
 use crate::datatype;
 use crate::error::{Class, Fault, Result};
 use alloc::format;

@@ -1,6 +1,6 @@
 //! Places that are written and arrays: what a pointer of the caller's becomes.
 
-use super::Kind;
+use super::kind::Kind;
 use crate::error::{Class, Fault, Result};
 use core::ffi::{c_char, c_int};
 
