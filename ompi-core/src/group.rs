@@ -194,6 +194,11 @@ impl Group {
     }
 }
 
+/// Which of two groups that share no process comes first, on all processes.
+pub fn is_first(group: &[u32], other: &[u32]) -> bool {
+    group.first() < other.first()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

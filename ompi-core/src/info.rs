@@ -2,7 +2,6 @@
 
 use crate::error::{Class, Fault, Result};
 use crate::handle::Table;
-use crate::session::MEMORY_KINDS;
 use crate::{init, process};
 use alloc::format;
 use alloc::string::String;
@@ -19,6 +18,10 @@ pub const ENV: usize = 0x131;
 pub const MAX_KEY: usize = 256;
 /// MPI_MAX_INFO_VAL, with the terminating NUL.
 pub const MAX_VALUE: usize = 1024;
+
+/// The kinds of memory in which buffers may lie, whatever was asked for, and the key under which sessions, communicators and
+/// MPI_INFO_ENV say so. MPI 5.0 §11.4.3.
+pub const MEMORY_KINDS: (&str, &str) = ("mpi_memory_alloc_kinds", "mpi,system");
 
 static DYNAMIC: Table<Info> = Table::new();
 

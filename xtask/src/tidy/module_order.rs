@@ -105,7 +105,6 @@ const KNOWN: &[&str] = &[
     "components/pml/ob1",
     "components/smsc/cma",
     "hw/x86_64",
-    "ompi-core",
     "opal-core",
     "xtask",
 ];
