@@ -5,7 +5,7 @@ use crate::errhandler;
 use crate::error::{Class, Fault, Result};
 use crate::framework::coll;
 use crate::group::{Group, is_first};
-use crate::handle::{Fixed, Table};
+use crate::handle::{Fixed, HandleTable};
 use crate::topo::Topology;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -39,7 +39,7 @@ pub const WORLD_HANDLE: usize = 0x101;
 /// MPI_COMM_SELF.
 pub const SELF_HANDLE: usize = 0x102;
 
-static DYNAMIC: Table<Communicator> = Table::new();
+static DYNAMIC: HandleTable<Communicator> = HandleTable::new();
 static PREDEFINED: Fixed<Communicator, 2> = Fixed::new();
 
 /// A communicator. Ranks of messages are ranks of [`Communicator::peers`].

@@ -2,7 +2,7 @@
 
 use crate::attr;
 use crate::error::{Class, Fault, Result};
-use crate::handle::{Fixed, Table};
+use crate::handle::{Fixed, HandleTable};
 use alloc::sync::Arc;
 use opal_core::sync::{AtomicU8, Once, Ordering};
 
@@ -27,7 +27,7 @@ pub use object::{Contents, Datatype};
 pub const NULL: usize = 0x200;
 /// MPI_UINT64_T, in which the library's own words travel.
 pub const UINT64: usize = 601;
-static DYNAMIC: Table<Datatype> = Table::new();
+static DYNAMIC: HandleTable<Datatype> = HandleTable::new();
 static PREDEFINED: Once<predefined::Set> = Once::new();
 // The same for who only looks at one during a call: one load.
 static BORROWED: Fixed<Datatype, 0x200> = Fixed::new();
@@ -119,7 +119,7 @@ pub fn byte() -> &'static Datatype {
 /// MPI_Type_dup: a copy under its own handle, with the attributes that their callbacks copy.
 pub fn duplicate(handle: usize, old: &Arc<Datatype>) -> Result<usize> {
     let copy = register(Arc::new(dup(old)))?;
-    if let Err(fault) = attr::copy_all(attr::Kind::Type, handle, copy) {
+    if let Err(fault) = attr::copy_all(attr::KeyvalKind::Type, handle, copy) {
         // The first fault is the one to report.
         let _second = free(copy);
         return Err(fault);
@@ -135,7 +135,7 @@ pub fn free(handle: usize) -> Result<()> {
         Some(datatype) if datatype.is_predefined() => fault("a predefined datatype cannot be freed"),
         Some(_) => {
             // The callbacks of its attributes may still use it.
-            attr::delete_all(attr::Kind::Type, handle)?;
+            attr::delete_all(attr::KeyvalKind::Type, handle)?;
             match remove(handle) {
                 Some(_) => Ok(()),
                 None => fault("this is not the handle of a datatype"),

@@ -158,8 +158,8 @@ pub fn finalize() -> Result<()> {
         return Err(not_active());
     }
     // As if MPI_COMM_SELF were freed, and with MPI still active (MPI 5.0 §11.2.4).
-    attr::delete_all(attr::Kind::Comm, comm::SELF_HANDLE)?;
-    attr::delete_all(attr::Kind::Comm, comm::WORLD_HANDLE)?;
+    attr::delete_all(attr::KeyvalKind::Comm, comm::SELF_HANDLE)?;
+    attr::delete_all(attr::KeyvalKind::Comm, comm::WORLD_HANDLE)?;
     buffer::drop_world()?;
     executor::barrier(comm::world())?;
     comm::world().coll().finish()?;

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_become_letters_in_order() {
+    fn packets_become_messages_in_order() {
         opal_core::sync::raise_threads();
         let key = Key::of(Conversation::Subgroup, 77, 5);
         for (length, words) in [(3, &[1, 2][..]), (3, &[3]), (0, &[]), (1, &[9])] {

@@ -3,7 +3,7 @@
 //! **Invariant:** the tables here are locked at every thread level: MPI 5.0 §11.6 lets any thread open a session.
 
 use crate::errhandler;
-use crate::handle::Table;
+use crate::handle::HandleTable;
 use crate::info::{Info, MEMORY_KINDS};
 use crate::init::ThreadLevel;
 use alloc::sync::Arc;
@@ -17,7 +17,7 @@ pub use process_sets::{group, is_member, members, process_sets, set_info};
 /// MPI_SESSION_NULL.
 pub const NULL: usize = 0x120;
 
-static DYNAMIC: Table<Session> = Table::new();
+static DYNAMIC: HandleTable<Session> = HandleTable::new();
 
 /// A session in use.
 pub struct Session {

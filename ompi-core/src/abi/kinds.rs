@@ -19,13 +19,13 @@ mod number;
 mod pair;
 mod place;
 
-pub use kind::{Aint, Kind, LargeCount, Offset};
+pub use kind::{Aint, LargeCount, Offset, ParamKind};
 pub use number::{AnyNumber, Count, Signed, TwinAint};
 pub use pair::{
     Role, blocks, data, distinct, in_place, in_place_on, intra, late, not_in_place, not_negative, rank_from, rank_to,
     role, root, typed_blocks,
 };
-pub use place::{CountArray, CountPlace, Counts, OutCount, Place, array, array_mut, give_text};
+pub use place::{ArrayOfCounts, CountArray, CountPlace, OutCount, OutPtr, array, array_mut, give_text};
 
 /// A kind whose C type is the same in both twins.
 macro_rules! same {
@@ -33,7 +33,7 @@ macro_rules! same {
         $(#[$doc])*
         pub struct $kind $(<$t>(PhantomData<$t>))?;
 
-        impl $(<$t: Copy + 'static>)? Kind for $kind $(<$t>)? {
+        impl $(<$t: Copy + 'static>)? ParamKind for $kind $(<$t>)? {
             type C = $c;
             type Large = $c;
             type Value = $value;
@@ -72,7 +72,7 @@ same! {
 
 same! {
     /// A place for one result.
-    Out<T>, *mut T => Place<T>, |raw| Place::new(raw)
+    Out<T>, *mut T => OutPtr<T>, |raw| OutPtr::new(raw)
 }
 
 same! {
@@ -212,7 +212,7 @@ same! {
 
 same! {
     /// The place of a communicator's handle, for calls that take it and change it.
-    CommPlace, *mut usize => Place<usize>, |raw| Place::new(raw), scope pointed_scope
+    CommPlace, *mut usize => OutPtr<usize>, |raw| OutPtr::new(raw), scope pointed_scope
 }
 
 same! {
@@ -264,7 +264,7 @@ same! {
 
 same! {
     /// The place of a session's handle, for calls that take it and change it.
-    SessionPlace, *mut usize => Place<usize>, |raw| Place::new(raw), scope |at: *mut usize| match pointed(at) {
+    SessionPlace, *mut usize => OutPtr<usize>, |raw| OutPtr::new(raw), scope |at: *mut usize| match pointed(at) {
         Some(handle) => Scope::Session(handle),
         None => Scope::None,
     }
@@ -273,19 +273,19 @@ same! {
 same! {
     /// The error handler of a communicator that the call makes; it is in force for the call's own errors, too.
     CommErrhandler, usize => usize, |raw| {
-        crate::errhandler::check(raw, crate::errhandler::Kind::Comm)?;
+        crate::errhandler::check(raw, crate::errhandler::HandlerKind::Comm)?;
         Ok(raw)
     },
-    scope |raw| Scope::Handler(raw, crate::errhandler::Kind::Comm)
+    scope |raw| Scope::Handler(raw, crate::errhandler::HandlerKind::Comm)
 }
 
 same! {
     /// The error handler of a session that the call makes; it is in force for the call's own errors, too.
     SessionErrhandler, usize => usize, |raw| {
-        crate::errhandler::check(raw, crate::errhandler::Kind::Session)?;
+        crate::errhandler::check(raw, crate::errhandler::HandlerKind::Session)?;
         Ok(raw)
     },
-    scope |raw| Scope::Handler(raw, crate::errhandler::Kind::Session)
+    scope |raw| Scope::Handler(raw, crate::errhandler::HandlerKind::Session)
 }
 
 /// The committed datatype behind a handle.

@@ -66,14 +66,14 @@ macro_rules! rows {
         pastey::paste! {
             $(#[$doc])*
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn [<PMPI_ $name $($suffix)?>]($($p: <$k as $crate::abi::kinds::Kind>::$ctype),*) -> core::ffi::c_int {
+            pub unsafe extern "C" fn [<PMPI_ $name $($suffix)?>]($($p: <$k as $crate::abi::kinds::ParamKind>::$ctype),*) -> core::ffi::c_int {
                 let fault = match $crate::init::$state() {
                     Ok(()) => $crate::error::Fault::new($crate::error::Class::UnsupportedOperation),
                     Err(fault) => fault,
                 };
                 $crate::abi::$raise(
                     concat!("MPI_", stringify!($name) $(, stringify!($suffix))?),
-                    &[$(<$k as $crate::abi::kinds::Kind>::scope(&raw const $p as *const ())),*],
+                    &[$(<$k as $crate::abi::kinds::ParamKind>::scope(&raw const $p as *const ())),*],
                     fault,
                 )
             }
@@ -88,7 +88,7 @@ macro_rules! rows {
 
             $(#[$doc])*
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn [<PMPI_ $name>]($($p: <$k as $crate::abi::kinds::Kind>::C),*) -> core::ffi::c_int {
+            pub unsafe extern "C" fn [<PMPI_ $name>]($($p: <$k as $crate::abi::kinds::ParamKind>::C),*) -> core::ffi::c_int {
                 let function = [<$name:upper>].get();
                 // SAFETY: each slot holds functions of its symbol's type only.
                 let function = unsafe { core::mem::transmute::<*const (), $crate::framework::pml::[<$name Fn>]>(function) };
@@ -99,7 +99,7 @@ macro_rules! rows {
 
             $(#[$doc])*
             pub(super) unsafe extern "C" fn [<complete_ $name:lower>](
-                $($p: <$k as $crate::abi::kinds::Kind>::C),*
+                $($p: <$k as $crate::abi::kinds::ParamKind>::C),*
             ) -> core::ffi::c_int {
                 rows! { @run initialized raise check [] $name ($($p: $k),*) $body }
             }
@@ -109,7 +109,7 @@ macro_rules! rows {
         pastey::paste! {
             $(#[$doc])*
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn [<PMPI_ $name $($suffix)?>]($($p: <$k as $crate::abi::kinds::Kind>::$ctype),*) -> core::ffi::c_int {
+            pub unsafe extern "C" fn [<PMPI_ $name $($suffix)?>]($($p: <$k as $crate::abi::kinds::ParamKind>::$ctype),*) -> core::ffi::c_int {
                 rows! { @run $state $raise $check [$($suffix)?] $name ($($p: $k),*) $body }
             }
             weak_alias!([<$name $($suffix)?>]);
@@ -120,7 +120,7 @@ macro_rules! rows {
             $crate::init::$state()?;
             $(
                 // SAFETY: the caller keeps the standard's contract for this argument's kind.
-                let $p = match unsafe { <$k as $crate::abi::kinds::Kind>::$check($p) } {
+                let $p = match unsafe { <$k as $crate::abi::kinds::ParamKind>::$check($p) } {
                     Ok(value) => value,
                     Err(fault) => return Err(fault.argument(stringify!($p))),
                 };
@@ -131,7 +131,7 @@ macro_rules! rows {
             Ok(()) => 0,
             Err(fault) => $crate::abi::$raise(
                 concat!("MPI_", stringify!($name) $(, stringify!($suffix))?),
-                &[$(<$k as $crate::abi::kinds::Kind>::scope(&raw const $p as *const ())),*],
+                &[$(<$k as $crate::abi::kinds::ParamKind>::scope(&raw const $p as *const ())),*],
                 fault,
             ),
         }

@@ -131,7 +131,7 @@ pub fn free(handle: usize) -> Result<()> {
         return Err(Fault::new(Class::Comm).argument("comm").because(why));
     }
     // The callbacks of its attributes may still use it.
-    attr::delete_all(attr::Kind::Comm, handle)?;
+    attr::delete_all(attr::KeyvalKind::Comm, handle)?;
     if let Some(comm) = DYNAMIC.get(handle) {
         // The number will be another communicator's.
         buffer::drop_owner(Owner::Comm(comm.context))?;

@@ -22,7 +22,7 @@ pub fn duplicate(handle: usize, parent: &Communicator, hints: Hints) -> Result<u
     let mut duplication = Duplication::new(parent, &hints)?;
     block_on(|| duplication.poll())?;
     let copy = insert(duplication.comm)?;
-    if let Err(fault) = attr::copy_all(attr::Kind::Comm, handle, copy) {
+    if let Err(fault) = attr::copy_all(attr::KeyvalKind::Comm, handle, copy) {
         // The first fault is the one to report.
         let _second = create::free(copy);
         return Err(fault);
@@ -39,7 +39,7 @@ pub fn begin(handle: usize, parent: &Communicator, hints: Hints) -> Result<(usiz
     let copy = insert(duplication.comm.clone())?;
     let request =
         request::create(request::Kind::Generic, &DUPLICATIONS, 0).inspect_err(|_| drop(DYNAMIC.remove(copy)))?;
-    let copied = attr::copy_all(attr::Kind::Comm, handle, copy);
+    let copied = attr::copy_all(attr::KeyvalKind::Comm, handle, copy);
     let mut running = Running { duplication, request: request.id() };
     if !running.step() {
         UNDER_WAY.lock().push(running);

@@ -19,7 +19,7 @@ pub fn open(info: Option<&Info>, errhandler: usize) -> Result<usize> {
             Fault::new(Class::InfoValue).argument("info").because(why)
         })?,
     };
-    errhandler::check(errhandler, errhandler::Kind::Session)?;
+    errhandler::check(errhandler, errhandler::HandlerKind::Session)?;
     init::enter(level).map_err(|error| {
         Fault::new(Class::Other).because(format!("MPI cannot start ({error:?}); the lines above say why"))
     })?;

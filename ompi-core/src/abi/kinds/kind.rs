@@ -11,7 +11,7 @@ pub type Offset = i64;
 pub type LargeCount = i64;
 
 /// A kind of parameter.
-pub trait Kind {
+pub trait ParamKind {
     /// What C passes.
     type C: Copy;
     /// What C passes to the `_c` twin.
