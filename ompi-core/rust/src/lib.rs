@@ -46,6 +46,7 @@ pub mod datatype;
 pub mod environment;
 mod error;
 pub mod info;
+mod life;
 pub mod point_to_point;
 mod raw;
 pub mod request;

@@ -10,7 +10,7 @@ use crate::data::Data;
 use crate::error::{Class, Result};
 use crate::framework::coll::Call;
 use crate::framework::pml::{self, MatchContext, Mode};
-use crate::handle::Table;
+use crate::handle::HandleTable;
 use crate::info::Info;
 use crate::schedule::{Port, Recorder, Run, Schedule};
 use crate::status::Status;
@@ -112,7 +112,7 @@ struct Operation {
     run: ConditionalLock<Option<(Run<Request>, Id)>>,
 }
 
-static OPERATIONS: Table<Operation> = Table::new();
+static OPERATIONS: HandleTable<Operation> = HandleTable::new();
 /// Those under way, in the order of their beginning.
 static UNDER_WAY: ConditionalLock<Vec<Arc<Operation>>> = ConditionalLock::new(Vec::new());
 
@@ -146,16 +146,16 @@ impl Port for Operation {
     type Message = Request;
 
     unsafe fn send(&self, data: &Data<'_>, to: usize) -> Result<Option<Request>> {
-        let lane = MatchContext { comm: self.comm.get().merged(), collective: true };
+        let context = MatchContext { comm: self.comm.get().merged(), collective: true };
         // SAFETY: the caller's promise.
-        let request = unsafe { pml::selected().isend(data, to as i32, self.tag, Mode::Standard, lane)? };
+        let request = unsafe { pml::selected().isend(data, to as i32, self.tag, Mode::Standard, context)? };
         Ok((request != done()).then_some(request))
     }
 
     unsafe fn recv(&self, data: &Data<'_>, from: usize) -> Result<Option<Request>> {
-        let lane = MatchContext { comm: self.comm.get().merged(), collective: true };
+        let context = MatchContext { comm: self.comm.get().merged(), collective: true };
         // SAFETY: the caller's promise.
-        unsafe { pml::selected().irecv(data, from as i32, self.tag, lane) }.map(Some)
+        unsafe { pml::selected().irecv(data, from as i32, self.tag, context) }.map(Some)
     }
 
     fn has_ended(&self, message: &Request) -> bool {

@@ -112,8 +112,6 @@ const UNNAMED: &[&str] = &[
     "components/pml/ob1/src/settled.rs",
     "components/pml/ob1/src/single.rs",
     "components/pml/ob1/src/ways.rs",
-    "ompi-core/src/comm/complete.rs",
-    "ompi-core/src/comm/open.rs",
 ];
 
 #[cfg(test)]

@@ -102,10 +102,6 @@ const KNOWN: &[&str] = &[
     "components/pml/ob1",
     "components/smsc/cma",
     "hw/x86_64",
-    "ompi-core",
-    "ompi-core/rust",
-    "ompi-core/tools/ompi_info",
-    "ompi-core/tools/wrapper",
     "opal-core",
     "xtask",
 ];

@@ -96,7 +96,7 @@ impl Han {
 
     /// The levels' communicators, for a call that is run at once; not yet for the first ones.
     fn comms(&self, executor: &dyn Executor) -> Result<Option<&Comms>> {
-        let Some(parent) = executor.communicator() else { return Ok(None) };
+        let Some(parent) = executor::communicator_of(executor) else { return Ok(None) };
         if let Some(comms) = self.comms.get() {
             return Ok(Some(comms));
         }

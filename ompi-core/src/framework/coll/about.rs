@@ -1,6 +1,6 @@
 //! How components describe themselves to `ompi_info --coll`.
 
-use super::Function;
+use super::function::{FUNCTIONS, Function};
 
 /// A call that may come.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub struct About {
 
 impl Function {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Function; super::FUNCTIONS] = [
+    pub const ALL: [Function; FUNCTIONS] = [
         Function::Barrier,
         Function::Bcast,
         Function::Gather,

@@ -1,6 +1,8 @@
 //! Where a module passes calls that it does not serve itself.
 
-use super::{Call, Entry, FUNCTIONS, Function, Functions, Module, Table, set_of};
+use super::call::Call;
+use super::function::{FUNCTIONS, Function, Functions, set_of};
+use super::module::{Entry, Module, Table};
 use crate::error::{Class, Fault, Result};
 use crate::executor::Executor;
 use alloc::boxed::Box;

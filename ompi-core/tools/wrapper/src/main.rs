@@ -6,52 +6,15 @@
 
 mod language;
 mod parse;
+mod prefix;
 mod show;
 
 use language::Language;
-use parse::{Library, Parsed};
+use parse::Parsed;
+use prefix::Prefix;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
-
-/// Where this library is installed.
-#[derive(Debug)]
-struct Prefix(PathBuf);
-
-impl Prefix {
-    /// Two folders above this program, whatever link it was called by.
-    fn find() -> Result<Prefix, String> {
-        let program = std::env::current_exe().map_err(|error| format!("cannot find my own path: {error}"))?;
-        let prefix = program.parent().and_then(Path::parent).ok_or("my own path has no folder above bin")?;
-        Ok(Prefix(prefix.to_path_buf()))
-    }
-
-    fn include(&self) -> String {
-        format!("{}/include", self.0.display())
-    }
-
-    fn lib(&self) -> String {
-        format!("{}/lib", self.0.display())
-    }
-
-    fn compile_flags(&self) -> Vec<String> {
-        vec![format!("-I{}", self.include())]
-    }
-
-    /// The library by its path: `-lmpi_abi` would find the shared one beside the archive. CMake knows it by `.a` or `.so`.
-    fn link_flags(&self, library: Library) -> Vec<String> {
-        match library {
-            Library::Static => vec![format!("{}/libmpi_abi.a", self.lib()), "-pthread".to_owned()],
-            Library::Shared => {
-                vec![
-                    format!("{}/libmpi_abi.so", self.lib()),
-                    format!("-Wl,-rpath,{}", self.lib()),
-                    "-pthread".to_owned(),
-                ]
-            }
-        }
-    }
-}
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();

@@ -1,16 +1,7 @@
 //! What the command line asks for: which flags are ours, and whether the compiler will link.
 
-use crate::Prefix;
+use crate::prefix::{Library, Prefix};
 use std::ffi::OsString;
-
-/// Which form of the library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Library {
-    /// `libmpi_abi.a`, the default.
-    Static,
-    /// `libmpi_abi.so.1`.
-    Shared,
-}
 
 /// The command line, understood.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! What build systems ask: the command and its parts, in the words of Open MPI and of MPICH.
 
-use crate::Prefix;
 use crate::parse::Parsed;
+use crate::prefix::Prefix;
 use std::ffi::OsString;
 
 /// Prints one part.

@@ -1,6 +1,6 @@
 //! Which process gets which rank: asks the topo component with what is known of the machine.
 
-use super::letters::{gather, spread};
+use super::exchange::{bcast, gather};
 use crate::comm::Communicator;
 use crate::error::{Class, Result};
 use crate::framework::topo::{self, ANYWHERE, Pattern, Place};
@@ -20,7 +20,7 @@ pub fn order(comm: &Communicator, size: usize, reorder: bool, pattern: impl FnOn
         0 => chosen(&pattern(), &places)?.into_iter().map(|rank| rank as u64).collect(),
         _ => vec![0; size],
     };
-    spread(comm, &mut words)?;
+    bcast(comm, &mut words)?;
     Ok(words.into_iter().map(|rank| rank as usize).collect())
 }
 

@@ -1,4 +1,4 @@
-//! Words that the processes of a communicator tell each other while they make a topology.
+//! Collectives over words of 64 bits, for the processes that make a topology.
 #![allow(unsafe_code)]
 
 use crate::comm::Communicator;
@@ -9,7 +9,7 @@ use crate::{datatype, executor};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The words of everybody, by rank, at the first process.
+/// The words of all processes, by rank, at the first one.
 pub fn gather<const N: usize>(comm: &Communicator, mut mine: [u64; N]) -> Result<Vec<[u64; N]>> {
     let datatype = datatype::borrow(datatype::UINT64).ok_or(Class::Intern)?;
     let mut all = vec![[0; N]; comm.size()];
@@ -22,18 +22,18 @@ pub fn gather<const N: usize>(comm: &Communicator, mut mine: [u64; N]) -> Result
 }
 
 /// The words of the first process to all.
-pub fn spread(comm: &Communicator, words: &mut [u64]) -> Result<()> {
+pub fn bcast(comm: &Communicator, words: &mut [u64]) -> Result<()> {
     let datatype = datatype::borrow(datatype::UINT64).ok_or(Class::Intern)?;
     let data = Data { at: words.as_mut_ptr().cast(), count: words.len(), datatype };
     // SAFETY: the words are borrowed until the call ends.
     unsafe { executor::run(comm, Call::Bcast(&data, 0)) }
 }
 
-/// Sends everybody his letter; returns those of all, by rank.
-pub fn trade(comm: &Communicator, letters: &[Vec<u64>]) -> Result<Vec<Vec<u64>>> {
+/// Sends each rank its block; returns the blocks of all, by rank.
+pub fn alltoallv(comm: &Communicator, blocks: &[Vec<u64>]) -> Result<Vec<Vec<u64>>> {
     let datatype = datatype::borrow(datatype::UINT64).ok_or(Class::Intern)?;
-    let mut lengths: Vec<i64> = letters.iter().map(|letter| letter.len() as i64).collect();
-    let mut coming = vec![0i64; letters.len()];
+    let mut lengths: Vec<i64> = blocks.iter().map(|block| block.len() as i64).collect();
+    let mut coming = vec![0i64; blocks.len()];
     let from = Data { at: lengths.as_mut_ptr().cast(), count: 1, datatype };
     let to = Data { at: coming.as_mut_ptr().cast(), count: 1, datatype };
     // SAFETY: both have a word for every rank, and outlive the call.
@@ -47,15 +47,15 @@ pub fn trade(comm: &Communicator, letters: &[Vec<u64>]) -> Result<Vec<Vec<u64>>>
         lengths.iter().scan(0, next).collect()
     };
     let (out_starts, in_starts) = (starts(&lengths), starts(&coming));
-    let mut out = letters.concat();
+    let mut out = blocks.concat();
     let mut inward = vec![0u64; coming.iter().sum::<i64>() as usize];
-    let blocks = |at: &mut [u64], counts, displacements| Blocks {
+    let described = |at: &mut [u64], counts, displacements| Blocks {
         at: at.as_mut_ptr().cast(),
         counts: Counts::Large(counts),
         displacements: Counts::Large(displacements),
         datatype,
     };
-    let (from, to) = (blocks(&mut out, &lengths, &out_starts), blocks(&mut inward, &coming, &in_starts));
+    let (from, to) = (described(&mut out, &lengths, &out_starts), described(&mut inward, &coming, &in_starts));
     // SAFETY: the blocks lie in these two vectors, which outlive the call.
     unsafe { executor::run(comm, Call::Alltoallv(Some(&from), &to))? };
     let mut rest = &inward[..];

@@ -1,4 +1,4 @@
-//! Which part of it all was asked for.
+//! Which frameworks, components and parameters the command line asks for.
 
 use crate::command_line::Arguments;
 use crate::facts::{Facts, Row};
@@ -6,7 +6,7 @@ use opal_core::mca::name;
 
 /// What to show.
 #[derive(Debug)]
-pub struct Wish {
+pub struct Filter {
     /// Nothing but the version.
     pub version_only: bool,
     /// Frameworks and components.
@@ -26,15 +26,15 @@ pub enum Scope {
     Of(Vec<(String, Option<String>)>),
 }
 
-impl Wish {
+impl Filter {
     /// From the command line; `Err` is a sentence with the nearest name.
-    pub fn new(arguments: &Arguments, facts: &Facts) -> Result<Wish, String> {
+    pub fn new(arguments: &Arguments, facts: &Facts) -> Result<Filter, String> {
         let params = match (arguments.all, &arguments.param[..]) {
             (true, []) => Some(Scope::All),
             (false, []) => None,
             (_, words) => Some(scope(words, facts)?),
         };
-        Ok(Wish {
+        Ok(Filter {
             version_only: arguments.version,
             components: arguments.param.is_empty(),
             params,
