@@ -268,7 +268,7 @@ pub trait Module: Sync {
     fn flush(&self, _to: Endpoint) {}
 
     /// Lets go of what was gathered for anybody. Called through [`progress::flush`](crate::progress::flush) if this
-    /// module said [`progress::gathered`](crate::progress::gathered); may be called while the caller of a send or a
+    /// module said [`progress::note_coalesced`](crate::progress::note_coalesced); may be called while the caller of a send or a
     /// [`Receiver`] is at work, but hands nothing to receivers.
     fn flush_all(&self) {}
 
@@ -295,7 +295,7 @@ mod module_ref;
 mod placement;
 pub use drain::{Drain, Drained, PeekResult, drain, drain_with, register_drain};
 pub use module_ref::ModuleRef;
-pub use placement::{Fill, PREFIX_BYTES_MAX, Placement, RxPayload, landing, register_placement};
+pub use placement::{Fill, PREFIX_BYTES_MAX, Placement, RxPayload, placement, register_placement};
 
 /// A transport that may run.
 pub trait Component: mca::Component {

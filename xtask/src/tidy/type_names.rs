@@ -65,7 +65,6 @@ const ALIKE: &[(&str, &[&str])] = &[
 /// Types that stood before this rule, by crate. The list must shrink.
 const KNOWN: &[(&str, &str)] = &[
     ("components/btl/self", "Own"),
-    ("components/btl/tcp", "Next"),
     ("components/coll/sm", "Ends"),
     ("hw/fpga", "Sync"),
     ("ompi-core", "Counts"),

@@ -1,5 +1,6 @@
 //! The system's calls on sockets, none of which ever blocks.
 
+use crate::params::Limits;
 use alloc::format;
 use alloc::string::String;
 use core::net::{IpAddr, SocketAddr};
@@ -8,9 +9,6 @@ use rustix::fd::OwnedFd;
 use rustix::io::{Errno, IoSlice, IoSliceMut, Result};
 use rustix::net::{self, AddressFamily, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags};
 use rustix::net::{SocketFlags, SocketType, sockopt};
-
-use crate::handshake::HELLO_BYTES;
-use crate::params::Limits;
 
 /// A socket that listens on one address, and its port.
 pub fn listen(address: IpAddr, ports: (u16, u16), limits: &Limits) -> core::result::Result<(OwnedFd, u16), String> {
@@ -47,12 +45,12 @@ pub fn connect(from: IpAddr, to: SocketAddr, limits: &Limits) -> Result<OwnedFd>
     }
 }
 
-/// How an attempt ended.
-pub fn outcome(socket: &OwnedFd) -> Result<()> {
+/// How an attempt to connect ended.
+pub fn connect_result(socket: &OwnedFd) -> Result<()> {
     sockopt::socket_error(socket)?
 }
 
-/// Takes the next connection, if there is one.
+/// Accepts the next connection, if there is one.
 pub fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>> {
     loop {
         match net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
@@ -61,7 +59,7 @@ pub fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>> {
                 return Ok(Some(socket));
             }
             Err(Errno::AGAIN) => return Ok(None),
-            // Who called is gone already.
+            // The connection is gone already.
             Err(Errno::INTR | Errno::CONNABORTED) => {}
             Err(errno) => return Err(errno),
         }
@@ -77,37 +75,6 @@ pub fn receive(socket: &OwnedFd, to: &mut [u8]) -> Result<Option<usize>> {
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),
         }
-    }
-}
-
-/// A message of the handshake as it arrives.
-#[derive(Clone, Copy, Debug)]
-pub struct Collected {
-    bytes: [u8; HELLO_BYTES],
-    got: usize,
-}
-
-impl Collected {
-    /// Nothing yet.
-    pub const fn new() -> Collected {
-        Collected { bytes: [0; HELLO_BYTES], got: 0 }
-    }
-
-    /// The message once all `wanted` bytes are there, none of what follows. `Err(None)` if the other end closed.
-    pub fn collect(
-        &mut self,
-        socket: &OwnedFd,
-        wanted: usize,
-    ) -> core::result::Result<Option<[u8; HELLO_BYTES]>, Option<Errno>> {
-        while self.got < wanted {
-            match receive(socket, &mut self.bytes[self.got..wanted]).map_err(Some)? {
-                None => return Ok(None),
-                Some(0) => return Err(None),
-                Some(bytes) => self.got += bytes,
-            }
-        }
-        self.got = 0;
-        Ok(Some(self.bytes))
     }
 }
 
@@ -144,7 +111,7 @@ pub fn send_all(socket: &OwnedFd, parts: [&[u8]; 3]) -> Result<usize> {
     }
 }
 
-/// As `receive`, to one place and then another.
+/// As [`receive`], to one place and then another.
 pub fn receive_both(socket: &OwnedFd, first: &mut [u8], second: &mut [u8]) -> Result<Option<usize>> {
     let mut parts = [IoSliceMut::new(first), IoSliceMut::new(second)];
     loop {
@@ -167,7 +134,7 @@ pub fn rewatch(epoll: &OwnedFd, what: &OwnedFd, token: u64, events: epoll::Event
     epoll::modify(epoll, what, epoll::EventData::new_u64(token), events)
 }
 
-/// What the system's reason means.
+/// What the system's reason means, for people.
 pub fn why(errno: Errno) -> String {
     let text = match errno {
         Errno::CONNREFUSED => "nobody listens there (the peer has ended, or a firewall refuses)",
