@@ -1,7 +1,8 @@
 //! The accepting side: connections that others make to this process, from accept(2) to this process's verdict.
 
 use crate::connection::Connection;
-use crate::handshake::{self, EndpointIds, HELLO_BYTES, HandshakeBuffer, Nonce, PROOF_BYTES, Refused};
+use crate::handshake::{self, EndpointIds, HELLO_BYTES, Nonce, PROOF_BYTES, Refused};
+use crate::handshake_buffer::{self, HandshakeBuffer};
 use crate::rx_table::RxTable;
 use crate::socket;
 use crate::state::State;
@@ -146,7 +147,7 @@ impl PendingAccept {
                 Step::Accepted => {
                     let Some(hello) = self.received.receive(&self.socket, HELLO_BYTES).ok()? else { return Some(()) };
                     let ids = handshake::check_hello(&transport.job, &hello).map_err(say_refused).ok()?;
-                    let nonce = handshake::nonce().ok()?;
+                    let nonce = handshake_buffer::nonce().ok()?;
                     let answer = handshake::answer(&transport.job, &hello, &nonce);
                     if socket::send(&self.socket, &answer).ok()? != answer.len() {
                         return None;

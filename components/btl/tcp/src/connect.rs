@@ -1,7 +1,8 @@
 //! The connecting side: connections that this process makes, from the first message to the verdict.
 
 use crate::connection::Connection;
-use crate::handshake::{self, EndpointIds, HELLO_BYTES, HandshakeBuffer};
+use crate::handshake::{self, EndpointIds, HELLO_BYTES};
+use crate::handshake_buffer::{self, HandshakeBuffer};
 use crate::rx_table::RxTable;
 use crate::socket;
 use crate::state::State;
@@ -131,7 +132,7 @@ fn send_hello(transport: &Transport, connection: &Connection, tx: &mut Tx) -> ru
         from_interface: connection.local.interface,
         to_interface: connection.remote.interface,
     };
-    let hello = handshake::hello(&transport.job, ids, &handshake::nonce()?);
+    let hello = handshake::hello(&transport.job, ids, &handshake_buffer::nonce()?);
     // A new socket has room for so little.
     if socket::send(&socket, &hello)? != hello.len() {
         return Err(Errno::NOBUFS);

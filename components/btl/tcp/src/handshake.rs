@@ -9,12 +9,9 @@
 //!
 //! MAC is HMAC-SHA-256 (RFC 2104) under the job's secret, compared in constant time. Data follows a welcome.
 
-use crate::socket;
 use crate::wire::{self, u32_at, u64_at};
 use hmac::{Hmac, KeyInit, Mac};
 use opal_core::framework::btl::Job;
-use rustix::fd::OwnedFd;
-use rustix::io::Errno;
 use sha2::Sha256;
 
 /// Bytes of hello and answer.
@@ -101,41 +98,6 @@ pub fn proof(job: &Job, hello: &[u8; HELLO_BYTES], answer: &[u8; HELLO_BYTES]) -
 /// Whether the third message proves that the connecting side knows the secret.
 pub fn is_proof_valid(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce, proof: &[u8]) -> bool {
     mac(job, b"proof", hello, nonce).verify_slice(proof).is_ok()
-}
-
-/// Random bytes of the system.
-pub fn nonce() -> rustix::io::Result<Nonce> {
-    let mut bytes = [0; 32];
-    let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    if got == bytes.len() { Ok(bytes) } else { Err(Errno::IO) }
-}
-
-/// A message of the handshake as it arrives.
-#[derive(Clone, Copy, Debug)]
-pub struct HandshakeBuffer {
-    bytes: [u8; HELLO_BYTES],
-    got: usize,
-}
-
-impl HandshakeBuffer {
-    /// Nothing yet.
-    pub const fn new() -> HandshakeBuffer {
-        HandshakeBuffer { bytes: [0; HELLO_BYTES], got: 0 }
-    }
-
-    /// The message once all `wanted` bytes are there, none of what follows; `Ok(None)` before. `Err(None)` if the other
-    /// end closed, `Err` with the system's reason if the socket failed.
-    pub fn receive(&mut self, socket: &OwnedFd, wanted: usize) -> Result<Option<[u8; HELLO_BYTES]>, Option<Errno>> {
-        while self.got < wanted {
-            match socket::receive(socket, &mut self.bytes[self.got..wanted]).map_err(Some)? {
-                None => return Ok(None),
-                Some(0) => return Err(None),
-                Some(bytes) => self.got += bytes,
-            }
-        }
-        self.got = 0;
-        Ok(Some(self.bytes))
-    }
 }
 
 fn mac(job: &Job, label: &[u8], hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> Hmac<Sha256> {

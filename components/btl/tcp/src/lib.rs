@@ -50,6 +50,7 @@ mod tx;
 
 mod frames;
 mod handshake;
+mod handshake_buffer;
 mod interfaces;
 mod pairing;
 mod params;

@@ -1,6 +1,6 @@
 //! The sending side of one connection: its state, its socket and the queue of what the socket had no room for.
 
-use crate::handshake::HandshakeBuffer;
+use crate::handshake_buffer::HandshakeBuffer;
 use crate::params::Limits;
 use crate::socket;
 use crate::state::State;
