@@ -113,6 +113,12 @@ impl PendingAccepts {
         decided
     }
 
+    /// How many there are.
+    #[cfg(test)]
+    pub fn count(&self) -> usize {
+        self.slots.iter().flatten().count()
+    }
+
     fn add(&mut self, transport: &Transport, socket: OwnedFd) {
         let unauthenticated = |place: &Option<PendingAccept>| match place {
             Some(PendingAccept { step: Step::Accepted | Step::Answered(..), number, .. }) => Some(*number),
@@ -129,7 +135,10 @@ impl PendingAccepts {
             self.slots.push(None);
             self.slots.len() - 1
         });
-        let watched = socket::watch(&transport.epoll, &socket, Token::Pending(slot as u32).encode(), EventFlags::IN);
+        // No deadline by the clock: a peer that computes goes on with the handshake at its next MPI call.
+        let watched = socket::detect_silence(&socket, Some(transport.limits.connect_timeout_ns)).and_then(|()| {
+            socket::watch(&transport.epoll, &socket, Token::Pending(slot as u32).encode(), EventFlags::IN)
+        });
         if watched.is_ok() {
             self.last_number += 1;
             let (received, number) = (HandshakeBuffer::new(), self.last_number);
@@ -203,7 +212,7 @@ fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &PendingAcc
 /// end gives way, it does not. Before its hello it gives way, too: the peer knows nothing of its attempt.
 fn verdict(transport: &Transport, connection: &Connection, tx: &Tx) -> Option<u8> {
     match tx.state {
-        State::Idle | State::Connecting { .. } | State::Yielded => Some(handshake::WELCOME),
+        State::Idle | State::Backoff { .. } | State::Connecting | State::Yielded => Some(handshake::WELCOME),
         State::HelloSent(_) | State::ProofSent if transport.job.index < connection.peer => Some(handshake::YIELD),
         State::HelloSent(_) | State::ProofSent => Some(handshake::WELCOME),
         State::Connected | State::Failed(_) | State::FailedOver(_) | State::Closed => None,

@@ -4,22 +4,28 @@
 //! interfaces, which the first message makes. The states of a connection (`state`):
 //!
 //! ```text
-//!                 first message                connected             valid answer             welcome
-//!          Idle ---------------> Connecting ------------> HelloSent ------------> ProofSent ------------> Connected
-//!                                  ^    |                     |                    |     |                    |
-//!                                  |    |       closed        |       closed       |     | yield              | error,
-//!                                  +----|---------------------+--------------------+     v                    | end
-//!                                       |            retry    |                    |  Yielded                 |
-//!                        error, timeout |         bad answer  |        bad verdict |     | the peer's         v
-//!                                       +---------------------+--------------------+     | connection       Closed,
-//!                                       v                                                v                  the peer
-//!                   FailedOver, or Closed if the peer has no other connection        Connected              is lost
+//!      first message              connected            valid answer          welcome
+//! Idle ------------> Connecting ----------> HelloSent ------------> ProofSent -------> Connected
+//!                     ^   |  ^  |               |  |                 |  |  |               |
+//!             refused |   |  |  | refused       |  | closed,         |  |  | yield         | error, end
+//!      (pause is over)|   |  |  v               |  | host silent     |  |  v               v
+//!                     +---|--Backoff <----------|--+-----------------+  | Yielded       Closed, and
+//!                         |     | retries,      |                       |  |  |          the peer is lost
+//!            other error, |     | deadline      | bad answer            |  |  | the peer's connection
+//!                deadline v     v               v           bad verdict v  |  +----------> Connected
+//!      FailedOver, or Closed with the peer lost if it has no other path    | deadline: a new attempt
+//!                                                                          +----------> Connecting
 //! ```
 //!
-//! `connect` takes the steps above, `accept` those of the other side: a connection that a peer makes becomes `Connected` from
-//! any of the first states. Of two connections that are made at the same time the one stays that the process with the
-//! lower index began; the other process's becomes `Yielded` or is given up. `Failed` stands between an error in a send and
-//! the next poll, which sees to it.
+//! `connect` takes the steps above. `Connecting` and `Backoff` share one deadline (btl_tcp_connect_timeout_s), and Backoff's
+//! pauses grow from 10 ms to 1 s (btl_tcp_connect_retries). In `HelloSent` and `ProofSent` the peer may compute for as long as
+//! it likes, so there the deadline is for its system: one that is silent for so long ends the connection. After as long in
+//! `Yielded` this process tries again itself.
+//!
+//! `accept` takes the steps of the other side: a connection that a peer makes becomes `Connected` from any of the first
+//! states. Of two connections that are made at the same time the one stays that the process with the lower index began; the
+//! other process's becomes `Yielded` or is given up. `Failed` stands between an error in a system call and the next poll,
+//! which sees to it.
 //!
 //! The two ends prove to each other that they belong to the same job (`handshake`). Invariants: bytes from the network are
 //! checked before use and never make this process allocate more than a frame; what is not from a process of the job closes

@@ -95,7 +95,7 @@ impl Poller {
             };
         }
         moved += self.pending.retry_awaiting_peer(transport, &mut self.rx);
-        for connection in connect::expired(transport).into_iter().filter_map(|id| transport.connection(id)) {
+        for connection in connect::check_clock(transport).into_iter().filter_map(|id| transport.connection(id)) {
             self.cannot_connect(transport, connection, connect::too_late(transport));
         }
         if transport.has_failed.swap(false, Ordering::Relaxed) {
@@ -155,6 +155,12 @@ impl Poller {
         self.rx.remove(id);
     }
 
+    /// How many accepted connections are in the handshake.
+    #[cfg(test)]
+    pub fn pending_accepts(&self) -> usize {
+        self.pending.count()
+    }
+
     fn deliver_buffered(&mut self, transport: &Transport) -> usize {
         let mut moved = 0;
         while let Some(id) = self.buffered.pop() {
@@ -183,7 +189,7 @@ impl Poller {
                 }
                 writable
             }
-            State::Connecting { .. } | State::HelloSent(_) | State::ProofSent => {
+            State::Connecting | State::HelloSent(_) | State::ProofSent => {
                 let advanced = connect::advance(transport, &mut self.rx, connection, &mut tx);
                 drop(tx);
                 if let Err(reason) = advanced {

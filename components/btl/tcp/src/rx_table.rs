@@ -2,6 +2,7 @@
 
 use crate::connection::Connection;
 use crate::rx::Rx;
+use crate::socket;
 use crate::state::State;
 use crate::transport::Transport;
 use crate::tx::Tx;
@@ -29,6 +30,9 @@ impl RxTable {
 
     /// A connection is in force from now on, on this socket. What waited for it leaves.
     pub fn connected(&mut self, transport: &Transport, connection: &Connection, tx: &mut Tx, socket: Arc<OwnedFd>) {
+        if let Err(errno) = socket::detect_silence(&socket, None) {
+            verbose!(btl::FRAMEWORK, 10, "tcp: the handshake's deadline stays in force: {}", socket::why(errno));
+        }
         tx.state = State::Connected;
         // If the peer made the connection, that ends an attempt of this process.
         tx.socket = Some(socket.clone());

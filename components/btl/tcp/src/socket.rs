@@ -4,6 +4,7 @@ use crate::params::Limits;
 use alloc::format;
 use alloc::string::String;
 use core::net::{IpAddr, SocketAddr};
+use core::time::Duration;
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, IoSlice, IoSliceMut, Result};
@@ -76,6 +77,21 @@ pub fn receive(socket: &OwnedFd, to: &mut [u8]) -> Result<Option<usize>> {
             Err(errno) => return Err(errno),
         }
     }
+}
+
+/// Has the system close a connection whose other end's system was silent for about so long: it did not acknowledge what was
+/// sent, or, if nothing was, probes (tcp(7): TCP_USER_TIMEOUT, TCP_KEEPIDLE). A process that does nothing is not silent, its
+/// system acknowledges. `None` has the system decide again.
+pub fn detect_silence(socket: &OwnedFd, timeout_ns: Option<u64>) -> Result<()> {
+    sockopt::set_socket_keepalive(socket, timeout_ns.is_some())?;
+    sockopt::set_tcp_user_timeout(socket, timeout_ns.map_or(0, |ns| (ns / 1_000_000).min(u64::from(u32::MAX)) as u32))?;
+    if let Some(ns) = timeout_ns {
+        // Whole seconds, at most 32767.
+        let probe = Duration::from_secs((ns / 3_000_000_000).clamp(1, KEEPALIVE_MAX_S));
+        sockopt::set_tcp_keepidle(socket, probe)?;
+        sockopt::set_tcp_keepintvl(socket, probe)?;
+    }
+    Ok(())
 }
 
 /// As many bytes as there is room for.
@@ -170,5 +186,6 @@ fn stream(address: IpAddr, limits: &Limits) -> Result<OwnedFd> {
 }
 
 const BACKLOG: i32 = 4096;
+const KEEPALIVE_MAX_S: u64 = 32_767;
 /// Copying so much is cheaper than a second part of a call.
 const TOGETHER_BYTES: usize = 512;

@@ -8,8 +8,10 @@ use rustix::io::Errno;
 pub enum State {
     /// No message was sent yet.
     Idle,
-    /// The system connects, until the deadline.
-    Connecting { deadline_ns: u64 },
+    /// An attempt failed; the next one begins then.
+    Backoff { until_ns: u64 },
+    /// The system connects.
+    Connecting,
     /// This process sent its hello and waits for the answer.
     HelloSent([u8; HELLO_BYTES]),
     /// This process sent its proof and waits for the verdict.

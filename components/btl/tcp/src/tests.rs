@@ -5,6 +5,7 @@ mod choices;
 mod connections;
 mod paths;
 mod placement;
+mod retries;
 
 use crate::params::Limits;
 use crate::poll::Tcp;
@@ -38,7 +39,7 @@ pub fn job(index: u32, size: u32) -> Job {
 }
 
 pub fn limits() -> Limits {
-    Limits { connect_timeout_ns: 5_000_000_000, ..Limits::new() }
+    Limits { connect_timeout_ns: 5_000_000_000, connect_retries: 1, ..Limits::new() }
 }
 
 /// A process of its own, on the loopback.
@@ -48,12 +49,17 @@ pub fn tcp(job: Job) -> &'static Tcp {
 
 /// A process of its own, at an address of the loopback.
 pub fn tcp_at(job: Job, address: IpAddr, limits: Limits) -> &'static Tcp {
-    over(job, limits, vec![interface_at(0, job, address)])
+    over(job, limits, vec![interface_at(0, job, address, 0)])
+}
+
+/// A process of its own that listens on this port.
+pub fn tcp_with_port(job: Job, address: IpAddr, port: u16) -> &'static Tcp {
+    over(job, limits(), vec![interface_at(0, job, address, port)])
 }
 
 /// A process of its own with several interfaces on the loopback.
 pub fn with_interfaces(job: Job, count: u8) -> &'static Tcp {
-    let interfaces = (0..count).map(|number| interface_at(number, job, IpAddr::V4(Ipv4Addr::LOCALHOST)));
+    let interfaces = (0..count).map(|number| interface_at(number, job, IpAddr::V4(Ipv4Addr::LOCALHOST), 0));
     over(job, limits(), interfaces.collect())
 }
 
@@ -61,8 +67,8 @@ fn over(job: Job, limits: Limits, interfaces: Vec<LocalInterface>) -> &'static T
     Box::leak(Box::new(Tcp::new(Transport::new(job, limits, interfaces).unwrap())))
 }
 
-fn interface_at(interface: u8, job: Job, address: IpAddr) -> LocalInterface {
-    let (listener, port) = socket::listen(address, (0, 0), &limits()).unwrap();
+fn interface_at(interface: u8, job: Job, address: IpAddr, port: u16) -> LocalInterface {
+    let (listener, port) = socket::listen(address, (port, port), &limits()).unwrap();
     let record =
         AddressRecord { interface, address, prefix: 8, loopback: true, port, mbps: 1000, job: job.number, network: 1 };
     LocalInterface { name: "lo".into(), mbps: 1000, listeners: vec![(record, listener)] }

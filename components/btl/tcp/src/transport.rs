@@ -33,7 +33,7 @@ pub struct Transport {
     connections: Box<[Once<Box<Connection>>]>,
     /// Connections that may hold coalesced messages.
     pub corked: ConditionalLock<Vec<u32>>,
-    /// Connections that this process began to make, for their deadlines.
+    /// Connections that this process makes, for their deadlines and retries.
     pub attempts: ConditionalLock<Vec<u32>>,
     /// How many there are in `attempts`.
     pub attempt_count: AtomicUsize,

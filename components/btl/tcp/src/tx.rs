@@ -26,8 +26,10 @@ pub enum FollowUp {
 pub struct Tx {
     pub state: State,
     pub socket: Option<Arc<OwnedFd>>,
-    /// Attempts that ended before the peer's verdict.
-    pub failures: u32,
+    /// Attempts after the first one.
+    pub retries: u32,
+    /// Until when the system may connect, or the peer whose connection goes first.
+    pub deadline_ns: u64,
     /// The peer's part of the handshake, as far as it has come.
     pub handshake: HandshakeBuffer,
     /// The socket is full.
@@ -46,7 +48,8 @@ impl Tx {
         Tx {
             state: State::Idle,
             socket: None,
-            failures: 0,
+            retries: 0,
+            deadline_ns: 0,
             handshake: HandshakeBuffer::new(),
             blocked: false,
             watched: false,
