@@ -102,13 +102,11 @@ const KNOWN: &[&str] = &[
     "components/coll/sm",
     "components/coll/tuned",
     "components/pml/ob1",
-    "components/smsc/cma",
     "hw/x86_64",
     "ompi-core",
     "ompi-core/rust",
     "ompi-core/tools/ompi_info",
     "ompi-core/tools/wrapper",
-    "opal-core",
     "xtask",
 ];
 

@@ -64,9 +64,7 @@ const ALIKE: &[(&str, &[&str])] = &[
 
 /// Types that stood before this rule, by crate. The list must shrink.
 const KNOWN: &[(&str, &str)] = &[
-    ("components/btl/self", "Own"),
     ("components/coll/sm", "Ends"),
-    ("hw/fpga", "Sync"),
     ("ompi-core", "Counts"),
     ("ompi-core", "Function"),
     ("ompi-core", "Kind"),
@@ -76,7 +74,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("ompi-core", "Send"),
     ("ompi-core", "Table"),
     ("ompi-core", "Way"),
-    ("opal-core", "Peer"),
     ("orte-core/tools/mpirun", "App"),
     ("orte-core/tools/mpirun", "Interest"),
     ("xtask", "Choice"),
