@@ -68,8 +68,8 @@ pub trait Sockets: Sync {
     /// Whether anything of the job can come from them.
     fn is_needed(&self) -> bool;
 
-    /// The next pass looks at them, however seldom it does otherwise.
-    fn urge(&self);
+    /// The next pass of progress polls them, even if few passes do.
+    fn poll_now(&self);
 }
 
 /// How this process's sleeps ended.
@@ -277,7 +277,7 @@ fn sleep(done: &mut dyn FnMut() -> bool) {
 fn sleep_by(done: &mut dyn FnMut() -> bool) {
     let sockets = SOCKETS.get().filter(|sockets| sockets.is_needed());
     if let Some(sockets) = sockets {
-        sockets.urge();
+        sockets.poll_now();
     }
     match (WAKER.get(), sockets) {
         (Some(waker), None) => sleep_on_futex(*waker, false, done),

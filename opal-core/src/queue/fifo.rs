@@ -42,12 +42,12 @@ pub const fn payload_ring_bytes(ranks: u32) -> usize {
         _ => MIN_PAYLOAD_RING_BYTES,
     }
 }
-/// So much of the byte ring is used at first, and twice as much after so many laps, or sooner where messages find no room: a page
+/// So much of the byte ring is used at first, and twice as much after so many wraps, or sooner where messages find no room: a page
 /// of shared memory that nobody touched before costs the writer more than copying through 16 of those in use. The first round trips of
 /// two ranks took 2.7 ms for 1 MiB and 0.15 to 0.2 for 64 KiB when all of the ring was used from the beginning (AMD EPYC, a
 /// virtual machine, 4 µs a page).
 const FIRST_WINDOW_BYTES: u64 = MIN_PAYLOAD_RING_BYTES as u64 / 2;
-const LAPS_PER_GROWTH: u64 = if cfg!(loom) { 2 } else { 32 };
+const WRAPS_PER_GROWTH: u64 = if cfg!(loom) { 2 } else { 32 };
 /// The largest payload. As much of the byte ring may be consumed and not yet published, as much again be lost where the
 /// part that is used ends, and what is left must still have this much in one piece.
 pub const PAYLOAD_BYTES: usize = MIN_PAYLOAD_RING_BYTES / 8;
@@ -109,7 +109,7 @@ impl Memory {
 pub enum Refused {
     /// No room now.
     Full,
-    /// The consumer claims to have taken what was never sent: known_limit using the queue.
+    /// The consumer claims to have taken what was never sent: stop using the queue.
     Broken,
 }
 

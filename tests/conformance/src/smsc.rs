@@ -1,14 +1,14 @@
 //! What every way to copy promises: all bytes of any range, none beside it, and an error where there is nobody or nothing.
 
 use opal_core::Error;
-use opal_core::framework::smsc::{Module, Peer};
+use opal_core::framework::smsc::{Module, PeerId};
 
 /// A running module with one peer, which runs the same suite.
 pub struct Fixture<'a> {
     /// The module.
     pub module: &'static dyn Module,
     /// Its number for the peer.
-    pub peer: Peer,
+    pub peer: PeerId,
     /// Which side this is.
     pub side: u32,
     /// Gives the peer some bytes and takes its.

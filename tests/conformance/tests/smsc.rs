@@ -38,7 +38,7 @@ fn opened(pair: &Pair) -> &'static dyn smsc::Module {
     smsc::Component::query(&smsc_cma::COMPONENT, Some(1)).expect("it runs").1
 }
 
-fn connected(pair: &mut Pair) -> (&'static dyn smsc::Module, smsc::Peer) {
+fn connected(pair: &mut Pair) -> (&'static dyn smsc::Module, smsc::PeerId) {
     let module = opened(pair);
     let address = pair.exchange(&module.address());
     let peer = module.connect(&address).expect("the peer is who it says");

@@ -94,10 +94,6 @@ const AREAS: &[&str] =
 /// Modules whose name waits for a word of the field. The list must shrink.
 const UNNAMED: &[&str] = &[
     "components/btl/sm/src/inbox.rs",
-    "components/btl/tcp/src/attempt.rs",
-    "components/btl/tcp/src/inbound.rs",
-    "components/btl/tcp/src/net.rs",
-    "components/btl/tcp/src/outbound.rs",
     "components/pml/ob1/src/arrive.rs",
     "components/pml/ob1/src/drain.rs",
     "components/pml/ob1/src/landing.rs",

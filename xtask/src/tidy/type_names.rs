@@ -64,10 +64,6 @@ const ALIKE: &[(&str, &[&str])] = &[
 
 /// Types that stood before this rule, by crate. The list must shrink.
 const KNOWN: &[(&str, &str)] = &[
-    ("components/btl/self", "Own"),
-    ("components/btl/tcp", "Next"),
-    ("hw/fpga", "Sync"),
-    ("opal-core", "Peer"),
     ("orte-core/tools/mpirun", "App"),
     ("orte-core/tools/mpirun", "Interest"),
     ("xtask", "Choice"),

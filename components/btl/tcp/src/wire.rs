@@ -69,7 +69,7 @@ impl Header {
 
 /// One address of an interface, as a process publishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AddressRecord {
     /// The interface's number at its owner: that of its module.
     pub interface: u8,
     pub address: IpAddr,
@@ -85,9 +85,9 @@ pub struct Entry {
 }
 
 /// Bytes of an entry.
-pub const ENTRY_BYTES: usize = 48;
+pub const RECORD_BYTES: usize = 48;
 
-impl Entry {
+impl AddressRecord {
     /// Appends it.
     pub fn push(&self, to: &mut Vec<u8>) {
         let (family, address) = match self.address {
@@ -108,7 +108,7 @@ impl Entry {
         to.extend(address);
     }
 
-    fn parse(bytes: &[u8; ENTRY_BYTES]) -> Option<Entry> {
+    fn parse(bytes: &[u8; RECORD_BYTES]) -> Option<AddressRecord> {
         let address = match bytes[5] {
             4 if bytes[6] <= 32 => IpAddr::V4(Ipv4Addr::new(bytes[32], bytes[33], bytes[34], bytes[35])),
             6 if bytes[6] <= 128 => {
@@ -118,7 +118,7 @@ impl Entry {
             }
             _ => return None,
         };
-        Some(Entry {
+        Some(AddressRecord {
             interface: bytes[4],
             address,
             prefix: bytes[6],
@@ -136,13 +136,13 @@ pub fn wire_id_of(published: &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(*published.first_chunk()?))
 }
 
-/// All entries that somebody published; `None` if the bytes follow no format.
-pub fn entries(published: &[u8]) -> Option<Vec<Entry>> {
-    let (chunks, rest) = published.as_chunks::<ENTRY_BYTES>();
-    if !rest.is_empty() || chunks.len() > ENTRIES_MAX {
+/// All records that somebody published; `None` if the bytes follow no format.
+pub fn records(published: &[u8]) -> Option<Vec<AddressRecord>> {
+    let (chunks, rest) = published.as_chunks::<RECORD_BYTES>();
+    if !rest.is_empty() || chunks.len() > RECORDS_MAX {
         return None;
     }
-    chunks.iter().map(Entry::parse).collect()
+    chunks.iter().map(AddressRecord::parse).collect()
 }
 
 /// Hash of bytes: FNV-1a.
@@ -171,4 +171,4 @@ pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// Most addresses that a process publishes.
-pub const ENTRIES_MAX: usize = 32;
+pub const RECORDS_MAX: usize = 32;

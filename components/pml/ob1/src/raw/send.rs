@@ -56,7 +56,7 @@ pub unsafe fn run(at: *const u8, bytes: usize, dest: i32, tag: i32, lane: MatchC
     let link = route.link;
     let Some(fifo_pair) = link.fifo_pair else { return false };
     // Acquire pairs with the Release where packets leave the queue.
-    if bytes > link.eager_bytes || progress::has_gathered() || link.queued.load(Ordering::Acquire) != 0 {
+    if bytes > link.eager_bytes || progress::has_coalesced() || link.queued.load(Ordering::Acquire) != 0 {
         return false;
     }
     let immediate = wire::envelope(route.lane | u64::from(lane.collective), tag);

@@ -1,7 +1,7 @@
-//! Long messages on their way to their places: any cuts, places that are refused or vanish, ends in the middle.
+//! Long payloads that are received straight to their places: any cuts, places that are refused or vanish, ends in the middle.
 
 use super::*;
-use crate::inbound::{Inbound, Next, Read};
+use crate::rx::{Read, Rx, RxEvent};
 use crate::wire::{HEADER_BYTES, Header};
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -81,10 +81,10 @@ fn push(stream: &mut Vec<u8>, kind: u8, number: u64, bytes: usize) {
     stream.extend(payload(number, bytes));
 }
 
-fn inbound() -> (OwnedFd, Inbound) {
+fn rx() -> (OwnedFd, Rx) {
     let flags = net::SocketFlags::NONBLOCK;
     let (near, far) = net::socketpair(net::AddressFamily::UNIX, net::SocketType::STREAM, flags, None).unwrap();
-    (near, Inbound::new(Arc::new(far), 5))
+    (near, Rx::new(Arc::new(far), 5))
 }
 
 fn write(to: &OwnedFd, bytes: &[u8]) {
@@ -92,20 +92,20 @@ fn write(to: &OwnedFd, bytes: &[u8]) {
 }
 
 /// What is complete now: numbers of delivered messages, none for landed ones. Checks what was delivered.
-fn take(inbound: &mut Inbound, sizes: &BTreeMap<u64, usize>, taken: &mut Vec<u64>) {
+fn take(rx: &mut Rx, sizes: &BTreeMap<u64, usize>, taken: &mut Vec<u64>) {
     loop {
-        match inbound.next() {
-            Next::Frame(frame) => {
-                let bytes = inbound.payload(&frame);
+        match rx.next() {
+            RxEvent::Frame(frame) => {
+                let bytes = rx.payload(&frame);
                 let number = u64::from_le_bytes(bytes[..8].try_into().unwrap());
                 assert_eq!(frame.immediate, number * 3);
                 assert!(bytes[8..] == payload(number, sizes[&number]), "message {number} differs");
-                inbound.advance(&frame);
+                rx.advance(&frame);
                 taken.push(number);
             }
-            Next::Landed => {}
-            Next::Nothing => return,
-            Next::Malformed => panic!("sound bytes are called malformed"),
+            RxEvent::Placed => {}
+            RxEvent::Incomplete => return,
+            RxEvent::Malformed => panic!("sound bytes are called malformed"),
         }
     }
 }
@@ -117,7 +117,7 @@ fn any_cut_any_fate() {
     for seed in 0..30 {
         println!("seed {seed}");
         let mut dice = Dice::new(seed);
-        let (near, mut inbound) = inbound();
+        let (near, mut rx) = rx();
         let (mut stream, mut sizes, mut taken) = (Vec::new(), BTreeMap::new(), Vec::new());
         *PLACES.lock().unwrap() = Some(Places::default());
         for number in 0..40 {
@@ -133,8 +133,8 @@ fn any_cut_any_fate() {
             write(&near, &rest[..cut]);
             rest = &rest[cut..];
             loop {
-                let read = inbound.read();
-                take(&mut inbound, &sizes, &mut taken);
+                let read = rx.read();
+                take(&mut rx, &sizes, &mut taken);
                 match read {
                     Read::More => {}
                     Read::Empty if dice.roll(3) > 0 => break,
@@ -143,10 +143,10 @@ fn any_cut_any_fate() {
                 }
             }
         }
-        while !matches!(inbound.read(), Read::Empty) {
-            take(&mut inbound, &sizes, &mut taken);
+        while !matches!(rx.read(), Read::Empty) {
+            take(&mut rx, &sizes, &mut taken);
         }
-        take(&mut inbound, &sizes, &mut taken);
+        take(&mut rx, &sizes, &mut taken);
         let places = PLACES.lock().unwrap().take().unwrap();
         for number in &places.landed {
             assert!(places.open[number] == payload(*number, sizes[number]), "message {number} landed wrong");
@@ -171,19 +171,19 @@ fn any_cut_any_fate() {
 }
 
 #[test]
-fn an_end_in_the_middle_is_no_landing() {
+fn an_end_in_the_middle_completes_nothing() {
     let _guard = start();
     for cut in [HEADER_BYTES + 19, HEADER_BYTES + 28, HEADER_BYTES + 29, 5000, 70_000, 100_000 + HEADER_BYTES + 7] {
         *PLACES.lock().unwrap() = Some(Places { fates: [(7, Fate::Placed)].into(), ..Places::default() });
-        let (near, mut inbound) = inbound();
+        let (near, mut rx) = rx();
         let mut stream = Vec::new();
         push(&mut stream, KIND, 7, 100_000);
         write(&near, &stream[..cut]);
         drop(near);
         loop {
-            match inbound.read() {
+            match rx.read() {
                 Read::Ended(_) => break,
-                _ => assert!(matches!(inbound.next(), Next::Nothing)),
+                _ => assert!(matches!(rx.next(), RxEvent::Incomplete)),
             }
         }
         assert_eq!(PLACES.lock().unwrap().as_ref().unwrap().landed, [], "cut after {cut} bytes");
@@ -191,19 +191,19 @@ fn an_end_in_the_middle_is_no_landing() {
 }
 
 #[test]
-fn garbage_behind_a_landing_is_malformed() {
+fn garbage_behind_a_placed_payload_is_malformed() {
     let _guard = start();
     *PLACES.lock().unwrap() = Some(Places { fates: [(7, Fate::Placed)].into(), ..Places::default() });
-    let (near, mut inbound) = inbound();
+    let (near, mut rx) = rx();
     let mut stream = Vec::new();
     push(&mut stream, KIND, 7, 100_000);
     stream.extend([0xff; 64]);
     write(&near, &stream[..30_000]);
-    inbound.read();
-    assert!(matches!(inbound.next(), Next::Nothing));
+    rx.read();
+    assert!(matches!(rx.next(), RxEvent::Incomplete));
     write(&near, &stream[30_000..]);
-    while !matches!(inbound.read(), Read::Empty) {}
-    assert!(matches!(inbound.next(), Next::Landed));
-    assert!(matches!(inbound.next(), Next::Malformed));
+    while !matches!(rx.read(), Read::Empty) {}
+    assert!(matches!(rx.next(), RxEvent::Placed));
+    assert!(matches!(rx.next(), RxEvent::Malformed));
     assert_eq!(PLACES.lock().unwrap().as_ref().unwrap().landed, [7]);
 }
