@@ -1,5 +1,5 @@
-//! How long nobody made progress, for who measures how long something takes that needs it: the program may have computed
-//! meanwhile.
+//! The time in which no thread made progress, because the program computed meanwhile. Measurements of operations that need
+//! progress subtract it.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::sys;
