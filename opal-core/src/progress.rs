@@ -1,7 +1,7 @@
 //! Making everything move: the functions that poll transports and schedules.
 //!
-//! Whoever waits calls [`pass`]. Only one thread is inside it at a time; what it calls may send, but a `pass` inside a
-//! `pass` does nothing.
+//! Every wait calls [`pass`]. Only one thread is inside it at a time. The functions that it calls may send, but a `pass` inside
+//! a `pass` does nothing.
 
 pub mod outside;
 

@@ -1,4 +1,4 @@
-//! The environment contract: what a launcher tells a rank in variables. Numbers are decimal unless it says otherwise.
+//! The environment contract: the variables that a launcher gives to a rank. Numbers are decimal unless it says otherwise.
 //!
 //! The names beginning `OMPI_COMM_WORLD_` are Open MPI's, because scripts read them. Parameters travel as
 //! `OMPI_MCA_<name>=<value>`; which of them were typed on mpirun's command line stands in

@@ -3,7 +3,7 @@
 //! Two toolchains can make one. The target x86_64-unknown-none has no floating-point registers in its calls: what it
 //! compiles cannot exchange a `double` with C. The host's own target can, and its precompiled core and alloc run as well
 //! without an operating system, once nothing but them is linked. So: C programs always by the host's target, Rust programs
-//! by the bare one where it is installed. What was taken is said.
+//! by the bare one where it is installed. A line names the chosen target.
 
 pub mod program;
 

@@ -1,6 +1,6 @@
-//! Calls of cargo for what goes into the product.
+//! Calls of cargo for the parts of the product.
 //!
-//! Flags for rustc go by way of the environment of that one call: what xtask itself is built with stays as it is. They
+//! Flags for rustc go by way of the environment of that one call; the flags of xtask itself stay as they are. They
 //! are few and mostly none, because cargo compiles everything again when they change: each set has an output folder
 //! of its own, and tools and library share crates by sharing the empty set.
 

@@ -1,4 +1,4 @@
-//! Checks of the finished product: what is exported, what is linked, and by whom it can be linked.
+//! Checks of the finished product: its exports, its components, and the programs that it links into.
 
 use crate::archive::{self, SHARED, STATIC};
 use crate::failure::{At, Failure, Result, fail};

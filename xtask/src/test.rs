@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that is tested, tier by tier, each with a budget of minutes.
 //!
-//! Every program that a test starts has a deadline; what it leaves behind is found and ended. What this machine lacks
-//! is listed as skipped with the package that helps. The last line is `N passed, N failed, N skipped`.
+//! Every program that a test starts has a deadline; processes that it leaves behind are found and ended. A test for which this
+//! machine lacks something is listed as skipped, with the package that helps. The last line is `N passed, N failed, N skipped`.
 
 mod bad_input;
 mod benchmarks;

@@ -1,4 +1,4 @@
-//! coll/han's levels in a trace: each is served by what would be chosen for its ranks among coll/basic and coll/tuned.
+//! coll/han's levels in a trace: each is served by the choice for its ranks among coll/basic and coll/tuned.
 
 use crate::case::Buffers;
 use crate::trace::Trace;

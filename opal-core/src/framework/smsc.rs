@@ -1,9 +1,9 @@
 //! Single copy: moves bytes straight between this process's memory and that of a peer on the same node.
 //!
 //! Where the system allows it a long message is copied once instead of into shared memory and out again, and both ends
-//! can copy at the same time. Whether it is allowed nobody can know from here (seccomp, Yama, other user ids and pid
-//! namespaces all forbid it in their own ways), so [`Module::connect`] tries it on the very peer, and who is refused
-//! does without.
+//! can copy at the same time. No check can tell beforehand whether it is allowed: seccomp, Yama, other user ids and pid
+//! namespaces all forbid it in their own ways. So [`Module::connect`] tries it on the very peer. Without that permission
+//! messages go another way.
 //!
 //! A peer's address space is the peer's: whatever address it named, nothing but that peer's own memory is read or
 //! written. This process's memory is touched only where the caller of a copy says.

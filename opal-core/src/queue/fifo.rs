@@ -1,5 +1,5 @@
 //! A queue of cache lines from one producer to one consumer in memory shared by two processes that need not trust each
-//! other, with a byte ring beside it for what does not fit into a line.
+//! other, with a byte ring beside it for payloads that do not fit into a line.
 //!
 //! * A slot is one line: a header word and 56 bytes. Header: bit 0 parity, 1–3 kind, 4–9 length, 10–63 immediate.
 //! * Parity is `(index / SLOTS & 1) ^ 1`: zeroed memory is empty, nothing is ever cleared, and the consumer never writes a
@@ -10,7 +10,7 @@
 //!   part of the byte ring is free again when the slot is. Published with every message: 30 instead of 21 ns in a stream.
 //! * The byte ring beats runs of slots at every length: 199 ns for 512 bytes, 742 ns and 14 GB/s for 4 KiB.
 //!
-//! What single tricks gain stands beside them: two pinned processes, 8 bytes with matching unless said, least of many.
+//! The gain of each trick stands beside it: two pinned processes, 8 bytes with matching unless said, least of many.
 //!
 //! **Invariant:** whatever the other side writes, nobody reads or writes outside the three areas of [`Memory`].
 

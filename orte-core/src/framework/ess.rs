@@ -1,4 +1,4 @@
-//! Environment-specific services: who am I in the job, where are the others, and how do addresses travel.
+//! Environment-specific services: this process's rank in its job, the other ranks, and the exchange of addresses.
 #![allow(unsafe_code)] // linkme's expansion
 
 use alloc::vec::Vec;

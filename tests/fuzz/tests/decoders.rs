@@ -1,4 +1,4 @@
-//! No decoder panics, believes a length that is not there, or takes for its own format what is none.
+//! No decoder panics, believes a length that is not there, or accepts bytes of another format.
 
 use opal_core::framework::btl::Job;
 use opal_core::mca::name::Selection;

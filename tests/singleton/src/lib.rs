@@ -1,4 +1,4 @@
-//! A library with what one process needs, so that the examples in the documentation of crate `ompi` run.
+//! A library with the components that one process needs, so that the examples in the documentation of crate `ompi` run.
 
 opal_core::image![
     opal_core::framework::atomics,

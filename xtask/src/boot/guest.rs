@@ -1,4 +1,4 @@
-//! `xtask guest`: what mpirun starts in a rank's place. Boots one machine and ends as the rank on it ends.
+//! `xtask guest`: the program that mpirun starts in a rank's place. Boots one machine and ends as the rank on it ends.
 
 use super::log::Log;
 use super::{fpga, share};

@@ -1,4 +1,4 @@
-//! `cargo xtask boot --log`: what machines write to their second serial port.
+//! `cargo xtask boot --log`: the lines that machines write to their second serial port.
 
 use crate::failure::{At, Result};
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};

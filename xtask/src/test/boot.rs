@@ -1,4 +1,4 @@
-//! Machines without an operating system: programs on guests of QEMU, and what goes wrong there.
+//! Machines without an operating system: programs on guests of QEMU, and their failures.
 
 mod grub;
 mod wrong;

@@ -1,4 +1,4 @@
-//! Who may depend on whom: opal-core <- orte-core <- ompi-core; a component on the layer that holds its framework and
+//! Allowed dependencies: opal-core <- orte-core <- ompi-core; a component on the layer that holds its framework and
 //! below, on no other component; hw on opal-core and hw.
 
 use super::files::Sources;

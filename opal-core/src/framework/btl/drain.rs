@@ -1,8 +1,8 @@
-//! Taking what waits in a FIFO pair, with the layer above in the loop.
+//! Taking the messages of a FIFO pair in one loop that belongs to the layer above.
 //!
 //! A call through the table of receivers for each message costs as much as matching it: of a window of 64 messages with
-//! their receives posted each took 250 instructions, 164 without that call. So the layer above may say what takes a
-//! FIFO pair's messages: its function is called once for all of them, and has what nearly every message meets inlined.
+//! their receives posted each took 250 instructions, 164 without that call. So the layer above may register a function that
+//! takes a FIFO pair's messages. It is called once for all of them, with the common case inlined.
 
 use super::deliver;
 use crate::queue::fifo::{Consumer, Malformed, Peeked};
