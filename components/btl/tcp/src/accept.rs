@@ -1,6 +1,6 @@
 //! Connections that others make to this process.
 
-use crate::handshake::{self, HELLO_BYTES, Names, Nonce, PROOF_BYTES, Refused};
+use crate::handshake::{self, HELLO_BYTES, Names, Nonce, Refused};
 use crate::net::{self, Connection, Net, Token};
 use crate::outbound::{Outbound, Stage};
 use crate::poll::Receiving;
@@ -135,7 +135,7 @@ fn listen(net: &Net, pending: &mut Pending) -> Option<()> {
     loop {
         match pending.step {
             Step::Hello => {
-                let Some(hello) = pending.got.collect(&pending.socket, HELLO_BYTES).ok()? else { return Some(()) };
+                let Some(hello) = pending.got.collect(&pending.socket).ok()? else { return Some(()) };
                 let names = handshake::greeted(&net.job, &hello).map_err(say_refused).ok()?;
                 let nonce = net::nonce().ok()?;
                 let answer = handshake::answer(&net.job, &hello, &nonce);
@@ -145,8 +145,8 @@ fn listen(net: &Net, pending: &mut Pending) -> Option<()> {
                 pending.step = Step::Proof(hello, nonce, names);
             }
             Step::Proof(hello, nonce, names) => {
-                let Some(proof) = pending.got.collect(&pending.socket, PROOF_BYTES).ok()? else { return Some(()) };
-                if !handshake::is_proved(&net.job, &hello, &nonce, &proof[..PROOF_BYTES]) {
+                let Some(proof) = pending.got.collect(&pending.socket).ok()? else { return Some(()) };
+                if !handshake::is_proved(&net.job, &hello, &nonce, &proof) {
                     return None;
                 }
                 pending.step = Step::Known(names);

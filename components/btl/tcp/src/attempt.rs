@@ -1,6 +1,6 @@
 //! Connections that this process makes.
 
-use crate::handshake::{self, HELLO_BYTES, Names};
+use crate::handshake::{self, Names};
 use crate::net::{self, Connection, Net, Token};
 use crate::outbound::{Outbound, Stage};
 use crate::poll::Receiving;
@@ -54,7 +54,7 @@ pub fn moved(net: &Net, receiving: &mut Receiving, connection: &Connection) -> R
             say_hello(net, connection, &mut outbound).map_err(socket::why)
         }
         Stage::Greeted(hello) => {
-            let Some(answer) = heard(net, connection, &mut outbound, HELLO_BYTES)? else { return Ok(()) };
+            let Some(answer) = heard(net, connection, &mut outbound)? else { return Ok(()) };
             let proof = handshake::answered(&net.job, &hello, &answer)
                 .ok_or_else(|| String::from("whoever listens there does not belong to this job"))?;
             match socket::send(&socket, &proof) {
@@ -65,8 +65,8 @@ pub fn moved(net: &Net, receiving: &mut Receiving, connection: &Connection) -> R
             Ok(())
         }
         Stage::Proved => {
-            let Some(verdict) = heard(net, connection, &mut outbound, 1)? else { return Ok(()) };
-            match verdict[0] {
+            let Some([verdict]) = heard(net, connection, &mut outbound)? else { return Ok(()) };
+            match verdict {
                 handshake::WELCOME => {
                     receiving.open(net, connection, &mut outbound, socket);
                     Ok(())
@@ -117,14 +117,13 @@ fn say_hello(net: &Net, connection: &Connection, outbound: &mut Outbound) -> rus
 }
 
 /// A message of the handshake, once all of it is there.
-fn heard(
+fn heard<const WANTED: usize>(
     net: &Net,
     connection: &Connection,
     outbound: &mut Outbound,
-    wanted: usize,
-) -> Result<Option<[u8; HELLO_BYTES]>, Reason> {
+) -> Result<Option<[u8; WANTED]>, Reason> {
     let Some(socket) = outbound.socket.clone() else { return Ok(None) };
-    match outbound.reply.collect(&socket, wanted) {
+    match outbound.reply.collect(&socket) {
         Ok(message) => Ok(message),
         Err(errno) => retry(net, connection, outbound, errno).map(|()| None),
     }

@@ -90,7 +90,7 @@ pub fn answered(job: &Job, hello: &[u8; HELLO_BYTES], answer: &[u8; HELLO_BYTES]
 }
 
 /// Whether the third message proves that the other end knows the secret.
-pub fn is_proved(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce, proof: &[u8]) -> bool {
+pub fn is_proved(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce, proof: &[u8; PROOF_BYTES]) -> bool {
     mac(job, b"proof", hello, nonce).verify_slice(proof).is_ok()
 }
 

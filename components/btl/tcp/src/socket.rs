@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 use core::net::{IpAddr, SocketAddr};
+use heapless::Vec;
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, IoSlice, IoSliceMut, Result};
@@ -81,33 +82,33 @@ pub fn receive(socket: &OwnedFd, to: &mut [u8]) -> Result<Option<usize>> {
 }
 
 /// A message of the handshake as it arrives.
-#[derive(Clone, Copy, Debug)]
-pub struct Collected {
-    bytes: [u8; HELLO_BYTES],
-    got: usize,
-}
+#[derive(Clone, Debug)]
+pub struct Collected(Vec<u8, HELLO_BYTES>);
 
 impl Collected {
     /// Nothing yet.
     pub const fn new() -> Collected {
-        Collected { bytes: [0; HELLO_BYTES], got: 0 }
+        Collected(Vec::new())
     }
 
-    /// The message once all `wanted` bytes are there, none of what follows. `Err(None)` if the other end closed.
-    pub fn collect(
+    /// A message of `WANTED` bytes once all of them are there, none of what follows. `Err(None)` if the other end closed.
+    pub fn collect<const WANTED: usize>(
         &mut self,
         socket: &OwnedFd,
-        wanted: usize,
-    ) -> core::result::Result<Option<[u8; HELLO_BYTES]>, Option<Errno>> {
-        while self.got < wanted {
-            match receive(socket, &mut self.bytes[self.got..wanted]).map_err(Some)? {
+    ) -> core::result::Result<Option<[u8; WANTED]>, Option<Errno>> {
+        const { assert!(WANTED <= HELLO_BYTES, "the longest message is a hello") };
+        loop {
+            if let Some(message) = self.0.first_chunk::<WANTED>().copied() {
+                self.0.clear();
+                return Ok(Some(message));
+            }
+            let mut more = [0; WANTED];
+            match receive(socket, &mut more[self.0.len()..]).map_err(Some)? {
                 None => return Ok(None),
                 Some(0) => return Err(None),
-                Some(bytes) => self.got += bytes,
+                Some(bytes) => self.0.extend_from_slice(&more[self.0.len()..][..bytes]).map_err(|_| None)?,
             }
         }
-        self.got = 0;
-        Ok(Some(self.bytes))
     }
 }
 
@@ -126,12 +127,9 @@ pub fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize> {
 pub fn send_all(socket: &OwnedFd, parts: [&[u8]; 3]) -> Result<usize> {
     let whole: usize = parts.iter().map(|part| part.len()).sum();
     if whole <= TOGETHER_BYTES {
-        let (mut together, mut end) = ([0; TOGETHER_BYTES], 0);
-        for part in parts {
-            together[end..end + part.len()].copy_from_slice(part);
-            end += part.len();
-        }
-        return send(socket, &together[..whole]);
+        let mut together: Vec<u8, TOGETHER_BYTES> = Vec::new();
+        parts.iter().for_each(|part| together.extend_from_slice(part).expect("`whole` fits"));
+        return send(socket, &together);
     }
     let parts = parts.map(IoSlice::new);
     let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;

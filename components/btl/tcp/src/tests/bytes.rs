@@ -139,7 +139,7 @@ fn only_the_secret_opens_the_door() {
     let stranger = Job { secret: [8; 32], ..caller };
     assert_eq!(handshake::answered(&stranger, &hello, &answer), None);
     let own = handshake::answer(&stranger, &hello, &[2; 32]);
-    assert!(!handshake::is_proved(&owner, &hello, &[2; 32], &own[32..]), "an answer is no proof");
+    assert!(!handshake::is_proved(&owner, &hello, &[2; 32], own[32..].try_into().unwrap()), "an answer is no proof");
     assert!(!handshake::is_proved(&owner, &hello, &[3; 32], &proof), "a proof is good for one handshake only");
     for byte in 0..answer.len() {
         let mut changed = answer;
