@@ -3,11 +3,12 @@
 
 use crate::line::LINE_BYTES;
 use crate::loader::Loader;
-use crate::memory::{CORES_MAX, Range, TRAMPOLINE};
+use crate::memory::{CORES_MAX, Range, STACK_END, TRAMPOLINE};
 use crate::paging::{self, Image, Space};
+use crate::rank::HandOver;
 use crate::{apic, console, eprintln, heap, hooks, interrupts, ivshmem, line, log, program, rank, tsc};
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 use heapless::{String, Vec};
 
 /// The first core, still on the shared tables: nothing here may change the image's data before every rank has its copy.
@@ -152,14 +153,13 @@ fn start_core(core: u32, space: &Space) {
 }
 
 fn hand_over(core: u32, space: &Space) {
-    let words = [space.root, crate::memory::STACK_END, u64::from(core), space.heap_bytes];
-    for (index, value) in words.into_iter().enumerate() {
-        let word = (&raw const ompi_handoff).wrapping_add(index);
-        // SAFETY: one of four words in `.shared`, read by the core that comes next.
-        let word: &AtomicU64 = unsafe { &*word };
-        // Read by assembly on a core that is woken afterwards.
-        word.store(value, Ordering::Release);
-    }
+    // SAFETY: in `.shared`, as long as its type, all of it atomic.
+    let next: &HandOver = unsafe { &*(&raw const ompi_handoff) };
+    // Release: read by assembly on a core that is woken afterwards.
+    next.tables.store(space.root, Ordering::Release);
+    next.stack_end.store(STACK_END, Ordering::Release);
+    next.core.store(core.into(), Ordering::Release);
+    next.heap_bytes.store(space.heap_bytes, Ordering::Release);
 }
 
 fn give_up(why: core::fmt::Arguments<'_>) -> ! {
@@ -173,7 +173,7 @@ unsafe extern "C" {
     static __data_start: u8;
     static __data_end: u8;
     static __image_end: u8;
-    static ompi_handoff: AtomicU64;
+    static ompi_handoff: HandOver;
     static ompi_trampoline: u8;
     static ompi_trampoline_end: u8;
     fn ompi_become_rank() -> !;
