@@ -33,15 +33,6 @@ pub enum Loader {
     Multiboot2(Tags<'static>),
 }
 
-impl core::fmt::Display for Loader {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(match self {
-            Loader::Pvh(_) => "booted by PVH",
-            Loader::Multiboot2(_) => "booted by multiboot2",
-        })
-    }
-}
-
 /// Xen's `hvm_start_info`, version 1.
 #[derive(Debug)]
 #[repr(C)]
@@ -84,6 +75,14 @@ struct MapTag {
 }
 
 impl Loader {
+    /// How it boots.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Loader::Pvh(_) => "PVH",
+            Loader::Multiboot2(_) => "multiboot2",
+        }
+    }
+
     /// What lies at the address that the entry points in `boot.rs` left, whose lowest bit stands for multiboot2. `Err`
     /// with half a sentence.
     ///

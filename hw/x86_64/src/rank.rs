@@ -62,7 +62,7 @@ pub fn set_cores(cores: u32) {
 pub fn exit(status: i32) -> ! {
     console::flush();
     #[cfg(feature = "image")]
-    log::info!("the rank ends with status {status}");
+    crate::info!("the rank ends with status {}", status);
     if cores() > 1 {
         // Whoever reads the console of several ranks learns whose status it is.
         console::print(format_args!("{ENDED}{status}\n"));

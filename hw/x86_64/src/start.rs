@@ -53,9 +53,11 @@ extern "C" fn ompi_start(left: u32) -> ! {
     tsc::begin(khz);
     rank::set_cores(count as u32);
     log::open(text);
-    ::log::info!(
-        "{loader}; {} MiB of memory for {count} ranks, {} KiB of image",
+    crate::info!(
+        "booted by {}; {} MiB of memory for {} ranks, {} KiB of image",
+        loader.name(),
         memory.bytes() >> 20,
+        count,
         image.bytes() >> 10
     );
     match own {
@@ -65,9 +67,10 @@ extern "C" fn ompi_start(left: u32) -> ! {
     }
     match ivshmem::memory() {
         Ok(memory) => {
-            ::log::info!("{} KiB of shared memory at {:?}, own: {}", memory.bytes >> 10, memory.base, memory.own)
+            let at = memory.base.addr();
+            crate::info!("{} KiB of shared memory at {:#x}, own: {}", memory.bytes >> 10, at, memory.own);
         }
-        Err(why) => ::log::info!("no shared memory: {why}"),
+        Err(why) => crate::info!("no shared memory: {}", why),
     }
     for core in 1..count as u32 {
         start_core(core, &spaces[core as usize]);
@@ -87,7 +90,7 @@ extern "C" fn ompi_rank(core: u32, heap_bytes: u64) -> ! {
     heap::open(heap_bytes);
     apic::open();
     log::open(boot_line());
-    ::log::info!("a rank begins, with {} MiB of heap", heap_bytes >> 20);
+    crate::info!("a rank begins, with {} MiB of heap", heap_bytes >> 20);
     match line::Line::parse(boot_line(), core) {
         Ok(line) => {
             hooks::keep(line);
