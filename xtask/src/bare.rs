@@ -74,7 +74,7 @@ pub fn make(tree: &Tree, app: &Path, flags: &[&str], options: &Options, progress
             let flags = Flags::bare(&choice, &target);
             log::link(&compile::Call { tree, manifest: app, profile: PROFILE, flags }, &mut linker)?;
         }
-        link(tree, &archive, language, app, flags, &out, linker, progress)?;
+        link(tree, &archive, app, flags, &out, linker, progress)?;
         Ok(((), String::new()))
     })?;
     Ok(out)
@@ -138,17 +138,16 @@ fn linker(tree: &Tree, out: &Path) -> Command {
     linker
 }
 
-#[allow(clippy::too_many_arguments)]
 fn link(
     tree: &Tree,
     archive: &Path,
-    language: Language,
     app: &Path,
     flags: &[&str],
     out: &Path,
     mut linker: Command,
     progress: &Progress,
 ) -> Result<()> {
+    let language = Language::of(app)?;
     shell::folder(out.parent().unwrap_or(Path::new(".")))?;
     if language == Language::C {
         program::compile_c(tree, app, flags, out, &mut linker, progress)?;

@@ -1,6 +1,6 @@
 //! `xtask guest`: what mpirun starts in a rank's place. Boots one machine and ends as the rank on it ends.
 
-use super::log::Log;
+use super::log::Shown;
 use super::{fpga, share};
 use crate::failure::{At, Failure, Result, fail};
 use orte_core::environment::Contract;
@@ -65,13 +65,13 @@ pub fn run(options: &Options) -> Result<()> {
         decoder.arg(&options.image);
         decoder
     });
-    let log = options.log.then(|| Log::of(&mut qemu, decoder)).transpose()?;
+    let log = options.log.then(|| Shown::of(&mut qemu, decoder)).transpose()?;
     let result = match cores {
         1 => qemu.status().at(format!("run {QEMU}")).and_then(|status| ended(contract.rank, status)),
         _ => share::lead(&contract, cores, &mut qemu),
     };
     // How the rank ended comes first.
-    let shown = log.map_or(Ok(()), Log::close);
+    let shown = log.map_or(Ok(()), Shown::close);
     result.and(shown)
 }
 

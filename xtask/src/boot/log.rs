@@ -8,26 +8,26 @@ use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 
 /// A machine's log, which goes to standard error line by line.
-pub struct Log {
+pub struct Shown {
     writer: PipeWriter,
     reader: JoinHandle<()>,
     decoder: Option<Child>,
 }
 
-impl Log {
+impl Shown {
     /// Gives a machine that has not started a second serial port. `decoder` makes lines of what comes if that is no text.
-    pub fn of(qemu: &mut Command, decoder: Option<Command>) -> Result<Log> {
+    pub fn of(qemu: &mut Command, decoder: Option<Command>) -> Result<Shown> {
         let (pipe, writer) = std::io::pipe().at("make a pipe for the log")?;
         // By way of this process, which has it open as long as the machine runs: nothing need be inherited.
         let path = format!("/proc/{}/fd/{}", std::process::id(), writer.as_raw_fd());
         qemu.args(["-chardev", &format!("file,id=log,path={path}"), "-serial", "chardev:log"]);
         let Some(mut command) = decoder else {
-            return Ok(Log { writer, reader: std::thread::spawn(move || show(pipe)), decoder: None });
+            return Ok(Shown { writer, reader: std::thread::spawn(move || show(pipe)), decoder: None });
         };
         command.stdin(pipe).stdout(Stdio::piped());
         let mut decoder = command.spawn().at(format!("run `{}`", shell::line(&command)))?;
         let lines = decoder.stdout.take().ok_or_else(|| fail("the decoder has no output"))?;
-        Ok(Log { writer, reader: std::thread::spawn(move || show(lines)), decoder: Some(decoder) })
+        Ok(Shown { writer, reader: std::thread::spawn(move || show(lines)), decoder: Some(decoder) })
     }
 
     /// The machine has ended: shows the rest. `Err` if the decoder could not make lines of all of it, which it has said.

@@ -8,11 +8,11 @@ use defmt::{Display2Format, Encoder};
 defmt::timestamp!("{=u64:us} core {=u32}", tsc::ns() / 1000, rank::core());
 
 /// Crates that know only crate `log` are not lost; their texts travel as text.
-pub struct Port;
+pub struct Forward;
 /// The only one.
-pub static PORT: Port = Port;
+pub static PORT: Forward = Forward;
 
-impl facade::Log for Port {
+impl facade::Log for Forward {
     fn enabled(&self, _: &facade::Metadata<'_>) -> bool {
         true
     }

@@ -5,11 +5,11 @@ use crate::{rank, tsc};
 use core::fmt::{self, Write};
 
 /// What crate `log` calls.
-pub struct Port;
+pub struct Lines;
 /// The only one.
-pub static PORT: Port = Port;
+pub static PORT: Lines = Lines;
 
-impl facade::Log for Port {
+impl facade::Log for Lines {
     fn enabled(&self, _: &facade::Metadata<'_>) -> bool {
         true
     }
