@@ -1,6 +1,7 @@
 //! `cargo xtask build`: a library with exactly the components that were asked for.
 
 use crate::archive::{self, Link};
+use crate::bare;
 use crate::components::Catalogue;
 use crate::dist::{self, Parts};
 use crate::failure::{At, Result};
@@ -43,6 +44,9 @@ pub struct Options {
     /// The program of such an image: one .rs or .c file
     #[arg(long, value_name = "FILE", requires = "target")]
     pub app: Option<PathBuf>,
+    /// How such an image logs
+    #[arg(long, value_enum, default_value_t, requires = "target")]
+    pub log: bare::log::Log,
     /// Compile such an image with the host's target even where x86_64-unknown-none is installed
     #[arg(long)]
     pub bare_fallback: bool,

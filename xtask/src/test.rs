@@ -239,7 +239,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
     Tier { name: "bench", budget_minutes: 0.5, run: benchmarks::tier, ci_only: false },
     Tier { name: "fpga", budget_minutes: 4.0, run: fpga::tier, ci_only: false },
-    Tier { name: "boot", budget_minutes: 4.0, run: boot::tier, ci_only: false },
+    Tier { name: "boot", budget_minutes: 6.0, run: boot::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
     Tier { name: "mpi4py", budget_minutes: 6.0, run: mpi4py::tier, ci_only: false },
     Tier { name: "netpipe", budget_minutes: 1.0, run: netpipe::tier, ci_only: false },

@@ -1,7 +1,7 @@
 //! The accepting side: connections that others make to this process, from accept(2) to this process's verdict.
 
 use crate::connection::Connection;
-use crate::handshake::{self, EndpointIds, HELLO_BYTES, Nonce, PROOF_BYTES, Refused};
+use crate::handshake::{self, EndpointIds, HELLO_BYTES, Nonce, Refused};
 use crate::handshake_buffer::{self, HandshakeBuffer};
 use crate::rx_table::RxTable;
 use crate::socket;
@@ -154,7 +154,7 @@ impl PendingAccept {
         loop {
             match self.step {
                 Step::Accepted => {
-                    let Some(hello) = self.received.receive(&self.socket, HELLO_BYTES).ok()? else { return Some(()) };
+                    let Some(hello) = self.received.receive(&self.socket).ok()? else { return Some(()) };
                     let ids = handshake::check_hello(&transport.job, &hello).map_err(say_refused).ok()?;
                     let nonce = handshake_buffer::nonce().ok()?;
                     let answer = handshake::answer(&transport.job, &hello, &nonce);
@@ -164,8 +164,8 @@ impl PendingAccept {
                     self.step = Step::Answered(hello, nonce, ids);
                 }
                 Step::Answered(hello, nonce, ids) => {
-                    let Some(proof) = self.received.receive(&self.socket, PROOF_BYTES).ok()? else { return Some(()) };
-                    if !handshake::is_proof_valid(&transport.job, &hello, &nonce, &proof[..PROOF_BYTES]) {
+                    let Some(proof) = self.received.receive(&self.socket).ok()? else { return Some(()) };
+                    if !handshake::is_proof_valid(&transport.job, &hello, &nonce, &proof) {
                         return None;
                     }
                     self.step = Step::Proved(ids);

@@ -1,7 +1,7 @@
 //! The connecting side: connections that this process makes, from the first message to the verdict.
 
 use crate::connection::Connection;
-use crate::handshake::{self, EndpointIds, HELLO_BYTES};
+use crate::handshake::{self, EndpointIds};
 use crate::handshake_buffer::{self, HandshakeBuffer};
 use crate::rx_table::RxTable;
 use crate::socket;
@@ -45,7 +45,7 @@ pub fn advance(transport: &Transport, table: &mut RxTable, connection: &Connecti
             }
         }
         State::HelloSent(hello) => {
-            let Some(answer) = receive(transport, tx, HELLO_BYTES)? else { return Ok(()) };
+            let Some(answer) = receive(transport, tx)? else { return Ok(()) };
             let proof = handshake::proof(&transport.job, &hello, &answer)
                 .ok_or_else(|| String::from("the process that listens there does not belong to this job"))?;
             match socket::send(&socket, &proof) {
@@ -56,8 +56,8 @@ pub fn advance(transport: &Transport, table: &mut RxTable, connection: &Connecti
             Ok(())
         }
         State::ProofSent => {
-            let Some(verdict) = receive(transport, tx, 1)? else { return Ok(()) };
-            match verdict[0] {
+            let Some([verdict]) = receive(transport, tx)? else { return Ok(()) };
+            match verdict {
                 handshake::WELCOME => {
                     table.connected(transport, connection, tx, socket);
                     Ok(())
@@ -144,9 +144,9 @@ fn send_hello(transport: &Transport, connection: &Connection, tx: &mut Tx) -> ru
 }
 
 /// The peer's next message of the handshake, once all of it is there.
-fn receive(transport: &Transport, tx: &mut Tx, wanted: usize) -> Result<Option<[u8; HELLO_BYTES]>, Reason> {
+fn receive<const WANTED: usize>(transport: &Transport, tx: &mut Tx) -> Result<Option<[u8; WANTED]>, Reason> {
     let Some(socket) = tx.socket.clone() else { return Ok(None) };
-    match tx.handshake.receive(&socket, wanted) {
+    match tx.handshake.receive(&socket) {
         Ok(message) => Ok(message),
         Err(errno) => retry(transport, tx, errno).map(|()| None),
     }

@@ -2,6 +2,7 @@
 
 use crate::handshake::{HELLO_BYTES, Nonce};
 use crate::socket;
+use heapless::Vec;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
@@ -13,29 +14,30 @@ pub fn nonce() -> rustix::io::Result<Nonce> {
 }
 
 /// A message of the handshake as it arrives.
-#[derive(Clone, Copy, Debug)]
-pub struct HandshakeBuffer {
-    bytes: [u8; HELLO_BYTES],
-    got: usize,
-}
+#[derive(Clone, Debug)]
+pub struct HandshakeBuffer(Vec<u8, HELLO_BYTES>);
 
 impl HandshakeBuffer {
     /// Nothing yet.
     pub const fn new() -> HandshakeBuffer {
-        HandshakeBuffer { bytes: [0; HELLO_BYTES], got: 0 }
+        HandshakeBuffer(Vec::new())
     }
 
-    /// The message once all `wanted` bytes are there, none of what follows; `Ok(None)` before. `Err(None)` if the other
-    /// end closed, `Err` with the system's reason if the socket failed.
-    pub fn receive(&mut self, socket: &OwnedFd, wanted: usize) -> Result<Option<[u8; HELLO_BYTES]>, Option<Errno>> {
-        while self.got < wanted {
-            match socket::receive(socket, &mut self.bytes[self.got..wanted]).map_err(Some)? {
+    /// A message of `WANTED` bytes once all of them are there, none of what follows; `Ok(None)` before. `Err(None)` if the
+    /// other end closed, `Err` with the system's reason if the socket failed.
+    pub fn receive<const WANTED: usize>(&mut self, socket: &OwnedFd) -> Result<Option<[u8; WANTED]>, Option<Errno>> {
+        const { assert!(WANTED <= HELLO_BYTES, "the longest message is a hello") };
+        loop {
+            if let Some(message) = self.0.first_chunk::<WANTED>().copied() {
+                self.0.clear();
+                return Ok(Some(message));
+            }
+            let mut more = [0; WANTED];
+            match socket::receive(socket, &mut more[self.0.len()..]).map_err(Some)? {
                 None => return Ok(None),
                 Some(0) => return Err(None),
-                Some(bytes) => self.got += bytes,
+                Some(bytes) => self.0.extend_from_slice(&more[self.0.len()..][..bytes]).map_err(|_| None)?,
             }
         }
-        self.got = 0;
-        Ok(Some(self.bytes))
     }
 }

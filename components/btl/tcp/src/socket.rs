@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
+use heapless::Vec;
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, IoSlice, IoSliceMut, Result};
@@ -109,12 +110,9 @@ pub fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize> {
 pub fn send_all(socket: &OwnedFd, parts: [&[u8]; 3]) -> Result<usize> {
     let whole: usize = parts.iter().map(|part| part.len()).sum();
     if whole <= TOGETHER_BYTES {
-        let (mut together, mut end) = ([0; TOGETHER_BYTES], 0);
-        for part in parts {
-            together[end..end + part.len()].copy_from_slice(part);
-            end += part.len();
-        }
-        return send(socket, &together[..whole]);
+        let mut together: Vec<u8, TOGETHER_BYTES> = Vec::new();
+        parts.iter().for_each(|part| together.extend_from_slice(part).expect("`whole` fits"));
+        return send(socket, &together);
     }
     let parts = parts.map(IoSlice::new);
     let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;

@@ -139,7 +139,10 @@ fn only_the_secret_passes_the_handshake() {
     let outsider = Job { secret: [8; 32], ..client };
     assert_eq!(handshake::proof(&outsider, &hello, &answer), None);
     let own = handshake::answer(&outsider, &hello, &[2; 32]);
-    assert!(!handshake::is_proof_valid(&server, &hello, &[2; 32], &own[32..]), "an answer is no proof");
+    assert!(
+        !handshake::is_proof_valid(&server, &hello, &[2; 32], own[32..].try_into().unwrap()),
+        "an answer is no proof"
+    );
     assert!(!handshake::is_proof_valid(&server, &hello, &[3; 32], &proof), "a proof is good for one handshake only");
     for byte in 0..answer.len() {
         let mut changed = answer;
