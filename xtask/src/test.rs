@@ -25,6 +25,7 @@ mod memcheck;
 pub mod mpi4py;
 mod mutants;
 mod netpipe;
+mod new;
 mod peers;
 mod probe;
 mod programs;
@@ -229,6 +230,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "api", budget_minutes: 0.2, run: steps::api, ci_only: false },
     Tier { name: "unit", budget_minutes: 5.0, run: cargo::tier, ci_only: false },
     Tier { name: "image", budget_minutes: 4.0, run: images::tier, ci_only: false },
+    Tier { name: "new", budget_minutes: 4.0, run: new::tier, ci_only: false },
     Tier { name: "c", budget_minutes: 6.0, run: programs::tier, ci_only: false },
     Tier { name: "rust", budget_minutes: 3.0, run: rust::tier, ci_only: false },
     Tier { name: "coll", budget_minutes: 5.5, run: coll::tier, ci_only: false },
