@@ -25,6 +25,7 @@ mod memcheck;
 pub mod mpi4py;
 mod mutants;
 mod netpipe;
+mod new;
 mod peers;
 mod probe;
 mod programs;
@@ -59,6 +60,12 @@ pub struct Options {
     /// Name the tests instead of running them
     #[arg(long)]
     list: bool,
+    /// Components of the library under test, as `build` takes them; expectations of the default ones may fail
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    components: Vec<String>,
+    /// Components to leave out of it
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    exclude: Vec<String>,
 }
 
 /// A part of the tests.
@@ -175,11 +182,13 @@ impl Session<'_> {
         self.report.result(name, start.elapsed(), verdict);
     }
 
-    /// The default library, built with thin link-time optimization into a place of its own.
+    /// The default library, or the one that --components names, built with thin link-time optimization into a place of its own.
     fn library(&mut self) -> std::result::Result<crate::build::Built, String> {
-        let (progress, place) = (self.progress, self.dist());
+        let (options, progress, place) = (self.options, self.progress, self.dist());
         let built = self.library.get_or_insert_with(|| {
-            let options = crate::build::Options { thin: true, out: Some(place), ..Default::default() };
+            let (components, exclude) = (options.components.clone(), options.exclude.clone());
+            let options =
+                crate::build::Options { components, exclude, thin: true, out: Some(place), ..Default::default() };
             crate::build::build(&options, progress).map_err(|failure| failure.text)
         });
         match built {
@@ -221,6 +230,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "api", budget_minutes: 0.2, run: steps::api, ci_only: false },
     Tier { name: "unit", budget_minutes: 5.0, run: cargo::tier, ci_only: false },
     Tier { name: "image", budget_minutes: 4.0, run: images::tier, ci_only: false },
+    Tier { name: "new", budget_minutes: 4.0, run: new::tier, ci_only: false },
     Tier { name: "c", budget_minutes: 6.0, run: programs::tier, ci_only: false },
     Tier { name: "rust", budget_minutes: 3.0, run: rust::tier, ci_only: false },
     Tier { name: "coll", budget_minutes: 5.5, run: coll::tier, ci_only: false },
