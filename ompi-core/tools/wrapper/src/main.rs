@@ -1,4 +1,4 @@
-//! `mpicc`, `mpicxx` and `mpic++`: the C or C++ compiler with this library's header and archive.
+//! `mpicc`, `mpicxx`, `mpic++` and `mpiCC`: the C or C++ compiler with this library's header and library.
 //!
 //! One program; the name it is called by says which language. It finds the library from its own path, so that the
 //! product can be moved. What it adds: its own include folder before the user's flags, so that another MPI's `mpi.h`
@@ -38,18 +38,37 @@ impl Prefix {
         vec![format!("-I{}", self.include())]
     }
 
-    /// The library by its path: `-lmpi_abi` would find the shared one beside the archive. CMake knows it by `.a` or `.so`.
-    fn link_flags(&self, library: Library) -> Vec<String> {
+    /// What build systems understand: Meson keeps `-L`, `-l` and `-Wl` alone. The archive stands there by its path, because
+    /// `-lmpi_abi` finds the shared library beside it; its program shows its MPI functions to what it loads.
+    fn link_flags(&self, library: Library, is_static: bool) -> Vec<String> {
+        let lib = self.lib();
         match library {
-            Library::Static => vec![format!("{}/libmpi_abi.a", self.lib()), "-pthread".to_owned()],
-            Library::Shared => {
-                vec![
-                    format!("{}/libmpi_abi.so", self.lib()),
-                    format!("-Wl,-rpath,{}", self.lib()),
-                    "-pthread".to_owned(),
-                ]
+            Library::Shared => vec![format!("-L{lib}"), format!("-Wl,-rpath,{lib}"), "-lmpi_abi".to_owned()],
+            Library::Static if is_static => vec![format!("{lib}/libmpi_abi.a"), "-pthread".to_owned()],
+            Library::Static => {
+                let list = format!("-Wl,--dynamic-list={}", self.share("mpi.list"));
+                vec![format!("{lib}/libmpi_abi.a"), list, "-pthread".to_owned()]
+            }
+            Library::OfTheProgram => Vec::new(),
+        }
+    }
+
+    /// What is linked where nobody says anything: OMPI_RS_LINK, else the word that `cargo xtask build --link` left.
+    fn library(&self) -> Result<Library, String> {
+        match std::env::var("OMPI_RS_LINK") {
+            Ok(word) if !word.is_empty() => Library::named(&word, "OMPI_RS_LINK"),
+            _ => {
+                let file = self.share("link");
+                let word = std::fs::read_to_string(&file).map_err(|error| {
+                    format!("{file} cannot be read ({error}); the installation is not complete: build it again")
+                })?;
+                Library::named(word.trim(), &file)
             }
         }
+    }
+
+    fn share(&self, file: &str) -> String {
+        format!("{}/share/ompi-rs/{file}", self.0.display())
     }
 }
 
@@ -68,9 +87,9 @@ fn main() -> ExitCode {
 
 /// Shows or becomes the compiler; comes back only after showing or when that failed.
 fn act(name: &str, arguments: Vec<std::ffi::OsString>) -> Result<(), (u8, String)> {
-    let parsed = Parsed::new(arguments, std::env::var("OMPI_RS_LINK").ok().as_deref()).map_err(|text| (2, text))?;
+    let language = Language::of(name).map_err(|text| (1, text))?;
     let prefix = Prefix::find().map_err(|text| (1, text))?;
-    let language = Language::of(name);
+    let parsed = Parsed::new(arguments, prefix.library().map_err(|text| (2, text))?).map_err(|text| (2, text))?;
     let compiler = language.compiler(parsed.compiler.as_deref()).map_err(|text| (2, text))?;
     let command = parsed.command(&prefix);
     if let Some(what) = &parsed.show {
