@@ -116,6 +116,8 @@ impl<'a> Image<'a> {
             let features = match *name {
                 "ompi-image" => ", features = [\"runtime\"]",
                 "hw-x86_64" => ", features = [\"image\"]",
+                // The generated crate names the components.
+                "ompi" => ", default-features = false",
                 _ => "",
             };
             _ = writeln!(lines, "{name} = {{ path = {:?}{features} }}", self.tree.folder(name)?);
