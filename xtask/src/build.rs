@@ -3,7 +3,7 @@
 use crate::archive::{self, Link};
 use crate::bare;
 use crate::components::Catalogue;
-use crate::dist::{self, Parts};
+use crate::dist::{self, Linking, Parts};
 use crate::failure::{At, Result};
 use crate::image::Image;
 use crate::product::{self, Product};
@@ -35,6 +35,9 @@ pub struct Options {
     /// Thin link-time optimization: compiles faster, runs a little slower
     #[arg(long)]
     pub thin: bool,
+    /// What mpicc links where neither its command line nor OMPI_RS_LINK says it
+    #[arg(long, value_enum, default_value_t)]
+    pub link: Linking,
     /// Keep line tables in the libraries
     #[arg(long)]
     pub debug: bool,
@@ -134,8 +137,8 @@ impl Work<'_> {
             link.libraries(&raw, &stage.join("lib"))?;
             Ok(((), String::new()))
         })?;
-        let (tree, choice, thin) = (self.tree, self.choice, self.options.thin);
-        dist::assemble(&Parts { tree, choice, thin, tools: &tools, info: info.as_deref() }, &stage)?;
+        let (tree, choice, thin, link) = (self.tree, self.choice, self.options.thin, self.options.link);
+        dist::assemble(&Parts { tree, choice, thin, link, tools: &tools, info: info.as_deref() }, &stage)?;
         if !self.options.no_check {
             let product = Product { stage: &stage, folder: &image.folder.join("check"), names: &names, choice };
             product::check(&product, self.progress)?;
@@ -156,7 +159,8 @@ impl Work<'_> {
             let facts = fs::metadata(&file).at(format!("find {}", file.display()))?;
             (&file, facts.len(), facts.modified().ok()).hash(&mut hasher);
         }
-        (names, &self.choice.direct, self.options.debug, self.options.no_check, self.options.thin).hash(&mut hasher);
+        (names, &self.choice.direct, self.options.debug, self.options.no_check).hash(&mut hasher);
+        (self.options.thin, self.options.link).hash(&mut hasher);
         for component in &self.choice.components {
             component.name.hash(&mut hasher);
         }

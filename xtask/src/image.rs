@@ -116,6 +116,8 @@ impl<'a> Image<'a> {
             let (name, features) = match *name {
                 "ompi-image" => (*name, ", features = [\"runtime\"]"),
                 "hw-x86_64" => (*name, ", features = [\"image\"]"),
+                // The generated crate names the components.
+                "ompi" => (*name, ", default-features = false"),
                 "hw-x86_64+defmt" => ("hw-x86_64", ", features = [\"defmt\"]"),
                 _ => (*name, ""),
             };

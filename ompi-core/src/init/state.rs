@@ -101,6 +101,11 @@ pub fn always() -> Result<()> {
 pub(super) fn not_active() -> Fault {
     Fault::new(Class::Other).because(match STATE.load(Ordering::Relaxed) {
         FINALIZED => "it was called after MPI_Finalize",
+        _ if opal_core::sys::other_copy_in_use() => OTHER_COPY,
         _ => "it was called before MPI_Init",
     })
 }
+
+const OTHER_COPY: &str = "it was called before MPI_Init, but another copy of ompi-rs in this process is in use: a plug-in or \
+    library and its program each hold an MPI of their own. Link plug-ins and libraries with `mpicc -shared`, and a program \
+    with -static-mpi by mpicc, too, so that it shows its MPI functions to them";

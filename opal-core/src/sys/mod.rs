@@ -16,6 +16,11 @@ pub use bare::*;
 
 pub mod cpu;
 
+#[cfg(not(ompi_bare))]
+mod copies;
+#[cfg(not(ompi_bare))]
+pub use copies::{FILE_PREFIX, mark_in_use, other_copy_in_use};
+
 mod wake_socket;
 pub use wake_socket::*;
 

@@ -39,6 +39,7 @@ impl mca::Component for Component {
 
 impl ess::Component for Component {
     fn query(&self) -> Result<(i32, &'static dyn ess::Module), Declined> {
+        opal_core::sys::mark_in_use();
         opal_core::log::set_prefix(format!("{}:{} rank 0", opal_core::sys::hostname(), opal_core::sys::pid()));
         Ok((PRIORITY, &COMPONENT.module))
     }

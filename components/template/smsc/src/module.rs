@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
 use alloc::vec::Vec;
-use opal_core::framework::smsc::{Caps, Module, Peer};
+use opal_core::framework::smsc::{Caps, Module, PeerId};
 use opal_core::{Error, Result};
 
 /// The one module.
@@ -24,17 +24,17 @@ impl Module for TemplateModule {
         Vec::new()
     }
 
-    fn connect(&self, _address: &[u8]) -> Result<Peer> {
+    fn connect(&self, _address: &[u8]) -> Result<PeerId> {
         // 5. Try it in both directions: whether the system allows it shows only then.
         Err(Error::Unsupported)
     }
 
-    unsafe fn copy_from(&self, _peer: Peer, _remote: u64, _local: *mut u8, _bytes: usize) -> Result<()> {
+    unsafe fn copy_from(&self, _peer: PeerId, _remote: u64, _local: *mut u8, _bytes: usize) -> Result<()> {
         // 6. All of it, or an error. System calls and device memory go to src/raw.rs.
         Err(Error::Unsupported)
     }
 
-    unsafe fn copy_to(&self, _peer: Peer, _remote: u64, _local: *const u8, _bytes: usize) -> Result<()> {
+    unsafe fn copy_to(&self, _peer: PeerId, _remote: u64, _local: *const u8, _bytes: usize) -> Result<()> {
         Err(Error::Unsupported)
     }
 }

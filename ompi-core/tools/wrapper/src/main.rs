@@ -1,4 +1,4 @@
-//! `mpicc`, `mpicxx` and `mpic++`: the C or C++ compiler with this library's header and archive.
+//! `mpicc`, `mpicxx`, `mpic++` and `mpiCC`: the C or C++ compiler with this library's header and library.
 //!
 //! One program; the name it is called by says which language. It finds the library from its own path, so that the
 //! product can be moved. What it adds: its own include folder before the user's flags, so that another MPI's `mpi.h`
@@ -31,9 +31,9 @@ fn main() -> ExitCode {
 
 /// Shows or becomes the compiler; comes back only after showing or when that failed.
 fn act(name: &str, arguments: Vec<std::ffi::OsString>) -> Result<(), (u8, String)> {
-    let parsed = Parsed::new(arguments, std::env::var("OMPI_RS_LINK").ok().as_deref()).map_err(|text| (2, text))?;
+    let language = Language::of(name).map_err(|text| (1, text))?;
     let prefix = Prefix::find().map_err(|text| (1, text))?;
-    let language = Language::of(name);
+    let parsed = Parsed::new(arguments, prefix.library().map_err(|text| (2, text))?).map_err(|text| (2, text))?;
     let compiler = language.compiler(parsed.compiler.as_deref()).map_err(|text| (2, text))?;
     let command = parsed.command(&prefix);
     if let Some(what) = &parsed.show {

@@ -29,26 +29,59 @@ impl Prefix {
         vec![format!("-I{}", self.include())]
     }
 
-    /// The library by its path: `-lmpi_abi` would find the shared one beside the archive. CMake knows it by `.a` or `.so`.
-    pub fn link_flags(&self, library: Library) -> Vec<String> {
+    /// What linking needs. Build systems understand it: Meson keeps `-L`, `-l` and `-Wl` alone. The archive stands there by its
+    /// path, because `-lmpi_abi` finds the shared library beside it; its program shows its MPI functions to its plug-ins.
+    pub fn link_flags(&self, library: Library, is_static: bool) -> Vec<String> {
+        let lib = self.lib();
         match library {
-            Library::Static => vec![format!("{}/libmpi_abi.a", self.lib()), "-pthread".to_owned()],
-            Library::Shared => {
-                vec![
-                    format!("{}/libmpi_abi.so", self.lib()),
-                    format!("-Wl,-rpath,{}", self.lib()),
-                    "-pthread".to_owned(),
-                ]
+            Library::Shared => vec![format!("-L{lib}"), format!("-Wl,-rpath,{lib}"), "-lmpi_abi".to_owned()],
+            Library::Static if is_static => vec![format!("{lib}/libmpi_abi.a"), "-pthread".to_owned()],
+            Library::Static => {
+                let list = format!("-Wl,--dynamic-list={}", self.share("mpi.list"));
+                vec![format!("{lib}/libmpi_abi.a"), list, "-pthread".to_owned()]
+            }
+            Library::OfTheProgram => Vec::new(),
+        }
+    }
+
+    /// The form to link where the command line does not name one: OMPI_RS_LINK, else the word that `cargo xtask build --link`
+    /// left.
+    pub fn library(&self) -> Result<Library, String> {
+        match std::env::var("OMPI_RS_LINK") {
+            Ok(word) if !word.is_empty() => Library::named(&word, "OMPI_RS_LINK"),
+            _ => {
+                let file = self.share("link");
+                let word = std::fs::read_to_string(&file).map_err(|error| {
+                    format!("{file} cannot be read ({error}); the installation is not complete: build it again")
+                })?;
+                Library::named(word.trim(), &file)
             }
         }
+    }
+
+    fn share(&self, file: &str) -> String {
+        format!("{}/share/ompi-rs/{file}", self.0.display())
     }
 }
 
 /// Which form of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
-    /// `libmpi_abi.a`, the default.
+    /// `libmpi_abi.a`.
     Static,
-    /// `libmpi_abi.so.1`.
+    /// `libmpi_abi.so.1`, the default.
     Shared,
+    /// None: a plug-in for programs that hold the archive takes the functions of its program.
+    OfTheProgram,
+}
+
+impl Library {
+    /// By the word that OMPI_RS_LINK or the file of `cargo xtask build --link` holds; `source` names which of them.
+    pub fn named(word: &str, source: &str) -> Result<Library, String> {
+        match word {
+            "static" => Ok(Library::Static),
+            "shared" => Ok(Library::Shared),
+            other => Err(format!("{source} says `{other}`, which is neither `static` nor `shared`")),
+        }
+    }
 }

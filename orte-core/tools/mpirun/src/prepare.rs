@@ -38,8 +38,28 @@ pub fn environment(job: &Job) -> Vec<(OsString, OsString)> {
     }
     let names: Vec<&str> = job.mca.iter().map(|(name, _)| name.as_str()).collect();
     pairs.push((source::COMMAND_LINE.into(), names.join(",").into()));
+    let exported = pairs.iter().rev().find(|(name, _)| name == LIBRARY_PATH).map(|(_, value)| value.clone());
+    pairs.extend(
+        library_path(exported.or_else(|| std::env::var_os(LIBRARY_PATH))).map(|path| (LIBRARY_PATH.into(), path)),
+    );
     pairs
 }
+
+/// The library beside this mpirun behind all others: for programs whose run path leads nowhere since the installation was
+/// moved, and for those made for another MPI with the standard ABI.
+fn library_path(path: Option<OsString>) -> Option<OsString> {
+    let program = std::env::current_exe().ok()?;
+    let folder = program.parent()?.parent()?.join("lib");
+    if !folder.join("libmpi_abi.so.1").exists() {
+        return None;
+    }
+    let path = path.filter(|path| !path.is_empty());
+    let folders = path.iter().flat_map(|path| std::env::split_paths(path)).chain([folder]);
+    // A folder with a colon in its name cannot stand in the variable.
+    std::env::join_paths(folders).ok()
+}
+
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
 /// Two pipes per rank may be more than the usual limit. Returns the user's limit, which the ranks get.
 pub fn raise_descriptor_limit() -> Rlimit {
