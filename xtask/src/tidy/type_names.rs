@@ -78,8 +78,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("ompi-core", "Table"),
     ("ompi-core", "Way"),
     ("opal-core", "Peer"),
-    ("orte-core/tools/mpirun", "App"),
-    ("orte-core/tools/mpirun", "Interest"),
     ("xtask", "Choice"),
     ("xtask", "Ended"),
     ("xtask", "Machine"),
