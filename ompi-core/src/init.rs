@@ -15,6 +15,7 @@ use opal_core::framework::{btl, shmem, smsc};
 use opal_core::mca::{self, Framework, image, source};
 use opal_core::sync::{AtomicU32, Mutex, Once, Ordering, raise_threads};
 use opal_core::{message, params, progress, sys, wait};
+use orte_core::environment;
 use orte_core::framework::ess;
 
 params! {
@@ -178,8 +179,12 @@ pub fn configure() -> opal_core::Result<()> {
         let frameworks = frameworks();
         image::verify(&frameworks)?;
         let mut fatal = false;
+        // What ends no job is said once in it.
+        let is_first = sys::variable(environment::RANK).is_none_or(|rank| rank == "0");
         for problem in source::apply(&frameworks, image::components(), &source::collect()) {
-            message!("{}", problem.text);
+            if problem.fatal || is_first {
+                message!("{}", problem.text);
+            }
             fatal |= problem.fatal;
         }
         if fatal { Err(opal_core::Error::Invalid) } else { check_initial_errhandler() }

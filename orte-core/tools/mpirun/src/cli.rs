@@ -17,10 +17,8 @@ mod values;
 
 pub use app::{App, app_of};
 pub use environment::Environment;
-pub use foreign::help as foreign_help;
 pub use hosts::check as check_host;
 pub use map::{Map, Unit, processors, unit};
-pub use options::command;
 pub use output::{Output, OutputFiles, Tag};
 pub use values::Stdin;
 
@@ -81,6 +79,14 @@ impl Job {
     pub fn app_of(&self, rank: u32) -> usize {
         app_of(self.apps.iter().map(|app| app.ranks), rank)
     }
+}
+
+/// The table of options for the manual page, with those of other launchers behind it.
+pub fn command() -> clap::Command {
+    let command = options::command();
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let theirs = foreign::help();
+    command.after_help(format!("{after}\n\nOptions of other launchers, and what is done with them:\n{theirs}"))
 }
 
 /// Reads the command line. `--help` and `--version` print and give an empty refusal with status 0.

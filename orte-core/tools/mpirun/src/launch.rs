@@ -14,7 +14,8 @@ use crate::stdio::{Interest, Streams};
 use crate::tag::{Origin, Stream};
 use crate::tree::Process;
 use crate::wire::{self, Message, Received};
-use crate::{prepare, program, raw, signals, tree};
+use crate::{other_mpi, prepare, program, raw, signals, tree};
+use orte_core::segment::RankState;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -74,6 +75,13 @@ struct Running {
     refusal: Option<Refusal>,
     measures: Measures,
     deadline: Option<Instant>,
+    /// A rank has called MPI_Init.
+    has_spoken: bool,
+    /// The library of another MPI that rank 0 was seen to have loaded.
+    other_mpi: Option<String>,
+    /// How often it was looked for, and when that is done again.
+    looks: u32,
+    next_look: Instant,
 }
 
 /// Who was waited for among streams and readers of standard input, and the answers of all, signals and keeper first.
@@ -127,6 +135,10 @@ impl Running {
             keeper,
             strangers,
             deadline,
+            has_spoken: false,
+            other_mpi: None,
+            looks: 0,
+            next_look: Instant::now(),
         })
     }
 
@@ -177,8 +189,23 @@ impl Running {
         own.into_iter().chain(self.streams.next_prompt().map(until)).min()
     }
 
+    /// Ranks that never call MPI_Init may be those of another MPI.
+    fn look_at_ranks(&mut self) {
+        if self.has_spoken || self.looks == LOOKS || Instant::now() < self.next_look {
+            return;
+        }
+        self.looks += 1;
+        self.next_look = Instant::now() + TICK;
+        let states = (0..self.job.ranks()).map(|rank| self.segment.control.state(rank));
+        self.has_spoken |= states.into_iter().any(|state| !matches!(state, RankState::Absent | RankState::Started));
+        if !self.has_spoken && self.other_mpi.is_none() {
+            self.other_mpi = self.pids.first().copied().flatten().and_then(other_mpi::loaded);
+        }
+    }
+
     fn look_at_clock(&mut self) {
         self.streams.pass_prompts(Instant::now());
+        self.look_at_ranks();
         match self.phase {
             Phase::Running if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
                 let seconds = self.job.timeout_s.unwrap_or_default();
@@ -282,5 +309,7 @@ impl Running {
     }
 }
 
+/// How often to look whether ranks load another MPI.
+const LOOKS: u32 = 20;
 /// How often to look whether a rank called abort.
 const TICK: Duration = Duration::from_millis(250);

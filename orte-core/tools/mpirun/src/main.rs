@@ -16,6 +16,7 @@ mod keeper;
 mod launch;
 mod manual;
 mod orders;
+mod other_mpi;
 mod outcome;
 mod params;
 mod prepare;

@@ -22,8 +22,6 @@ pub fn lines(mut command: clap::Command) -> String {
     }
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     after.lines().for_each(|line| _ = writeln!(text, "text\t{line}"));
-    text.push_str("text\t\ntext\tOptions of other launchers, and what is done with them:\n");
-    crate::cli::foreign_help().lines().for_each(|line| _ = writeln!(text, "text\t{line}"));
     text
 }
 

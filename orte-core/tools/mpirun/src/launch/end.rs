@@ -4,7 +4,7 @@ use super::{Phase, Running};
 use crate::outcome::{self, Cause};
 use crate::refusal::{self, Refusal, say};
 use crate::wire::{self, Message};
-use crate::{report, tree};
+use crate::{other_mpi, report, tree};
 use orte_core::segment::RankState;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
@@ -18,6 +18,7 @@ impl Running {
             say(&format!("rank {rank} ended with {}", outcome::words(wait_status)));
         }
         let finalized = control.state(rank) == RankState::Finalized;
+        self.has_spoken |= control.state(rank) != RankState::Started;
         // The keeper only reports ranks that it started.
         let _ = control.mark_gone(rank);
         if let Some(alive) = self.alive.get_mut(rank as usize) {
@@ -86,6 +87,16 @@ impl Running {
         }
     }
 
+    fn hint_at_other_mpi(&self) {
+        if self.has_spoken || self.job.quiet || self.job.ranks() == 1 {
+            return;
+        }
+        let linked = || self.apps.iter().find_map(|app| other_mpi::linked(app.path.as_ref()));
+        if let Some(library) = self.other_mpi.clone().or_else(linked) {
+            say(&other_mpi::hint(&library));
+        }
+    }
+
     fn grace(&self, cause: &Cause) -> Duration {
         match (self.job.grace_s, cause) {
             (Some(seconds), _) => Duration::from_secs(seconds),
@@ -138,6 +149,7 @@ impl Running {
         if let Some(refusal) = self.refusal {
             return Err(refusal);
         }
+        self.hint_at_other_mpi();
         let lost = if self.streams.has_lost() { refusal::OWN } else { 0 };
         let Some(cause) = self.cause else { return Ok(lost) };
         let pid = |rank: u32| self.pids.get(rank as usize).copied().flatten();
