@@ -8,6 +8,8 @@ use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process::{self, Process};
 use crate::{addresses, attr, buffer, comm, datatype, errhandler, executor};
+#[cfg(not(ompi_bare))]
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -21,6 +23,9 @@ use orte_core::framework::ess;
 params! {
     /// Print at start, on rank 0, which components run and why the others do not.
     pub static SHOW_COMPONENTS: Bool = Bool(false), "", level 2;
+    /// When a signal such as SIGSEGV ends a rank, print the signal, the address and the calls that it was in. Handlers of the
+    /// program come first.
+    pub static REPORT_CRASHES: Bool = Bool(true), "", level 2;
     /// The error handler of MPI_COMM_WORLD, of MPI_COMM_SELF and of calls that concern no object, until the program sets
     /// others: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.
     pub static INITIAL_ERRHANDLER: Text = Text("mpi_errors_are_fatal"), "", level 2;
@@ -265,6 +270,12 @@ fn start() -> opal_core::Result<()> {
     datatype::open();
     let environment = ess::select()?;
     wait::watch_epoch(|| ess::selected().map_or(0, |environment| environment.epoch()));
+    wait::tell_sleeps(|since_ns, now_ns| {
+        if let Some(environment) = ess::selected() {
+            environment.sleeps(since_ns, now_ns);
+        }
+    });
+    report_crashes(environment.identity().rank);
     let inherited = environment.inherited();
     if inherited.is_some() {
         shmem::select(inherited)?;
@@ -282,6 +293,19 @@ fn start() -> opal_core::Result<()> {
     process::open(processes(environment));
     Ok(())
 }
+
+/// Says what ends this process if a signal does, unless the program sees to that itself.
+#[cfg(not(ompi_bare))]
+fn report_crashes(rank: u32) {
+    static PREFIX: Once<&'static str> = Once::new();
+    if REPORT_CRASHES.flag() {
+        let prefix = format!("{}:{} rank {rank}", sys::hostname(), sys::pid());
+        sys::report_crashes(PREFIX.call_once(|| Box::leak(prefix.into_boxed_str())));
+    }
+}
+
+#[cfg(ompi_bare)]
+fn report_crashes(_rank: u32) {}
 
 fn published(bml: &dyn bml::Module) -> Vec<u8> {
     let mut list = bml.addresses();

@@ -14,6 +14,9 @@ pub const ABORT_STATUS: usize = 12;
 pub const ABORT_LENGTH: usize = 16;
 /// Which of the job's programs the rank runs, counted from 0; written by the launcher before any rank starts.
 pub const APP: usize = 20;
+/// Since when the rank has waited in vain and when it last slept over that, in ns of the system's monotonic clock: two
+/// words each. Both are 0 if it never did.
+pub const SLEPT: usize = 24;
 /// The message given to abort, UTF-8, cut if longer.
 pub const ABORT_TEXT: usize = 64;
 /// Room for that message.
@@ -59,7 +62,7 @@ impl RankState {
         match self {
             RankState::Absent => "not started",
             RankState::Started => "not in MPI_Init yet",
-            RankState::Initialized => "in MPI",
+            RankState::Initialized => "between MPI_Init and MPI_Finalize",
             RankState::Finalized => "done with MPI",
             RankState::Aborted => "ended the job",
             RankState::Gone => "lost",

@@ -210,7 +210,7 @@ impl Running {
             Phase::Running if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
                 let seconds = self.job.timeout_s.unwrap_or_default();
                 let alive = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]);
-                let states = alive.map(|rank| (rank, self.segment.control.state(rank))).collect();
+                let states = alive.map(|rank| (rank, self.doing(rank))).collect();
                 self.fail(Cause::TimedOut(seconds, states), true);
             }
             // A shell may stand between this rank and its end: do not wait for the shell.

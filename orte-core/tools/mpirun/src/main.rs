@@ -10,6 +10,7 @@ use refusal::{Refusal, say};
 use std::process::ExitCode;
 
 mod binding;
+mod calls;
 mod cli;
 mod files;
 mod keeper;

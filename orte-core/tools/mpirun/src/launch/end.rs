@@ -1,6 +1,7 @@
 //! How a job ends: what the end of a rank means for the others, who is asked to end, and who is killed.
 
 use super::{Phase, Running};
+use crate::calls::{self, Calls};
 use crate::outcome::{self, Cause};
 use crate::refusal::{self, Refusal, say};
 use crate::wire::{self, Message};
@@ -97,6 +98,36 @@ impl Running {
         }
     }
 
+    /// What a rank does now, for people; says its calls if that was asked for.
+    pub(super) fn doing(&self, rank: u32) -> String {
+        let control = &self.segment.control;
+        let state = control.state(rank);
+        let calls = self.pids.get(rank as usize).copied().flatten().and_then(calls::of_rank);
+        if self.job.stack_traces {
+            match &calls {
+                Some(calls) => {
+                    say(&format!("rank {rank} is in"));
+                    let numbered = calls.functions.iter().enumerate();
+                    numbered.for_each(|(number, function)| say(&format!("  #{number} {function}")));
+                }
+                None => say(&format!("the system does not let mpirun look at rank {rank}")),
+            }
+        }
+        let waits = control.slept(rank).and_then(|(since_ns, last_ns)| {
+            let now_ns = opal_core::sys::monotonic_ns();
+            let is_asleep = now_ns.saturating_sub(last_ns) < ASLEEP_NS;
+            is_asleep.then(|| now_ns.saturating_sub(since_ns) / 1_000_000_000)
+        });
+        let is_outside = calls.as_ref().is_some_and(Calls::is_outside);
+        match (calls.and_then(|calls| calls.mpi), state, waits) {
+            (Some(call), _, Some(seconds)) => format!("in {call}, where nothing has happened for {seconds} s"),
+            (Some(call), _, None) => format!("in {call}"),
+            (None, RankState::Initialized, _) if is_outside => "not in a call of MPI".to_owned(),
+            (_, RankState::Initialized, Some(seconds)) => format!("in MPI, where nothing has happened for {seconds} s"),
+            (_, state, _) => state.words().to_owned(),
+        }
+    }
+
     fn grace(&self, cause: &Cause) -> Duration {
         match (self.job.grace_s, cause) {
             (Some(seconds), _) => Duration::from_secs(seconds),
@@ -165,5 +196,7 @@ impl Running {
 const GRACE_ASKED: Duration = Duration::from_secs(10);
 /// And when the job ends for a reason of its own.
 const GRACE: Duration = Duration::from_secs(1);
+/// A rank that waits sleeps again after a fraction of this.
+const ASLEEP_NS: u64 = 200_000_000;
 /// How long ranks may go on after another one was done with MPI and then failed.
 const LINGER: Duration = Duration::from_millis(100);
