@@ -3,6 +3,8 @@
 //! Order: components are proved and get their parameters, the environment says who we are, transports are opened,
 //! addresses are exchanged, MPI_COMM_WORLD and MPI_COMM_SELF are made.
 
+mod show;
+
 use crate::abi::short;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
@@ -24,7 +26,7 @@ params! {
     /// Print at start, on rank 0, which components run and why the others do not.
     pub static SHOW_COMPONENTS: Bool = Bool(false), "", level 2;
     /// When a signal such as SIGSEGV ends a rank, print the signal, the address and the calls that it was in. Handlers of the
-    /// program come first.
+    /// program come first. Not on bare metal.
     pub static REPORT_CRASHES: Bool = Bool(true), "", level 2;
     /// The error handler of MPI_COMM_WORLD, of MPI_COMM_SELF and of calls that concern no object, until the program sets
     /// others: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.
@@ -219,7 +221,7 @@ fn open_world() -> opal_core::Result<()> {
     comm::open(identity)?;
     STATE.store(ACTIVE, Ordering::SeqCst);
     if SHOW_COMPONENTS.flag() && identity.rank == 0 {
-        show_components();
+        show::components();
     }
     Ok(())
 }
@@ -324,35 +326,6 @@ fn processes(environment: &dyn ess::Module) -> Vec<Process> {
             Process::new(rank, node, rank == me, node == here)
         })
         .collect()
-}
-
-fn show_components() {
-    let decisions = mca::select::decisions();
-    for decision in &decisions {
-        use mca::select::Verdict;
-        let (framework, component) = (decision.framework, decision.component);
-        match decision.verdict {
-            Verdict::Chosen(Some(priority)) => {
-                message!("component {framework}/{component}: chosen (priority {priority})")
-            }
-            Verdict::Chosen(None) => message!("component {framework}/{component}: chosen"),
-            Verdict::LowerPriority(priority) => {
-                message!("component {framework}/{component}: another component has a higher priority than {priority}")
-            }
-            Verdict::Declined(why) => message!("component {framework}/{component}: declined: {why}"),
-            Verdict::Excluded => message!("component {framework}/{component}: left out by the selection list"),
-        }
-    }
-    for info in image::components() {
-        let (framework, component) = (info.framework.name, info.name);
-        if decisions.iter().any(|decision| (decision.framework, decision.component) == (framework, component)) {
-            continue;
-        }
-        match info.framework.policy {
-            mca::Policy::Static => message!("component {framework}/{component}: built in"),
-            _ => message!("component {framework}/{component}: linked, not needed here"),
-        }
-    }
 }
 
 /// MPI_Finalize: everything that was sent is delivered, then the others are awaited.
