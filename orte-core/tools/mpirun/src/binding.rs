@@ -79,7 +79,7 @@ pub fn places(
         let sets = candidates.len() / map.processors;
         if sets == 0 {
             return Err(Refusal::usage(format!(
-                "--map-by …:PE={}: this process may use {} {}s only",
+                "--map-by ...:PE={}: this process may use {} {}s only",
                 map.processors,
                 candidates.len(),
                 topology::name(unit)
@@ -109,7 +109,7 @@ fn unbound(map: &Map, topology: &Topology, ranks: usize) -> Result<Vec<Place>, R
     }
     if ranks > only.len() {
         return Err(Refusal::usage(format!(
-            "--map-by pe-list=…:ordered names {} processors for {ranks} ranks; name one for each",
+            "--map-by pe-list=...:ordered names {} processors for {ranks} ranks; name one for each",
             only.len()
         )));
     }

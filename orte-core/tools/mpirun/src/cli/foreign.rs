@@ -187,7 +187,7 @@ const TABLE: &[Foreign] = &[
         0,
         "no server runs jobs; mpirun starts each itself",
     ),
-    refused("daemonize", 0, "write mpirun … &"),
+    refused("daemonize", 0, "write mpirun ... &"),
     refused("ompi-server nameserver", 1, "MPI_Publish_name and MPI_Lookup_name are not there yet"),
     refused("set-cwd-to-session-dir", 0, "there is no session directory; write --wdir DIR"),
     refused("pset", 1, "the process sets are mpi://WORLD and mpi://SELF"),
