@@ -23,7 +23,7 @@ use std::process::{Command, ExitCode, Stdio};
 pub fn run(words: &[OsString]) -> ExitCode {
     let Some(orders) = Orders::decode(words) else {
         crate::refusal::say(&format!("{ARGUMENT} is for mpirun itself; run mpirun --help"));
-        return ExitCode::from(2);
+        return ExitCode::from(crate::refusal::OWN);
     };
     match Keeper::new(orders).and_then(Keeper::keep) {
         Ok(()) => ExitCode::SUCCESS,
