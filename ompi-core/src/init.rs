@@ -19,6 +19,7 @@ use orte_core::framework::ess;
 
 mod abort;
 mod configure;
+mod crash_report;
 mod show_components;
 mod state;
 
@@ -115,6 +116,12 @@ fn start() -> opal_core::Result<()> {
     datatype::open();
     let environment = ess::select()?;
     wait::watch_epoch(|| ess::selected().map_or(0, |environment| environment.epoch()));
+    wait::tell_sleeps(|since_ns, now_ns| {
+        if let Some(environment) = ess::selected() {
+            environment.sleeps(since_ns, now_ns);
+        }
+    });
+    crash_report::enable(environment.identity().rank);
     let inherited = environment.inherited();
     if inherited.is_some() {
         shmem::select(inherited)?;

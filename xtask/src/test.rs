@@ -23,6 +23,7 @@ mod loom;
 pub mod marked;
 mod memcheck;
 pub mod mpi4py;
+mod mpirun;
 mod mutants;
 mod netpipe;
 mod new;
@@ -240,6 +241,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "bad_input", budget_minutes: 2.0, run: bad_input::tier, ci_only: false },
     Tier { name: "fuzz", budget_minutes: 1.5, run: bad_input::fuzz, ci_only: false },
     Tier { name: "wrappers", budget_minutes: 0.7, run: wrappers::tier, ci_only: false },
+    Tier { name: "mpirun", budget_minutes: 0.5, run: mpirun::tier, ci_only: false },
     Tier { name: "probe", budget_minutes: 1.0, run: probe::tier, ci_only: false },
     Tier { name: "valgrind", budget_minutes: 2.0, run: memcheck::tier, ci_only: false },
     Tier { name: "loom", budget_minutes: 2.0, run: loom::tier, ci_only: false },

@@ -4,11 +4,15 @@ use crate::errhandler;
 use alloc::vec::Vec;
 use opal_core::mca::{self, Framework, image, source};
 use opal_core::sync::Once;
-use opal_core::{message, params};
+use opal_core::{message, params, sys};
+use orte_core::environment;
 
 params! {
     /// Print at start, on rank 0, which components run and why the others do not.
     pub static SHOW_COMPONENTS: Bool = Bool(false), "", level 2;
+    /// When a signal such as SIGSEGV ends a rank, print the signal, the address and the calls that it was in. Handlers of the
+    /// program come first. Not on bare metal.
+    pub static REPORT_CRASHES: Bool = Bool(true), "", level 2;
     /// The error handler of MPI_COMM_WORLD, of MPI_COMM_SELF and of calls that concern no object, until the program sets
     /// others: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.
     pub static INITIAL_ERRHANDLER: Text = Text("mpi_errors_are_fatal"), "", level 2;
@@ -58,8 +62,12 @@ pub fn configure() -> opal_core::Result<()> {
         let frameworks = frameworks();
         image::verify(&frameworks)?;
         let mut fatal = false;
+        // What ends no job is said once in it.
+        let is_first = sys::variable(environment::RANK).is_none_or(|rank| rank == "0");
         for problem in source::apply(&frameworks, image::components(), &source::collect()) {
-            message!("{}", problem.text);
+            if problem.fatal || is_first {
+                message!("{}", problem.text);
+            }
             fatal |= problem.fatal;
         }
         if fatal { Err(opal_core::Error::Invalid) } else { check_initial_errhandler() }

@@ -14,6 +14,11 @@ mod bare;
 #[cfg(ompi_bare)]
 pub use bare::*;
 
+#[cfg(not(ompi_bare))]
+mod crash;
+#[cfg(not(ompi_bare))]
+pub use crash::report_crashes;
+
 pub mod cpu;
 
 #[cfg(not(ompi_bare))]

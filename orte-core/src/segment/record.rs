@@ -10,6 +10,7 @@
 //! | 12 | 4 | status given to abort |
 //! | 16 | 4 | bytes of the message given to abort |
 //! | 20 | 4 | program |
+//! | 24 | 16 | since when it has waited in vain, and when it last slept over that |
 //! | 64 | 704 | message given to abort |
 //! | 768 | 3328 | addresses |
 
@@ -27,6 +28,9 @@ pub const ABORT_STATUS: usize = offset_of!(Record, abort_status);
 pub const ABORT_LENGTH: usize = offset_of!(Record, abort_length);
 /// Which of the job's programs the rank runs, counted from 0; written by the launcher before any rank starts.
 pub const APP: usize = offset_of!(Record, app);
+/// Since when the rank has waited in vain and when it last slept over that, in ns of the system's monotonic clock: two
+/// words each. Both are 0 if it never did.
+pub const SLEPT: usize = offset_of!(Record, slept);
 /// The message given to abort, UTF-8, cut if longer.
 pub const ABORT_TEXT: usize = offset_of!(Record, abort_text);
 /// Room for that message.
@@ -72,7 +76,7 @@ impl RankState {
         match self {
             RankState::Absent => "not started",
             RankState::Started => "not in MPI_Init yet",
-            RankState::Initialized => "in MPI",
+            RankState::Initialized => "between MPI_Init and MPI_Finalize",
             RankState::Finalized => "done with MPI",
             RankState::Aborted => "ended the job",
             RankState::Gone => "lost",
@@ -94,7 +98,8 @@ struct Record {
     abort_status: u32,
     abort_length: u32,
     app: u32,
-    unused: [u8; 40],
+    slept: [u64; 2],
+    unused: [u8; 24],
     abort_text: [u8; ABORT_TEXT_BYTES],
     addresses: [u8; ADDRESSES_BYTES],
 }
@@ -108,8 +113,8 @@ mod tests {
 
     #[test]
     fn fields_lie_where_the_table_says() {
-        let words = [STATE, READY, LENGTH, ABORT_STATUS, ABORT_LENGTH, APP];
-        assert_eq!(words, [0, 4, 8, 12, 16, 20]);
+        let words = [STATE, READY, LENGTH, ABORT_STATUS, ABORT_LENGTH, APP, SLEPT];
+        assert_eq!(words, [0, 4, 8, 12, 16, 20, 24]);
         assert_eq!(span_of!(Record, ..abort_text), 0..64, "the words have a cache line of their own");
         assert_eq!((span_of!(Record, abort_text), span_of!(Record, addresses)), (64..768, 768..4096));
     }

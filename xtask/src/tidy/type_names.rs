@@ -64,8 +64,6 @@ const ALIKE: &[(&str, &[&str])] = &[
 
 /// Types that stood before this rule, by crate. The list must shrink.
 const KNOWN: &[(&str, &str)] = &[
-    ("orte-core/tools/mpirun", "App"),
-    ("orte-core/tools/mpirun", "Interest"),
     ("xtask", "Choice"),
     ("xtask", "Ended"),
     ("xtask", "Machine"),

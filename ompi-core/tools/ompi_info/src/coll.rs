@@ -4,13 +4,15 @@ use crate::command_line::Arguments;
 use crate::failure::Failure;
 use ompi_core::framework::coll::{About, Case, FRAMEWORK, Function, OMPI_COLLS};
 use opal_core::mca::name::Selection;
+use opal_core::mca::open_mpi;
 use serde_json::{Value as Json, json};
 use std::io::Write;
 
 /// Writes the table of all functions for communicators of `--size` ranks and `--bytes` bytes.
 pub fn show(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     let case = Case { ranks: arguments.size.unwrap_or(8), bytes: arguments.bytes.unwrap_or(8) };
-    let list = Selection::parse(FRAMEWORK.selection.text());
+    let have: Vec<&str> = OMPI_COLLS.iter().map(|component| component.info().name).collect();
+    let list = open_mpi::known(Selection::parse(FRAMEWORK.selection.text()), FRAMEWORK.name, &have);
     for component in OMPI_COLLS.iter().filter(|component| list.wants(component.info().name)) {
         component.configure().map_err(|_| Failure::Refused("see above".to_owned()))?;
     }
