@@ -7,10 +7,12 @@
 
 mod cfa;
 mod image;
+mod registers;
 mod symbol;
 mod table;
 
 pub use image::{Image, Process};
+pub use registers::{PC, Registers, SP};
 pub use symbol::Name;
 
 /// Where a thread is in one function.
@@ -21,14 +23,6 @@ pub struct Frame {
     /// Whether it is the one after a call.
     pub is_return: bool,
 }
-
-/// The registers that are followed: by the numbers of the AMD64 ABI, rax to r15 and the instruction.
-pub type Registers = [u64; 17];
-
-/// The stack pointer among [`Registers`].
-pub const SP: usize = 7;
-/// The instruction among [`Registers`].
-pub const PC: usize = 16;
 
 /// A walk from the innermost function outwards.
 pub struct Walk<'a> {

@@ -1,8 +1,8 @@
 //! How a function's caller is found: the instructions of an entry run up to an address give rules, rules give registers.
 
 use super::image::Process;
+use super::registers::{PC, Registers, SP};
 use super::table::{Cursor, Entry};
-use super::{PC, Registers, SP};
 
 /// Where the caller's value of a register is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
