@@ -157,7 +157,7 @@ fn start_core(core: u32, space: &Space) {
 
 fn hand_over(core: u32, space: &Space) {
     // SAFETY: in `.shared`, as long as its type, all of it atomic.
-    let next: &HandOver = unsafe { &*(&raw const ompi_handoff) };
+    let next: &HandOver = unsafe { &ompi_handoff };
     // Release: read by assembly on a core that is woken afterwards.
     next.tables.store(space.root, Ordering::Release);
     next.stack_end.store(STACK_END, Ordering::Release);

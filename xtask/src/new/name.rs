@@ -87,7 +87,7 @@ mod tests {
             assert_eq!(Name::parse(&catalogue, typed).unwrap().full(), "btl/mine");
         }
         assert!(refusal("mine").contains("write it like btl/mine"));
-        assert!(refusal("blt/mine").ends_with("no framework `blt`; write btl/mine"));
+        assert!(refusal("btll/mine").ends_with("no framework `btll`; write btl/mine"));
         assert!(refusal("infiniband/mine").contains("frameworks are atomics, bml, "));
         assert!(refusal("btl/sm").contains("btl/sm is there already"));
         for bad in ["btl/", "btl/Mine", "btl/my-net", "btl/4x", "btl/my net", "btl/../x", "btl/base", "btl/template"] {

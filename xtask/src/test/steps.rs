@@ -38,7 +38,16 @@ pub fn clippy(session: &mut Session) -> Result<()> {
 /// run bare.
 fn bare(session: &Session) -> Result<Command> {
     let mut cargo = tree::cargo();
-    cargo.args(["clippy", "--lib", "--quiet", "--features", "hw-x86_64/image", "--manifest-path"]);
+    // Without the components that crate ompi brings by default: hosted ones are among them.
+    cargo.args([
+        "clippy",
+        "--lib",
+        "--quiet",
+        "--no-default-features",
+        "--features",
+        "hw-x86_64/image",
+        "--manifest-path",
+    ]);
     cargo.arg(session.tree.root.join("Cargo.toml"));
     let claims = |package: &&tree::Package| package.facts.bare || BELOW.contains(&package.name.as_str());
     for package in session.tree.packages.iter().filter(claims) {
