@@ -1,23 +1,15 @@
 //! Registration.
 
-use crate::raw::Ob1;
-use crate::{arrive, drain, outgoing, state, wire};
+use crate::am_handlers as arrive;
+use crate::module::Ob1;
+use crate::params;
+use crate::peers::backlog as outgoing;
+use crate::recv::batch as drain;
+use crate::{state, wire};
 use ompi_core::framework::pml;
 use opal_core::framework::btl;
 use opal_core::mca::{self, Declined};
 use opal_core::progress;
-
-opal_core::params! {
-    /// Largest message that is sent before the receiver asks for it; a transport's own limit may be lower.
-    pub static EAGER_LIMIT: Size = Int(65536), "bytes", level 4;
-    /// How much of a long message goes along with its announcement to a process of the node that took the last one of its size
-    /// in fragments; 0: nothing.
-    pub static LEAD: Size = Int(16384), "bytes", level 6;
-    /// How long messages between processes of a node come: measured tries all ways now and then and uses the best one;
-    /// single has the system copy them once, where it can; fragments goes through shared memory; streamed does, too, and stores
-    /// around the receiver's caches.
-    pub static LONG_MESSAGES: Choice(&["measured", "single", "fragments", "streamed"]) = Text("measured"), "", level 5;
-}
 
 /// The component.
 pub struct Component;
@@ -57,5 +49,5 @@ const PRIORITY: i32 = 20;
 opal_core::component! {
     /// Matching and protocols over any transports.
     pub static COMPONENT: Component = Component;
-    in ompi_core::framework::pml, name "ob1", params ALL
+    in ompi_core::framework::pml, name "ob1", params params::ALL
 }

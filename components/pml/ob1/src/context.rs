@@ -1,9 +1,9 @@
 //! A communicator as its peers address it: who is in it, what is posted, what arrived.
 
-use crate::link::{self, Link};
 use crate::matching::Matcher;
+use crate::peers::endpoint::{self as link, Link};
+use crate::peers::sources::Any;
 use crate::raw::Place;
-use crate::senders::Any;
 use crate::wire::{self, Envelope};
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -14,27 +14,19 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod arrive;
+mod am_handlers;
 mod component;
 mod context;
-mod direct;
-mod drain;
-mod landing;
-mod lead;
-mod link;
 mod matching;
-mod outgoing;
-mod probe;
+mod module;
+mod params;
+mod peers;
+mod protocol;
 mod raw;
 mod recv;
-mod rendezvous;
 mod send;
-mod senders;
-mod settled;
-mod single;
 mod slab;
 mod state;
-mod ways;
 mod wire;
 
 pub use component::{COMPONENT, INFO};

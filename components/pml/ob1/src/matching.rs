@@ -49,13 +49,13 @@ pub struct Matcher<P, U> {
 
 #[path = "matching/index.rs"]
 mod index;
-#[path = "matching/line.rs"]
-mod line;
+#[path = "matching/posted_list.rs"]
+mod posted_list;
 #[path = "matching/unexpected.rs"]
 mod unexpected;
 
 use self::index::Index;
-pub use self::line::{Line, Room};
+pub use self::posted_list::{Line, Room};
 use crate::slab::Slab;
 use alloc::vec::Vec;
 

@@ -4,12 +4,14 @@
 //! What this process sends to rank 1 comes back as if rank 1 had sent it.
 #![allow(unsafe_code)] // plays a C program
 
+use crate::am_handlers as arrive;
 use crate::context::{Route, Routes};
-use crate::link::Link;
-use crate::raw::Ob1;
+use crate::module::Ob1;
+use crate::peers::endpoint::Link;
+use crate::recv::batch as drain;
 use crate::state::{STATE, State};
 use crate::test_image::{self, Calls, Transport};
-use crate::{arrive, drain, wire};
+use crate::wire;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;

@@ -1,8 +1,12 @@
 //! Receives through matching.
 
+pub mod batch;
+pub mod probe;
+pub mod requestless;
+
 use crate::context::Receive;
-use crate::link;
 use crate::matching::Tag;
+use crate::peers::endpoint as link;
 use crate::raw::{Place, Run};
 use crate::state::STATE;
 use crate::wire;

@@ -1,7 +1,7 @@
 //! Sends.
 
 use crate::context::Route;
-use crate::link::Link;
+use crate::peers::endpoint::Link;
 use crate::raw::{Fast, Place};
 use crate::state::STATE;
 use crate::wire;

@@ -1,13 +1,13 @@
 //! Everything that changes, behind one lock.
 
 use crate::context::{Announced, Body, Context, Message, Receive, Stored};
-use crate::landing::Placement;
-use crate::lead::{Leading, Leads};
-use crate::link;
-use crate::outgoing::Outgoing;
-use crate::rendezvous::Operation;
+use crate::peers::backlog::Outgoing;
+use crate::peers::endpoint as link;
+use crate::protocol::placement::Placement;
+use crate::protocol::rendezvous::Operation;
+use crate::protocol::rts_data::{Leading, Leads};
+use crate::protocol::selection::Ways;
 use crate::slab::Slab;
-use crate::ways::Ways;
 use crate::wire::Envelope;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

@@ -14,7 +14,7 @@
 //! | acknowledge | sender's cookie | nothing |
 //! | note | 0 | what processes say to each other outside communicators |
 //!
-//! An ask with an address may be answered by *clear* as any other, or by *share* (whose words [`crate::single`] explains)
+//! An ask with an address may be answered by *clear* as any other, or by *share* (whose words [`crate::protocol::smsc`] explains)
 //! and in the end by *acknowledge*. A share may be followed by a clear: then everything is sent once more.
 //!
 //! Envelope: bit 0 collective, 1–22 the receiver's context number, 23–53 tag. A cookie names an operation in its owner's
@@ -41,7 +41,7 @@ pub const SHARED: AmId = 6;
 /// What belongs to no communicator.
 pub const NOTE: AmId = 7;
 
-/// In a fragment's immediate: what follows is the sender's cookie of the message that it announced last ([`crate::lead`]).
+/// In a fragment's immediate: what follows is the sender's cookie of the message that it announced last ([`crate::protocol::rts_data`]).
 pub const LEAD: u64 = 1 << (IMMEDIATE_BITS - 1);
 
 /// Bits of immediate that a transport must carry.

@@ -1,8 +1,8 @@
 //! What waits for room in a transport, per process, and its progress.
 
-use crate::link::{self, Link};
+use crate::peers::endpoint::{self as link, Link};
+use crate::protocol::smsc as single;
 use crate::raw::Place;
-use crate::single;
 use crate::state::{STATE, State, aborted};
 use crate::wire;
 use alloc::boxed::Box;

@@ -2,12 +2,13 @@
 //! all where a transport takes a run from where it lies.
 
 use super::*;
-use crate::link::Link;
+use crate::peers::endpoint::Link;
 use crate::test_image::{Calls, Transport, copies};
 use crate::wire;
 use alloc::sync::Arc;
 use core::ops::Range;
 use core::result::Result;
+use ompi_core::data::Data;
 use ompi_core::datatype::Datatype;
 use opal_core::datatype::{Layout, Primitive, Run as Bytes, Scalar};
 use opal_core::framework::btl::Full;

@@ -1,6 +1,6 @@
 //! The user's buffers, and how bytes get into and out of them.
 
-use crate::link::Link;
+use crate::peers::endpoint::Link;
 use crate::wire;
 use alloc::boxed::Box;
 use ompi_core::data::Data;

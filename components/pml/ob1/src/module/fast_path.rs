@@ -1,7 +1,9 @@
 //! The short ways: the user's runs straight to and from a transport's queue.
 
-use super::{Ob1, Run, send};
-use crate::{direct, recv};
+use super::{Ob1, send};
+use crate::raw::Run;
+use crate::recv;
+use crate::recv::requestless as direct;
 use ompi_core::comm::Communicator;
 use ompi_core::framework::pml::{Done, MatchContext, Short, Taken};
 use ompi_core::request::Request;

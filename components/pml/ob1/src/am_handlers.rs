@@ -1,7 +1,7 @@
 //! What transports call: one function per kind of message. Payloads are a peer's and hostile.
 
 use crate::context::{Announced, Body, Message};
-use crate::single::Share;
+use crate::protocol::smsc::Share;
 use crate::state::STATE;
 use crate::wire::{self, Envelope};
 use ompi_core::framework::pml;
@@ -10,7 +10,7 @@ use opal_core::framework::btl::{Fill, Placement, RxPayload};
 use opal_core::mem::Untrusted;
 use opal_core::verbose;
 
-/// A standard send, all of it. Those that come through FIFO pairs and meet a receive are taken in [`crate::drain`].
+/// A standard send, all of it. Those that come through FIFO pairs and meet a receive are taken in [`crate::recv::batch`].
 pub fn eager(process: u32, immediate: u64, payload: Untrusted<'_>) {
     STATE.lock().whole(process, immediate, payload, None);
 }

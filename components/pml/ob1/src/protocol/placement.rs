@@ -4,7 +4,7 @@
 //! 64 KiB over TCP otherwise lie in the transport's buffer first, as large as the message, and are copied from there.
 
 use crate::context::Receive;
-use crate::rendezvous::Work;
+use crate::protocol::rendezvous::Work;
 use crate::state::State;
 use crate::wire::Envelope;
 use core::ops::Range;
@@ -92,5 +92,4 @@ impl State {
 static SAID: AtomicBool = AtomicBool::new(false);
 
 #[cfg(test)]
-#[path = "landing/tests.rs"]
 mod tests;

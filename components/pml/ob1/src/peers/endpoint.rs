@@ -1,6 +1,6 @@
 //! The way to each process, made once.
 
-use crate::lead::Habit;
+use crate::protocol::rts_data::Habit;
 use alloc::boxed::Box;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::bml::{self, Path};
@@ -224,7 +224,7 @@ fn connect(process: u32) -> Result<Link> {
     }
     // A synchronous message has a prefix and must fit all the same.
     let most = caps.send_bytes - crate::wire::PREFIX_BYTES;
-    let eager_bytes = crate::component::EAGER_LIMIT.size().min(caps.eager_bytes).min(most);
+    let eager_bytes = crate::params::EAGER_LIMIT.size().min(caps.eager_bytes).min(most);
     let inline_bytes = caps.inline_bytes.min(most);
     Ok(Link {
         process,
@@ -284,5 +284,4 @@ const CLOCK_SCALE: u64 = 1024;
 const PAGE: usize = 4096;
 
 #[cfg(test)]
-#[path = "link/tests.rs"]
 mod tests;

@@ -4,13 +4,13 @@
 //! room; a transport that is full is tried again by progress.
 
 use crate::context::{Announced, Receive};
-use crate::lead;
-use crate::link::{self, Link};
-use crate::outgoing::Control;
+use crate::peers::backlog::Control;
+use crate::peers::endpoint::{self as link, Link};
+use crate::protocol::rts_data as lead;
+use crate::protocol::selection::{Way, Ways};
+use crate::protocol::smsc::{self as single, Pull, Push};
 use crate::raw::Place;
-use crate::single::{self, Pull, Push};
 use crate::state::{State, aborted};
-use crate::ways::{Way, Ways};
 use crate::wire;
 use alloc::boxed::Box;
 use core::ops::Range;

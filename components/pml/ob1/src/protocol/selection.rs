@@ -22,7 +22,7 @@
 //! where fragments were not what was tried. MPI_Iallreduce of 64 KiB around 120 µs of computing took 150 instead of 122 µs when
 //! they were counted (AMD EPYC).
 
-use crate::component::LONG_MESSAGES;
+use crate::params::LONG_MESSAGES;
 use core::fmt;
 use ompi_core::framework::pml;
 use opal_core::autotune::Autotuner;
@@ -287,5 +287,4 @@ const LONGEST: u32 = 64;
 const FLOOD: u64 = 16 << 20;
 
 #[cfg(test)]
-#[path = "ways/tests.rs"]
 mod tests;

@@ -20,12 +20,12 @@
 //! Copies are made by progress, one at a time and without the state's lock. Invariant: an operation with a copy under way
 //! does not end, because arrivals and failures that could end it are handed out by progress, too.
 
-use crate::link::{self, Link};
-use crate::outgoing::Control;
+use crate::peers::backlog::Control;
+use crate::peers::endpoint::{self as link, Link};
+use crate::protocol::rendezvous::Work;
+use crate::protocol::selection as ways;
 use crate::raw::{Place, Run};
-use crate::rendezvous::Work;
 use crate::state::{STATE, State, aborted};
-use crate::ways;
 use crate::wire;
 use ompi_core::request::{self, Id};
 use ompi_core::status::Status;
@@ -359,5 +359,4 @@ const HALVED_BYTES: usize = 256 * 1024;
 const PAGE: u64 = 4096;
 
 #[cfg(test)]
-#[path = "single/tests.rs"]
 mod tests;

@@ -8,12 +8,12 @@
 //! One way, on an AMD EPYC: 32 KiB 1.77 instead of 2.07 µs, 64 KiB 2.97 instead of 3.27, of which 0.44 were the time until the
 //! receiver had answered, in which neither side copied. No better: 8 or 32 KiB of lead, and 16 that begin with 4.
 
-use crate::component::LEAD;
-use crate::link::Link;
-use crate::rendezvous::Work;
+use crate::params::LEAD;
+use crate::peers::endpoint::Link;
+use crate::protocol::rendezvous::Work;
+use crate::protocol::selection::{self as ways, Way};
 use crate::slab::Slab;
 use crate::state::State;
-use crate::ways::{self, Way};
 use crate::wire;
 use alloc::vec::Vec;
 use ompi_core::framework::pml;
@@ -233,5 +233,4 @@ const MOST: usize = 64 << 10;
 const ALL_BYTES: usize = 4 << 20;
 
 #[cfg(test)]
-#[path = "lead/tests.rs"]
 mod tests;

@@ -8,8 +8,8 @@
 //! 8 bytes one way 0.066 instead of 0.137 µs, 4 KiB 0.34 instead of 0.40 (AMD EPYC); of that the way without a call
 //! ([`find`]) is 0.008. From MPI_ANY_SOURCE 4 KiB 0.36 instead of 0.42.
 
+use crate::peers::sources::{self as senders, Next, One, Senders};
 use crate::raw::Fast;
-use crate::senders::{self, Next, One, Senders};
 use crate::state::{STATE, State};
 use crate::{recv, wire};
 use ompi_core::error::Result;

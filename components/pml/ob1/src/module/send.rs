@@ -1,8 +1,7 @@
 //! Sends: what nearly every one is, and all others.
 
-use super::place::{Fast, Place};
-use super::routes;
 use crate::context::Route;
+use crate::raw::{Fast, Place, routes};
 use crate::{send, wire};
 use ompi_core::data::Data;
 use ompi_core::error::Result;

@@ -1,8 +1,8 @@
 //! From whom a blocking receive takes a message straight: one rank, or any.
 
 use crate::context::{Message, Receive, Route};
-use crate::link::{self, Link};
 use crate::matching::{Matcher, Tag};
+use crate::peers::endpoint::{self as link, Link};
 use alloc::boxed::Box;
 use ompi_core::error::Result;
 use opal_core::framework::btl::RxMessage;
@@ -187,5 +187,4 @@ const MOST_QUEUES: usize = 16;
 const FOUND_PER_PASS: u32 = 256;
 
 #[cfg(all(test, not(loom)))]
-#[path = "senders/tests.rs"]
 mod tests;

@@ -1,6 +1,6 @@
 //! Whether a communicator has anything under way.
 
-use crate::rendezvous::Work;
+use crate::protocol::rendezvous::Work;
 use crate::state::State;
 use crate::wire::Envelope;
 use ompi_core::comm::Communicator;
