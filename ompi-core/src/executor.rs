@@ -104,46 +104,46 @@ pub fn barrier(comm: &Communicator) -> Result<()> {
 
 /// Runs every step at once over the PML.
 pub struct Immediate<'a> {
-    lane: MatchContext<'a>,
+    context: MatchContext<'a>,
     tag: i32,
     started: Vec<Request>,
     rooms: Vec<Room>,
 }
 
 impl<'a> Immediate<'a> {
-    /// For one operation on `comm`, an intracommunicator, whose messages carry `tag` on the collective lane.
+    /// For one operation on `comm`, an intracommunicator, whose messages carry `tag` in the collective match context.
     ///
     /// # Safety
     /// Until the executor is dropped, all data passed to it is readable where it is sent, copied or reduced from, and
     /// writable where it is received, copied or reduced to.
     pub unsafe fn new(comm: &'a Communicator, tag: i32) -> Immediate<'a> {
-        Immediate { lane: MatchContext { comm, collective: true }, tag, started: Vec::new(), rooms: Vec::new() }
+        Immediate { context: MatchContext { comm, collective: true }, tag, started: Vec::new(), rooms: Vec::new() }
     }
 }
 
 impl Executor for Immediate<'_> {
     fn rank(&self) -> usize {
-        self.lane.comm.rank as usize
+        self.context.comm.rank as usize
     }
 
     fn size(&self) -> usize {
-        self.lane.comm.size()
+        self.context.comm.size()
     }
 
     fn send(&mut self, data: &Data<'_>, to: usize) -> Result<()> {
         // SAFETY: readable by the contract of `new`.
-        unsafe { pml::selected().send(data, to as i32, self.tag, Mode::Standard, self.lane) }
+        unsafe { pml::selected().send(data, to as i32, self.tag, Mode::Standard, self.context) }
     }
 
     fn recv(&mut self, data: &Data<'_>, from: usize) -> Result<()> {
         // SAFETY: writable by the contract of `new`.
-        unsafe { pml::selected().recv(data, from as i32, self.tag, self.lane, None) }
+        unsafe { pml::selected().recv(data, from as i32, self.tag, self.context, None) }
     }
 
     fn start_send(&mut self, data: &Data<'_>, to: usize) -> Result<()> {
         self.started.try_reserve(1).map_err(|_| data::no_room(data.bytes()))?;
         // SAFETY: readable by the contract of `new` until `finish`, which drop calls.
-        let request = unsafe { pml::selected().isend(data, to as i32, self.tag, Mode::Standard, self.lane) }?;
+        let request = unsafe { pml::selected().isend(data, to as i32, self.tag, Mode::Standard, self.context) }?;
         if request != request::done() {
             self.started.push(request);
         }
@@ -153,7 +153,7 @@ impl Executor for Immediate<'_> {
     fn start_recv(&mut self, data: &Data<'_>, from: usize) -> Result<()> {
         self.started.try_reserve(1).map_err(|_| data::no_room(data.bytes()))?;
         // SAFETY: writable by the contract of `new` until `finish`, which drop calls.
-        let request = unsafe { pml::selected().irecv(data, from as i32, self.tag, self.lane) }?;
+        let request = unsafe { pml::selected().irecv(data, from as i32, self.tag, self.context) }?;
         self.started.push(request);
         Ok(())
     }
@@ -164,13 +164,13 @@ impl Executor for Immediate<'_> {
     }
 
     fn communicator(&self) -> Option<&Communicator> {
-        Some(self.lane.comm)
+        Some(self.context.comm)
     }
 
     // The send first: it is mostly done at once, and the receive then needs no request.
     fn exchange(&mut self, out: &Data<'_>, to: usize, into: &Data<'_>, from: usize) -> Result<()> {
         // SAFETY: readable by the contract of `new` until it is waited for below.
-        let sent = unsafe { pml::selected().isend(out, to as i32, self.tag, Mode::Standard, self.lane) }?;
+        let sent = unsafe { pml::selected().isend(out, to as i32, self.tag, Mode::Standard, self.context) }?;
         let received = self.recv(into, from);
         if sent == request::done() {
             return received;

@@ -6,7 +6,7 @@ use super::kinds::{
 use crate::error::{Class, Fault, Result};
 use crate::framework::pml::Mode;
 use crate::request::handles;
-use crate::request::persistent::{Operation, Way, prepare};
+use crate::request::persistent::{Operation, Start, prepare};
 
 rows! {
     /// Makes a persistent request for a standard send. MPI 5.0 §3.9.
@@ -16,7 +16,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_to(dest, comm, "dest")?;
-        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, way: Way::Send(Mode::Standard) };
+        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, start: Start::Send(Mode::Standard) };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is readable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());
@@ -30,7 +30,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_to(dest, comm, "dest")?;
-        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, way: Way::Buffered };
+        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, start: Start::Buffered };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is readable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());
@@ -44,7 +44,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_to(dest, comm, "dest")?;
-        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, way: Way::Send(Mode::Synchronous) };
+        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, start: Start::Send(Mode::Synchronous) };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is readable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());
@@ -58,7 +58,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_to(dest, comm, "dest")?;
-        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, way: Way::Send(Mode::Ready) };
+        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, start: Start::Send(Mode::Ready) };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is readable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());
@@ -72,7 +72,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_from(source, comm, "source")?;
-        let operation = Operation { at: buf, count, datatype, peer: source, tag, comm: handle, way: Way::Receive };
+        let operation = Operation { at: buf, count, datatype, peer: source, tag, comm: handle, start: Start::Receive };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is writable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());

@@ -18,7 +18,7 @@
 /// ```
 /// Flags: `large` adds the twin `MPI_X_c`, whose kinds use their `Large` C type. `always`: may be called before MPI is
 /// initialised and after it is finalised; all others are refused then. `tool` (MPI_T): errors are returned and no
-/// handler is called; implies `always`. `short`: the symbol jumps to where a way of [`short`](crate::abi::short) leads, at first
+/// handler is called; implies `always`. `fast`: the symbol jumps to its entry point in [`fast_path`](crate::abi::fast_path), at first
 /// to the row's function. `unsupported` instead of a body: the function checks no argument, so that the
 /// honest error wins, and raises MPI_ERR_UNSUPPORTED_OPERATION. A row with `->` gets its arguments as C passed them and cannot fail.
 macro_rules! rows {
@@ -47,8 +47,8 @@ macro_rules! rows {
         rows! { @emit initialized raise C check [] $($row)* }
         rows! { @emit initialized raise Large check_large [_c] $($row)* }
     };
-    (@one [large short] $($row:tt)*) => {
-        rows! { @way $($row)* }
+    (@one [large fast] $($row:tt)*) => {
+        rows! { @entry_point $($row)* }
         rows! { @emit initialized raise Large check_large [_c] $($row)* }
     };
     (@one [large always] $($row:tt)*) => {
@@ -80,20 +80,20 @@ macro_rules! rows {
             weak_alias!([<$name $($suffix)?>]);
         }
     };
-    (@way $(#[$doc:meta])* $name:ident ($($p:ident: $k:ty),*) $body:block) => {
+    (@entry_point $(#[$doc:meta])* $name:ident ($($p:ident: $k:ty),*) $body:block) => {
         pastey::paste! {
             /// Where the symbol jumps to.
-            pub(super) static [<$name:upper>]: $crate::abi::short::Way =
-                $crate::abi::short::Way::to([<complete_ $name:lower>] as *const ());
+            pub(super) static [<$name:upper>]: $crate::abi::fast_path::EntryPoint =
+                $crate::abi::fast_path::EntryPoint::to([<complete_ $name:lower>] as *const ());
 
             $(#[$doc])*
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn [<PMPI_ $name>]($($p: <$k as $crate::abi::kinds::Kind>::C),*) -> core::ffi::c_int {
-                let way = [<$name:upper>].get();
-                // SAFETY: each way leads to functions of its symbol's type only.
-                let way = unsafe { core::mem::transmute::<*const (), $crate::abi::short::$name>(way) };
+                let function = [<$name:upper>].get();
+                // SAFETY: each entry point leads to functions of its symbol's type only.
+                let function = unsafe { core::mem::transmute::<*const (), $crate::abi::fast_path::$name>(function) };
                 // SAFETY: the same function with the same arguments.
-                unsafe { way($($p),*) }
+                unsafe { function($($p),*) }
             }
             weak_alias!($name);
 

@@ -93,7 +93,7 @@ pub const fn set_of(functions: &[Function]) -> Functions {
 ///
 /// The executor is one for this communicator: a module asks it for every message, copy, reduction and room, and never looks
 /// at data, unless the function is not [`recordable`](Module::recordable), when the executor runs each step at once. Messages
-/// travel on the collective lane.
+/// travel in the collective match context.
 pub trait Module: Send + Sync {
     /// Which functions it candidates.
     fn functions(&self) -> Functions;
@@ -289,7 +289,7 @@ fn module(entry: &Option<Entry>) -> Result<&dyn Module> {
     }
 }
 
-/// The tags of messages on a communicator's collective lane, so that operations under way at the same time never mix.
+/// The tags of messages in a communicator's collective match context, so that operations under way at the same time never mix.
 ///
 /// Blocking ones use their [`Function`]'s number: one follows the other and messages do not overtake. Nonblocking ones
 /// are numbered as they begin, which all ranks do in the same order (MPI 5.0 §6.12). A persistent one has its tag from

@@ -98,7 +98,7 @@ impl Holder {
 }
 
 /// Whether a nonblocking or a started persistent collective on the communicator has not ended.
-pub fn is_under_way(comm: &Communicator) -> bool {
+pub fn is_in_progress(comm: &Communicator) -> bool {
     let here = |operation: &Operation| core::ptr::eq(operation.comm.get(), comm);
     OPERATIONS.search(|operation| here(operation) && operation.active.load(Ordering::Relaxed)).is_some()
 }
@@ -146,16 +146,16 @@ impl Port for Operation {
     type Message = Request;
 
     unsafe fn send(&self, data: &Data<'_>, to: usize) -> Result<Option<Request>> {
-        let lane = MatchContext { comm: self.comm.get().merged(), collective: true };
+        let context = MatchContext { comm: self.comm.get().merged(), collective: true };
         // SAFETY: the caller's promise.
-        let request = unsafe { pml::selected().isend(data, to as i32, self.tag, Mode::Standard, lane)? };
+        let request = unsafe { pml::selected().isend(data, to as i32, self.tag, Mode::Standard, context)? };
         Ok((request != done()).then_some(request))
     }
 
     unsafe fn recv(&self, data: &Data<'_>, from: usize) -> Result<Option<Request>> {
-        let lane = MatchContext { comm: self.comm.get().merged(), collective: true };
+        let context = MatchContext { comm: self.comm.get().merged(), collective: true };
         // SAFETY: the caller's promise.
-        unsafe { pml::selected().irecv(data, from as i32, self.tag, lane) }.map(Some)
+        unsafe { pml::selected().irecv(data, from as i32, self.tag, context) }.map(Some)
     }
 
     fn has_ended(&self, message: &Request) -> bool {

@@ -31,12 +31,12 @@ pub struct Operation {
     /// The communicator's handle.
     pub comm: usize,
     /// A send or a receive.
-    pub way: Way,
+    pub start: Start,
 }
 
 /// Which call each start repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Start {
     /// A send that is not buffered.
     Send(Mode),
     /// A send through the buffer that is attached when it starts.
@@ -103,20 +103,20 @@ struct Prepare;
 impl Driver for Prepare {
     fn start(&self, token: u64, id: Id) -> Result<()> {
         let prepared = PREPARED.get(token as usize).ok_or(Class::Intern)?;
-        let Operation { at, count, ref datatype, peer, tag, way, comm } = prepared.operation;
+        let Operation { at, count, ref datatype, peer, tag, start, comm } = prepared.operation;
         let comm = prepared.comm.as_deref().or_else(|| comm::borrow(comm)).ok_or(Class::Comm)?;
-        let lane = MatchContext { comm, collective: false };
+        let context = MatchContext { comm, collective: false };
         let data = Data { at, count, datatype };
-        let request = match way {
-            Way::Buffered => {
+        let request = match start {
+            Start::Buffered => {
                 // SAFETY: the promise made to `prepare`.
                 unsafe { buffer::send(&data, peer, tag, comm)? };
                 done()
             }
             // SAFETY: the promise made to `prepare`.
-            Way::Send(mode) => unsafe { pml::selected().isend(&data, peer, tag, mode, lane)? },
+            Start::Send(mode) => unsafe { pml::selected().isend(&data, peer, tag, mode, context)? },
             // SAFETY: the promise made to `prepare`.
-            Way::Receive => unsafe { pml::selected().irecv(&data, peer, tag, lane)? },
+            Start::Receive => unsafe { pml::selected().irecv(&data, peer, tag, context)? },
         };
         *prepared.running.lock() = Running { request: Some((request.into_handle(), id)), cancel: false };
         Ok(())

@@ -112,7 +112,7 @@ impl Lines {
         // Acquire pairs with the Release of whoever tells: what it wrote before is there.
         let there = || word.load(Ordering::Acquire) >= wanted;
         let spinning = wait::may_spin();
-        for _ in 0..wait::polls_at_once() {
+        for _ in 0..wait::polls_per_pass() {
             if there() {
                 return Ok(());
             }
@@ -162,7 +162,7 @@ impl Lines {
         let there = || word.load(Ordering::Acquire) >= wanted;
         let mut idle = wait::Backoff::after_polls();
         // With more ranks than cores this one has just waited for its turn on the core: a look is enough.
-        let polls = if wait::may_spin() { wait::polls_at_once() } else { 1 };
+        let polls = if wait::may_spin() { wait::polls_per_pass() } else { 1 };
         loop {
             idle.step_unless(&there)?;
             for _ in 0..polls {

@@ -1,9 +1,8 @@
-//! What transports call: one function per kind of message. Payloads are a peer's and hostile.
+//! The handlers of ob1's active messages, one per kind. Payloads are a peer's and hostile.
 
-use crate::context::{Announced, Body, Message};
-use crate::protocol::smsc::Share;
+use crate::context::{Body, Message, PendingRts};
 use crate::state::STATE;
-use crate::wire::{self, Envelope};
+use crate::wire::{self, Control, Envelope, Rts};
 use ompi_core::framework::pml;
 use ompi_core::oob;
 use opal_core::framework::btl::{Fill, Placement, RxPayload};
@@ -12,107 +11,98 @@ use opal_core::verbose;
 
 /// A standard send, all of it. Those that come through FIFO pairs and meet a receive are taken in [`crate::recv::batch`].
 pub fn eager(process: u32, immediate: u64, payload: Untrusted<'_>) {
-    STATE.lock().whole(process, immediate, payload, None);
+    STATE.lock().eager(process, immediate, payload, None);
 }
 
 /// A synchronous send, all of it.
 pub fn synchronous(process: u32, immediate: u64, payload: Untrusted<'_>) {
-    match wire::parse_prefix(payload) {
-        Some((cookie, data)) => STATE.lock().whole(process, immediate, data, Some(cookie)),
+    match wire::split_prefix(payload) {
+        Some((handle, data)) => STATE.lock().eager(process, immediate, data, Some(handle)),
         None => malformed(process, "synchronous"),
     }
 }
 
-/// A long send is announced.
-pub fn ask(process: u32, immediate: u64, payload: Untrusted<'_>) {
-    let Some([bytes, cookie, address, lead]) = wire::parse(payload) else { return malformed(process, "ask") };
-    let address = (address != 0).then_some(address);
+/// A long send asks to be received.
+pub fn rts(process: u32, immediate: u64, payload: Untrusted<'_>) {
+    let Some(rts) = Rts::unpack(payload) else { return malformed(process, "RTS") };
     let mut state = STATE.lock();
-    let lead = (lead > 0).then(|| state.expect_lead(process, cookie));
-    let body = Body::Announced(Announced { bytes, cookie, address, lead });
+    let data = (rts.data_bytes > 0).then(|| state.expect_rts_data(process, rts.handle));
+    let body = Body::Rts(PendingRts { rts, data });
     state.message(Envelope::of(immediate), Message { process, body });
 }
 
-/// The receiver of a long send is ready.
-pub fn clear(process: u32, immediate: u64, payload: Untrusted<'_>) {
-    let mut state = STATE.lock();
-    let known = if let Some([cookie, wanted]) = wire::parse(payload) {
-        state.cleared(process, immediate, (cookie, wanted), false)
-    } else if let Some([cookie, wanted, 0]) = wire::parse(payload) {
-        state.cleared(process, immediate, (cookie, wanted), true)
-    } else if let Some([cookie, wanted, address, begin, word]) = wire::parse(payload) {
-        state.asked_to_share(process, immediate, Share { cookie, wanted, address, begin, word })
-    } else {
-        false
-    };
+/// The beginning of a long send, after its RTS.
+pub fn rts_data(process: u32, immediate: u64, payload: Untrusted<'_>) {
+    let known = wire::split_prefix(payload)
+        .is_some_and(|(offset, data)| STATE.lock().rts_data(process, immediate, offset, data));
     if !known {
-        malformed(process, "clear");
+        malformed(process, "RTS data");
     }
 }
 
-/// A part of a long send.
+/// A control message to one of our operations.
+pub fn control(process: u32, handle: u64, payload: Untrusted<'_>) {
+    let Some(control) = Control::unpack(payload) else { return malformed(process, "control") };
+    let mut state = STATE.lock();
+    let known = match control {
+        Control::Ack => state.ack(process, handle),
+        Control::Cts(cts) => state.cts(process, handle, cts, false),
+        Control::CtsResend(cts) => state.cts(process, handle, cts, true),
+        Control::NoneWanted => state.none_wanted(process, handle),
+        Control::PushOffer(offer) => state.push_offered(process, handle, offer),
+        Control::PushDone => state.pushed(process, handle, true),
+        Control::PushFailed => state.pushed(process, handle, false),
+        Control::Fin => state.fin(process, handle),
+    };
+    if !known {
+        malformed(process, "control");
+    }
+}
+
+/// A fragment of a long send.
 pub fn fragment(process: u32, immediate: u64, payload: Untrusted<'_>) {
-    let known = wire::parse_prefix(payload).is_some_and(|(offset, data)| {
-        let mut state = STATE.lock();
-        match immediate & wire::LEAD {
-            0 => state.fragment(process, immediate, offset, data),
-            _ => state.lead(process, immediate & !wire::LEAD, offset, data),
-        }
-    });
+    let known = wire::split_prefix(payload)
+        .is_some_and(|(offset, data)| STATE.lock().fragment(process, immediate, offset, data));
     if !known {
         malformed(process, "fragment");
     }
 }
 
-/// The sender has written its part.
-pub fn shared(process: u32, immediate: u64, payload: Untrusted<'_>) {
-    if !wire::parse(payload).is_some_and(|[written]| STATE.lock().shared(process, immediate, written == 1)) {
-        malformed(process, "shared");
-    }
+/// Where fragments belong.
+pub const FRAGMENTS: Placement = Placement { prefix_bytes: wire::PREFIX_BYTES, place, landed: placed };
+
+fn place(part: RxPayload<'_>, fill: Fill<'_>) -> bool {
+    wire::split_prefix(Untrusted::of(part.prefix))
+        .is_some_and(|(offset, _)| STATE.lock().place(part.peer, part.immediate, offset, part.done..part.bytes, fill))
 }
 
-/// Where parts of long sends belong.
-pub const FRAGMENTS: Placement = Placement { prefix_bytes: wire::PREFIX_BYTES, place, landed };
-
-fn place(part: RxPayload<'_>, take: Fill<'_>) -> bool {
-    wire::parse_prefix(Untrusted::of(part.prefix))
-        .is_some_and(|(offset, _)| STATE.lock().place(part.peer, part.immediate, offset, part.done..part.bytes, take))
-}
-
-fn landed(part: RxPayload<'_>) {
-    let known = wire::parse_prefix(Untrusted::of(part.prefix))
-        .is_some_and(|(offset, _)| STATE.lock().landed(part.peer, part.immediate, offset, part.bytes));
+fn placed(part: RxPayload<'_>) {
+    let known = wire::split_prefix(Untrusted::of(part.prefix))
+        .is_some_and(|(offset, _)| STATE.lock().placed(part.peer, part.immediate, offset, part.bytes));
     if !known {
         malformed(part.peer, "fragment");
     }
 }
 
-/// Where standard sends belong.
-pub const WHOLE: Placement = Placement { prefix_bytes: 0, place: place_whole, landed: landed_whole };
+/// Where eager messages belong.
+pub const EAGER: Placement = Placement { prefix_bytes: 0, place: place_eager, landed: placed_eager };
 
-fn place_whole(whole: RxPayload<'_>, take: Fill<'_>) -> bool {
-    STATE.lock().place_whole(whole.peer, whole.immediate, whole.done..whole.bytes, take)
+fn place_eager(whole: RxPayload<'_>, fill: Fill<'_>) -> bool {
+    STATE.lock().place_eager(whole.peer, whole.immediate, whole.done..whole.bytes, fill)
 }
 
-fn landed_whole(whole: RxPayload<'_>) {
-    if !STATE.lock().landed_whole(whole.peer, whole.immediate, whole.bytes) {
+fn placed_eager(whole: RxPayload<'_>) {
+    if !STATE.lock().placed_eager(whole.peer, whole.immediate, whole.bytes) {
         malformed(whole.peer, "eager");
     }
 }
 
-/// A synchronous send was matched, or a message was copied.
-pub fn acknowledge(process: u32, immediate: u64, _payload: Untrusted<'_>) {
-    if !STATE.lock().acknowledged(process, immediate) {
-        malformed(process, "acknowledge");
-    }
-}
-
-/// A note; nothing of this component is locked here.
-pub fn note(process: u32, _head: u64, payload: Untrusted<'_>) {
+/// An out-of-band message; nothing of this component is locked here.
+pub fn oob(process: u32, _head: u64, payload: Untrusted<'_>) {
     let mut bytes = alloc::vec![0; payload.len()];
     payload.copy_to(&mut bytes);
     if !oob::deliver(process, &bytes) {
-        malformed(process, "note");
+        malformed(process, "out-of-band");
     }
 }
 
@@ -122,6 +112,6 @@ fn malformed(process: u32, kind: &str) {
     verbose!(
         pml::FRAMEWORK,
         10,
-        "dropped a message of kind {kind} from process {process}: it fits nothing that is under way"
+        "dropped a message of kind {kind} from process {process}: malformed, or no operation is waiting for it"
     );
 }

@@ -1,11 +1,10 @@
 //! Registration.
 
-use crate::am_handlers as arrive;
 use crate::module::Ob1;
-use crate::params;
-use crate::peers::backlog as outgoing;
-use crate::recv::batch as drain;
-use crate::{state, wire};
+use crate::progress as ob1_progress;
+use crate::protocol::failure;
+use crate::recv::batch;
+use crate::{am_handlers, params, wire};
 use ompi_core::framework::pml;
 use opal_core::framework::btl;
 use opal_core::mca::{self, Declined};
@@ -21,25 +20,24 @@ impl mca::Component for Component {
 impl pml::Component for Component {
     fn query(&self) -> Result<(i32, &'static dyn pml::Module), Declined> {
         let taken = Declined("another component handles its kinds of messages");
-        let receivers: [(btl::AmId, btl::Receiver); 8] = [
-            (wire::EAGER, arrive::eager),
-            (wire::SYNCHRONOUS, arrive::synchronous),
-            (wire::ASK, arrive::ask),
-            (wire::CLEAR, arrive::clear),
-            (wire::FRAGMENT, arrive::fragment),
-            (wire::ACKNOWLEDGE, arrive::acknowledge),
-            (wire::SHARED, arrive::shared),
-            (wire::NOTE, arrive::note),
+        let receivers: [(btl::AmId, btl::Receiver); 7] = [
+            (wire::EAGER, am_handlers::eager),
+            (wire::SYNC, am_handlers::synchronous),
+            (wire::RTS, am_handlers::rts),
+            (wire::CONTROL, am_handlers::control),
+            (wire::FRAG, am_handlers::fragment),
+            (wire::RTS_DATA, am_handlers::rts_data),
+            (wire::OOB, am_handlers::oob),
         ];
         for (am, receiver) in receivers {
             btl::register(am, receiver).map_err(|_| taken)?;
         }
-        btl::register_drain(drain::fifo_pair).map_err(|_| taken)?;
-        for (am, landing) in [(wire::FRAGMENT, arrive::FRAGMENTS), (wire::EAGER, arrive::WHOLE)] {
-            btl::register_placement(am, landing).map_err(|_| taken)?;
+        btl::register_drain(batch::fifo_pair).map_err(|_| taken)?;
+        for (am, placement) in [(wire::FRAG, am_handlers::FRAGMENTS), (wire::EAGER, am_handlers::EAGER)] {
+            btl::register_placement(am, placement).map_err(|_| taken)?;
         }
-        btl::on_failure(state::peer_failed);
-        progress::add_callback(outgoing::progress).map_err(|_| Declined("progress has no place left"))?;
+        btl::on_failure(failure::peer_failed);
+        progress::add_callback(ob1_progress::progress).map_err(|_| Declined("progress has no place left"))?;
         Ok((PRIORITY, &Ob1))
     }
 }

@@ -4,11 +4,11 @@
 //! What this process sends to rank 1 comes back as if rank 1 had sent it.
 #![allow(unsafe_code)] // plays a C program
 
-use crate::am_handlers as arrive;
+use crate::am_handlers;
 use crate::context::{Route, Routes};
 use crate::module::Ob1;
-use crate::peers::endpoint::Link;
-use crate::recv::batch as drain;
+use crate::peers::endpoint::Endpoint;
+use crate::recv::batch;
 use crate::state::{STATE, State};
 use crate::test_image::{self, Calls, Transport};
 use crate::wire;
@@ -19,7 +19,7 @@ use ompi_core::data::Data;
 use ompi_core::datatype::Datatype;
 use ompi_core::errhandler;
 use ompi_core::error::Class;
-use ompi_core::framework::pml::{MatchContext, Mode, Module, Short, Taken};
+use ompi_core::framework::pml::{FastPath, MatchContext, Mode, Module, Taken};
 use ompi_core::group::Group;
 use ompi_core::request::{self, Request};
 use ompi_core::status::{ANY_SOURCE, ANY_TAG, Status};
@@ -53,21 +53,21 @@ fn begin() -> &'static Communicator {
     begin_over(|_| {}).0
 }
 
-/// The same over a link that is different.
-fn begin_over(change: impl FnOnce(&mut Link)) -> (&'static Communicator, &'static Link) {
+/// The same over a endpoint that is different.
+fn begin_over(change: impl FnOnce(&mut Endpoint)) -> (&'static Communicator, &'static Endpoint) {
     raise_threads();
     request::forget_all();
     hang_bell();
     *STATE.lock() = State::new();
-    btl::register(wire::EAGER, arrive::eager).unwrap();
+    btl::register(wire::EAGER, am_handlers::eager).unwrap();
     progress::add_callback(drain_all).unwrap();
     let (fifo_pair, _) = test_image::fifo_pair();
     QUEUE.call_once(|| fifo_pair);
     let transport: &'static Transport<Patient> = Box::leak(Box::default());
-    let mut link = Link::of_test(transport, Some(fifo_pair));
-    change(&mut link);
-    let link: &'static Link = Box::leak(Box::new(link));
-    let route = || Route { link, lane: wire::lane(CONTEXT, false) };
+    let mut endpoint = Endpoint::of_test(transport, Some(fifo_pair));
+    change(&mut endpoint);
+    let endpoint: &'static Endpoint = Box::leak(Box::new(endpoint));
+    let route = || Route { endpoint, context_bits: wire::context_bits(CONTEXT, false) };
     let routes = Box::new(Routes::of([route(), route()].into(), Some(0)));
     let group = Arc::new(Group::new([0, PEER as u32].into(), 0));
     let comm = Communicator::new(group, None, CONTEXT, [CONTEXT, CONTEXT].into(), errhandler::RETURN);
@@ -77,12 +77,12 @@ fn begin_over(change: impl FnOnce(&mut Link)) -> (&'static Communicator, &'stati
     let mut state = STATE.lock();
     state.open(CONTEXT).unwrap();
     state.connect(comm);
-    (comm, link)
+    (comm, endpoint)
 }
 
 /// What every pass of progress does.
 fn drain_all() -> usize {
-    let drained = drain::fifo_pair(QUEUE.get().unwrap(), PEER as u32);
+    let drained = batch::fifo_pair(QUEUE.get().unwrap(), PEER as u32);
     assert!(!drained.malformed);
     drained.taken
 }
@@ -105,10 +105,10 @@ fn send(comm: &Communicator, tag: i32, byte: u8) {
 fn send_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
     let (at, count) = (all.as_mut_ptr(), all.len());
     // SAFETY: a slice is readable.
-    let taken = match unsafe { <Ob1 as Short>::send(at, count, PEER, tag, comm) } {
+    let taken = match unsafe { <Ob1 as FastPath>::send(at, count, PEER, tag, comm) } {
         Taken::Yes => true,
         // SAFETY: as above.
-        Taken::Longer => unsafe { Ob1::send_longer(at, count, PEER, tag, comm) },
+        Taken::NotInline => unsafe { Ob1::send_eager(at, count, PEER, tag, comm) },
         Taken::No => false,
     };
     if !taken {
@@ -129,7 +129,7 @@ fn recv(comm: &Communicator, tag: i32) -> u8 {
 fn recv_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
     let (at, count, mut status) = (all.as_mut_ptr(), all.len(), Status::EMPTY);
     // SAFETY: a slice that is borrowed so is writable.
-    if unsafe { <Ob1 as Short>::recv(at, count, PEER, tag, comm, Some(&mut status)) }.is_none() {
+    if unsafe { <Ob1 as FastPath>::recv(at, count, PEER, tag, comm, Some(&mut status)) }.is_none() {
         let data = Data { at, count, datatype: &bytes() };
         // SAFETY: as above.
         unsafe { Module::recv(&Ob1, &data, PEER, tag, lane(comm), Some(&mut status)) }.unwrap();
@@ -141,7 +141,7 @@ fn recv_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
 fn recv_any(comm: &Communicator) -> (i32, u8) {
     let (mut byte, mut status) = (0, Status::EMPTY);
     // SAFETY: a byte of our own.
-    if !unsafe { <Ob1 as Short>::recv_any(&raw mut byte, 1, ANY_TAG, comm, Some(&mut status)) } {
+    if !unsafe { <Ob1 as FastPath>::recv_any(&raw mut byte, 1, ANY_TAG, comm, Some(&mut status)) } {
         let data = Data { at: &raw mut byte, count: 1, datatype: &bytes() };
         // SAFETY: as above.
         unsafe { Module::recv(&Ob1, &data, ANY_SOURCE, ANY_TAG, lane(comm), Some(&mut status)) }.unwrap();
@@ -153,7 +153,7 @@ fn recv_any(comm: &Communicator) -> (i32, u8) {
 /// MPI_Irecv of one byte, to where it lies until the request is complete.
 fn irecv(comm: &Communicator, tag: i32, byte: &mut u8) -> Request {
     // SAFETY: the callers wait before they give the byte up.
-    match unsafe { <Ob1 as Short>::irecv(byte, 1, PEER, tag, comm) } {
+    match unsafe { <Ob1 as FastPath>::irecv(byte, 1, PEER, tag, comm) } {
         Some(request) => request,
         None => {
             let data = Data { at: byte, count: 1, datatype: &bytes() };
@@ -196,7 +196,7 @@ fn two_threads_send_on_one_link() {
     });
 }
 
-/// One thread receives two messages of so many bytes, the other makes progress. After a lull that takes one message.
+/// OneSource thread receives two messages of so many bytes, the other makes progress. After a lull that takes one message.
 fn receives_beside_progress<const BYTES: usize>() {
     check(|| {
         let comm = begin();
@@ -300,15 +300,15 @@ fn short_ways(open: bool) {
         let (mut room, bytes) = ([0; 100], [7; 100]);
         let (to, from) = (room.as_mut_ptr(), bytes.as_ptr());
         // SAFETY: arrays of our own, as long as said.
-        assert_eq!(unsafe { <Ob1 as Short>::recv(to, 1, PEER, 1, comm, None) }.is_some(), open);
+        assert_eq!(unsafe { <Ob1 as FastPath>::recv(to, 1, PEER, 1, comm, None) }.is_some(), open);
         // SAFETY: as above.
-        assert_eq!(unsafe { <Ob1 as Short>::recv_any(to, 1, 1, comm, None) }, open);
+        assert_eq!(unsafe { <Ob1 as FastPath>::recv_any(to, 1, 1, comm, None) }, open);
         // SAFETY: as above.
-        assert_eq!(unsafe { <Ob1 as Short>::irecv(to, 1, PEER, 1, comm) }.is_some(), open);
+        assert_eq!(unsafe { <Ob1 as FastPath>::irecv(to, 1, PEER, 1, comm) }.is_some(), open);
         // SAFETY: as above.
-        assert_eq!(unsafe { <Ob1 as Short>::send(from, 1, PEER, 1, comm) } == Taken::Yes, open);
+        assert_eq!(unsafe { <Ob1 as FastPath>::send(from, 1, PEER, 1, comm) } == Taken::Yes, open);
         // SAFETY: as above.
-        assert_eq!(unsafe { Ob1::send_longer(from, 60, PEER, 1, comm) }, open);
+        assert_eq!(unsafe { Ob1::send_eager(from, 60, PEER, 1, comm) }, open);
         assert_eq!(drain_all(), 2, "what was sent and not received");
     });
 }
@@ -317,21 +317,21 @@ fn short_ways(open: bool) {
 fn go_at_once(comm: &Communicator, bytes: usize) -> [bool; 2] {
     let all = [7; 100];
     // SAFETY: not more than there are.
-    let short = unsafe { <Ob1 as Short>::send(all.as_ptr(), bytes, PEER, 1, comm) };
+    let short = unsafe { <Ob1 as FastPath>::send(all.as_ptr(), bytes, PEER, 1, comm) };
     // SAFETY: as above.
-    [short == Taken::Yes, unsafe { Ob1::send_longer(all.as_ptr(), bytes, PEER, 1, comm) }]
+    [short == Taken::Yes, unsafe { Ob1::send_eager(all.as_ptr(), bytes, PEER, 1, comm) }]
 }
 
 #[test]
 fn no_short_way_for_what_must_wait() {
     check(|| {
-        let (comm, link) = begin_over(|link| (link.short_bytes, link.eager_bytes) = (8, 60));
+        let (comm, endpoint) = begin_over(|endpoint| (endpoint.fast_path_bytes, endpoint.eager_bytes) = (8, 60));
         let limits = [(8, [true, true]), (9, [false, true]), (60, [false, true]), (61, [false, false])];
         for (bytes, sent) in limits {
             assert_eq!(go_at_once(comm, bytes), sent, "{bytes} bytes, where the receiver of some is asked first");
             drain_all();
         }
-        link.queued.store(1, Ordering::Relaxed);
+        endpoint.queued.store(1, Ordering::Relaxed);
         assert_eq!(go_at_once(comm, 8), [false; 2], "behind those that wait for room");
     });
 }
@@ -339,21 +339,21 @@ fn no_short_way_for_what_must_wait() {
 #[test]
 fn a_lost_process_is_told_of() {
     check(|| {
-        let (comm, link) = begin_over(|_| {});
+        let (comm, endpoint) = begin_over(|_| {});
         use_two_requests(comm);
         let mut byte = 0;
         let at = &raw mut byte;
         // SAFETY: a byte of our own.
-        let waits = unsafe { <Ob1 as Short>::irecv(at, 1, PEER, 1, comm) }.is_some();
+        let waits = unsafe { <Ob1 as FastPath>::irecv(at, 1, PEER, 1, comm) }.is_some();
         assert!(waits, "while nobody is lost");
         send(comm, 1, 10);
         drain_all();
         send(comm, 1, 11);
-        link.set_dead();
+        endpoint.set_dead();
         // SAFETY: as above.
-        assert!(unsafe { <Ob1 as Short>::irecv(at, 1, PEER, 1, comm) }.is_none());
+        assert!(unsafe { <Ob1 as FastPath>::irecv(at, 1, PEER, 1, comm) }.is_none());
         // SAFETY: as above.
-        assert!(!unsafe { <Ob1 as Short>::recv_any(at, 1, 1, comm, None) }, "it is for the wait to say");
+        assert!(!unsafe { <Ob1 as FastPath>::recv_any(at, 1, 1, comm, None) }, "it is for the wait to say");
         assert_eq!(irecv(comm, 1, &mut byte).wait().unwrap_err().get(), Class::ProcAborted as i32);
     });
 }

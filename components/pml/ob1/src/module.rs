@@ -1,17 +1,17 @@
 //! The PML's calls.
 #![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
-use crate::context::Routes;
-use crate::peers::endpoint as link;
-use crate::raw::{Fast, Place, Run};
+use crate::peers::endpoint;
+use crate::peers::table::PeerTable;
+use crate::raw::{BorrowedBuffer, Contiguous, UserBuffer};
 use crate::recv;
-use crate::recv::{probe, requestless as direct};
+use crate::recv::{probe, requestless};
 use crate::state::STATE;
 use alloc::boxed::Box;
 use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
-use ompi_core::framework::pml::{MatchContext, Matched, Mode, Module, Ways};
+use ompi_core::framework::pml::{EntryPoints, MatchContext, Matched, Mode, Module};
 use ompi_core::request::{self, Request};
 use ompi_core::status::Status;
 use opal_core::progress;
@@ -26,21 +26,21 @@ pub struct Ob1;
 /// # Safety
 /// The data is writable during the call.
 #[inline(never)]
-unsafe fn recv_longer(
+unsafe fn recv_slow(
     data: &Data<'_>,
     source: i32,
     tag: i32,
-    lane: MatchContext<'_>,
+    context: MatchContext<'_>,
     status: Option<&mut Status>,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
-    let fast = unsafe { Fast::new(data) };
+    let fast = unsafe { BorrowedBuffer::new(data) };
     progress::flush();
-    if let Some(got) = direct::receive(&fast, source, tag, lane)? {
+    if let Some(got) = requestless::receive(&fast, source, tag, context)? {
         return got.deliver(status);
     }
     // SAFETY: writable until the request completes, which the wait sees to.
-    let mut handle = recv::start(unsafe { Place::new(data) }, source, tag, lane)?.into_handle();
+    let mut handle = recv::start(unsafe { UserBuffer::new(data) }, source, tag, context)?.into_handle();
     request::handles::wait(&mut handle)?.deliver(status)
 }
 
@@ -54,7 +54,7 @@ impl Module for Ob1 {
     }
 
     fn add_comm(&self, comm: &Communicator) -> Result<()> {
-        let routes = Box::new(Routes::new(comm)?);
+        let routes = Box::new(PeerTable::new(comm)?);
         let mut state = STATE.lock();
         if state.context(comm.context).is_none() {
             state.open(comm.context)?;
@@ -67,39 +67,39 @@ impl Module for Ob1 {
 
     fn remove_comm(&self, comm: &Communicator) {
         STATE.lock().disconnect(comm.context);
-        let routes = comm.pml.swap(core::ptr::null_mut(), Ordering::AcqRel).cast::<Routes>();
+        let routes = comm.pml.swap(core::ptr::null_mut(), Ordering::AcqRel).cast::<PeerTable>();
         if !routes.is_null() {
             // SAFETY: the box that `add_comm` gave up, taken back once because of the swap.
             drop(unsafe { Box::from_raw(routes) });
         }
     }
 
-    fn is_settled(&self, comm: &Communicator) -> bool {
-        STATE.lock().is_settled(comm)
+    fn is_quiesced(&self, comm: &Communicator) -> bool {
+        STATE.lock().is_quiesced(comm)
     }
 
     fn reach(&self, process: u32) -> Result<usize> {
-        let link = link::to(process)?;
-        if link.is_dead() { Err(link.fault()) } else { Ok(link.note_bytes) }
+        let endpoint = endpoint::to(process)?;
+        if endpoint.is_dead() { Err(endpoint.fault()) } else { Ok(endpoint.oob_bytes) }
     }
 
-    fn send_control(&self, process: u32, message: &[u8]) -> Result<()> {
-        let link = link::to(process)?;
-        if link.is_dead() {
-            return Err(link.fault());
+    fn send_oob(&self, process: u32, message: &[u8]) -> Result<()> {
+        let endpoint = endpoint::to(process)?;
+        if endpoint.is_dead() {
+            return Err(endpoint.fault());
         }
-        STATE.lock().note(link, message);
+        STATE.lock().oob(endpoint, message);
         Ok(())
     }
 
     #[inline]
-    unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>) -> Result<()> {
+    unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
         // SAFETY: readable during this call by the caller's promise.
-        if !progress::has_gathered() && unsafe { send::short_data(data, dest, tag, mode, lane) } {
+        if !progress::has_gathered() && unsafe { send::short_data(data, dest, tag, mode, context) } {
             return Ok(());
         }
         // SAFETY: as above.
-        unsafe { send::longer(data, dest, tag, mode, lane) }
+        unsafe { send::blocking(data, dest, tag, mode, context) }
     }
 
     #[inline]
@@ -109,14 +109,14 @@ impl Module for Ob1 {
         dest: i32,
         tag: i32,
         mode: Mode,
-        lane: MatchContext<'_>,
+        context: MatchContext<'_>,
     ) -> Result<Request> {
         // SAFETY: readable during this call by the caller's promise.
-        if unsafe { send::short_data(data, dest, tag, mode, lane) } {
+        if unsafe { send::short_data(data, dest, tag, mode, context) } {
             return Ok(request::done());
         }
         // SAFETY: readable until the request completes by the caller's promise.
-        unsafe { send::longer_later(data, dest, tag, mode, lane) }
+        unsafe { send::nonblocking(data, dest, tag, mode, context) }
     }
 
     #[inline]
@@ -125,12 +125,12 @@ impl Module for Ob1 {
         data: &Data<'_>,
         source: i32,
         tag: i32,
-        lane: MatchContext<'_>,
+        context: MatchContext<'_>,
         status: Option<&mut Status>,
     ) -> Result<()> {
         // SAFETY: writable during this call by the caller's promise.
-        let fast = unsafe { Fast::new(data) };
-        if let Some(found) = direct::find(fast.bytes(), source, tag, lane) {
+        let fast = unsafe { BorrowedBuffer::new(data) };
+        if let Some(found) = requestless::find(fast.bytes(), source, tag, context) {
             fast.write(found.payload());
             let got = found.status(source);
             found.take();
@@ -138,40 +138,40 @@ impl Module for Ob1 {
             return Ok(());
         }
         // SAFETY: as above.
-        unsafe { recv_longer(data, source, tag, lane, status) }
+        unsafe { recv_slow(data, source, tag, context, status) }
     }
 
     #[inline]
-    unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Request> {
+    unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Request> {
         progress::flush();
         // SAFETY: writable until the request completes by the caller's promise.
-        if let Some(run) = unsafe { Run::new(data) }
-            && let Some(request) = recv::start_at_once(run, source, tag, lane)
+        if let Some(run) = unsafe { Contiguous::new(data) }
+            && let Some(request) = recv::start_fast(run, source, tag, context)
         {
             return Ok(request);
         }
         // SAFETY: writable until the request completes by the caller's promise.
-        recv::start(unsafe { Place::new(data) }, source, tag, lane)
+        recv::start(unsafe { UserBuffer::new(data) }, source, tag, context)
     }
 
-    fn short_ways(&self) -> Option<Ways> {
-        Some(Ways::of::<Ob1>())
+    fn fast_path(&self) -> Option<EntryPoints> {
+        Some(EntryPoints::of::<Ob1>())
     }
 
-    fn iprobe(&self, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Option<Status>> {
+    fn iprobe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Status>> {
         progress::flush();
-        probe::look(source, tag, lane)
+        probe::look(source, tag, context)
     }
 
-    fn improbe(&self, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Option<Matched>> {
+    fn improbe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Matched>> {
         progress::flush();
-        probe::take(source, tag, lane)
+        probe::take(source, tag, context)
     }
 
     unsafe fn imrecv(&self, data: &Data<'_>, message: Matched) -> Result<Request> {
         progress::flush();
         // SAFETY: writable until the request completes by the caller's promise.
-        recv::start_matched(unsafe { Place::new(data) }, message)
+        recv::start_matched(unsafe { UserBuffer::new(data) }, message)
     }
 }
 

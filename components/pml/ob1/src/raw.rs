@@ -5,19 +5,19 @@ mod buffer;
 #[cfg(test)]
 mod tests;
 
-pub use self::buffer::{Fast, Place, Run, send_bytes};
+pub use self::buffer::{BorrowedBuffer, Contiguous, UserBuffer, send_bytes};
 
-use crate::context::Routes;
+use crate::peers::table::PeerTable;
 use ompi_core::comm::Communicator;
 
-/// How messages leave a communicator.
+/// The peers of a communicator.
 ///
 /// # Panics
 /// If the communicator was not added: a mistake above this component.
 #[inline(always)]
-pub fn routes(comm: &Communicator) -> &Routes {
-    let routes = comm.pml_data().cast::<Routes>();
-    assert!(!routes.is_null(), "a communicator in use was added");
+pub fn peer_table(comm: &Communicator) -> &PeerTable {
+    let table = comm.pml_data().cast::<PeerTable>();
+    assert!(!table.is_null(), "a communicator in use was added");
     // SAFETY: not null, so it is the box that `add_comm` stored; it lives until `remove_comm`, which ends all use.
-    unsafe { &*routes }
+    unsafe { &*table }
 }

@@ -18,7 +18,7 @@ use ompi_core::data::{Data, Source as From};
 use ompi_core::error::Result as Inner;
 use ompi_core::framework::coll::Call;
 use ompi_core::framework::pml::Mode;
-use ompi_core::request::persistent::{self, Way};
+use ompi_core::request::persistent::{self, Start};
 use ompi_core::request::{Request, collective, handles};
 
 /// An operation on the buffers `D`, which are on loan for `'a`; inactive until it is started. Between a completion and the
@@ -144,7 +144,7 @@ pub trait PersistentDestination: Destination {
         B: BufferMut + ?Sized,
     {
         let (owned, rank) = self.destination();
-        prepare(owned, "send_init", scope, buffer, (rank, checked_tag(tag)), Way::Send(Mode::Standard))
+        prepare(owned, "send_init", scope, buffer, (rank, checked_tag(tag)), Start::Send(Mode::Standard))
     }
 
     /// Sets up a [`synchronous_send_with_tag`](Destination::synchronous_send_with_tag).
@@ -154,8 +154,8 @@ pub trait PersistentDestination: Destination {
         B: BufferMut + ?Sized,
     {
         let (owned, rank) = self.destination();
-        let way = Way::Send(Mode::Synchronous);
-        prepare(owned, "synchronous_send_init", scope, buffer, (rank, checked_tag(tag)), way)
+        let start = Start::Send(Mode::Synchronous);
+        prepare(owned, "synchronous_send_init", scope, buffer, (rank, checked_tag(tag)), start)
     }
 
     /// Sets up a [`ready_send_with_tag`](Destination::ready_send_with_tag).
@@ -165,7 +165,7 @@ pub trait PersistentDestination: Destination {
         B: BufferMut + ?Sized,
     {
         let (owned, rank) = self.destination();
-        prepare(owned, "ready_send_init", scope, buffer, (rank, checked_tag(tag)), Way::Send(Mode::Ready))
+        prepare(owned, "ready_send_init", scope, buffer, (rank, checked_tag(tag)), Start::Send(Mode::Ready))
     }
 
     /// Sets up a [`buffered_send_with_tag`](Destination::buffered_send_with_tag).
@@ -175,7 +175,7 @@ pub trait PersistentDestination: Destination {
         B: BufferMut + ?Sized,
     {
         let (owned, rank) = self.destination();
-        prepare(owned, "buffered_send_init", scope, buffer, (rank, checked_tag(tag)), Way::Buffered)
+        prepare(owned, "buffered_send_init", scope, buffer, (rank, checked_tag(tag)), Start::Buffered)
     }
 }
 
@@ -195,7 +195,7 @@ pub trait PersistentSource: Source {
         B: BufferMut + ?Sized,
     {
         let (owned, rank) = self.source();
-        prepare(owned, "receive_init", scope, buffer, (rank, checked_any_tag(tag)), Way::Receive)
+        prepare(owned, "receive_init", scope, buffer, (rank, checked_any_tag(tag)), Start::Receive)
     }
 }
 
@@ -207,7 +207,7 @@ fn prepare<'a, Sc: Scope<'a>, B: BufferMut + ?Sized>(
     scope: Sc,
     buffer: &'a mut B,
     (peer, tag): (i32, Inner<Tag>),
-    way: Way,
+    start: Start,
 ) -> One<'a, B, Sc> {
     let datatype = shared(buffer.as_datatype());
     let away = buffer.away();
@@ -215,7 +215,7 @@ fn prepare<'a, Sc: Scope<'a>, B: BufferMut + ?Sized>(
     let lent = unsafe { <&'a mut B>::back(away) };
     let Data { at, count, .. } = raw::target(lent);
     let prepared = tag.and_then(|tag| {
-        let operation = persistent::Operation { at, count, datatype, peer, tag, comm: owned.handle(), way };
+        let operation = persistent::Operation { at, count, datatype, peer, tag, comm: owned.handle(), start };
         // SAFETY: the loan is for 'a, within which the scope ends the request; while it is active nobody has the buffer.
         unsafe { persistent::prepare(operation) }
     });

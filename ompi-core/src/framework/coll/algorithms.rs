@@ -11,17 +11,17 @@ pub trait Algorithms: Copy {
 
 /// Makes an enum of the algorithms in which a function is done; the first of them, which is not named, is that of the next component.
 ///
-/// `WORDS` is what a parameter accepts: auto, next, and a word for each way.
+/// `WORDS` is what a parameter accepts: auto, next, and a word for each algorithm.
 #[macro_export]
 macro_rules! coll_algorithms {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$way_doc:meta])* $way:ident = $word:literal,)* })*) => {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$algorithm_doc:meta])* $algorithm:ident = $word:literal,)* })*) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug, PartialEq, Eq)]
             pub enum $name {
                 /// As the component with the next lower priority does it.
                 Next,
-                $($(#[$way_doc])* $way,)*
+                $($(#[$algorithm_doc])* $algorithm,)*
             }
 
             impl $name {
@@ -32,7 +32,7 @@ macro_rules! coll_algorithms {
                 pub fn word(self) -> &'static str {
                     match self {
                         $name::Next => "next",
-                        $($name::$way => $word,)*
+                        $($name::$algorithm => $word,)*
                     }
                 }
             }
@@ -43,7 +43,7 @@ macro_rules! coll_algorithms {
                 fn by_word(word: &str) -> Option<$name> {
                     match word {
                         "next" => Some($name::Next),
-                        $($word => Some($name::$way),)*
+                        $($word => Some($name::$algorithm),)*
                         _ => None,
                     }
                 }

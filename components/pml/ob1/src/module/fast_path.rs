@@ -1,11 +1,11 @@
 //! The short ways: the user's runs straight to and from a transport's queue.
 
 use super::{Ob1, send};
-use crate::raw::Run;
+use crate::raw::Contiguous;
 use crate::recv;
-use crate::recv::requestless as direct;
+use crate::recv::requestless;
 use ompi_core::comm::Communicator;
-use ompi_core::framework::pml::{Done, MatchContext, Short, Taken};
+use ompi_core::framework::pml::{Done, FastPath, MatchContext, Taken};
 use ompi_core::request::Request;
 use ompi_core::status::Status;
 use opal_core::framework::memcpy;
@@ -15,7 +15,7 @@ use opal_core::queue::fifo::INLINE_BYTES;
 use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::queue::small::copy_small;
 
-impl Short for Ob1 {
+impl FastPath for Ob1 {
     #[inline(always)]
     unsafe fn send(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> Taken {
         if progress::has_gathered() {
@@ -26,7 +26,7 @@ impl Short for Ob1 {
     }
 
     #[inline(always)]
-    unsafe fn send_longer(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> bool {
+    unsafe fn send_eager(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> bool {
         // SAFETY: the caller's promise.
         unsafe { send::run(at, bytes, dest, tag, user(comm)) }
     }
@@ -34,7 +34,7 @@ impl Short for Ob1 {
     #[inline(always)]
     unsafe fn isend(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> Taken {
         if bytes > INLINE_BYTES {
-            return Taken::Longer;
+            return Taken::NotInline;
         }
         // SAFETY: the caller's promise.
         if unsafe { send::short(at, bytes, dest, tag, user(comm)) } { Taken::Yes } else { Taken::No }
@@ -49,13 +49,13 @@ impl Short for Ob1 {
         comm: &Communicator,
         status: Option<&mut Status>,
     ) -> Option<Done> {
-        let found = direct::find(room, source, tag, user(comm))?;
+        let found = requestless::find(room, source, tag, user(comm))?;
         let payload = found.payload();
         let got = found.status(source);
         if payload.len() > INLINE_BYTES {
             let fifo_pair = found.leave()?;
             // SAFETY: writable by the caller's promise, and not shorter than the payload, which is the FIFO pair's next.
-            return Some(unsafe { take_longer(at, payload, fifo_pair, status, got.source, got.tag) });
+            return Some(unsafe { take_eager(at, payload, fifo_pair, status, got.source, got.tag) });
         }
         // SAFETY: as above.
         unsafe { copy_small(at, payload.as_ptr(), payload.len()) };
@@ -66,7 +66,7 @@ impl Short for Ob1 {
 
     #[inline(always)]
     unsafe fn recv_any(at: *mut u8, room: usize, tag: i32, comm: &Communicator, status: Option<&mut Status>) -> bool {
-        let Some((source, found)) = direct::find_any(room, tag, user(comm)) else { return false };
+        let Some((source, found)) = requestless::find_any(room, tag, user(comm)) else { return false };
         let (payload, got) = (found.payload(), found.status(source));
         if payload.len() > INLINE_BYTES {
             // SAFETY: writable by the caller's promise, and not shorter than the payload, which stays until it is taken.
@@ -86,7 +86,7 @@ impl Short for Ob1 {
             return None;
         }
         // SAFETY: the caller's promise.
-        recv::start_at_once(unsafe { Run::at(at, room) }, source, tag, user(comm))
+        recv::start_fast(unsafe { Contiguous::at(at, room) }, source, tag, user(comm))
     }
 }
 
@@ -95,7 +95,7 @@ impl Short for Ob1 {
 /// # Safety
 /// `at` is writable for the payload, which is that of the next message of the FIFO pair; there is one thread.
 #[inline(never)]
-unsafe fn take_longer(
+unsafe fn take_eager(
     at: *mut u8,
     payload: Untrusted<'_>,
     fifo_pair: &FifoPair,

@@ -1,7 +1,7 @@
 //! Sends: what nearly every one is, and all others.
 
-use crate::context::Route;
-use crate::raw::{Fast, Place, routes};
+use crate::peers::table::Route;
+use crate::raw::{BorrowedBuffer, UserBuffer, peer_table};
 use crate::{send, wire};
 use ompi_core::data::Data;
 use ompi_core::error::Result;
@@ -18,17 +18,17 @@ use opal_core::sync::Ordering;
 /// # Safety
 /// `at` is readable for `bytes`.
 #[inline(always)]
-pub unsafe fn short(at: *const u8, bytes: usize, dest: i32, tag: i32, lane: MatchContext<'_>) -> bool {
-    let Some(route) = routes(lane.comm).get(dest) else { return false };
-    let link = route.link;
-    let Some(fifo_pair) = link.fifo_pair else { return false };
+pub unsafe fn short(at: *const u8, bytes: usize, dest: i32, tag: i32, context: MatchContext<'_>) -> bool {
+    let Some(route) = peer_table(context.comm).get(dest) else { return false };
+    let endpoint = route.endpoint;
+    let Some(fifo_pair) = endpoint.fifo_pair else { return false };
     // Acquire pairs with the Release where packets leave the queue.
-    if bytes > link.short_bytes || link.queued.load(Ordering::Acquire) != 0 {
+    if bytes > endpoint.fast_path_bytes || endpoint.queued.load(Ordering::Acquire) != 0 {
         return false;
     }
-    let immediate = wire::envelope(route.lane | u64::from(lane.collective), tag);
+    let immediate = wire::envelope(route.context_bits | u64::from(context.collective), tag);
     // SAFETY: the caller's promise.
-    link.is_sent(unsafe { fifo_pair.push(wire::EAGER, immediate, at, bytes) })
+    endpoint.is_sent(unsafe { fifo_pair.push(wire::EAGER, immediate, at, bytes) })
 }
 
 /// The same for data of any datatype.
@@ -36,13 +36,13 @@ pub unsafe fn short(at: *const u8, bytes: usize, dest: i32, tag: i32, lane: Matc
 /// # Safety
 /// The data is readable.
 #[inline(always)]
-pub unsafe fn short_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>) -> bool {
+pub unsafe fn short_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> bool {
     let bytes = data.bytes();
     if bytes > INLINE_BYTES || mode == Mode::Synchronous {
         return false;
     }
     // SAFETY: the caller's promise.
-    data.contiguous().is_some_and(|at| unsafe { short(at, bytes, dest, tag, lane) })
+    data.contiguous().is_some_and(|at| unsafe { short(at, bytes, dest, tag, context) })
 }
 
 /// As [`short`] for a run that is longer and still sent before its receiver asks, and with all that a blocking send does.
@@ -50,17 +50,17 @@ pub unsafe fn short_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane:
 /// # Safety
 /// `at` is readable for `bytes`.
 #[inline(always)]
-pub unsafe fn run(at: *const u8, bytes: usize, dest: i32, tag: i32, lane: MatchContext<'_>) -> bool {
-    let Some(route) = routes(lane.comm).get(dest) else { return false };
-    let link = route.link;
-    let Some(fifo_pair) = link.fifo_pair else { return false };
+pub unsafe fn run(at: *const u8, bytes: usize, dest: i32, tag: i32, context: MatchContext<'_>) -> bool {
+    let Some(route) = peer_table(context.comm).get(dest) else { return false };
+    let endpoint = route.endpoint;
+    let Some(fifo_pair) = endpoint.fifo_pair else { return false };
     // Acquire pairs with the Release where packets leave the queue.
-    if bytes > link.eager_bytes || progress::has_gathered() || link.queued.load(Ordering::Acquire) != 0 {
+    if bytes > endpoint.eager_bytes || progress::has_gathered() || endpoint.queued.load(Ordering::Acquire) != 0 {
         return false;
     }
-    let immediate = wire::envelope(route.lane | u64::from(lane.collective), tag);
+    let immediate = wire::envelope(route.context_bits | u64::from(context.collective), tag);
     // SAFETY: the caller's promise.
-    link.is_sent(unsafe { fifo_pair.push_run(wire::EAGER, immediate, at, bytes) })
+    endpoint.is_sent(unsafe { fifo_pair.push_run(wire::EAGER, immediate, at, bytes) })
 }
 
 /// A blocking send of anything.
@@ -68,17 +68,17 @@ pub unsafe fn run(at: *const u8, bytes: usize, dest: i32, tag: i32, lane: MatchC
 /// # Safety
 /// The data is readable during the call.
 #[inline(never)]
-pub unsafe fn longer(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>) -> Result<()> {
+pub unsafe fn blocking(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
     progress::flush();
     // SAFETY: the caller's promise.
-    let fast = unsafe { Fast::new(data) };
-    match unsent(&fast, dest, tag, mode, lane) {
+    let fast = unsafe { BorrowedBuffer::new(data) };
+    match pending(&fast, dest, tag, mode, context) {
         None => Ok(()),
-        Some(unsent) if unsent.eager => send::when_there_is_room(&fast, unsent.route.link, unsent.immediate),
-        Some(unsent) => {
+        Some(pending) if pending.eager => send::when_there_is_room(&fast, pending.route.endpoint, pending.immediate),
+        Some(pending) => {
             // SAFETY: the place lives until the request completes, which the wait sees to.
-            let place = unsafe { Place::new(data) };
-            send::start(place, unsent.route, unsent.immediate, mode)?.wait().map(drop)
+            let place = unsafe { UserBuffer::new(data) };
+            send::start(place, pending.route, pending.immediate, mode)?.wait().map(drop)
         }
     }
 }
@@ -88,24 +88,24 @@ pub unsafe fn longer(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: Mat
 /// # Safety
 /// The data is readable until the request completes.
 #[inline(never)]
-pub unsafe fn longer_later(
+pub unsafe fn nonblocking(
     data: &Data<'_>,
     dest: i32,
     tag: i32,
     mode: Mode,
-    lane: MatchContext<'_>,
+    context: MatchContext<'_>,
 ) -> Result<Request> {
     // SAFETY: the caller's promise.
-    let fast = unsafe { Fast::new(data) };
-    match unsent(&fast, dest, tag, mode, lane) {
+    let fast = unsafe { BorrowedBuffer::new(data) };
+    match pending(&fast, dest, tag, mode, context) {
         None => Ok(request::done()),
         // SAFETY: the caller's promise.
-        Some(unsent) => send::start(unsafe { Place::new(data) }, unsent.route, unsent.immediate, mode),
+        Some(pending) => send::start(unsafe { UserBuffer::new(data) }, pending.route, pending.immediate, mode),
     }
 }
 
 /// A message that could not be sent at once.
-struct Unsent<'a> {
+struct PendingSend<'a> {
     route: &'a Route,
     immediate: u64,
     // It may go as soon as there is room; otherwise its receiver is asked first, or answers.
@@ -114,13 +114,19 @@ struct Unsent<'a> {
 
 /// Sends at once what is short enough and finds room; `None`: nothing is left to do.
 #[inline(always)]
-fn unsent<'a>(data: &Fast<'_, '_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'a>) -> Option<Unsent<'a>> {
+fn pending<'a>(
+    data: &BorrowedBuffer<'_, '_>,
+    dest: i32,
+    tag: i32,
+    mode: Mode,
+    context: MatchContext<'a>,
+) -> Option<PendingSend<'a>> {
     if dest == PROC_NULL {
         return None;
     }
-    let route = routes(lane.comm).to(dest);
-    let immediate = wire::envelope(route.lane | u64::from(lane.collective), tag);
-    let eager = mode != Mode::Synchronous && data.bytes() <= route.link.eager_bytes;
-    let sent = eager && send::at_once(data, route.link, immediate).is_ok();
-    (!sent).then_some(Unsent { route, immediate, eager })
+    let route = peer_table(context.comm).to(dest);
+    let immediate = wire::envelope(route.context_bits | u64::from(context.collective), tag);
+    let eager = mode != Mode::Synchronous && data.bytes() <= route.endpoint.eager_bytes;
+    let sent = eager && send::try_eager(data, route.endpoint, immediate).is_ok();
+    (!sent).then_some(PendingSend { route, immediate, eager })
 }

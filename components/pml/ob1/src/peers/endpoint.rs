@@ -1,126 +1,78 @@
-//! The way to each process, made once.
+//! A process that this one talks to: its transports and limits, found when it is first reached.
 
-use crate::protocol::rts_data::Habit;
+use crate::params;
+use crate::peers::history::ProtocolHistory;
+use crate::peers::rail::Rails;
+use crate::requirement;
+use crate::wire;
 use alloc::boxed::Box;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::bml::{self, Path};
-use ompi_core::framework::pml::NOTE_BYTES;
 use ompi_core::{addresses, process};
-use opal_core::framework::btl::{self, Full, RxMessage};
+use opal_core::framework::btl::{self, RxMessage};
 use opal_core::framework::smsc;
 use opal_core::message;
 use opal_core::queue::fifo_pair::{FifoPair, Pushed};
 use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, ConditionalLock, Once, Ordering};
 
 /// A process and the one transport whose order its matched messages have.
-pub struct Link {
+pub struct Endpoint {
     /// Index of the process.
     pub process: u32,
     /// The transport.
     pub module: btl::ModuleRef,
-    /// Its number for the process.
-    pub endpoint: btl::Endpoint,
+    /// The process's number there.
+    pub btl_endpoint: btl::Endpoint,
     /// The transport's queues to and from the process, if it gives them away.
     pub fifo_pair: Option<&'static FifoPair>,
-    /// Most bytes of a message that is pushed to the FIFO pair.
-    pub short_bytes: usize,
-    /// Most bytes of a message that is sent with its transport's fast call.
+    /// Most bytes of a message on the fast path, which is pushed to the FIFO pair.
+    pub fast_path_bytes: usize,
+    /// Most bytes of a message that the transport sends inline.
     pub inline_bytes: usize,
-    /// Most bytes of a message that is sent at once.
+    /// Most bytes of an eager message.
     pub eager_bytes: usize,
-    /// Most bytes of a note.
-    pub note_bytes: usize,
-    /// The ways that fragments of long messages go: at least one.
-    pub lanes: Box<[MatchContext]>,
-    /// Messages that wait for room in the transport: later ones must not overtake them.
+    /// Most bytes of an out-of-band message.
+    pub oob_bytes: usize,
+    /// The transports of fragments.
+    pub rails: Rails,
+    /// Number of messages in its backlog: later ones must not overtake them.
     pub queued: AtomicU32,
-    /// How the process takes its long messages.
-    pub habit: Habit,
-    /// How bytes of long messages get there and back in one copy, if they can.
-    pub copier: Option<smsc::Endpoint>,
-    // Own words shared with the process that are in use; changed under the state's lock only.
-    words: AtomicU64,
+    /// Which protocols the process chose for long messages.
+    pub history: ProtocolHistory,
+    /// For single copies between its memory and ours, where they work.
+    pub smsc_endpoint: Option<smsc::Endpoint>,
+    // Own claim words that are in use, as bits; changed under the state's lock only.
+    claim_words: AtomicU64,
     dead: AtomicBool,
 }
 
-/// One of the ways to a process. What travels on it is not matched, so order does not count.
-pub struct MatchContext {
-    /// The way.
-    pub path: Path,
-    /// Most bytes of a fragment, without its prefix.
-    pub fragment_bytes: usize,
-    mbps: u64,
-    // When it would be done with all it was given, in the time of an ideal wire.
-    clock: AtomicU64,
-}
-
-impl MatchContext {
-    fn new(path: Path) -> MatchContext {
-        let caps = path.module.caps();
-        let most = caps.send_bytes.saturating_sub(crate::wire::PREFIX_BYTES);
-        // Whole pages, so that all fragments of a message lie alike where they come from.
-        let fragment_bytes = if most < PAGE { most } else { most / PAGE * PAGE };
-        MatchContext { path, fragment_bytes, mbps: u64::from(caps.bandwidth_mbps.max(1)), clock: AtomicU64::new(0) }
-    }
-
-    fn is_usable(&self) -> bool {
-        self.path.module.caps().immediate_bits >= crate::wire::IMMEDIATE_BITS && self.fragment_bytes > 0
-    }
-}
-
-impl Link {
-    /// Gives the next fragment to the lane that will be done first, in proportion to their bandwidths; if it has no room, to
-    /// another one. `send` gets the lane and returns how many bytes it sent.
-    #[inline]
-    pub fn spread(
-        &self,
-        mut send: impl FnMut(&MatchContext) -> core::result::Result<usize, Full>,
-    ) -> core::result::Result<usize, Full> {
-        if let [only] = &self.lanes[..] {
-            return send(only);
-        }
-        let clock = |lane: &&MatchContext| lane.clock.load(Ordering::Relaxed);
-        for _ in 0..self.lanes.len() {
-            // The state's lock is held: nobody else moves the clocks.
-            let Some(lane) = self.lanes.iter().min_by_key(clock) else { break };
-            let now = clock(&lane);
-            if let Ok(bytes) = send(lane) {
-                lane.clock.store(now + (bytes as u64 * CLOCK_SCALE / lane.mbps).max(1), Ordering::Relaxed);
-                return Ok(bytes);
-            }
-            // Slower than it says: what it misses it does not get later.
-            let latest = self.lanes.iter().map(|lane| clock(&lane)).max().unwrap_or(now);
-            lane.clock.store(latest + 1, Ordering::Relaxed);
-        }
-        Err(Full)
-    }
-
-    /// Takes an own word that is shared with the process; `None` if all are in use, or there are none.
-    pub fn take_word(&self) -> Option<u32> {
-        let used = self.words.load(Ordering::Relaxed);
+impl Endpoint {
+    /// Takes one of our claim words; `None` if all are in use, or no memory is shared.
+    pub fn take_claim_word(&self) -> Option<u32> {
+        let used = self.claim_words.load(Ordering::Relaxed);
         let index = used.trailing_ones();
-        self.shared_word(true, index)?;
-        self.words.store(used | 1 << index, Ordering::Relaxed);
+        self.claim_word(true, index)?;
+        self.claim_words.store(used | 1 << index, Ordering::Relaxed);
         Some(index)
     }
 
     /// Gives it back.
-    pub fn give_word(&self, index: u32) {
-        self.words.store(self.words.load(Ordering::Relaxed) & !(1 << index), Ordering::Relaxed);
+    pub fn give_claim_word(&self, index: u32) {
+        self.claim_words.store(self.claim_words.load(Ordering::Relaxed) & !(1 << index), Ordering::Relaxed);
     }
 
-    /// A word shared with the process, own or the process's; `index` may be anything.
-    pub fn shared_word(&self, own: bool, index: u32) -> Option<&AtomicU64> {
-        if index >= u64::BITS { None } else { self.module.shared_word(self.endpoint, own, index) }
+    /// A claim word, ours or the process's; `index` may be anything.
+    pub fn claim_word(&self, own: bool, index: u32) -> Option<&AtomicU64> {
+        if index >= u64::BITS { None } else { self.module.shared_word(self.btl_endpoint, own, index) }
     }
 
-    /// The way that matched messages go.
+    /// The path of matched messages.
     #[inline(always)]
     pub fn path(&self) -> Path {
-        Path { module: self.module.module(), endpoint: self.endpoint }
+        Path { module: self.module.module(), endpoint: self.btl_endpoint }
     }
 
-    /// The next thing from the process, polling at most `polls` times for it; [`Link::take`] takes it.
+    /// The next message from the process, polling at most `polls` times for it; [`Endpoint::take`] takes it.
     #[inline(always)]
     pub fn peek(&self, polls: u32) -> Option<RxMessage<'_>> {
         match self.fifo_pair {
@@ -128,29 +80,29 @@ impl Link {
                 let peeked = fifo_pair.peek(polls)?;
                 Some(RxMessage { am: peeked.kind(), immediate: peeked.immediate, payload: peeked.payload() })
             }
-            None => self.module.poll_peer(self.endpoint, polls),
+            None => self.module.poll_peer(self.btl_endpoint, polls),
         }
     }
 
-    /// Whether a message is on its way that the FIFO pair was given; wakes the process if it sleeps.
+    /// Whether the FIFO pair took a message; wakes the process if it sleeps.
     #[inline(always)]
     pub fn is_sent(&self, pushed: Pushed) -> bool {
         match pushed {
             Pushed::Yes => true,
             Pushed::ToSleeper => {
-                self.module.wake(self.endpoint);
+                self.module.wake(self.btl_endpoint);
                 true
             }
             Pushed::No => false,
         }
     }
 
-    /// Takes what [`Link::peek`] returned last.
+    /// Takes what [`Endpoint::peek`] returned last.
     #[inline(always)]
     pub fn take(&self) {
         match self.fifo_pair {
             Some(fifo_pair) => fifo_pair.take(),
-            None => self.module.consume(self.endpoint),
+            None => self.module.consume(self.btl_endpoint),
         }
     }
 
@@ -165,7 +117,7 @@ impl Link {
         self.dead.load(Ordering::Relaxed)
     }
 
-    /// What a call that needs the process returns.
+    /// The error of a call that needs the process after it was lost.
     #[cold]
     pub fn fault(&self) -> Fault {
         let reason = alloc::format!("the connection to rank {} in MPI_COMM_WORLD was lost", self.process);
@@ -181,70 +133,67 @@ pub fn any_dead() -> bool {
     ANY_DEAD.load(Ordering::Relaxed)
 }
 
-static LINKS: Once<Box<[Once<Link>]>> = Once::new();
+static ENDPOINTS: Once<Box<[Once<Endpoint>]>> = Once::new();
 static CONNECTING: ConditionalLock<()> = ConditionalLock::new(());
 
-/// The link to a process, connected at first use.
-pub fn to(process: u32) -> Result<&'static Link> {
-    let links = LINKS.call_once(|| (0..process::count()).map(|_| Once::new()).collect());
-    let place = &links[process as usize];
-    if let Some(link) = place.get() {
-        return Ok(link);
+/// The endpoint of a process, connected at first use.
+pub fn to(process: u32) -> Result<&'static Endpoint> {
+    let endpoints = ENDPOINTS.call_once(|| (0..process::count()).map(|_| Once::new()).collect());
+    let place = &endpoints[process as usize];
+    if let Some(endpoint) = place.get() {
+        return Ok(endpoint);
     }
     // Of several threads one connects: transports know a peer once.
     let _connecting = CONNECTING.lock();
-    if let Some(link) = place.get() {
-        return Ok(link);
+    if let Some(endpoint) = place.get() {
+        return Ok(endpoint);
     }
-    let link = connect(process)?;
-    Ok(place.call_once(|| link))
+    let endpoint = connect(process)?;
+    Ok(place.call_once(|| endpoint))
 }
 
-/// The link to a process that is connected.
+/// The endpoint of a process that is connected.
 #[inline(always)]
-pub fn existing(process: u32) -> Option<&'static Link> {
-    LINKS.get()?.get(process as usize)?.get()
+pub fn existing(process: u32) -> Option<&'static Endpoint> {
+    ENDPOINTS.get()?.get(process as usize)?.get()
 }
 
-fn connect(process: u32) -> Result<Link> {
+fn connect(process: u32) -> Result<Endpoint> {
     let bml = bml::selected().ok_or_else(|| Fault::new(Class::Intern).because("the BML is not running"))?;
     let paths = bml.add_process(process::get(process)).map_err(Fault::from)?;
     let path = paths[0];
     let caps = path.module.caps();
-    if caps.immediate_bits < crate::wire::IMMEDIATE_BITS || caps.send_bytes < NOTE_BYTES {
+    if let Some(lack) = requirement::lack(caps) {
+        let name = bml.transport_name(&path);
         message!(
-            "the transport to rank {process} carries {} bits of immediate and {} bytes, pml/ob1 needs {} and {}; \
-             leave that transport out with `--mca btl ^…`",
-            caps.immediate_bits,
-            caps.send_bytes,
-            crate::wire::IMMEDIATE_BITS,
-            NOTE_BYTES
+            "btl/{name}, the best transport to rank {process}, {lack} by pml/ob1; leave it out with `--mca btl ^{name}`"
         );
-        return Err(Fault::new(Class::Intern));
+        let reason = alloc::format!("btl/{name} {lack} by pml/ob1");
+        return Err(Fault::new(Class::Intern).because(reason));
     }
     // A synchronous message has a prefix and must fit all the same.
-    let most = caps.send_bytes - crate::wire::PREFIX_BYTES;
-    let eager_bytes = crate::params::EAGER_LIMIT.size().min(caps.eager_bytes).min(most);
+    let most = caps.send_bytes - wire::PREFIX_BYTES;
+    let eager_bytes = params::EAGER_LIMIT.size().min(caps.eager_bytes).min(most);
     let inline_bytes = caps.inline_bytes.min(most);
-    Ok(Link {
+    Ok(Endpoint {
         process,
         module: btl::ModuleRef::new(path.module),
-        endpoint: path.endpoint,
+        btl_endpoint: path.endpoint,
         fifo_pair: path.module.fifo_pair(path.endpoint),
-        short_bytes: inline_bytes.min(eager_bytes),
+        fast_path_bytes: inline_bytes.min(eager_bytes),
         inline_bytes,
         eager_bytes,
-        note_bytes: caps.send_bytes.min(MOST_NOTE_BYTES),
-        lanes: paths.iter().map(|path| MatchContext::new(*path)).filter(MatchContext::is_usable).collect(),
+        oob_bytes: caps.send_bytes.min(MOST_OOB_BYTES),
+        rails: Rails::new(paths),
         queued: AtomicU32::new(0),
-        habit: Habit::new(),
-        copier: copier(process::get(process)),
-        words: AtomicU64::new(0),
+        history: ProtocolHistory::new(),
+        smsc_endpoint: find_smsc_endpoint(process::get(process)),
+        claim_words: AtomicU64::new(0),
         dead: AtomicBool::new(false),
     })
 }
 
-fn copier(process: &process::Process) -> Option<smsc::Endpoint> {
+fn find_smsc_endpoint(process: &process::Process) -> Option<smsc::Endpoint> {
     if process.is_self || !process.same_node {
         return None;
     }
@@ -255,33 +204,31 @@ fn copier(process: &process::Process) -> Option<smsc::Endpoint> {
 }
 
 #[cfg(test)]
-impl Link {
+impl Endpoint {
     /// To process 1 by one transport that tests provide.
-    pub fn of_test(module: &'static dyn btl::Module, fifo_pair: Option<&'static FifoPair>) -> Link {
+    pub fn of_test(module: &'static dyn btl::Module, fifo_pair: Option<&'static FifoPair>) -> Endpoint {
         let inline_bytes = if fifo_pair.is_some() { opal_core::queue::fifo::INLINE_BYTES } else { 0 };
-        Link {
+        Endpoint {
             process: 1,
             module: btl::ModuleRef::new(module),
-            endpoint: crate::test_image::ENDPOINT,
+            btl_endpoint: crate::test_image::ENDPOINT,
             fifo_pair,
-            short_bytes: inline_bytes,
+            fast_path_bytes: inline_bytes,
             inline_bytes,
             eager_bytes: 4096,
-            note_bytes: 4096,
-            lanes: Box::new([]),
+            oob_bytes: 4096,
+            rails: Rails::none(),
             queued: AtomicU32::new(0),
-            habit: Habit::new(),
-            copier: None,
-            words: AtomicU64::new(0),
+            history: ProtocolHistory::new(),
+            smsc_endpoint: None,
+            claim_words: AtomicU64::new(0),
             dead: AtomicBool::new(false),
         }
     }
 }
 
-/// A note that finds no room is copied.
-const MOST_NOTE_BYTES: usize = 4096;
-const CLOCK_SCALE: u64 = 1024;
-const PAGE: usize = 4096;
+/// An out-of-band message that finds no room is copied.
+const MOST_OOB_BYTES: usize = 4096;
 
 #[cfg(test)]
 mod tests;

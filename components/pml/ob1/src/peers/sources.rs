@@ -1,8 +1,8 @@
-//! From whom a blocking receive takes a message straight: one rank, or any.
+//! The sources of a blocking receive without a request: one rank, or any.
 
-use crate::context::{Message, Receive, Route};
-use crate::matching::{Matcher, Tag};
-use crate::peers::endpoint::{self as link, Link};
+use crate::context::Matcher;
+use crate::matching::Tag;
+use crate::peers::endpoint::{self, Endpoint};
 use alloc::boxed::Box;
 use ompi_core::error::Result;
 use opal_core::framework::btl::RxMessage;
@@ -11,63 +11,63 @@ use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::sync::{AtomicU32, Guard, Ordering, spin_loop};
 use opal_core::wait;
 
-/// Those whose messages a receive takes.
-pub trait Senders {
-    /// Whether nothing that is here matches, and no receive that is posted could take what comes from them.
-    fn are_open(&self, matcher: &mut Matcher<Receive, Message>, tag: Tag) -> bool;
+/// The ranks whose messages a receive takes.
+pub trait ReceiveSources {
+    /// Whether no unexpected message matches the receive, and no posted receive could take a message of the sources.
+    fn are_eligible(&self, matcher: &mut Matcher, tag: Tag) -> bool;
 
-    /// What comes next from one of them, after some polls, without taking it. `None`: after a pass of progress, ask again.
-    fn peek(&self) -> Option<Next>;
+    /// The next message of one of them, after some polls, without taking it. `None`: after a pass of progress, ask again.
+    fn peek(&self) -> Option<NextMessage>;
 
-    /// `Err` if nothing will come any more.
+    /// `Err` if no message will come any more.
     fn check(&self) -> Result<()>;
 }
 
-/// What comes next from a rank.
-pub struct Next {
+/// The next message of a rank.
+pub struct NextMessage {
     /// The sender.
     pub rank: u32,
-    /// The way to it, which has the message.
-    pub link: &'static Link,
+    /// Where the message waits.
+    pub endpoint: &'static Endpoint,
     /// The message.
-    pub arrived: RxMessage<'static>,
+    pub message: RxMessage<'static>,
 }
 
 /// One rank.
-pub struct One {
+pub struct OneSource {
     /// Its number in the communicator.
     pub rank: u32,
-    /// The way to it.
-    pub link: &'static Link,
+    /// Its process.
+    pub endpoint: &'static Endpoint,
 }
 
-impl Senders for One {
+impl ReceiveSources for OneSource {
     #[inline(always)]
-    fn are_open(&self, matcher: &mut Matcher<Receive, Message>, tag: Tag) -> bool {
-        matcher.is_quiet(self.rank) || matcher.is_free(self.rank, tag)
+    fn are_eligible(&self, matcher: &mut Matcher, tag: Tag) -> bool {
+        matcher.cannot_match(self.rank) || matcher.cannot_match_exact(self.rank, tag)
     }
 
     #[inline(always)]
-    fn peek(&self) -> Option<Next> {
-        let arrived = self.link.peek(wait::polls_at_once())?;
-        Some(Next { rank: self.rank, link: self.link, arrived })
+    fn peek(&self) -> Option<NextMessage> {
+        let message = self.endpoint.peek(wait::polls_per_pass())?;
+        Some(NextMessage { rank: self.rank, endpoint: self.endpoint, message })
     }
 
     #[inline(always)]
     fn check(&self) -> Result<()> {
-        if self.link.is_dead() { Err(self.link.fault()) } else { Ok(()) }
+        if self.endpoint.is_dead() { Err(self.endpoint.fault()) } else { Ok(()) }
     }
 }
 
 /// MPI_ANY_SOURCE: all ranks of a communicator. Those whose transports give their queues away are looked at in turn; what
 /// others send is found by passes of progress.
-pub struct Any {
+pub struct AnySource {
     queues: Box<[Queue]>,
     // All other ranks are in `queues`. This process's own messages do not come while it waits.
     alone: bool,
-    // Whose queue is looked at first: that after the last one which had something, so that nobody starves.
-    turn: AtomicU32,
-    // Messages found since the last time that a pass of progress was asked for.
+    // The queue that is looked at first: the one after the last that had a message, so that no sender starves.
+    first: AtomicU32,
+    // Messages found since the last pass of progress.
     found: AtomicU32,
 }
 
@@ -75,48 +75,47 @@ pub struct Any {
 pub struct Queue {
     /// The sender.
     pub rank: u32,
-    /// The way to it, which has the queue.
-    pub link: &'static Link,
+    /// Its process, which has the queue.
+    pub endpoint: &'static Endpoint,
     /// The queue.
     pub fifo_pair: &'static FifoPair,
 }
 
-impl Any {
-    /// Of a communicator, in which this process may have a rank.
-    pub fn new(routes: &[Route], own: Option<u32>) -> Any {
-        let others = (0..).zip(routes).filter(|(rank, _)| Some(*rank) != own);
+impl AnySource {
+    /// Of a communicator of these processes, in which this process may have a rank.
+    pub fn new(peers: impl Iterator<Item = &'static Endpoint> + Clone, own: Option<u32>) -> AnySource {
+        let others = (0..).zip(peers).filter(|(rank, _)| Some(*rank) != own);
         let queue =
-            |(rank, route): (u32, &Route)| Some(Queue { rank, link: route.link, fifo_pair: route.link.fifo_pair? });
+            |(rank, endpoint): (u32, &'static Endpoint)| Some(Queue { rank, endpoint, fifo_pair: endpoint.fifo_pair? });
         let mut queues: Box<[Queue]> = others.clone().filter_map(queue).collect();
         let alone = queues.len() == others.count();
         if queues.len() > MOST_QUEUES {
             queues = Box::default();
         }
-        Any { queues, alone, turn: AtomicU32::new(0), found: AtomicU32::new(0) }
+        AnySource { queues, alone, first: AtomicU32::new(0), found: AtomicU32::new(0) }
     }
 
-    /// Whether there are queues to be looked at.
+    /// Whether there are queues to look at.
     pub fn has_queues(&self) -> bool {
         !self.queues.is_empty()
     }
 
-    /// Whether a message from one of the queues can only go to a receive that is posted from now on, and none is there
-    /// already, from anybody.
+    /// Whether a message of the queues can only match a receive that is posted from now on, and no message is unexpected.
     #[inline(always)]
-    pub fn is_quiet(&self, matcher: &Matcher<Receive, Message>) -> bool {
+    pub fn cannot_match(&self, matcher: &Matcher) -> bool {
         // Whether a lost process matters is for the wait to say.
-        !link::any_dead() && matcher.are_quiet(self.sources())
+        !endpoint::any_dead() && matcher.none_can_match(self.sources())
     }
 
     /// The next message of a queue, after some polls. `None` also if it is time for a pass of progress, for which
-    /// [`Senders::peek`] asks.
+    /// [`ReceiveSources::peek`] asks.
     #[inline(always)]
-    pub fn find(&self) -> Option<Waiting<'_>> {
+    pub fn find(&self) -> Option<QueuedMessage<'_>> {
         let before = self.found.load(Ordering::Relaxed);
         if before >= FOUND_PER_PASS || self.queues.is_empty() {
             return None;
         }
-        let polls = if self.alone { wait::polls_at_once().div_ceil(self.queues.len() as u32) } else { 1 };
+        let polls = if self.alone { wait::polls_per_pass().div_ceil(self.queues.len() as u32) } else { 1 };
         for _ in 0..polls {
             let found = self.look();
             if found.is_some() {
@@ -129,15 +128,15 @@ impl Any {
     }
 
     #[inline(always)]
-    fn look(&self) -> Option<Waiting<'_>> {
-        let turn = self.turn.load(Ordering::Relaxed) as usize;
-        let (before, after) = self.queues.split_at(turn);
-        for (place, queue) in (turn..).zip(after).chain((0..).zip(before)) {
+    fn look(&self) -> Option<QueuedMessage<'_>> {
+        let first = self.first.load(Ordering::Relaxed) as usize;
+        let (before, after) = self.queues.split_at(first);
+        for (index, queue) in (first..).zip(after).chain((0..).zip(before)) {
             let mut consumer = queue.fifo_pair.try_consumer()?;
-            // Where a peer wrote what is no message, the transport's next poll sees to that.
+            // What a peer wrote and is no message is for the transport's next poll.
             if let Ok(Some(peeked)) = consumer.peek() {
-                self.turn.store((place + 1) as u32 % self.queues.len() as u32, Ordering::Relaxed);
-                return Some(Waiting { queue, consumer, peeked });
+                self.first.store((index + 1) as u32 % self.queues.len() as u32, Ordering::Relaxed);
+                return Some(QueuedMessage { queue, consumer, peeked });
             }
         }
         None
@@ -149,8 +148,8 @@ impl Any {
     }
 }
 
-/// A message that is the next one of its queue.
-pub struct Waiting<'a> {
+/// The next message of a queue.
+pub struct QueuedMessage<'a> {
     /// Where it lies.
     pub queue: &'a Queue,
     /// The right to take it.
@@ -159,20 +158,20 @@ pub struct Waiting<'a> {
     pub peeked: Peeked,
 }
 
-impl Senders for Any {
+impl ReceiveSources for AnySource {
     #[inline(always)]
-    fn are_open(&self, matcher: &mut Matcher<Receive, Message>, tag: Tag) -> bool {
-        self.is_quiet(matcher) || !link::any_dead() && matcher.are_free(self.sources(), tag)
+    fn are_eligible(&self, matcher: &mut Matcher, tag: Tag) -> bool {
+        self.cannot_match(matcher) || !endpoint::any_dead() && matcher.none_can_match_exact(self.sources(), tag)
     }
 
     #[inline(always)]
-    fn peek(&self) -> Option<Next> {
-        let Some(Waiting { queue, peeked, .. }) = self.find() else {
+    fn peek(&self) -> Option<NextMessage> {
+        let Some(QueuedMessage { queue, peeked, .. }) = self.find() else {
             self.found.store(0, Ordering::Relaxed);
             return None;
         };
-        let arrived = RxMessage { am: peeked.kind(), immediate: peeked.immediate, payload: peeked.payload() };
-        Some(Next { rank: queue.rank, link: queue.link, arrived })
+        let message = RxMessage { am: peeked.kind(), immediate: peeked.immediate, payload: peeked.payload() };
+        Some(NextMessage { rank: queue.rank, endpoint: queue.endpoint, message })
     }
 
     #[inline(always)]
@@ -183,7 +182,7 @@ impl Senders for Any {
 
 /// A look at each takes a nanosecond or two while nothing comes.
 const MOST_QUEUES: usize = 16;
-/// So that who sends in another way does not wait for ever while there is always something in a queue.
+/// So that senders without a queue do not wait for ever while a queue always has a message.
 const FOUND_PER_PASS: u32 = 256;
 
 #[cfg(all(test, not(loom)))]

@@ -2,7 +2,7 @@
 //! memory.
 //!
 //! Neither is always the better one. A single copy moves each byte once, and both sides work; but each system call has its
-//! price, and the copier takes the lines of the other's buffer away, so that a sender that writes its buffer again, as
+//! price, and the smsc_endpoint takes the lines of the other's buffer away, so that a sender that writes its buffer again, as
 //! programs do, waits for each of them. Through shared memory everyone works out of its own cache. 64 KiB one way: on an
 //! Intel Xeon 3.3 µs in a single copy from buffers that nobody touches, 15 from buffers that are written each time, where
 //! Intel's library takes 6.9 and 8.5 through shared memory; on an AMD EPYC, without a library, 4.1 and 6.9 in a single copy
@@ -10,11 +10,11 @@
 //!
 //! Where so much is received at once that it would not stay in the caches anyway, fragments may also be *streamed*: the receiver
 //! stores them around its caches (`opal_core::mem::copy_streaming`). Windows of 32 MiB on an AMD EPYC whose cores share a third
-//! cache: 12.9 and 18.3 GB/s. Below [`FLOOD`] that is not tried: what is received soon is read, and then out of memory.
+//! cache: 12.9 and 18.3 GB/s. Below [`LARGE_WINDOW_BYTES`] that is not tried: what is received soon is read, and then out of memory.
 //!
 //! So the receiver, which decides, measures: by process and size (powers of two) all ways have a trial of a few periods
 //! now and then ([`Autotuner`]). A *period* begins with a message when none is under way and ends when none is any more, or after
-//! [`LONGEST`] messages: of several at once the time of one says nothing. Where a single copy is out of the question, a period
+//! [`MOST_PER_WINDOW`] messages: of several at once the time of one says nothing. Where a single copy is out of the question, a period
 //! in which its turn would be counts as infinitely long.
 //!
 //! Programs also compute while messages are under way, and look now and then. Then the way that needs the fewest looks is over
@@ -32,117 +32,123 @@ use opal_core::verbose;
 
 /// How a message comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Protocol {
     /// Through the transports.
     Fragments = 0,
     /// By `framework/smsc`.
-    Single = 1,
+    SingleCopy = 1,
     /// Through the transports, and around the receiver's caches.
     Streamed = 2,
 }
 
 /// What is known of one process.
-pub struct Ways {
+pub struct Selection {
     process: u32,
     // Its fragments come out of memory that is shared.
     streams: bool,
-    classes: [Sized; CLASSES],
-    period: Period,
+    classes: [SizeClass; CLASSES],
+    period: SampleWindow,
     measures: bool,
 }
 
 /// What is known of its messages of one size.
 #[derive(Clone, Copy)]
-struct Sized {
-    trickle: Autotuner<2>,
-    flood: Autotuner<3>,
+struct SizeClass {
+    small_window: Autotuner<2>,
+    large_window: Autotuner<3>,
     // Which of the two the last period was.
-    floods: bool,
+    is_large_window: bool,
 }
 
-impl Way {
-    const ALL: [Way; 3] = [Way::Fragments, Way::Single, Way::Streamed];
+impl Protocol {
+    const ALL: [Protocol; 3] = [Protocol::Fragments, Protocol::SingleCopy, Protocol::Streamed];
 
     /// What the user wants; `None`: what is measured to be better.
-    pub fn forced() -> Option<Way> {
+    pub fn forced() -> Option<Protocol> {
         match LONG_MESSAGES.text() {
-            "single" => Some(Way::Single),
-            "fragments" => Some(Way::Fragments),
-            "streamed" => Some(Way::Streamed),
+            "single" => Some(Protocol::SingleCopy),
+            "fragments" => Some(Protocol::Fragments),
+            "streamed" => Some(Protocol::Streamed),
             _ => None,
         }
     }
 }
 
-impl Sized {
-    fn new(forced: Option<Way>) -> Sized {
+impl SizeClass {
+    fn new(forced: Option<Protocol>) -> SizeClass {
         let way = forced.map(|way| way as usize);
-        Sized {
-            trickle: way.map_or(Autotuner::UNKNOWN, Autotuner::forced),
-            flood: way.map_or(Autotuner::UNKNOWN, Autotuner::forced),
-            floods: false,
+        SizeClass {
+            small_window: way.map_or(Autotuner::UNKNOWN, Autotuner::forced),
+            large_window: way.map_or(Autotuner::UNKNOWN, Autotuner::forced),
+            is_large_window: false,
         }
     }
 
     // The way to take now, and whether somebody wants to know how long it takes.
-    fn way(&self) -> (Way, bool) {
-        let (way, on) = match self.floods {
-            true => (self.flood.current(), self.flood.is_on()),
-            false => (self.trickle.current(), self.trickle.is_on()),
+    fn way(&self) -> (Protocol, bool) {
+        let (way, on) = match self.is_large_window {
+            true => (self.large_window.current(), self.large_window.is_on()),
+            false => (self.small_window.current(), self.small_window.is_on()),
         };
-        (Way::ALL[way], on)
+        (Protocol::ALL[way], on)
     }
 
     // A period is over; says what there is to tell.
-    fn count(&mut self, cost: Option<u64>) -> Option<(Way, [u64; 3])> {
+    fn count(&mut self, cost: Option<u64>) -> Option<(Protocol, [u64; 3])> {
         let (verdict, costs, new);
-        if self.floods {
-            if !self.flood.count(cost) {
+        if self.is_large_window {
+            if !self.large_window.count(cost) {
                 return None;
             }
-            costs = self.flood.costs();
+            costs = self.large_window.costs();
             verdict = cheapest(costs);
-            new = self.flood.settle(verdict as usize);
+            new = self.large_window.settle(verdict as usize);
         } else {
-            if !self.trickle.count(cost) {
+            if !self.small_window.count(cost) {
                 return None;
             }
-            let [fragments, single] = self.trickle.costs();
+            let [fragments, single] = self.small_window.costs();
             costs = [fragments, single, u64::MAX];
             verdict = cheapest(costs);
-            new = self.trickle.settle(verdict as usize);
+            new = self.small_window.settle(verdict as usize);
         }
         new.then_some((verdict, costs))
     }
 }
 
-impl Ways {
+impl Selection {
     /// Nothing yet; with `forced` there is nothing to find out. `streams`: it makes a difference how fragments are stored.
-    pub fn new(process: u32, forced: Option<Way>, streams: bool) -> Ways {
-        Ways { process, streams, classes: [Sized::new(forced); CLASSES], period: Period::EMPTY, measures: false }
+    pub fn new(process: u32, forced: Option<Protocol>, streams: bool) -> Selection {
+        Selection {
+            process,
+            streams,
+            classes: [SizeClass::new(forced); CLASSES],
+            period: SampleWindow::EMPTY,
+            measures: false,
+        }
     }
 
     /// The way of a message of so many bytes, which from now on is under way; never a single copy unless it `can` be one.
-    pub fn begin(&mut self, bytes: usize, can: bool) -> Way {
+    pub fn begin(&mut self, bytes: usize, can: bool) -> Protocol {
         self.begin_at(bytes, can, timer::ticks)
     }
 
-    /// A message for which [`Ways::begin`] was asked is complete.
+    /// A message for which [`Selection::begin`] was asked is complete.
     pub fn end(&mut self, bytes: usize) {
         self.end_at(bytes, timer::ticks);
     }
 
-    // One period, one way: messages of several sizes at once are judged together.
-    fn begin_at(&mut self, bytes: usize, can: bool, now: impl FnOnce() -> u64) -> Way {
+    // OneSource period, one way: messages of several sizes at once are judged together.
+    fn begin_at(&mut self, bytes: usize, can: bool, now: impl FnOnce() -> u64) -> Protocol {
         if self.period.under_way == 0 {
-            self.start(class(bytes), now);
+            self.start(size_class(bytes), now);
             self.measure(self.period.since.is_some());
         }
         self.period.under_way += 1;
         match self.period.way {
-            Way::Single if !can => {
+            Protocol::SingleCopy if !can => {
                 self.period.is_refused = true;
-                Way::Fragments
+                Protocol::Fragments
             }
             way => way,
         }
@@ -153,16 +159,16 @@ impl Ways {
         period.under_way = period.under_way.saturating_sub(1);
         period.done += 1;
         period.bytes += bytes as u64;
-        if period.under_way > 0 && period.done < LONGEST {
+        if period.under_way > 0 && period.done < MOST_PER_WINDOW {
             return;
         }
         let cost = period.since.and_then(|since| period.cost(now() - since, in_ticks(outside::ns() - period.away_ns)));
-        let (number, flood) = (period.class, self.streams && period.bytes >= FLOOD);
+        let (number, large_window) = (period.class, self.streams && period.bytes >= LARGE_WINDOW_BYTES);
         let class = &mut self.classes[number];
         if let Some((verdict, costs)) = class.count(cost) {
             tell(self.process, number, verdict, costs);
         }
-        class.floods = flood;
+        class.is_large_window = large_window;
         // Those that are still under way finish as they began.
         self.start(number, now);
         self.measure(self.period.since.is_some() && self.period.under_way > 0);
@@ -172,7 +178,7 @@ impl Ways {
         let (way, on) = self.classes[class].way();
         let since = on.then(now);
         let away_ns = outside::ns();
-        self.period = Period { class, way, since, away_ns, is_refused: false, done: 0, bytes: 0, ..self.period };
+        self.period = SampleWindow { class, way, since, away_ns, is_refused: false, done: 0, bytes: 0, ..self.period };
     }
 
     // Whether progress is to tell how long nobody looked.
@@ -185,23 +191,24 @@ impl Ways {
     }
 }
 
-impl Drop for Ways {
+impl Drop for Selection {
     fn drop(&mut self) {
         self.measure(false);
     }
 }
 
 // What a single copy costs the sender later, or reading what was streamed, is not measured here: both must be clearly cheaper.
-fn cheapest([fragments, single, streamed]: [u64; 3]) -> Way {
-    let (way, least) = if single / 4 < fragments / 5 { (Way::Single, single) } else { (Way::Fragments, fragments) };
-    if streamed / 8 < least / 9 { Way::Streamed } else { way }
+fn cheapest([fragments, single, streamed]: [u64; 3]) -> Protocol {
+    let (way, least) =
+        if single / 4 < fragments / 5 { (Protocol::SingleCopy, single) } else { (Protocol::Fragments, fragments) };
+    if streamed / 8 < least / 9 { Protocol::Streamed } else { way }
 }
 
 #[derive(Clone, Copy)]
-struct Period {
+struct SampleWindow {
     // Of its first message.
     class: usize,
-    way: Way,
+    way: Protocol,
     // `None`: nobody wants to know how long it takes.
     since: Option<u64>,
     // For how long nobody had looked until then.
@@ -213,10 +220,10 @@ struct Period {
     bytes: u64,
 }
 
-impl Period {
-    const EMPTY: Period = Period {
+impl SampleWindow {
+    const EMPTY: SampleWindow = SampleWindow {
         class: 0,
-        way: Way::Fragments,
+        way: Protocol::Fragments,
         since: None,
         away_ns: 0,
         is_refused: false,
@@ -229,8 +236,8 @@ impl Period {
     fn cost(&self, ticks: u64, away: u64) -> Option<u64> {
         let computes = away > ticks / 4;
         match (self.is_refused, computes, self.way) {
-            (true, _, _) | (_, true, Way::Single | Way::Streamed) => Some(u64::MAX),
-            (_, true, Way::Fragments) => None,
+            (true, _, _) | (_, true, Protocol::SingleCopy | Protocol::Streamed) => Some(u64::MAX),
+            (_, true, Protocol::Fragments) => None,
             _ => Some(ticks.saturating_mul(1 << 20) / self.bytes.max(1)),
         }
     }
@@ -241,24 +248,24 @@ fn in_ticks(ns: u64) -> u64 {
 }
 
 /// What is known of messages of so many bytes is known together.
-pub fn class(bytes: usize) -> usize {
+pub fn size_class(bytes: usize) -> usize {
     (bytes.max(1).ilog2().saturating_sub(FIRST_SHIFT) as usize).min(CLASSES - 1)
 }
 
 #[cold]
 #[inline(never)]
-fn tell(process: u32, class: usize, verdict: Way, costs: [u64; 3]) {
+fn tell(process: u32, class: usize, verdict: Protocol, costs: [u64; 3]) {
     let kib = 1 << (class as u32 + FIRST_SHIFT - 10);
     let speeds = Speeds(costs);
     verbose!(pml::FRAMEWORK, 20, "messages of {kib} KiB and more from process {process} come {verdict}: {speeds}");
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Way::Fragments => "in fragments",
-            Way::Single => "in a single copy",
-            Way::Streamed => "in fragments around the cache",
+            Protocol::Fragments => "in fragments",
+            Protocol::SingleCopy => "in a single copy",
+            Protocol::Streamed => "in fragments around the cache",
         })
     }
 }
@@ -268,7 +275,7 @@ struct Speeds([u64; 3]);
 
 impl fmt::Display for Speeds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tried = Way::ALL.into_iter().zip(self.0).filter(|(_, cost)| *cost != u64::MAX);
+        let tried = Protocol::ALL.into_iter().zip(self.0).filter(|(_, cost)| *cost != u64::MAX);
         for (index, (way, cost)) in tried.enumerate() {
             let mbps = timer::frequency() / cost.max(1) * 1_048_576 / 1_000_000;
             write!(f, "{}{mbps} MB/s {way}", if index == 0 { "" } else { ", " })?;
@@ -281,10 +288,10 @@ impl fmt::Display for Speeds {
 const FIRST_SHIFT: u32 = 14;
 const CLASSES: usize = 9;
 /// Messages in a period.
-const LONGEST: u32 = 64;
+const MOST_PER_WINDOW: u32 = 64;
 /// Bytes of a period from which on fragments may be streamed: with windows of 16 MiB that are read once more both ways are even
 /// (8.7 and 10.7 GB/s), with 8 MiB ordinary stores are clearly better (18.1 and 10.3).
-const FLOOD: u64 = 16 << 20;
+const LARGE_WINDOW_BYTES: u64 = 16 << 20;
 
 #[cfg(test)]
 mod tests;

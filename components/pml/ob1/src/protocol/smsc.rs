@@ -1,324 +1,263 @@
-//! Long messages between processes of a node, copied once: the receiver reads one half of the sender's data while the
-//! sender writes the other half.
+//! Long messages between processes of a node, copied once: the receiver reads one half of the sender's data (RGET) while
+//! the sender writes the other half to the receiver's buffer (push).
 //!
-//! The ask names the address of the data. The receiver takes one of its words that it shares with the sender, stores
-//! *open* in it, asks the sender to *share* (address of the place, where the second half begins, which word), and reads
-//! the first half. The second half belongs to whoever changes the word first: the sender when it gets to the share, or the
-//! receiver when it is done with its own. So a side that is busy outside of MPI costs nothing. The sender says when
-//! what it claimed is *shared*; the receiver acknowledges when everything is there.
+//! The RTS names the address of the data. The receiver takes one of its claim words, stores *open* in it, sends
+//! PUSH_OFFER (address of its buffer, where the second half begins, which claim word), and reads the first half. The
+//! second half belongs to the side that changes the word first: the sender when it gets to the offer, or the receiver
+//! when it has read its own half. So a side that is busy outside of MPI costs nothing. The sender says PUSH_DONE when it
+//! has written what it claimed; the receiver says FIN when everything is there.
 //!
 //! With several messages under way each side copies its halves of all of them first, in order, and only then what the other
 //! did not get to: neither waits for the other, and the same core writes the same part of a buffer each time, whose lines
-//! then stay in its cache. Messages below [`HALVED_BYTES`] are not halved then: each belongs as a whole to who changes its
-//! word first, because a call of the system costs as much as copying a dozen KiB.
+//! then stay in its cache. Messages below [`HALVED_BYTES`] are not halved then: each belongs as a whole to the side that
+//! changes its word first, because a call of the system costs as much as copying a dozen KiB.
 //!
-//! The word holds the receiver's cookie beside its state, so that a share that is looked at late, when the word already
-//! serves another message, claims nothing. Without a word (all are in use, no memory is shared) the receiver reads all.
-//! Where a copy fails (memory that the kernel does not let others see) the receiver has the message sent in fragments.
+//! The word holds the receiver's handle beside its state, so that a late offer, whose word already serves another message,
+//! claims nothing. Without a word (all are in use, no memory is shared) the receiver reads all. Where a copy fails (memory
+//! that the kernel does not let others see) the receiver asks for fragments with CTS_RESEND.
 //!
-//! What a peer names are places in its own memory; this process's is read and written only in the range of the request.
+//! A peer names addresses in its own memory; this process's is read and written only in the range of the request.
 //! Copies are made by progress, one at a time and without the state's lock. Invariant: an operation with a copy under way
 //! does not end, because arrivals and failures that could end it are handed out by progress, too.
 
-use crate::peers::backlog::Control;
-use crate::peers::endpoint::{self as link, Link};
-use crate::protocol::rendezvous::Work;
-use crate::protocol::selection as ways;
-use crate::raw::{Place, Run};
+pub mod rget;
+
+use self::rget::{Offer, PushRange, PushState, Rget, Side, claim};
+use crate::peers::endpoint::{self, Endpoint};
+use crate::protocol::operation::OperationState;
+use crate::protocol::selection::Protocol;
+use crate::raw::{Contiguous, UserBuffer};
 use crate::state::{STATE, State, aborted};
-use crate::wire;
+use crate::wire::{Control, Cts, PushOffer};
 use ompi_core::request::{self, Id};
-use ompi_core::status::Status;
-use opal_core::framework::smsc::{self, Endpoint};
+use opal_core::framework::smsc;
 use opal_core::sync::{AtomicBool, Ordering};
 use opal_core::{Error, Result, verbose};
 
-/// The receiver's side of a message.
-pub struct Pull {
-    place: Place,
-    run: Run,
-    // What the receive's status will be.
-    status: Status,
-    // The sender's cookie, and where its data lies.
-    theirs: u64,
-    remote: u64,
-    wanted: usize,
-    // How much was read, and the end of what this side reads.
-    got: usize,
-    end: usize,
-    // Decides who copies from `end` on.
-    word: Option<u32>,
-    // What the sender said of its part.
-    written: Option<bool>,
-    failed: bool,
-}
-
-/// The sender's side of a message.
-#[derive(Clone, Copy)]
-pub enum Push {
-    /// The data cannot be copied once.
-    No,
-    /// The ask named the address of the data.
-    Offered,
-    /// The receiver asked to share the work.
-    Asked(Part),
-    /// The sender did what it could.
-    Done,
-}
-
-/// What the sender is to copy, or already does.
-#[derive(Clone, Copy)]
-pub struct Part {
-    // The receiver's cookie, and where its place lies.
-    to: u64,
-    remote: u64,
-    at: usize,
-    end: usize,
-    word: u32,
-    claimed: bool,
-}
-
-/// A share as it came: anything.
-pub struct Share {
-    /// The receiver's cookie.
-    pub cookie: u64,
-    /// How much it wants in all.
-    pub wanted: u64,
-    /// Where its place lies.
-    pub address: u64,
-    /// Where the sender's part begins.
-    pub begin: u64,
-    /// Index of the receiver's word.
-    pub word: u64,
-}
-
 /// One copy.
-struct Step {
-    cookie: u64,
-    way: Endpoint,
-    run: Run,
+struct CopyStep {
+    handle: u64,
+    smsc: smsc::Endpoint,
+    own: Contiguous,
     remote: u64,
     offset: usize,
     bytes: usize,
-    pulls: bool,
+    reads: bool,
 }
 
 /// Makes the next copy that is due, for progress; returns how many.
 pub fn copy_next() -> usize {
-    let Some(step) = STATE.lock().next_step() else { return 0 };
+    let Some(step) = STATE.lock().next_copy() else { return 0 };
     let result = step.copy();
-    STATE.lock().stepped(&step, result);
+    STATE.lock().copied(&step, result);
     1
 }
 
-/// Whether a receive of `wanted` bytes can be made in a single copy: by which link, and to where.
-pub fn reachable(process: u32, place: &Place, wanted: usize) -> Option<(&'static Link, Run)> {
-    let link = link::existing(process)?;
-    link.copier.filter(|way| wanted >= way.module.caps().min_bytes)?;
-    Some((link, place.run()?))
-}
-
-impl Pull {
-    /// Of `wanted` bytes at `remote`, announced by the operation `theirs`.
-    pub fn new(place: Place, run: Run, status: Status, wanted: usize, (theirs, remote): (u64, u64)) -> Pull {
-        let (written, failed) = (None, false);
-        Pull { place, run, status, theirs, remote, wanted, got: 0, end: wanted, word: None, written, failed }
-    }
+/// Whether a receive of `wanted` bytes can be made in a single copy: from which endpoint, and to where.
+pub fn reachable(process: u32, buffer: &UserBuffer, wanted: usize) -> Option<(&'static Endpoint, Contiguous)> {
+    let endpoint = endpoint::existing(process)?;
+    endpoint.smsc_endpoint.filter(|smsc| wanted >= smsc.module.caps().min_bytes)?;
+    Some((endpoint, buffer.contiguous()?))
 }
 
 impl State {
     /// Begins to receive in a single copy.
-    pub fn pull(&mut self, link: &Link, mut pull: Pull, request: Id) {
+    pub fn start_rget(&mut self, endpoint: &Endpoint, mut rget: Rget, request: Id) {
         let begin = match self.copies.is_empty() {
-            true => middle(&pull, HEAD_START),
-            false if pull.wanted >= HALVED_BYTES => middle(&pull, 0),
+            true => rget.middle(HEAD_START),
+            false if rget.wanted >= HALVED_BYTES => rget.middle(0),
             false => 0,
         };
-        let word = if begin < pull.wanted { link.take_word() } else { None };
-        if word.is_some() {
-            pull.end = begin;
+        let claim_word = if begin < rget.wanted { endpoint.take_claim_word() } else { None };
+        if let Some(index) = claim_word {
+            rget.offer(begin, index);
         }
-        pull.word = word;
-        let (theirs, wanted, address) = (pull.theirs, pull.wanted, pull.run.address());
-        let (_, ours) = self.begin(link.process, request, Work::Pulling(pull));
-        if let Some(index) = word {
-            if let Some(word) = link.shared_word(true, index) {
-                // Release pairs with the Acquire of who claims it.
-                word.store(ours << STATE_BITS | OPEN, Ordering::Release);
-            }
-            let share = [ours, wanted as u64, address, begin as u64, u64::from(index)];
-            self.control(link.process, Control::new(wire::CLEAR, theirs, &share));
+        let (sender, wanted, address) = (rget.sender, rget.wanted as u64, rget.target.address());
+        let (_, handle) = self.operations.begin(endpoint.process, request, OperationState::Rget(rget));
+        if let Some(index) = claim_word {
+            rget::open(endpoint, index, handle);
+            let offer = PushOffer { handle, wanted, address, begin: begin as u64, claim_word: u64::from(index) };
+            self.control(endpoint.process, sender, Control::PushOffer(offer));
         }
-        self.copy_later(ours);
+        self.copy_later(handle);
     }
 
-    /// The receiver asks this side to share the work. `false` if it fits nothing.
-    pub fn asked_to_share(&mut self, process: u32, cookie: u64, share: Share) -> bool {
-        let Some((_, operation)) = self.find(process, cookie) else { return false };
-        let Work::Announced { place, push, .. } = &mut operation.work else { return false };
-        let range = (usize::try_from(share.begin), usize::try_from(share.wanted), u32::try_from(share.word));
-        let (Push::Offered, (Ok(at), Ok(end), Ok(word))) = (*push, range) else { return false };
-        if at >= end || end > place.bytes() || share.address.checked_add(share.wanted).is_none() {
+    /// PUSH_OFFER arrived. `false` if it fits no send.
+    pub fn push_offered(&mut self, process: u32, handle: u64, offer: PushOffer) -> bool {
+        let Some((_, operation)) = self.operations.find(process, handle) else { return false };
+        let OperationState::RtsSent { buffer, push, .. } = &mut operation.state else { return false };
+        let range = (usize::try_from(offer.begin), usize::try_from(offer.wanted), u32::try_from(offer.claim_word));
+        let (PushState::AddressSent, (Ok(at), Ok(end), Ok(claim_word))) = (*push, range) else { return false };
+        let bytes = buffer.bytes();
+        if at >= end || end > bytes || offer.address.checked_add(offer.wanted).is_none() {
             return false;
         }
-        *push = Push::Asked(Part { to: share.cookie, remote: share.address, at, end, word, claimed: false });
-        let bytes = place.bytes();
-        if let Some(link) = link::existing(process) {
-            link.habit.note(bytes, ways::Way::Single);
+        let (to, remote) = (offer.handle, offer.address);
+        *push = PushState::Offered(PushRange { to, remote, at, end, claim_word, claimed: false });
+        if let Some(endpoint) = endpoint::existing(process) {
+            endpoint.history.record(bytes, Protocol::SingleCopy);
         }
-        self.copy_later(cookie);
+        self.copy_later(handle);
         true
     }
 
-    /// The sender has written its part, or could not. `false` if it fits nothing.
-    pub fn shared(&mut self, process: u32, cookie: u64, written: bool) -> bool {
-        let Some((_, operation)) = self.find(process, cookie) else { return false };
-        let Work::Pulling(pull) = &mut operation.work else { return false };
-        if pull.end == pull.wanted || pull.written.is_some() {
+    /// PUSH_DONE or PUSH_FAILED arrived. `false` if no offer is open.
+    pub fn pushed(&mut self, process: u32, handle: u64, written: bool) -> bool {
+        let Some((_, operation)) = self.operations.find(process, handle) else { return false };
+        let OperationState::Rget(rget) = &mut operation.state else { return false };
+        if rget.offer != Offer::Open {
             return false;
         }
-        pull.written = Some(written);
-        if pull.got == pull.end || pull.failed {
-            self.settle(cookie);
+        rget.offer = if written { Offer::Pushed } else { Offer::PushFailed };
+        if rget.is_read() || rget.failed {
+            self.advance_rget(handle);
         }
         true
     }
 
-    fn copy_later(&mut self, cookie: u64) {
-        self.copies.push_back(cookie);
-        self.count_busy();
+    fn copy_later(&mut self, handle: u64) {
+        self.copies.push_back(handle);
+        self.count_pending();
     }
 
-    fn next_step(&mut self) -> Option<Step> {
+    fn next_copy(&mut self) -> Option<CopyStep> {
         loop {
-            while let Some(cookie) = self.copies.front().copied() {
-                if let Some(step) = self.step(cookie) {
+            while let Some(handle) = self.copies.front().copied() {
+                if let Some(step) = self.copy_step(handle) {
                     return Some(step);
                 }
                 self.copies.pop_front();
             }
-            let Some(cookie) = self.second_halves.pop_front() else { break };
-            self.settle(cookie);
+            let Some(handle) = self.deferred_pushes.pop_front() else { break };
+            self.advance_rget(handle);
         }
-        self.count_busy();
+        self.count_pending();
         None
     }
 
     // `None`: there is nothing to copy for it now.
-    fn step(&mut self, cookie: u64) -> Option<Step> {
-        let (_, operation) = self.find_own(cookie)?;
-        let link = link::existing(operation.process)?;
-        let way = link.copier?;
-        let most = way.module.caps().max_bytes;
-        match &mut operation.work {
-            Work::Pulling(pull) if !pull.failed => {
-                if pull.end == 0 && pull.written.is_none() && claim(link, true, pull.word?, cookie, RECEIVERS) {
-                    pull.end = pull.wanted;
+    fn copy_step(&mut self, handle: u64) -> Option<CopyStep> {
+        let (_, operation) = self.operations.find_own(handle)?;
+        let endpoint = endpoint::existing(operation.process)?;
+        let smsc = endpoint.smsc_endpoint?;
+        let most = smsc.module.caps().max_bytes;
+        match &mut operation.state {
+            OperationState::Rget(rget) if !rget.failed => {
+                let all_offered = rget.end == 0 && rget.offer == Offer::Open;
+                if all_offered && claim(endpoint, Side::Receiver, rget.claim_word?, handle) {
+                    rget.keep_rest();
                 }
-                if pull.got == pull.end {
+                if rget.is_read() {
                     return None;
                 }
-                let (run, offset, bytes) = (pull.run, pull.got, most.min(pull.end - pull.got));
-                let remote = pull.remote.saturating_add(offset as u64);
-                Some(Step { cookie, way, run, remote, offset, bytes, pulls: true })
+                let (own, offset, bytes) = (rget.target, rget.read, most.min(rget.end - rget.read));
+                let remote = rget.remote.saturating_add(offset as u64);
+                Some(CopyStep { handle, smsc, own, remote, offset, bytes, reads: true })
             }
-            Work::Announced { place, push, .. } => {
-                let Push::Asked(part) = push else { return None };
-                if !part.claimed && !claim(link, false, part.word, part.to, SENDERS) {
-                    *push = Push::Done;
+            OperationState::RtsSent { buffer, push, .. } => {
+                let PushState::Offered(range) = push else { return None };
+                if !range.claimed && !claim(endpoint, Side::Sender, range.claim_word, range.to) {
+                    *push = PushState::Done;
                     return None;
                 }
-                part.claimed = true;
-                let (offset, bytes) = (part.at, most.min(part.end - part.at));
-                let remote = part.remote + offset as u64;
-                Some(Step { cookie, way, run: place.run()?, remote, offset, bytes, pulls: false })
+                range.claimed = true;
+                let (offset, bytes) = (range.at, most.min(range.end - range.at));
+                let remote = range.remote + offset as u64;
+                Some(CopyStep { handle, smsc, own: buffer.contiguous()?, remote, offset, bytes, reads: false })
             }
             _ => None,
         }
     }
 
-    fn stepped(&mut self, step: &Step, result: Result<()>) {
-        let Some((number, operation)) = self.find_own(step.cookie) else { return };
+    fn copied(&mut self, step: &CopyStep, result: Result<()>) {
+        let Some((number, operation)) = self.operations.find_own(step.handle) else { return };
         let process = operation.process;
-        match &mut operation.work {
-            Work::Pulling(_) if result == Err(Error::Unreachable) => {
+        match &mut operation.state {
+            OperationState::Rget(_) if result == Err(Error::Unreachable) => {
                 request::complete(self.operations.remove(number).request, aborted(0));
             }
-            Work::Pulling(pull) => {
-                pull.got += step.bytes;
-                pull.failed = result.is_err();
-                if pull.got == pull.end || pull.failed {
+            OperationState::Rget(rget) => {
+                rget.read += step.bytes;
+                rget.failed = result.is_err();
+                if rget.is_read() || rget.failed {
                     self.copies.pop_front();
-                    self.settle(step.cookie);
+                    self.advance_rget(step.handle);
                 }
             }
-            Work::Announced { push, .. } => {
-                let Push::Asked(part) = push else { return };
-                part.at += step.bytes;
-                if part.at == part.end || result.is_err() {
-                    let to = part.to;
-                    *push = Push::Done;
-                    self.control(process, Control::new(wire::SHARED, to, &[u64::from(result.is_ok())]));
+            OperationState::RtsSent { push, .. } => {
+                let PushState::Offered(range) = push else { return };
+                range.at += step.bytes;
+                if range.at == range.end || result.is_err() {
+                    let to = range.to;
+                    *push = PushState::Done;
+                    let control = if result.is_ok() { Control::PushDone } else { Control::PushFailed };
+                    self.control(process, to, control);
                 }
             }
             _ => {}
         }
     }
 
-    // This side's part is done or failed, or the sender told of its own: what now?
-    fn settle(&mut self, cookie: u64) {
+    // This side has read its part or failed, or the sender told of its own.
+    fn advance_rget(&mut self, handle: u64) {
         let others = !self.copies.is_empty();
-        let Some((number, operation)) = self.find_own(cookie) else { return };
-        let (process, Work::Pulling(pull)) = (operation.process, &mut operation.work) else { return };
-        if others && pull.end < pull.wanted && pull.written.is_none() && !pull.failed {
-            self.second_halves.push_back(cookie);
-            return self.count_busy();
+        let Some((number, operation)) = self.operations.find_own(handle) else { return };
+        let (process, OperationState::Rget(rget)) = (operation.process, &mut operation.state) else { return };
+        if others && rget.offer == Offer::Open && !rget.failed {
+            self.deferred_pushes.push_back(handle);
+            return self.count_pending();
         }
-        let Some(link) = link::existing(process) else { return };
-        if pull.end < pull.wanted {
-            let word = pull.word.unwrap_or(u32::MAX);
-            match pull.written {
-                Some(true) if !pull.failed => return self.pulled(number, link, cookie),
-                None if !claim(link, true, word, cookie, RECEIVERS) => return,
-                _ => pull.end = pull.wanted,
+        let Some(endpoint) = endpoint::existing(process) else { return };
+        match rget.offer {
+            Offer::None => return self.end_rget(number, endpoint, handle),
+            Offer::Pushed if !rget.failed => return self.end_rget(number, endpoint, handle),
+            Offer::Open => {
+                let claim_word = rget.claim_word.unwrap_or(u32::MAX);
+                if !claim(endpoint, Side::Receiver, claim_word, handle) {
+                    // The sender has it and will say so.
+                    return;
+                }
             }
-            if !pull.failed {
-                // Before all others: its buffers are warm.
-                self.copies.push_front(cookie);
-                return self.count_busy();
-            }
+            Offer::Pushed | Offer::PushFailed => {}
         }
-        self.pulled(number, link, cookie);
+        rget.keep_rest();
+        if rget.failed {
+            return self.end_rget(number, endpoint, handle);
+        }
+        // Before all others: its buffers are warm.
+        self.copies.push_front(handle);
+        self.count_pending();
     }
 
     // Nobody copies any more.
-    fn pulled(&mut self, number: u32, link: &Link, cookie: u64) {
+    fn end_rget(&mut self, number: u32, endpoint: &Endpoint, handle: u64) {
         let operation = self.operations.get_mut(number);
-        let Work::Pulling(pull) = &mut operation.work else { return };
-        pull.word.take().into_iter().for_each(|word| link.give_word(word));
-        let (theirs, status, wanted) = (pull.theirs, pull.status, pull.wanted);
-        if pull.failed {
+        let OperationState::Rget(rget) = &mut operation.state else { return };
+        rget.claim_word.take().into_iter().for_each(|word| endpoint.give_claim_word(word));
+        let (sender, status, wanted) = (rget.sender, rget.status, rget.wanted);
+        if rget.failed {
             if !SAID_FRAGMENTS.swap(true, Ordering::Relaxed) {
-                let process = link.process;
+                let process = endpoint.process;
                 verbose!(smsc::FRAMEWORK, 10, "a message of process {process} comes in fragments: it cannot be read");
             }
-            let place = core::mem::take(&mut pull.place);
-            operation.work = Work::Receiving { place, status, wanted, got: 0, chosen: Some(ways::Way::Single) };
-            return self.control(link.process, Control::new(wire::CLEAR, theirs, &[cookie, wanted as u64, 0]));
+            let (buffer, chosen) = (core::mem::take(&mut rget.buffer), Some(Protocol::SingleCopy));
+            operation.state = OperationState::ReceivingFragments { buffer, status, wanted, received: 0, chosen };
+            let cts = Cts { handle, wanted: wanted as u64 };
+            return self.control(endpoint.process, sender, Control::CtsResend(cts));
         }
         let request = self.operations.remove(number).request;
-        self.control(link.process, Control::new(wire::ACKNOWLEDGE, theirs, &[]));
-        self.ways_of(link.process).end(wanted);
+        self.control(endpoint.process, sender, Control::Fin);
+        self.selection(endpoint.process).end(wanted);
         request::complete(request, status);
     }
 }
 
-impl Step {
+impl CopyStep {
     fn copy(&self) -> Result<()> {
-        let Step { ref way, ref run, remote, offset, bytes, pulls, .. } = *self;
-        let (result, said, what) = match pulls {
-            true => (run.pull(way, remote, offset, bytes), &SAID_PULL, "read from"),
-            false => (run.push(way, remote, offset, bytes), &SAID_PUSH, "written to"),
+        let CopyStep { ref smsc, ref own, remote, offset, bytes, reads, .. } = *self;
+        let (result, said, what) = match reads {
+            true => (own.read_from(smsc, remote, offset, bytes), &SAID_READ, "read from"),
+            false => (own.write_to(smsc, remote, offset, bytes), &SAID_WRITTEN, "written to"),
         };
         if result.is_ok() && !said.swap(true, Ordering::Relaxed) {
             verbose!(smsc::FRAMEWORK, 20, "first single copy: {bytes} bytes {what} a peer's memory");
@@ -327,36 +266,16 @@ impl Step {
     }
 }
 
-// No page of the receiver's place is written by both.
-fn middle(pull: &Pull, head_start: u64) -> usize {
-    let begins = pull.run.address();
-    let middle = begins.saturating_add(pull.wanted as u64 / 2 + head_start).next_multiple_of(PAGE);
-    (middle.saturating_sub(begins) as usize).min(pull.wanted)
-}
-
-// Makes an open word ours. It may hold anything: the other side writes it, too.
-fn claim(link: &Link, own: bool, index: u32, cookie: u64, side: u64) -> bool {
-    let Some(word) = link.shared_word(own, index) else { return false };
-    let (open, ours) = (cookie << STATE_BITS | OPEN, cookie << STATE_BITS | side);
-    // One of both succeeds. Acquire pairs with the Release of who opened it.
-    word.compare_exchange(open, ours, Ordering::AcqRel, Ordering::Acquire).is_ok()
-}
-
-static SAID_PULL: AtomicBool = AtomicBool::new(false);
-static SAID_PUSH: AtomicBool = AtomicBool::new(false);
+static SAID_READ: AtomicBool = AtomicBool::new(false);
+static SAID_WRITTEN: AtomicBool = AtomicBool::new(false);
 static SAID_FRAGMENTS: AtomicBool = AtomicBool::new(false);
 
-const STATE_BITS: u32 = 2;
-const OPEN: u64 = 1;
-const RECEIVERS: u64 = 2;
-const SENDERS: u64 = 3;
-/// What the receiver copies while its share is on the way, if it does nothing else meanwhile: it begins earlier and is then
-/// not waited for.
+/// How much more than half the receiver copies while its offer is on the way, if it does nothing else meanwhile: it begins
+/// earlier and is then not waited for.
 const HEAD_START: u64 = 2048;
 /// Of several messages of this length each side copies halves. Measured with 2, 4 and 16 of 1 MiB under way: 32, 21 and 19
 /// GB/s, against 15, 17 and 17 with whole ones; with 8 of 64 KiB 21 against 26.
 const HALVED_BYTES: usize = 256 * 1024;
-const PAGE: u64 = 4096;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! The user's buffers, and how bytes get into and out of them.
 
-use crate::peers::endpoint::Link;
+use crate::peers::endpoint::Endpoint;
 use crate::wire;
 use alloc::boxed::Box;
 use ompi_core::data::Data;
@@ -13,7 +13,7 @@ use opal_core::queue::small::copy_small;
 
 /// A user's buffer for as long as an operation needs it.
 #[derive(Default)]
-pub struct Place {
+pub struct UserBuffer {
     at: Address,
     bytes: usize,
     // For data that is not one run.
@@ -32,42 +32,42 @@ impl Default for Address {
 // SAFETY: an address in the user's buffer, which the user leaves alone until the operation completes (MPI 5.0 §3.7.3).
 unsafe impl Send for Address {}
 
-impl Place {
+impl UserBuffer {
     /// Where `data` lies.
     ///
     /// # Safety
     /// The data is readable (to send) or writable (to receive) until the place is dropped.
     #[inline(always)]
-    pub unsafe fn new(data: &Data<'_>) -> Place {
+    pub unsafe fn new(data: &Data<'_>) -> UserBuffer {
         let (at, convertor) = match data.contiguous() {
             Some(at) => (at, None),
             // SAFETY: the caller's promise.
             None => (data.at, Some(unsafe { boxed_convertor(data) })),
         };
-        Place { at: Address(at), bytes: data.bytes(), convertor }
+        UserBuffer { at: Address(at), bytes: data.bytes(), convertor }
     }
 
     /// Writes a message of a few bytes that fits, to one run, without a call; says whether it was one.
     #[inline(always)]
-    pub fn write_short(&self, from: Untrusted<'_>) -> bool {
-        let short = from.len() <= SHORT_BYTES.min(self.bytes) && self.convertor.is_none();
-        if short {
+    pub fn write_small(&self, from: Untrusted<'_>) -> bool {
+        let small = from.len() <= SMALL_BYTES.min(self.bytes) && self.convertor.is_none();
+        if small {
             // SAFETY: the run is writable for `bytes` by the contract of `new`, and the message is not longer.
             unsafe { copy_small(self.at.0, from.as_ptr(), from.len()) };
         }
-        short
+        small
     }
 
     /// That is one run.
     #[inline(always)]
-    pub fn of(run: Run) -> Place {
-        Place { at: run.at, bytes: run.bytes, convertor: None }
+    pub fn of(run: Contiguous) -> UserBuffer {
+        UserBuffer { at: run.at, bytes: run.bytes, convertor: None }
     }
 
     /// Over memory that outlives it.
     #[cfg(test)]
-    pub fn over(data: &mut [u8]) -> Place {
-        Place { at: Address(data.as_mut_ptr()), bytes: data.len(), convertor: None }
+    pub fn over(data: &mut [u8]) -> UserBuffer {
+        UserBuffer { at: Address(data.as_mut_ptr()), bytes: data.len(), convertor: None }
     }
 
     /// Bytes of data.
@@ -77,8 +77,8 @@ impl Place {
     }
 
     /// Where it lies, if it is one run.
-    pub fn run(&self) -> Option<Run> {
-        self.convertor.is_none().then_some(Run { at: self.at, bytes: self.bytes })
+    pub fn contiguous(&self) -> Option<Contiguous> {
+        self.convertor.is_none().then_some(Contiguous { at: self.at, bytes: self.bytes })
     }
 
     /// Writes what fits, from the beginning; returns how many bytes.
@@ -118,24 +118,24 @@ impl Place {
         unsafe { copy_streaming(self.at.0.wrapping_add(offset), from.as_ptr(), from.len()) };
     }
 
-    /// Calls `take` with the part of it, if it is one run; the caller has checked that it is within.
-    pub fn with_run(&mut self, offset: usize, bytes: usize, take: Fill<'_>) -> bool {
+    /// Calls `fill` with the part of it, if it is one run; the caller has checked that it is within.
+    pub fn with_contiguous(&mut self, offset: usize, bytes: usize, fill: Fill<'_>) -> bool {
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
         if self.convertor.is_some() || bytes == 0 {
             return false;
         }
         // SAFETY: within the user's buffer, which is writable by the contract of `new` and which nobody else touches
         // while the receive is under way (MPI 5.0 §3.7.3).
-        take(unsafe { core::slice::from_raw_parts_mut(self.at.0.wrapping_add(offset), bytes) });
+        fill(unsafe { core::slice::from_raw_parts_mut(self.at.0.wrapping_add(offset), bytes) });
         true
     }
 
     /// Sends all of it as one message.
-    pub fn send_whole(&mut self, link: &Link, am: AmId, immediate: u64) -> core::result::Result<(), Full> {
+    pub fn send_whole(&mut self, endpoint: &Endpoint, am: AmId, immediate: u64) -> core::result::Result<(), Full> {
         let (at, bytes) = (self.at.0, self.bytes);
         match &mut self.convertor {
-            None => send_run(link, am, immediate, at, bytes),
-            Some(convertor) => link.module.send(link.endpoint, am, immediate, bytes, &mut |to| {
+            None => send_run(endpoint, am, immediate, at, bytes),
+            Some(convertor) => endpoint.module.send(endpoint.btl_endpoint, am, immediate, bytes, &mut |to| {
                 // SAFETY: the transport gives a place for exactly `bytes`, outside the user's buffer.
                 unsafe { convertor.pack(to, bytes) };
             }),
@@ -178,28 +178,28 @@ impl Place {
 /// A place that is one run, for copies that are made without the state's lock. Used only while the place's operation is
 /// under way.
 #[derive(Clone, Copy)]
-pub struct Run {
+pub struct Contiguous {
     at: Address,
     bytes: usize,
 }
 
-impl Run {
+impl Contiguous {
     /// Where `data` lies, if it is one run.
     ///
     /// # Safety
-    /// As [`Place::new`], until the run is no longer used.
+    /// As [`UserBuffer::new`], until the run is no longer used.
     #[inline(always)]
-    pub unsafe fn new(data: &Data<'_>) -> Option<Run> {
-        Some(Run { at: Address(data.contiguous()?), bytes: data.bytes() })
+    pub unsafe fn new(data: &Data<'_>) -> Option<Contiguous> {
+        Some(Contiguous { at: Address(data.contiguous()?), bytes: data.bytes() })
     }
 
     /// Bytes at an address.
     ///
     /// # Safety
-    /// As [`Run::new`].
+    /// As [`Contiguous::new`].
     #[inline(always)]
-    pub unsafe fn at(at: *mut u8, bytes: usize) -> Run {
-        Run { at: Address(at), bytes }
+    pub unsafe fn at(at: *mut u8, bytes: usize) -> Contiguous {
+        Contiguous { at: Address(at), bytes }
     }
 
     /// Its address, as a peer is told.
@@ -208,38 +208,38 @@ impl Run {
     }
 
     /// Fills a part of it from a peer's memory.
-    pub fn pull(&self, way: &smsc::Endpoint, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
+    pub fn read_from(&self, peer: &smsc::Endpoint, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
         let to = self.at.0.wrapping_add(offset);
         // SAFETY: a part of the place, which is writable while its operation is under way.
-        unsafe { way.module.copy_from(way.peer, remote, to, bytes) }
+        unsafe { peer.module.copy_from(peer.peer, remote, to, bytes) }
     }
 
     /// Writes a part of it to a peer's memory.
-    pub fn push(&self, way: &smsc::Endpoint, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
+    pub fn write_to(&self, peer: &smsc::Endpoint, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
         let from = self.at.0.wrapping_add(offset);
         // SAFETY: a part of the place, which is readable while its operation is under way.
-        unsafe { way.module.copy_to(way.peer, remote, from, bytes) }
+        unsafe { peer.module.copy_to(peer.peer, remote, from, bytes) }
     }
 }
 
-/// Data of a blocking call: as [`Place`], but nothing is built for it. Lives inside the call.
-pub struct Fast<'a, 'd> {
+/// Data of a blocking call: as [`UserBuffer`], but nothing is built for it. Lives inside the call.
+pub struct BorrowedBuffer<'a, 'd> {
     data: &'a Data<'d>,
     bytes: usize,
     // Where it lies if it is one run.
     run: Option<*mut u8>,
 }
 
-impl<'a, 'd> Fast<'a, 'd> {
+impl<'a, 'd> BorrowedBuffer<'a, 'd> {
     /// Where `data` lies.
     ///
     /// # Safety
     /// The data is readable (to send) or writable (to receive) as long as this lives.
     #[inline(always)]
-    pub unsafe fn new(data: &'a Data<'d>) -> Fast<'a, 'd> {
-        Fast { data, bytes: data.bytes(), run: data.contiguous() }
+    pub unsafe fn new(data: &'a Data<'d>) -> BorrowedBuffer<'a, 'd> {
+        BorrowedBuffer { data, bytes: data.bytes(), run: data.contiguous() }
     }
 
     /// Bytes of data.
@@ -250,25 +250,25 @@ impl<'a, 'd> Fast<'a, 'd> {
 
     /// Sends all of it as one message.
     #[inline(always)]
-    pub fn send(&self, link: &Link, am: AmId, immediate: u64) -> core::result::Result<(), Full> {
+    pub fn send(&self, endpoint: &Endpoint, am: AmId, immediate: u64) -> core::result::Result<(), Full> {
         if let Some(at) = self.run {
-            return send_run(link, am, immediate, at, self.bytes);
+            return send_run(endpoint, am, immediate, at, self.bytes);
         }
-        self.send_packed(link, am, immediate)
+        self.send_packed(endpoint, am, immediate)
     }
 
     /// Without a convertor: 64 bytes in blocks of 8 one way 0.150 instead of 0.240 µs, together with a receive that makes none.
     #[inline(never)]
-    fn send_packed(&self, link: &Link, am: AmId, immediate: u64) -> core::result::Result<(), Full> {
+    fn send_packed(&self, endpoint: &Endpoint, am: AmId, immediate: u64) -> core::result::Result<(), Full> {
         // SAFETY: readable while this lives, by the contract of `new`; the queue gives room for `bytes`, outside the user's
         // buffer.
         let mut fill = |to| unsafe { self.data.pack(to) };
-        if let Some(fifo_pair) = link.fifo_pair
-            && link.is_sent(fifo_pair.push_with(am, immediate, self.bytes, fill))
+        if let Some(fifo_pair) = endpoint.fifo_pair
+            && endpoint.is_sent(fifo_pair.push_with(am, immediate, self.bytes, fill))
         {
             return Ok(());
         }
-        link.module.send(link.endpoint, am, immediate, self.bytes, &mut fill)
+        endpoint.module.send(endpoint.btl_endpoint, am, immediate, self.bytes, &mut fill)
     }
 
     /// Writes what fits.
@@ -284,30 +284,36 @@ impl<'a, 'd> Fast<'a, 'd> {
 }
 
 /// Sends a short message that is not the user's.
-pub fn send_bytes(link: &Link, am: AmId, immediate: u64, payload: &[u8]) -> core::result::Result<(), Full> {
-    send_run(link, am, immediate, payload.as_ptr().cast_mut(), payload.len())
+pub fn send_bytes(endpoint: &Endpoint, am: AmId, immediate: u64, payload: &[u8]) -> core::result::Result<(), Full> {
+    send_run(endpoint, am, immediate, payload.as_ptr().cast_mut(), payload.len())
 }
 
 #[inline(always)]
-fn send_run(link: &Link, am: AmId, immediate: u64, at: *mut u8, bytes: usize) -> core::result::Result<(), Full> {
-    if bytes <= link.inline_bytes {
+fn send_run(
+    endpoint: &Endpoint,
+    am: AmId,
+    immediate: u64,
+    at: *mut u8,
+    bytes: usize,
+) -> core::result::Result<(), Full> {
+    if bytes <= endpoint.inline_bytes {
         // SAFETY: the callers' places are readable for `bytes`.
-        return unsafe { link.module.send_inline(link.endpoint, am, immediate, at, bytes) };
+        return unsafe { endpoint.module.send_inline(endpoint.btl_endpoint, am, immediate, at, bytes) };
     }
-    if let Some(fifo_pair) = link.fifo_pair {
+    if let Some(fifo_pair) = endpoint.fifo_pair {
         // SAFETY: as above; what is sent at once fits.
-        if link.is_sent(unsafe { fifo_pair.push_run(am, immediate, at, bytes) }) {
+        if endpoint.is_sent(unsafe { fifo_pair.push_run(am, immediate, at, bytes) }) {
             return Ok(());
         }
     }
-    link.module.send(link.endpoint, am, immediate, bytes, &mut |to| copy_any(to, at, bytes))
+    endpoint.module.send(endpoint.btl_endpoint, am, immediate, bytes, &mut |to| copy_any(to, at, bytes))
 }
 
 /// Copies between a user's buffer and a transport's. Private to this file, whose callers have the right to both.
 #[inline(always)]
 fn copy_any(to: *mut u8, from: *const u8, bytes: usize) {
-    if bytes <= SHORT_BYTES {
-        // SAFETY: both valid for `bytes`: one by the contract of `Place::new` or `Fast::new` and the checks of lengths
+    if bytes <= SMALL_BYTES {
+        // SAFETY: both valid for `bytes`: one by the contract of `UserBuffer::new` or `BorrowedBuffer::new` and the checks of lengths
         // before the call, the other by the transport's.
         unsafe { copy_small(to, from, bytes) };
     } else {
@@ -317,7 +323,7 @@ fn copy_any(to: *mut u8, from: *const u8, bytes: usize) {
 }
 
 /// # Safety
-/// As [`Place::new`].
+/// As [`UserBuffer::new`].
 #[cold]
 #[inline(never)]
 unsafe fn boxed_convertor(data: &Data<'_>) -> Box<Convertor> {
@@ -326,4 +332,4 @@ unsafe fn boxed_convertor(data: &Data<'_>) -> Box<Convertor> {
 }
 
 /// What [`copy_small`] copies.
-const SHORT_BYTES: usize = 64;
+const SMALL_BYTES: usize = 64;

@@ -2,7 +2,7 @@
 //! all where a transport takes a run from where it lies.
 
 use super::*;
-use crate::peers::endpoint::Link;
+use crate::peers::endpoint::Endpoint;
 use crate::test_image::{Calls, Transport, copies};
 use crate::wire;
 use alloc::sync::Arc;
@@ -64,9 +64,9 @@ fn by_hand(user: &[u8]) -> Vec<u8> {
     user.chunks(BLOCK + 28).flat_map(|block| &block[..BLOCK]).copied().collect()
 }
 
-fn wire() -> (&'static Wire, Link) {
+fn wire() -> (&'static Wire, Endpoint) {
     let wire: &'static Transport<Wire> = alloc::boxed::Box::leak(alloc::boxed::Box::default());
-    (&wire.0, Link::of_test(wire, None))
+    (&wire.0, Endpoint::of_test(wire, None))
 }
 
 /// Every byte of the message was moved once, from one of these places to one of those.
@@ -79,20 +79,20 @@ fn each_byte_once(bytes: usize, from: &Range<usize>, to: &Range<usize>) {
 
 #[test]
 fn data_with_gaps_is_packed_into_the_transports_buffer() {
-    let (datatype, mut user, (wire, link)) = (blocks(28), user(), wire());
+    let (datatype, mut user, (wire, endpoint)) = (blocks(28), user(), wire());
     let data = Data { at: user.as_mut_ptr(), count: 1, datatype: &datatype };
     assert!(data.contiguous().is_none());
     copies();
     // SAFETY: the buffer outlives the sends.
-    unsafe { Fast::new(&data) }.send(&link, wire::EAGER, 0).unwrap();
+    unsafe { BorrowedBuffer::new(&data) }.send(&endpoint, wire::EAGER, 0).unwrap();
     let (place, sent) = wire.sent.lock().unwrap().pop().unwrap();
     assert_eq!(sent, by_hand(&user));
     each_byte_once(BLOCKS * BLOCK, &range(&user), &place);
 
     // Fragments, cut within blocks.
-    let path = link.path();
+    let path = endpoint.path();
     // SAFETY: as above.
-    let mut place = unsafe { Place::new(&data) };
+    let mut place = unsafe { UserBuffer::new(&data) };
     for (from, bytes) in [(0, 333), (333, 1), (334, 966)] {
         place.send_part(path, wire::EAGER, 0, 77, from, bytes).unwrap();
         let (buffer, sent) = wire.sent.lock().unwrap().pop().unwrap();
@@ -110,7 +110,7 @@ fn data_with_gaps_is_unpacked_from_the_transports_buffer() {
     let data = Data { at: target.as_mut_ptr(), count: 1, datatype: &datatype };
     let message = by_hand(&expected);
     // SAFETY: the buffer outlives the place.
-    let mut place = unsafe { Place::new(&data) };
+    let mut place = unsafe { UserBuffer::new(&data) };
     copies();
     assert_eq!(place.write(Untrusted::of(&message)), message.len());
     each_byte_once(message.len(), &range(&message), &range(&target));
@@ -134,7 +134,7 @@ fn a_blocking_receive_writes_what_fits() {
     for bytes in [message.len(), 250, 0] {
         target.fill(0);
         // SAFETY: the buffer outlives it.
-        unsafe { Fast::new(&data) }.write(Untrusted::of(&message[..bytes]));
+        unsafe { BorrowedBuffer::new(&data) }.write(Untrusted::of(&message[..bytes]));
         let fits = bytes.min(BLOCKS * BLOCK);
         each_byte_once(fits, &range(&message), &range(&target));
         let mut wanted = vec![0; BLOCKS * BLOCK];
@@ -147,20 +147,20 @@ fn a_blocking_receive_writes_what_fits() {
 #[test]
 fn one_run_is_never_packed() {
     // Blocks that touch are one run, whatever they were made of.
-    let (datatype, mut user, (wire, link)) = (blocks(0), user(), wire());
+    let (datatype, mut user, (wire, endpoint)) = (blocks(0), user(), wire());
     let data = Data { at: user.as_mut_ptr(), count: 1, datatype: &datatype };
     let all = range(&user[..BLOCKS * BLOCK]);
     copies();
     // A transport that takes runs from where they lie: nothing is copied at all.
-    let path = link.path();
+    let path = endpoint.path();
     // SAFETY: the buffer outlives the place.
-    let mut place = unsafe { Place::new(&data) };
+    let mut place = unsafe { UserBuffer::new(&data) };
     place.send_part(path, wire::EAGER, 0, 77, 100, 900).unwrap();
     assert_eq!(wire.runs.lock().unwrap().pop(), Some(all.start + 100..all.start + 1000));
     assert!(copies().is_empty() && wire.sent.lock().unwrap().is_empty());
-    // One that wants it in its buffer: by one copy.
+    // OneSource that wants it in its buffer: by one copy.
     // SAFETY: as above.
-    unsafe { Fast::new(&data) }.send(&link, wire::EAGER, 0).unwrap();
+    unsafe { BorrowedBuffer::new(&data) }.send(&endpoint, wire::EAGER, 0).unwrap();
     let (buffer, sent) = wire.sent.lock().unwrap().pop().unwrap();
     assert_eq!(sent, user[..BLOCKS * BLOCK]);
     assert_eq!(copies(), [(all.clone(), buffer)]);

@@ -8,8 +8,8 @@
 //! 8 bytes one way 0.066 instead of 0.137 µs, 4 KiB 0.34 instead of 0.40 (AMD EPYC); of that the way without a call
 //! ([`find`]) is 0.008. From MPI_ANY_SOURCE 4 KiB 0.36 instead of 0.42.
 
-use crate::peers::sources::{self as senders, Next, One, Senders};
-use crate::raw::Fast;
+use crate::peers::sources::{self, NextMessage, OneSource, ReceiveSources};
+use crate::raw::BorrowedBuffer;
 use crate::state::{STATE, State};
 use crate::{recv, wire};
 use ompi_core::error::Result;
@@ -25,7 +25,7 @@ use opal_core::wait::{self, Backoff};
 
 /// The message that nearly every receive of a message sent at once takes: the next one of a queue that its transport gave
 /// away, there after a few polls, wanted and not longer than the buffer.
-pub struct Found<'a> {
+pub struct RequestlessRecv<'a> {
     fifo_pair: &'a FifoPair,
     consumer: Guard<'a, Consumer>,
     peeked: Peeked,
@@ -35,37 +35,37 @@ pub struct Found<'a> {
 
 /// Finds it. Nothing on the way is a call. `None`: ask [`receive`].
 #[inline(always)]
-pub fn find<'a>(room: usize, from: i32, with: i32, lane: MatchContext<'a>) -> Option<Found<'a>> {
-    let (fifo_pair, mut consumer, _state) = open_queue(from, lane)?;
+pub fn find<'a>(room: usize, from: i32, with: i32, context: MatchContext<'a>) -> Option<RequestlessRecv<'a>> {
+    let (fifo_pair, mut consumer, _state) = eligible_queue(from, context)?;
     let peeked = match consumer.peek().ok()? {
         Some(peeked) => peeked,
         None => poll(&mut consumer)?,
     };
-    suits(&peeked, room, with, lane).then_some(Found { fifo_pair, consumer, peeked, _state })
+    suits(&peeked, room, with, context).then_some(RequestlessRecv { fifo_pair, consumer, peeked, _state })
 }
 
 /// The same from MPI_ANY_SOURCE, if nothing is here from anybody; with the sender. 8 bytes one way 0.071 instead of 0.080 µs.
 #[inline(always)]
-pub fn find_any<'a>(room: usize, with: i32, lane: MatchContext<'a>) -> Option<(i32, Found<'a>)> {
+pub fn find_any<'a>(room: usize, with: i32, context: MatchContext<'a>) -> Option<(i32, RequestlessRecv<'a>)> {
     if progress::has_gathered() {
         return None;
     }
-    let any = crate::raw::routes(lane.comm).any();
+    let any = crate::raw::peer_table(context.comm).any_source();
     let mut state = STATE.try_lock()?;
-    if !any.is_quiet(state.context(lane.comm.context)?.lane(lane.collective)) {
+    if !any.cannot_match(state.context(context.comm.context)?.matcher(context.collective)) {
         return None;
     }
-    let senders::Waiting { queue, consumer, peeked } = any.find()?;
-    let found = Found { fifo_pair: queue.fifo_pair, consumer, peeked, _state: state };
-    suits(&found.peeked, room, with, lane).then_some((queue.rank as i32, found))
+    let sources::QueuedMessage { queue, consumer, peeked } = any.find()?;
+    let found = RequestlessRecv { fifo_pair: queue.fifo_pair, consumer, peeked, _state: state };
+    suits(&found.peeked, room, with, context).then_some((queue.rank as i32, found))
 }
 
 #[inline(always)]
-fn suits(peeked: &Peeked, room: usize, with: i32, lane: MatchContext<'_>) -> bool {
-    peeked.kind() == wire::EAGER && is_wanted(peeked.immediate, with, lane) && peeked.payload().len() <= room
+fn suits(peeked: &Peeked, room: usize, with: i32, context: MatchContext<'_>) -> bool {
+    peeked.kind() == wire::EAGER && is_wanted(peeked.immediate, with, context) && peeked.payload().len() <= room
 }
 
-impl<'a> Found<'a> {
+impl<'a> RequestlessRecv<'a> {
     /// All of it, until it is taken.
     #[inline(always)]
     pub fn payload(&self) -> Untrusted<'a> {
@@ -83,7 +83,7 @@ impl<'a> Found<'a> {
     #[inline(always)]
     pub fn take(mut self) {
         self.consumer.advance();
-        self.fifo_pair.note_arrival();
+        self.fifo_pair.mark_received();
     }
 
     /// Leaves it where it is, the next one of this queue. `None` if another thread may take it there.
@@ -95,24 +95,24 @@ impl<'a> Found<'a> {
 
 /// The queue from which a receive may take the next message, if nothing stands before it.
 #[inline(always)]
-fn open_queue<'a>(
+fn eligible_queue<'a>(
     from: i32,
-    lane: MatchContext<'a>,
+    context: MatchContext<'a>,
 ) -> Option<(&'a FifoPair, Guard<'a, Consumer>, Guard<'static, State>)> {
     if progress::has_gathered() {
         return None;
     }
-    let fifo_pair = crate::raw::routes(lane.comm).get(from)?.link.fifo_pair?;
+    let fifo_pair = crate::raw::peer_table(context.comm).get(from)?.endpoint.fifo_pair?;
     // In the order in which who drains the queue takes them, so that nobody waits for nothing.
     let consumer = fifo_pair.try_consumer()?;
     let mut state = STATE.try_lock()?;
-    let quiet = state.context(lane.comm.context)?.lane(lane.collective).is_quiet(from as u32);
-    quiet.then_some((fifo_pair, consumer, state))
+    let eligible = state.context(context.comm.context)?.matcher(context.collective).cannot_match(from as u32);
+    eligible.then_some((fifo_pair, consumer, state))
 }
 
 #[inline(always)]
 fn poll(consumer: &mut Consumer) -> Option<Peeked> {
-    for _ in 0..wait::polls_at_once() {
+    for _ in 0..wait::polls_per_pass() {
         core::hint::spin_loop();
         if let Some(peeked) = consumer.peek().ok()? {
             return Some(peeked);
@@ -123,52 +123,57 @@ fn poll(consumer: &mut Consumer) -> Option<Peeked> {
 
 /// Whether a receive takes what has this envelope. The comparison with one tag is what nearly always decides.
 #[inline(always)]
-fn is_wanted(immediate: u64, tag: i32, lane: MatchContext<'_>) -> bool {
-    let own = wire::lane(lane.comm.context, lane.collective);
+fn is_wanted(immediate: u64, tag: i32, context: MatchContext<'_>) -> bool {
+    let own = wire::context_bits(context.comm.context, context.collective);
     immediate == wire::envelope(own, tag) || tag == ANY_TAG && immediate & !wire::envelope(0, i32::MAX) == own
 }
 
 /// Receives if the direct path is open to it; `None`: go through matching, where transports that read piece by piece find
 /// the place of a longer message.
 #[inline(never)]
-pub fn receive(data: &Fast<'_, '_>, from: i32, with: i32, lane: MatchContext<'_>) -> Result<Option<Status>> {
+pub fn receive(
+    data: &BorrowedBuffer<'_, '_>,
+    from: i32,
+    with: i32,
+    context: MatchContext<'_>,
+) -> Result<Option<Status>> {
     if threads_possible() {
         return Ok(None);
     }
-    let routes = crate::raw::routes(lane.comm);
+    let routes = crate::raw::peer_table(context.comm);
     if from == ANY_SOURCE {
-        let any = routes.any();
-        return if any.has_queues() { receive_from(any, data, with, lane) } else { Ok(None) };
+        let any = routes.any_source();
+        return if any.has_queues() { receive_from(any, data, with, context) } else { Ok(None) };
     }
     // MPI_PROC_NULL has none.
     let Some(route) = routes.get(from) else { return Ok(None) };
-    if route.link.fifo_pair.is_none() && data.bytes() > LONGEST_COPIED {
+    if route.endpoint.fifo_pair.is_none() && data.bytes() > LONGEST_COPIED {
         return Ok(None);
     }
-    receive_from(&One { rank: from as u32, link: route.link }, data, with, lane)
+    receive_from(&OneSource { rank: from as u32, endpoint: route.endpoint }, data, with, context)
 }
 
 #[inline(always)]
 fn receive_from(
-    senders: &impl Senders,
-    data: &Fast<'_, '_>,
+    senders: &impl ReceiveSources,
+    data: &BorrowedBuffer<'_, '_>,
     with: i32,
-    lane: MatchContext<'_>,
+    context: MatchContext<'_>,
 ) -> Result<Option<Status>> {
     let (mut idle, tag) = (Backoff::new(), recv::tag(with));
-    let are_open = || senders.are_open(STATE.lock().context_of(lane.comm).lane(lane.collective), tag);
-    while are_open() {
-        while let Some(Next { rank, link, arrived }) = senders.peek() {
-            if arrived.am == wire::EAGER && is_wanted(arrived.immediate, with, lane) {
-                let got = wire::Envelope::of(arrived.immediate).tag;
-                let status = recv::status_of(rank as i32, got, data.bytes(), arrived.payload, lane.comm.context);
-                data.write(arrived.payload);
-                link.take();
+    let are_eligible = || senders.are_eligible(STATE.lock().context_of(context.comm).matcher(context.collective), tag);
+    while are_eligible() {
+        while let Some(NextMessage { rank, endpoint, message }) = senders.peek() {
+            if message.am == wire::EAGER && is_wanted(message.immediate, with, context) {
+                let got = wire::Envelope::of(message.immediate).tag;
+                let status = recv::status_of(rank as i32, got, data.bytes(), message.payload, context.comm.context);
+                data.write(message.payload);
+                endpoint.take();
                 return Ok(Some(status));
             }
-            btl::deliver(arrived.am, link.process, arrived.immediate, arrived.payload);
-            link.take();
-            if !are_open() {
+            btl::deliver(message.am, endpoint.process, message.immediate, message.payload);
+            endpoint.take();
+            if !are_eligible() {
                 return Ok(None);
             }
         }

@@ -17,21 +17,21 @@ impl Calls for Waker {
     }
 }
 
-/// A link whose peer sleeps when the word says so.
-fn link() -> (Link, &'static Waker, &'static AtomicU32) {
+/// A endpoint whose peer sleeps when the word says so.
+fn endpoint() -> (Endpoint, &'static Waker, &'static AtomicU32) {
     let (fifo_pair, asleep) = fifo_pair();
     let bell: &'static Transport<Waker> = Box::leak(Box::default());
-    (Link::of_test(bell, Some(fifo_pair)), &bell.0, asleep)
+    (Endpoint::of_test(bell, Some(fifo_pair)), &bell.0, asleep)
 }
 
 #[test]
 fn a_sleeper_is_woken_by_what_is_pushed_for_it() {
-    let (link, bell, asleep) = link();
-    let fifo_pair = link.fifo_pair.unwrap();
+    let (endpoint, bell, asleep) = endpoint();
+    let fifo_pair = endpoint.fifo_pair.unwrap();
     let data = [7u8; 1000];
     // SAFETY: readable for all of `data`.
-    let short = || link.is_sent(unsafe { fifo_pair.push(0, 1, data.as_ptr(), 8) });
-    let longer = || crate::raw::send_bytes(&link, 0, 2, &data).is_ok();
+    let short = || endpoint.is_sent(unsafe { fifo_pair.push(0, 1, data.as_ptr(), 8) });
+    let longer = || crate::raw::send_bytes(&endpoint, 0, 2, &data).is_ok();
     for (sleeps, woken) in [(0, 0), (1, 1), (1, 2), (0, 2)] {
         asleep.store(sleeps, Ordering::Relaxed);
         assert!(short() && longer());
@@ -41,12 +41,12 @@ fn a_sleeper_is_woken_by_what_is_pushed_for_it() {
 
 #[test]
 fn what_was_not_pushed_is_not_sent() {
-    let (link, bell, asleep) = link();
+    let (endpoint, bell, asleep) = endpoint();
     asleep.store(1, Ordering::Relaxed);
-    link.fifo_pair.unwrap().close();
-    assert!(!link.is_sent(Pushed::No));
+    endpoint.fifo_pair.unwrap().close();
+    assert!(!endpoint.is_sent(Pushed::No));
     // SAFETY: nothing is read.
-    assert_eq!(unsafe { link.fifo_pair.unwrap().push(0, 1, core::ptr::null(), 0) }, Pushed::No);
-    assert!(crate::raw::send_bytes(&link, 0, 2, &[7; 1000]).is_err());
+    assert_eq!(unsafe { endpoint.fifo_pair.unwrap().push(0, 1, core::ptr::null(), 0) }, Pushed::No);
+    assert!(crate::raw::send_bytes(&endpoint, 0, 2, &[7; 1000]).is_err());
     assert_eq!(bell.woken.load(Ordering::Relaxed), 0);
 }

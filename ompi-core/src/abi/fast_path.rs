@@ -1,16 +1,16 @@
-//! The short ways of MPI_Send, MPI_Isend, MPI_Recv and MPI_Irecv: what nearly every call of them is, from the C symbol to the
+//! The fast path of MPI_Send, MPI_Isend, MPI_Recv and MPI_Irecv: what nearly every call of them is, from the C symbol to the
 //! queue without a call in between.
 //!
-//! The C symbol jumps to the function in its [`Way`]: at first the complete one, which its row describes. While MPI is
-//! active a PML that has short ways ([`pml::Short`]) puts functions there that are compiled with it. They take a message
+//! The C symbol jumps to the function in its [`EntryPoint`]: at first the complete one, which its row describes. While MPI is
+//! active a PML that has a fast path ([`pml::FastPath`]) puts functions there that are compiled with it. They take a message
 //! whose arguments are what they nearly always are: a predefined datatype, a communicator in force, a tag, no null pointer.
 //! For anything else, also for every mistake of the program, they jump to the complete function with the arguments as they
-//! came; nothing was done until then. MPI_Send of 8 bytes: 183 instructions by the complete function, 99 on the short way.
+//! came; nothing was done until then. MPI_Send of 8 bytes: 183 instructions by the complete function, 99 on the fast path.
 
 use super::pt2pt::{complete_irecv, complete_isend, complete_recv, complete_send};
 use crate::comm::{self, Communicator};
 use crate::datatype;
-use crate::framework::pml::{self, Short, Taken};
+use crate::framework::pml::{self, FastPath, Taken};
 use crate::request;
 use crate::status::{ANY_SOURCE, ANY_TAG, Status};
 use core::ffi::{c_int, c_void};
@@ -27,61 +27,61 @@ pub type Recv = unsafe extern "C" fn(*mut c_void, c_int, usize, c_int, c_int, us
 pub type Irecv = unsafe extern "C" fn(*mut c_void, c_int, usize, c_int, c_int, usize, *mut usize) -> c_int;
 
 /// Where a C symbol jumps to: a function of its own type.
-pub struct Way(AtomicPtr<()>);
+pub struct EntryPoint(AtomicPtr<()>);
 
-impl Way {
+impl EntryPoint {
     /// To a function.
-    pub const fn to(function: *const ()) -> Way {
-        Way(AtomicPtr::new(function.cast_mut()))
+    pub const fn to(function: *const ()) -> EntryPoint {
+        EntryPoint(AtomicPtr::new(function.cast_mut()))
     }
 
-    /// Where it leads.
+    /// The function.
     #[inline(always)]
     pub fn get(&self) -> *const () {
-        // Acquire pairs with the Release in `lead`: who jumps there sees what was made before.
+        // Acquire pairs with the Release in `set`: whoever jumps there sees what was made before.
         self.0.load(Ordering::Acquire)
     }
 
-    fn lead(&self, function: *const ()) {
+    fn set(&self, function: *const ()) {
         self.0.store(function.cast_mut(), Ordering::Release);
     }
 }
 
 /// The functions of a PML.
 #[derive(Clone, Copy)]
-pub struct Ways {
+pub struct EntryPoints {
     send: Send,
     isend: Isend,
     recv: Recv,
     irecv: Irecv,
 }
 
-impl Ways {
+impl EntryPoints {
     /// The complete functions.
-    const COMPLETE: Ways =
-        Ways { send: complete_send, isend: complete_isend, recv: complete_recv, irecv: complete_irecv };
+    const COMPLETE: EntryPoints =
+        EntryPoints { send: complete_send, isend: complete_isend, recv: complete_recv, irecv: complete_irecv };
 
     /// Those that are compiled with `S`.
-    pub const fn of<S: Short>() -> Ways {
-        Ways { send: send::<S>, isend: isend::<S>, recv: recv::<S>, irecv: irecv::<S> }
+    pub const fn of<S: FastPath>() -> EntryPoints {
+        EntryPoints { send: send::<S>, isend: isend::<S>, recv: recv::<S>, irecv: irecv::<S> }
     }
 
-    fn lead(&self) {
-        super::pt2pt::SEND.lead(self.send as *const ());
-        super::pt2pt::ISEND.lead(self.isend as *const ());
-        super::pt2pt::RECV.lead(self.recv as *const ());
-        super::pt2pt::IRECV.lead(self.irecv as *const ());
+    fn set(&self) {
+        super::pt2pt::SEND.set(self.send as *const ());
+        super::pt2pt::ISEND.set(self.isend as *const ());
+        super::pt2pt::RECV.set(self.recv as *const ());
+        super::pt2pt::IRECV.set(self.irecv as *const ());
     }
 }
 
-/// MPI is active, and the PML runs: its short ways are open from now on.
+/// MPI is active, and the PML runs: its fast path is open from now on.
 pub fn open() {
-    pml::selected().short_ways().unwrap_or(Ways::COMPLETE).lead();
+    pml::selected().fast_path().unwrap_or(EntryPoints::COMPLETE).set();
 }
 
 /// MPI is active no more.
 pub fn close() {
-    Ways::COMPLETE.lead();
+    EntryPoints::COMPLETE.set();
 }
 
 /// Bytes and communicator of a call, if buffer, count, datatype and communicator are what they nearly always are. A negative
@@ -105,7 +105,7 @@ fn rarely(condition: bool) -> bool {
     condition
 }
 
-unsafe extern "C" fn send<S: Short>(
+unsafe extern "C" fn send<S: FastPath>(
     buf: *const c_void,
     count: c_int,
     datatype: usize,
@@ -120,7 +120,7 @@ unsafe extern "C" fn send<S: Short>(
         match unsafe { S::send(buf.cast(), bytes, dest, tag, found) } {
             Taken::Yes => return 0,
             // SAFETY: the caller's promise.
-            Taken::Longer => return unsafe { send_longer::<S>(buf, count, datatype, dest, tag, comm) },
+            Taken::NotInline => return unsafe { send_eager::<S>(buf, count, datatype, dest, tag, comm) },
             Taken::No => {}
         }
     }
@@ -130,7 +130,7 @@ unsafe extern "C" fn send<S: Short>(
 
 /// With a copy that is a call: apart, so that [`send`] saves no registers for it.
 #[inline(never)]
-unsafe extern "C" fn send_longer<S: Short>(
+unsafe extern "C" fn send_eager<S: FastPath>(
     buf: *const c_void,
     count: c_int,
     datatype: usize,
@@ -140,7 +140,7 @@ unsafe extern "C" fn send_longer<S: Short>(
 ) -> c_int {
     if let Some((bytes, found)) = plain(buf, count, datatype, comm)
         // SAFETY: readable by the standard.
-        && unsafe { S::send_longer(buf.cast(), bytes, dest, tag, found) }
+        && unsafe { S::send_eager(buf.cast(), bytes, dest, tag, found) }
     {
         return 0;
     }
@@ -148,7 +148,7 @@ unsafe extern "C" fn send_longer<S: Short>(
     unsafe { complete_send(buf, count, datatype, dest, tag, comm) }
 }
 
-unsafe extern "C" fn isend<S: Short>(
+unsafe extern "C" fn isend<S: FastPath>(
     buf: *const c_void,
     count: c_int,
     datatype: usize,
@@ -168,7 +168,7 @@ unsafe extern "C" fn isend<S: Short>(
                 return 0;
             }
             // SAFETY: the caller's promise.
-            Taken::Longer => return unsafe { isend_longer::<S>(buf, count, datatype, dest, tag, comm, request) },
+            Taken::NotInline => return unsafe { isend_eager::<S>(buf, count, datatype, dest, tag, comm, request) },
             Taken::No => {}
         }
     }
@@ -176,9 +176,9 @@ unsafe extern "C" fn isend<S: Short>(
     unsafe { complete_isend(buf, count, datatype, dest, tag, comm, request) }
 }
 
-/// As [`send_longer`].
+/// As [`send_eager`].
 #[inline(never)]
-unsafe extern "C" fn isend_longer<S: Short>(
+unsafe extern "C" fn isend_eager<S: FastPath>(
     buf: *const c_void,
     count: c_int,
     datatype: usize,
@@ -190,7 +190,7 @@ unsafe extern "C" fn isend_longer<S: Short>(
     if !request.is_null()
         && let Some((bytes, found)) = plain(buf, count, datatype, comm)
         // SAFETY: readable by the standard.
-        && unsafe { S::send_longer(buf.cast(), bytes, dest, tag, found) }
+        && unsafe { S::send_eager(buf.cast(), bytes, dest, tag, found) }
     {
         // SAFETY: not null, so the place of a handle.
         unsafe { request.write(request::done().into_handle()) };
@@ -200,7 +200,7 @@ unsafe extern "C" fn isend_longer<S: Short>(
     unsafe { complete_isend(buf, count, datatype, dest, tag, comm, request) }
 }
 
-unsafe extern "C" fn recv<S: Short>(
+unsafe extern "C" fn recv<S: FastPath>(
     buf: *mut c_void,
     count: c_int,
     datatype: usize,
@@ -227,9 +227,9 @@ unsafe extern "C" fn recv<S: Short>(
     unsafe { complete_recv(buf, count, datatype, source, tag, comm, status) }
 }
 
-/// From MPI_ANY_SOURCE: apart, as [`send_longer`].
+/// From MPI_ANY_SOURCE: apart, as [`send_eager`].
 #[inline(never)]
-unsafe extern "C" fn recv_any<S: Short>(
+unsafe extern "C" fn recv_any<S: FastPath>(
     buf: *mut c_void,
     count: c_int,
     datatype: usize,
@@ -253,7 +253,7 @@ unsafe extern "C" fn recv_any<S: Short>(
     unsafe { complete_recv(buf, count, datatype, source, tag, comm, status) }
 }
 
-unsafe extern "C" fn irecv<S: Short>(
+unsafe extern "C" fn irecv<S: FastPath>(
     buf: *mut c_void,
     count: c_int,
     datatype: usize,
