@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use crate::error::{Class, Fault, Result};
-use crate::handle::Table;
+use crate::handle::HandleTable;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::sync::Arc;
@@ -17,7 +17,7 @@ use opal_core::sync::{AtomicBool, AtomicUsize, ConditionalLock, Ordering};
 
 /// What attributes are cached on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum KeyvalKind {
     /// Communicators.
     Comm,
     /// Datatypes.
@@ -37,7 +37,7 @@ const NULL_FN: usize = 0;
 const DUP_FN: usize = 1;
 
 struct Key {
-    kind: Kind,
+    kind: KeyvalKind,
     // Addresses of functions, or the values above, which are never called.
     copy: usize,
     delete: usize,
@@ -55,12 +55,13 @@ struct Attribute {
     ending: bool,
 }
 
-static KEYS: Table<Key> = Table::new();
+static KEYS: HandleTable<Key> = HandleTable::new();
 // Attributes of each handle that has some, in the order in which they were set.
-static ATTRIBUTES: ConditionalLock<BTreeMap<(Kind, usize), Vec<Attribute>>> = ConditionalLock::new(BTreeMap::new());
+static ATTRIBUTES: ConditionalLock<BTreeMap<(KeyvalKind, usize), Vec<Attribute>>> =
+    ConditionalLock::new(BTreeMap::new());
 
 /// Makes a key. `copy` and `delete` are functions of the user's with the signature for `kind`, or the values 0 and 1.
-pub fn create_key(kind: Kind, copy: *const c_void, delete: *const c_void, extra: *mut c_void) -> Result<c_int> {
+pub fn create_key(kind: KeyvalKind, copy: *const c_void, delete: *const c_void, extra: *mut c_void) -> Result<c_int> {
     let (copy, delete, extra) = (copy as usize, delete as usize, extra as usize);
     if delete == DUP_FN {
         return Err(Fault::new(Class::Arg).because("the predefined copy function cannot delete an attribute"));
@@ -72,7 +73,7 @@ pub fn create_key(kind: Kind, copy: *const c_void, delete: *const c_void, extra:
 }
 
 /// Frees a key. Attributes that have it keep it: they can still be read and deleted (MPI 5.0 §7.7.2).
-pub fn free_key(kind: Kind, key: c_int) -> Result<()> {
+pub fn free_key(kind: KeyvalKind, key: c_int) -> Result<()> {
     let found = find(kind, key)?;
     if found.freed.swap(true, Ordering::Relaxed) {
         return Err(unknown(key).because("it was freed already"));
@@ -82,7 +83,7 @@ pub fn free_key(kind: Kind, key: c_int) -> Result<()> {
 }
 
 /// Sets an attribute; the callback of the one that it replaces is called first, and can prevent it.
-pub fn set(kind: Kind, object: usize, key: c_int, value: *mut c_void) -> Result<()> {
+pub fn set(kind: KeyvalKind, object: usize, key: c_int, value: *mut c_void) -> Result<()> {
     let found = find(kind, key)?;
     if found.freed.load(Ordering::Relaxed) {
         return Err(unknown(key).because("it was freed"));
@@ -104,7 +105,7 @@ pub fn set(kind: Kind, object: usize, key: c_int, value: *mut c_void) -> Result<
 }
 
 /// The value of an attribute, if it is set.
-pub fn get(kind: Kind, object: usize, key: c_int) -> Result<Option<*mut c_void>> {
+pub fn get(kind: KeyvalKind, object: usize, key: c_int) -> Result<Option<*mut c_void>> {
     find(kind, key)?;
     let all = ATTRIBUTES.lock();
     // The last: one that is about to end stands before its successor.
@@ -113,7 +114,7 @@ pub fn get(kind: Kind, object: usize, key: c_int) -> Result<Option<*mut c_void>>
 }
 
 /// Deletes an attribute after its callback has agreed.
-pub fn delete(kind: Kind, object: usize, key: c_int) -> Result<()> {
+pub fn delete(kind: KeyvalKind, object: usize, key: c_int) -> Result<()> {
     find(kind, key)?;
     match begin_to_end(kind, object, |one| one.key == key as usize) {
         Some(attribute) => delete_one(kind, object, &attribute),
@@ -122,7 +123,7 @@ pub fn delete(kind: Kind, object: usize, key: c_int) -> Result<()> {
 }
 
 /// Asks the copy callbacks of all attributes of `from` what `to` shall have: what MPI_Comm_dup and MPI_Type_dup do.
-pub fn copy_all(kind: Kind, from: usize, to: usize) -> Result<()> {
+pub fn copy_all(kind: KeyvalKind, from: usize, to: usize) -> Result<()> {
     let attributes = ATTRIBUTES.lock().get(&(kind, from)).cloned().unwrap_or_default();
     for attribute in attributes.into_iter().filter(|one| !one.ending) {
         let Some(key) = KEYS.get(attribute.key) else { continue };
@@ -137,7 +138,7 @@ pub fn copy_all(kind: Kind, from: usize, to: usize) -> Result<()> {
 
 /// Deletes all attributes of a handle that is about to end, the last one set first, as MPI 5.0 §11.2.4 demands for
 /// MPI_COMM_SELF. Stops at the first callback that refuses.
-pub fn delete_all(kind: Kind, object: usize) -> Result<()> {
+pub fn delete_all(kind: KeyvalKind, object: usize) -> Result<()> {
     // The last one anew each time: callbacks may set and delete attributes of this object.
     while let Some(attribute) = begin_to_end(kind, object, |_| true) {
         delete_one(kind, object, &attribute)?;
@@ -147,14 +148,14 @@ pub fn delete_all(kind: Kind, object: usize) -> Result<()> {
 }
 
 /// Marks the last attribute of these that is not about to end, for [`delete_one`].
-fn begin_to_end(kind: Kind, object: usize, wanted: impl Fn(&Attribute) -> bool) -> Option<Attribute> {
+fn begin_to_end(kind: KeyvalKind, object: usize, wanted: impl Fn(&Attribute) -> bool) -> Option<Attribute> {
     let mut all = ATTRIBUTES.lock();
     let one = all.get_mut(&(kind, object))?.iter_mut().rfind(|one| !one.ending && wanted(one))?;
     one.ending = true;
     Some(one.clone())
 }
 
-fn delete_one(kind: Kind, object: usize, attribute: &Attribute) -> Result<()> {
+fn delete_one(kind: KeyvalKind, object: usize, attribute: &Attribute) -> Result<()> {
     if let Some(key) = KEYS.get(attribute.key)
         && key.delete != NULL_FN
     {
@@ -176,7 +177,12 @@ fn delete_one(kind: Kind, object: usize, attribute: &Attribute) -> Result<()> {
 }
 
 /// Runs `change` on the attribute of a key that is about to end.
-fn with_ending(kind: Kind, object: usize, key: usize, change: impl FnOnce(&mut Vec<Attribute>, usize)) -> Option<()> {
+fn with_ending(
+    kind: KeyvalKind,
+    object: usize,
+    key: usize,
+    change: impl FnOnce(&mut Vec<Attribute>, usize),
+) -> Option<()> {
     let mut all = ATTRIBUTES.lock();
     let list = all.get_mut(&(kind, object))?;
     let place = list.iter().position(|one| one.key == key && one.ending)?;
@@ -206,7 +212,7 @@ fn returned(code: c_int) -> Result<()> {
     if code == 0 { Ok(()) } else { Err(Fault::code(code).because("a callback of an attribute returned this code")) }
 }
 
-fn find(kind: Kind, key: c_int) -> Result<Arc<Key>> {
+fn find(kind: KeyvalKind, key: c_int) -> Result<Arc<Key>> {
     let found = usize::try_from(key).ok().and_then(|key| KEYS.get(key)).filter(|found| found.kind == kind);
     found.ok_or_else(|| unknown(key))
 }

@@ -12,7 +12,7 @@ use crate::data::{self, Data};
 use crate::datatype;
 use crate::error::{Class, Fault, Result};
 use crate::framework::pml::{self, MatchContext, Mode};
-use crate::handle::Table;
+use crate::handle::HandleTable;
 use crate::request::{Driver, Id, Kind, Request, complete, create};
 use crate::status::Status;
 use alloc::collections::BTreeMap;
@@ -286,7 +286,7 @@ struct Flush {
     request: AtomicU32,
 }
 
-static FLUSHES: Table<Flush> = Table::new();
+static FLUSHES: HandleTable<Flush> = HandleTable::new();
 
 struct Flushes;
 

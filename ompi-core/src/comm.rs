@@ -1,24 +1,27 @@
-//! Communicators.
+//! Communicators: the object and its handle. The files of `comm/` make, duplicate and end them. MPI 5.0 §7.
 #![allow(unsafe_code)]
 
 use crate::errhandler;
-use crate::framework::{coll, pml};
-use crate::group::Group;
-use crate::handle::{Fixed, Table};
+use crate::error::{Class, Fault, Result};
+use crate::framework::coll;
+use crate::group::{Group, is_first};
+use crate::handle::{Fixed, HandleTable};
 use crate::topo::Topology;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use opal_core::sync::{AtomicPtr, AtomicU64, AtomicUsize, ConditionalLock, Once, Ordering};
 
-mod complete;
+mod activate;
+mod cid;
+mod coll_select;
 pub mod context;
 mod create;
 mod disconnect;
 mod duplicate;
 mod hints;
 mod inter;
-mod open;
+mod predefined;
 mod split_type;
 
 pub use create::{create, create_from_group, create_group, free, merge, split, split_hidden};
@@ -26,7 +29,7 @@ pub use disconnect::disconnect;
 pub use duplicate::{begin as begin_duplicate, duplicate};
 pub use hints::Hints;
 pub use inter::{create as create_inter, create_from_groups as create_inter_from_groups};
-pub use open::{close, open};
+pub use predefined::{close, open};
 pub use split_type::split_type;
 
 /// MPI_COMM_NULL.
@@ -36,7 +39,7 @@ pub const WORLD_HANDLE: usize = 0x101;
 /// MPI_COMM_SELF.
 pub const SELF_HANDLE: usize = 0x102;
 
-static DYNAMIC: Table<Communicator> = Table::new();
+static DYNAMIC: HandleTable<Communicator> = HandleTable::new();
 static PREDEFINED: Fixed<Communicator, 2> = Fixed::new();
 
 /// A communicator. Ranks of messages are ranks of [`Communicator::peers`].
@@ -54,8 +57,8 @@ pub struct Communicator {
     // The context number of each peer, by rank, and of an intercommunicator that of each process of `group`. Not known
     // while MPI_Comm_idup is under way.
     contexts: Once<[Box<[u32]>; 2]>,
-    // Of an intercommunicator: both groups as one, the one with the lower first process first.
-    both: Once<Arc<Communicator>>,
+    // Of an intercommunicator: see `merged`.
+    merged: Once<Arc<Communicator>>,
     /// The hints in use.
     pub hints: Hints,
     /// Which module serves which collective function.
@@ -67,12 +70,11 @@ pub struct Communicator {
     pub errhandler: AtomicUsize,
     name: ConditionalLock<String>,
     // Counts the collective constructors that were called on it.
-    turn: AtomicU64,
+    constructors: AtomicU64,
 }
 
 impl Communicator {
-    /// A communicator without matching and collectives: a step of making one, and enough for who asks it nothing but
-    /// its groups.
+    /// A communicator without matching and collectives: a step of making one. Its groups can be asked for already.
     pub fn new(
         group: Arc<Group>,
         remote: Option<Arc<Group>>,
@@ -80,13 +82,13 @@ impl Communicator {
         peer_contexts: Box<[u32]>,
         errhandler: usize,
     ) -> Communicator {
-        let comm = Communicator::promised(group, remote, context, errhandler);
+        let comm = Communicator::pending(group, remote, context, errhandler);
         comm.set_contexts(peer_contexts, Box::new([]));
         comm
     }
 
-    /// As [`Communicator::new`], before anybody has said his context number.
-    pub fn promised(group: Arc<Group>, remote: Option<Arc<Group>>, context: u32, errhandler: usize) -> Communicator {
+    /// As [`Communicator::new`], while the peers' context numbers are not known.
+    pub fn pending(group: Arc<Group>, remote: Option<Arc<Group>>, context: u32, errhandler: usize) -> Communicator {
         let rank = group.rank().unwrap_or(0);
         let peer_count = remote.as_ref().unwrap_or(&group).size();
         errhandler::retain(errhandler);
@@ -97,14 +99,14 @@ impl Communicator {
             rank,
             context,
             contexts: Once::new(),
-            both: Once::new(),
+            merged: Once::new(),
             hints: Hints::default(),
             coll: Once::new(),
             topology: Once::new(),
             pml: AtomicPtr::new(core::ptr::null_mut()),
             errhandler: AtomicUsize::new(errhandler),
             name: ConditionalLock::new(String::new()),
-            turn: AtomicU64::new(0),
+            constructors: AtomicU64::new(0),
         }
     }
 
@@ -132,16 +134,18 @@ impl Communicator {
     pub fn merged(&self) -> &Communicator {
         match &self.remote {
             None => self,
-            Some(_) => self.both.get().expect("an intercommunicator gets its merged before its handle"),
+            Some(_) => {
+                self.merged.get().expect("an intercommunicator gets its merged intracommunicator before its handle")
+            }
         }
     }
 
-    /// The ranks of its two groups, this process's first, in the [`merged`](Communicator::merged intracommunicator) of an
+    /// The ranks of its two groups, this process's first, in the [`merged`](Communicator::merged) intracommunicator of an
     /// intercommunicator; its own ranks and none otherwise.
-    pub fn carried(&self) -> [core::ops::Range<usize>; 2] {
+    pub fn merged_ranks(&self) -> [core::ops::Range<usize>; 2] {
         let Some(remote) = &self.remote else { return [0..self.size(), 0..0] };
         let (here, there) = (self.size(), remote.size());
-        match crate::oob::allgather::is_first(self.group.members(), remote.members()) {
+        match is_first(self.group.members(), remote.members()) {
             true => [0..here, here..here + there],
             false => [there..there + here, 0..there],
         }
@@ -190,8 +194,8 @@ impl Communicator {
     }
 
     /// A number for a collective constructor called on it: the same on all its processes, which call them in one order.
-    pub fn next_turn(&self) -> u64 {
-        self.turn.fetch_add(1, Ordering::Relaxed)
+    pub fn next_constructor(&self) -> u64 {
+        self.constructors.fetch_add(1, Ordering::Relaxed)
     }
 
     /// MPI_Comm_get_name.
@@ -214,6 +218,11 @@ pub fn borrow(handle: usize) -> Option<&'static Communicator> {
     }
 }
 
+/// A handle for a communicator.
+fn insert(comm: Arc<Communicator>) -> Result<usize> {
+    DYNAMIC.insert(comm).ok_or_else(|| Fault::new(Class::NoMem).because("all handles are in use"))
+}
+
 /// The communicator with a context number of this process, and its handle; for errors of requests.
 #[cold]
 pub fn of_context(context: u32) -> Option<(usize, &'static Communicator)> {
@@ -232,17 +241,15 @@ pub fn get(handle: usize) -> Option<Arc<Communicator>> {
 impl Drop for Communicator {
     fn drop(&mut self) {
         errhandler::release(self.errhandler.load(Ordering::Relaxed));
-        match self.pml_data().is_null() {
-            // The PML releases the context number when the last request on it is done.
-            false => pml::selected().remove_comm(self),
-            true if self.context > context::SELF => {
-                pml::selected().close_context(self.context);
-                context::release(self.context);
-            }
-            true => {}
+        if let Some(release) = RELEASE.get() {
+            release(self);
         }
     }
 }
+
+/// Gives back the context number of a communicator that ends, and what the PML keeps for it. A function of `context.rs`,
+/// which stands above the PML.
+static RELEASE: Once<fn(&Communicator)> = Once::new();
 
 /// MPI_COMM_WORLD.
 ///

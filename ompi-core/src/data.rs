@@ -9,6 +9,9 @@ use core::mem::MaybeUninit;
 use opal_core::datatype::Convertor;
 use opal_core::framework::memcpy;
 
+pub use crate::counts::Counts;
+pub use crate::error::no_room;
+
 /// `count` elements of a datatype at an address.
 #[derive(Clone, Copy, Debug)]
 pub struct Data<'a> {
@@ -89,32 +92,6 @@ pub enum Source<'a> {
     InPlace,
     /// From here.
     From(Data<'a>),
-}
-
-/// An array of counts or displacements, in either of the C interface's widths.
-#[derive(Clone, Copy, Debug)]
-pub enum Counts<'a> {
-    /// `int`.
-    Int(&'a [i32]),
-    /// `MPI_Count` or `MPI_Aint`.
-    Large(&'a [i64]),
-}
-
-impl Counts<'_> {
-    /// Element `index`; the C layer has checked that counts are not negative.
-    #[inline]
-    pub fn get(&self, index: usize) -> isize {
-        match self {
-            Counts::Int(all) => all[index] as isize,
-            Counts::Large(all) => all[index] as isize,
-        }
-    }
-
-    /// Element `index` as a count.
-    #[inline]
-    pub fn count(&self, index: usize) -> usize {
-        self.get(index) as usize
-    }
 }
 
 /// A buffer with one block per rank: counts and displacements in extents of one datatype.
@@ -243,9 +220,3 @@ impl Room {
 
 // SAFETY: owns plain memory.
 unsafe impl Send for Room {}
-
-/// The fault for memory that is not to be had.
-#[cold]
-pub fn no_room(bytes: usize) -> Fault {
-    Fault::new(Class::NoMem).because(format!("no memory for a temporary buffer of {bytes} bytes"))
-}

@@ -1,59 +1,33 @@
-//! Datatypes as MPI objects: a layout, how it was made, its handle.
+//! Datatypes as MPI objects: the handles, and the functions that take them. MPI 5.0 §5.
 
 use crate::attr;
 use crate::error::{Class, Fault, Result};
-use crate::handle::{Fixed, Table};
-use crate::status::Status;
-use alloc::string::String;
+use crate::handle::{Fixed, HandleTable};
 use alloc::sync::Arc;
-use opal_core::datatype::Layout;
-use opal_core::sync::{AtomicBool, AtomicU8, AtomicUsize, ConditionalLock, Once, Ordering};
+use opal_core::sync::{AtomicU8, Once, Ordering};
 
 mod array;
+mod combiner;
 mod construct;
-mod envelope;
 mod fortran;
+mod object;
 mod predefined;
 #[cfg(test)]
 mod tests;
 
 pub use array::{Distribution, Order, darray, subarray};
+pub use combiner::{COMBINER_CONTIGUOUS, COMBINER_NAMED, Combiner};
 pub use construct::{
     Number, contiguous, dup, hindexed, hindexed_block, hvector, indexed, indexed_block, resized, structure, vector,
 };
-pub use envelope::{Combiner, Contents};
 pub use fortran::{Typeclass, f90_complex, f90_integer, f90_real, match_size, value_index};
-
-/// A datatype. Immutable but for being committed, named and given a handle.
-///
-/// Every holder of an `Arc` keeps it alive: types made of it, pending operations, windows. To free a handle ends the
-/// handle only (MPI 5.0 §5.1.9).
-pub struct Datatype {
-    /// Where its bytes lie.
-    pub layout: Arc<Layout>,
-    /// MPI_COMBINER_…: how it was made (MPI 5.0 §5.1.13).
-    pub combiner: i32,
-    /// The handle if it is a named predefined type, else 0.
-    pub predefined: u32,
-    contents: Contents,
-    // The standard's name if predefined.
-    own_name: &'static str,
-    given_name: ConditionalLock<Option<String>>,
-    // 0: none, never had or freed.
-    handle: AtomicUsize,
-    committed: AtomicBool,
-}
+pub use object::{Contents, Datatype};
 
 /// MPI_DATATYPE_NULL.
 pub const NULL: usize = 0x200;
 /// MPI_UINT64_T, in which the library's own words travel.
 pub const UINT64: usize = 601;
-/// MPI_COMBINER_NAMED.
-pub const COMBINER_NAMED: i32 = Combiner::Named as i32;
-/// MPI_COMBINER_CONTIGUOUS.
-pub const COMBINER_CONTIGUOUS: i32 = Combiner::Contiguous as i32;
-
-static DYNAMIC: Table<Datatype> = Table::new();
+static DYNAMIC: HandleTable<Datatype> = HandleTable::new();
 static PREDEFINED: Once<predefined::Set> = Once::new();
 // The same for who only looks at one during a call: one load.
 static BORROWED: Fixed<Datatype, 0x200> = Fixed::new();
@@ -61,62 +35,6 @@ static BORROWED: Fixed<Datatype, 0x200> = Fixed::new();
 static UNITS: [AtomicU8; 0x400] = [const { AtomicU8::new(0) }; 0x400];
 
 impl Datatype {
-    /// A new derived datatype, not yet committed, that does not tell how it was made.
-    pub fn derived(layout: Layout, combiner: i32) -> Datatype {
-        Datatype::made(Arc::new(layout), combiner, Contents::default())
-    }
-
-    fn made(layout: Arc<Layout>, combiner: i32, contents: Contents) -> Datatype {
-        Datatype {
-            layout,
-            combiner,
-            predefined: 0,
-            contents,
-            own_name: "",
-            given_name: ConditionalLock::new(None),
-            handle: AtomicUsize::new(0),
-            committed: AtomicBool::new(false),
-        }
-    }
-
-    /// Whether it is one of the standard's types, named or not (MPI 5.0 §5.1.13), rather than derived from them.
-    pub fn is_predefined(&self) -> bool {
-        const UNNAMED: [i32; 4] = [
-            Combiner::F90Real as i32,
-            Combiner::F90Complex as i32,
-            Combiner::F90Integer as i32,
-            Combiner::ValueIndex as i32,
-        ];
-        self.combiner == COMBINER_NAMED || UNNAMED.contains(&self.combiner)
-    }
-
-    /// The arguments of the call that made it: numbers for MPI_Type_get_envelope, values for MPI_Type_get_contents.
-    /// Empty for named types, which have none (§5.1.13: MPI_Type_get_contents is erroneous for them).
-    pub fn contents(&self) -> &Contents {
-        &self.contents
-    }
-
-    /// What the user named it, else the standard's name, else nothing.
-    pub fn name(&self) -> String {
-        self.given_name.lock().as_deref().unwrap_or(self.own_name).into()
-    }
-
-    /// MPI_Type_set_name; predefined types may be renamed, too.
-    pub fn set_name(&self, name: String) {
-        *self.given_name.lock() = Some(name);
-    }
-
-    /// Whether it may be used in communication.
-    #[inline(always)]
-    pub fn is_committed(&self) -> bool {
-        self.committed.load(Ordering::Relaxed)
-    }
-
-    /// Makes it usable in communication.
-    pub fn commit(&self) {
-        self.committed.store(true, Ordering::Relaxed);
-    }
-
     /// Gives it a handle; `None` if there are four million datatypes.
     pub fn into_handle(self) -> Option<usize> {
         register(Arc::new(self)).ok()
@@ -136,34 +54,6 @@ impl Datatype {
         // The user's function may not free a handle that is not its own; if it did, there is nothing left to do.
         drop(remove(handle));
         Ok(result)
-    }
-
-    /// MPI_Get_count: whole elements in a received message; `None` is MPI_UNDEFINED.
-    pub fn count_in(&self, status: &Status) -> Option<i64> {
-        let (bytes, size) = (status.bytes(), self.layout.size() as u64);
-        match size {
-            0 => (bytes == 0).then_some(0),
-            _ => bytes.is_multiple_of(size).then(|| (bytes / size) as i64),
-        }
-    }
-
-    /// MPI_Get_elements: basic elements in a received message; `None` is MPI_UNDEFINED.
-    pub fn elements_in(&self, status: &Status) -> Option<i64> {
-        self.layout.elements_in(usize::try_from(status.bytes()).ok()?).map(|elements| elements as i64)
-    }
-
-    /// MPI_Status_set_elements: makes `status` say that so many basic elements of this type arrived.
-    pub fn set_elements(&self, status: &mut Status, elements: i64) -> Result<()> {
-        let bytes = usize::try_from(elements).ok().and_then(|elements| self.layout.bytes_of(elements));
-        let bytes = bytes.ok_or_else(|| Fault::new(Class::Count).argument("count"))?;
-        status.set_bytes(bytes as u64);
-        Ok(())
-    }
-}
-
-impl core::fmt::Debug for Datatype {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Datatype").field("name", &self.own_name).field("layout", &self.layout).finish_non_exhaustive()
     }
 }
 
@@ -229,7 +119,7 @@ pub fn byte() -> &'static Datatype {
 /// MPI_Type_dup: a copy under its own handle, with the attributes that their callbacks copy.
 pub fn duplicate(handle: usize, old: &Arc<Datatype>) -> Result<usize> {
     let copy = register(Arc::new(dup(old)))?;
-    if let Err(fault) = attr::copy_all(attr::Kind::Type, handle, copy) {
+    if let Err(fault) = attr::copy_all(attr::KeyvalKind::Type, handle, copy) {
         // The first fault is the one to report.
         let _second = free(copy);
         return Err(fault);
@@ -245,7 +135,7 @@ pub fn free(handle: usize) -> Result<()> {
         Some(datatype) if datatype.is_predefined() => fault("a predefined datatype cannot be freed"),
         Some(_) => {
             // The callbacks of its attributes may still use it.
-            attr::delete_all(attr::Kind::Type, handle)?;
+            attr::delete_all(attr::KeyvalKind::Type, handle)?;
             match remove(handle) {
                 Some(_) => Ok(()),
                 None => fault("this is not the handle of a datatype"),

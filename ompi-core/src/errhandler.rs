@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use crate::error::{Class, Fault, Result};
-use crate::handle::Table;
+use crate::handle::HandleTable;
 use alloc::sync::Arc;
 use core::ffi::c_int;
 use opal_core::sync::{AtomicUsize, Ordering};
@@ -24,11 +24,11 @@ pub const ABORT: usize = 0x142;
 pub const RETURN: usize = 0x143;
 
 /// MPI_Comm_errhandler_function and its like; the variable arguments are implementation-specific and we pass none.
-pub type Function = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
+pub type HandlerFn = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
 
 /// For which objects a handler of the user's is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum HandlerKind {
     /// Communicators.
     Comm,
     /// Windows.
@@ -49,7 +49,7 @@ pub enum Errhandler {
     /// Give the code to the caller.
     Return,
     /// Ask the user's function.
-    User(Function),
+    User(HandlerFn),
 }
 
 /// MPI_FILE_NULL.
@@ -59,15 +59,15 @@ pub const FILE_NULL: usize = 0x118;
 pub static DEFAULT_FILE: AtomicUsize = AtomicUsize::new(RETURN);
 
 struct Made {
-    kind: Kind,
-    function: Function,
+    kind: HandlerKind,
+    function: HandlerFn,
     /// Handles that the user was given and has not freed.
     handles: AtomicUsize,
     /// Those, and the objects on which it is in force.
     holders: AtomicUsize,
 }
 
-static DYNAMIC: Table<Made> = Table::new();
+static DYNAMIC: HandleTable<Made> = HandleTable::new();
 
 /// The error handler behind a handle that the user or an object holds.
 pub fn get(handle: usize) -> Option<Errhandler> {
@@ -80,7 +80,7 @@ pub fn get(handle: usize) -> Option<Errhandler> {
 }
 
 /// A handle for the user's function.
-pub fn create(kind: Kind, function: Function) -> Option<usize> {
+pub fn create(kind: HandlerKind, function: HandlerFn) -> Option<usize> {
     DYNAMIC.insert(Arc::new(Made { kind, function, handles: AtomicUsize::new(1), holders: AtomicUsize::new(1) }))
 }
 
@@ -95,7 +95,7 @@ pub fn free(handle: usize) -> Result<()> {
 }
 
 /// Puts a handler in force on an object, `place` being where the object keeps it.
-pub fn set(place: &AtomicUsize, kind: Kind, handle: usize) -> Result<()> {
+pub fn set(place: &AtomicUsize, kind: HandlerKind, handle: usize) -> Result<()> {
     check(handle, kind)?;
     retain(handle);
     release(place.swap(handle, Ordering::Relaxed));
@@ -133,7 +133,7 @@ pub fn of(place: &AtomicUsize) -> Errhandler {
 }
 
 /// Refuses what the user holds no handle of, and what was made for objects of another kind.
-pub fn check(handle: usize, kind: Kind) -> Result<()> {
+pub fn check(handle: usize, kind: HandlerKind) -> Result<()> {
     held(handle)?;
     match DYNAMIC.borrow(handle) {
         Some(made) if made.kind != kind => {
@@ -165,8 +165,8 @@ mod tests {
     #[test]
     fn a_handler_in_force_outlives_its_handle() {
         // SAFETY: a function pointer that is never called.
-        let function = unsafe { core::mem::transmute::<*const (), Function>(never as *const ()) };
-        let handle = create(Kind::Comm, function).unwrap();
+        let function = unsafe { core::mem::transmute::<*const (), HandlerFn>(never as *const ()) };
+        let handle = create(HandlerKind::Comm, function).unwrap();
         retain(handle);
         free(handle).unwrap();
         assert!(matches!(get(handle), Some(Errhandler::User(_))), "the communicator still needs it");

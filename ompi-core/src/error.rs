@@ -1,6 +1,7 @@
 //! Error classes and what goes with them.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 
 /// The result of every operation of this layer.
@@ -261,4 +262,10 @@ impl From<opal_core::Error> for Fault {
             Error::Timeout | Error::System => Class::Other,
         })
     }
+}
+
+/// The fault for memory that is not to be had.
+#[cold]
+pub fn no_room(bytes: usize) -> Fault {
+    Fault::new(Class::NoMem).because(format!("no memory for a temporary buffer of {bytes} bytes"))
 }

@@ -1,7 +1,7 @@
 //! Groups: ordered sets of processes.
 
 use crate::error::{Class, Fault, Result};
-use crate::handle::Table;
+use crate::handle::HandleTable;
 use crate::process;
 use crate::status::UNDEFINED;
 use alloc::boxed::Box;
@@ -17,7 +17,7 @@ pub const NULL: usize = 0x108;
 /// MPI_GROUP_EMPTY.
 pub const EMPTY: usize = 0x109;
 
-static DYNAMIC: Table<Group> = Table::new();
+static DYNAMIC: HandleTable<Group> = HandleTable::new();
 
 /// The group behind a handle.
 pub fn get(handle: usize) -> Option<Arc<Group>> {
@@ -192,6 +192,11 @@ impl Group {
     fn made_of(&self, members: impl Iterator<Item = u32>) -> Group {
         Group::new(members.collect(), process::me().index).in_session(self.session)
     }
+}
+
+/// Which of two groups that share no process comes first, on all processes.
+pub fn is_first(group: &[u32], other: &[u32]) -> bool {
+    group.first() < other.first()
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ struct Free {
 }
 
 /// The objects of one kind.
-pub struct Table<T> {
+pub struct HandleTable<T> {
     // Chunk k holds the indices 1024·2^k to 1024·2^(k+1) - 1.
     chunks: [AtomicPtr<Slot<T>>; CHUNKS],
     // Always locked: MPI 5.0 §11.6 lets any thread make info objects, error handlers and sessions at any thread level.
@@ -35,10 +35,10 @@ pub struct Table<T> {
     owns: PhantomData<Arc<T>>,
 }
 
-impl<T: Send + Sync> Table<T> {
+impl<T: Send + Sync> HandleTable<T> {
     /// An empty table.
-    pub const fn new() -> Table<T> {
-        Table {
+    pub const fn new() -> HandleTable<T> {
+        HandleTable {
             chunks: [const { AtomicPtr::new(core::ptr::null_mut()) }; CHUNKS],
             free: Mutex::new(Free { stack: Vec::new(), next: FIRST }),
             owns: PhantomData,
@@ -57,7 +57,7 @@ impl<T: Send + Sync> Table<T> {
     /// The object behind a handle, if the handle is in force.
     ///
     /// The reference is good until the handle is removed; the standard makes it an error of the program to free a
-    /// handle while another thread passes it to a call. Who keeps the object longer takes [`Table::get`].
+    /// handle while another thread passes it to a call. Who keeps the object longer takes [`HandleTable::get`].
     #[inline(always)]
     pub fn borrow(&self, handle: usize) -> Option<&T> {
         let pointer = self.find(handle)?;
@@ -162,9 +162,9 @@ impl<T: Send + Sync> Table<T> {
     }
 }
 
-impl<T: Send + Sync> Default for Table<T> {
+impl<T: Send + Sync> Default for HandleTable<T> {
     fn default() -> Self {
-        Table::new()
+        HandleTable::new()
     }
 }
 
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn stale_and_garbage_handles_find_nothing() {
-        static TABLE: Table<u64> = Table::new();
+        static TABLE: HandleTable<u64> = HandleTable::new();
         let one = TABLE.insert(Arc::new(1)).unwrap();
         assert!(one > 0x3ff && one <= i32::MAX as usize);
         assert_eq!(TABLE.borrow(one), Some(&1));
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn many_chunks() {
-        static TABLE: Table<usize> = Table::new();
+        static TABLE: HandleTable<usize> = HandleTable::new();
         let handles: Vec<usize> = (0..10_000).map(|number| TABLE.insert(Arc::new(number)).unwrap()).collect();
         for (number, handle) in handles.iter().enumerate() {
             assert_eq!(TABLE.borrow(*handle), Some(&number));

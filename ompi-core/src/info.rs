@@ -1,8 +1,7 @@
 //! Info objects: ordered pairs of key and value. MPI 5.0 §10.
 
 use crate::error::{Class, Fault, Result};
-use crate::handle::Table;
-use crate::session::MEMORY_KINDS;
+use crate::handle::HandleTable;
 use crate::{init, process};
 use alloc::format;
 use alloc::string::String;
@@ -20,7 +19,11 @@ pub const MAX_KEY: usize = 256;
 /// MPI_MAX_INFO_VAL, with the terminating NUL.
 pub const MAX_VALUE: usize = 1024;
 
-static DYNAMIC: Table<Info> = Table::new();
+/// The kinds of memory in which buffers may lie, whatever was asked for, and the key under which sessions, communicators and
+/// MPI_INFO_ENV say so. MPI 5.0 §11.4.3.
+pub const MEMORY_KINDS: (&str, &str) = ("mpi_memory_alloc_kinds", "mpi,system");
+
+static DYNAMIC: HandleTable<Info> = HandleTable::new();
 
 /// Keys and values in the order in which the keys were first set.
 // Always locked: MPI 5.0 §11.6 lets all threads use them at any thread level.

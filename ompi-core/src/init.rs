@@ -7,183 +7,39 @@ use crate::abi::fast_path;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process::{self, Process};
-use crate::{addresses, attr, buffer, comm, datatype, errhandler, executor};
+use crate::{addresses, attr, buffer, comm, datatype, executor};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::{btl, shmem, smsc};
-use opal_core::mca::{self, Framework, image, source};
-use opal_core::sync::{AtomicU32, Mutex, Once, Ordering, raise_threads};
-use opal_core::{message, params, progress, sys, wait};
+use opal_core::mca::{self, image};
+use opal_core::sync::{Mutex, Ordering, raise_threads};
+use opal_core::{progress, sys, wait};
 use orte_core::framework::ess;
 
-params! {
-    /// Print at start, on rank 0, which components run and why the others do not.
-    pub static SHOW_COMPONENTS: Bool = Bool(false), "", level 2;
-    /// The error handler of MPI_COMM_WORLD, of MPI_COMM_SELF and of calls that concern no object, until the program sets
-    /// others: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.
-    pub static INITIAL_ERRHANDLER: Text = Text("mpi_errors_are_fatal"), "", level 2;
-}
+mod abort;
+mod configure;
+mod crash_report;
+mod show_components;
+mod state;
 
-const BEFORE: u32 = 0;
-const STARTING: u32 = 1;
-const ACTIVE: u32 = 2;
-const FINALIZED: u32 = 3;
+pub use abort::abort;
+use abort::give_up;
+pub use configure::{FRAMEWORK, INITIAL_ERRHANDLER, SHOW_COMPONENTS, configure, frameworks, initial_errhandler};
+use show_components::show_components;
+use state::{ACTIVE, BEFORE, FINALIZED, MAIN_THREAD, STARTING, STATE, THREAD_LEVEL, USERS, not_active};
+pub use state::{
+    ThreadLevel, always, initialized, is_active, is_finalized, is_main_thread, is_world_active, thread_level,
+    was_initialized,
+};
 
-static STATE: AtomicU32 = AtomicU32::new(BEFORE);
-// The world model and the sessions that use MPI now.
-static USERS: AtomicU32 = AtomicU32::new(0);
 static LIFE: Mutex<Life> = Mutex::new(Life { started: None, thread: 0 });
-static THREAD_LEVEL: AtomicU32 = AtomicU32::new(0);
-static MAIN_THREAD: AtomicU32 = AtomicU32::new(0);
-
-/// Parameters of MPI as a whole: `mpi_<name>`.
-pub static FRAMEWORK: Framework =
-    Framework::new("mpi", "MPI as a whole.", mca::Layer::Ompi, 1, mca::Policy::Parameters, |_| {}).with_params(ALL);
-
-/// MPI_THREAD_*: what a caller asks for and gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(i32)]
-pub enum ThreadLevel {
-    /// MPI_THREAD_SINGLE.
-    Single = 0,
-    /// MPI_THREAD_FUNNELED.
-    Funneled = 1024,
-    /// MPI_THREAD_SERIALIZED.
-    Serialized = 2048,
-    /// MPI_THREAD_MULTIPLE.
-    Multiple = 4096,
-}
 
 struct Life {
     // What came of the one start.
     started: Option<opal_core::Result<()>>,
     // The thread that entered first.
     thread: u32,
-}
-
-impl ThreadLevel {
-    const ALL: [ThreadLevel; 4] =
-        [ThreadLevel::Single, ThreadLevel::Funneled, ThreadLevel::Serialized, ThreadLevel::Multiple];
-
-    /// The level that the standard spells like this.
-    pub fn from_symbol(symbol: &str) -> Option<ThreadLevel> {
-        ThreadLevel::ALL.into_iter().find(|level| level.symbol() == symbol)
-    }
-
-    /// The level of this number.
-    pub fn from_int(number: i32) -> Option<ThreadLevel> {
-        ThreadLevel::ALL.into_iter().find(|level| *level as i32 == number)
-    }
-
-    /// As the standard spells it.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            ThreadLevel::Single => "MPI_THREAD_SINGLE",
-            ThreadLevel::Funneled => "MPI_THREAD_FUNNELED",
-            ThreadLevel::Serialized => "MPI_THREAD_SERIALIZED",
-            ThreadLevel::Multiple => "MPI_THREAD_MULTIPLE",
-        }
-    }
-}
-
-/// Whether calls that need MPI may be made: the world model is in use, or a session is.
-#[inline(always)]
-pub fn is_active() -> bool {
-    USERS.load(Ordering::Relaxed) != 0
-}
-
-/// Whether MPI_COMM_WORLD and MPI_COMM_SELF may be used.
-pub fn is_world_active() -> bool {
-    STATE.load(Ordering::Relaxed) == ACTIVE
-}
-
-/// Whether MPI_Init was called and succeeded, finalised or not.
-pub fn was_initialized() -> bool {
-    STATE.load(Ordering::Relaxed) >= ACTIVE
-}
-
-/// Whether MPI_Finalize has completed.
-pub fn is_finalized() -> bool {
-    STATE.load(Ordering::Relaxed) == FINALIZED
-}
-
-/// The level in force.
-pub fn thread_level() -> i32 {
-    THREAD_LEVEL.load(Ordering::Relaxed) as i32
-}
-
-/// Whether the calling thread is the one that started MPI.
-pub fn is_main_thread() -> bool {
-    MAIN_THREAD.load(Ordering::Relaxed) == sys::thread_id()
-}
-
-/// For rows: refuses a call before MPI_Init and after MPI_Finalize.
-#[inline(always)]
-pub fn initialized() -> Result<()> {
-    if is_active() { Ok(()) } else { Err(not_active()) }
-}
-
-/// For rows that may always be called.
-#[inline(always)]
-pub fn always() -> Result<()> {
-    Ok(())
-}
-
-#[cold]
-fn not_active() -> Fault {
-    Fault::new(Class::Other).because(match STATE.load(Ordering::Relaxed) {
-        FINALIZED => "it was called after MPI_Finalize",
-        _ => "it was called before MPI_Init",
-    })
-}
-
-/// The handle of the error handler that is in force where nothing else was set: what `mpirun --initial-errhandler` says
-/// (MPI 5.0 §9.3 and §11.5), else the standard's default.
-pub fn initial_errhandler() -> usize {
-    // Errors before MPI is started are handled like this, too.
-    if configure().is_err() {
-        return errhandler::FATAL;
-    }
-    match INITIAL_ERRHANDLER.text() {
-        "mpi_errors_return" => errhandler::RETURN,
-        "mpi_errors_abort" => errhandler::ABORT,
-        _ => errhandler::FATAL,
-    }
-}
-
-fn check_initial_errhandler() -> opal_core::Result<()> {
-    let value = INITIAL_ERRHANDLER.text();
-    if ["mpi_errors_return", "mpi_errors_abort", "mpi_errors_are_fatal"].contains(&value) {
-        return Ok(());
-    }
-    message!(
-        "mpi_initial_errhandler is `{value}`; it must be mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return"
-    );
-    Err(opal_core::Error::Invalid)
-}
-
-/// All frameworks of all layers.
-pub fn frameworks() -> Vec<&'static Framework> {
-    let layers = [opal_core::framework::ALL, orte_core::framework::ALL, crate::framework::ALL];
-    let mut all: Vec<_> = layers.into_iter().flatten().copied().collect();
-    all.push(&FRAMEWORK);
-    all
-}
-
-/// Proves the image and gives every parameter its value: the part of start-up that `ompi_info` needs, too.
-pub fn configure() -> opal_core::Result<()> {
-    static DONE: Once<opal_core::Result<()>> = Once::new();
-    *DONE.call_once(|| {
-        let frameworks = frameworks();
-        image::verify(&frameworks)?;
-        let mut fatal = false;
-        for problem in source::apply(&frameworks, image::components(), &source::collect()) {
-            message!("{}", problem.text);
-            fatal |= problem.fatal;
-        }
-        if fatal { Err(opal_core::Error::Invalid) } else { check_initial_errhandler() }
-    })
 }
 
 /// MPI_Init_thread.
@@ -260,6 +116,12 @@ fn start() -> opal_core::Result<()> {
     datatype::open();
     let environment = ess::select()?;
     wait::watch_epoch(|| ess::selected().map_or(0, |environment| environment.epoch()));
+    wait::tell_sleeps(|since_ns, now_ns| {
+        if let Some(environment) = ess::selected() {
+            environment.sleeps(since_ns, now_ns);
+        }
+    });
+    crash_report::enable(environment.identity().rank);
     let inherited = environment.inherited();
     if inherited.is_some() {
         shmem::select(inherited)?;
@@ -297,43 +159,14 @@ fn processes(environment: &dyn ess::Module) -> Vec<Process> {
         .collect()
 }
 
-fn show_components() {
-    let decisions = mca::select::decisions();
-    for decision in &decisions {
-        use mca::select::Verdict;
-        let (framework, component) = (decision.framework, decision.component);
-        match decision.verdict {
-            Verdict::Chosen(Some(priority)) => {
-                message!("component {framework}/{component}: chosen (priority {priority})")
-            }
-            Verdict::Chosen(None) => message!("component {framework}/{component}: chosen"),
-            Verdict::LowerPriority(priority) => {
-                message!("component {framework}/{component}: another component has a higher priority than {priority}")
-            }
-            Verdict::Declined(why) => message!("component {framework}/{component}: declined: {why}"),
-            Verdict::Excluded => message!("component {framework}/{component}: left out by the selection list"),
-        }
-    }
-    for info in image::components() {
-        let (framework, component) = (info.framework.name, info.name);
-        if decisions.iter().any(|decision| (decision.framework, decision.component) == (framework, component)) {
-            continue;
-        }
-        match info.framework.policy {
-            mca::Policy::Static => message!("component {framework}/{component}: built in"),
-            _ => message!("component {framework}/{component}: linked, not needed here"),
-        }
-    }
-}
-
 /// MPI_Finalize: everything that was sent is delivered, then the others are awaited.
 pub fn finalize() -> Result<()> {
     if !is_world_active() {
         return Err(not_active());
     }
     // As if MPI_COMM_SELF were freed, and with MPI still active (MPI 5.0 §11.2.4).
-    attr::delete_all(attr::Kind::Comm, comm::SELF_HANDLE)?;
-    attr::delete_all(attr::Kind::Comm, comm::WORLD_HANDLE)?;
+    attr::delete_all(attr::KeyvalKind::Comm, comm::SELF_HANDLE)?;
+    attr::delete_all(attr::KeyvalKind::Comm, comm::WORLD_HANDLE)?;
     buffer::drop_world()?;
     executor::barrier(comm::world())?;
     comm::world().coll().finish()?;
@@ -356,19 +189,6 @@ pub fn drain() -> Result<()> {
         progress::pass() == 0 && bml.modules().iter().all(|module| module.is_drained())
     })
     .map_err(Fault::from)
-}
-
-/// Ends the job with a status and a message.
-pub fn abort(status: i32, text: &str) -> ! {
-    match ess::selected() {
-        Some(environment) => environment.abort(status, text),
-        None => give_up(text),
-    }
-}
-
-fn give_up(text: &str) -> ! {
-    message!("{text}");
-    sys::exit(1)
 }
 
 /// MPI_Get_library_version.

@@ -16,6 +16,7 @@ pub mod addresses;
 pub mod attr;
 pub mod buffer;
 pub mod comm;
+mod counts;
 pub mod data;
 pub mod datatype;
 pub mod errhandler;

@@ -18,37 +18,37 @@ pub mod allgather;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key([u64; 3]);
 
-/// Which conversations there are. Those of different kinds never meet.
+/// What messages belong to. Those of different conversations never match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-pub enum Kind {
+pub enum Conversation {
     /// All of a communicator; the number counts its collective constructors.
     Collective = 1,
     /// The same, and what they agree on afterwards.
-    Spread = 2,
+    Broadcast = 2,
     /// All of a new communicator: its collectives.
-    Complete = 3,
+    Activation = 3,
     /// The members of a group inside a communicator; the number is the user's tag.
-    Part = 4,
+    Subgroup = 4,
     /// Two leaders over a communicator that both are in; the number is the user's tag.
-    Bridge = 5,
+    Leaders = 5,
     /// The members of a group without a communicator; the number is a hash.
     Group = 6,
     /// The leaders of two groups without a communicator.
-    GroupBridge = 7,
-    /// As `Spread`, without a communicator.
-    GroupSpread = 8,
+    GroupLeaders = 7,
+    /// As `Broadcast`, without a communicator.
+    GroupBroadcast = 8,
 }
 
 impl Key {
     /// About the communicator that the receiver knows by its context number `context`.
-    pub fn of(kind: Kind, context: u32, number: u64) -> Key {
-        Key([kind as u64, u64::from(context), number])
+    pub fn of(conversation: Conversation, context: u32, number: u64) -> Key {
+        Key([conversation as u64, u64::from(context), number])
     }
 
     /// About what has no communicator.
-    pub fn named(kind: Kind, name: [u64; 2]) -> Key {
-        Key([kind as u64 | NAMED, name[0], name[1]])
+    pub fn named(conversation: Conversation, name: [u64; 2]) -> Key {
+        Key([conversation as u64 | NAMED, name[0], name[1]])
     }
 
     /// The same conversation as a process knows it by its own context number.
@@ -161,9 +161,9 @@ mod tests {
     }
 
     #[test]
-    fn pieces_become_letters_in_order() {
+    fn packets_become_messages_in_order() {
         opal_core::sync::raise_threads();
-        let key = Key::of(Kind::Part, 77, 5);
+        let key = Key::of(Conversation::Subgroup, 77, 5);
         for (length, words) in [(3, &[1, 2][..]), (3, &[3]), (0, &[]), (1, &[9])] {
             assert!(deliver(4, &packet(key, length, words)));
         }
@@ -179,7 +179,7 @@ mod tests {
     fn what_makes_no_sense_disturbs_nobody() {
         opal_core::sync::raise_threads();
         assert!(!deliver(4, &[1; 31]));
-        let key = Key::of(Kind::Part, 78, 5);
+        let key = Key::of(Conversation::Subgroup, 78, 5);
         assert!(deliver(4, &packet(key, 1, &[1, 2, 3])));
         assert_eq!(take(4, key), Some(vec![1]));
         assert!(deliver(4, &packet(key, u64::MAX, &[1, 2, 3])));

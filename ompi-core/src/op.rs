@@ -4,7 +4,7 @@
 use crate::datatype::Datatype;
 use crate::error::{Class, Fault, Result};
 use crate::framework::op::{self, Kernel, Operation};
-use crate::handle::Table;
+use crate::handle::HandleTable;
 use alloc::format;
 use alloc::sync::Arc;
 use core::ffi::{c_int, c_void};
@@ -153,7 +153,7 @@ fn refused(operation: Operation, datatype: &Datatype, why: &str) -> Fault {
     Fault::new(Class::Op).argument("op").because(format!("{name} on {kind}: the operation {why}"))
 }
 
-static DYNAMIC: Table<Op> = Table::new();
+static DYNAMIC: HandleTable<Op> = HandleTable::new();
 
 /// The operation behind a handle of the standard ABI.
 #[inline]

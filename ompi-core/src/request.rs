@@ -15,12 +15,13 @@
 
 use self::slot::*;
 use self::slots::*;
-use crate::error::{Class, Result};
+use crate::error::Result;
 use crate::status::Status;
 use opal_core::sync::Ordering;
 use opal_core::wait;
 
 pub mod collective;
+mod driver;
 pub mod exchange;
 pub mod generalized;
 pub mod handles;
@@ -28,12 +29,10 @@ pub mod persistent;
 mod slot;
 mod slots;
 
+pub use driver::{Driver, Id};
+
 /// MPI_REQUEST_NULL.
 pub const NULL: usize = 0x180;
-
-/// The name of a request for who completes it. Its number is the C handle; the default is none's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Id(pub u32);
 
 /// Where a request lies, for who completes it and would not look its name up once more: ten instructions. The default is
 /// none's.
@@ -62,32 +61,6 @@ pub enum Kind {
     Collective,
     /// As `Persistent`, not polled; can be freed while it is inactive only, and not be cancelled (MPI 5.0 §6.13).
     PersistentCollective,
-}
-
-/// What the owner of an operation does for its requests. `token` is what it gave to [`create`].
-pub trait Driver: Sync {
-    /// MPI_Cancel. May [`complete`] the request with a cancelled status, or do nothing.
-    fn cancel(&self, _token: u64, _id: Id) {}
-
-    /// [`Kind::Polled`] and [`Kind::Persistent`]: tries to move the operation on.
-    fn poll(&self, _token: u64) {}
-
-    /// [`Kind::Persistent`]: starts the operation; the request is active already.
-    fn start(&self, _token: u64, _id: Id) -> Result<()> {
-        Err(Class::UnsupportedOperation.into())
-    }
-
-    /// Not for sends and receives: the last word on the status before the user sees it.
-    fn query(&self, _token: u64, _status: &mut Status) {}
-
-    /// Not for sends and receives: the request is gone; gives back what the token stands for.
-    fn release(&self, _token: u64) {}
-
-    /// As `release`, by a driver whose release can fail: an error code for the call that completes or frees the request.
-    fn end(&self, token: u64) -> i32 {
-        self.release(token);
-        0
-    }
 }
 
 impl Request {

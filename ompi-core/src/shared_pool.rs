@@ -96,7 +96,7 @@ pub struct Wanted {
     pub zeros: usize,
     /// Offset of a word among the zeros in which every user counts itself out, with Release, when it will never look at
     /// the part again.
-    pub departed: usize,
+    pub detach_count: usize,
     /// How many users.
     pub users: u64,
 }
@@ -140,8 +140,9 @@ impl Given {
     /// Whether all users have counted themselves out.
     fn is_left(&self, shared_pool: Segment) -> bool {
         // Acquire pairs with the Release of each departure: nobody reads anything of the former use any more.
-        let departed = |part: Shared| part.word(self.wanted.departed).load(Ordering::Acquire);
-        Shared::of(shared_pool, self.offset, self.wanted.bytes).is_some_and(|part| departed(part) == self.wanted.users)
+        let detach_count = |part: Shared| part.word(self.wanted.detach_count).load(Ordering::Acquire);
+        Shared::of(shared_pool, self.offset, self.wanted.bytes)
+            .is_some_and(|part| detach_count(part) == self.wanted.users)
     }
 }
 
@@ -156,7 +157,7 @@ mod tests {
     fn parts_are_given_again_when_all_have_left() {
         let mut memory = Memory([0; 64]);
         let shared_pool = Segment { base: memory.0.as_mut_ptr().cast(), bytes: 512 };
-        let wanted = Wanted { bytes: 130, spare: 0, zeros: 72, departed: 64, users: 2 };
+        let wanted = Wanted { bytes: 130, spare: 0, zeros: 72, detach_count: 64, users: 2 };
         assert_eq!(take(shared_pool, Wanted { spare: 383, ..wanted }), None);
         let first = take(shared_pool, Wanted { spare: 320, ..wanted }).unwrap();
         let second = take(shared_pool, wanted).unwrap();

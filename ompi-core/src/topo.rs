@@ -1,73 +1,27 @@
-//! Process topologies: what hangs on a communicator that has one. MPI 5.0 §8.
+//! Process topologies: the topology that a communicator may have. MPI 5.0 §8.
 
 use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 pub mod cart;
 mod create;
 pub mod dims;
 pub mod dist;
+mod exchange;
 pub mod graph;
-mod letters;
-mod place;
+mod neighbors;
+mod reorder;
+mod topology;
 
 pub use cart::Cart;
-pub use create::{cart, cart_map, cart_sub, dist_graph, dist_graph_adjacent, graph, graph_map};
+pub use create::{
+    cart_create, cart_map, cart_sub, dist_graph_create, dist_graph_create_adjacent, graph_create, graph_map,
+};
 pub use dist::DistGraph;
 pub use graph::Graph;
-
-/// One of the standard's kinds of topology.
-#[derive(Debug)]
-pub enum Shape {
-    /// A grid.
-    Cart(Cart),
-    /// A graph that every process knows.
-    Graph(Graph),
-    /// A graph of which every process knows its neighbours.
-    DistGraph(DistGraph),
-}
-
-/// The topology of a communicator, for one of its processes.
-#[derive(Debug)]
-pub struct Topology {
-    /// What the user asked for.
-    pub shape: Shape,
-    neighbors: Neighbors,
-}
-
-/// With whom this process exchanges blocks in neighborhood collectives, in the order of the blocks. MPI_PROC_NULL's block
-/// is neither sent nor written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Neighbors {
-    /// Whose blocks come.
-    pub sources: Box<[i32]>,
-    /// To whom blocks go.
-    pub destinations: Box<[i32]>,
-    /// Blocks 2d and 2d + 1 belong to the negative and the positive direction of dimension d: what goes one way comes
-    /// from the other, also where both lead to the same process (MPI 5.0 §8.6).
-    pub cartesian: bool,
-}
-
-impl Topology {
-    /// That of the process with this rank.
-    pub fn new(shape: Shape, rank: usize) -> Topology {
-        let neighbors = match &shape {
-            Shape::Cart(cart) => cart.neighbors(rank),
-            Shape::Graph(graph) => {
-                let all: Box<[i32]> = graph.neighbors(rank).into();
-                Neighbors { sources: all.clone(), destinations: all, cartesian: false }
-            }
-            Shape::DistGraph(graph) => Neighbors {
-                sources: graph.inward.ranks.clone(),
-                destinations: graph.outward.ranks.clone(),
-                cartesian: false,
-            },
-        };
-        Topology { shape, neighbors }
-    }
-}
+pub use neighbors::Neighbors;
+pub use topology::{Shape, Topology};
 
 impl Communicator {
     /// Its topology, if it has one.

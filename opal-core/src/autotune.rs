@@ -1,8 +1,9 @@
-//! A choice between a few candidates of doing the same thing that nobody can make beforehand: all are measured now and then.
+//! A choice by measurement: several candidates do the same thing, and the best one is not known beforehand.
 //!
 //! A *trial* takes [`RUN`] measurements of each candidate, and the least of each counts, because whatever disturbs makes times
-//! longer only. What is cheaper is used until the next trial, which comes the later the oftener the verdict stayed the
-//! same. Who measures says what one measurement is ([`Autotuner::count`]) and what is clearly cheaper ([`Autotuner::settle`]).
+//! longer only. The cheaper candidate is used until the next trial. The more often the
+//! verdict stays the same, the later the next trial comes. The caller defines one measurement ([`Autotuner::count`]) and
+//! decides which candidate is clearly cheaper ([`Autotuner::settle`]).
 
 /// What is known of so many candidates, numbered from 0.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! What can go wrong inside one process. Copy, no strings: who knows the details logs them where they happen.
+//! The errors inside one process. `Copy`, without text: details are logged where the error happens.
 
 /// The result of an operation of this layer.
 pub type Result<T> = core::result::Result<T, Error>;

@@ -1,4 +1,4 @@
-//! Lines for people: one `write` per line to standard error, prefixed with who speaks.
+//! Lines for people: one `write` per line to standard error, prefixed with host, process and rank.
 
 use crate::sync::{Mutex, Once};
 use alloc::string::String;

@@ -1,7 +1,7 @@
 //! Making everything move: the functions that poll transports and schedules.
 //!
-//! Whoever waits calls [`pass`]. Only one thread is inside it at a time; what it calls may send, but a `pass` inside a
-//! `pass` does nothing.
+//! Every wait calls [`pass`]. Only one thread is inside it at a time. The functions that it calls may send, but a `pass` inside
+//! a `pass` does nothing.
 
 pub mod outside;
 
@@ -70,27 +70,27 @@ pub fn pass() -> usize {
     moved
 }
 
-static GATHERED: AtomicBool = AtomicBool::new(false);
+static COALESCED: AtomicBool = AtomicBool::new(false);
 
-/// For transports that gather small messages: something waits for [`flush`].
+/// For transports that coalesce small messages: something waits for [`flush`].
 #[inline(always)]
-pub fn gathered() {
+pub fn note_coalesced() {
     // Release pairs with the Acquire in `flush_transports`.
-    GATHERED.store(true, Ordering::Release);
+    COALESCED.store(true, Ordering::Release);
 }
 
 /// Whether something waits for [`flush`].
 #[inline(always)]
-pub fn has_gathered() -> bool {
-    GATHERED.load(Ordering::Relaxed)
+pub fn has_coalesced() -> bool {
+    COALESCED.load(Ordering::Relaxed)
 }
 
-/// Lets go of what transports gathered: for every call that communicates or makes progress, except one that only starts a
-/// send. A load and a predictable branch if nothing was.
+/// Has transports send what they coalesced: for every call that communicates or makes progress, except one that only starts
+/// a send. A load and a predictable branch if nothing was.
 #[inline(always)]
 pub fn flush() {
-    // Relaxed: a thread lets go of what it gathered itself; what another one gathers is its own to flush.
-    if GATHERED.load(Ordering::Relaxed) {
+    // Relaxed: a thread flushes what it coalesced itself; another thread's messages are that thread's to flush.
+    if COALESCED.load(Ordering::Relaxed) {
         flush_transports();
     }
 }
@@ -98,8 +98,8 @@ pub fn flush() {
 #[cold]
 #[inline(never)]
 fn flush_transports() {
-    // Acquire: whoever's flag this takes away, what it gathered is seen. Release has no partner.
-    GATHERED.swap(false, Ordering::AcqRel);
+    // Acquire: the messages of the thread whose flag this takes away are seen. Release has no partner.
+    COALESCED.swap(false, Ordering::AcqRel);
     TRANSPORTS.each(|module| {
         module.flush_all();
         0

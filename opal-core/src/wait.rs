@@ -68,8 +68,8 @@ pub trait Sockets: Sync {
     /// Whether anything of the job can come from them.
     fn is_needed(&self) -> bool;
 
-    /// The next pass looks at them, however seldom it does otherwise.
-    fn urge(&self);
+    /// The next pass of progress polls them, even if few passes do.
+    fn poll_now(&self);
 }
 
 /// How this process's sleeps ended.
@@ -199,6 +199,9 @@ impl Backoff {
         if self.since_ns == 0 {
             self.since_ns = now;
         } else if now - self.since_ns > SPIN_NS {
+            if let Some(told) = SLEEPS_TOLD.get() {
+                told(self.since_ns, now);
+            }
             sleep(done);
             // Who slept in vain has little to poll for: on an emulated core a whole round takes as long as the sleep.
             self.polls = SPINS_PER_LOOK.saturating_sub(SPINS_AFTER_SLEEP);
@@ -233,6 +236,11 @@ pub fn set_sockets(sockets: &'static dyn Sockets) {
 pub fn watch_epoch(epoch: fn() -> u32) {
     EPOCH_AT_START.store(epoch(), Ordering::Relaxed);
     EPOCH.call_once(|| epoch);
+}
+
+/// Has this called before each sleep: since when nothing has happened, and the time now, in ns of the monotonic clock.
+pub fn tell_sleeps(told: fn(u64, u64)) {
+    SLEEPS_TOLD.call_once(|| told);
 }
 
 /// Tells how many ranks run on this node, for where nobody tells of each of them.
@@ -277,7 +285,7 @@ fn sleep(done: &mut dyn FnMut() -> bool) {
 fn sleep_by(done: &mut dyn FnMut() -> bool) {
     let sockets = SOCKETS.get().filter(|sockets| sockets.is_needed());
     if let Some(sockets) = sockets {
-        sockets.urge();
+        sockets.poll_now();
     }
     match (WAKER.get(), sockets) {
         (Some(waker), None) => sleep_on_futex(*waker, false, done),
@@ -363,6 +371,7 @@ static SLEEPERS: AtomicU32 = AtomicU32::new(0);
 static WOKEN: AtomicU64 = AtomicU64::new(0);
 static SOCKET: AtomicU64 = AtomicU64::new(0);
 static TIMED_OUT: AtomicU64 = AtomicU64::new(0);
+static SLEEPS_TOLD: Once<fn(u64, u64)> = Once::new();
 static EPOCH: Once<fn() -> u32> = Once::new();
 static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
 

@@ -1,4 +1,4 @@
-//! The environment contract: what a launcher tells a rank in variables. Numbers are decimal unless it says otherwise.
+//! The environment contract: the variables that a launcher gives to a rank. Numbers are decimal unless it says otherwise.
 //!
 //! The names beginning `OMPI_COMM_WORLD_` are Open MPI's, because scripts read them. Parameters travel as
 //! `OMPI_MCA_<name>=<value>`; which of them were typed on mpirun's command line stands in
@@ -125,6 +125,19 @@ impl Contract {
 /// What to do about a contract that cannot be kept.
 pub const ADVICE: &str = "start the program with the mpirun of the same ompi-rs";
 
+/// Whether another launcher started this process as one of several: Open MPI's, those that speak PMI (MPICH's, Intel
+/// MPI's, Slurm's), or PMIx, which names no size, so that only rank 0 can be alone.
+pub fn other_launcher<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
+    let number = |name: &str| variable(name).and_then(|text| text.parse::<u32>().ok());
+    let several = [SIZE, "PMI_SIZE"].into_iter().find(|name| number(name).is_some_and(|size| size > 1));
+    let name = several.or_else(|| number("PMIX_RANK").filter(|rank| *rank > 0).map(|_| "PMIX_RANK"))?;
+    let value = number(name)?;
+    Some(format!(
+        "{name} is {value}, so another launcher started this process as one of several; {ADVICE}, or unset {name} to run it \
+         alone"
+    ))
+}
+
 fn missing(name: &str) -> String {
     format!("{SEGMENT} is set but {name} is not; {ADVICE}")
 }
@@ -173,5 +186,17 @@ mod tests {
         assert!(decode(Some((RANK, Some("4")))).unwrap_err().contains("4"));
         assert!(decode(Some((LOCAL_SIZE, Some("5")))).unwrap_err().contains("5"));
         assert!(decode(Some((LOCAL_RANK, Some("7")))).unwrap_err().contains("7"));
+    }
+
+    #[test]
+    fn other_launchers_are_recognised() {
+        let said = |name: &'static str, value: &'static str| other_launcher(|asked| (asked == name).then_some(value));
+        for (name, value) in [("OMPI_COMM_WORLD_SIZE", "2"), ("PMI_SIZE", "3"), ("PMIX_RANK", "1")] {
+            let sentence = said(name, value).unwrap();
+            assert!(sentence.contains(&format!("{name} is {value}")) && sentence.contains(ADVICE), "{sentence}");
+        }
+        for (name, value) in [("OMPI_COMM_WORLD_SIZE", "1"), ("PMI_SIZE", "x"), ("PMIX_RANK", "0"), ("HOME", "2")] {
+            assert_eq!(said(name, value), None);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Every collective, blocking, in place and immediate, against what it must give: on any number of ranks.
+//! Every collective, blocking, in place and immediate, against its expected result: on any number of ranks.
 
 use ompi::collective::UserOperation;
 use ompi::datatype::{Partition, PartitionMut};

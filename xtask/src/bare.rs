@@ -3,8 +3,9 @@
 //! Two toolchains can make one. The target x86_64-unknown-none has no floating-point registers in its calls: what it
 //! compiles cannot exchange a `double` with C. The host's own target can, and its precompiled core and alloc run as well
 //! without an operating system, once nothing but them is linked. So: C programs always by the host's target, Rust programs
-//! by the bare one where it is installed. What was taken is said.
+//! by the bare one where it is installed. A line names the chosen target.
 
+pub mod log;
 pub mod program;
 
 use crate::build::Options;
@@ -16,6 +17,7 @@ use crate::progress::Progress;
 use crate::resolve::{self, Choice, Request};
 use crate::shell;
 use crate::tree::Tree;
+use log::Log;
 use program::Language;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -59,15 +61,22 @@ pub fn make(tree: &Tree, app: &Path, flags: &[&str], options: &Options, progress
     let choice = resolve::resolve(&Catalogue::read(tree)?, &request)?;
     let (target, _) = toolchain(language, options.bare_fallback)?;
     let stem = app.file_stem().map_or("program".into(), |stem| stem.to_string_lossy().into_owned());
-    let stem = format!("{stem}{}", flags.concat());
+    let stem = format!("{stem}{}{}", flags.concat(), options.log.suffix());
     let image = Image::new(tree, &choice, true);
     let archive = progress
         .phase(&format!("compile {} with {} components", app.display(), choice.components.len()), || {
-            Ok((archive(&image, &choice, language, app, &stem, &target, progress)?, String::new()))
+            Ok((archive(&image, &choice, (language, options.log), app, &stem, &target, progress)?, String::new()))
         })?;
     let out = options.out.clone().unwrap_or_else(|| tree.target.join("bare").join(format!("{stem}.elf")));
-    progress
-        .phase("link the image", || Ok((link(tree, &archive, language, app, flags, &out, progress)?, String::new())))?;
+    progress.phase("link the image", || {
+        let mut linker = linker(tree, &out);
+        if options.log == Log::Defmt {
+            let flags = Flags::bare(&choice, &target);
+            log::link(&compile::Call { tree, manifest: app, profile: PROFILE, flags }, &mut linker)?;
+        }
+        link(tree, &archive, app, flags, &out, linker, progress)?;
+        Ok(((), String::new()))
+    })?;
     Ok(out)
 }
 
@@ -99,7 +108,7 @@ pub fn installed(target: &str) -> bool {
 fn archive(
     image: &Image,
     choice: &Choice,
-    language: Language,
+    (language, log): (Language, Log),
     app: &Path,
     stem: &str,
     target: &str,
@@ -107,35 +116,39 @@ fn archive(
 ) -> Result<PathBuf> {
     let name = match language {
         // The same library for all of them.
-        Language::C => "bare_c".to_owned(),
+        Language::C => format!("bare_c{}", log.suffix()).replace('.', "_"),
         Language::Rust => format!("bare_{}", stem.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_")),
     };
     let folder = image.folder.join(&name);
     program::write(language, app, &folder, &image.line())?;
-    let packages: &[&str] = match language {
-        Language::C => &["opal-core", "ompi-core", "hw-x86_64"],
-        Language::Rust => &["opal-core", "ompi", "hw-x86_64"],
-    };
+    let library = if language == Language::C { "ompi-core" } else { "ompi" };
+    let packages = &["opal-core", library, log.package()];
     let flags = Flags::bare(choice, target);
     let target = format!("[lib]\nname = {name:?}\npath = \"src/lib.rs\"\ncrate-type = [\"staticlib\"]\n");
     let what = image::Crate { folder, name: &name, target, packages, flags };
-    image.compile(&what, "release", &format!("lib{name}.a"), progress)
+    image.compile(&what, PROFILE, &format!("lib{name}.a"), progress)
+}
+
+/// The linker as every image wants it.
+fn linker(tree: &Tree, out: &Path) -> Command {
+    let mut linker = Command::new("gcc");
+    linker.args(["-nostdlib", "-nostartfiles", "-static", "-no-pie", "-Wl,--gc-sections", "-Wl,--build-id=none"]);
+    linker.args(["-Wl,-z,max-page-size=4096", "-Wl,-z,noexecstack", "-Wl,--no-warn-rwx-segments"]);
+    linker.arg("-Wl,-T").arg(tree.root.join("hw/x86_64/link.ld")).arg("-o").arg(out);
+    linker
 }
 
 fn link(
     tree: &Tree,
     archive: &Path,
-    language: Language,
     app: &Path,
     flags: &[&str],
     out: &Path,
+    mut linker: Command,
     progress: &Progress,
 ) -> Result<()> {
+    let language = Language::of(app)?;
     shell::folder(out.parent().unwrap_or(Path::new(".")))?;
-    let mut linker = Command::new("gcc");
-    linker.args(["-nostdlib", "-nostartfiles", "-static", "-no-pie", "-Wl,--gc-sections", "-Wl,--build-id=none"]);
-    linker.args(["-Wl,-z,max-page-size=4096", "-Wl,-z,noexecstack", "-Wl,--no-warn-rwx-segments"]);
-    linker.arg("-Wl,-T").arg(tree.root.join("hw/x86_64/link.ld")).arg("-o").arg(out);
     if language == Language::C {
         program::compile_c(tree, app, flags, out, &mut linker, progress)?;
     }
@@ -153,4 +166,5 @@ fn link(
     }
 }
 
+const PROFILE: &str = "release";
 const LINKER: Duration = Duration::from_secs(300);

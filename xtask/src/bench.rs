@@ -107,12 +107,12 @@ enum Other {
     Hpcc(hpcc::Options),
     /// What the collective algorithms would take among 2 to 100,000 ranks: a simulation of their schedules
     Scale(scale::Options),
-    /// Make docs/performance.md and its plots from the figures that --json wrote
+    /// Make docs/performance.md, the pages and plots below docs/performance from the figures that --json wrote
     Report {
         /// The figures; of several runs on one machine all rows together
         #[arg(required = true)]
         json: Vec<PathBuf>,
-        /// The folder of the page [default: docs in the source tree]
+        /// The folder of the pages [default: docs in the source tree]
         #[arg(long, value_name = "DIR")]
         docs: Option<PathBuf>,
     },

@@ -48,8 +48,8 @@ pub struct Options {
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub timeout: u32,
     /// Show what the machines themselves log: loader, memory, cores, devices
-    #[arg(long)]
-    pub log: bool,
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub log: Option<bare::log::Log>,
     /// Compile with the host's target even where x86_64-unknown-none is installed
     #[arg(long)]
     pub bare_fallback: bool,
@@ -73,7 +73,7 @@ impl Options {
             faults: Vec::new(),
             mca: Vec::new(),
             timeout,
-            log: false,
+            log: None,
             bare_fallback: true,
             app,
             arguments,
@@ -137,7 +137,14 @@ pub fn command(
     command.arg(own).arg("guest").arg("--image").arg(image);
     command.args(["--memory", &options.memory.to_string(), "--tsc-khz", &tsc_khz().to_string()]);
     command.args(["--smp", &options.smp.to_string(), "--ranks", &options.n.to_string()]);
-    command.args(options.log.then_some("--log")).arg("--");
+    if let Some(log) = options.log {
+        bare::log::check(image, log)?;
+        command.arg("--log");
+        if log == bare::log::Log::Defmt {
+            command.arg("--decoder").arg(bare::log::decoder(tree, progress)?);
+        }
+    }
+    command.arg("--");
     command.args(&options.arguments);
     if let Some(program) = hosted {
         command.args([":", "-n", &options.hosted.to_string()]).arg(program).args(&options.arguments);
@@ -150,7 +157,8 @@ fn image(tree: &Tree, options: &Options, progress: &Progress) -> Result<PathBuf>
     if options.app.extension().is_some_and(|extension| extension == "elf") {
         return options.app.canonicalize().at(format!("find {}", options.app.display()));
     }
-    let build = build::Options { bare_fallback: options.bare_fallback, ..build::Options::default() };
+    let log = options.log.unwrap_or_default();
+    let build = build::Options { bare_fallback: options.bare_fallback, log, ..build::Options::default() };
     bare::say_toolchain(&options.app, options.bare_fallback, progress)?;
     bare::make(tree, &options.app, &[], &build, progress)
 }

@@ -1,8 +1,9 @@
 //! `cargo xtask build`: a library with exactly the components that were asked for.
 
 use crate::archive::{self, Link};
+use crate::bare;
 use crate::components::Catalogue;
-use crate::dist::{self, Parts};
+use crate::dist::{self, Linking, Parts};
 use crate::failure::{At, Result};
 use crate::image::Image;
 use crate::product::{self, Product};
@@ -34,6 +35,9 @@ pub struct Options {
     /// Thin link-time optimization: compiles faster, runs a little slower
     #[arg(long)]
     pub thin: bool,
+    /// What mpicc links where neither its command line nor OMPI_RS_LINK says it
+    #[arg(long, value_enum, default_value_t)]
+    pub link: Linking,
     /// Keep line tables in the libraries
     #[arg(long)]
     pub debug: bool,
@@ -43,6 +47,9 @@ pub struct Options {
     /// The program of such an image: one .rs or .c file
     #[arg(long, value_name = "FILE", requires = "target")]
     pub app: Option<PathBuf>,
+    /// How such an image logs
+    #[arg(long, value_enum, default_value_t, requires = "target")]
+    pub log: bare::log::Log,
     /// Compile such an image with the host's target even where x86_64-unknown-none is installed
     #[arg(long)]
     pub bare_fallback: bool,
@@ -130,8 +137,8 @@ impl Work<'_> {
             link.libraries(&raw, &stage.join("lib"))?;
             Ok(((), String::new()))
         })?;
-        let (tree, choice, thin) = (self.tree, self.choice, self.options.thin);
-        dist::assemble(&Parts { tree, choice, thin, tools: &tools, info: info.as_deref() }, &stage)?;
+        let (tree, choice, thin, link) = (self.tree, self.choice, self.options.thin, self.options.link);
+        dist::assemble(&Parts { tree, choice, thin, link, tools: &tools, info: info.as_deref() }, &stage)?;
         if !self.options.no_check {
             let product = Product { stage: &stage, folder: &image.folder.join("check"), names: &names, choice };
             product::check(&product, self.progress)?;
@@ -152,7 +159,8 @@ impl Work<'_> {
             let facts = fs::metadata(&file).at(format!("find {}", file.display()))?;
             (&file, facts.len(), facts.modified().ok()).hash(&mut hasher);
         }
-        (names, &self.choice.direct, self.options.debug, self.options.no_check, self.options.thin).hash(&mut hasher);
+        (names, &self.choice.direct, self.options.debug, self.options.no_check).hash(&mut hasher);
+        (self.options.thin, self.options.link).hash(&mut hasher);
         for component in &self.choice.components {
             component.name.hash(&mut hasher);
         }

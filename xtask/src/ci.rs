@@ -1,5 +1,5 @@
-//! `cargo xtask ci`: what continuous integration runs and what must pass before a change is handed over: tidy, clippy,
-//! api and all tests of the sampled tier, with nothing skipped.
+//! `cargo xtask ci`: continuous integration runs this, and it must pass before a change is handed over. It is tidy, clippy, api and
+//! all tests of the sampled tier, with nothing skipped.
 
 use crate::failure::Result;
 use crate::progress::Progress;

@@ -1,10 +1,10 @@
-//! Calls of cargo for what goes into the product.
+//! Calls of cargo for the parts of the product.
 //!
-//! Flags for rustc go by way of the environment of that one call: what xtask itself is built with stays as it is. They
+//! Flags for rustc go by way of the environment of that one call; the flags of xtask itself stay as they are. They
 //! are few and mostly none, because cargo compiles everything again when they change: each set has an output folder
 //! of its own, and tools and library share crates by sharing the empty set.
 
-use crate::failure::{Result, fail};
+use crate::failure::{At, Result, fail};
 use crate::progress::Progress;
 use crate::resolve::Choice;
 use crate::shell;
@@ -106,7 +106,20 @@ impl Call<'_> {
         cargo.args(["--profile", self.profile, "--target", &self.flags.target()?]);
         cargo.args((!progress.verbose).then_some("--quiet"));
         cargo.env("CARGO_ENCODED_RUSTFLAGS", self.flags.rustflags(self.tree)).env_remove("CARGO_TARGET_DIR");
+        // What defmt's macros compile in: everything. The boot line's log= chooses among it.
+        cargo.env("DEFMT_LOG", "trace");
         shell::run(&mut cargo, progress.verbose)
+    }
+
+    /// Files of this name that build scripts of a crate left.
+    pub fn script_outputs(&self, package: &str, file: &str) -> Result<Vec<PathBuf>> {
+        let scripts = self.flags.folder(self.tree).join(self.flags.target()?).join(self.profile).join("build");
+        let entries = std::fs::read_dir(&scripts).at(format!("list {}", scripts.display()))?;
+        let ours = entries.filter_map(std::result::Result::ok).filter(|entry| {
+            let name = entry.file_name();
+            name.to_str().and_then(|name| name.strip_prefix(package)).is_some_and(|rest| rest.starts_with('-'))
+        });
+        Ok(ours.map(|entry| entry.path().join("out").join(file)).filter(|path| path.is_file()).collect())
     }
 
     /// A file that cargo made.

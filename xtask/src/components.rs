@@ -1,4 +1,4 @@
-//! What the source tree offers: frameworks, read from their one file each, and components, one crate each.
+//! The catalogue of the source tree: frameworks, read from their one file each, and components, one crate each.
 
 use crate::failure::{At, Result, fail, refuse};
 use crate::shell;

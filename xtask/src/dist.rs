@@ -14,6 +14,16 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+/// Which form of the library mpicc links by default.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, Hash, PartialEq, Eq)]
+pub enum Linking {
+    /// libmpi_abi.so.1, with a run path: tools and plug-ins share the program's MPI
+    #[default]
+    Shared,
+    /// libmpi_abi.a: a program needs no file of this library at run time
+    Static,
+}
+
 /// What goes in beside the libraries.
 #[derive(Debug)]
 pub struct Parts<'a> {
@@ -23,6 +33,8 @@ pub struct Parts<'a> {
     pub choice: &'a Choice,
     /// Built with thin instead of fat link-time optimization.
     pub thin: bool,
+    /// What its wrappers link.
+    pub link: Linking,
     /// Programs.
     pub tools: &'a [(&'static Tool, PathBuf)],
     /// `ompi_info` with the image's components.
@@ -44,11 +56,14 @@ pub fn assemble(parts: &Parts, stage: &Path) -> Result<()> {
     let core = parts.tree.folder("ompi-core")?;
     copy(&core.join("include/mpi.h"), &stage.join("include/mpi.h"))?;
     let version = parts.tree.package("ompi-core").map_or("", |package| &package.version);
-    for name in ["ompi-rs", "mpi-c"] {
-        shell::write(&stage.join(format!("lib/pkgconfig/{name}.pc")), &pkgconfig(version))?;
+    for name in PKG_CONFIG {
+        shell::write(&stage.join(format!("lib/pkgconfig/{name}.pc")), &pkgconfig(name, version, parts.link))?;
     }
-    manual::write(stage, version)?;
     let share = stage.join("share/ompi-rs");
+    shell::write(&share.join("link"), if parts.link == Linking::Shared { "shared\n" } else { "static\n" })?;
+    // For programs with the archive inside: plug-ins that they load must find their MPI.
+    shell::write(&share.join("mpi.list"), "{ MPI_*; PMPI_*; };\n")?;
+    manual::write(stage, version)?;
     shell::write(&share.join("components.json"), &components(parts, version))?;
     if parts.info.is_some() {
         let table = shell::output(std::process::Command::new(bin.join("ompi_info")).arg("--params-json"))?;
@@ -104,11 +119,20 @@ fn components(parts: &Parts, version: &str) -> String {
     format!("{text:#}\n")
 }
 
-/// Names the archive by its path: `-lmpi_abi` would take the shared library where both lie.
-fn pkgconfig(version: &str) -> String {
+/// Our own name, Open MPI's, and what programs ask for that know neither.
+const PKG_CONFIG: &[&str] = &["ompi-rs", "ompi", "ompi-c", "ompi-cxx", "mpi", "mpi-c", "mpi-cxx"];
+
+/// The archive stands there by its path: `-lmpi_abi` would take the shared library where both lie.
+fn pkgconfig(name: &str, version: &str, link: Linking) -> String {
+    let libraries = match link {
+        Linking::Shared => "-L${libdir} -Wl,-rpath,${libdir} -lmpi_abi".to_owned(),
+        Linking::Static => {
+            format!("${{libdir}}/{STATIC} -Wl,--dynamic-list=${{prefix}}/share/ompi-rs/mpi.list -pthread")
+        }
+    };
     format!(
         "prefix=${{pcfiledir}}/../..\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
-         Name: ompi-rs\nDescription: MPI with the standard ABI, linked statically ({STATIC}); {SHARED} lies beside it\n\
-         Version: {version}\nCflags: -I${{includedir}}\nLibs: ${{libdir}}/{STATIC} -pthread\n"
+         Name: {name}\nDescription: ompi-rs, an MPI library with the standard ABI ({SHARED}, {STATIC})\n\
+         Version: {version}\nCflags: -I${{includedir}}\nLibs: {libraries}\n"
     )
 }

@@ -1,5 +1,5 @@
 //! `cargo xtask fpga`: the barrier machine of hw/fpga: its constants, test benches, the comparison with the Rust model,
-//! and what it takes on a real chip.
+//! and its size on a real chip.
 
 mod lockstep;
 pub mod picture;

@@ -39,7 +39,7 @@ pub struct Crate<'a> {
     pub name: &'a str,
     /// Its `[lib]` or `[[bin]]`.
     pub target: String,
-    /// Workspace packages it depends on beside the components.
+    /// Workspace packages it depends on beside the components; `hw-x86_64+defmt` is one that logs by defmt.
     pub packages: &'a [&'a str],
     /// What it is compiled with.
     pub flags: Flags,
@@ -113,10 +113,13 @@ impl<'a> Image<'a> {
     fn dependencies(&self, packages: &[&str]) -> Result<String> {
         let mut lines = String::new();
         for name in packages {
-            let features = match *name {
-                "ompi-image" => ", features = [\"runtime\"]",
-                "hw-x86_64" => ", features = [\"image\"]",
-                _ => "",
+            let (name, features) = match *name {
+                "ompi-image" => (*name, ", features = [\"runtime\"]"),
+                "hw-x86_64" => (*name, ", features = [\"image\"]"),
+                // The generated crate names the components.
+                "ompi" => (*name, ", default-features = false"),
+                "hw-x86_64+defmt" => ("hw-x86_64", ", features = [\"defmt\"]"),
+                _ => (*name, ""),
             };
             _ = writeln!(lines, "{name} = {{ path = {:?}{features} }}", self.tree.folder(name)?);
         }

@@ -23,6 +23,7 @@ mod manual;
 #[path = "../../opal-core/src/mca/name.rs"]
 mod name;
 mod names;
+mod new;
 mod product;
 mod progress;
 mod resolve;
@@ -55,6 +56,8 @@ struct Arguments {
 enum Command {
     /// Build a library with exactly the components you name, its header, compiler wrappers and launcher
     Build(build::Options),
+    /// Make a component's crate from the template of its framework
+    New(new::Options),
     /// Build the default library, compile a program with it, launch it, and show what was chosen
     Run(run::Options),
     /// Run a program on machines without an operating system: guests of QEMU, one job
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Build(options) if options.target.is_some() => bare::build(options, &progress),
         Command::Build(options) => build::build(options, &progress).map(drop),
+        Command::New(options) => new::run(options, &progress),
         Command::Run(options) => run::run(options, &progress),
         Command::Boot(options) => boot::run(options, &progress),
         Command::Guest(options) => boot::guest::run(options),

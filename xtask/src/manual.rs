@@ -9,7 +9,7 @@ use std::process::Command;
 /// Page, the program below `bin` and the argument that makes it print its table, and further names of the page.
 const PAGES: &[(&str, &str, &[&str])] = &[
     ("mpirun", "--ompi-rs-manual", &["mpiexec"]),
-    ("mpicc", "--showme:manual", &["mpicxx", "mpic++"]),
+    ("mpicc", "--showme:manual", &["mpicxx", "mpic++", "mpiCC"]),
     ("ompi_info", "--ompi-rs-manual", &[]),
 ];
 

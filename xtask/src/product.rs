@@ -1,4 +1,4 @@
-//! Checks of the finished product: what is exported, what is linked, and by whom it can be linked.
+//! Checks of the finished product: its exports, its components, and the programs that it links into.
 
 use crate::archive::{self, SHARED, STATIC};
 use crate::failure::{At, Failure, Result, fail};
@@ -99,7 +99,7 @@ impl Product<'_> {
 
     /// The library itself lists what it knows of at start; hook and registrations were compared by then.
     fn components(&self) -> Result<String> {
-        let program = self.compile("mpicc", "smoke.c", "smoke", &[])?;
+        let program = self.compile("mpicc", "smoke.c", "smoke", &["-static-mpi"])?;
         let listing = self.start(&program, &[("OMPI_MCA_mpi_show_components", "1")])?;
         for component in &self.choice.components {
             let line = format!("component {}: ", component.name);
@@ -134,7 +134,11 @@ impl Product<'_> {
         for linker in &installed {
             let choose = format!("-fuse-ld={linker}");
             // Collecting unused sections must not collect the components' registrations.
-            for (name, flags) in [("", &[&*choose][..]), (".gc", &[&*choose, "-Wl,--gc-sections"])] {
+            for (name, flags) in [
+                ("", &[&*choose, "-static-mpi"][..]),
+                (".gc", &[&*choose, "-static-mpi", "-Wl,--gc-sections"]),
+                (".shared", &[&*choose, "-shared-mpi"]),
+            ] {
                 let program = self.compile("mpicc", "smoke.c", &format!("smoke.{linker}{name}"), flags)?;
                 self.start(&program, &[])?;
             }
@@ -176,7 +180,7 @@ impl Product<'_> {
     }
 
     fn tool(&self) -> Result<String> {
-        for (name, flags) in [("tool", &["-DTOOL"][..]), ("tool.shared", &["-DTOOL", "-shared-mpi"])] {
+        for (name, flags) in [("tool", &["-DTOOL", "-static-mpi"]), ("tool.shared", &["-DTOOL", "-shared-mpi"])] {
             let program = self.compile("mpicc", "smoke.c", name, flags)?;
             self.start(&program, &[])?;
         }
@@ -189,7 +193,7 @@ impl Product<'_> {
             return Ok("memory/hook is not chosen".to_owned());
         }
         for (name, flags) in
-            [("memory.archive", &[][..]), ("memory.static", &["-static"]), ("memory.shared", &["-shared-mpi"])]
+            [("memory.archive", &["-static-mpi"]), ("memory.static", &["-static"]), ("memory.shared", &["-shared-mpi"])]
         {
             let program = self.compile("mpicc", "memory.c", name, flags)?;
             self.start(&program, &[])?;

@@ -1,4 +1,4 @@
-//! What the user sees while waiting: one line per phase with the seconds it takes.
+//! Progress for the user: one line per phase with the seconds it takes.
 
 use crate::failure::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

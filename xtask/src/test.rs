@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that is tested, tier by tier, each with a budget of minutes.
 //!
-//! Every program that a test starts has a deadline; what it leaves behind is found and ended. What this machine lacks
-//! is listed as skipped with the package that helps. The last line is `N passed, N failed, N skipped`.
+//! Every program that a test starts has a deadline; processes that it leaves behind are found and ended. A test for which this
+//! machine lacks something is listed as skipped, with the package that helps. The last line is `N passed, N failed, N skipped`.
 
 mod bad_input;
 mod benchmarks;
@@ -23,8 +23,10 @@ mod loom;
 pub mod marked;
 mod memcheck;
 pub mod mpi4py;
+mod mpirun;
 mod mutants;
 mod netpipe;
+mod new;
 mod peers;
 mod probe;
 mod programs;
@@ -59,6 +61,12 @@ pub struct Options {
     /// Name the tests instead of running them
     #[arg(long)]
     list: bool,
+    /// Components of the library under test, as `build` takes them; expectations of the default ones may fail
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    components: Vec<String>,
+    /// Components to leave out of it
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    exclude: Vec<String>,
 }
 
 /// A part of the tests.
@@ -175,11 +183,13 @@ impl Session<'_> {
         self.report.result(name, start.elapsed(), verdict);
     }
 
-    /// The default library, built with thin link-time optimization into a place of its own.
+    /// The default library, or the one that --components names, built with thin link-time optimization into a place of its own.
     fn library(&mut self) -> std::result::Result<crate::build::Built, String> {
-        let (progress, place) = (self.progress, self.dist());
+        let (options, progress, place) = (self.options, self.progress, self.dist());
         let built = self.library.get_or_insert_with(|| {
-            let options = crate::build::Options { thin: true, out: Some(place), ..Default::default() };
+            let (components, exclude) = (options.components.clone(), options.exclude.clone());
+            let options =
+                crate::build::Options { components, exclude, thin: true, out: Some(place), ..Default::default() };
             crate::build::build(&options, progress).map_err(|failure| failure.text)
         });
         match built {
@@ -221,6 +231,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "api", budget_minutes: 0.2, run: steps::api, ci_only: false },
     Tier { name: "unit", budget_minutes: 5.0, run: cargo::tier, ci_only: false },
     Tier { name: "image", budget_minutes: 4.0, run: images::tier, ci_only: false },
+    Tier { name: "new", budget_minutes: 4.0, run: new::tier, ci_only: false },
     Tier { name: "c", budget_minutes: 6.0, run: programs::tier, ci_only: false },
     Tier { name: "rust", budget_minutes: 3.0, run: rust::tier, ci_only: false },
     Tier { name: "coll", budget_minutes: 5.5, run: coll::tier, ci_only: false },
@@ -230,6 +241,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "bad_input", budget_minutes: 2.0, run: bad_input::tier, ci_only: false },
     Tier { name: "fuzz", budget_minutes: 1.5, run: bad_input::fuzz, ci_only: false },
     Tier { name: "wrappers", budget_minutes: 0.7, run: wrappers::tier, ci_only: false },
+    Tier { name: "mpirun", budget_minutes: 0.5, run: mpirun::tier, ci_only: false },
     Tier { name: "probe", budget_minutes: 1.0, run: probe::tier, ci_only: false },
     Tier { name: "valgrind", budget_minutes: 2.0, run: memcheck::tier, ci_only: false },
     Tier { name: "loom", budget_minutes: 2.0, run: loom::tier, ci_only: false },
@@ -239,7 +251,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
     Tier { name: "bench", budget_minutes: 0.5, run: benchmarks::tier, ci_only: false },
     Tier { name: "fpga", budget_minutes: 4.0, run: fpga::tier, ci_only: false },
-    Tier { name: "boot", budget_minutes: 4.0, run: boot::tier, ci_only: false },
+    Tier { name: "boot", budget_minutes: 6.0, run: boot::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
     Tier { name: "mpi4py", budget_minutes: 6.0, run: mpi4py::tier, ci_only: false },
     Tier { name: "netpipe", budget_minutes: 1.0, run: netpipe::tier, ci_only: false },

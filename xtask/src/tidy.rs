@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: the rules of this source tree that no compiler checks. Fast enough to run before every commit.
 
 mod arrows;
+mod documents;
 pub mod files;
 mod functions;
 mod glossary;
@@ -60,7 +61,9 @@ pub const CHECKS: &[Check] = &[
     Check { name: "unfinished", look: |_, sources| Ok(names::unfinished(sources)) },
     Check { name: "machine_paths", look: |_, sources| Ok(names::machine_paths(sources)) },
     Check { name: "links", look: |tree, sources| Ok(links::check(&tree.root, sources)) },
-    Check { name: "architecture_size", look: |_, sources| Ok(links::architecture(sources)) },
+    Check { name: "document_sizes", look: |_, sources| Ok(documents::sizes(sources)) },
+    Check { name: "documents_linked", look: |_, sources| Ok(documents::linked(sources)) },
+    Check { name: "foreign_crates", look: |tree, sources| documents::crates(&tree.root, sources) },
     Check { name: "tests_list", look: |tree, sources| tests_list::check(&tree.root, sources) },
     Check { name: "wires", look: |tree, _| crate::fpga::wires::check(tree) },
     Check { name: "format", look: |tree, _| format(tree) },

@@ -18,7 +18,7 @@ pub struct Tool {
 
 /// All of them, but for `ompi_info`, which is part of each image.
 pub const TOOLS: &[Tool] = &[
-    Tool { name: "mpicc", installed: &["mpicc", "mpicxx", "mpic++"] },
+    Tool { name: "mpicc", installed: &["mpicc", "mpicxx", "mpic++", "mpiCC", "mpifort", "mpif77", "mpif90"] },
     Tool { name: "mpirun", installed: &["mpirun", "mpiexec"] },
 ];
 

@@ -1,10 +1,10 @@
-//! coll/han's levels in a trace: each is served by what would be chosen for its ranks among coll/basic and coll/tuned.
+//! coll/han's levels in a trace: each is served by the choice for its ranks among coll/basic and coll/tuned.
 
 use crate::case::Buffers;
 use crate::trace::Trace;
 use coll_basic as basic;
-use coll_han::algorithms::{Here, Levels};
 use coll_han::layout::Layout;
+use coll_han::two_level::{Here, Levels};
 use coll_tuned as tuned;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::{Executor, Subset};

@@ -1,8 +1,8 @@
-//! What the collective algorithms would take on machines that nobody here has: their own schedules, played on a model.
+//! Times of the collective algorithms on machines of any size: their own schedules, played on a model.
 //!
 //! `trace` records what an algorithm does on each rank, `machine` says what that costs, `engine` plays all ranks against
 //! each other, `study` compares the algorithms of a function. `cargo xtask bench scale` prints and draws the result.
-//! A model is no measurement: what it says is which algorithm grows how, and where two of them cross.
+//! A model is no measurement: it shows how algorithms grow, and where two of them cross.
 
 pub mod algorithms;
 pub mod case;

@@ -1,4 +1,4 @@
-//! The machine: what messages, copies and reductions cost, within a node and between nodes.
+//! The machine: the cost of messages, copies and reductions, within a node and between nodes.
 //!
 //! LogGP (Alexandrov, Ionescu, Schauser, Scheiman: LogGP: Incorporating Long Messages into the LogP Model,
 //! <https://doi.org/10.1006/jpdc.1997.1346>), once for each of the two levels, with a rendezvous for long messages, and one

@@ -1,4 +1,4 @@
-//! An executor that keeps what an algorithm asks for and does nothing of it.
+//! An executor that records the steps of an algorithm and runs none of them.
 
 use ompi_core::data::Data;
 use ompi_core::error::Result;

@@ -2,13 +2,13 @@
 
 use core::hint::black_box;
 use criterion::Criterion;
-use ompi_core::handle::Table;
+use ompi_core::handle::HandleTable;
 use std::sync::Arc;
 
 /// Look-up of one, of many, of what is stale; a handle's life.
 pub fn all(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("handle");
-    let table: Table<u64> = Table::new();
+    let table: HandleTable<u64> = HandleTable::new();
     let handles: Vec<usize> = (0..10_000).map(|value| table.insert(Arc::new(value)).expect("there is room")).collect();
     group.bench_function("borrow, always the same", |bencher| {
         bencher.iter(|| table.borrow(black_box(handles[17])).copied());

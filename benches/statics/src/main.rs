@@ -1,4 +1,4 @@
-//! `cargo run --release -p bench-statics`: what the components of the static frameworks cost, side by side.
+//! `cargo run --release -p bench-statics`: the cost of the components of the static frameworks, side by side.
 
 mod memcpy;
 mod timer;

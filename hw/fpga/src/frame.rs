@@ -1,4 +1,4 @@
-//! What a node puts on its control lines, step by step, to join and leave channels and to read back. After each step
+//! The signals of a node on its control lines, step by step: joining and leaving channels, and reading back. After each step
 //! the machine must have had time to see it.
 
 use crate::machine::{BIT, SHIFT};

@@ -1,6 +1,6 @@
-//! What one node remembers of its channels, without input and output. A machine that lost its power forgets everything, and
-//! a node's read-back line says *present* again as soon as the node tells the new machine anything: which of its channels
-//! that one does not know must be remembered here.
+//! A node's memory of its channels, without input and output. A machine that lost its power forgets everything. The node's
+//! read-back line says *present* again as soon as the node tells the restarted machine anything. So the node itself remembers
+//! which of its channels the restarted machine does not know.
 
 use crate::CHANNELS;
 

@@ -4,7 +4,7 @@ use crate::wires::{CHANNELS, CLAIM, JOIN, LEAVE, NODES};
 
 /// `tuc_sync`: up to 64 wires into the machine's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Sync {
+pub struct Synchronizer {
     stages: usize,
     filter: usize,
     /// Flip-flops, the newest first.
@@ -15,11 +15,11 @@ pub struct Sync {
     pub held: u64,
 }
 
-impl Sync {
+impl Synchronizer {
     /// `stages` flip-flops and `filter` equal samples to be believed, at most 4 of either.
-    pub const fn new(stages: usize, filter: usize) -> Sync {
+    pub const fn new(stages: usize, filter: usize) -> Synchronizer {
         assert!(stages <= 4 && filter <= 4);
-        Sync { stages, filter, stage: [0; 4], before: [0; 4], held: 0 }
+        Synchronizer { stages, filter, stage: [0; 4], before: [0; 4], held: 0 }
     }
 
     /// What comes out at this moment.
@@ -82,7 +82,7 @@ pub fn celement(level: bool, out: u64, nodes: usize) -> bool {
 pub struct Classic {
     nodes: usize,
     /// From the outputs.
-    pub sync: Sync,
+    pub sync: Synchronizer,
     /// The one barrier.
     pub channel: Channel,
     /// Ticks since power-up, until synchronisers and filters have heard their wires.
@@ -92,7 +92,12 @@ pub struct Classic {
 impl Classic {
     /// Just powered up.
     pub const fn new(nodes: usize, stages: usize, filter: usize) -> Classic {
-        Classic { nodes, sync: Sync::new(stages, filter), channel: Channel { level: false, known: false }, heard: 0 }
+        Classic {
+            nodes,
+            sync: Synchronizer::new(stages, filter),
+            channel: Channel { level: false, known: false },
+            heard: 0,
+        }
     }
 
     /// A clock edge.
@@ -169,8 +174,8 @@ pub struct Pins {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Channels {
     nodes: usize,
-    out: [Sync; CHANNELS],
-    control: [Sync; 4],
+    out: [Synchronizer; CHANNELS],
+    control: [Synchronizer; 4],
     /// What each node is a member of.
     pub member: [Member; NODES],
     /// The barriers.
@@ -184,8 +189,8 @@ impl Channels {
         assert!((1..=NODES).contains(&nodes));
         Channels {
             nodes,
-            out: [Sync::new(stages, filter); CHANNELS],
-            control: [Sync::new(stages, 1); 4],
+            out: [Synchronizer::new(stages, filter); CHANNELS],
+            control: [Synchronizer::new(stages, 1); 4],
             member: [Member::default(); NODES],
             channel: [Channel::default(); CHANNELS],
             turn: 0,

@@ -1,5 +1,5 @@
-//! One member's side of the protocol on one channel, without input and output: the component drives it with what the
-//! port and the other members say, and the model check drives it with everything that they could say.
+//! One member's side of the protocol on one channel, without input and output. The component feeds it with the
+//! signals of the port and the messages of the other members, the model check with all possible ones.
 //!
 //! Barriers are counted from 1. To arrive at barrier k a member writes the inverse of the level at which k - 1 ended, and
 //! waits until it reads it. Nothing is ever taken back: a retraction that crosses the flip would count as arrival at the

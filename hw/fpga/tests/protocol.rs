@@ -154,7 +154,7 @@ fn the_filter_hides_every_bounce() {
             if wire[arrived..].windows(filter).any(|window| window.iter().all(|one| !*one)) {
                 continue;
             }
-            let mut sync = hw_fpga::machine::Sync::new(2, filter);
+            let mut sync = hw_fpga::machine::Synchronizer::new(2, filter);
             let mut seen = Vec::new();
             for sample in wire.iter().copied().chain([true; 8]) {
                 sync.tick(u64::from(sample));

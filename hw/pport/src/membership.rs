@@ -1,4 +1,4 @@
-//! What a node does at its port to join and leave channels: a command over the control lines, and what is read back.
+//! Joining and leaving channels at a node's port: a command over the control lines, and the answer that is read back.
 
 use crate::Lines;
 use hw_fpga::{CHANNELS, FRAME, frame, machine, wire};

@@ -1,4 +1,4 @@
-//! Linux's driver for programs: /dev/parportN, for whoever is in its group.
+//! Linux's driver for programs: /dev/parportN, for members of its group.
 #![allow(unsafe_code)]
 
 use crate::{Port, Refused};

@@ -3,6 +3,23 @@
 //! Waking. A write to a port bumps `written` and wakes the machine if that sleeps. A node that read the same status
 //! several times sleeps on its status word for at most a millisecond, and the machine wakes it when the word changes.
 //! Yielding alone collapses when there are more processes than cores.
+//!
+//! The file, in bytes; node `n` has the 64 bytes from 64 · (1 + n) on:
+//!
+//! | offset | bytes | what | who writes |
+//! |---|---|---|---|
+//! | 0 | 8 | magic | who makes it |
+//! | 8 | 4 | written | nodes |
+//! | 12 | 4 | seen | machine |
+//! | 16 | 4 | the machine sleeps | machine |
+//! | 20 | 4 | nodes that sleep on `seen` | nodes |
+//! | 24 | 4 | power-ups | machine |
+//! | 32 | 8 | flips | machine |
+//! | 64 · (1 + n) | 4 | data register | node |
+//! | + 4 | 4 | control register | node |
+//! | + 8 | 4 | status register | machine |
+//! | + 12 | 4 | the node sleeps | node |
+//! | + 16 | 8 | port accesses | node |
 #![allow(unsafe_code)]
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -261,3 +278,22 @@ fn wake(word: &AtomicU32) {
 }
 
 const MAGIC: u64 = 0x5455_4342_4152_5232;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memoffset::span_of;
+
+    /// Processes that were compiled at different times share the file: a layout that moves needs another magic.
+    #[test]
+    fn fields_lie_where_the_table_says() {
+        assert_eq!(span_of!(Layout, magic), 0..8);
+        assert_eq!((span_of!(Layout, written), span_of!(Layout, seen)), (8..12, 12..16));
+        assert_eq!((span_of!(Layout, sleeps), span_of!(Layout, settling)), (16..20, 20..24));
+        assert_eq!((span_of!(Layout, powered), span_of!(Layout, flips)), (24..28, 32..40));
+        assert_eq!(span_of!(Layout, nodes..), 64..64 * (1 + NODES));
+        assert_eq!((span_of!(Registers, data), span_of!(Registers, control)), (0..4, 4..8));
+        assert_eq!((span_of!(Registers, status), span_of!(Registers, sleeps)), (8..12, 12..16));
+        assert_eq!((span_of!(Registers, accesses), size_of::<Registers>()), (16..24, 64));
+    }
+}

@@ -4,7 +4,7 @@
 //! It shows that protocol, encoding and port access are right. It does not measure the hardware: a word in shared memory
 //! is no wire, and a process that must be scheduled is no machine.
 //!
-//! **Invariant:** what is read from the cable is a register's value, whatever it is; nothing here trusts it further.
+//! **Invariant:** any value read from the cable is a register's value; nothing here trusts it further.
 #![no_std]
 
 extern crate alloc;

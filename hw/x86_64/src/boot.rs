@@ -9,7 +9,9 @@
 //! address that [`crate::loader`] reads; its lowest bit is set for multiboot2.
 #![allow(unsafe_code)]
 
+use crate::rank::HandOver;
 use core::arch::global_asm;
+use core::mem::offset_of;
 
 global_asm!(
     ".section .note.pvh, \"a\", @note",
@@ -41,10 +43,10 @@ global_asm!(
     // For one far return of a core that starts while the first one runs on the other stack.
     ".skip 64",
     "ompi_step_stack_end:",
-    // Page tables, stack, number and heap of the rank that the core becomes which comes next.
+    // For the rank that the core becomes which comes next.
     ".globl ompi_handoff",
     ".balign 8",
-    "ompi_handoff: .skip 32",
+    "ompi_handoff: .skip {hand_over_bytes}",
     //
     ".section .rodata.boot, \"a\"",
     ".balign 8",
@@ -144,10 +146,10 @@ global_asm!(
     // From the shared boot tables into a rank's own.
     ".globl ompi_become_rank",
     "ompi_become_rank:",
-    "mov rax, [ompi_handoff]",
-    "mov rdx, [ompi_handoff + 8]",
-    "mov rdi, [ompi_handoff + 16]",
-    "mov rsi, [ompi_handoff + 24]",
+    "mov rax, [ompi_handoff + {tables}]",
+    "mov rdx, [ompi_handoff + {stack_end}]",
+    "mov rdi, [ompi_handoff + {core}]",
+    "mov rsi, [ompi_handoff + {heap_bytes}]",
     "mov cr3, rax",
     "mov rsp, rdx",
     "xor ebp, ebp",
@@ -182,4 +184,9 @@ global_asm!(
     ".long ompi_boot_gdt",
     "ompi_trampoline_end:",
     ".code64",
+    hand_over_bytes = const size_of::<HandOver>(),
+    tables = const offset_of!(HandOver, tables),
+    stack_end = const offset_of!(HandOver, stack_end),
+    core = const offset_of!(HandOver, core),
+    heap_bytes = const offset_of!(HandOver, heap_bytes),
 );

@@ -7,6 +7,7 @@
 use crate::{rank, serial};
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicBool, Ordering};
+use heapless::Vec;
 use opal_core::sync::Mutex;
 
 /// Prints to the console, as the standard library's macro does.
@@ -66,28 +67,21 @@ impl Write for Console {
     }
 }
 
-/// A rank's line that is not complete yet.
-struct Line {
-    bytes: [u8; LINE_BYTES],
-    length: usize,
-}
+/// A rank's line that is not complete yet: never full between two calls.
+struct Line(Vec<u8, LINE_BYTES>);
 
 impl Line {
     fn push(&mut self, byte: u8) {
-        self.bytes[self.length] = byte;
-        self.length += 1;
-        if byte == b'\n' || self.length == LINE_BYTES - 1 {
+        self.0.push(byte).expect("`out` comes before the last byte of the room");
+        if byte == b'\n' || self.0.len() == LINE_BYTES - 1 {
             self.out();
         }
     }
 
     fn out(&mut self) {
-        if self.length == 0 {
-            return;
-        }
-        if self.bytes[self.length - 1] != b'\n' {
-            self.bytes[self.length] = b'\n';
-            self.length += 1;
+        let Some(last) = self.0.last() else { return };
+        if *last != b'\n' {
+            self.0.push(b'\n').expect("`push` leaves room for the end of the line");
         }
         // Acquire and Release pair with each other: one line at a time.
         while TAKEN.swap(true, Ordering::Acquire) {
@@ -100,9 +94,9 @@ impl Line {
         }
         put(b'0' + (core % 10) as u8);
         put(b' ');
-        self.bytes[..self.length].iter().for_each(|byte| put(*byte));
+        self.0.iter().for_each(|byte| put(*byte));
         TAKEN.store(false, Ordering::Release);
-        self.length = 0;
+        self.0.clear();
     }
 }
 
@@ -113,6 +107,6 @@ fn put(byte: u8) {
 /// What a line of a machine with several ranks begins with.
 pub const MARK: u8 = 1;
 const LINE_BYTES: usize = 1024;
-static LINE: Mutex<Line> = Mutex::new(Line { bytes: [0; LINE_BYTES], length: 0 });
+static LINE: Mutex<Line> = Mutex::new(Line(Vec::new()));
 #[unsafe(link_section = ".shared")]
 static TAKEN: AtomicBool = AtomicBool::new(false);

@@ -5,7 +5,14 @@ use crate::memory::{STACK_BYTES, STACK_END};
 use crate::{eprintln, rank};
 use x86_64::registers::control::Cr2;
 
-/// What a stub of [`crate::interrupts`] leaves on its stack.
+/// What a stub of [`crate::interrupts`] leaves on its stack, below what the processor pushes (Intel SDM vol. 3, 6.14.2).
+///
+/// | offset | bytes | what | who pushes it |
+/// |---|---|---|---|
+/// | 0 | 15 · 8 | r15 … rax | the common part |
+/// | 120 | 8 | vector | the stub |
+/// | 128 | 8 | error code, or 0 | the processor, or the stub |
+/// | 136 | 5 · 8 | rip, cs, flags, rsp, ss | the processor |
 #[derive(Debug)]
 #[repr(C)]
 pub struct Registers {
@@ -120,3 +127,24 @@ const NAMES: [&str; 20] = [
     "machine check",
     "SIMD floating-point exception",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memoffset::span_of;
+
+    #[test]
+    fn fields_lie_where_the_table_says() {
+        assert_eq!(span_of!(Registers, general), 0..8 * GENERAL.len());
+        assert_eq!((span_of!(Registers, vector), span_of!(Registers, code)), (120..128, 128..136));
+        let pushed = [
+            span_of!(Registers, rip),
+            span_of!(Registers, cs),
+            span_of!(Registers, flags),
+            span_of!(Registers, rsp),
+            span_of!(Registers, ss),
+        ];
+        assert_eq!(pushed, [136..144, 144..152, 152..160, 160..168, 168..176]);
+        assert_eq!(GENERAL[FRAME], "rbp");
+    }
+}

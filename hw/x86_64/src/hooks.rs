@@ -2,42 +2,40 @@
 #![allow(unsafe_code)]
 
 use crate::heap::Heap;
-use crate::line::Line;
+use crate::line::{ARGUMENTS_MAX, Line, VARIABLES_MAX};
 use crate::{apic, console, eprintln, fault, rank, tsc};
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
+use heapless::Vec;
 use opal_core::sync::Once;
 
-/// A boot line that stays.
+/// A boot line's parts, as slices.
 struct Kept {
-    environment: &'static [(&'static str, &'static str)],
-    arguments: &'static [&'static str],
+    environment: Vec<(&'static str, &'static str), VARIABLES_MAX>,
+    arguments: Vec<&'static str, ARGUMENTS_MAX>,
 }
 
+static LINE: Once<Line> = Once::new();
 static KEPT: Once<Kept> = Once::new();
 
 /// Keeps the boot line for the program and for the library.
 pub fn keep(line: Line) {
-    let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-    let pairs: Vec<_> = line.variables.into_iter().map(|(name, value)| (leak(name), leak(value))).collect();
-    let rank = pairs.iter().find(|(name, _)| *name == "RANK").and_then(|(_, value)| value.parse().ok());
+    let line = LINE.call_once(|| line);
+    let rank = line.variables().find(|(name, _)| *name == "RANK").and_then(|(_, value)| value.parse().ok());
     rank::set_number(rank.unwrap_or(rank::core()));
-    let arguments: Vec<_> = line.arguments.into_iter().map(leak).collect();
-    KEPT.call_once(|| Kept { environment: Box::leak(Box::from(pairs)), arguments: Box::leak(Box::from(arguments)) });
+    // The tables are as large as those of the line.
+    KEPT.call_once(|| Kept { environment: line.variables().collect(), arguments: line.arguments().collect() });
 }
 
 /// The program's arguments, without its name.
 pub fn arguments() -> &'static [&'static str] {
-    KEPT.get().map_or(&[], |kept| kept.arguments)
+    KEPT.get().map_or(&[], |kept| &kept.arguments)
 }
 
 /// The variables that the boot line became.
 #[unsafe(export_name = "__opal_bare_environment_v1")]
 pub fn environment() -> &'static [(&'static str, &'static str)] {
-    KEPT.get().map_or(&[], |kept| kept.environment)
+    KEPT.get().map_or(&[], |kept| &kept.environment)
 }
 
 #[unsafe(export_name = "__opal_bare_write_v1")]

@@ -36,7 +36,7 @@ mod heap;
 #[cfg(feature = "image")]
 mod hooks;
 #[cfg(feature = "image")]
-mod log;
+pub mod log;
 #[cfg(feature = "image")]
 pub mod program;
 #[cfg(feature = "image")]

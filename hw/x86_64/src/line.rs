@@ -4,10 +4,12 @@
 //!
 //! `key=value` in small letters says something to the library, as a variable KEY; [`KEYS`] lists them. `NAME=value` in
 //! capitals is a variable of the environment as it is. Double quotes keep spaces together.
+//!
+//! Reading a line takes no memory from a heap, so that a rank can say what is wrong with its line whatever state the heap is in:
+//! each table has a bound, and a line with one word more than fits is refused.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+use core::fmt::{self, Write};
+use heapless::{String, Vec};
 
 /// What a boot line can say, how it is written, and what it means.
 pub const KEYS: &[(&str, Written, &str)] = &[
@@ -62,64 +64,161 @@ impl Written {
     }
 }
 
-/// A boot line in parts.
+/// A boot line in parts: at most [`VARIABLES_MAX`] variables and [`ARGUMENTS_MAX`] arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// Name and value of each variable.
-    pub variables: Vec<(String, String)>,
-    /// What stands behind `--`.
-    pub arguments: Vec<String>,
+    /// Names and values, one behind the other.
+    text: String<TEXT_BYTES>,
+    variables: Vec<[Span; 2], VARIABLES_MAX>,
+    arguments: Vec<Span, ARGUMENTS_MAX>,
+}
+
+/// A part of [`Line::text`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    start: u16,
+    end: u16,
+}
+
+/// What is wrong with a boot line; names the word as it is written there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw<'a> {
+    /// An option without what it wants.
+    Incomplete(&'a str),
+    /// Neither an option nor a variable.
+    Word(&'a str),
+    /// No key of [`KEYS`].
+    Key(&'a str),
+    /// A key's value is not written as it should be, and what it is instead.
+    Value(&'a str, &'static str),
+    /// A double quote that is never closed.
+    Quote,
+    /// More than [`LINE_BYTES`].
+    Long,
+    /// More than [`VARIABLES_MAX`].
+    Variables,
+    /// More than [`ARGUMENTS_MAX`].
+    Arguments,
 }
 
 impl Line {
-    /// Reads a line for core `core` of the machine. `Err` with a sentence if it makes no sense.
-    pub fn parse(text: &str, core: u32) -> Result<Line, String> {
-        let words = words(text)?;
+    /// Reads a line for core `core` of the machine.
+    pub fn parse(text: &str, core: u32) -> Result<Line, Flaw<'_>> {
+        if text.len() > LINE_BYTES {
+            return Err(Flaw::Long);
+        }
         let mut line = Line::default();
-        let mut typed: Vec<String> = Vec::new();
-        let mut rest = words.into_iter();
-        while let Some(word) = rest.next() {
-            match word.as_str() {
+        let mut typed: String<LINE_BYTES> = String::new();
+        let mut rest = words(text);
+        while let Some(word) = rest.next().transpose()? {
+            match &*unquoted(word) {
                 "--" => {
-                    line.arguments = rest.collect();
-                    break;
+                    for argument in rest.by_ref() {
+                        let span = line.keep(format_args!("{}", unquoted(argument?)))?;
+                        line.arguments.push(span).map_err(|_| Flaw::Arguments)?;
+                    }
                 }
                 "--mca" | "-mca" => {
-                    let (Some(name), Some(value)) = (rest.next(), rest.next()) else {
-                        return Err(format!("{word} wants a name and a value; {ADVICE}"));
+                    let (Some(name), Some(value)) = (rest.next().transpose()?, rest.next().transpose()?) else {
+                        return Err(Flaw::Incomplete(word));
                     };
-                    line.variables.push((format!("OMPI_MCA_{name}"), value));
-                    typed.push(name);
+                    let name = unquoted(name);
+                    line.variable(format_args!("OMPI_MCA_{name}"), format_args!("{}", unquoted(value)))?;
+                    let comma = if typed.is_empty() { "" } else { "," };
+                    write!(typed, "{comma}{name}").map_err(|_| Flaw::Long)?;
                 }
-                _ => line.assignment(&word, core)?,
+                assignment => line.assignment(word, assignment, core)?,
             }
         }
         if !typed.is_empty() {
-            line.variables.push(("OMPI_RS_MCA_COMMAND_LINE".to_string(), typed.join(",")));
+            line.variable(format_args!("OMPI_RS_MCA_COMMAND_LINE"), format_args!("{typed}"))?;
         }
         Ok(line)
     }
 
-    fn assignment(&mut self, word: &str, core: u32) -> Result<(), String> {
-        let Some((name, value)) = word.split_once('=').filter(|(name, _)| !name.is_empty()) else {
-            return Err(format!("`{word}` is no key=value and no option; {ADVICE}"));
+    /// Name and value of each variable.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables.iter().map(|[name, value]| (self.part(*name), self.part(*value)))
+    }
+
+    /// What stands behind `--`.
+    pub fn arguments(&self) -> impl Iterator<Item = &str> {
+        self.arguments.iter().map(|span| self.part(*span))
+    }
+
+    /// `word` is `assignment` with its quotes.
+    fn assignment<'a>(&mut self, word: &'a str, assignment: &str, core: u32) -> Result<(), Flaw<'a>> {
+        let Some((name, value)) = assignment.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+            return Err(Flaw::Word(word));
         };
         if !name.contains(|c: char| c.is_ascii_lowercase()) {
-            self.variables.push((name.to_string(), value.to_string()));
-            return Ok(());
+            return self.variable(format_args!("{name}"), format_args!("{value}"));
         }
-        let Some((_, written, _)) = KEYS.iter().find(|(key, ..)| *key == name) else {
-            let keys: Vec<&str> = KEYS.iter().map(|(key, ..)| *key).collect();
-            return Err(format!("there is no key {name}; there are {}", keys.join(", ")));
-        };
-        written.check(value).map_err(|what| format!("it says {name}={value}, which is {what}"))?;
+        let (_, written, _) = KEYS.iter().find(|(key, ..)| *key == name).ok_or(Flaw::Key(word))?;
+        written.check(value).map_err(|what| Flaw::Value(word, what))?;
+        let name = Capitals(name);
         // The other cores are the ranks that follow.
-        let value = match (name, value.parse::<u32>()) {
-            ("rank" | "local_rank", Ok(first)) => first.saturating_add(core).to_string(),
-            _ => value.to_string(),
-        };
-        self.variables.push((name.to_ascii_uppercase(), value));
-        Ok(())
+        match (name.0, value.parse::<u32>()) {
+            ("rank" | "local_rank", Ok(first)) => {
+                self.variable(format_args!("{name}"), format_args!("{}", first.saturating_add(core)))
+            }
+            _ => self.variable(format_args!("{name}"), format_args!("{value}")),
+        }
+    }
+
+    fn variable(&mut self, name: fmt::Arguments<'_>, value: fmt::Arguments<'_>) -> Result<(), Flaw<'static>> {
+        let pair = [self.keep(name)?, self.keep(value)?];
+        self.variables.push(pair).map_err(|_| Flaw::Variables)
+    }
+
+    fn keep(&mut self, text: fmt::Arguments<'_>) -> Result<Span, Flaw<'static>> {
+        let start = self.text.len() as u16;
+        self.text.write_fmt(text).map_err(|_| Flaw::Long)?;
+        Ok(Span { start, end: self.text.len() as u16 })
+    }
+
+    fn part(&self, span: Span) -> &str {
+        &self.text[usize::from(span.start)..usize::from(span.end)]
+    }
+}
+
+impl fmt::Display for Flaw<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Flaw::Incomplete(word) => write!(f, "{word} wants a name and a value; {ADVICE}"),
+            Flaw::Word(word) => write!(f, "`{word}` is no key=value and no option; {ADVICE}"),
+            Flaw::Key(word) => {
+                write!(f, "there is no key {}; there are ", word.split('=').next().unwrap_or(word))?;
+                (0..).zip(KEYS).try_for_each(|(index, (key, ..))| {
+                    let comma = if index == 0 { "" } else { ", " };
+                    write!(f, "{comma}{key}")
+                })
+            }
+            Flaw::Value(word, what) => write!(f, "it says {word}, which is {what}"),
+            Flaw::Quote => write!(f, "a double quote is never closed; {ADVICE}"),
+            Flaw::Long => write!(f, "it is longer than {LINE_BYTES} bytes"),
+            Flaw::Variables => {
+                write!(
+                    f,
+                    "it says more than {VARIABLES_MAX} variables and parameters; leave some out, or raise VARIABLES_MAX"
+                )
+            }
+            Flaw::Arguments => {
+                write!(
+                    f,
+                    "it has more than {ARGUMENTS_MAX} arguments behind --; leave some out, or raise ARGUMENTS_MAX"
+                )
+            }
+        }
+    }
+}
+
+/// A key as the name of a variable.
+struct Capitals<'a>(&'a str);
+
+impl fmt::Display for Capitals<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|letter| f.write_char(letter.to_ascii_uppercase()))
     }
 }
 
@@ -134,42 +233,49 @@ pub fn word<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     said.find(|(name, _)| *name == key).map(|(_, value)| value)
 }
 
-fn words(text: &str) -> Result<Vec<String>, String> {
-    let mut words = Vec::new();
-    let (mut word, mut begun, mut quoted) = (String::new(), false, false);
-    for letter in text.chars() {
-        match letter {
-            '"' => (quoted, begun) = (!quoted, true),
-            ' ' | '\t' | '\n' if !quoted => {
-                if begun {
-                    words.push(core::mem::take(&mut word));
-                }
-                begun = false;
-            }
-            _ => {
-                word.push(letter);
-                begun = true;
-            }
+/// The words of a line, with their quotes.
+fn words(text: &str) -> impl Iterator<Item = Result<&str, Flaw<'_>>> {
+    let mut rest = text;
+    core::iter::from_fn(move || {
+        rest = rest.trim_start_matches(SPACES);
+        let mut quoted = false;
+        let end = rest.find(|letter: char| {
+            quoted ^= letter == '"';
+            !quoted && SPACES.contains(&letter)
+        });
+        let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = behind;
+        match quoted {
+            true => Some(Err(Flaw::Quote)),
+            false => (!word.is_empty()).then_some(Ok(word)),
         }
-    }
-    if quoted {
-        return Err(format!("a double quote is never closed; {ADVICE}"));
-    }
-    if begun {
-        words.push(word);
-    }
-    Ok(words)
+    })
 }
 
+/// A word of a line that is not too long, without its quotes.
+fn unquoted(word: &str) -> String<LINE_BYTES> {
+    word.chars().filter(|letter| *letter != '"').collect()
+}
+
+/// Bytes of the longest line.
+pub const LINE_BYTES: usize = 4096;
+/// The most variables, parameters among them.
+pub const VARIABLES_MAX: usize = 128;
+/// The most arguments of the program.
+pub const ARGUMENTS_MAX: usize = 256;
+/// `-mca x y` becomes a variable's longer name and one more word in the list of those that were typed: no part of a line takes
+/// twice as much.
+const TEXT_BYTES: usize = 2 * LINE_BYTES;
+const _: () = assert!(TEXT_BYTES <= u16::MAX as usize);
+const SPACES: [char; 3] = [' ', '\t', '\n'];
 const ADVICE: &str = "a boot line is key=value …, --mca name value …, -- arguments";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn pairs(line: &Line) -> Vec<(&str, &str)> {
-        line.variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
-    }
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
+    use core::iter::repeat_n;
 
     #[test]
     fn a_line_in_parts() {
@@ -183,8 +289,10 @@ mod tests {
             ("HOME", "/"),
             ("OMPI_RS_MCA_COMMAND_LINE", "btl,x"),
         ];
-        assert_eq!(pairs(&line), wanted);
-        assert_eq!(line.arguments, ["-n", "", "one two", "--mca"]);
+        assert_eq!(line.variables().collect::<Vec<_>>(), wanted);
+        assert_eq!(line.arguments().collect::<Vec<_>>(), ["-n", "", "one two", "--mca"]);
+        let line = Line::parse("\"--mca\" x=\"y z\" 1 \"NAME=a b\"", 0).unwrap();
+        assert_eq!(line.variables().nth(1), Some(("NAME", "a b")));
         assert_eq!(Line::parse("", 0), Ok(Line::default()));
     }
 
@@ -203,8 +311,36 @@ mod tests {
             ("size=4294967296", "size=4294967296"),
             ("cores=0x3", "cores=0x3, which is no hexadecimal number"),
         ] {
-            let sentence = Line::parse(text, 0).unwrap_err();
+            let sentence = Line::parse(text, 0).unwrap_err().to_string();
             assert!(sentence.contains(word), "{text}: {sentence}");
+        }
+    }
+
+    #[test]
+    fn one_more_than_fits_is_refused() {
+        let variables = |count| repeat_n("A=b", count).collect::<Vec<_>>().join(" ");
+        assert_eq!(Line::parse(&variables(VARIABLES_MAX), 0).unwrap().variables().count(), VARIABLES_MAX);
+        let sentence = Line::parse(&variables(VARIABLES_MAX + 1), 0).unwrap_err().to_string();
+        assert!(sentence.contains("more than 128 variables"), "{sentence}");
+
+        let arguments = |count| repeat_n("x", count).fold("--".to_string(), |line, word| line + " " + word);
+        assert_eq!(Line::parse(&arguments(ARGUMENTS_MAX), 0).unwrap().arguments().count(), ARGUMENTS_MAX);
+        let sentence = Line::parse(&arguments(ARGUMENTS_MAX + 1), 0).unwrap_err().to_string();
+        assert!(sentence.contains("more than 256 arguments"), "{sentence}");
+
+        let long = |bytes: usize| "A=".to_string() + &"b".repeat(bytes - 2);
+        assert!(Line::parse(&long(LINE_BYTES), 0).is_ok());
+        let sentence = Line::parse(&long(LINE_BYTES + 1), 0).unwrap_err().to_string();
+        assert!(sentence.contains("longer than 4096 bytes"), "{sentence}");
+    }
+
+    /// Whatever is on a line that is not too long, its parts have room: the bounds of the tables come first.
+    #[test]
+    fn the_text_has_room_for_every_line() {
+        for name in [1, 16, 60, 1000, 4000] {
+            let one = ["-mca ", &"n".repeat(name), " v "].concat();
+            let line = one.repeat((LINE_BYTES / one.len()).min(VARIABLES_MAX - 1));
+            assert!(Line::parse(&line, 0).is_ok(), "names of {name} bytes");
         }
     }
 

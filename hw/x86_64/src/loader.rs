@@ -3,9 +3,26 @@
 //! PVH (Xen's public/arch-x86/hvm/start_info.h) is what QEMU and other machine monitors speak; multiboot2 (Multiboot2
 //! Specification 2.0, 3.6) is what GRUB speaks, from a disk or from the network. Both leave everything below 4 GiB, in
 //! memory that nobody protects: it is read before any of that memory is used.
+//!
+//! | structure | offset | bytes | what |
+//! |---|---|---|---|
+//! | PVH start info | 0 | 4 | magic |
+//! | | 4 | 4 | version |
+//! | | 24 | 8 | address of the boot line |
+//! | | 40 | 8 | address of the memory map |
+//! | | 48 | 4 | its entries |
+//! | its entry | 0 | 8 | address |
+//! | | 8 | 8 | bytes |
+//! | | 16 | 4 | kind |
+//! | multiboot2 tag | 0 | 4 | kind |
+//! | | 4 | 4 | bytes, these eight included |
+//! | memory map's tag | 8 | 4 | bytes of an entry, which has the fields above and perhaps more |
+//! | | 12 | 4 | version of an entry |
 #![allow(unsafe_code)]
 
 use crate::memory::Range;
+use core::ops;
+use memoffset::span_of;
 
 /// A loader's account, readable until memory is given out.
 #[derive(Clone, Copy, Debug)]
@@ -14,15 +31,6 @@ pub enum Loader {
     Pvh(&'static StartInfo),
     /// The boot information's tags.
     Multiboot2(Tags<'static>),
-}
-
-impl core::fmt::Display for Loader {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(match self {
-            Loader::Pvh(_) => "booted by PVH",
-            Loader::Multiboot2(_) => "booted by multiboot2",
-        })
-    }
 }
 
 /// Xen's `hvm_start_info`, version 1.
@@ -41,7 +49,40 @@ pub struct StartInfo {
     reserved: u32,
 }
 
+/// A range in either memory map: Xen's `hvm_memmap_table_entry`, multiboot2's entry.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Entry {
+    address: u64,
+    bytes: u64,
+    kind: u32,
+    reserved: u32,
+}
+
+/// What a multiboot2 tag begins with.
+#[repr(C)]
+struct Tag {
+    kind: u32,
+    bytes: u32,
+}
+
+/// What the memory map's tag begins with.
+#[repr(C)]
+struct MapTag {
+    tag: Tag,
+    entry_bytes: u32,
+    entry_version: u32,
+}
+
 impl Loader {
+    /// How it boots.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Loader::Pvh(_) => "PVH",
+            Loader::Multiboot2(_) => "multiboot2",
+        }
+    }
+
     /// What lies at the address that the entry points in `boot.rs` left, whose lowest bit stands for multiboot2. `Err`
     /// with half a sentence.
     ///
@@ -89,10 +130,10 @@ impl Loader {
     pub fn memory_around(&self, address: u64) -> Option<Range> {
         match self {
             Loader::Pvh(info) => (0..info.memory_entries as usize).find_map(|index| {
-                let table = info.memory_map as usize as *const [u64; 3];
-                // SAFETY: the loader's table has so many entries of this size: address, bytes, kind.
-                let [start, bytes, kind] = unsafe { table.wrapping_add(index).read() };
-                around(start, bytes, kind as u32, address)
+                let table = info.memory_map as usize as *const Entry;
+                // SAFETY: the loader's table has so many entries of this kind.
+                let entry = unsafe { table.wrapping_add(index).read() };
+                around(entry.address, entry.bytes, entry.kind, address)
             }),
             Loader::Multiboot2(tags) => tags.memory_around(address),
         }
@@ -111,42 +152,43 @@ impl<'a> Tags<'a> {
 
     /// The boot line; empty if there is none.
     pub fn line(&self) -> &'a [u8] {
-        let text = self.content(LINE).unwrap_or(&[]);
+        let text = self.tag(LINE).and_then(|tag| tag.get(size_of::<Tag>()..)).unwrap_or(&[]);
         text.split(|byte| *byte == 0).next().unwrap_or(&[])
     }
 
     /// The memory around an address, below 4 GiB.
     pub fn memory_around(&self, address: u64) -> Option<Range> {
-        let map = self.content(MEMORY)?;
-        let stride = word(map, 0)? as usize;
-        if stride < ENTRY {
+        let map = self.tag(MEMORY)?;
+        let stride = u32::from_le_bytes(field(map, span_of!(MapTag, entry_bytes))?) as usize;
+        if stride < span_of!(Entry, ..=kind).len() {
             return None;
         }
-        map.get(8..)?.chunks_exact(stride).find_map(|entry| {
-            let long = |at: usize| Some(u64::from(word(entry, at + 4)?) << 32 | u64::from(word(entry, at)?));
-            around(long(0)?, long(8)?, word(entry, 16)?, address)
+        map.get(size_of::<MapTag>()..)?.chunks_exact(stride).find_map(|entry| {
+            let long = |span| Some(u64::from_le_bytes(field(entry, span)?));
+            let kind = u32::from_le_bytes(field(entry, span_of!(Entry, kind))?);
+            around(long(span_of!(Entry, address))?, long(span_of!(Entry, bytes))?, kind, address)
         })
     }
 
-    /// What the first tag of a kind holds.
-    fn content(&self, kind: u32) -> Option<&'a [u8]> {
-        let mut at = TAGS;
+    /// The first tag of a kind.
+    fn tag(&self, kind: u32) -> Option<&'a [u8]> {
+        let mut rest = self.0.get(TAGS..)?;
         loop {
-            let (found, bytes) = (word(self.0, at)?, word(self.0, at + 4)? as usize);
+            let found = u32::from_le_bytes(field(rest, span_of!(Tag, kind))?);
+            let bytes = u32::from_le_bytes(field(rest, span_of!(Tag, bytes))?) as usize;
             if found == kind {
-                return self.0.get(at + 8..at.checked_add(bytes)?);
+                return rest.get(..bytes);
             }
-            if found == END || bytes < 8 {
+            if found == END || bytes < size_of::<Tag>() {
                 return None;
             }
-            at = at.checked_add(bytes)?.checked_next_multiple_of(8)?;
+            rest = rest.get(bytes.checked_next_multiple_of(8)?..)?;
         }
     }
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    let bytes = bytes.get(at..at.checked_add(4)?)?;
-    Some(u32::from_le_bytes(bytes.try_into().ok()?))
+fn field<const N: usize>(bytes: &[u8], span: ops::Range<usize>) -> Option<[u8; N]> {
+    bytes.get(span)?.try_into().ok()
 }
 
 /// A range of a memory map, if it is memory and the address lies in it.
@@ -166,8 +208,6 @@ const LINE: u32 = 1;
 const MEMORY: u32 = 6;
 /// Where tags begin.
 const TAGS: usize = 8;
-/// The least size of an entry of the memory map.
-const ENTRY: usize = 20;
 /// GRUB's information is a few KiB.
 const INFORMATION_MAX: usize = 1 << 20;
 
@@ -195,6 +235,23 @@ mod tests {
         let tags = [tag(2, b"GRUB\0"), tag(LINE, b"rank=0 size=1\0"), tag(MEMORY, &map.concat()), tag(END, b"")];
         let tags = tags.concat();
         [(8 + tags.len() as u32).to_le_bytes(), [0; 4]].concat().into_iter().chain(tags).collect()
+    }
+
+    #[test]
+    fn fields_lie_where_the_table_says() {
+        let start_info = [
+            span_of!(StartInfo, magic),
+            span_of!(StartInfo, version),
+            span_of!(StartInfo, boot_line),
+            span_of!(StartInfo, memory_map),
+            span_of!(StartInfo, memory_entries),
+            span_of!(StartInfo, ..),
+        ];
+        assert_eq!(start_info, [0..4, 4..8, 24..32, 40..48, 48..52, 0..56]);
+        let entry = [span_of!(Entry, address), span_of!(Entry, bytes), span_of!(Entry, kind), span_of!(Entry, ..)];
+        assert_eq!(entry, [0..8, 8..16, 16..20, 0..24]);
+        assert_eq!((span_of!(Tag, kind), span_of!(Tag, bytes)), (0..4, 4..8));
+        assert_eq!((span_of!(MapTag, entry_bytes), span_of!(MapTag, ..)), (8..12, 0..16));
     }
 
     #[test]

@@ -1,12 +1,72 @@
-//! The machine's log: what crate `log` is told, by this crate, by drivers and by Rust programs, as lines on serial port 2.
+//! The machine's log: what this crate, drivers and Rust programs say by `info!` and its relatives, on serial port 2.
+//!
+//! How it travels is chosen when the image is made: as lines of text, which any terminal shows, or by feature `defmt` as
+//! frames of numbers, whose texts stay in the image file. Both macros take the formats that the two have in common:
+//! arguments behind the text, `{}` and `{:#x}` for numbers, truth values and strings.
 //!
 //! Nothing is formatted where no such port is. Each core is a logger of its own, and one line goes out at a time.
 #![allow(unsafe_code)]
 
-use crate::{line, rank, serial, tsc};
-use core::fmt::{self, Write};
+#[cfg(feature = "defmt")]
+mod frames;
+#[cfg(not(feature = "defmt"))]
+mod text;
+
+#[cfg(feature = "defmt")]
+use frames as form;
+#[cfg(not(feature = "defmt"))]
+use text as form;
+
+use crate::{line, serial};
 use core::sync::atomic::{AtomicBool, Ordering};
-use log::{LevelFilter, Log, Metadata, Record};
+
+#[cfg(feature = "defmt")]
+#[doc(hidden)]
+pub use ::defmt;
+#[doc(hidden)]
+pub use ::log as facade;
+
+/// Logs what must not be.
+#[macro_export]
+macro_rules! error { ($($arg:tt)*) => { $crate::log_at!(Error, error, $($arg)*) }; }
+
+/// Logs what may surprise.
+#[macro_export]
+macro_rules! warn { ($($arg:tt)*) => { $crate::log_at!(Warn, warn, $($arg)*) }; }
+
+/// Logs a step of the machine.
+#[macro_export]
+macro_rules! info { ($($arg:tt)*) => { $crate::log_at!(Info, info, $($arg)*) }; }
+
+/// Logs what helps to find a defect.
+#[macro_export]
+macro_rules! debug { ($($arg:tt)*) => { $crate::log_at!(Debug, debug, $($arg)*) }; }
+
+/// Logs every step.
+#[macro_export]
+macro_rules! trace { ($($arg:tt)*) => { $crate::log_at!(Trace, trace, $($arg)*) }; }
+
+#[cfg(not(feature = "defmt"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! log_at {
+    ($level:ident, $call:ident, $($arg:tt)*) => {
+        $crate::log::facade::log!($crate::log::facade::Level::$level, $($arg)*)
+    };
+}
+
+// What defmt's macros make says `defmt::` wherever it stands.
+#[cfg(feature = "defmt")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! log_at {
+    ($level:ident, $call:ident, $($arg:tt)*) => {
+        if $crate::log::facade::Level::$level <= $crate::log::facade::max_level() {
+            use $crate::log::defmt;
+            defmt::$call!($($arg)*)
+        }
+    };
+}
 
 /// Looks for the port and takes the level from the boot line. Once on each core.
 pub fn open(boot_line: &str) {
@@ -18,42 +78,25 @@ pub fn open(boot_line: &str) {
         serial::SECOND.open();
     }
     // The second time on the first core it is this one already.
-    let _ = log::set_logger(&PORT);
+    let _ = facade::set_logger(&form::PORT);
     let level = line::word(boot_line, "log").and_then(|word| word.parse().ok());
-    log::set_max_level(level.unwrap_or(LevelFilter::Debug));
+    facade::set_max_level(level.unwrap_or(facade::LevelFilter::Debug));
 }
 
-struct Port;
-static PORT: Port = Port;
-
-impl Log for Port {
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
+/// Waits until no other core sends.
+fn take_port() {
+    // Acquire pairs with the Release in `give_port`: one line, or one frame, at a time.
+    while TAKEN.swap(true, Ordering::Acquire) {
+        core::hint::spin_loop();
     }
-
-    fn log(&self, record: &Record<'_>) {
-        // Acquire and Release pair with each other: one line at a time.
-        while TAKEN.swap(true, Ordering::Acquire) {
-            core::hint::spin_loop();
-        }
-        let (us, core) = (tsc::ns() / 1000, rank::core());
-        let (seconds, rest) = (us / 1_000_000, us % 1_000_000);
-        let (level, target, text) = (record.level(), record.target(), record.args());
-        // Nothing in `Line` fails.
-        let _ = writeln!(Line, "{seconds}.{rest:06} core {core} {level} {target}: {text}");
-        TAKEN.store(false, Ordering::Release);
-    }
-
-    fn flush(&self) {}
 }
 
-struct Line;
+fn give_port() {
+    TAKEN.store(false, Ordering::Release);
+}
 
-impl Write for Line {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.bytes().for_each(|byte| serial::SECOND.put(byte));
-        Ok(())
-    }
+fn send(bytes: &[u8]) {
+    bytes.iter().for_each(|byte| serial::SECOND.put(*byte));
 }
 
 #[unsafe(link_section = ".shared")]

@@ -3,6 +3,7 @@
 
 use crate::memory::{Frames, HEAP, LARGE_PAGE, PAGE, Range, STACK_BYTES, STACK_END, WINDOW};
 use core::arch::x86_64::__cpuid;
+use heapless::Vec;
 use x86_64::structures::paging::mapper::MapToError;
 use x86_64::structures::paging::{
     FrameAllocator, Mapper, OffsetPageTable, Page, PageSize, PageTable, PageTableFlags as Flags, PhysFrame, Size1GiB,
@@ -75,9 +76,9 @@ pub unsafe fn build(image: &Image, chunk: Range, copies: bool) -> Result<Space, 
     }
     window(&mut tables, &mut frames, write)?;
     // Room for the tables that the stack and the heap need.
-    let spare: [Option<u64>; SPARE] = core::array::from_fn(|_| frames.0.take());
+    let spare = core::iter::from_fn(|| frames.0.take()).take(SPARE).collect();
     let rest = frames.0.rest();
-    let mut frames = Spare(spare, 0);
+    let mut frames = Spare(spare);
     let stack = Range { start: rest.start, end: rest.start + STACK_BYTES };
     let heap = Range { start: stack.end, end: rest.end };
     if heap.end <= heap.start {
@@ -148,14 +149,12 @@ unsafe impl FrameAllocator<Size4KiB> for Fresh {
 }
 
 /// The last few of them.
-struct Spare([Option<u64>; SPARE], usize);
+struct Spare(Vec<u64, SPARE>);
 
 // SAFETY: as above.
 unsafe impl FrameAllocator<Size4KiB> for Spare {
     fn allocate_frame(&mut self) -> Option<PhysFrame> {
-        let frame = self.0.get_mut(self.1)?.take()?;
-        self.1 += 1;
-        Some(PhysFrame::containing_address(PhysAddr::new(frame)))
+        Some(PhysFrame::containing_address(PhysAddr::new(self.0.pop()?)))
     }
 }
 

@@ -1,6 +1,16 @@
-//! PCI configuration space by the ports 0xcf8 and 0xcfc (PCI Local Bus Specification 3.0, 3.2.2.3.2).
+//! PCI configuration space by the ports 0xcf8 and 0xcfc (PCI Local Bus Specification 3.0, 3.2.2.3.2 and 6.1).
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 2 | vendor |
+//! | 2 | 2 | device |
+//! | 4 | 2 | command |
+//! | 6 | 2 | status |
+//! | 16 | 6 · 4 | regions |
 #![allow(unsafe_code)]
 
+use core::mem::offset_of;
+use memoffset::span_of;
 use x86_64::instructions::port::Port;
 
 /// One function of a device.
@@ -40,12 +50,15 @@ impl Device {
 
     /// Address and length of a memory region; `None` if it has none.
     pub fn region(self, index: u8) -> Option<(u64, u64)> {
-        let register = REGIONS + 4 * index;
+        let register = region_register(index)?;
         let low = self.read(register);
         if low & 1 != 0 {
             return None;
         }
         let is_long = low & 6 == 4;
+        if is_long {
+            region_register(index + 1)?;
+        }
         let high = if is_long { self.read(register + 4) } else { 0 };
         let base = u64::from(high) << 32 | u64::from(low & !15);
         // Which bits stay 0 says how long it is (6.2.5.1).
@@ -72,10 +85,45 @@ impl Device {
     }
 }
 
+/// The register of a region; `None` beyond the last one.
+fn region_register(index: u8) -> Option<u8> {
+    let register = span_of!(Configuration, regions).nth(4 * usize::from(index))?;
+    Some(register as u8)
+}
+
+/// What configuration space begins with. No value of it ever exists: it says where registers lie.
+#[repr(C)]
+struct Configuration {
+    vendor: u16,
+    device: u16,
+    command: u16,
+    status: u16,
+    revision_and_class: u32,
+    cache_line_latency_type_test: u32,
+    regions: [u32; 6],
+}
+
 const HOST_BRIDGE: Device = Device { bus: 0, slot: 0 };
 const NOBODY: u32 = u32::MAX;
 const ADDRESS: u16 = 0xcf8;
 const DATA: u16 = 0xcfc;
-const IDENTITY: u8 = 0;
-const COMMAND: u8 = 4;
-const REGIONS: u8 = 16;
+const IDENTITY: u8 = offset_of!(Configuration, vendor) as u8;
+const COMMAND: u8 = offset_of!(Configuration, command) as u8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_lie_where_the_table_says() {
+        let words = [
+            span_of!(Configuration, vendor),
+            span_of!(Configuration, device),
+            span_of!(Configuration, command),
+            span_of!(Configuration, status),
+        ];
+        assert_eq!(words, [0..2, 2..4, 4..6, 6..8]);
+        assert_eq!(span_of!(Configuration, regions), 16..40);
+        assert_eq!([0, 5, 6, 63, 255].map(region_register), [Some(16), Some(36), None, None, None]);
+    }
+}

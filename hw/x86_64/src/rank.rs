@@ -2,8 +2,29 @@
 #![allow(unsafe_code)]
 
 use crate::console;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use x86_64::instructions::port::Port;
+
+/// What the first core leaves to the next one that starts, which reads it in assembly.
+///
+/// | offset | what |
+/// |---|---|
+/// | 0 | physical address of its page tables |
+/// | 8 | where its stack ends |
+/// | 16 | its number |
+/// | 24 | bytes of its heap |
+#[derive(Debug)]
+#[repr(C)]
+pub struct HandOver {
+    /// Physical address of its page tables.
+    pub tables: AtomicU64,
+    /// Where its stack ends.
+    pub stack_end: AtomicU64,
+    /// Its number.
+    pub core: AtomicU64,
+    /// Bytes of its heap.
+    pub heap_bytes: AtomicU64,
+}
 
 /// Number of this core among those that are ranks, from 0.
 pub fn core() -> u32 {
@@ -41,7 +62,7 @@ pub fn set_cores(cores: u32) {
 pub fn exit(status: i32) -> ! {
     console::flush();
     #[cfg(feature = "image")]
-    log::info!("the rank ends with status {status}");
+    crate::info!("the rank ends with status {}", status);
     if cores() > 1 {
         // Whoever reads the console of several ranks learns whose status it is.
         console::print(format_args!("{ENDED}{status}\n"));
@@ -83,3 +104,15 @@ static RANK: AtomicU32 = AtomicU32::new(0);
 static CORES: AtomicU32 = AtomicU32::new(1);
 #[unsafe(link_section = ".shared")]
 static RUNNING: AtomicU32 = AtomicU32::new(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memoffset::span_of;
+
+    #[test]
+    fn fields_lie_where_the_table_says() {
+        assert_eq!((span_of!(HandOver, tables), span_of!(HandOver, stack_end)), (0..8, 8..16));
+        assert_eq!((span_of!(HandOver, core), span_of!(HandOver, heap_bytes)), (16..24, 24..32));
+    }
+}

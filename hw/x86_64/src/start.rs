@@ -1,12 +1,15 @@
 //! From the assembly to the program: what the loader says, memory for each rank, the other cores, a rank's own start.
 #![allow(unsafe_code)]
 
+use crate::line::LINE_BYTES;
 use crate::loader::Loader;
-use crate::memory::{CORES_MAX, Range, TRAMPOLINE};
+use crate::memory::{CORES_MAX, Range, STACK_END, TRAMPOLINE};
 use crate::paging::{self, Image, Space};
+use crate::rank::HandOver;
 use crate::{apic, console, eprintln, heap, hooks, interrupts, ivshmem, line, log, program, rank, tsc};
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
+use heapless::{String, Vec};
 
 /// The first core, still on the shared tables: nothing here may change the image's data before every rank has its copy.
 /// What is written lies in `.shared`.
@@ -34,7 +37,7 @@ extern "C" fn ompi_start(left: u32) -> ! {
         Some((_, Some((memory, own)))) => (memory, Some(own)),
         Some((mib, None)) => give_up(format_args!("{} MiB of memory cannot hold shared_mib={mib}", all.bytes() >> 20)),
     };
-    let mut spaces = [Space { root: 0, heap_bytes: 0 }; CORES_MAX];
+    let mut spaces: Vec<Space, CORES_MAX> = Vec::new();
     for index in 0..count {
         // SAFETY: the boot tables have the window; chunks are apart from each other and from the image.
         let built = memory.chunk(index, count).map(|chunk| unsafe { paging::build(&image, chunk, index > 0) });
@@ -44,15 +47,17 @@ extern "C" fn ompi_start(left: u32) -> ! {
                 memory.bytes() >> 20
             ));
         };
-        spaces[index as usize] = space;
+        spaces.push(space).expect("smp= was checked");
     }
     // From here on the first rank's own data may change: the others have their copies.
     tsc::begin(khz);
     rank::set_cores(count as u32);
     log::open(text);
-    ::log::info!(
-        "{loader}; {} MiB of memory for {count} ranks, {} KiB of image",
+    crate::info!(
+        "booted by {}; {} MiB of memory for {} ranks, {} KiB of image",
+        loader.name(),
         memory.bytes() >> 20,
+        count,
         image.bytes() >> 10
     );
     match own {
@@ -62,9 +67,10 @@ extern "C" fn ompi_start(left: u32) -> ! {
     }
     match ivshmem::memory() {
         Ok(memory) => {
-            ::log::info!("{} KiB of shared memory at {:?}, own: {}", memory.bytes >> 10, memory.base, memory.own)
+            let at = memory.base.addr();
+            crate::info!("{} KiB of shared memory at {:#x}, own: {}", memory.bytes >> 10, at, memory.own);
         }
-        Err(why) => ::log::info!("no shared memory: {why}"),
+        Err(why) => crate::info!("no shared memory: {}", why),
     }
     for core in 1..count as u32 {
         start_core(core, &spaces[core as usize]);
@@ -84,14 +90,14 @@ extern "C" fn ompi_rank(core: u32, heap_bytes: u64) -> ! {
     heap::open(heap_bytes);
     apic::open();
     log::open(boot_line());
-    ::log::info!("a rank begins, with {} MiB of heap", heap_bytes >> 20);
+    crate::info!("a rank begins, with {} MiB of heap", heap_bytes >> 20);
     match line::Line::parse(boot_line(), core) {
         Ok(line) => {
             hooks::keep(line);
             rank::exit(program::run())
         }
-        Err(sentence) => {
-            eprintln!("[rank {core}] boot line: {sentence}");
+        Err(flaw) => {
+            eprintln!("[rank {core}] boot line: {flaw}");
             rank::exit(USAGE)
         }
     }
@@ -99,22 +105,18 @@ extern "C" fn ompi_rank(core: u32, heap_bytes: u64) -> ! {
 
 /// The boot line as it was given.
 pub fn boot_line() -> &'static str {
-    let length = LINE_LENGTH.load(Ordering::Relaxed);
-    // SAFETY: written once by the first core, before any rank begins.
-    let bytes = unsafe { core::slice::from_raw_parts(LINE.0.get().cast::<u8>(), length) };
-    core::str::from_utf8(bytes).unwrap_or("")
+    // SAFETY: written once by the first core, before it is read and before any rank begins.
+    unsafe { &*LINE.0.get() }
 }
 
 fn keep_boot_line(loader: &Loader) {
-    let Some(line) = loader.line(LINE_BYTES) else {
+    let Some(bytes) = loader.line(LINE_BYTES) else {
         give_up(format_args!("the boot line is longer than {LINE_BYTES} bytes"));
     };
-    // SAFETY: within the room, as `line` was told; one core runs.
-    unsafe { LINE.0.get().cast::<u8>().copy_from_nonoverlapping(line.as_ptr(), line.len()) };
-    LINE_LENGTH.store(line.len(), Ordering::Relaxed);
-    if !line.is_empty() && boot_line().is_empty() {
-        give_up(format_args!("the boot line is not UTF-8"));
-    }
+    let Ok(text) = core::str::from_utf8(bytes) else { give_up(format_args!("the boot line is not UTF-8")) };
+    // SAFETY: one core runs, and nobody has looked at it so far.
+    let line = unsafe { &mut *LINE.0.get() };
+    line.push_str(text).expect("`line` was told how much fits");
 }
 
 /// The memory that the image ends in, from there on.
@@ -154,14 +156,13 @@ fn start_core(core: u32, space: &Space) {
 }
 
 fn hand_over(core: u32, space: &Space) {
-    let words = [space.root, crate::memory::STACK_END, u64::from(core), space.heap_bytes];
-    for (index, value) in words.into_iter().enumerate() {
-        let word = (&raw const ompi_handoff).wrapping_add(index);
-        // SAFETY: one of four words in `.shared`, read by the core that comes next.
-        let word: &AtomicU64 = unsafe { &*word };
-        // Read by assembly on a core that is woken afterwards.
-        word.store(value, Ordering::Release);
-    }
+    // SAFETY: in `.shared`, as long as its type, all of it atomic.
+    let next: &HandOver = unsafe { &*(&raw const ompi_handoff) };
+    // Release: read by assembly on a core that is woken afterwards.
+    next.tables.store(space.root, Ordering::Release);
+    next.stack_end.store(STACK_END, Ordering::Release);
+    next.core.store(core.into(), Ordering::Release);
+    next.heap_bytes.store(space.heap_bytes, Ordering::Release);
 }
 
 fn give_up(why: core::fmt::Arguments<'_>) -> ! {
@@ -175,22 +176,19 @@ unsafe extern "C" {
     static __data_start: u8;
     static __data_end: u8;
     static __image_end: u8;
-    static ompi_handoff: AtomicU64;
+    static ompi_handoff: HandOver;
     static ompi_trampoline: u8;
     static ompi_trampoline_end: u8;
     fn ompi_become_rank() -> !;
 }
 
-struct Room(UnsafeCell<[u8; LINE_BYTES]>);
+struct Room(UnsafeCell<String<LINE_BYTES>>);
 // SAFETY: written by one core before others run.
 unsafe impl Sync for Room {}
 #[unsafe(link_section = ".shared")]
-static LINE: Room = Room(UnsafeCell::new([0; LINE_BYTES]));
-#[unsafe(link_section = ".shared")]
-static LINE_LENGTH: AtomicUsize = AtomicUsize::new(0);
+static LINE: Room = Room(UnsafeCell::new(String::new()));
 #[unsafe(link_section = ".shared")]
 static ARRIVED: AtomicU32 = AtomicU32::new(0);
 
-const LINE_BYTES: usize = 4096;
 const USAGE: i32 = 2;
 const PATIENCE: u64 = 2_000_000_000;

@@ -11,7 +11,7 @@ use alloc::sync::Arc;
 use core::any::{Any, TypeId};
 use core::ffi::{c_int, c_void};
 use ompi_core::abi::Scope;
-use ompi_core::attr::{self, Kind};
+use ompi_core::attr::{self, KeyvalKind};
 use ompi_core::error::Result as Inner;
 use opal_core::sync::Mutex;
 
@@ -57,7 +57,7 @@ pub trait Attributes: Communicator {
         let set = key::<T>().and_then(|key| {
             let number = insert(Arc::new(value));
             let word = core::ptr::without_provenance_mut(number);
-            attr::set(Kind::Comm, owned.handle(), key, word).inspect_err(|_| drop(remove(number)))
+            attr::set(KeyvalKind::Comm, owned.handle(), key, word).inspect_err(|_| drop(remove(number)))
         });
         checked(owned, "set_attribute", set)
     }
@@ -65,7 +65,7 @@ pub trait Attributes: Communicator {
     /// The value of a type, if it was set.
     fn attribute<T: Attribute>(&self) -> Option<Arc<T>> {
         let key = known::<T>()?;
-        let number = attr::get(Kind::Comm, self.owned().handle(), key).ok()??.addr();
+        let number = attr::get(KeyvalKind::Comm, self.owned().handle(), key).ok()??.addr();
         find(number)
     }
 
@@ -73,7 +73,9 @@ pub trait Attributes: Communicator {
     fn delete_attribute<T: Attribute>(&self) -> Result<()> {
         let owned = self.owned();
         match (self.attribute::<T>(), known::<T>()) {
-            (Some(_), Some(key)) => checked(owned, "delete_attribute", attr::delete(Kind::Comm, owned.handle(), key)),
+            (Some(_), Some(key)) => {
+                checked(owned, "delete_attribute", attr::delete(KeyvalKind::Comm, owned.handle(), key))
+            }
             _ => Ok(()),
         }
     }
@@ -102,7 +104,7 @@ fn key<T: Attribute>() -> Inner<c_int> {
         return Ok(*key);
     }
     let (copy, delete) = (copy::<T> as *const c_void, delete as *const c_void);
-    let key = attr::create_key(Kind::Comm, copy, delete, core::ptr::null_mut())?;
+    let key = attr::create_key(KeyvalKind::Comm, copy, delete, core::ptr::null_mut())?;
     keys.insert(TypeId::of::<T>(), key);
     Ok(key)
 }

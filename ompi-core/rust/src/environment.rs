@@ -1,6 +1,6 @@
 //! Starting and ending MPI, and what it says of this process. MPI 5.0 §9 and §11.
 
-use crate::error::end;
+use crate::life::{Life, OneThread};
 use crate::raw;
 use crate::topology::{Owned, SimpleCommunicator};
 use crate::{Error, Result};
@@ -8,8 +8,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use core::marker::PhantomData;
 use ompi_core::buffer::Owner;
+use ompi_core::comm;
 use ompi_core::init::{self, ThreadLevel};
-use ompi_core::{comm, session};
 use opal_core::framework::timer;
 
 /// How many threads may call MPI: MPI_THREAD_….
@@ -21,9 +21,6 @@ pub struct Universe {
     life: Arc<Life>,
     here: OneThread,
 }
-
-/// Makes a type stay on its thread: calls from others are allowed only where MPI was started for them.
-pub(crate) type OneThread = PhantomData<*const ()>;
 
 /// Starts MPI for one thread; `None` if it was started before in this process.
 ///
@@ -83,27 +80,6 @@ impl Universe {
     /// ```
     pub fn set_buffer_size(&mut self, bytes: usize) -> Result<()> {
         raw::replace_buffer(Owner::Process, bytes).map_err(Error::from)
-    }
-}
-
-/// Whom MPI is in use for; the last one to hold it ends that use.
-#[derive(Debug)]
-pub enum Life {
-    /// The world model.
-    World,
-    /// A session, by its handle.
-    Session(usize),
-}
-
-impl Drop for Life {
-    fn drop(&mut self) {
-        let (what, ended) = match *self {
-            Life::World => ("MPI_Finalize", raw::replace_buffer(Owner::Process, 0).and_then(|()| init::finalize())),
-            Life::Session(session) => ("MPI_Session_finalize", session::close(session)),
-        };
-        if let Err(fault) = ended {
-            end(what, &fault.into());
-        }
     }
 }
 

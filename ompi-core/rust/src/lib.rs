@@ -34,11 +34,18 @@
 //! **Threads.** All objects stay on their thread, unless MPI was started for several threads: then
 //! [`topology::Shared`] lends a communicator to others.
 //!
+//! **Components.** The feature `components`, on by default, links those of the default library. A program that names its own
+//! takes this crate without default features and `ompi-components` with the components that it wants as features, without
+//! default features as well, and says `use ompi_components as _;`.
+//!
 //! **Invariant:** `no_std`; no buffer that the library or a peer may still write is reachable by safe code, whatever is
 //! dropped, leaked or forgotten.
 #![no_std]
 
 extern crate alloc;
+// Linked into every program of this crate.
+#[cfg(feature = "components")]
+use ompi_components as _;
 
 pub mod attribute;
 pub mod collective;
@@ -46,6 +53,7 @@ pub mod datatype;
 pub mod environment;
 mod error;
 pub mod info;
+mod life;
 pub mod point_to_point;
 mod raw;
 pub mod request;

@@ -13,8 +13,8 @@ pub use exchange::{
 };
 pub use message::Message;
 pub use source::Source;
-pub(crate) use source::one;
 pub use status::Status;
+pub(crate) use status::one;
 
 /// What tells messages between two processes apart: 0 to 2^31-1.
 pub type Tag = i32;

@@ -1,7 +1,8 @@
 //! Sessions: MPI without MPI_COMM_WORLD, as often as a program likes. MPI 5.0 §11.3.
 
-use crate::environment::{Life, OneThread, Threading};
+use crate::environment::Threading;
 use crate::info::Info;
+use crate::life::{Life, OneThread};
 use crate::topology::{Group, Owned, SimpleCommunicator};
 use crate::{Error, ErrorHandler, Result};
 use alloc::string::String;

@@ -1,7 +1,7 @@
 //! Attributes of communicators, windows and datatypes. MPI 5.0 §7.7, §9.1.2 and §16.1.
 
-use super::kinds::{Callback, CommHandle, Out, Place, Raw, TypeHandle, Win};
-use crate::attr::{self, Kind};
+use super::kinds::{Callback, CommHandle, Out, OutPtr, Raw, TypeHandle, Win};
+use crate::attr::{self, KeyvalKind};
 use crate::errhandler;
 use crate::error::Result;
 use crate::status::{ANY_SOURCE, PROC_NULL};
@@ -15,30 +15,30 @@ rows! {
         comm_copy_attr_fn: Callback, comm_delete_attr_fn: Callback, comm_keyval: Out<c_int>,
         extra_state: Raw<*mut c_void>,
     ) [] => {
-        comm_keyval.set(attr::create_key(Kind::Comm, comm_copy_attr_fn, comm_delete_attr_fn, extra_state)?);
+        comm_keyval.set(attr::create_key(KeyvalKind::Comm, comm_copy_attr_fn, comm_delete_attr_fn, extra_state)?);
         Ok(())
     }
 
     /// Frees a key of communicators. MPI 5.0 §7.7.2.
     fn Comm_free_keyval(comm_keyval: Out<c_int>) [] => {
-        free(Kind::Comm, comm_keyval, "comm_keyval")
+        free(KeyvalKind::Comm, comm_keyval, "comm_keyval")
     }
 
     /// Sets an attribute of a communicator. MPI 5.0 §7.7.2.
     fn Comm_set_attr(comm: CommHandle, comm_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>) [] => {
-        attr::set(Kind::Comm, comm.0, comm_keyval, attribute_val).map_err(|fault| fault.argument("comm_keyval"))
+        attr::set(KeyvalKind::Comm, comm.0, comm_keyval, attribute_val).map_err(|fault| fault.argument("comm_keyval"))
     }
 
     /// An attribute of a communicator. MPI 5.0 §7.7.2.
     fn Comm_get_attr(
         comm: CommHandle, comm_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>, flag: Out<c_int>,
     ) [] => {
-        get(Kind::Comm, comm.0, comm_keyval, attribute_val, flag).map_err(|fault| fault.argument("comm_keyval"))
+        get(KeyvalKind::Comm, comm.0, comm_keyval, attribute_val, flag).map_err(|fault| fault.argument("comm_keyval"))
     }
 
     /// Deletes an attribute of a communicator. MPI 5.0 §7.7.2.
     fn Comm_delete_attr(comm: CommHandle, comm_keyval: Raw<c_int>) [] => {
-        attr::delete(Kind::Comm, comm.0, comm_keyval).map_err(|fault| fault.argument("comm_keyval"))
+        attr::delete(KeyvalKind::Comm, comm.0, comm_keyval).map_err(|fault| fault.argument("comm_keyval"))
     }
 
     /// Makes a key for attributes of windows. MPI 5.0 §7.7.3.
@@ -46,13 +46,13 @@ rows! {
         win_copy_attr_fn: Callback, win_delete_attr_fn: Callback, win_keyval: Out<c_int>,
         extra_state: Raw<*mut c_void>,
     ) [] => {
-        win_keyval.set(attr::create_key(Kind::Win, win_copy_attr_fn, win_delete_attr_fn, extra_state)?);
+        win_keyval.set(attr::create_key(KeyvalKind::Win, win_copy_attr_fn, win_delete_attr_fn, extra_state)?);
         Ok(())
     }
 
     /// Frees a key of windows. MPI 5.0 §7.7.3.
     fn Win_free_keyval(win_keyval: Out<c_int>) [] => {
-        free(Kind::Win, win_keyval, "win_keyval")
+        free(KeyvalKind::Win, win_keyval, "win_keyval")
     }
 
     /// Sets an attribute of a window. MPI 5.0 §7.7.3.
@@ -71,58 +71,58 @@ rows! {
         type_copy_attr_fn: Callback, type_delete_attr_fn: Callback, type_keyval: Out<c_int>,
         extra_state: Raw<*mut c_void>,
     ) [] => {
-        type_keyval.set(attr::create_key(Kind::Type, type_copy_attr_fn, type_delete_attr_fn, extra_state)?);
+        type_keyval.set(attr::create_key(KeyvalKind::Type, type_copy_attr_fn, type_delete_attr_fn, extra_state)?);
         Ok(())
     }
 
     /// Frees a key of datatypes. MPI 5.0 §7.7.4.
     fn Type_free_keyval(type_keyval: Out<c_int>) [] => {
-        free(Kind::Type, type_keyval, "type_keyval")
+        free(KeyvalKind::Type, type_keyval, "type_keyval")
     }
 
     /// Sets an attribute of a datatype. MPI 5.0 §7.7.4.
     fn Type_set_attr(datatype: TypeHandle, type_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>) [] => {
-        attr::set(Kind::Type, datatype.0, type_keyval, attribute_val).map_err(|fault| fault.argument("type_keyval"))
+        attr::set(KeyvalKind::Type, datatype.0, type_keyval, attribute_val).map_err(|fault| fault.argument("type_keyval"))
     }
 
     /// An attribute of a datatype. MPI 5.0 §7.7.4.
     fn Type_get_attr(
         datatype: TypeHandle, type_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>, flag: Out<c_int>,
     ) [] => {
-        get(Kind::Type, datatype.0, type_keyval, attribute_val, flag).map_err(|fault| fault.argument("type_keyval"))
+        get(KeyvalKind::Type, datatype.0, type_keyval, attribute_val, flag).map_err(|fault| fault.argument("type_keyval"))
     }
 
     /// Deletes an attribute of a datatype. MPI 5.0 §7.7.4.
     fn Type_delete_attr(datatype: TypeHandle, type_keyval: Raw<c_int>) [] => {
-        attr::delete(Kind::Type, datatype.0, type_keyval).map_err(|fault| fault.argument("type_keyval"))
+        attr::delete(KeyvalKind::Type, datatype.0, type_keyval).map_err(|fault| fault.argument("type_keyval"))
     }
 
     /// As MPI_Comm_create_keyval. Deprecated. MPI 5.0 §16.1.
     fn Keyval_create(
         copy_fn: Callback, delete_fn: Callback, keyval: Out<c_int>, extra_state: Raw<*mut c_void>,
     ) [] => {
-        keyval.set(attr::create_key(Kind::Comm, copy_fn, delete_fn, extra_state)?);
+        keyval.set(attr::create_key(KeyvalKind::Comm, copy_fn, delete_fn, extra_state)?);
         Ok(())
     }
 
     /// As MPI_Comm_free_keyval. Deprecated. MPI 5.0 §16.1.
     fn Keyval_free(keyval: Out<c_int>) [] => {
-        free(Kind::Comm, keyval, "keyval")
+        free(KeyvalKind::Comm, keyval, "keyval")
     }
 
     /// As MPI_Comm_set_attr. Deprecated. MPI 5.0 §16.1.
     fn Attr_put(comm: CommHandle, keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>) [] => {
-        attr::set(Kind::Comm, comm.0, keyval, attribute_val).map_err(|fault| fault.argument("keyval"))
+        attr::set(KeyvalKind::Comm, comm.0, keyval, attribute_val).map_err(|fault| fault.argument("keyval"))
     }
 
     /// As MPI_Comm_get_attr. Deprecated. MPI 5.0 §16.1.
     fn Attr_get(comm: CommHandle, keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>, flag: Out<c_int>) [] => {
-        get(Kind::Comm, comm.0, keyval, attribute_val, flag).map_err(|fault| fault.argument("keyval"))
+        get(KeyvalKind::Comm, comm.0, keyval, attribute_val, flag).map_err(|fault| fault.argument("keyval"))
     }
 
     /// As MPI_Comm_delete_attr. Deprecated. MPI 5.0 §16.1.
     fn Attr_delete(comm: CommHandle, keyval: Raw<c_int>) [] => {
-        attr::delete(Kind::Comm, comm.0, keyval).map_err(|fault| fault.argument("keyval"))
+        attr::delete(KeyvalKind::Comm, comm.0, keyval).map_err(|fault| fault.argument("keyval"))
     }
 }
 
@@ -130,19 +130,19 @@ rows! {
 const KEYVAL_INVALID: c_int = 0;
 
 /// Frees a key and forgets it where the user keeps it.
-fn free(kind: Kind, place: Place<c_int>, argument: &'static str) -> Result<()> {
+fn free(kind: KeyvalKind, place: OutPtr<c_int>, argument: &'static str) -> Result<()> {
     attr::free_key(kind, place.get()).map_err(|fault| fault.argument(argument))?;
     place.set(KEYVAL_INVALID);
     Ok(())
 }
 
 /// Gives the value of an attribute of the user's or, for communicators, of a predefined one.
-fn get(kind: Kind, object: usize, key: c_int, value: *mut c_void, flag: Place<c_int>) -> Result<()> {
+fn get(kind: KeyvalKind, object: usize, key: c_int, value: *mut c_void, flag: OutPtr<c_int>) -> Result<()> {
     let found = match (kind, key) {
-        (Kind::Comm, TAG_UB..=UNIVERSE_SIZE) => predefined(key),
+        (KeyvalKind::Comm, TAG_UB..=UNIVERSE_SIZE) => predefined(key),
         _ => attr::get(kind, object, key)?,
     };
-    let place = Place::new(value.cast::<*mut c_void>()).map_err(|fault| fault.argument("attribute_val"))?;
+    let place = OutPtr::new(value.cast::<*mut c_void>()).map_err(|fault| fault.argument("attribute_val"))?;
     flag.set(c_int::from(found.is_some()));
     if let Some(value) = found {
         place.set(value);

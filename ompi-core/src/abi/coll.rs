@@ -4,8 +4,8 @@
 use super::coll_when::When;
 use super::kinds;
 use super::kinds::{
-    Array, Buffer, Comm, Committed, ConstBuffer, Count, CountArray, Counts, LateType, Rank, Role, Signed, blocks, data,
-    distinct, in_place, in_place_on, late, not_in_place, role, typed_blocks,
+    Array, ArrayOfCounts, Buffer, Comm, Committed, ConstBuffer, Count, CountArray, LateType, Rank, Role, Signed,
+    blocks, data, distinct, in_place, in_place_on, late, not_in_place, role, typed_blocks,
 };
 use crate::comm::Communicator;
 use crate::data::{Data, Source};
@@ -35,8 +35,8 @@ rows! {
 
     /// Blocks of any size from all to the root. MPI 5.0 §6.5.
     fn Gatherv(
-        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: LateType, root: Rank, comm: Comm,
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: ArrayOfCounts,
+        displs: ArrayOfCounts, recvtype: LateType, root: Rank, comm: Comm,
     ) [large] => {
         gatherv(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root)
     }
@@ -51,7 +51,7 @@ rows! {
 
     /// Blocks of any size of the root's data to all. MPI 5.0 §6.6.
     fn Scatterv(
-        sendbuf: ConstBuffer, sendcounts: Counts, displs: Counts, sendtype: LateType, recvbuf: Buffer,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, displs: ArrayOfCounts, sendtype: LateType, recvbuf: Buffer,
         recvcount: Signed, recvtype: LateType, root: Rank, comm: Comm,
     ) [large] => {
         scatterv(When::Now(comm), (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root)
@@ -67,8 +67,8 @@ rows! {
 
     /// Blocks of any size from all to all. MPI 5.0 §6.7.
     fn Allgatherv(
-        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: LateType, comm: Comm,
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: ArrayOfCounts,
+        displs: ArrayOfCounts, recvtype: LateType, comm: Comm,
     ) [large] => {
         allgatherv(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
     }
@@ -83,8 +83,8 @@ rows! {
 
     /// From each to each a block of its own, of any size. MPI 5.0 §6.8.
     fn Alltoallv(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: LateType, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtype: LateType, comm: Comm,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, sdispls: ArrayOfCounts, sendtype: LateType, recvbuf: Buffer,
+        recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtype: LateType, comm: Comm,
     ) [large] => {
         let from = (sendbuf, sendcounts, sdispls, sendtype);
         alltoallv(When::Now(comm), from, (recvbuf, recvcounts, rdispls, recvtype))
@@ -92,8 +92,8 @@ rows! {
 
     /// From each to each a block of its own, of any size and datatype. MPI 5.0 §6.8.
     fn Alltoallw(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtypes: Array<usize>, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtypes: Array<usize>, comm: Comm,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, sdispls: ArrayOfCounts, sendtypes: Array<usize>, recvbuf: Buffer,
+        recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtypes: Array<usize>, comm: Comm,
     ) [large] => {
         let from = (sendbuf, (sendcounts, sdispls, sendtypes));
         alltoallw(When::Now(comm), from, (recvbuf, (recvcounts, rdispls, recvtypes)))

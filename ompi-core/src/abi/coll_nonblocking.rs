@@ -5,7 +5,9 @@ use super::coll::{
 };
 use super::coll_reduce::{allreduce, exscan, reduce, reduce_scatter, reduce_scatter_block, scan};
 use super::coll_when::When;
-use super::kinds::{Array, Buffer, CommHandle, Committed, ConstBuffer, Count, Counts, LateType, Op, Out, Rank, Signed};
+use super::kinds::{
+    Array, ArrayOfCounts, Buffer, CommHandle, Committed, ConstBuffer, Count, LateType, Op, Out, Rank, Signed,
+};
 
 rows! {
     /// Begins a barrier. MPI 5.0 §6.12.1.
@@ -30,8 +32,8 @@ rows! {
 
     /// Begins MPI_Gatherv. MPI 5.0 §6.12.3.
     fn Igatherv(
-        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: LateType, root: Rank, comm: CommHandle, request: Out<usize>,
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: ArrayOfCounts,
+        displs: ArrayOfCounts, recvtype: LateType, root: Rank, comm: CommHandle, request: Out<usize>,
     ) [large] => {
         gatherv(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root)
     }
@@ -46,7 +48,7 @@ rows! {
 
     /// Begins MPI_Scatterv. MPI 5.0 §6.12.4.
     fn Iscatterv(
-        sendbuf: ConstBuffer, sendcounts: Counts, displs: Counts, sendtype: LateType, recvbuf: Buffer,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, displs: ArrayOfCounts, sendtype: LateType, recvbuf: Buffer,
         recvcount: Signed, recvtype: LateType, root: Rank, comm: CommHandle, request: Out<usize>,
     ) [large] => {
         scatterv(When::Begin(comm, request), (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root)
@@ -62,8 +64,8 @@ rows! {
 
     /// Begins MPI_Allgatherv. MPI 5.0 §6.12.5.
     fn Iallgatherv(
-        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: ArrayOfCounts,
+        displs: ArrayOfCounts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
     ) [large] => {
         allgatherv(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
     }
@@ -78,8 +80,8 @@ rows! {
 
     /// Begins MPI_Alltoallv. MPI 5.0 §6.12.6.
     fn Ialltoallv(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: LateType, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, sdispls: ArrayOfCounts, sendtype: LateType, recvbuf: Buffer,
+        recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
     ) [large] => {
         let from = (sendbuf, sendcounts, sdispls, sendtype);
         alltoallv(When::Begin(comm, request), from, (recvbuf, recvcounts, rdispls, recvtype))
@@ -87,8 +89,8 @@ rows! {
 
     /// Begins MPI_Alltoallw. MPI 5.0 §6.12.6.
     fn Ialltoallw(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtypes: Array<usize>, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtypes: Array<usize>, comm: CommHandle, request: Out<usize>,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, sdispls: ArrayOfCounts, sendtypes: Array<usize>, recvbuf: Buffer,
+        recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtypes: Array<usize>, comm: CommHandle, request: Out<usize>,
     ) [large] => {
         let from = (sendbuf, (sendcounts, sdispls, sendtypes));
         alltoallw(When::Begin(comm, request), from, (recvbuf, (recvcounts, rdispls, recvtypes)))
@@ -120,7 +122,7 @@ rows! {
 
     /// Begins MPI_Reduce_scatter. MPI 5.0 §6.12.10.
     fn Ireduce_scatter(
-        sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: Counts, datatype: Committed, op: Op, comm: CommHandle,
+        sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: ArrayOfCounts, datatype: Committed, op: Op, comm: CommHandle,
         request: Out<usize>,
     ) [large] => {
         reduce_scatter(When::Begin(comm, request), sendbuf, recvbuf, (recvcounts, datatype), &op)

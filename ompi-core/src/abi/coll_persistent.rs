@@ -6,7 +6,7 @@ use super::coll::{
 use super::coll_reduce::{allreduce, exscan, reduce, reduce_scatter, reduce_scatter_block, scan};
 use super::coll_when::When;
 use super::kinds::{
-    Array, Buffer, CommHandle, Committed, ConstBuffer, Count, Counts, Hints, LateType, Op, Out, Rank, Signed,
+    Array, ArrayOfCounts, Buffer, CommHandle, Committed, ConstBuffer, Count, Hints, LateType, Op, Out, Rank, Signed,
 };
 
 rows! {
@@ -33,8 +33,8 @@ rows! {
 
     /// Makes a persistent request for MPI_Gatherv. MPI 5.0 §6.13.3.
     fn Gatherv_init(
-        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: LateType, root: Rank, comm: CommHandle, info: Hints, request: Out<usize>,
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: ArrayOfCounts,
+        displs: ArrayOfCounts, recvtype: LateType, root: Rank, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
         gatherv(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root)
     }
@@ -49,7 +49,7 @@ rows! {
 
     /// Makes a persistent request for MPI_Scatterv. MPI 5.0 §6.13.4.
     fn Scatterv_init(
-        sendbuf: ConstBuffer, sendcounts: Counts, displs: Counts, sendtype: LateType, recvbuf: Buffer,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, displs: ArrayOfCounts, sendtype: LateType, recvbuf: Buffer,
         recvcount: Signed, recvtype: LateType, root: Rank, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
         scatterv(When::Prepare(comm, info, request), (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root)
@@ -65,8 +65,8 @@ rows! {
 
     /// Makes a persistent request for MPI_Allgatherv. MPI 5.0 §6.13.5.
     fn Allgatherv_init(
-        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: LateType, comm: CommHandle, info: Hints, request: Out<usize>,
+        sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: ArrayOfCounts,
+        displs: ArrayOfCounts, recvtype: LateType, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
         allgatherv(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
     }
@@ -81,8 +81,8 @@ rows! {
 
     /// Makes a persistent request for MPI_Alltoallv. MPI 5.0 §6.13.6.
     fn Alltoallv_init(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: LateType, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtype: LateType, comm: CommHandle, info: Hints, request: Out<usize>,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, sdispls: ArrayOfCounts, sendtype: LateType, recvbuf: Buffer,
+        recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtype: LateType, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
         let from = (sendbuf, sendcounts, sdispls, sendtype);
         alltoallv(When::Prepare(comm, info, request), from, (recvbuf, recvcounts, rdispls, recvtype))
@@ -90,8 +90,8 @@ rows! {
 
     /// Makes a persistent request for MPI_Alltoallw. MPI 5.0 §6.13.6.
     fn Alltoallw_init(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtypes: Array<usize>, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtypes: Array<usize>, comm: CommHandle, info: Hints, request: Out<usize>,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, sdispls: ArrayOfCounts, sendtypes: Array<usize>, recvbuf: Buffer,
+        recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtypes: Array<usize>, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
         let from = (sendbuf, (sendcounts, sdispls, sendtypes));
         alltoallw(When::Prepare(comm, info, request), from, (recvbuf, (recvcounts, rdispls, recvtypes)))
@@ -123,7 +123,7 @@ rows! {
 
     /// Makes a persistent request for MPI_Reduce_scatter. MPI 5.0 §6.13.10.
     fn Reduce_scatter_init(
-        sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: Counts, datatype: Committed, op: Op, comm: CommHandle,
+        sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: ArrayOfCounts, datatype: Committed, op: Op, comm: CommHandle,
         info: Hints, request: Out<usize>,
     ) [large] => {
         reduce_scatter(When::Prepare(comm, info, request), sendbuf, recvbuf, (recvcounts, datatype), &op)

@@ -4,8 +4,8 @@
 use super::coll_when::When;
 use super::kinds;
 use super::kinds::{
-    Buffer, Comm, Committed, ConstBuffer, Count, CountArray, Counts, Op, Rank, Role, data, distinct, in_place_on,
-    intra, not_in_place, not_negative, role,
+    ArrayOfCounts, Buffer, Comm, Committed, ConstBuffer, Count, CountArray, Op, Rank, Role, data, distinct,
+    in_place_on, intra, not_in_place, not_negative, role,
 };
 use crate::comm::Communicator;
 use crate::data::{Data, Source};
@@ -50,7 +50,7 @@ rows! {
 
     /// Combines and scatters the result in blocks of any size. MPI 5.0 §6.10.2.
     fn Reduce_scatter(
-        sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: Counts, datatype: Committed, op: Op, comm: Comm,
+        sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: ArrayOfCounts, datatype: Committed, op: Op, comm: Comm,
     ) [large] => {
         reduce_scatter(When::Now(comm), sendbuf, recvbuf, (recvcounts, datatype), &op)
     }

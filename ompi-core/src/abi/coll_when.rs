@@ -1,6 +1,6 @@
 //! When a collective operation runs: what the blocking, the nonblocking and the persistent function differ in.
 
-use super::kinds::Place;
+use super::kinds::OutPtr;
 use crate::comm::Communicator;
 use crate::error::Result;
 use crate::executor;
@@ -17,9 +17,9 @@ pub(super) enum When {
     /// Before the call returns.
     Now(&'static Communicator),
     /// From now on; the request goes to this place.
-    Begin(Handle, Place<usize>),
+    Begin(Handle, OutPtr<usize>),
     /// Whenever the request is started; it goes to this place.
-    Prepare(Handle, Option<Arc<Info>>, Place<usize>),
+    Prepare(Handle, Option<Arc<Info>>, OutPtr<usize>),
 }
 
 impl When {

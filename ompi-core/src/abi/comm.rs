@@ -1,6 +1,8 @@
 //! Communicators. MPI 5.0 §7.4, §7.6 and §7.8.
 
-use super::kinds::{Comm, CommHandle, CommPlace, Group, Hints, NamedComm, Out, Place, Rank, Raw, Tag, Text, give_text};
+use super::kinds::{
+    Comm, CommHandle, CommPlace, Group, Hints, NamedComm, Out, OutPtr, Rank, Raw, Tag, Text, give_text,
+};
 use crate::comm::{self, Communicator, Hints as HintsInUse};
 use crate::error::{Class, Fault, Result};
 use crate::group::{self, Comparison};
@@ -179,7 +181,12 @@ const MAX_OBJECT_NAME: usize = 128;
 const CONGRUENT: c_int = 202;
 
 /// The new handle is in force when the request is complete.
-fn begin(comm: (usize, &Communicator), hints: HintsInUse, newcomm: Place<usize>, request: Place<usize>) -> Result<()> {
+fn begin(
+    comm: (usize, &Communicator),
+    hints: HintsInUse,
+    newcomm: OutPtr<usize>,
+    request: OutPtr<usize>,
+) -> Result<()> {
     newcomm.set(comm::NULL);
     let (copy, started) = comm::begin_duplicate(comm.0, comm.1, hints)?;
     newcomm.set(copy);

@@ -1,6 +1,6 @@
 //! Making, committing and freeing datatypes. MPI 5.0 §5.1.
 
-use super::kinds::{Aint, AnyNumber, Array, Counts, OldType, Out, Rank, Raw, TwinAint, TypeHandle, array};
+use super::kinds::{Aint, AnyNumber, Array, ArrayOfCounts, OldType, Out, Rank, Raw, TwinAint, TypeHandle, array};
 use crate::data::Counts as Displacements;
 use crate::datatype::{self, Datatype, Number, Order};
 use crate::error::{Class, Fault, Result};
@@ -33,7 +33,7 @@ rows! {
 
     /// Blocks of any length at displacements in elements. MPI 5.0 §5.1.2.
     fn Type_indexed(
-        count: AnyNumber, array_of_blocklengths: Counts, array_of_displacements: Counts, oldtype: OldType,
+        count: AnyNumber, array_of_blocklengths: ArrayOfCounts, array_of_displacements: ArrayOfCounts, oldtype: OldType,
         newtype: Out<usize>,
     ) [large] => {
         // SAFETY: the arrays have `count` elements by the standard.
@@ -46,7 +46,7 @@ rows! {
 
     /// Blocks of any length at displacements in bytes. MPI 5.0 §5.1.2.
     fn Type_create_hindexed(
-        count: AnyNumber, array_of_blocklengths: Counts, array_of_displacements: Array<Aint>, oldtype: OldType,
+        count: AnyNumber, array_of_blocklengths: ArrayOfCounts, array_of_displacements: Array<Aint>, oldtype: OldType,
         newtype: Out<usize>,
     ) [large] => {
         // SAFETY: the arrays have `count` elements by the standard.
@@ -59,7 +59,7 @@ rows! {
 
     /// Blocks of equal length at displacements in elements. MPI 5.0 §5.1.2.
     fn Type_create_indexed_block(
-        count: AnyNumber, blocklength: AnyNumber, array_of_displacements: Counts, oldtype: OldType,
+        count: AnyNumber, blocklength: AnyNumber, array_of_displacements: ArrayOfCounts, oldtype: OldType,
         newtype: Out<usize>,
     ) [large] => {
         // SAFETY: the array has `count` elements by the standard.
@@ -81,7 +81,7 @@ rows! {
 
     /// Blocks of several datatypes at displacements in bytes. MPI 5.0 §5.1.2.
     fn Type_create_struct(
-        count: AnyNumber, array_of_blocklengths: Counts, array_of_displacements: Array<Aint>,
+        count: AnyNumber, array_of_blocklengths: ArrayOfCounts, array_of_displacements: Array<Aint>,
         array_of_types: Array<usize>, newtype: Out<usize>,
     ) [large] => {
         // SAFETY: the arrays have `count` elements by the standard.
@@ -100,7 +100,7 @@ rows! {
 
     /// A rectangular part of an array. MPI 5.0 §5.1.3.
     fn Type_create_subarray(
-        ndims: Raw<c_int>, array_of_sizes: Counts, array_of_subsizes: Counts, array_of_starts: Counts,
+        ndims: Raw<c_int>, array_of_sizes: ArrayOfCounts, array_of_subsizes: ArrayOfCounts, array_of_starts: ArrayOfCounts,
         order: Raw<c_int>, oldtype: OldType, newtype: Out<usize>,
     ) [large] => {
         let dimensions = dimensions(ndims)?;
@@ -116,7 +116,7 @@ rows! {
 
     /// One process's part of a distributed array. MPI 5.0 §5.1.4.
     fn Type_create_darray(
-        size: Raw<c_int>, rank: Rank, ndims: Raw<c_int>, array_of_gsizes: Counts, array_of_distribs: Array<c_int>,
+        size: Raw<c_int>, rank: Rank, ndims: Raw<c_int>, array_of_gsizes: ArrayOfCounts, array_of_distribs: Array<c_int>,
         array_of_dargs: Array<c_int>, array_of_psizes: Array<c_int>, order: Raw<c_int>, oldtype: OldType,
         newtype: Out<usize>,
     ) [large] => {

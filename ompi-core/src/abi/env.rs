@@ -1,6 +1,6 @@
 //! Environment: starting, ending, versions, time. MPI 5.0 §9 and §11.2.
 
-use super::kinds::{Aint, Buffer, Comm, Hints, Out, Place, Raw, give_text};
+use super::kinds::{Aint, Buffer, Comm, Hints, Out, OutPtr, Raw, give_text};
 use crate::error::{Class, Fault};
 use crate::init::{self, ThreadLevel};
 use crate::{hardware, user_memory};
@@ -93,7 +93,7 @@ rows! {
     fn Alloc_mem(size: Raw<Aint>, info: Hints, baseptr: Raw<*mut c_void>) [] => {
         drop(info);
         let size = usize::try_from(size).map_err(|_| Fault::new(Class::Arg).argument("size").because("it is negative"))?;
-        let place = Place::new(baseptr.cast::<*mut u8>()).map_err(|fault| fault.argument("baseptr"))?;
+        let place = OutPtr::new(baseptr.cast::<*mut u8>()).map_err(|fault| fault.argument("baseptr"))?;
         place.set(user_memory::allocate(size)?);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Error handlers. MPI 5.0 §9.3.
 
-use super::kinds::{Callback, Comm, Errhandler, File, Out, Place, Session, Win};
-use crate::errhandler::{self, Kind};
+use super::kinds::{Callback, Comm, Errhandler, File, Out, OutPtr, Session, Win};
+use crate::errhandler::{self, HandlerKind};
 use crate::error::{Class, Fault, Result};
 use core::ffi::c_void;
 use opal_core::sync::AtomicUsize;
@@ -9,12 +9,12 @@ use opal_core::sync::AtomicUsize;
 rows! {
     /// Makes an error handler for communicators. MPI 5.0 §9.3.1.
     fn Comm_create_errhandler(comm_errhandler_fn: Callback, errhandler: Out<usize>) [always] => {
-        create(Kind::Comm, comm_errhandler_fn, errhandler).map_err(|fault| fault.argument("comm_errhandler_fn"))
+        create(HandlerKind::Comm, comm_errhandler_fn, errhandler).map_err(|fault| fault.argument("comm_errhandler_fn"))
     }
 
     /// Sets the error handler of a communicator. MPI 5.0 §9.3.1.
     fn Comm_set_errhandler(comm: Comm, errhandler: Errhandler) [] => {
-        errhandler::set(&comm.errhandler, Kind::Comm, errhandler)
+        errhandler::set(&comm.errhandler, HandlerKind::Comm, errhandler)
     }
 
     /// The error handler of a communicator. MPI 5.0 §9.3.1.
@@ -25,7 +25,7 @@ rows! {
 
     /// Makes an error handler for windows. MPI 5.0 §9.3.2.
     fn Win_create_errhandler(win_errhandler_fn: Callback, errhandler: Out<usize>) [always] => {
-        create(Kind::Win, win_errhandler_fn, errhandler).map_err(|fault| fault.argument("win_errhandler_fn"))
+        create(HandlerKind::Win, win_errhandler_fn, errhandler).map_err(|fault| fault.argument("win_errhandler_fn"))
     }
 
     /// Sets the error handler of a window. MPI 5.0 §9.3.2.
@@ -36,12 +36,12 @@ rows! {
 
     /// Makes an error handler for files. MPI 5.0 §9.3.3.
     fn File_create_errhandler(file_errhandler_fn: Callback, errhandler: Out<usize>) [always] => {
-        create(Kind::File, file_errhandler_fn, errhandler).map_err(|fault| fault.argument("file_errhandler_fn"))
+        create(HandlerKind::File, file_errhandler_fn, errhandler).map_err(|fault| fault.argument("file_errhandler_fn"))
     }
 
     /// Sets the error handler of a file; at MPI_FILE_NULL that of files that are opened. MPI 5.0 §9.3.3.
     fn File_set_errhandler(file: File, errhandler: Errhandler) [] => {
-        errhandler::set(of_file(file)?, Kind::File, errhandler)
+        errhandler::set(of_file(file)?, HandlerKind::File, errhandler)
     }
 
     /// The error handler of a file. MPI 5.0 §9.3.3.
@@ -52,12 +52,12 @@ rows! {
 
     /// Makes an error handler for sessions. MPI 5.0 §9.3.4.
     fn Session_create_errhandler(session_errhandler_fn: Callback, errhandler: Out<usize>) [always] => {
-        create(Kind::Session, session_errhandler_fn, errhandler).map_err(|fault| fault.argument("session_errhandler_fn"))
+        create(HandlerKind::Session, session_errhandler_fn, errhandler).map_err(|fault| fault.argument("session_errhandler_fn"))
     }
 
     /// Sets the error handler of a session. MPI 5.0 §9.3.4.
     fn Session_set_errhandler(session: Session, errhandler: Errhandler) [always] => {
-        errhandler::set(&session.1.errhandler, Kind::Session, errhandler)
+        errhandler::set(&session.1.errhandler, HandlerKind::Session, errhandler)
     }
 
     /// The error handler of a session. MPI 5.0 §9.3.4.
@@ -74,12 +74,12 @@ rows! {
     }
 }
 
-fn create(kind: Kind, function: *const c_void, place: Place<usize>) -> Result<()> {
+fn create(kind: HandlerKind, function: *const c_void, place: OutPtr<usize>) -> Result<()> {
     if function.is_null() {
         return Err(Fault::new(Class::Arg).because("a null pointer is no function"));
     }
     // SAFETY: not null, so a function of this type by the standard.
-    let function = unsafe { core::mem::transmute::<*const c_void, errhandler::Function>(function) };
+    let function = unsafe { core::mem::transmute::<*const c_void, errhandler::HandlerFn>(function) };
     place.set(errhandler::create(kind, function).ok_or(Class::NoMem)?);
     Ok(())
 }
@@ -88,6 +88,8 @@ fn create(kind: Kind, function: *const c_void, place: Place<usize>) -> Result<()
 fn of_file(file: usize) -> Result<&'static AtomicUsize> {
     match file {
         errhandler::FILE_NULL => Ok(&errhandler::DEFAULT_FILE),
-        _ => Err(Fault::new(Class::File).argument("file").because("files cannot be opened yet, so it is none")),
+        _ => Err(Fault::new(Class::File)
+            .argument("file")
+            .because("not a valid file handle; this library cannot open files yet")),
     }
 }

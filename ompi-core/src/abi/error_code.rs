@@ -72,7 +72,7 @@ rows! {
     /// Calls the error handler of a file. MPI 5.0 §9.5.
     fn File_call_errhandler(fh: File, errorcode: Raw<c_int>) [] => {
         if fh != errhandler::FILE_NULL {
-            return Err(Fault::new(Class::File).argument("fh").because("files cannot be opened yet, so it is none"));
+            return Err(Fault::new(Class::File).argument("fh").because("not a valid file handle; this library cannot open files yet"));
         }
         call_handler(Scope::File(fh), "MPI_File_call_errhandler", &known(errorcode)?);
         Ok(())

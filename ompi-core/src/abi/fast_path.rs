@@ -1,7 +1,7 @@
 //! The fast path of MPI_Send, MPI_Isend, MPI_Recv and MPI_Irecv: what nearly every call of them is, from the C symbol to the
 //! queue without a call in between.
 //!
-//! The C symbol jumps to the function in its [`EntryPoint`]: at first the complete one, which its row describes. While MPI is
+//! The C symbol jumps to the function in its [`DispatchSlot`](super::dispatch::DispatchSlot): at first the complete one, which its row describes. While MPI is
 //! active a PML that has a fast path ([`pml::FastPath`]) puts functions there that are compiled with it. They take a message
 //! whose arguments are what they nearly always are: a predefined datatype, a communicator in force, a tag, no null pointer.
 //! For anything else, also for every mistake of the program, they jump to the complete function with the arguments as they
@@ -10,51 +10,11 @@
 use super::pt2pt::{complete_irecv, complete_isend, complete_recv, complete_send};
 use crate::comm::{self, Communicator};
 use crate::datatype;
-use crate::framework::pml::{self, FastPath, Taken};
+use crate::framework::pml::{self, EntryPoints, FastPath, Taken};
 use crate::request;
 use crate::status::{ANY_SOURCE, ANY_TAG, Status};
 use core::ffi::{c_int, c_void};
 use core::hint::cold_path;
-use opal_core::sync::{AtomicPtr, Ordering};
-
-/// `MPI_Send`.
-pub type Send = unsafe extern "C" fn(*const c_void, c_int, usize, c_int, c_int, usize) -> c_int;
-/// `MPI_Isend`.
-pub type Isend = unsafe extern "C" fn(*const c_void, c_int, usize, c_int, c_int, usize, *mut usize) -> c_int;
-/// `MPI_Recv`.
-pub type Recv = unsafe extern "C" fn(*mut c_void, c_int, usize, c_int, c_int, usize, *mut Status) -> c_int;
-/// `MPI_Irecv`.
-pub type Irecv = unsafe extern "C" fn(*mut c_void, c_int, usize, c_int, c_int, usize, *mut usize) -> c_int;
-
-/// Where a C symbol jumps to: a function of its own type.
-pub struct EntryPoint(AtomicPtr<()>);
-
-impl EntryPoint {
-    /// To a function.
-    pub const fn to(function: *const ()) -> EntryPoint {
-        EntryPoint(AtomicPtr::new(function.cast_mut()))
-    }
-
-    /// The function.
-    #[inline(always)]
-    pub fn get(&self) -> *const () {
-        // Acquire pairs with the Release in `set`: whoever jumps there sees what was made before.
-        self.0.load(Ordering::Acquire)
-    }
-
-    fn set(&self, function: *const ()) {
-        self.0.store(function.cast_mut(), Ordering::Release);
-    }
-}
-
-/// The functions of a PML.
-#[derive(Clone, Copy)]
-pub struct EntryPoints {
-    send: Send,
-    isend: Isend,
-    recv: Recv,
-    irecv: Irecv,
-}
 
 impl EntryPoints {
     /// The complete functions.

@@ -1,6 +1,6 @@
 //! Info objects. MPI 5.0 §10 and §16.3.
 
-use super::kinds::{Count, Info, Out, Place, Raw, Text, array, give_text};
+use super::kinds::{Count, Info, Out, OutPtr, Raw, Text, array, give_text};
 use crate::error::{Class, Fault};
 use crate::info;
 use alloc::format;
@@ -64,7 +64,7 @@ rows! {
             .map_err(|_| Fault::new(Class::Arg).argument("buflen").because("it is negative"))?;
         if room > 0 {
             // SAFETY: the standard asks for room of `buflen` characters.
-            unsafe { give_text(&found, Place::new(value).map_err(|fault| fault.argument("value"))?, room, None) };
+            unsafe { give_text(&found, OutPtr::new(value).map_err(|fault| fault.argument("value"))?, room, None) };
         }
         buflen.set(found.len() as c_int + 1);
         Ok(())

@@ -14,50 +14,18 @@ use alloc::sync::Arc;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::marker::PhantomData;
 
+mod kind;
 mod number;
 mod pair;
 mod place;
 
+pub use kind::{Aint, LargeCount, Offset, ParamKind};
 pub use number::{AnyNumber, Count, Signed, TwinAint};
 pub use pair::{
     Role, blocks, data, distinct, in_place, in_place_on, intra, late, not_in_place, not_negative, rank_from, rank_to,
     role, root, typed_blocks,
 };
-pub use place::{CountArray, CountPlace, Counts, OutCount, Place, array, array_mut, give_text};
-
-/// MPI_Aint: as wide as MPI_Count on every machine that we know.
-pub type Aint = i64;
-/// MPI_Offset.
-pub type Offset = i64;
-/// MPI_Count, where the plain function has it, too.
-pub type LargeCount = i64;
-
-/// A kind of parameter.
-pub trait Kind {
-    /// What C passes.
-    type C: Copy;
-    /// What C passes to the `_c` twin.
-    type Large: Copy;
-    /// What the row's body sees.
-    type Value;
-
-    /// Checks the argument of the plain function.
-    ///
-    /// # Safety
-    /// Pointers are what the standard says of this kind: null where a check below refuses null, or good for the access.
-    unsafe fn check(raw: Self::C) -> Result<Self::Value>;
-
-    /// Checks the argument of the `_c` twin.
-    ///
-    /// # Safety
-    /// As `check`.
-    unsafe fn check_large(raw: Self::Large) -> Result<Self::Value>;
-
-    /// The object whose error handler is in force, if this argument names one. `raw` points to the C argument.
-    fn scope(_raw: *const ()) -> Scope {
-        Scope::None
-    }
-}
+pub use place::{ArrayOfCounts, CountArray, CountPlace, OutCount, OutPtr, array, array_mut, give_text};
 
 /// A kind whose C type is the same in both twins.
 macro_rules! same {
@@ -65,7 +33,7 @@ macro_rules! same {
         $(#[$doc])*
         pub struct $kind $(<$t>(PhantomData<$t>))?;
 
-        impl $(<$t: Copy + 'static>)? Kind for $kind $(<$t>)? {
+        impl $(<$t: Copy + 'static>)? ParamKind for $kind $(<$t>)? {
             type C = $c;
             type Large = $c;
             type Value = $value;
@@ -104,7 +72,7 @@ same! {
 
 same! {
     /// A place for one result.
-    Out<T>, *mut T => Place<T>, |raw| Place::new(raw)
+    Out<T>, *mut T => OutPtr<T>, |raw| OutPtr::new(raw)
 }
 
 same! {
@@ -244,7 +212,7 @@ same! {
 
 same! {
     /// The place of a communicator's handle, for calls that take it and change it.
-    CommPlace, *mut usize => Place<usize>, |raw| Place::new(raw), scope pointed_scope
+    CommPlace, *mut usize => OutPtr<usize>, |raw| OutPtr::new(raw), scope pointed_scope
 }
 
 same! {
@@ -296,7 +264,7 @@ same! {
 
 same! {
     /// The place of a session's handle, for calls that take it and change it.
-    SessionPlace, *mut usize => Place<usize>, |raw| Place::new(raw), scope |at: *mut usize| match pointed(at) {
+    SessionPlace, *mut usize => OutPtr<usize>, |raw| OutPtr::new(raw), scope |at: *mut usize| match pointed(at) {
         Some(handle) => Scope::Session(handle),
         None => Scope::None,
     }
@@ -305,19 +273,19 @@ same! {
 same! {
     /// The error handler of a communicator that the call makes; it is in force for the call's own errors, too.
     CommErrhandler, usize => usize, |raw| {
-        crate::errhandler::check(raw, crate::errhandler::Kind::Comm)?;
+        crate::errhandler::check(raw, crate::errhandler::HandlerKind::Comm)?;
         Ok(raw)
     },
-    scope |raw| Scope::Handler(raw, crate::errhandler::Kind::Comm)
+    scope |raw| Scope::Handler(raw, crate::errhandler::HandlerKind::Comm)
 }
 
 same! {
     /// The error handler of a session that the call makes; it is in force for the call's own errors, too.
     SessionErrhandler, usize => usize, |raw| {
-        crate::errhandler::check(raw, crate::errhandler::Kind::Session)?;
+        crate::errhandler::check(raw, crate::errhandler::HandlerKind::Session)?;
         Ok(raw)
     },
-    scope |raw| Scope::Handler(raw, crate::errhandler::Kind::Session)
+    scope |raw| Scope::Handler(raw, crate::errhandler::HandlerKind::Session)
 }
 
 /// The committed datatype behind a handle.

@@ -23,6 +23,7 @@ mod coll_when;
 pub mod comm;
 pub mod datatype;
 pub mod datatype_access;
+pub mod dispatch;
 pub mod dynamic;
 pub mod env;
 pub mod errhandler;

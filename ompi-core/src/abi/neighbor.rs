@@ -3,8 +3,8 @@
 use super::coll::{LateBlocks, LateTyped, Whole};
 use super::coll_when::When;
 use super::kinds::{
-    Aint, Array, Buffer, Comm, CommHandle, Committed, ConstBuffer, Count, CountArray, Counts, Hints, LateType, Out,
-    blocks, data, not_in_place, typed_blocks,
+    Aint, Array, ArrayOfCounts, Buffer, Comm, CommHandle, Committed, ConstBuffer, Count, CountArray, Hints, LateType,
+    Out, blocks, data, not_in_place, typed_blocks,
 };
 use crate::data::Data;
 use crate::error::Result;
@@ -22,8 +22,8 @@ rows! {
 
     /// The same block to every neighbour, received in any size. MPI 5.0 §8.6.1.
     fn Neighbor_allgatherv(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: LateType, comm: Comm,
+        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: ArrayOfCounts,
+        displs: ArrayOfCounts, recvtype: LateType, comm: Comm,
     ) [large] => {
         allgatherv(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
     }
@@ -38,16 +38,16 @@ rows! {
 
     /// To every neighbour a block of its own, of any size. MPI 5.0 §8.6.2.
     fn Neighbor_alltoallv(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: LateType, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtype: LateType, comm: Comm,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, sdispls: ArrayOfCounts, sendtype: LateType, recvbuf: Buffer,
+        recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtype: LateType, comm: Comm,
     ) [large] => {
         alltoallv(When::Now(comm), (sendbuf, sendcounts, sdispls, sendtype), (recvbuf, recvcounts, rdispls, recvtype))
     }
 
     /// To every neighbour a block of its own, of any size and datatype. MPI 5.0 §8.6.2.
     fn Neighbor_alltoallw(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Array<Aint>, sendtypes: Array<usize>,
-        recvbuf: Buffer, recvcounts: Counts, rdispls: Array<Aint>, recvtypes: Array<usize>, comm: Comm,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, sdispls: Array<Aint>, sendtypes: Array<usize>,
+        recvbuf: Buffer, recvcounts: ArrayOfCounts, rdispls: Array<Aint>, recvtypes: Array<usize>, comm: Comm,
     ) [large] => {
         let from = (sendbuf, (sendcounts, CountArray::Large(sdispls), sendtypes));
         let to = (recvbuf, (recvcounts, CountArray::Large(rdispls), recvtypes));
@@ -64,8 +64,8 @@ rows! {
 
     /// Begins MPI_Neighbor_allgatherv. MPI 5.0 §8.7.1.
     fn Ineighbor_allgatherv(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
+        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: ArrayOfCounts,
+        displs: ArrayOfCounts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
     ) [large] => {
         let to = (recvbuf, recvcounts, displs, recvtype);
         allgatherv(When::Begin(comm, request), (sendbuf, sendcount, sendtype), to)
@@ -81,8 +81,8 @@ rows! {
 
     /// Begins MPI_Neighbor_alltoallv. MPI 5.0 §8.7.2.
     fn Ineighbor_alltoallv(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: LateType, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, sdispls: ArrayOfCounts, sendtype: LateType, recvbuf: Buffer,
+        recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
     ) [large] => {
         let to = (recvbuf, recvcounts, rdispls, recvtype);
         alltoallv(When::Begin(comm, request), (sendbuf, sendcounts, sdispls, sendtype), to)
@@ -90,8 +90,8 @@ rows! {
 
     /// Begins MPI_Neighbor_alltoallw. MPI 5.0 §8.7.2.
     fn Ineighbor_alltoallw(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Array<Aint>, sendtypes: Array<usize>,
-        recvbuf: Buffer, recvcounts: Counts, rdispls: Array<Aint>, recvtypes: Array<usize>, comm: CommHandle,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, sdispls: Array<Aint>, sendtypes: Array<usize>,
+        recvbuf: Buffer, recvcounts: ArrayOfCounts, rdispls: Array<Aint>, recvtypes: Array<usize>, comm: CommHandle,
         request: Out<usize>,
     ) [large] => {
         let from = (sendbuf, (sendcounts, CountArray::Large(sdispls), sendtypes));
@@ -109,8 +109,8 @@ rows! {
 
     /// Makes a persistent request for MPI_Neighbor_allgatherv. MPI 5.0 §8.8.1.
     fn Neighbor_allgatherv_init(
-        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: Counts,
-        displs: Counts, recvtype: LateType, comm: CommHandle, info: Hints, request: Out<usize>,
+        sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: ArrayOfCounts,
+        displs: ArrayOfCounts, recvtype: LateType, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
         let to = (recvbuf, recvcounts, displs, recvtype);
         allgatherv(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), to)
@@ -126,8 +126,8 @@ rows! {
 
     /// Makes a persistent request for MPI_Neighbor_alltoallv. MPI 5.0 §8.8.2.
     fn Neighbor_alltoallv_init(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Counts, sendtype: LateType, recvbuf: Buffer,
-        recvcounts: Counts, rdispls: Counts, recvtype: LateType, comm: CommHandle, info: Hints,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, sdispls: ArrayOfCounts, sendtype: LateType, recvbuf: Buffer,
+        recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtype: LateType, comm: CommHandle, info: Hints,
         request: Out<usize>,
     ) [large] => {
         let to = (recvbuf, recvcounts, rdispls, recvtype);
@@ -136,8 +136,8 @@ rows! {
 
     /// Makes a persistent request for MPI_Neighbor_alltoallw. MPI 5.0 §8.8.2.
     fn Neighbor_alltoallw_init(
-        sendbuf: ConstBuffer, sendcounts: Counts, sdispls: Array<Aint>, sendtypes: Array<usize>,
-        recvbuf: Buffer, recvcounts: Counts, rdispls: Array<Aint>, recvtypes: Array<usize>, comm: CommHandle,
+        sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, sdispls: Array<Aint>, sendtypes: Array<usize>,
+        recvbuf: Buffer, recvcounts: ArrayOfCounts, rdispls: Array<Aint>, recvtypes: Array<usize>, comm: CommHandle,
         info: Hints, request: Out<usize>,
     ) [large] => {
         let from = (sendbuf, (sendcounts, CountArray::Large(sdispls), sendtypes));

@@ -1,6 +1,6 @@
 //! Buffers for buffered sends. MPI 5.0 §3.6.
 
-use super::kinds::{Buffer, Comm, Count, CountPlace, Out, OutCount, Place, Raw, Session};
+use super::kinds::{Buffer, Comm, Count, CountPlace, Out, OutCount, OutPtr, Raw, Session};
 use crate::buffer::{self, Owner};
 use crate::error::Result;
 use core::ffi::c_void;
@@ -75,7 +75,7 @@ rows! {
 
 /// Gives the user the memory back; `at` is the place of a pointer.
 fn detach(owner: Owner, at: *mut c_void, size: CountPlace) -> Result<()> {
-    let place = Place::new(at.cast::<usize>()).map_err(|fault| fault.argument("buffer_addr"))?;
+    let place = OutPtr::new(at.cast::<usize>()).map_err(|fault| fault.argument("buffer_addr"))?;
     let (address, bytes) = buffer::detach(owner)?;
     place.set(address);
     size.set(bytes as i64);

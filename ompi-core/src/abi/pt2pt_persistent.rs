@@ -6,7 +6,7 @@ use super::kinds::{
 use crate::error::{Class, Fault, Result};
 use crate::framework::pml::Mode;
 use crate::request::handles;
-use crate::request::persistent::{Operation, Start, prepare};
+use crate::request::persistent::{Direction, Transfer, prepare};
 
 rows! {
     /// Makes a persistent request for a standard send. MPI 5.0 §3.9.
@@ -16,7 +16,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_to(dest, comm, "dest")?;
-        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, start: Start::Send(Mode::Standard) };
+        let operation = Transfer { at: buf, count, datatype, peer: dest, tag, comm: handle, direction: Direction::Send(Mode::Standard) };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is readable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());
@@ -30,7 +30,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_to(dest, comm, "dest")?;
-        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, start: Start::Buffered };
+        let operation = Transfer { at: buf, count, datatype, peer: dest, tag, comm: handle, direction: Direction::Buffered };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is readable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());
@@ -44,7 +44,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_to(dest, comm, "dest")?;
-        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, start: Start::Send(Mode::Synchronous) };
+        let operation = Transfer { at: buf, count, datatype, peer: dest, tag, comm: handle, direction: Direction::Send(Mode::Synchronous) };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is readable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());
@@ -58,7 +58,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_to(dest, comm, "dest")?;
-        let operation = Operation { at: buf, count, datatype, peer: dest, tag, comm: handle, start: Start::Send(Mode::Ready) };
+        let operation = Transfer { at: buf, count, datatype, peer: dest, tag, comm: handle, direction: Direction::Send(Mode::Ready) };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is readable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());
@@ -72,7 +72,7 @@ rows! {
     ) [large] => {
         let (handle, comm) = comm;
         rank_from(source, comm, "source")?;
-        let operation = Operation { at: buf, count, datatype, peer: source, tag, comm: handle, start: Start::Receive };
+        let operation = Transfer { at: buf, count, datatype, peer: source, tag, comm: handle, direction: Direction::Receive };
         check(&operation)?;
         // SAFETY: from every start to its completion the buffer is writable by the standard.
         request.set(unsafe { prepare(operation)? }.into_handle());
@@ -94,7 +94,7 @@ rows! {
 }
 
 /// What every start relies on: a committed datatype, and a buffer where there is data.
-fn check(operation: &Operation) -> Result<()> {
+fn check(operation: &Transfer) -> Result<()> {
     if !operation.datatype.is_committed() {
         let why = "the datatype is not committed; call MPI_Type_commit first";
         return Err(Fault::new(Class::Type).argument("datatype").because(why));

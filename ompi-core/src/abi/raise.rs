@@ -19,7 +19,7 @@ pub enum Scope {
     /// A file's handle, of which only MPI_FILE_NULL exists.
     File(usize),
     /// The handler itself, of an object that the call makes: for this kind of object.
-    Handler(usize, errhandler::Kind),
+    Handler(usize, errhandler::HandlerKind),
 }
 
 /// What an error is reported on.
@@ -49,7 +49,7 @@ impl Object {
                 Some(Object { handler, handle, name: String::from(" on MPI_FILE_NULL") })
             }
             Scope::Handler(handler, kind) => {
-                let handle = if kind == errhandler::Kind::Session { session::NULL } else { comm::NULL };
+                let handle = if kind == errhandler::HandlerKind::Session { session::NULL } else { comm::NULL };
                 errhandler::check(handler, kind).ok()?;
                 Some(Object { handler: errhandler::get(handler)?, handle, name: String::new() })
             }

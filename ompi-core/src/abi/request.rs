@@ -1,6 +1,6 @@
 //! Completing, testing and cancelling requests. MPI 5.0 §3.7 and §3.8.4.
 
-use super::kinds::{Array, Count, Out, OutArray, Place, Request, StatusOut, array, array_mut};
+use super::kinds::{Array, Count, Out, OutArray, OutPtr, Request, StatusOut, array, array_mut};
 use crate::error::{Class, Fault, Result};
 use crate::request::generalized;
 use crate::request::handles::{self, Any};
@@ -211,7 +211,7 @@ fn among(fault: Fault) -> Fault {
 
 /// What the calls for one of several requests return: index and status; MPI_UNDEFINED and the empty status if none was
 /// active.
-fn any(found: Option<(usize, Status)>, index: Place<c_int>, status: Option<&mut Status>) -> Result<()> {
+fn any(found: Option<(usize, Status)>, index: OutPtr<c_int>, status: Option<&mut Status>) -> Result<()> {
     let Some((place, ended)) = found else {
         index.set(UNDEFINED);
         // The empty status has an error code, too (MPI 5.0 §3.7.3): no operation's, so nothing else would set it.

@@ -18,8 +18,8 @@
 /// ```
 /// Flags: `large` adds the twin `MPI_X_c`, whose kinds use their `Large` C type. `always`: may be called before MPI is
 /// initialised and after it is finalised; all others are refused then. `tool` (MPI_T): errors are returned and no
-/// handler is called; implies `always`. `fast`: the symbol jumps to its entry point in [`fast_path`](crate::abi::fast_path), at first
-/// to the row's function. `unsupported` instead of a body: the function checks no argument, so that the
+/// handler is called; implies `always`. `fast`: the symbol jumps to the function in its
+/// [`DispatchSlot`](crate::abi::dispatch::DispatchSlot), at first the row's. `unsupported` instead of a body: the function checks no argument, so that the
 /// honest error wins, and raises MPI_ERR_UNSUPPORTED_OPERATION. A row with `->` gets its arguments as C passed them and cannot fail.
 macro_rules! rows {
     () => {};
@@ -48,7 +48,7 @@ macro_rules! rows {
         rows! { @emit initialized raise Large check_large [_c] $($row)* }
     };
     (@one [large fast] $($row:tt)*) => {
-        rows! { @entry_point $($row)* }
+        rows! { @dispatched $($row)* }
         rows! { @emit initialized raise Large check_large [_c] $($row)* }
     };
     (@one [large always] $($row:tt)*) => {
@@ -66,32 +66,32 @@ macro_rules! rows {
         pastey::paste! {
             $(#[$doc])*
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn [<PMPI_ $name $($suffix)?>]($($p: <$k as $crate::abi::kinds::Kind>::$ctype),*) -> core::ffi::c_int {
+            pub unsafe extern "C" fn [<PMPI_ $name $($suffix)?>]($($p: <$k as $crate::abi::kinds::ParamKind>::$ctype),*) -> core::ffi::c_int {
                 let fault = match $crate::init::$state() {
                     Ok(()) => $crate::error::Fault::new($crate::error::Class::UnsupportedOperation),
                     Err(fault) => fault,
                 };
                 $crate::abi::$raise(
                     concat!("MPI_", stringify!($name) $(, stringify!($suffix))?),
-                    &[$(<$k as $crate::abi::kinds::Kind>::scope(&raw const $p as *const ())),*],
+                    &[$(<$k as $crate::abi::kinds::ParamKind>::scope(&raw const $p as *const ())),*],
                     fault,
                 )
             }
             weak_alias!([<$name $($suffix)?>]);
         }
     };
-    (@entry_point $(#[$doc:meta])* $name:ident ($($p:ident: $k:ty),*) $body:block) => {
+    (@dispatched $(#[$doc:meta])* $name:ident ($($p:ident: $k:ty),*) $body:block) => {
         pastey::paste! {
             /// Where the symbol jumps to.
-            pub(super) static [<$name:upper>]: $crate::abi::fast_path::EntryPoint =
-                $crate::abi::fast_path::EntryPoint::to([<complete_ $name:lower>] as *const ());
+            pub(super) static [<$name:upper>]: $crate::abi::dispatch::DispatchSlot =
+                $crate::abi::dispatch::DispatchSlot::to([<complete_ $name:lower>] as *const ());
 
             $(#[$doc])*
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn [<PMPI_ $name>]($($p: <$k as $crate::abi::kinds::Kind>::C),*) -> core::ffi::c_int {
+            pub unsafe extern "C" fn [<PMPI_ $name>]($($p: <$k as $crate::abi::kinds::ParamKind>::C),*) -> core::ffi::c_int {
                 let function = [<$name:upper>].get();
-                // SAFETY: each entry point leads to functions of its symbol's type only.
-                let function = unsafe { core::mem::transmute::<*const (), $crate::abi::fast_path::$name>(function) };
+                // SAFETY: each slot holds functions of its symbol's type only.
+                let function = unsafe { core::mem::transmute::<*const (), $crate::framework::pml::[<$name Fn>]>(function) };
                 // SAFETY: the same function with the same arguments.
                 unsafe { function($($p),*) }
             }
@@ -99,7 +99,7 @@ macro_rules! rows {
 
             $(#[$doc])*
             pub(super) unsafe extern "C" fn [<complete_ $name:lower>](
-                $($p: <$k as $crate::abi::kinds::Kind>::C),*
+                $($p: <$k as $crate::abi::kinds::ParamKind>::C),*
             ) -> core::ffi::c_int {
                 rows! { @run initialized raise check [] $name ($($p: $k),*) $body }
             }
@@ -109,7 +109,7 @@ macro_rules! rows {
         pastey::paste! {
             $(#[$doc])*
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn [<PMPI_ $name $($suffix)?>]($($p: <$k as $crate::abi::kinds::Kind>::$ctype),*) -> core::ffi::c_int {
+            pub unsafe extern "C" fn [<PMPI_ $name $($suffix)?>]($($p: <$k as $crate::abi::kinds::ParamKind>::$ctype),*) -> core::ffi::c_int {
                 rows! { @run $state $raise $check [$($suffix)?] $name ($($p: $k),*) $body }
             }
             weak_alias!([<$name $($suffix)?>]);
@@ -120,7 +120,7 @@ macro_rules! rows {
             $crate::init::$state()?;
             $(
                 // SAFETY: the caller keeps the standard's contract for this argument's kind.
-                let $p = match unsafe { <$k as $crate::abi::kinds::Kind>::$check($p) } {
+                let $p = match unsafe { <$k as $crate::abi::kinds::ParamKind>::$check($p) } {
                     Ok(value) => value,
                     Err(fault) => return Err(fault.argument(stringify!($p))),
                 };
@@ -131,7 +131,7 @@ macro_rules! rows {
             Ok(()) => 0,
             Err(fault) => $crate::abi::$raise(
                 concat!("MPI_", stringify!($name) $(, stringify!($suffix))?),
-                &[$(<$k as $crate::abi::kinds::Kind>::scope(&raw const $p as *const ())),*],
+                &[$(<$k as $crate::abi::kinds::ParamKind>::scope(&raw const $p as *const ())),*],
                 fault,
             ),
         }

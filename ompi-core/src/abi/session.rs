@@ -45,7 +45,7 @@ rows! {
         let room = usize::try_from(pset_len.get())
             .map_err(|_| Fault::new(Class::Arg).argument("pset_len").because("it is negative"))?;
         if room > 0 {
-            let place = super::kinds::Place::new(pset_name).map_err(|fault| fault.argument("pset_name"))?;
+            let place = super::kinds::OutPtr::new(pset_name).map_err(|fault| fault.argument("pset_name"))?;
             // SAFETY: the standard asks for room of `pset_len` characters.
             unsafe { give_text(name, place, room, None) };
         }

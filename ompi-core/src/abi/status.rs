@@ -1,6 +1,6 @@
 //! What a status says. MPI 5.0 §3.2.5, §3.8.4, §5.1.11 and §13.3.
 
-use super::kinds::{Datatype, InStatus, LargeCount, Out, OutCount, Place, Rank, Raw, Signed};
+use super::kinds::{Datatype, InStatus, LargeCount, Out, OutCount, OutPtr, Rank, Raw, Signed};
 use crate::datatype::Datatype as Type;
 use crate::error::Result;
 use crate::status::{Status, UNDEFINED};
@@ -93,7 +93,7 @@ rows! {
 }
 
 /// MPI_Status_set_elements and its relatives.
-fn set_elements(status: Place<Status>, datatype: &Type, count: i64) -> Result<()> {
+fn set_elements(status: OutPtr<Status>, datatype: &Type, count: i64) -> Result<()> {
     let mut new = status.get();
     datatype.set_elements(&mut new, count)?;
     status.set(new);

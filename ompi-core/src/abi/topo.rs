@@ -18,7 +18,7 @@ rows! {
     ) [] => {
         one_group(comm_old, "comm_old")?;
         let cart = grid(comm_old, ndims, dims, periods)?;
-        comm_cart.set(topo::cart(comm_old, cart, reorder != 0)?.unwrap_or(comm::NULL));
+        comm_cart.set(topo::cart_create(comm_old, cart, reorder != 0)?.unwrap_or(comm::NULL));
         Ok(())
     }
 
@@ -36,7 +36,7 @@ rows! {
     ) [] => {
         one_group(comm_old, "comm_old")?;
         let graph = graph(comm_old, nnodes, index, edges)?;
-        comm_graph.set(topo::graph(comm_old, graph, reorder != 0)?.unwrap_or(comm::NULL));
+        comm_graph.set(topo::graph_create(comm_old, graph, reorder != 0)?.unwrap_or(comm::NULL));
         Ok(())
     }
 
@@ -58,7 +58,7 @@ rows! {
         let inward = side(comm_old, degrees.0, sources, sourceweights, ["sources", "sourceweights"])?;
         let outward = side(comm_old, degrees.1, destinations, destweights, ["destinations", "destweights"])?;
         let mine = DistGraph { inward, outward, weighted: unweighted != [true; 2] };
-        comm_dist_graph.set(topo::dist_graph_adjacent(comm_old, mine, reorder != 0)?);
+        comm_dist_graph.set(topo::dist_graph_create_adjacent(comm_old, mine, reorder != 0)?);
         Ok(())
     }
 
@@ -81,7 +81,7 @@ rows! {
         let weights = weighting(weights, edges, "weights")?;
         let named = Named { sources, degrees, destinations, weights };
         named.check(comm_old.size())?;
-        comm_dist_graph.set(topo::dist_graph(comm_old, &named, reorder != 0)?);
+        comm_dist_graph.set(topo::dist_graph_create(comm_old, &named, reorder != 0)?);
         Ok(())
     }
 

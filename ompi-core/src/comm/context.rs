@@ -1,6 +1,8 @@
 //! Context numbers: each process numbers its communicators for itself and tells its peers, so that making one needs no
 //! global agreement.
 
+use super::{Communicator, RELEASE};
+use crate::framework::pml;
 use crate::oob;
 use alloc::vec::Vec;
 use opal_core::sync::ConditionalLock;
@@ -34,7 +36,24 @@ pub fn allocate() -> Option<u32> {
 
 /// Gives a number back.
 pub fn release(number: u32) {
-    // Nobody has heard of it yet in its next life.
+    // What was said about it belongs to the communicator that ends.
     oob::forget(number);
     NUMBERS.lock().free.push(number);
+}
+
+/// From now on a communicator that is dropped gives back its context number: when MPI starts.
+pub(super) fn release_dropped() {
+    RELEASE.call_once(|| release_of);
+}
+
+fn release_of(comm: &Communicator) {
+    match comm.pml_data().is_null() {
+        // The PML releases the context number when the last request on it is done.
+        false => pml::selected().remove_comm(comm),
+        true if comm.context > SELF => {
+            pml::selected().close_context(comm.context);
+            release(comm.context);
+        }
+        true => {}
+    }
 }

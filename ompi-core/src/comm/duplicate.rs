@@ -1,11 +1,12 @@
 //! Duplicates: MPI_Comm_dup, and MPI_Comm_idup, which the progress engine moves on.
 
-use super::complete::Completion;
-use super::create::{self, Draft, Heard};
-use super::{Communicator, DYNAMIC, Hints};
+use super::activate::Activation;
+use super::cid::{Received, Reservation, members};
+use super::create;
+use super::{Communicator, DYNAMIC, Hints, insert};
 use crate::attr;
-use crate::error::{Class, Fault, Result};
-use crate::oob::Kind;
+use crate::error::Result;
+use crate::oob::Conversation;
 use crate::oob::allgather::{Allgather, block_on};
 use crate::request::{self, Driver, Id, Request};
 use crate::status::Status;
@@ -20,8 +21,8 @@ use opal_core::sync::{AtomicUsize, ConditionalLock, Once, Ordering};
 pub fn duplicate(handle: usize, parent: &Communicator, hints: Hints) -> Result<usize> {
     let mut duplication = Duplication::new(parent, &hints)?;
     block_on(|| duplication.poll())?;
-    let copy = DYNAMIC.insert(duplication.comm).ok_or_else(no_handles)?;
-    if let Err(fault) = attr::copy_all(attr::Kind::Comm, handle, copy) {
+    let copy = insert(duplication.comm)?;
+    if let Err(fault) = attr::copy_all(attr::KeyvalKind::Comm, handle, copy) {
         // The first fault is the one to report.
         let _second = create::free(copy);
         return Err(fault);
@@ -35,10 +36,10 @@ pub fn begin(handle: usize, parent: &Communicator, hints: Hints) -> Result<(usiz
     static CALLED: Once<opal_core::Result<()>> = Once::new();
     (*CALLED.call_once(|| progress::add_callback(poll_all)))?;
     let duplication = Duplication::new(parent, &hints)?;
-    let copy = DYNAMIC.insert(duplication.comm.clone()).ok_or_else(no_handles)?;
+    let copy = insert(duplication.comm.clone())?;
     let request =
         request::create(request::Kind::Generic, &DUPLICATIONS, 0).inspect_err(|_| drop(DYNAMIC.remove(copy)))?;
-    let copied = attr::copy_all(attr::Kind::Comm, handle, copy);
+    let copied = attr::copy_all(attr::KeyvalKind::Comm, handle, copy);
     let mut running = Running { duplication, request: request.id() };
     if !running.step() {
         UNDER_WAY.lock().push(running);
@@ -57,43 +58,40 @@ pub fn begin(handle: usize, parent: &Communicator, hints: Hints) -> Result<(usiz
     }
 }
 
-fn no_handles() -> Fault {
-    Fault::new(Class::NoMem).because("all handles are in use")
-}
-
 /// A duplicate in the making.
 struct Duplication {
     comm: Arc<Communicator>,
     numbers: Allgather,
-    completion: Option<Completion>,
+    activation: Option<Activation>,
 }
 
 impl Duplication {
     fn new(parent: &Communicator, hints: &Hints) -> Result<Duplication> {
-        let draft = Draft::new(&parent.group)?;
-        let numbers = Allgather::about(parent, Kind::Collective, parent.next_turn(), &[draft.number.into()]);
+        let reservation = Reservation::new(&parent.group)?;
+        let numbers =
+            Allgather::about(parent, Conversation::Collective, parent.next_constructor(), &[reservation.number.into()]);
         let errhandler = parent.errhandler.load(Ordering::Relaxed);
-        let comm = draft.promise(parent.group.clone(), parent.remote.clone(), errhandler);
+        let comm = reservation.pending(parent.group.clone(), parent.remote.clone(), errhandler);
         comm.hints.take_known(hints);
         comm.inherit_topology(parent);
-        Ok(Duplication { comm: Arc::new(comm), numbers, completion: None })
+        Ok(Duplication { comm: Arc::new(comm), numbers, activation: None })
     }
 
     fn poll(&mut self) -> Result<bool> {
-        if let Some(completion) = &mut self.completion {
-            return completion.poll();
+        if let Some(activation) = &mut self.activation {
+            return activation.poll();
         }
         if !self.numbers.poll()? {
             return Ok(false);
         }
         let (group, remote) = (&self.comm.group, self.comm.remote.as_deref());
-        let heard = Heard::sort(group, remote, self.numbers.result::<1>());
-        let local = create::members(group, &heard.local);
-        let remote = remote.map(|group| create::members(group, &heard.remote));
-        let mut completion = create::complete(self.comm.clone(), &local, remote.as_deref())?;
-        let complete = completion.poll();
-        self.completion = Some(completion);
-        complete
+        let received = Received::sort(group, remote, self.numbers.result::<1>());
+        let local = members(group, &received.local);
+        let remote = remote.map(|group| members(group, &received.remote));
+        let mut activation = Activation::begin(self.comm.clone(), &local, remote.as_deref())?;
+        let active = activation.poll();
+        self.activation = Some(activation);
+        active
     }
 }
 

@@ -15,8 +15,7 @@
 //!
 //! Hints that are not understood, and values that are none, are ignored and not returned.
 
-use crate::info::Info;
-use crate::session::MEMORY_KINDS;
+use crate::info::{Info, MEMORY_KINDS};
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::sync::{AtomicBool, Mutex, Ordering};

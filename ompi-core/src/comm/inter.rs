@@ -1,29 +1,30 @@
 //! Intercommunicators from two groups: MPI 5.0 §7.6.2.
 //!
-//! Each group gathers its members' context numbers, its leader exchanges them with the other leader, and passes on what
-//! it got. What is wrong with a leader's arguments its group learns with the numbers, so that nobody waits for ever.
+//! Each group gathers its members' context numbers. Its leader exchanges them with the other leader, and broadcasts those
+//! of the other group. A leader whose arguments are wrong tells its group so with the numbers: nobody waits for ever.
 
-use super::create::{self, Draft, Member, name_of};
+use super::cid::{Member, Reservation, members};
+use super::create::name_of;
 use super::{Communicator, Hints};
 use crate::error::{Class, Fault, Result};
 use crate::group::Group;
 use crate::oob::allgather::{Allgather, Participants, block_on, broadcast};
-use crate::oob::{self, Key, Kind};
+use crate::oob::{self, Conversation, Key};
 use crate::process;
 use alloc::format;
 use alloc::vec::Vec;
 use opal_core::sync::Ordering;
 
-/// How a leader reaches the other one.
-struct Bridge {
+/// How a leader reaches the leader of the other group.
+struct LeaderExchange {
     process: u32,
-    // The key as the other leader knows it, and as this one does.
+    // The key of the message to the other leader, and of the one from it.
     there: Key,
     here: Key,
 }
 
-/// One group on its way into an intercommunicator.
-struct Side<'a> {
+/// The local group of an intercommunicator that is being made.
+struct LocalGroup<'a> {
     group: &'a Group,
     participants: Participants,
     gather: Key,
@@ -45,29 +46,29 @@ pub fn create(
         return Err(Fault::new(Class::Comm).argument("local_comm").because("it is an intercommunicator"));
     }
     let leader = checked_leader(leader, local.size(), "local_leader")?;
-    let bridge = (leader == local.rank as usize).then(|| {
+    let leaders = (leader == local.rank as usize).then(|| {
         let peer = peer
             .ok_or_else(|| Fault::new(Class::Comm).argument("peer_comm").because("the leader names no communicator"))?;
         let rank = checked_leader(remote_leader, peer.peers().size(), "remote_leader")?;
-        let key = |context| Key::of(Kind::Bridge, context, tag as u32 as u64);
+        let key = |context| Key::of(Conversation::Leaders, context, tag as u32 as u64);
         let process = peer.peers().members()[rank];
         if process == process::me().index {
             let why = "it is this process itself";
             return Err(Fault::new(Class::Rank).argument("remote_leader").because(why));
         }
-        Ok(Bridge { process, there: key(peer.peer_contexts()[rank]), here: key(peer.context) })
+        Ok(LeaderExchange { process, there: key(peer.peer_contexts()[rank]), here: key(peer.context) })
     });
-    let turn = local.next_turn();
-    let side = Side {
+    let constructor = local.next_constructor();
+    let local = LocalGroup {
         group: &local.group,
         participants: Participants::of(local),
-        gather: Key::of(Kind::Collective, local.context, turn),
-        broadcast: Key::of(Kind::Spread, local.context, turn),
+        gather: Key::of(Conversation::Collective, local.context, constructor),
+        broadcast: Key::of(Conversation::Broadcast, local.context, constructor),
         leader,
         errhandler: local.errhandler.load(Ordering::Relaxed),
         hints: Hints::default(),
     };
-    side.join(bridge)
+    local.join(leaders)
 }
 
 /// MPI_Intercomm_create_from_groups. `remote` and `remote_leader` count at the local leader only.
@@ -83,47 +84,47 @@ pub fn create_from_groups(
         let why = "this process, which calls, is no member of the group";
         return Err(Fault::new(Class::Group).argument("local_group").because(why));
     };
-    let bridge = (leader == me as usize).then(|| {
+    let leaders = (leader == me as usize).then(|| {
         let remote = remote
             .ok_or_else(|| Fault::new(Class::Group).argument("remote_group").because("the leader names no group"))?;
         let rank = checked_leader(remote_leader, remote.size(), "remote_leader")?;
         if group.members().iter().any(|member| remote.rank_of(*member).is_some()) {
             return Err(overlap("remote_group"));
         }
-        // Who is in the groups, whichever side asks.
+        // The same order of the groups on both sides.
         let (one, two) = if group.members() < remote.members() { (group, remote) } else { (remote, group) };
-        let key = Key::named(Kind::GroupBridge, name_of(tag, &[one, two]));
-        Ok(Bridge { process: remote.members()[rank], there: key, here: key })
+        let key = Key::named(Conversation::GroupLeaders, name_of(tag, &[one, two]));
+        Ok(LeaderExchange { process: remote.members()[rank], there: key, here: key })
     });
     let name = name_of(tag, &[group]);
-    let side = Side {
+    let local = LocalGroup {
         group,
-        participants: Participants { all: create::members::<1>(group, &[]).into(), me: me as usize },
-        gather: Key::named(Kind::Group, [!name[0], name[1]]),
-        broadcast: Key::named(Kind::GroupSpread, name),
+        participants: Participants { all: members::<1>(group, &[]).into(), me: me as usize },
+        gather: Key::named(Conversation::Group, [!name[0], name[1]]),
+        broadcast: Key::named(Conversation::GroupBroadcast, name),
         leader,
         errhandler,
         hints,
     };
-    side.join(bridge)
+    local.join(leaders)
 }
 
-impl Side<'_> {
-    fn join(self, bridge: Option<Result<Bridge>>) -> Result<usize> {
-        let draft = Draft::new(self.group)?;
-        let wrong = match &bridge {
+impl LocalGroup<'_> {
+    fn join(self, leaders: Option<Result<LeaderExchange>>) -> Result<usize> {
+        let reservation = Reservation::new(self.group)?;
+        let wrong = match &leaders {
             Some(Err(fault)) => fault.get() as u32 as u64,
             _ => 0,
         };
-        let words = [u64::from(draft.number), wrong];
-        let heard = Allgather::new(self.participants.clone(), self.gather, &words).wait::<2>()?;
-        let bridge = bridge.transpose()?;
-        if let Some([_, code]) = heard.iter().find(|[_, code]| *code != 0) {
+        let words = [u64::from(reservation.number), wrong];
+        let received = Allgather::new(self.participants.clone(), self.gather, &words).wait::<2>()?;
+        let leaders = leaders.transpose()?;
+        if let Some([_, code]) = received.iter().find(|[_, code]| *code != 0) {
             return Err(Fault::code(*code as i32).because("the leader of the group found its arguments wrong"));
         }
-        let here = create::members(self.group, &heard);
-        let message = match bridge {
-            Some(bridge) => bridge.cross(&here)?,
+        let here = members(self.group, &received);
+        let message = match leaders {
+            Some(leaders) => leaders.exchange(&here)?,
             None => Vec::new(),
         };
         let message = broadcast(&self.participants, self.broadcast, self.leader, message)?;
@@ -131,14 +132,14 @@ impl Side<'_> {
         if here.iter().any(|member| there.iter().any(|other| other.process == member.process)) {
             return Err(overlap("local_comm"));
         }
-        let made = draft.finish(here, Some(there), self.errhandler, self.hints)?;
+        let made = reservation.activate(here, Some(there), self.errhandler, self.hints)?;
         made.ok_or_else(|| Class::Intern.into())
     }
 }
 
-impl Bridge {
+impl LeaderExchange {
     /// Exchanges the members.
-    fn cross(&self, members: &[Member]) -> Result<Vec<u64>> {
+    fn exchange(&self, members: &[Member]) -> Result<Vec<u64>> {
         let words: Vec<u64> = members.iter().map(|one| u64::from(one.process) << 32 | u64::from(one.context)).collect();
         oob::connect(self.process)?;
         oob::send(self.process, self.there, &words)?;

@@ -4,7 +4,7 @@ use super::hints::RESOURCE;
 use super::{Communicator, Hints, create};
 use crate::error::{Class, Fault, Result};
 use crate::info::Info;
-use crate::oob::Kind;
+use crate::oob::Conversation;
 use crate::oob::allgather::Allgather;
 use crate::status::UNDEFINED;
 use crate::{hardware, process, session};
@@ -47,7 +47,8 @@ pub fn split_type(parent: &Communicator, split_type: i32, key: i32, info: Option
 fn unguided(parent: &Communicator, key: i32, hints: Hints) -> Result<Option<usize>> {
     const TYPES: usize = hardware::TYPES.len();
     let mine: [u64; TYPES] = hardware::TYPES.map(|name| hardware_place(name, &Hints::default()).unwrap_or(0));
-    let everybody = Allgather::about(parent, Kind::Collective, parent.next_turn(), &mine).wait::<TYPES>()?;
+    let everybody =
+        Allgather::about(parent, Conversation::Collective, parent.next_constructor(), &mine).wait::<TYPES>()?;
     let chosen = (0..TYPES).find(|index| {
         let here = everybody.iter().filter(|places| places[*index] == mine[*index]).count();
         mine[*index] != 0 && here < everybody.len()

@@ -1,9 +1,9 @@
 //! Parts of arrays: MPI_Type_create_subarray and MPI_Type_create_darray (MPI 5.0 §5.1.3 and §5.1.4).
 
-use super::Datatype;
+use super::combiner::Combiner;
 use super::construct::{Arguments, Number, made, too_large};
-use super::envelope::Combiner;
-use crate::data::Counts;
+use super::object::Datatype;
+use crate::counts::Counts;
 use crate::error::{Class, Fault, Result};
 use alloc::format;
 use alloc::sync::Arc;

@@ -5,10 +5,10 @@
 //! handles may be freed. `Err(Count)` for a negative count, `Err(Arg)` for a negative block length or what does not
 //! fit the address space.
 
-use super::Datatype;
-use super::envelope::{Combiner, Contents};
-use crate::data::Counts;
-use crate::error::{Class, Fault, Result};
+use super::combiner::Combiner;
+use super::object::{Contents, Datatype};
+use crate::counts::Counts;
+use crate::error::{Class, Fault, Result, no_room};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -158,7 +158,7 @@ fn length(lengths: Counts<'_>, at: usize) -> Result<usize> {
 
 fn reserve<T>(count: usize) -> Result<Vec<T>> {
     let mut all = Vec::new();
-    all.try_reserve_exact(count).map_err(|_| crate::data::no_room(count.saturating_mul(size_of::<T>())))?;
+    all.try_reserve_exact(count).map_err(|_| no_room(count.saturating_mul(size_of::<T>())))?;
     Ok(all)
 }
 

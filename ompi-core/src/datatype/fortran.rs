@@ -1,7 +1,8 @@
 //! Predefined types found by their properties: MPI 5.0 §19.1.5 (Fortran's kinds) and §6.9.4 (pairs).
 
-use super::envelope::{Combiner, Contents};
-use super::{Datatype, borrow, get};
+use super::combiner::Combiner;
+use super::object::{Contents, Datatype};
+use super::{borrow, get};
 use crate::error::{Class, Fault, Result};
 use crate::status::UNDEFINED;
 use alloc::format;

@@ -1,6 +1,7 @@
 //! The predefined datatypes and the values of their handles in the standard ABI.
 
-use super::{COMBINER_NAMED, Contents, Datatype};
+use super::combiner::COMBINER_NAMED;
+use super::object::{Contents, Datatype};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::data::Counts;
+use crate::status::Status;
 use std::vec;
 use std::vec::Vec;
 

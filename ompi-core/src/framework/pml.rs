@@ -1,15 +1,23 @@
 //! Point-to-point messaging layer: MPI's matching and protocols over the transports.
 #![allow(unsafe_code)] // linkme's expansion
 
-pub use crate::abi::fast_path::EntryPoints;
 use crate::comm::Communicator;
 use crate::data::Data;
 use crate::error::Result;
 use crate::request::Request;
 use crate::status::Status;
+use core::ffi::{c_int, c_void};
 use opal_core::mca;
-use opal_core::sync::Once;
 use opal_core::wait;
+
+#[cfg(ompi_direct = "pml")]
+mod direct;
+mod select;
+#[cfg(ompi_direct = "pml")]
+pub use direct::{Direct, selected};
+pub use select::select;
+#[cfg(not(ompi_direct = "pml"))]
+pub use select::selected;
 
 /// How a send behaves. Buffered sends are made of standard ones above this layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,6 +237,28 @@ pub trait FastPath {
     unsafe fn irecv(at: *mut u8, room: usize, source: i32, tag: i32, comm: &Communicator) -> Option<Request>;
 }
 
+/// `MPI_Send`.
+pub type SendFn = unsafe extern "C" fn(*const c_void, c_int, usize, c_int, c_int, usize) -> c_int;
+/// `MPI_Isend`.
+pub type IsendFn = unsafe extern "C" fn(*const c_void, c_int, usize, c_int, c_int, usize, *mut usize) -> c_int;
+/// `MPI_Recv`.
+pub type RecvFn = unsafe extern "C" fn(*mut c_void, c_int, usize, c_int, c_int, usize, *mut Status) -> c_int;
+/// `MPI_Irecv`.
+pub type IrecvFn = unsafe extern "C" fn(*mut c_void, c_int, usize, c_int, c_int, usize, *mut usize) -> c_int;
+
+/// C functions that are compiled with the [`FastPath`] of a PML; made by `EntryPoints::of`.
+#[derive(Clone, Copy)]
+pub struct EntryPoints {
+    /// MPI_Send.
+    pub send: SendFn,
+    /// MPI_Isend.
+    pub isend: IsendFn,
+    /// MPI_Recv.
+    pub recv: RecvFn,
+    /// MPI_Irecv.
+    pub irecv: IrecvFn,
+}
+
 /// A PML that may run.
 pub trait Component: mca::Component {
     /// Priority and module.
@@ -238,37 +268,6 @@ pub trait Component: mca::Component {
 opal_core::framework! {
     /// Point-to-point messaging layer: matching and protocols.
     "pml", Ompi, version 1, OneOfMany, OMPI_PMLS: dyn Component
-}
-
-static SELECTED: Once<&'static dyn Module> = Once::new();
-
-/// Chooses the component, once.
-pub fn select() -> opal_core::Result<()> {
-    let (_, module) = mca::select_one(&FRAMEWORK, &OMPI_PMLS, |component| component.query())?;
-    SELECTED.call_once(|| module);
-    Ok(())
-}
-
-/// The running PML.
-///
-/// # Panics
-/// Before [`select`]; every caller is behind the check that MPI is initialised.
-#[cfg(not(ompi_direct = "pml"))]
-#[inline(always)]
-pub fn selected() -> &'static dyn Module {
-    *SELECTED.get().expect("the PML is chosen during MPI_Init")
-}
-
-#[cfg(ompi_direct = "pml")]
-mod direct;
-#[cfg(ompi_direct = "pml")]
-pub use direct::Direct;
-
-/// The running PML, whose hot calls are direct ones.
-#[cfg(ompi_direct = "pml")]
-#[inline(always)]
-pub fn selected() -> Direct {
-    Direct
 }
 
 /// For a component: defines the symbols by which `--direct pml/<name>` calls its module. Does nothing in an image that

@@ -48,7 +48,8 @@ pub trait Component: mca::Component {
     fn query(&self) -> core::result::Result<i32, mca::Declined>;
 
     /// For each rank of the pattern an index into `places`, none of them twice. There are at least as many places as
-    /// ranks. Equal arguments give equal results, in every process.
+    /// ranks. Equal arguments give equal results, in every process, and what they [`cost`] is no more than if every rank stayed
+    /// where it is.
     fn order(&self, pattern: &Pattern, places: &[Place]) -> Vec<usize>;
 }
 

@@ -19,7 +19,7 @@ fn number(object: &Object) -> u32 {
 #[test]
 fn a_handle_shows_a_whole_object() {
     check(|| {
-        let table: Arc<Table<Object>> = Arc::new(Table::new());
+        let table: Arc<HandleTable<Object>> = Arc::new(HandleTable::new());
         let first = table.insert(object(1)).unwrap();
         let maker = spawn({
             let table = table.clone();
@@ -38,7 +38,7 @@ fn a_handle_shows_a_whole_object() {
 #[test]
 fn of_two_that_free_a_handle_one_gets_the_object() {
     check(|| {
-        let table: Arc<Table<Object>> = Arc::new(Table::new());
+        let table: Arc<HandleTable<Object>> = Arc::new(HandleTable::new());
         let handle = table.insert(object(1)).unwrap();
         let other = spawn({
             let table = table.clone();
@@ -53,7 +53,7 @@ fn of_two_that_free_a_handle_one_gets_the_object() {
 #[test]
 fn a_place_is_used_again_under_another_handle() {
     check(|| {
-        let table: Arc<Table<Object>> = Arc::new(Table::new());
+        let table: Arc<HandleTable<Object>> = Arc::new(HandleTable::new());
         let old = table.insert(object(1)).unwrap();
         let other = spawn({
             let table = table.clone();

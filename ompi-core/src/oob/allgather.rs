@@ -6,7 +6,8 @@
 
 use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
-use crate::oob::{self, Key, Kind};
+use crate::group::is_first;
+use crate::oob::{self, Conversation, Key};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::{progress, wait};
@@ -48,11 +49,6 @@ impl Participants {
     }
 }
 
-/// Which of two groups that share no process comes first, for all who ask.
-pub fn is_first(group: &[u32], other: &[u32]) -> bool {
-    group.first() < other.first()
-}
-
 /// An allgather under way.
 pub struct Allgather {
     participants: Participants,
@@ -70,9 +66,9 @@ impl Allgather {
         Allgather { participants, key, width: words.len(), words: words.into(), distance: 1, sent: false }
     }
 
-    /// About a communicator, `number` being different for each conversation of this kind about it.
-    pub fn about(comm: &Communicator, kind: Kind, number: u64, words: &[u64]) -> Allgather {
-        Allgather::new(Participants::of(comm), Key::of(kind, comm.context, number), words)
+    /// About a communicator, `number` being different for each allgather of the conversation.
+    pub fn about(comm: &Communicator, conversation: Conversation, number: u64, words: &[u64]) -> Allgather {
+        Allgather::new(Participants::of(comm), Key::of(conversation, comm.context, number), words)
     }
 
     /// Tries to move it on; true when it is done.

@@ -10,7 +10,7 @@ use crate::data::Data;
 use crate::error::{Class, Result};
 use crate::framework::coll::Call;
 use crate::framework::pml::{self, MatchContext, Mode};
-use crate::handle::Table;
+use crate::handle::HandleTable;
 use crate::info::Info;
 use crate::schedule::{Port, Recorder, Run, Schedule};
 use crate::status::Status;
@@ -112,7 +112,7 @@ struct Operation {
     run: ConditionalLock<Option<(Run<Request>, Id)>>,
 }
 
-static OPERATIONS: Table<Operation> = Table::new();
+static OPERATIONS: HandleTable<Operation> = HandleTable::new();
 /// Those under way, in the order of their beginning.
 static UNDER_WAY: ConditionalLock<Vec<Arc<Operation>>> = ConditionalLock::new(Vec::new());
 

@@ -3,7 +3,7 @@
 use super::handles;
 use super::{Driver, Id, Kind, NULL, Request, complete, create};
 use crate::error::{Class, Result};
-use crate::handle::Table;
+use crate::handle::HandleTable;
 use crate::status::Status;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -77,7 +77,7 @@ fn ask_to_cancel(receive: usize) {
     }
 }
 
-static PAIRS: Table<Pair> = Table::new();
+static PAIRS: HandleTable<Pair> = HandleTable::new();
 
 struct Exchange;
 

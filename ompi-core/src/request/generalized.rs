@@ -6,7 +6,7 @@
 
 use super::{Driver, Id, Kind, Request, complete, create};
 use crate::error::{Class, Fault, Result};
-use crate::handle::Table;
+use crate::handle::HandleTable;
 use crate::status::Status;
 use alloc::sync::Arc;
 use core::ffi::{c_int, c_void};
@@ -75,7 +75,7 @@ unsafe impl Send for Operation {}
 // SAFETY: as above; nothing else in it changes but atomics.
 unsafe impl Sync for Operation {}
 
-static OPERATIONS: Table<Operation> = Table::new();
+static OPERATIONS: HandleTable<Operation> = HandleTable::new();
 
 struct Generalized;
 

@@ -11,13 +11,13 @@ use crate::data::Data;
 use crate::datatype::Datatype;
 use crate::error::{Class, Result};
 use crate::framework::pml::{self, MatchContext, Mode};
-use crate::handle::Table;
+use crate::handle::HandleTable;
 use crate::status::Status;
 use alloc::sync::Arc;
 use opal_core::sync::ConditionalLock;
 
 /// What every start does again.
-pub struct Operation {
+pub struct Transfer {
     /// The buffer's address.
     pub at: *mut u8,
     /// Elements.
@@ -31,12 +31,12 @@ pub struct Operation {
     /// The communicator's handle.
     pub comm: usize,
     /// A send or a receive.
-    pub start: Start,
+    pub direction: Direction,
 }
 
 /// Which call each start repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
+pub enum Direction {
     /// A send that is not buffered.
     Send(Mode),
     /// A send through the buffer that is attached when it starts.
@@ -49,7 +49,7 @@ pub enum Start {
 ///
 /// # Safety
 /// Whenever it is started the buffer is readable (a send) or writable (a receive) until that operation completes.
-pub unsafe fn prepare(operation: Operation) -> Result<Request> {
+pub unsafe fn prepare(operation: Transfer) -> Result<Request> {
     let comm = match operation.comm {
         comm::WORLD_HANDLE | comm::SELF_HANDLE => None,
         handle => Some(comm::get(handle).ok_or(Class::Comm)?),
@@ -60,7 +60,7 @@ pub unsafe fn prepare(operation: Operation) -> Result<Request> {
 }
 
 struct Prepared {
-    operation: Operation,
+    operation: Transfer,
     /// Kept alive; none for a predefined one.
     comm: Option<Arc<Communicator>>,
     running: ConditionalLock<Running>,
@@ -96,27 +96,27 @@ fn ask_to_cancel(handle: usize) {
     let _asked = handles::cancel(handle);
 }
 
-static PREPARED: Table<Prepared> = Table::new();
+static PREPARED: HandleTable<Prepared> = HandleTable::new();
 
 struct Prepare;
 
 impl Driver for Prepare {
     fn start(&self, token: u64, id: Id) -> Result<()> {
         let prepared = PREPARED.get(token as usize).ok_or(Class::Intern)?;
-        let Operation { at, count, ref datatype, peer, tag, start, comm } = prepared.operation;
+        let Transfer { at, count, ref datatype, peer, tag, direction, comm } = prepared.operation;
         let comm = prepared.comm.as_deref().or_else(|| comm::borrow(comm)).ok_or(Class::Comm)?;
         let context = MatchContext { comm, collective: false };
         let data = Data { at, count, datatype };
-        let request = match start {
-            Start::Buffered => {
+        let request = match direction {
+            Direction::Buffered => {
                 // SAFETY: the promise made to `prepare`.
                 unsafe { buffer::send(&data, peer, tag, comm)? };
                 done()
             }
             // SAFETY: the promise made to `prepare`.
-            Start::Send(mode) => unsafe { pml::selected().isend(&data, peer, tag, mode, context)? },
+            Direction::Send(mode) => unsafe { pml::selected().isend(&data, peer, tag, mode, context)? },
             // SAFETY: the promise made to `prepare`.
-            Start::Receive => unsafe { pml::selected().irecv(&data, peer, tag, context)? },
+            Direction::Receive => unsafe { pml::selected().irecv(&data, peer, tag, context)? },
         };
         *prepared.running.lock() = Running { request: Some((request.into_handle(), id)), cancel: false };
         Ok(())

@@ -1,8 +1,7 @@
 //! One request's place: a cache line whose word says what state the request is in and who may touch the rest.
 #![allow(unsafe_code)]
 
-use super::Driver;
-use super::slots::{DONE, INDEX_BITS, LIST, List};
+use super::driver::Driver;
 use crate::error::Result;
 use crate::status::Status;
 use core::cell::UnsafeCell;
@@ -22,6 +21,9 @@ pub(super) struct Slot {
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
+
+/// Bits of a handle that are the slot's index; the generation stands above.
+pub(super) const INDEX_BITS: u32 = 22;
 
 pub(super) const STATE: u32 = 3;
 pub(super) const FREE: u32 = 0;
@@ -154,58 +156,12 @@ impl Slot {
         status
     }
 
-    /// Takes the status of a complete request; the slot is free (inactive if persistent) afterwards.
-    #[inline]
-    pub(super) fn take(&'static self, handle: u32) -> Status {
-        if handle == DONE {
-            return Status::EMPTY;
-        }
-        let word = self.word.load(Ordering::Relaxed);
-        if word & QUERIED != 0 {
-            return self.take_queried(word);
-        }
-        let status = self.status();
-        self.free();
-        status
-    }
-
     /// The status of a complete request as its operation left it.
     #[inline(always)]
     pub(super) fn status(&self) -> Status {
         read(&self.status);
         // SAFETY: complete, so the owner of the operation writes no more.
         unsafe { *self.status.get() }
-    }
-
-    #[inline(never)]
-    fn take_queried(&'static self, word: u32) -> Status {
-        let mut status = if word & DETACHED == 0 { self.look() } else { Status::EMPTY };
-        if word & (PERSISTENT | DETACHED) == PERSISTENT {
-            self.change(|word| word & !STATE | INACTIVE);
-        } else {
-            let mut code = 0;
-            self.drive(|driver, token| code = driver.end(token));
-            if status.error == 0 {
-                status.error = code;
-            }
-            self.free();
-        }
-        status
-    }
-
-    #[inline(always)]
-    fn free(&'static self) {
-        self.free_into(&mut LIST.lock(), self.word.load(Ordering::Relaxed));
-    }
-
-    /// As `free`, for who has the list and has just loaded the word.
-    #[inline(always)]
-    pub(super) fn free_into(&'static self, list: &mut List, word: u32) {
-        let generation = (word + (1 << GENERATION_SHIFT)) & GENERATION;
-        self.word.store(generation | FREE, Ordering::Relaxed);
-        let next = list.first.map_or(core::ptr::null(), core::ptr::from_ref);
-        self.token.store(next.expose_provenance() as u64, Ordering::Relaxed);
-        list.first = Some(self);
     }
 
     /// Replaces the word; returns what it was.

@@ -1,8 +1,11 @@
 //! All slots: chunks that never move, found without a lock, and the list of those that are free.
 #![allow(unsafe_code)]
 
-use super::slot::{DETACHED, FREE, GENERATION, GENERATION_SHIFT, STATE, Slot};
+use super::slot::{
+    DETACHED, FREE, GENERATION, GENERATION_SHIFT, INACTIVE, INDEX_BITS, PERSISTENT, QUERIED, STATE, Slot,
+};
 use crate::error::{Class, Fault};
+use crate::status::Status;
 use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use opal_core::sync::{AtomicPtr, ConditionalLock, Ordering};
 
@@ -13,8 +16,7 @@ pub(super) struct List {
     next: u32,
 }
 
-/// Bits of a handle that are the slot's index; the generation stands above.
-pub(super) const INDEX_BITS: u32 = 22;
+/// The bits of a handle that are the slot's index.
 pub(super) const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 /// Slots in a chunk. All chunks are of one size so that a look-up is a shift and two loads, and a mask; a small one, since
 /// the call that makes it clears it.
@@ -88,6 +90,54 @@ pub(super) fn find_even_freed(handle: usize) -> Option<(&'static Slot, u32)> {
 pub(super) fn reserve() -> Option<&'static Slot> {
     let mut list = LIST.lock();
     list.take().or_else(|| list.extend())
+}
+
+impl Slot {
+    /// Takes the status of a complete request; the slot is free (inactive if persistent) afterwards.
+    #[inline]
+    pub(super) fn take(&'static self, handle: u32) -> Status {
+        if handle == DONE {
+            return Status::EMPTY;
+        }
+        let word = self.word.load(Ordering::Relaxed);
+        if word & QUERIED != 0 {
+            return self.take_queried(word);
+        }
+        let status = self.status();
+        self.free();
+        status
+    }
+
+    #[inline(never)]
+    fn take_queried(&'static self, word: u32) -> Status {
+        let mut status = if word & DETACHED == 0 { self.look() } else { Status::EMPTY };
+        if word & (PERSISTENT | DETACHED) == PERSISTENT {
+            self.change(|word| word & !STATE | INACTIVE);
+        } else {
+            let mut code = 0;
+            self.drive(|driver, token| code = driver.end(token));
+            if status.error == 0 {
+                status.error = code;
+            }
+            self.free();
+        }
+        status
+    }
+
+    #[inline(always)]
+    fn free(&'static self) {
+        self.free_into(&mut LIST.lock(), self.word.load(Ordering::Relaxed));
+    }
+
+    /// As `free`, for who has the list and has just loaded the word.
+    #[inline(always)]
+    pub(super) fn free_into(&'static self, list: &mut List, word: u32) {
+        let generation = (word + (1 << GENERATION_SHIFT)) & GENERATION;
+        self.word.store(generation | FREE, Ordering::Relaxed);
+        let next = list.first.map_or(core::ptr::null(), core::ptr::from_ref);
+        self.token.store(next.expose_provenance() as u64, Ordering::Relaxed);
+        list.first = Some(self);
+    }
 }
 
 impl List {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::error::Class;
 use crate::status::Status;
 use opal_core::sync::{AtomicU32, Ordering};
 

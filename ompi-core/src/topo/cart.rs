@@ -1,6 +1,6 @@
 //! Grids. Ranks run through the last dimension first (MPI 5.0 §8.5.1).
 
-use super::Neighbors;
+use super::neighbors::Neighbors;
 use crate::error::{Class, Fault, Result};
 use crate::framework::topo::Pattern;
 use crate::status::PROC_NULL;

@@ -3,8 +3,6 @@
 //! Lists travel as words. Edges that others name come in the order of who named them, then in his order: the k-th edge
 //! of several between the same two processes is the same one at both ends.
 
-use super::letters::trade;
-use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
 use alloc::boxed::Box;
 use alloc::format;
@@ -92,35 +90,9 @@ impl Named<'_> {
         check_ranks(self.destinations, size, "destinations")?;
         check_not_negative(self.weights.unwrap_or(&[]), "weights")
     }
-
-    /// Tells everybody which edges are his; returns this process's.
-    pub(super) fn distribute(&self, comm: &Communicator) -> Result<DistGraph> {
-        let mut letters: Vec<Vec<u64>> = vec![vec![u64::from(self.weights.is_some())]; comm.size()];
-        let mut next = 0;
-        for (source, degree) in self.sources.iter().zip(self.degrees) {
-            for index in next..next + *degree as usize {
-                let (destination, weight) = (self.destinations[index], self.weights.map_or(1, |all| all[index]));
-                letters[*source as usize].extend([OUTWARD, pack(destination, weight)]);
-                letters[destination as usize].extend([INWARD, pack(*source, weight)]);
-            }
-            next += *degree as usize;
-        }
-        let answers = trade(comm, &letters)?;
-        let weighted = answers.iter().any(|letter| letter.first() == Some(&1));
-        let side = |which: u64| {
-            let entries = answers.iter().flat_map(|letter| letter.get(1..).unwrap_or(&[]).chunks_exact(2));
-            let words: Vec<u64> = entries.filter(|entry| entry[0] == which).map(|entry| entry[1]).collect();
-            let weights = words.iter().filter(|_| weighted).map(|word| unpack(*word).1).collect();
-            Side { ranks: words.iter().map(|word| unpack(*word).0).collect(), weights }
-        };
-        Ok(DistGraph { inward: side(INWARD), outward: side(OUTWARD), weighted })
-    }
 }
 
-const OUTWARD: u64 = 0;
-const INWARD: u64 = 1;
-
-fn pack(rank: i32, weight: i32) -> u64 {
+pub(super) fn pack(rank: i32, weight: i32) -> u64 {
     u64::from(rank as u32) << 32 | u64::from(weight as u32)
 }
 

@@ -1,4 +1,4 @@
-//! The basic types: what an operation needs to know of a number in memory.
+//! The basic types: kind and width of a number in memory, as a reduction needs them.
 
 /// How the bits of a scalar are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,5 +1,5 @@
-//! The basic elements in order: what tells a number of bytes from a number of elements, and what the portable
-//! representation converts.
+//! The basic elements of a type in order. They turn a number of bytes into a number of elements, and the portable
+//! representation converts them one by one.
 
 use super::element::Unit;
 use super::{Primitive, Scalar};

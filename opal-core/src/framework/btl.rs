@@ -1,10 +1,12 @@
 //! Byte transfer layer: moves active messages `(am id, immediate, payload)` to one peer.
 //!
-//! A transport knows nothing of MPI. The 3-bit am id says who handles a message, the `immediate` is opaque to the
+//! A transport knows nothing of MPI. The 3-bit am id selects the handler of a message, the `immediate` is opaque to the
 //! transport, which carries [`Caps::immediate_bits`] bits of it. Order per peer and module is kept.
 //!
-//! Buffers belong to the caller again when a call returns `Ok`, except [`Module::put`]/[`Module::get`], which say when
-//! through the completion. [`Full`] is not an error: try again after progress.
+//! Every call is complete when it returns `Ok`: the caller's buffer is its own again, also after [`Module::put`] and
+//! [`Module::get`]. [`Full`] is not an error: try again after progress. [`Caps`] says what a module can do beyond
+//! [`Module::send_inline`], [`Module::send`] and [`Module::poll`]. pml/ob1 refuses a module with fewer than 54
+//! [`Caps::immediate_bits`].
 #![allow(unsafe_code)] // linkme's expansion
 
 use crate::framework::memcpy;
@@ -90,7 +92,7 @@ pub struct RxMessage<'a> {
     pub payload: Untrusted<'a>,
 }
 
-/// Those among whom messages travel, for transports that strangers can reach, too.
+/// The processes among which messages travel, for transports that others can reach, too.
 #[derive(Clone, Copy)]
 pub struct Job {
     /// Its number, different from that of any other on the same network.
@@ -106,7 +108,7 @@ pub struct Job {
 static JOB: Once<Job> = Once::new();
 
 /// Says who this process is among its peers: once, before transports are opened. Without it, transports that must
-/// tell peers from strangers decline.
+/// tell peers from other processes decline.
 pub fn set_job(job: Job) {
     JOB.call_once(|| job);
 }
@@ -264,11 +266,11 @@ pub trait Module: Sync {
     /// Wakes a peer that sleeps, when [`FifoPair::push`] said so.
     fn wake(&self, _peer: Endpoint) {}
 
-    /// Lets go of what was gathered for a peer.
+    /// Sends what was coalesced for a peer.
     fn flush(&self, _to: Endpoint) {}
 
-    /// Lets go of what was gathered for anybody. Called through [`progress::flush`](crate::progress::flush) if this
-    /// module said [`progress::gathered`](crate::progress::gathered); may be called while the caller of a send or a
+    /// Sends what was coalesced for any peer. Called through [`progress::flush`](crate::progress::flush) if this
+    /// module said [`progress::note_coalesced`](crate::progress::note_coalesced); may be called while the caller of a send or a
     /// [`Receiver`] is at work, but hands nothing to receivers.
     fn flush_all(&self) {}
 
@@ -295,7 +297,7 @@ mod module_ref;
 mod placement;
 pub use drain::{Drain, Drained, PeekResult, drain, drain_with, register_drain};
 pub use module_ref::ModuleRef;
-pub use placement::{Fill, PREFIX_BYTES_MAX, Placement, RxPayload, landing, register_placement};
+pub use placement::{Fill, PREFIX_BYTES_MAX, Placement, RxPayload, placement, register_placement};
 
 /// A transport that may run.
 pub trait Component: mca::Component {

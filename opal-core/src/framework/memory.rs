@@ -1,5 +1,5 @@
-//! Watching the program's memory come and go: static. What registers memory with a device must know when a mapping
-//! ends; a component that hooks the C library tells it, `memory/none` says that nobody does.
+//! Watching the program's memory come and go: static. A transport that registers memory with a device must
+//! know when a mapping ends. A component that hooks the C library tells it; `memory/none` says that no component does.
 #![allow(unsafe_code)] // linkme's expansion and the component's symbol
 
 use crate::mca;

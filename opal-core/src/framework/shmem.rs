@@ -1,6 +1,6 @@
 //! Memory shared by the processes of a node: one *inbox segment per receiver*, owned by it, mapped by its senders.
 //!
-//! The segment starts as zeros and what lies in it is the transport's business. Bytes in it are hostile and racy:
+//! The segment starts as zeros. Its contents belong to the transport. Bytes in it are hostile and racy:
 //! they are touched through [`crate::mem`] only, never as `&[u8]`.
 #![allow(unsafe_code)] // linkme's expansion
 

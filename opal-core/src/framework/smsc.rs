@@ -1,9 +1,9 @@
 //! Single copy: moves bytes straight between this process's memory and that of a peer on the same node.
 //!
 //! Where the system allows it a long message is copied once instead of into shared memory and out again, and both ends
-//! can copy at the same time. Whether it is allowed nobody can know from here (seccomp, Yama, other user ids and pid
-//! namespaces all forbid it in their own ways), so [`Module::connect`] tries it on the very peer, and who is refused
-//! does without.
+//! can copy at the same time. No check can tell beforehand whether it is allowed: seccomp, Yama, other user ids and pid
+//! namespaces all forbid it in their own ways. So [`Module::connect`] tries it on the very peer. Without that permission
+//! messages go another way.
 //!
 //! A peer's address space is the peer's: whatever address it named, nothing but that peer's own memory is read or
 //! written. This process's memory is touched only where the caller of a copy says.
@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 
 /// A module's own number for a peer that can be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peer(pub u64);
+pub struct PeerId(pub u64);
 
 /// What a module can do, as data.
 #[derive(Clone, Copy, Debug)]
@@ -40,20 +40,20 @@ pub trait Module: Sync {
     ///
     /// `Err(Permission)` if the system refuses, `Err(Mismatch)` if something else lies there (another process has the
     /// peer's number here), `Err(Unreachable)` if there is no such process, `Err(Malformed)` for no address of this module.
-    fn connect(&self, address: &[u8]) -> Result<Peer>;
+    fn connect(&self, address: &[u8]) -> Result<PeerId>;
 
     /// Reads `bytes` bytes at `remote` in the peer. `Ok`: all of it is here. `Err(Unreachable)`: the peer is gone.
     /// `Err(Invalid)`: the peer has no such memory. After an error any part may have been written.
     ///
     /// # Safety
     /// `local` is writable for `bytes`.
-    unsafe fn copy_from(&self, peer: Peer, remote: u64, local: *mut u8, bytes: usize) -> Result<()>;
+    unsafe fn copy_from(&self, peer: PeerId, remote: u64, local: *mut u8, bytes: usize) -> Result<()>;
 
     /// Writes `bytes` bytes to `remote` in the peer, which asked for it. `Ok`: all of it is there. Errors as above.
     ///
     /// # Safety
     /// `local` is readable for `bytes`.
-    unsafe fn copy_to(&self, peer: Peer, remote: u64, local: *const u8, bytes: usize) -> Result<()>;
+    unsafe fn copy_to(&self, peer: PeerId, remote: u64, local: *const u8, bytes: usize) -> Result<()>;
 }
 
 /// A way to copy that may run.
@@ -98,7 +98,7 @@ pub struct Endpoint {
     /// By whom.
     pub module: &'static dyn Module,
     /// Its number for the peer.
-    pub peer: Peer,
+    pub peer: PeerId,
 }
 
 /// The way to a process of this node by what the same component there published; `None` if there is none, which is said

@@ -1,4 +1,4 @@
-//! What every component implements, and how it registers.
+//! The trait of every component, and its registration.
 
 use super::Info;
 

@@ -23,16 +23,16 @@ use crate::test_image as hook;
 /// Names the components of this program: once, in the image crate or at the top of a test.
 ///
 /// ```ignore
-/// opal_core::image![btl_sm, btl_self, pml_ob1];
+/// opal_core::image![btl_sm, btl_self, #[cfg(feature = "pml-ob1")] pml_ob1];
 /// ```
 #[macro_export]
 macro_rules! image {
-    ($($($component:ident)::+),* $(,)?) => {
+    ($($(#[$condition:meta])* $($component:ident)::+),* $(,)?) => {
         #[allow(unsafe_code)]
         const _: () = {
             #[unsafe(export_name = "__mca_static_components_v1")]
             fn image() -> &'static [&'static $crate::mca::Info] {
-                static COMPONENTS: &[&$crate::mca::Info] = &[$(&$($component)::+::INFO),*];
+                static COMPONENTS: &[&$crate::mca::Info] = &[$($(#[$condition])* &$($component)::+::INFO),*];
                 COMPONENTS
             }
         };

@@ -8,13 +8,14 @@
 //! Order of events: [`image::verify`] → [`source::collect`] → [`source::apply`] → per framework [`select::open`] →
 //! query → modules → close.
 //!
-//! **Invariant:** no framework in particular is named here.
+//! **Invariant:** no framework in particular is named here, but those of Open MPI that are ignored.
 #![allow(unsafe_code)] // linkme's expansion
 
 pub mod component;
 pub mod framework;
 pub mod image;
 pub mod name;
+pub mod open_mpi;
 pub mod param;
 pub mod select;
 pub mod source;

@@ -71,13 +71,17 @@ pub fn canonical(name: &str) -> &str {
     }
 }
 
-/// The candidate nearest to what was typed, if one is near enough to be meant (edit distance at most a third).
+/// The candidate nearest to what was typed, if one is near enough to be meant (edit distance at most a third). Of several
+/// one with the same first letter.
 pub fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     candidates
-        .map(|candidate| (distance(typed.as_bytes(), candidate.as_bytes()), candidate))
-        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().max(typed.len()) / 3)
+        .map(|candidate| {
+            let begins_otherwise = candidate.as_bytes().first() != typed.as_bytes().first();
+            (distance(typed.as_bytes(), candidate.as_bytes()), begins_otherwise, candidate)
+        })
+        .filter(|(distance, _, candidate)| *distance <= 1 + candidate.len().max(typed.len()) / 3)
         .min()
-        .map(|(_, candidate)| candidate)
+        .map(|(_, _, candidate)| candidate)
 }
 
 /// Levenshtein's edit distance, one row at a time.
@@ -115,6 +119,7 @@ mod tests {
         let names = ["sm", "self", "tcp"];
         assert_eq!(nearest("slef", names.into_iter()), Some("self"));
         assert_eq!(nearest("tpc", names.into_iter()), Some("tcp"));
+        assert_eq!(nearest("npp", ["app", "np"].into_iter()), Some("np"));
         assert_eq!(nearest("infiniband", names.into_iter()), None);
         assert_eq!(distance(b"kitten", b"sitting"), 3);
     }

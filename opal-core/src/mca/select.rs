@@ -1,6 +1,6 @@
 //! Opening and choosing components, and a record of why.
 
-use super::{Component, Declined, Framework, Info, name, name::Selection};
+use super::{Component, Declined, Framework, Info, name, name::Selection, open_mpi};
 use crate::sync::Mutex;
 use crate::{Error, Result, message, verbose};
 use alloc::string::String;
@@ -56,7 +56,8 @@ pub fn record(info: &'static Info, verdict: Verdict) {
 ///
 /// `Err(Invalid)` after a message when the list names an unknown component; who declines is closed and left out.
 pub fn open<C: Component + ?Sized>(framework: &'static Framework, slice: &[&'static C]) -> Result<Vec<&'static C>> {
-    let list = Selection::parse(framework.selection.text());
+    let have: Vec<&str> = slice.iter().map(|component| component.info().name).collect();
+    let list = open_mpi::known(Selection::parse(framework.selection.text()), framework.name, &have);
     check_names(framework, &list, slice)?;
     let mut components: Vec<&'static C> = slice.to_vec();
     // linkme's order changes with the link; people and tests want one order.
@@ -194,14 +195,10 @@ pub fn check_all(frameworks: &[&'static Framework], components: &[&'static Info]
     let mut sound = Ok(());
     for framework in frameworks {
         let own = components.iter().filter(|info| core::ptr::eq(info.framework, *framework));
-        let list = Selection::parse(framework.selection.text());
+        let have: Vec<&str> = own.map(|info| info.name).collect();
+        let list = open_mpi::known(Selection::parse(framework.selection.text()), framework.name, &have);
         let source = framework.selection.source();
-        if let Some(text) = name::unknown_name(
-            framework.name,
-            &list,
-            own.map(|info| info.name).collect(),
-            &alloc::format!("from {source}"),
-        ) {
+        if let Some(text) = name::unknown_name(framework.name, &list, have, &alloc::format!("from {source}")) {
             message!("{text}");
             sound = Err(Error::Invalid);
         }

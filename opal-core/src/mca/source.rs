@@ -1,7 +1,8 @@
 //! Where parameter values come from, weakest first: files, environment, command line (bare metal: the boot line).
 
 use super::framework::{Framework, Info, each_param};
-use super::name;
+use super::name::{self, Selection};
+use super::open_mpi;
 use super::param::{Param, Source, full_name};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -48,6 +49,9 @@ pub fn collect() -> Vec<Assignment> {
                 }
             }
         }
+    }
+    if environment.iter().any(|(name, _)| *name == open_mpi::LAUNCHER_MARK) {
+        environment.retain(|(name, _)| !open_mpi::is_of_launcher(name));
     }
     read_file(SYSTEM_FILE, &mut all);
     if let Some(home) = home {
@@ -115,7 +119,7 @@ pub fn apply(frameworks: &[&'static Framework], components: &[&'static Info], sa
         known.push((full_name(framework, component, param.name), param));
     });
     let mut problems = Vec::new();
-    let mut unknown: Vec<&str> = Vec::new();
+    let mut ignored: Vec<String> = Vec::new();
     for assignment in said {
         match known.iter().find(|(name, _)| *name == alias(assignment.name)) {
             Some((name, param)) => {
@@ -126,23 +130,40 @@ pub fn apply(frameworks: &[&'static Framework], components: &[&'static Info], sa
                     );
                     problems.push(Problem { text, fatal: true });
                 }
+                ignored.extend(ignored_components(frameworks, components, name, assignment.value));
             }
+            None if open_mpi::is_parameter(assignment.name) => ignored.push(assignment.name.to_owned()),
             None if matches!(assignment.source, Source::CommandLine | Source::BootLine) => {
                 let near = name::nearest(assignment.name, known.iter().map(|(name, _)| name.as_str()));
                 let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
                 let text = format!("there is no parameter {} ({}){hint}", assignment.name, assignment.source);
                 problems.push(Problem { text, fatal: true });
             }
-            None => unknown.push(assignment.name),
+            None => ignored.push(assignment.name.to_owned()),
         }
     }
-    if !unknown.is_empty() {
-        unknown.sort_unstable();
-        unknown.dedup();
-        let text = format!("parameters of another MPI in environment or files are ignored: {}", unknown.join(", "));
+    if !ignored.is_empty() {
+        ignored.sort_unstable();
+        ignored.dedup();
+        let text = format!("parameters of another MPI are ignored: {}", ignored.join(", "));
         problems.push(Problem { text, fatal: false });
     }
     problems
+}
+
+/// `pml=ucx` where a list of components names one of Open MPI's that is not here.
+fn ignored_components(
+    frameworks: &[&'static Framework],
+    components: &[&'static Info],
+    name: &str,
+    value: &str,
+) -> Option<String> {
+    let framework = frameworks.iter().find(|framework| framework.name == name)?;
+    let own = components.iter().filter(|info| core::ptr::eq(info.framework, *framework));
+    let have: Vec<&str> = own.map(|info| info.name).collect();
+    let Selection::Only(names) = Selection::parse(value) else { return None };
+    let strange: Vec<&str> = names.into_iter().filter(|typed| open_mpi::is_ignored(name, typed, &have)).collect();
+    (!strange.is_empty()).then(|| format!("{name}={}", strange.join(",")))
 }
 
 /// `btl_vader_eager_limit` means `btl_sm_eager_limit`.

@@ -1,4 +1,4 @@
-//! What every copy of this module is tested by.
+//! The test of every copy of this module.
 
 extern crate std;
 

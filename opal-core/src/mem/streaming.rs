@@ -1,10 +1,10 @@
 //! Copies whose target goes around the caches, for data that would not stay in them.
 //!
 //! An ordinary store fetches its line first, and pushes another one out; a streaming store (Intel SDM vol. 1 §10.4.6.2) writes whole
-//! lines to memory and does neither. What was stored so is read back from memory. 4 MiB messages through shared memory, AMD
+//! lines to memory and does neither. Data stored this way is read back from memory. 4 MiB messages through shared memory, AMD
 //! EPYC, with cores that share a third cache of 32 MiB, in GB/s: windows of 8 MiB 27 with ordinary stores and 18.6 with these,
 //! of 32 MiB 12.9 and 18.3; with each window read once more 18.1 and 10.3, and 7.0 and 10.0. Where the cores share none it is
-//! 9.4 and 6.4: so this is for who measures.
+//! 9.4 and 6.4. So a caller measures before it uses this.
 
 /// Copies, and orders the stores before later ones.
 ///

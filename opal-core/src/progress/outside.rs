@@ -1,5 +1,5 @@
-//! How long nobody made progress, for who measures how long something takes that needs it: the program may have computed
-//! meanwhile.
+//! The time in which no thread made progress, because the program computed meanwhile. Measurements of operations that need
+//! progress subtract it.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::sys;
@@ -16,12 +16,12 @@ pub fn end_measuring() {
     MEASURING.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// For how long, so far, nobody charge while somebody measured.
+/// For how long, so far, nobody made progress while somebody measured.
 pub fn ns() -> u64 {
     OUTSIDE_NS.load(Ordering::Relaxed)
 }
 
-/// Whoever waits looks again, or has just charge.
+/// A waiting thread polls again, or has just polled.
 #[inline(always)]
 pub fn back() {
     if MEASURING.load(Ordering::Relaxed) != 0 {
@@ -29,7 +29,7 @@ pub fn back() {
     }
 }
 
-/// A look begins.
+/// A pass of progress begins.
 #[inline(always)]
 pub(super) fn begin() {
     if MEASURING.load(Ordering::Relaxed) != 0 {
@@ -55,23 +55,22 @@ const GAP_NS: u64 = 2000;
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::pass;
     use super::*;
     use std::time::Duration;
 
     /// Other tests may look meanwhile, but do not measure: if one of them is at it, that counts.
     #[test]
-    fn only_who_measures_learns_how_long_nobody_looked() {
+    fn time_outside_progress_counts_only_while_somebody_measures() {
         let nap = Duration::from_millis(20);
         let before = ns();
         begin_measuring();
         std::thread::sleep(nap);
-        pass();
+        begin();
         end_measuring();
         let there = ns();
         assert!(there - before >= nap.as_nanos() as u64 / 2, "{} ns", there - before);
         std::thread::sleep(nap);
-        pass();
+        begin();
         assert_eq!(ns(), there);
     }
 }

@@ -1,5 +1,5 @@
 //! A queue of cache lines from one producer to one consumer in memory shared by two processes that need not trust each
-//! other, with a byte ring beside it for what does not fit into a line.
+//! other, with a byte ring beside it for payloads that do not fit into a line.
 //!
 //! * A slot is one line: a header word and 56 bytes. Header: bit 0 parity, 1–3 kind, 4–9 length, 10–63 immediate.
 //! * Parity is `(index / SLOTS & 1) ^ 1`: zeroed memory is empty, nothing is ever cleared, and the consumer never writes a
@@ -10,7 +10,7 @@
 //!   part of the byte ring is free again when the slot is. Published with every message: 30 instead of 21 ns in a stream.
 //! * The byte ring beats runs of slots at every length: 199 ns for 512 bytes, 742 ns and 14 GB/s for 4 KiB.
 //!
-//! What single tricks gain stands beside them: two pinned processes, 8 bytes with matching unless said, least of many.
+//! The gain of each trick stands beside it: two pinned processes, 8 bytes with matching unless said, least of many.
 //!
 //! **Invariant:** whatever the other side writes, nobody reads or writes outside the three areas of [`Memory`].
 
@@ -42,12 +42,12 @@ pub const fn payload_ring_bytes(ranks: u32) -> usize {
         _ => MIN_PAYLOAD_RING_BYTES,
     }
 }
-/// So much of the byte ring is used at first, and twice as much after so many laps, or sooner where messages find no room: a page
+/// So much of the byte ring is used at first, and twice as much after so many wraps, or sooner where messages find no room: a page
 /// of shared memory that nobody touched before costs the writer more than copying through 16 of those in use. The first round trips of
 /// two ranks took 2.7 ms for 1 MiB and 0.15 to 0.2 for 64 KiB when all of the ring was used from the beginning (AMD EPYC, a
 /// virtual machine, 4 µs a page).
 const FIRST_WINDOW_BYTES: u64 = MIN_PAYLOAD_RING_BYTES as u64 / 2;
-const LAPS_PER_GROWTH: u64 = if cfg!(loom) { 2 } else { 32 };
+const WRAPS_PER_GROWTH: u64 = if cfg!(loom) { 2 } else { 32 };
 /// The largest payload. As much of the byte ring may be consumed and not yet published, as much again be lost where the
 /// part that is used ends, and what is left must still have this much in one piece.
 pub const PAYLOAD_BYTES: usize = MIN_PAYLOAD_RING_BYTES / 8;
@@ -109,7 +109,7 @@ impl Memory {
 pub enum Refused {
     /// No room now.
     Full,
-    /// The consumer claims to have taken what was never sent: known_limit using the queue.
+    /// The consumer claims to have taken what was never sent: stop using the queue.
     Broken,
 }
 

@@ -1,4 +1,4 @@
-//! What stands for atomics and locks under `--cfg loom`: the same layout and calls, each checked in every order that the
+//! Atomics and locks under `--cfg loom`: the same layout and calls, each checked in every order that the
 //! memory model allows.
 //!
 //! loom's own atomics cannot be made in a constant, and shared memory that is cast to atomics holds none. So a word here is

@@ -1,4 +1,4 @@
-//! What the processor can do, by CPUID, and whether the system keeps the registers for it.
+//! The processor's abilities by CPUID, and whether the system saves the registers that they need.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]

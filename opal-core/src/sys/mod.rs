@@ -14,7 +14,17 @@ mod bare;
 #[cfg(ompi_bare)]
 pub use bare::*;
 
+#[cfg(not(ompi_bare))]
+mod crash;
+#[cfg(not(ompi_bare))]
+pub use crash::report_crashes;
+
 pub mod cpu;
+
+#[cfg(not(ompi_bare))]
+mod copies;
+#[cfg(not(ompi_bare))]
+pub use copies::{FILE_PREFIX, mark_in_use, other_copy_in_use};
 
 mod wake_socket;
 pub use wake_socket::*;

@@ -1,4 +1,4 @@
-//! What of the system a model needs. Sleeps have no end but being woken: whoever is not, is found.
+//! The part of the system that a model needs. A sleep ends only by a wake-up, so a thread that nothing wakes is found.
 
 pub use crate::sync::model::{monotonic_ns, yield_now};
 use crate::sync::{AtomicU32, Ordering, fence};

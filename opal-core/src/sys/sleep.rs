@@ -1,5 +1,5 @@
-//! What a process needs to sleep until another one wakes it: futexes in shared memory and membarrier; and which cores it
-//! may run on.
+//! System calls for a process that sleeps until another one wakes it: futexes in shared memory, membarrier. And the cores on
+//! which it may run.
 
 use crate::sync::AtomicU32;
 

@@ -1,8 +1,8 @@
-//! A descriptor that the other processes of this node can make readable, for who sleeps on sockets and must hear its
-//! peers, too: a datagram socket whose name the system chooses, outside the file system.
+//! A descriptor that the other processes of this node can make readable: a datagram socket whose name the system chooses,
+//! outside the file system. A process that sleeps in epoll watches it, and so hears its peers, too.
 //!
-//! Any process in the same network namespace can ring it. A stranger who does wakes this process for nothing; what it
-//! sends is not looked at.
+//! Any process in the same network namespace can send to it. A stranger that sends wakes this process for nothing; its bytes
+//! are not looked at.
 
 /// A wake-up socket's name, which its peers must know; all zeros: there is none.
 pub type WakeSocketName = [u8; 8];

@@ -1,4 +1,4 @@
-//! Every order in which one thread completes what another one is about to sleep for.
+//! Every order in which one thread completes a request while another one is about to sleep for it.
 
 use super::*;
 use crate::sync::model::{check, hang_bell, spawn};

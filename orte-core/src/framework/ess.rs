@@ -1,4 +1,4 @@
-//! Environment-specific services: who am I in the job, where are the others, and how do addresses travel.
+//! Environment-specific services: this process's rank in its job, the other ranks, and the exchange of addresses.
 #![allow(unsafe_code)] // linkme's expansion
 
 use alloc::vec::Vec;
@@ -79,6 +79,10 @@ pub trait Module: Sync {
 
     /// Tells the launcher.
     fn set_state(&self, state: State);
+
+    /// Tells the launcher that this process sleeps because nothing has happened since `since_ns`; it is `now_ns`, both of
+    /// the monotonic clock.
+    fn sleeps(&self, _since_ns: u64, _now_ns: u64) {}
 
     /// A counter that rises when something happened to the job (a rank died): who waits for a peer looks at it.
     fn epoch(&self) -> u32;

@@ -190,6 +190,21 @@ impl<S: Shared> Control<S> {
         Ok(())
     }
 
+    /// Says since when a rank has waited in vain, and that it sleeps now, in ns of the monotonic clock.
+    pub fn set_slept(&self, rank: u32, since_ns: u64, now_ns: u64) -> Result<()> {
+        let record = self.record(rank)?;
+        self.write(record + record::SLEPT, &since_ns.to_ne_bytes());
+        self.write(record + record::SLEPT + 8, &now_ns.to_ne_bytes());
+        Ok(())
+    }
+
+    /// What a rank said of its last sleep: since when it had waited in vain then, and when it was. May be torn.
+    pub fn slept(&self, rank: u32) -> Option<(u64, u64)> {
+        let bytes = self.read(self.record(rank).ok()? + record::SLEPT, 16);
+        let number = |range: core::ops::Range<usize>| bytes.get(range)?.try_into().ok().map(u64::from_ne_bytes);
+        Some((number(0..8)?, number(8..16)?)).filter(|(_, now)| *now != 0)
+    }
+
     /// Rises whenever a rank was lost.
     pub fn epoch(&self) -> u32 {
         // Acquire pairs with the Release in `mark_gone`.

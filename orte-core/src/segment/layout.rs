@@ -1,5 +1,27 @@
 //! Where everything lies: offsets as data, checked before use.
+//!
+//! The first page, numbers little-endian; where several processes write, each word has a cache line of its own:
+//!
+//! | offset | bytes | what | who writes |
+//! |---|---|---|---|
+//! | 0 | 8 | [`MAGIC`] | launcher |
+//! | 8 | 4 | [`VERSION`] | launcher |
+//! | 12 | 4 | ranks | launcher |
+//! | 16 | 8 | job | launcher |
+//! | 24 | 8 | record of rank 0 | launcher |
+//! | 32 | 8 | from one record to the next | launcher |
+//! | 40 | 8 | inbox of rank 0 | launcher |
+//! | 48 | 8 | from one inbox to the next | launcher |
+//! | 56 | 8 | bytes of the whole | launcher |
+//! | 64 | 4 | epoch: rises when a rank was lost | launcher |
+//! | 128 | 4 | ranks inside the barrier | ranks |
+//! | 192 | 4 | barriers completed | ranks |
+//! | 256 | 4 | ranks that called abort | ranks |
+//! | 320 | 32 | the job's secret | launcher |
 
+use core::mem::offset_of;
+use core::ops::Range;
+use memoffset::span_of;
 use opal_core::queue::fifo::payload_ring_bytes;
 
 /// The first eight bytes of every segment.
@@ -13,18 +35,18 @@ pub const PAGE: u64 = 4096;
 /// Inboxes begin at multiples of this, so that they can be mapped whatever the system's page size is.
 pub const INBOX_ALIGN: u64 = 64 << 10;
 /// Encoded length of the constant part of the header, in bytes.
-pub const HEADER_BYTES: usize = 64;
+pub const HEADER_BYTES: usize = size_of::<Header>();
 
 /// Offset of the word that rises when a rank was lost. Words that several processes write have a cache line each.
-pub const EPOCH: usize = 64;
+pub const EPOCH: usize = offset_of!(FirstPage, epoch);
 /// Offset of the number of ranks inside the barrier.
-pub const BARRIER_ARRIVED: usize = 128;
+pub const BARRIER_ARRIVED: usize = offset_of!(FirstPage, barrier_arrived);
 /// Offset of the number of barriers completed; sleepers of the barrier wait on it.
-pub const BARRIER_GENERATION: usize = 192;
+pub const BARRIER_GENERATION: usize = offset_of!(FirstPage, barrier_generation);
 /// Offset of the number of ranks that called abort; the launcher looks at it.
-pub const ABORTS: usize = 256;
+pub const ABORTS: usize = offset_of!(FirstPage, aborts);
 /// Offset of the job's secret, which the launcher writes before any rank starts.
-pub const SECRET: usize = 320;
+pub const SECRET: usize = offset_of!(FirstPage, secret);
 /// Bytes of it.
 pub const SECRET_BYTES: usize = 32;
 
@@ -78,14 +100,15 @@ impl Layout {
     /// The constant part of the header.
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut header = [0; HEADER_BYTES];
-        header[..8].copy_from_slice(&MAGIC);
-        header[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        header[12..16].copy_from_slice(&self.ranks.to_le_bytes());
-        let longs =
-            [self.job, self.record_offset, self.record_stride, self.inbox_offset, self.inbox_stride, self.bytes];
-        for (field, value) in header[16..].chunks_exact_mut(8).zip(longs) {
-            field.copy_from_slice(&value.to_le_bytes());
-        }
+        header[span_of!(Header, magic)].copy_from_slice(&MAGIC);
+        header[span_of!(Header, version)].copy_from_slice(&VERSION.to_le_bytes());
+        header[span_of!(Header, ranks)].copy_from_slice(&self.ranks.to_le_bytes());
+        header[span_of!(Header, job)].copy_from_slice(&self.job.to_le_bytes());
+        header[span_of!(Header, record_offset)].copy_from_slice(&self.record_offset.to_le_bytes());
+        header[span_of!(Header, record_stride)].copy_from_slice(&self.record_stride.to_le_bytes());
+        header[span_of!(Header, inbox_offset)].copy_from_slice(&self.inbox_offset.to_le_bytes());
+        header[span_of!(Header, inbox_stride)].copy_from_slice(&self.inbox_stride.to_le_bytes());
+        header[span_of!(Header, bytes)].copy_from_slice(&self.bytes.to_le_bytes());
         header
     }
 
@@ -94,21 +117,21 @@ impl Layout {
     pub fn new_checked(header: &[u8], file_bytes: u64) -> Result<Layout, Flaw> {
         let header: &[u8; HEADER_BYTES] =
             header.get(..HEADER_BYTES).and_then(|bytes| bytes.try_into().ok()).ok_or(Flaw::Short)?;
-        if header[..8] != MAGIC {
+        if header[span_of!(Header, magic)] != MAGIC {
             return Err(Flaw::Magic);
         }
-        let version = u32_at(header, 8);
+        let version = u32_in(header, span_of!(Header, version));
         if version != VERSION {
             return Err(Flaw::Version(version));
         }
         let layout = Layout {
-            ranks: u32_at(header, 12),
-            job: u64_at(header, 16),
-            record_offset: u64_at(header, 24),
-            record_stride: u64_at(header, 32),
-            inbox_offset: u64_at(header, 40),
-            inbox_stride: u64_at(header, 48),
-            bytes: u64_at(header, 56),
+            ranks: u32_in(header, span_of!(Header, ranks)),
+            job: u64_in(header, span_of!(Header, job)),
+            record_offset: u64_in(header, span_of!(Header, record_offset)),
+            record_stride: u64_in(header, span_of!(Header, record_stride)),
+            inbox_offset: u64_in(header, span_of!(Header, inbox_offset)),
+            inbox_stride: u64_in(header, span_of!(Header, inbox_stride)),
+            bytes: u64_in(header, span_of!(Header, bytes)),
         };
         layout.check(file_bytes)?;
         Ok(layout)
@@ -174,14 +197,67 @@ fn bytes_per_sender(ranks: u32) -> u64 {
     (256 << 10) + payload_ring_bytes(ranks) as u64
 }
 
-fn u32_at(header: &[u8; HEADER_BYTES], at: usize) -> u32 {
+fn u32_in(header: &[u8; HEADER_BYTES], span: Range<usize>) -> u32 {
     let mut bytes = [0; 4];
-    bytes.copy_from_slice(&header[at..at + 4]);
+    bytes.copy_from_slice(&header[span]);
     u32::from_le_bytes(bytes)
 }
 
-fn u64_at(header: &[u8; HEADER_BYTES], at: usize) -> u64 {
+fn u64_in(header: &[u8; HEADER_BYTES], span: Range<usize>) -> u64 {
     let mut bytes = [0; 8];
-    bytes.copy_from_slice(&header[at..at + 8]);
+    bytes.copy_from_slice(&header[span]);
     u64::from_le_bytes(bytes)
+}
+
+/// The header's constant part. No value of it ever exists: it says where its fields lie, as the two types below do.
+#[repr(C)]
+struct Header {
+    magic: [u8; 8],
+    version: u32,
+    ranks: u32,
+    job: u64,
+    record_offset: u64,
+    record_stride: u64,
+    inbox_offset: u64,
+    inbox_stride: u64,
+    bytes: u64,
+}
+
+/// What a cache line begins with.
+#[repr(C, align(64))]
+struct Line<T>(T);
+
+#[repr(C, align(4096))]
+struct FirstPage {
+    header: Header,
+    epoch: Line<u32>,
+    barrier_arrived: Line<u32>,
+    barrier_generation: Line<u32>,
+    aborts: Line<u32>,
+    secret: Line<[u8; SECRET_BYTES]>,
+}
+
+const _: () = assert!(size_of::<FirstPage>() as u64 == PAGE);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_lie_where_the_table_says() {
+        let header = [
+            span_of!(Header, magic),
+            span_of!(Header, version),
+            span_of!(Header, ranks),
+            span_of!(Header, job),
+            span_of!(Header, record_offset),
+            span_of!(Header, record_stride),
+            span_of!(Header, inbox_offset),
+            span_of!(Header, inbox_stride),
+            span_of!(Header, bytes),
+        ];
+        assert_eq!(header, [0..8, 8..12, 12..16, 16..24, 24..32, 32..40, 40..48, 48..56, 56..64]);
+        assert_eq!([EPOCH, BARRIER_ARRIVED, BARRIER_GENERATION, ABORTS, SECRET], [64, 128, 192, 256, 320]);
+        assert_eq!(span_of!(FirstPage, ..epoch), 0..HEADER_BYTES, "nothing lies between the header and the words");
+    }
 }

@@ -139,6 +139,11 @@ impl<S: Shared + Sync> Module for Member<S> {
         assert!(known.is_ok(), "the segment was checked to hold this rank");
     }
 
+    fn sleeps(&self, since_ns: u64, now_ns: u64) {
+        let known = self.control.set_slept(self.contract.local_rank, since_ns, now_ns);
+        assert!(known.is_ok(), "the segment was checked to hold this rank");
+    }
+
     fn epoch(&self) -> u32 {
         self.control.epoch()
     }

@@ -1,27 +1,44 @@
 //! One rank's page: offsets from its start, and what its state word says.
 //!
 //! The rank writes its own page; the launcher writes the state of a rank before it starts and after it ended.
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 4 | state |
+//! | 4 | 4 | 1: the addresses are complete |
+//! | 8 | 4 | bytes of addresses |
+//! | 12 | 4 | status given to abort |
+//! | 16 | 4 | bytes of the message given to abort |
+//! | 20 | 4 | program |
+//! | 24 | 16 | since when it has waited in vain, and when it last slept over that |
+//! | 64 | 704 | message given to abort |
+//! | 768 | 3328 | addresses |
+
+use core::mem::offset_of;
 
 /// What the rank is: a [`RankState`].
-pub const STATE: usize = 0;
+pub const STATE: usize = offset_of!(Record, state);
 /// 1 once the addresses are complete; readers sleep on it.
-pub const READY: usize = 4;
+pub const READY: usize = offset_of!(Record, ready);
 /// Bytes of addresses.
-pub const LENGTH: usize = 8;
+pub const LENGTH: usize = offset_of!(Record, length);
 /// The status given to abort.
-pub const ABORT_STATUS: usize = 12;
+pub const ABORT_STATUS: usize = offset_of!(Record, abort_status);
 /// Bytes of the message given to abort.
-pub const ABORT_LENGTH: usize = 16;
+pub const ABORT_LENGTH: usize = offset_of!(Record, abort_length);
 /// Which of the job's programs the rank runs, counted from 0; written by the launcher before any rank starts.
-pub const APP: usize = 20;
+pub const APP: usize = offset_of!(Record, app);
+/// Since when the rank has waited in vain and when it last slept over that, in ns of the system's monotonic clock: two
+/// words each. Both are 0 if it never did.
+pub const SLEPT: usize = offset_of!(Record, slept);
 /// The message given to abort, UTF-8, cut if longer.
-pub const ABORT_TEXT: usize = 64;
+pub const ABORT_TEXT: usize = offset_of!(Record, abort_text);
 /// Room for that message.
 pub const ABORT_TEXT_BYTES: usize = 704;
 /// The addresses that the rank published.
-pub const ADDRESSES: usize = 768;
+pub const ADDRESSES: usize = offset_of!(Record, addresses);
 /// Room for them.
-pub const ADDRESSES_BYTES: usize = 4096 - ADDRESSES;
+pub const ADDRESSES_BYTES: usize = 3328;
 
 /// A rank's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +76,7 @@ impl RankState {
         match self {
             RankState::Absent => "not started",
             RankState::Started => "not in MPI_Init yet",
-            RankState::Initialized => "in MPI",
+            RankState::Initialized => "between MPI_Init and MPI_Finalize",
             RankState::Finalized => "done with MPI",
             RankState::Aborted => "ended the job",
             RankState::Gone => "lost",
@@ -69,5 +86,36 @@ impl RankState {
     /// Whether nothing more can be expected from this rank although it did not finalize.
     pub fn is_lost(self) -> bool {
         matches!(self, RankState::Aborted | RankState::Gone)
+    }
+}
+
+/// A record. No value of it ever exists: it says where its fields lie.
+#[repr(C)]
+struct Record {
+    state: u32,
+    ready: u32,
+    length: u32,
+    abort_status: u32,
+    abort_length: u32,
+    app: u32,
+    slept: [u64; 2],
+    unused: [u8; 24],
+    abort_text: [u8; ABORT_TEXT_BYTES],
+    addresses: [u8; ADDRESSES_BYTES],
+}
+
+const _: () = assert!(size_of::<Record>() as u64 == super::layout::PAGE);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memoffset::span_of;
+
+    #[test]
+    fn fields_lie_where_the_table_says() {
+        let words = [STATE, READY, LENGTH, ABORT_STATUS, ABORT_LENGTH, APP, SLEPT];
+        assert_eq!(words, [0, 4, 8, 12, 16, 20, 24]);
+        assert_eq!(span_of!(Record, ..abort_text), 0..64, "the words have a cache line of their own");
+        assert_eq!((span_of!(Record, abort_text), span_of!(Record, addresses)), (64..768, 768..4096));
     }
 }

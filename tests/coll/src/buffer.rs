@@ -119,6 +119,11 @@ impl<'a> Buffer<'a> {
         ))
     }
 
+    /// All of it, with the room around.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     fn place(&self, index: usize) -> usize {
         let (element, which) = (index / self.shape.ints(), index % self.shape.ints());
         (MARGIN + element as isize * self.shape.extent + self.shape.offsets[which]) as usize

@@ -4,8 +4,10 @@
 
 mod buffer;
 mod net;
+mod suite;
 mod team;
 
 pub use buffer::{Buffer, Shape};
 pub use net::{Dice, Net, Wire};
+pub use suite::suite;
 pub use team::{Flaw, Made, Member, Team, run, unnoticed};

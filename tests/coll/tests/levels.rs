@@ -3,8 +3,8 @@
 #![allow(unsafe_code, clippy::multiple_unsafe_ops_per_block)] // the user's operation
 
 use coll_basic::{allgather, allreduce, barrier, bcast, gather, reduce, scatter};
-use coll_han::algorithms::{Here, Levels};
 use coll_han::layout::Layout;
+use coll_han::two_level::{Here, Levels};
 use core::ffi::{c_int, c_void};
 use ompi_core::data::Source;
 use ompi_core::error::{Class, Result};
@@ -300,8 +300,8 @@ fn nodes_are_numbered_by_their_first_ranks() {
     assert_eq!([layout.place(2), layout.place(4), layout.place(3)], [(0, 1), (1, 1), (2, 0)]);
     assert!(!layout.is_in_order() && layout.has_levels());
     assert!(Layout::new([5, 5, 1].into_iter()).is_in_order());
-    assert_eq!(layout.print(), Layout::new([0, 1, 0, 2, 1].into_iter()).print());
-    assert_ne!(layout.print(), Layout::new([0, 1, 0, 2, 2].into_iter()).print());
+    assert_eq!(layout.fingerprint(), Layout::new([0, 1, 0, 2, 1].into_iter()).fingerprint());
+    assert_ne!(layout.fingerprint(), Layout::new([0, 1, 0, 2, 2].into_iter()).fingerprint());
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! What every transport promises: order, whole payloads of every allowed size, *full* instead of loss.
 
-use opal_core::framework::btl::{self, AM_IDS, Endpoint, Full, Module};
+use crate::declined::{accepted, opened};
+use crate::pair;
+use ompi_core::framework::pml::OOB_BYTES;
+use opal_core::framework::btl::{self, AM_IDS, Component, Endpoint, Full, Job, Module, Peer};
+use opal_core::framework::shmem;
 use opal_core::mem::Untrusted;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -19,6 +23,31 @@ pub struct Fixture<'a> {
     pub peer: u32,
     /// Waits for the peer.
     pub barrier: &'a mut dyn FnMut(),
+}
+
+/// Runs every case between two processes of this node, over the first module that reaches the other one. Before any thread
+/// exists and before any component is opened.
+///
+/// # Panics
+/// With the component's own sentence if it declines, and at the first broken promise.
+pub fn between_two(component: &'static dyn Component) {
+    let mut pair = pair::fork();
+    let side = pair.side;
+    shmem::select(Some(pair.inherited)).expect("a component of shmem runs");
+    btl::set_job(Job { number: 4711, index: side, size: 2, secret: [42; 32] });
+    opened(component);
+    let modules = accepted(component.info(), component.query());
+    let own: Vec<u8> = modules.iter().flat_map(|module| module.address()).collect();
+    let address = pair.exchange(&own);
+    let peer = Peer { index: 1 - side, is_self: false, same_node: true, address: &address };
+    let reach = |module: &'static dyn Module| Some((module, module.add_peer(peer).expect("the address is good")?));
+    let reached = modules.into_iter().find_map(reach);
+    let (module, endpoint) =
+        reached.unwrap_or_else(|| panic!("{:?} does not reach a process of its node", component.info()));
+    pair.barrier();
+    let barrier = &mut || pair.barrier();
+    suite(&mut Fixture { module, endpoint, side, other: 1 - side, peer: 1 - side, barrier });
+    pair.end();
 }
 
 /// Runs every case; panics at the first broken promise.
@@ -69,9 +98,11 @@ fn receive<const AM: u8>(peer: u32, immediate: u64, payload: Untrusted<'_>) {
 
 fn abilities(fixture: &mut Fixture<'_>) {
     let caps = fixture.module.caps();
-    assert!(caps.immediate_bits >= 32 && caps.immediate_bits <= 64);
+    assert!(caps.immediate_bits <= 64);
     assert!(caps.inline_bytes <= caps.send_bytes && caps.eager_bytes <= caps.send_bytes);
     assert!(caps.bandwidth_mbps > 0);
+    // Fewer, and no message of MPI can travel.
+    assert!(caps.immediate_bits >= PML_IMMEDIATE_BITS && caps.send_bytes >= OOB_BYTES, "pml/ob1 refuses: {caps:?}");
 }
 
 fn every_inline_size(fixture: &mut Fixture<'_>) {
@@ -244,3 +275,5 @@ fn message(fixture: &Fixture<'_>, side: u32, number: usize, bytes: usize) -> Mes
 }
 
 const PATIENCE: Duration = Duration::from_secs(60);
+/// `IMMEDIATE_BITS` of components/pml/ob1/src/wire.rs.
+const PML_IMMEDIATE_BITS: u32 = 54;

@@ -2,6 +2,9 @@
 #![allow(unsafe_code)] // places that transports hand out
 
 pub mod btl;
+pub mod declined;
+pub mod ess;
 pub mod op;
 pub mod pair;
 pub mod smsc;
+pub mod topo;

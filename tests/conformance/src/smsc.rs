@@ -1,18 +1,38 @@
 //! What every way to copy promises: all bytes of any range, none beside it, and an error where there is nobody or nothing.
 
+use crate::declined::{accepted, opened};
+use crate::pair;
 use opal_core::Error;
-use opal_core::framework::smsc::{Module, Peer};
+use opal_core::framework::shmem;
+use opal_core::framework::smsc::{Component, Module, PeerId};
 
 /// A running module with one peer, which runs the same suite.
 pub struct Fixture<'a> {
     /// The module.
     pub module: &'static dyn Module,
     /// Its number for the peer.
-    pub peer: Peer,
+    pub peer: PeerId,
     /// Which side this is.
     pub side: u32,
     /// Gives the peer some bytes and takes its.
     pub exchange: &'a mut dyn FnMut(&[u8]) -> Vec<u8>,
+}
+
+/// Runs every case between two processes of this node. Before any thread exists and before any component is opened.
+///
+/// # Panics
+/// With the component's own sentence if it declines, and at the first broken promise.
+pub fn between_two(component: &'static dyn Component) {
+    let mut pair = pair::fork();
+    shmem::select(Some(pair.inherited)).expect("a component of shmem runs");
+    opened(component);
+    let (_, module) = accepted(component.info(), component.query(Some(1)));
+    let address = pair.exchange(&module.address());
+    let peer = module.connect(&address).expect("the peer is who it says");
+    pair.barrier();
+    let side = pair.side;
+    suite(&mut Fixture { module, peer, side, exchange: &mut |bytes| pair.exchange(bytes) });
+    pair.end();
 }
 
 /// Runs every case; panics at the first broken promise.

@@ -7,7 +7,7 @@ use opal_core::framework::shmem;
 use opal_core::{mca::Component as _, progress, sys, wait};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use test_conformance::btl::{Fixture, suite};
+use test_conformance::btl::{Fixture, between_two, suite};
 use test_conformance::pair::{self, Pair};
 
 opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd, btl_self, btl_sm, btl_tcp];
@@ -66,13 +66,7 @@ fn connected(pair: &mut Pair) -> (&'static dyn btl::Module, btl::Endpoint) {
 }
 
 fn sm() {
-    let mut pair = pair::fork();
-    let (module, endpoint) = connected(&mut pair);
-    let side = pair.side;
-    let mut fixture =
-        Fixture { module, endpoint, side, other: 1 - side, peer: 10 + side, barrier: &mut || pair.barrier() };
-    suite(&mut fixture);
-    pair.end();
+    between_two(&btl_sm::COMPONENT);
 }
 
 /// Over every interface that two processes of one node have in common: the loopback.

@@ -6,7 +6,7 @@ use opal_core::framework::{shmem, smsc};
 use opal_core::{Error, mca::Component as _};
 use std::time::{Duration, Instant};
 use test_conformance::pair::{self, Pair};
-use test_conformance::smsc::{Fixture, suite};
+use test_conformance::smsc::between_two;
 
 opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd, smsc_cma];
 
@@ -38,7 +38,7 @@ fn opened(pair: &Pair) -> &'static dyn smsc::Module {
     smsc::Component::query(&smsc_cma::COMPONENT, Some(1)).expect("it runs").1
 }
 
-fn connected(pair: &mut Pair) -> (&'static dyn smsc::Module, smsc::Peer) {
+fn connected(pair: &mut Pair) -> (&'static dyn smsc::Module, smsc::PeerId) {
     let module = opened(pair);
     let address = pair.exchange(&module.address());
     let peer = module.connect(&address).expect("the peer is who it says");
@@ -47,11 +47,7 @@ fn connected(pair: &mut Pair) -> (&'static dyn smsc::Module, smsc::Peer) {
 }
 
 fn cma() {
-    let mut pair = pair::fork();
-    let (module, peer) = connected(&mut pair);
-    let side = pair.side;
-    suite(&mut Fixture { module, peer, side, exchange: &mut |bytes| pair.exchange(bytes) });
-    pair.end();
+    between_two(&smsc_cma::COMPONENT);
 }
 
 /// A peer that is killed while it is copied from ends the copies with an error, and soon.

@@ -1,4 +1,4 @@
-//! No decoder panics, believes a length that is not there, or takes for its own format what is none.
+//! No decoder panics, believes a length that is not there, or accepts bytes of another format.
 
 use opal_core::framework::btl::Job;
 use opal_core::mca::name::Selection;
@@ -32,7 +32,7 @@ fn tcp_frames() {
 
 #[test]
 fn tcp_published_addresses() {
-    let entry = |address: IpAddr| wire::Entry {
+    let record = |address: IpAddr| wire::AddressRecord {
         interface: 1,
         address,
         prefix: 24,
@@ -43,13 +43,13 @@ fn tcp_published_addresses() {
         network: 9,
     };
     let mut bytes = Vec::new();
-    entry("10.1.2.3".parse().unwrap()).push(&mut bytes);
-    entry("fe80::1".parse().unwrap()).push(&mut bytes);
+    record("10.1.2.3".parse().unwrap()).push(&mut bytes);
+    record("fe80::1".parse().unwrap()).push(&mut bytes);
     fuzz(&[&bytes], ROUNDS, |bytes| {
         let _ = wire::wire_id_of(bytes);
-        if let Some(entries) = wire::entries(bytes) {
-            assert_eq!(entries.len() * wire::ENTRY_BYTES, bytes.len());
-            assert!(entries.iter().all(|entry| entry.prefix <= 128));
+        if let Some(records) = wire::records(bytes) {
+            assert_eq!(records.len() * wire::RECORD_BYTES, bytes.len());
+            assert!(records.iter().all(|record| record.prefix <= 128));
         }
     });
 }
@@ -57,24 +57,25 @@ fn tcp_published_addresses() {
 #[test]
 fn tcp_handshakes() {
     let job = Job { number: 77, index: 1, size: 4, secret: [5; 32] };
-    let names = handshake::Names { from: 0, to: 1, from_interface: 0, to_interface: 1 };
+    let ids = handshake::EndpointIds { from: 0, to: 1, from_interface: 0, to_interface: 1 };
     let (mine, theirs) = ([1; 32], [2; 32]);
-    let hello = handshake::hello(&job, names, &mine);
+    let hello = handshake::hello(&job, ids, &mine);
     let answer = handshake::answer(&job, &hello, &theirs);
-    let proof = handshake::answered(&job, &hello, &answer).expect("an answer of this job");
-    assert!(handshake::is_proved(&job, &hello, &theirs, &proof));
+    let proof = handshake::proof(&job, &hello, &answer).expect("an answer of this job");
+    assert!(handshake::is_proof_valid(&job, &hello, &theirs, &proof));
     fuzz(&[&hello], ROUNDS, |bytes| {
         let Some(first) = bytes.first_chunk() else { return };
-        if let Ok(names) = handshake::greeted(&job, first) {
-            assert!(names.from < job.size && names.from != job.index && names.to == job.index);
+        if let Ok(ids) = handshake::check_hello(&job, first) {
+            assert!(ids.from < job.size && ids.from != job.index && ids.to == job.index);
         }
     });
     fuzz(&[&answer], ROUNDS / 10, |bytes| {
         let Some(first) = bytes.first_chunk() else { return };
-        assert_eq!(handshake::answered(&job, &hello, first).is_some(), *first == answer);
+        assert_eq!(handshake::proof(&job, &hello, first).is_some(), *first == answer);
     });
     fuzz(&[&proof], ROUNDS / 10, |bytes| {
-        assert_eq!(handshake::is_proved(&job, &hello, &theirs, bytes), bytes == proof);
+        let is_valid = |sent: &[u8; 32]| handshake::is_proof_valid(&job, &hello, &theirs, sent);
+        assert_eq!(bytes.try_into().is_ok_and(is_valid), bytes == proof);
     });
 }
 
@@ -228,7 +229,7 @@ fn files_of_hosts() {
         for line in text.lines() {
             match hosts::of_line(line, "a file, line 1") {
                 Ok(_) => {}
-                Err(refusal) => assert!(refusal.status == 2 && refusal.sentence.contains("a file, line 1")),
+                Err(refusal) => assert!(refusal.status == 125 && refusal.sentence.contains("a file, line 1")),
             }
         }
     });

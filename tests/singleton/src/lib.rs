@@ -1,19 +1,4 @@
-//! A library with what one process needs, so that the examples in the documentation of crate `ompi` run.
-
-opal_core::image![
-    opal_core::framework::atomics,
-    bml_r2,
-    btl_self,
-    coll_basic,
-    coll_self,
-    ess_singleton,
-    memcpy_portable,
-    memory_none,
-    op_scalar,
-    pml_ob1,
-    timer_clock,
-    topo_basic,
-];
+//! MPI started in a process alone, with the components that crate `ompi` brings along, for the examples in its documentation.
 
 /// MPI, started.
 ///

@@ -4,5 +4,8 @@
 //! the component's own functions and runs for every component in one test program, which takes in the source
 //! file of the functions alone (two crates that define one symbol do not link).
 
+pub mod atomics;
 pub mod memcpy;
+pub mod memory;
+pub mod shmem;
 pub mod timer;

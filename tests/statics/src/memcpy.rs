@@ -1,4 +1,4 @@
-//! What every copy must do.
+//! The suite that every copy must pass.
 #![allow(unsafe_code)] // a raw copy cannot be called otherwise
 
 /// A component's copy: to, from, bytes.

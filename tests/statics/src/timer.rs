@@ -1,4 +1,4 @@
-//! What every clock must do, through the framework's own functions.
+//! The suite that every clock must pass, through the framework's own functions.
 
 use opal_core::framework::timer::{frequency, ticks};
 use std::time::{Duration, Instant};

@@ -146,6 +146,13 @@ fn a_shrinking_heap_is_told() {
 }
 
 #[test]
+fn keeps_its_word() {
+    let _alone = ALONE.lock().unwrap();
+    begin();
+    test_statics::memory::keeps_its_word();
+}
+
+#[test]
 fn a_callback_is_registered_once_and_there_is_an_end_of_them() {
     let _alone = ALONE.lock().unwrap();
     let since = begin();

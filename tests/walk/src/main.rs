@@ -1,7 +1,7 @@
 //! Blocking sends of eight bytes from rank 0 to rank 1, which already waits for them: the walk of docs/architecture/walk.md. Two,
 //! because the first one also makes the sender known to the receiver.
 //!
-//! `cargo xtask test walk` runs it under callgrind and compares who calls whom with what the page says. The program
+//! `cargo xtask test walk` runs it under callgrind and compares callers and callees with the page. The program
 //! calls the C functions, as C would.
 #![allow(unsafe_code)] // calls the C functions
 

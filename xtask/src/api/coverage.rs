@@ -1,7 +1,7 @@
 //! Which functions work: a row with a body, and a program of tests/c that names and calls it.
 //!
-//! What stands behind macros or in headers the text does not show. Then the compiler says what a program calls: the
-//! undefined symbols of its object, in which functions that nobody uses have vanished.
+//! The text does not show calls behind macros or in headers. Then the compiler shows them: the undefined symbols of a program's
+//! object, from which unused functions have vanished.
 
 use super::data::Data;
 use super::rows::Row;

@@ -1,4 +1,4 @@
-//! The program of an image: what is generated around it.
+//! The program of an image, and the code that is generated around it.
 
 use crate::failure::{Result, fail, refuse};
 use crate::progress::Progress;

@@ -1,5 +1,5 @@
-//! `cargo xtask bench barrier`: what a barrier by wire takes, modelled for real ports and 2 to 60 nodes, and as the rig
-//! does it for processes and for guests.
+//! `cargo xtask bench barrier`: times of a barrier by wire, modelled for real ports and 2 to 60 nodes, and measured on the rig
+//! for processes and guests.
 
 use super::sample::Output;
 use crate::boot::{self, fpga::Machine};

@@ -1,4 +1,4 @@
-//! Another build of this library, to see what a change did: a product that lies there, or a commit, built once.
+//! Another build of this library, to measure a change: a product in a folder, or a commit, built once.
 
 use super::library::Library;
 use super::measure::BASELINE;

@@ -1,5 +1,5 @@
-//! `cargo xtask bench boot`: programs on machines without an operating system: how large an image is, how long it takes
-//! to MPI_Init, and what messages and barriers take among guests.
+//! `cargo xtask bench boot`: programs on machines without an operating system: size of an image, time to
+//! MPI_Init, times of messages and barriers among guests.
 
 use super::launch;
 use super::sample::{Cell, Output};

@@ -1,4 +1,4 @@
-//! What components cost: the default library against one in which the chosen components are called directly.
+//! The cost of components: the default library against one in which the chosen components are called directly.
 //!
 //! Two answers. Instructions, which are exact. And time, from launches in turn: the ratio of the two least times, and
 //! because a least time has no error bars, also the median of the ratios of neighbouring launches with the interval that

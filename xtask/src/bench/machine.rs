@@ -1,4 +1,4 @@
-//! What figures depend on, without names of hosts or people.
+//! The machine on which figures depend, without names of hosts or people.
 
 use super::result::Machine;
 use crate::compile;

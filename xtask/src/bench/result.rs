@@ -1,4 +1,4 @@
-//! The figures as they go to the screen, to JSON, and into docs/performance.md.
+//! The figures as they go to the screen, to JSON, and into the pages of docs/performance.
 
 use super::rows::Unit;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! `cargo xtask bench tune`: a decision file of coll/tuned for this machine, from measurements of each of its algorithms.
 //!
 //! Launches of the algorithms alternate, so that a busy moment hits all alike, and the least of all samples counts. The
-//! choice stays as it is without a file unless an algorithm is clearly faster: what is not better only adds lines.
+//! choice stays as it is without a file unless an algorithm is clearly faster, so that the file stays short.
 
 use super::launch;
 use super::library::Library;

@@ -1,6 +1,6 @@
-//! `xtask guest`: what mpirun starts in a rank's place. Boots one machine and ends as the rank on it ends.
+//! `xtask guest`: the program that mpirun starts in a rank's place. Boots one machine and ends as the rank on it ends.
 
-use super::log::Log;
+use super::log::Shown;
 use super::{fpga, share};
 use crate::failure::{At, Failure, Result, fail};
 use orte_core::environment::Contract;
@@ -31,6 +31,9 @@ pub struct Options {
     /// Show the machine's log
     #[arg(long)]
     log: bool,
+    /// What turns the log into lines, if it is no text
+    #[arg(long)]
+    decoder: Option<PathBuf>,
     /// Arguments of the program
     #[arg(last = true)]
     arguments: Vec<String>,
@@ -57,15 +60,19 @@ pub fn run(options: &Options) -> Result<()> {
     // The job's shared memory, which this process inherited.
     qemu.args(device(&format!("/proc/self/fd/{}", contract.segment), layout.file_bytes()));
     qemu.stdin(Stdio::null());
-    let log = options.log.then(|| Log::of(&mut qemu)).transpose()?;
+    let decoder = options.decoder.as_ref().map(|program| {
+        let mut decoder = Command::new(program);
+        decoder.arg(&options.image);
+        decoder
+    });
+    let log = options.log.then(|| Shown::of(&mut qemu, decoder)).transpose()?;
     let result = match cores {
         1 => qemu.status().at(format!("run {QEMU}")).and_then(|status| ended(contract.rank, status)),
         _ => share::lead(&contract, cores, &mut qemu),
     };
-    if let Some(log) = log {
-        log.close();
-    }
-    result
+    // How the rank ended comes first.
+    let shown = log.map_or(Ok(()), Shown::close);
+    result.and(shown)
 }
 
 /// A machine with so many MiB and cores that boots an image.

@@ -5,7 +5,7 @@ use super::need;
 use crate::failure::{At, Result, fail};
 use crate::shell;
 use crate::tree::Tree;
-use hw_fpga::machine::{Channel, Channels, Classic, Member, Pins, Sync, celement};
+use hw_fpga::machine::{Channel, Channels, Classic, Member, Pins, Synchronizer, celement};
 use hw_fpga::{CLAIM, JOIN, LEAVE, NODES};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -177,7 +177,7 @@ fn element(part: &Part, state: u64, input: u64) -> (u64, u64) {
 }
 
 fn filter(_part: &Part, state: u64, input: u64) -> (u64, u64) {
-    let mut sync = Sync::new(1, 3);
+    let mut sync = Synchronizer::new(1, 3);
     (sync.stage[0], sync.before[0], sync.before[1]) = (state & 1, state >> 1 & 1, state >> 2 & 1);
     sync.held = state >> 3 & 1;
     let out = sync.seen(input);

@@ -1,4 +1,4 @@
-//! What the machines take on an iCE40 HX8K.
+//! Size and clock of the machines on an iCE40 HX8K.
 
 use super::need;
 use crate::failure::Result;

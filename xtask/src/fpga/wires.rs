@@ -1,4 +1,4 @@
-//! hw/fpga/wires.txt and what is generated from it.
+//! hw/fpga/wires.txt and the files that are generated from it.
 
 use super::picture;
 use crate::failure::{Result, fail};

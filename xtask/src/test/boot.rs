@@ -1,10 +1,12 @@
-//! Machines without an operating system: programs on guests of QEMU, and what goes wrong there.
+//! Machines without an operating system: programs on guests of QEMU, and their failures.
 
 mod grub;
+mod log;
 mod wrong;
 
 use super::header::Header;
 use super::{Session, Verdict, deadline, programs};
+use crate::bare::log::Log;
 use crate::failure::{Result, fail};
 use crate::{bare, boot, build, shell};
 use deadline::Ended;
@@ -30,7 +32,6 @@ pub fn tier(session: &mut Session) -> Result<()> {
     }
     session.case("boot/heat@4 --smp 2", |session| several(session, &["--smp", "2"], 4));
     session.case("boot/heat@2+2 hosted", |session| several(session, &["--hosted"], 2));
-    session.case("boot/log@2", logged);
     session.case("boot/mca@2", chosen);
     session.case("boot/bench", bench);
     session.case("boot/heat@2 -DSEED_HALO_MISTAKE", seeded);
@@ -38,6 +39,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
         true => every_program(session)?,
         false => PROGRAMS.iter().for_each(|(program, ranks)| one_program(session, program, *ranks, &[])),
     }
+    log::cases(session);
     wrong::cases(session);
     grub::cases(session);
     Ok(())
@@ -137,22 +139,6 @@ fn bench(session: &mut Session) -> Verdict {
     judged(run, |ended| (!right(ended)).then(String::new))
 }
 
-/// Both machines say on their second port who they are; without the option there is no such port.
-fn logged(session: &mut Session) -> Verdict {
-    let run =
-        || started(session, &image(session, "examples/ring.rs", &[])?, 2, "log", None, |options| options.log = true);
-    let wanted =
-        ["booted by PVH; ", " KiB of shared memory at ", "a rank begins, with ", "the rank ends with status 0"];
-    judged(run, |ended| {
-        let mut all = ["[1,0]", "[1,1]"].iter().flat_map(|tag| wanted.iter().map(move |words| (tag, words)));
-        let missing = all.find(|(tag, words)| {
-            !ended.err.lines().any(|line| line.starts_with(**tag) && line.contains("log ") && line.contains(**words))
-        });
-        let failed = (!ended.ended_with(0)).then(String::new);
-        missing.map(|(tag, words)| format!("{tag} did not log \"{words}\"\n")).or(failed)
-    })
-}
-
 fn seeded(session: &mut Session) -> Verdict {
     let run = || launch(session, &image(session, "tests/c/heat.c", &["-DSEED_HALO_MISTAKE"])?, 2, &[]);
     judged(run, |ended| (ended.ended_with(0) || !ended.out.contains("heat: FAILED")).then(String::new))
@@ -174,14 +160,19 @@ fn judged(run: impl FnOnce() -> Result<Ended>, wrong: impl FnOnce(&Ended) -> Opt
 
 /// The image of a program, made once.
 pub fn image(session: &Session, source: &str, flags: &[&str]) -> Result<PathBuf> {
+    image_with(session, source, flags, Log::Text)
+}
+
+/// The image of a program that logs so, made once.
+fn image_with(session: &Session, source: &str, flags: &[&str], log: Log) -> Result<PathBuf> {
     static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    let name = format!("{source} {}", flags.join(" "));
+    let name = format!("{source} {} {log:?}", flags.join(" "));
     if let Some(image) = made.get(&name) {
         return Ok(image.clone());
     }
     // What CI tests is the toolchain that is everywhere.
-    let options = build::Options { bare_fallback: true, ..build::Options::default() };
+    let options = build::Options { bare_fallback: true, log, ..build::Options::default() };
     let image = bare::make(&session.tree, &session.tree.root.join(source), flags, &options, session.progress)?;
     made.insert(name, image.clone());
     Ok(image)

@@ -1,5 +1,5 @@
-//! The decision file of coll/tuned: what it says is done, what is wrong in it is said, and ranks whose files differ go
-//! without. `ompi_info --coll` tells the same.
+//! The decision file of coll/tuned: its decisions are followed, its mistakes are named, and ranks whose files differ do
+//! without it. `ompi_info --coll` tells the same.
 
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};

@@ -1,4 +1,4 @@
-//! The product: that it builds, that what must be refused is refused, and what its programs say.
+//! The product: it builds, wrong choices are refused, and its programs print what they should.
 
 use super::programs::own_choice;
 use super::{Session, Verdict, deadline};

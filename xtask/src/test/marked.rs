@@ -1,4 +1,4 @@
-//! Finding every process that a test started, whoever its parent is by now: they carry a mark in their environment.
+//! Finding every process that a test started, whatever its parent is by now: they carry a mark in their environment.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! What is said while tests run, and the count at the end. Everything goes to standard output, so that nothing can
+//! The lines while tests run, and the count at the end. Everything goes to standard output, so that nothing can
 //! come behind the closing line.
 
 use super::Verdict;

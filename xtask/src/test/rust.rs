@@ -1,5 +1,7 @@
 //! Crate `ompi`: the examples in its documentation, of which some must not compile, and Rust programs under our mpirun.
 
+mod project;
+
 use super::programs::{launch, sources, stem};
 use super::{Session, Verdict, deadline};
 use crate::failure::{At, Result, fail};
@@ -13,6 +15,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     session.case("rust/documentation", documentation);
     session.case("rust/instructions", instructions);
     session.case("rust/lock", lock);
+    session.case("rust/project", |session| project::ordinary(session).unwrap_or_else(Verdict::from));
     for folder in ["examples", "tests/rust"] {
         for source in sources(&session.tree.root.join(folder), &["rs"])? {
             let stem = stem(&source);

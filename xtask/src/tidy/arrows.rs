@@ -1,4 +1,4 @@
-//! Who may depend on whom: opal-core <- orte-core <- ompi-core; a component on the layer that holds its framework and
+//! Allowed dependencies: opal-core <- orte-core <- ompi-core; a component on the layer that holds its framework and
 //! below, on no other component; hw on opal-core and hw.
 
 use super::files::Sources;
@@ -40,8 +40,8 @@ pub fn no_std(tree: &Tree, sources: &Sources) -> Result<Vec<String>> {
     let mut findings = Vec::new();
     for package in packages(tree)? {
         let place = Place::of(tree, &package);
-        let is_library =
-            matches!(place, Place::Core(_) | Place::Component(_) | Place::Hw) || package.name == "ompi-image";
+        let is_library = matches!(place, Place::Core(_) | Place::Component(_) | Place::Hw)
+            || ["ompi-image", IMAGE].contains(&package.name.as_str());
         // No crate can depend on a program, nor on a library for other linkers.
         let is_lib = |kind: &String| kind == "lib";
         if !is_library || !package.targets.iter().any(|target| target.kind.iter().any(is_lib)) {
@@ -114,6 +114,7 @@ fn allowed(tree: &Tree, catalogue: &Catalogue, package: &Package, place: &Place)
     let up_to = |layer: usize| LAYERS[..=layer].iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     match place {
         Place::Elsewhere => None,
+        _ if package.name == IMAGE => None,
         Place::Hw => Some(vec!["opal-core".to_owned(), "hw-*".to_owned()]),
         // The one exception: atomics are leaf crates below layer 1, so that they inline in every build.
         Place::Core(0) => Some(vec!["atomics-*".to_owned()]),
@@ -129,10 +130,15 @@ fn allowed(tree: &Tree, catalogue: &Catalogue, package: &Package, place: &Place)
         // A derive macro belongs to its crate and can only be a crate of its own.
         Place::Tool(layer) => {
             let macros = format!("{}-derive", package.name);
-            Some(up_to(*layer).into_iter().chain([macros]).collect())
+            // What names the components of a program that Cargo builds is linked by the crate that such a program takes.
+            let image = (package.name == "ompi").then(|| IMAGE.to_owned());
+            Some(up_to(*layer).into_iter().chain([macros]).chain(image).collect())
         }
     }
 }
+
+/// Names components, which stand above all layers.
+const IMAGE: &str = "ompi-components";
 
 /// The lowest layer with a file for this framework.
 fn layer_of(tree: &Tree, framework: &str) -> Option<usize> {

@@ -92,27 +92,7 @@ const AREAS: &[&str] =
     &["components/pml/ob1/src/", "components/coll/sm/src/", "components/btl/", "ompi-core/src/comm/"];
 
 /// Modules whose name waits for a word of the field. The list must shrink.
-const UNNAMED: &[&str] = &[
-    "components/btl/sm/src/inbox.rs",
-    "components/btl/tcp/src/attempt.rs",
-    "components/btl/tcp/src/inbound.rs",
-    "components/btl/tcp/src/net.rs",
-    "components/btl/tcp/src/outbound.rs",
-    "components/coll/sm/src/choice.rs",
-    "components/coll/sm/src/combining.rs",
-    "components/coll/sm/src/cores.rs",
-    "components/coll/sm/src/crossing.rs",
-    "components/coll/sm/src/lines.rs",
-    "components/coll/sm/src/long.rs",
-    "components/coll/sm/src/measured.rs",
-    "components/coll/sm/src/pipeline/combining.rs",
-    "components/coll/sm/src/pipeline/moving.rs",
-    "components/coll/sm/src/pipeline/varying.rs",
-    "components/coll/sm/src/turn.rs",
-    "components/coll/sm/src/varying.rs",
-    "ompi-core/src/comm/complete.rs",
-    "ompi-core/src/comm/open.rs",
-];
+const UNNAMED: &[&str] = &["components/btl/sm/src/inbox.rs"];
 
 #[cfg(test)]
 mod tests {

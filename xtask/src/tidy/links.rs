@@ -1,25 +1,17 @@
-//! The documents: what they point at exists, and the one everybody reads stays short.
+//! The documents: every file that they point at exists.
 
+use super::documents::ROOTS;
 use super::files::{Source, Sources};
 use std::path::Path;
 
-/// Files that the documents name and that are not there.
+/// Names of files in the documents without such a file.
 pub fn check(root: &Path, sources: &Sources) -> Vec<String> {
-    let missing = DOCUMENTS.iter().filter(|name| sources.find(name).is_none()).map(|name| format!("{name} is missing"));
+    let missing = ROOTS.iter().filter(|name| sources.find(name).is_none()).map(|name| format!("{name} is missing"));
     let is_document = |source: &&Source| {
         let path = source.path.as_str();
-        DOCUMENTS.contains(&path) || (path.starts_with("docs/") && path.ends_with(".md"))
+        ROOTS.contains(&path) || (path.starts_with("docs/") && path.ends_with(".md"))
     };
     missing.chain(sources.0.iter().filter(is_document).flat_map(|document| broken(root, document))).collect()
-}
-
-/// ARCHITECTURE.md is read from end to end.
-pub fn architecture(sources: &Sources) -> Vec<String> {
-    let lines = sources.find("ARCHITECTURE.md").map_or(0, |source| source.text.lines().count());
-    match lines > ARCHITECTURE_LINES {
-        true => vec![format!("ARCHITECTURE.md has {lines} lines; the limit is {ARCHITECTURE_LINES}")],
-        false => Vec::new(),
-    }
 }
 
 fn broken(root: &Path, document: &Source) -> Vec<String> {
@@ -37,7 +29,7 @@ fn broken(root: &Path, document: &Source) -> Vec<String> {
 }
 
 /// Targets of links, which begin where the document lies.
-fn links(line: &str) -> Vec<&str> {
+pub fn links(line: &str) -> Vec<&str> {
     let links = line.split("](").skip(1).filter_map(|rest| rest.split([')', '#', ' ']).next());
     links
         .filter(|target| !target.is_empty() && !target.contains("://"))
@@ -66,9 +58,6 @@ fn is_path(word: &str) -> bool {
     ];
     roots.iter().any(|root| word.starts_with(root)) && !word.contains(['<', '*', '{', ' ', '…', '$'])
 }
-
-const DOCUMENTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
-const ARCHITECTURE_LINES: usize = 400;
 
 #[cfg(test)]
 mod tests {

@@ -64,22 +64,6 @@ const ALIKE: &[(&str, &[&str])] = &[
 
 /// Types that stood before this rule, by crate. The list must shrink.
 const KNOWN: &[(&str, &str)] = &[
-    ("components/btl/self", "Own"),
-    ("components/btl/tcp", "Next"),
-    ("components/coll/sm", "Ends"),
-    ("hw/fpga", "Sync"),
-    ("ompi-core", "Counts"),
-    ("ompi-core", "Function"),
-    ("ompi-core", "Kind"),
-    ("ompi-core", "Number"),
-    ("ompi-core", "Operation"),
-    ("ompi-core", "Place"),
-    ("ompi-core", "Send"),
-    ("ompi-core", "Table"),
-    ("ompi-core", "Way"),
-    ("opal-core", "Peer"),
-    ("orte-core/tools/mpirun", "App"),
-    ("orte-core/tools/mpirun", "Interest"),
     ("xtask", "Choice"),
     ("xtask", "Ended"),
     ("xtask", "Machine"),

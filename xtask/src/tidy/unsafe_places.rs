@@ -61,11 +61,11 @@ const PLACES: &[&str] = &[
     "ompi-core/src/shared_pool.rs",
     "ompi-core/src/data.rs",
     "ompi-core/src/errhandler.rs",
-    "ompi-core/src/executor.rs",
+    "ompi-core/src/executor/immediate.rs",
     "ompi-core/src/op.rs",
     "ompi-core/src/request/",
     "ompi-core/src/schedule.rs",
-    "ompi-core/src/topo/letters.rs",
+    "ompi-core/src/topo/exchange.rs",
     "ompi-core/src/user_memory.rs",
     // The table that is looked up without a lock.
     "ompi-core/src/handle.rs",

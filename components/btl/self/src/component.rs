@@ -7,13 +7,13 @@ use opal_core::framework::btl;
 use opal_core::mca;
 
 /// The component.
-pub struct Own;
+pub struct Component;
 
-impl mca::Component for Own {
+impl mca::Component for Component {
     opal_core::component_info!();
 }
 
-impl btl::Component for Own {
+impl btl::Component for Component {
     fn query(&self) -> Result<Vec<&'static dyn btl::Module>, mca::Declined> {
         Ok(vec![&MODULE])
     }
@@ -21,6 +21,6 @@ impl btl::Component for Own {
 
 opal_core::component! {
     /// Messages of a process to itself.
-    pub static COMPONENT: Own = Own;
+    pub static COMPONENT: Component = Component;
     in opal_core::framework::btl, name "self", params &[]
 }

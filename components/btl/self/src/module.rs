@@ -6,7 +6,7 @@ use opal_core::framework::btl::{AmId, Caps, Full};
 use opal_core::sync::{AtomicU32, AtomicUsize, ConditionalLock, Ordering};
 
 /// The one module.
-pub static MODULE: Own = Own::new();
+pub static MODULE: Loopback = Loopback::new();
 
 /// Abilities. The numbers are those of a copy within a core's own cache.
 pub const CAPS: Caps = Caps {
@@ -23,7 +23,7 @@ pub const CAPS: Caps = Caps {
 };
 
 /// A transport to this process.
-pub struct Own {
+pub struct Loopback {
     pub(crate) me: AtomicU32,
     waiting: AtomicUsize,
     queue: ConditionalLock<VecDeque<Message>>,
@@ -45,10 +45,10 @@ pub enum Payload {
 const INLINE_BYTES: usize = 64;
 const MESSAGES: usize = 256;
 
-impl Own {
-    const fn new() -> Own {
+impl Loopback {
+    const fn new() -> Loopback {
         let queue = ConditionalLock::new(VecDeque::new());
-        Own { me: AtomicU32::new(0), waiting: AtomicUsize::new(0), queue }
+        Loopback { me: AtomicU32::new(0), waiting: AtomicUsize::new(0), queue }
     }
 
     /// Queues a message; the payload is made only if there is room.

@@ -1,7 +1,7 @@
 //! The transport's calls.
 #![allow(unsafe_code)]
 
-use crate::module::{CAPS, Own, Payload};
+use crate::module::{CAPS, Loopback, Payload};
 use alloc::vec::Vec;
 use opal_core::Result;
 use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, deliver};
@@ -9,7 +9,7 @@ use opal_core::framework::memcpy;
 use opal_core::mem::Untrusted;
 use opal_core::sync::Ordering;
 
-impl Module for Own {
+impl Module for Loopback {
     fn caps(&self) -> &Caps {
         &CAPS
     }

@@ -19,6 +19,8 @@
 //! u32 · 16 shmem address [24] · 40 cores [32] · 72 wake-up socket's name [8] · 80 network namespace u64.
 
 use alloc::vec::Vec;
+use core::ops::Range;
+use memoffset::span_of;
 use opal_core::framework::shmem;
 use opal_core::queue::fifo::{MIN_PAYLOAD_RING_BYTES, SLOT_RING_BYTES, SLOTS, payload_ring_bytes};
 use opal_core::sys::{Cores, WakeSocketName};
@@ -116,16 +118,16 @@ pub struct Address {
 impl Address {
     /// As bytes.
     pub fn to_bytes(self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(ADDRESS_BYTES);
-        bytes.extend(self.wire_id.to_le_bytes());
-        bytes.extend([u8::from(self.registered), 0, 0, 0]);
-        bytes.extend(self.local_rank.to_le_bytes());
-        bytes.extend(self.local_size.to_le_bytes());
-        bytes.extend(self.inbox);
-        self.cores.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
-        bytes.extend(self.door);
-        bytes.extend(self.network.to_le_bytes());
-        bytes
+        let mut bytes = [0; ADDRESS_BYTES];
+        bytes[span_of!(Fields, wire_id)].copy_from_slice(&self.wire_id.to_le_bytes());
+        bytes[span_of!(Fields, registered)].copy_from_slice(&[u8::from(self.registered)]);
+        bytes[span_of!(Fields, local_rank)].copy_from_slice(&self.local_rank.to_le_bytes());
+        bytes[span_of!(Fields, local_size)].copy_from_slice(&self.local_size.to_le_bytes());
+        bytes[span_of!(Fields, inbox)].copy_from_slice(&self.inbox);
+        bytes[span_of!(Fields, cores)].copy_from_slice(self.cores.map(u64::to_le_bytes).as_flattened());
+        bytes[span_of!(Fields, door)].copy_from_slice(&self.door);
+        bytes[span_of!(Fields, network)].copy_from_slice(&self.network.to_le_bytes());
+        bytes.to_vec()
     }
 
     /// Whether the other one can ring its wake-up socket: from a wake-up socket of its own, in the same place.
@@ -141,26 +143,42 @@ impl Address {
     /// From bytes of our format.
     pub fn parse(bytes: &[u8]) -> Option<Address> {
         let bytes: &[u8; ADDRESS_BYTES] = bytes.try_into().ok()?;
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
-        let mut inbox = [0; 24];
-        inbox.copy_from_slice(&bytes[16..40]);
-        let mut door = WakeSocketName::default();
-        door.copy_from_slice(&bytes[72..80]);
+        let word = |span| u32::from_le_bytes(field(bytes, span));
+        let cores = &bytes[span_of!(Fields, cores)];
         Some(Address {
-            wire_id: word(0),
-            registered: bytes[4] == 1,
-            local_rank: word(8),
-            local_size: word(12),
-            inbox,
-            cores: [long(40), long(48), long(56), long(64)],
-            door,
-            network: long(80),
+            wire_id: word(span_of!(Fields, wire_id)),
+            registered: bytes[span_of!(Fields, registered)] == [1],
+            local_rank: word(span_of!(Fields, local_rank)),
+            local_size: word(span_of!(Fields, local_size)),
+            inbox: field(bytes, span_of!(Fields, inbox)),
+            cores: core::array::from_fn(|index| u64::from_le_bytes(field(cores, 8 * index..8 * index + 8))),
+            door: field(bytes, span_of!(Fields, door)),
+            network: u64::from_le_bytes(field(bytes, span_of!(Fields, network))),
         })
     }
 }
 
-const ADDRESS_BYTES: usize = 88;
+fn field<const N: usize>(bytes: &[u8], span: Range<usize>) -> [u8; N] {
+    let mut field = [0; N];
+    field.copy_from_slice(&bytes[span]);
+    field
+}
+
+/// An address as bytes. No value of it ever exists: it says where fields lie.
+#[repr(C)]
+struct Fields {
+    wire_id: u32,
+    registered: u8,
+    zero: [u8; 3],
+    local_rank: u32,
+    local_size: u32,
+    inbox: shmem::Address,
+    cores: Cores,
+    door: WakeSocketName,
+    network: u64,
+}
+
+const ADDRESS_BYTES: usize = size_of::<Fields>();
 
 #[cfg(test)]
 mod tests {
@@ -181,6 +199,22 @@ mod tests {
             let room = (9 << 20) + ranks as usize * ((256 << 10) + payload_ring_bytes(ranks));
             assert!(inbox_bytes(ranks) <= room, "{ranks} ranks");
         }
+    }
+
+    #[test]
+    fn fields_of_an_address_lie_where_the_first_lines_say() {
+        let places = [
+            span_of!(Fields, wire_id),
+            span_of!(Fields, registered),
+            span_of!(Fields, zero),
+            span_of!(Fields, local_rank),
+            span_of!(Fields, local_size),
+            span_of!(Fields, inbox),
+            span_of!(Fields, cores),
+            span_of!(Fields, door),
+            span_of!(Fields, network),
+        ];
+        assert_eq!(places, [0..4, 4..5, 5..8, 8..12, 12..16, 16..40, 40..72, 72..80, 80..88]);
     }
 
     #[test]

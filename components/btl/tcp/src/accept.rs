@@ -1,10 +1,13 @@
-//! Connections that others make to this process.
+//! The accepting side: connections that others make to this process, from accept(2) to this process's verdict.
 
-use crate::handshake::{self, HELLO_BYTES, Names, Nonce, PROOF_BYTES, Refused};
-use crate::net::{self, Connection, Net, Token};
-use crate::outbound::{Outbound, Stage};
-use crate::poll::Receiving;
-use crate::socket::{self, Collected};
+use crate::connection::Connection;
+use crate::handshake::{self, EndpointIds, HELLO_BYTES, Nonce, Refused};
+use crate::handshake_buffer::{self, HandshakeBuffer};
+use crate::rx_table::RxTable;
+use crate::socket;
+use crate::state::State;
+use crate::transport::{Token, Transport};
+use crate::tx::Tx;
 use crate::wire;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -13,46 +16,50 @@ use opal_core::{message, verbose};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::fd::OwnedFd;
 
-/// Who called and is not proved yet, or is proved but not known here yet.
-pub struct Pending {
+/// An accepted connection before the verdict.
+struct PendingAccept {
     socket: Arc<OwnedFd>,
-    got: Collected,
+    received: HandshakeBuffer,
     step: Step,
-    /// Callers are numbered: the oldest stranger goes when there are too many.
+    /// They are numbered: the oldest unauthenticated one is closed when there are too many.
     number: u64,
 }
 
+/// The step of the handshake that was taken last.
 #[derive(Clone, Copy)]
 enum Step {
-    Hello,
-    Proof([u8; HELLO_BYTES], Nonce, Names),
-    Known(Names),
+    /// The hello has not come.
+    Accepted,
+    /// The hello was answered, the proof has not come.
+    Answered([u8; HELLO_BYTES], Nonce, EndpointIds),
+    /// The proof was valid. This process does not know the peer yet: the layer above has not added it.
+    Proved(EndpointIds),
 }
 
-/// All of them.
-pub struct Door {
-    slots: Vec<Option<Pending>>,
-    number: u64,
-    waiting: usize,
+/// All accepted connections before the verdict.
+pub struct PendingAccepts {
+    slots: Vec<Option<PendingAccept>>,
+    last_number: u64,
+    awaiting_peer: usize,
     said_full: bool,
 }
 
-impl Door {
-    /// Nobody called.
-    pub const fn new() -> Door {
-        Door { slots: Vec::new(), number: 0, waiting: 0, said_full: false }
+impl PendingAccepts {
+    /// None.
+    pub const fn new() -> PendingAccepts {
+        PendingAccepts { slots: Vec::new(), last_number: 0, awaiting_peer: 0, said_full: false }
     }
 
-    /// Somebody called at a listener.
-    pub fn admit(&mut self, net: &Net, port: u8, index: u8) -> usize {
-        let Some((_, listener)) = net.ports.get(port as usize).and_then(|port| port.listeners.get(index as usize))
-        else {
+    /// Accepts what waits at a listener, a turn's worth at most; returns how many.
+    pub fn accept(&mut self, transport: &Transport, interface: u8, index: u8) -> usize {
+        let interface = transport.interfaces.get(interface as usize);
+        let Some((_, listener)) = interface.and_then(|interface| interface.listeners.get(index as usize)) else {
             return 0;
         };
-        let mut taken = 0;
-        while taken < CALLERS_PER_TURN {
+        let mut accepted = 0;
+        while accepted < ACCEPTS_PER_TURN {
             match socket::accept(listener) {
-                Ok(Some(socket)) => self.add(net, socket),
+                Ok(Some(socket)) => self.add(transport, socket),
                 Ok(None) => break,
                 Err(errno) => {
                     if !core::mem::replace(&mut self.said_full, true) {
@@ -61,19 +68,66 @@ impl Door {
                     break;
                 }
             }
-            taken += 1;
+            accepted += 1;
         }
-        taken
+        accepted
     }
 
-    fn add(&mut self, net: &Net, socket: OwnedFd) {
-        let strangers = |place: &Option<Pending>| match place {
-            Some(Pending { step: Step::Hello | Step::Proof(..), number, .. }) => Some(*number),
+    /// Takes what came on an accepted connection; returns how many things moved.
+    pub fn advance(&mut self, transport: &Transport, table: &mut RxTable, slot: u32) -> usize {
+        let Some(mut pending) = self.slots.get_mut(slot as usize).and_then(Option::take) else { return 0 };
+        match pending.receive(transport) {
+            Some(()) => {
+                if let Step::Proved(ids) = pending.step {
+                    // Not watched while it waits for the peer: a hang-up would wake this process again and again.
+                    let _ = epoll::delete(&transport.epoll, &*pending.socket);
+                    if !give_verdict(transport, table, &pending, ids) {
+                        self.awaiting_peer += 1;
+                        self.slots[slot as usize] = Some(pending);
+                    }
+                } else {
+                    self.slots[slot as usize] = Some(pending);
+                }
+            }
+            None => verbose!(btl::FRAMEWORK, 20, "tcp: closed a connection that does not follow the handshake"),
+        }
+        1
+    }
+
+    /// Gives the verdict on connections whose peer has been added since they were proved; returns how many.
+    pub fn retry_awaiting_peer(&mut self, transport: &Transport, table: &mut RxTable) -> usize {
+        if self.awaiting_peer == 0 {
+            return 0;
+        }
+        let mut decided = 0;
+        for slot in &mut self.slots {
+            let Some(PendingAccept { step: Step::Proved(ids), .. }) = *slot else { continue };
+            let Some(pending) = slot.take() else { continue };
+            if give_verdict(transport, table, &pending, ids) {
+                self.awaiting_peer -= 1;
+                decided += 1;
+            } else {
+                *slot = Some(pending);
+            }
+        }
+        decided
+    }
+
+    /// How many there are.
+    #[cfg(test)]
+    pub fn count(&self) -> usize {
+        self.slots.iter().flatten().count()
+    }
+
+    fn add(&mut self, transport: &Transport, socket: OwnedFd) {
+        let unauthenticated = |place: &Option<PendingAccept>| match place {
+            Some(PendingAccept { step: Step::Accepted | Step::Answered(..), number, .. }) => Some(*number),
             _ => None,
         };
-        if self.slots.iter().filter_map(strangers).count() >= STRANGERS_MAX + net.job.size as usize {
-            let oldest = self.slots.iter().filter_map(strangers).min();
-            if let Some(slot) = self.slots.iter().position(|place| strangers(place) == oldest) {
+        let count = self.slots.iter().filter_map(unauthenticated).count();
+        if count >= UNAUTHENTICATED_MAX + transport.job.size as usize {
+            let oldest = self.slots.iter().filter_map(unauthenticated).min();
+            if let Some(slot) = self.slots.iter().position(|place| unauthenticated(place) == oldest) {
                 self.slots[slot] = None;
             }
         }
@@ -81,109 +135,71 @@ impl Door {
             self.slots.push(None);
             self.slots.len() - 1
         });
-        let watched = socket::watch(&net.epoll, &socket, Token::Pending(slot as u32).encode(), EventFlags::IN);
+        // No deadline by the clock: a peer that computes goes on with the handshake at its next MPI call.
+        let watched = socket::detect_silence(&socket, Some(transport.limits.connect_timeout_ns)).and_then(|()| {
+            socket::watch(&transport.epoll, &socket, Token::Pending(slot as u32).encode(), EventFlags::IN)
+        });
         if watched.is_ok() {
-            self.number += 1;
-            let (got, number) = (Collected::new(), self.number);
-            self.slots[slot] = Some(Pending { socket: Arc::new(socket), got, step: Step::Hello, number });
+            self.last_number += 1;
+            let (received, number) = (HandshakeBuffer::new(), self.last_number);
+            let (socket, step) = (Arc::new(socket), Step::Accepted);
+            self.slots[slot] = Some(PendingAccept { socket, received, step, number });
         }
     }
 }
 
-/// A caller said something.
-pub fn heard(net: &Net, receiving: &mut Receiving, slot: u32) -> usize {
-    let Some(mut pending) = receiving.door.slots.get_mut(slot as usize).and_then(Option::take) else { return 0 };
-    match listen(net, &mut pending) {
-        Some(()) => {
-            if let Step::Known(names) = pending.step {
-                // Not watched while it waits to be admitted: a hang-up would wake this process again and again.
-                let _ = epoll::delete(&net.epoll, &*pending.socket);
-                if !introduce(net, receiving, &pending, names) {
-                    receiving.door.waiting += 1;
-                    receiving.door.slots[slot as usize] = Some(pending);
+impl PendingAccept {
+    /// Takes what has come; `None` if the connection is to be closed.
+    fn receive(&mut self, transport: &Transport) -> Option<()> {
+        loop {
+            match self.step {
+                Step::Accepted => {
+                    let Some(hello) = self.received.receive(&self.socket).ok()? else { return Some(()) };
+                    let ids = handshake::check_hello(&transport.job, &hello).map_err(say_refused).ok()?;
+                    let nonce = handshake_buffer::nonce().ok()?;
+                    let answer = handshake::answer(&transport.job, &hello, &nonce);
+                    if socket::send(&self.socket, &answer).ok()? != answer.len() {
+                        return None;
+                    }
+                    self.step = Step::Answered(hello, nonce, ids);
                 }
-            } else {
-                receiving.door.slots[slot as usize] = Some(pending);
+                Step::Answered(hello, nonce, ids) => {
+                    let Some(proof) = self.received.receive(&self.socket).ok()? else { return Some(()) };
+                    if !handshake::is_proof_valid(&transport.job, &hello, &nonce, &proof) {
+                        return None;
+                    }
+                    self.step = Step::Proved(ids);
+                    return Some(());
+                }
+                Step::Proved(_) => return Some(()),
             }
         }
-        None => verbose!(btl::FRAMEWORK, 20, "tcp: closed a connection that does not follow the handshake"),
-    }
-    1
-}
-
-/// Tries again those that were proved before this process knew them.
-pub fn reconsider(net: &Net, receiving: &mut Receiving) -> usize {
-    if receiving.door.waiting == 0 {
-        return 0;
-    }
-    let mut admitted = 0;
-    for slot in 0..receiving.door.slots.len() {
-        let Some(Pending { step: Step::Known(names), .. }) = receiving.door.slots[slot] else { continue };
-        let Some(pending) = receiving.door.slots[slot].take() else { continue };
-        if introduce(net, receiving, &pending, names) {
-            receiving.door.waiting -= 1;
-            admitted += 1;
-        } else {
-            receiving.door.slots[slot] = Some(pending);
-        }
-    }
-    admitted
-}
-
-/// Takes what a caller says; `None` if it is to be closed.
-fn listen(net: &Net, pending: &mut Pending) -> Option<()> {
-    loop {
-        match pending.step {
-            Step::Hello => {
-                let Some(hello) = pending.got.collect(&pending.socket, HELLO_BYTES).ok()? else { return Some(()) };
-                let names = handshake::greeted(&net.job, &hello).map_err(say_refused).ok()?;
-                let nonce = net::nonce().ok()?;
-                let answer = handshake::answer(&net.job, &hello, &nonce);
-                if socket::send(&pending.socket, &answer).ok()? != answer.len() {
-                    return None;
-                }
-                pending.step = Step::Proof(hello, nonce, names);
-            }
-            Step::Proof(hello, nonce, names) => {
-                let Some(proof) = pending.got.collect(&pending.socket, PROOF_BYTES).ok()? else { return Some(()) };
-                if !handshake::is_proved(&net.job, &hello, &nonce, &proof[..PROOF_BYTES]) {
-                    return None;
-                }
-                pending.step = Step::Known(names);
-                return Some(());
-            }
-            Step::Known(_) => return Some(()),
-        }
     }
 }
 
-/// Lets a proved caller in or sends it away; `false` if this process does not know it yet.
-fn introduce(net: &Net, receiving: &mut Receiving, pending: &Pending, names: Names) -> bool {
+/// Gives the verdict on a proved connection: puts it in force, has it yield, or closes it. `false` if this process does not
+/// know the peer yet.
+fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &PendingAccept, ids: EndpointIds) -> bool {
     let meant = |connection: &&Connection| {
-        connection.local.interface == names.to_interface && connection.remote.interface == names.from_interface
+        connection.local.interface == ids.to_interface && connection.remote.interface == ids.from_interface
     };
     let mut known = false;
-    let connection = net.to_peer(names.from).inspect(|_| known = true).find(meant);
+    let connection = transport.to_peer(ids.from).inspect(|_| known = true).find(meant);
     let Some(connection) = connection else {
         if known {
-            verbose!(btl::FRAMEWORK, 20, "tcp: process {} means a pair of interfaces that is none here", names.from);
+            verbose!(btl::FRAMEWORK, 20, "tcp: process {} means a pair of interfaces that is none here", ids.from);
         }
         return known;
     };
-    let mut outbound = connection.outbound.lock();
-    match verdict(net, connection, &outbound) {
+    let mut tx = connection.tx.lock();
+    match verdict(transport, connection, &tx) {
         Some(handshake::WELCOME) => {
+            let token = Token::Connection(connection.id).encode();
             let welcomed = socket::send(&pending.socket, &[handshake::WELCOME]) == Ok(1)
-                && socket::watch(
-                    &net.epoll,
-                    &pending.socket,
-                    Token::Connection(connection.id).encode(),
-                    EventFlags::IN,
-                )
-                .is_ok();
-            // Who went away meanwhile comes back, or its own end says why not.
+                && socket::watch(&transport.epoll, &pending.socket, token, EventFlags::IN).is_ok();
+            // A peer that went away meanwhile connects again, or reports why not.
             if welcomed {
-                receiving.adopt(net, connection, &mut outbound, pending.socket.clone());
+                table.connected(transport, connection, &mut tx, pending.socket.clone());
             }
         }
         Some(verdict) => _ = socket::send(&pending.socket, &[verdict]),
@@ -192,28 +208,28 @@ fn introduce(net: &Net, receiving: &mut Receiving, pending: &Pending, names: Nam
     true
 }
 
-/// Of two connections that are made at the same time the one that the lower index began stays: its other end gives way, it
-/// does not. Before it said hello it gives way, too: nobody has heard of its attempt.
-fn verdict(net: &Net, connection: &Connection, outbound: &Outbound) -> Option<u8> {
-    match outbound.stage {
-        Stage::Backoff | Stage::Connecting { .. } | Stage::Expecting => Some(handshake::WELCOME),
-        Stage::Greeted(_) | Stage::Proved if net.job.index < connection.peer => Some(handshake::YIELD),
-        Stage::Greeted(_) | Stage::Proved => Some(handshake::WELCOME),
-        Stage::Open | Stage::Broken(_) | Stage::Detour(_) | Stage::Closed => None,
+/// Of two connections that are made at the same time the one stays that the process with the lower index began: its other
+/// end gives way, it does not. Before its hello it gives way, too: the peer knows nothing of its attempt.
+fn verdict(transport: &Transport, connection: &Connection, tx: &Tx) -> Option<u8> {
+    match tx.state {
+        State::Idle | State::Backoff { .. } | State::Connecting | State::Yielded => Some(handshake::WELCOME),
+        State::HelloSent(_) | State::ProofSent if transport.job.index < connection.peer => Some(handshake::YIELD),
+        State::HelloSent(_) | State::ProofSent => Some(handshake::WELCOME),
+        State::Connected | State::Failed(_) | State::FailedOver(_) | State::Closed => None,
     }
 }
 
 fn say_refused(refused: Refused) {
     if let Refused::OtherFormat(theirs) = refused {
         message!(
-            "btl/tcp: somebody who speaks wire format {theirs:#010x} called, this process speaks {:#010x} ({}); all processes \
-             of a job need the same version of this library",
+            "btl/tcp: a process that speaks wire format {theirs:#010x} connected, this process speaks {:#010x} ({}); all \
+             processes of a job need the same version of this library",
             wire::WIRE_ID,
             wire::FORMAT
         );
     }
 }
 
-const CALLERS_PER_TURN: usize = 64;
-/// So many connections may be in the handshake at once, beside one per process of the job.
-const STRANGERS_MAX: usize = 64;
+const ACCEPTS_PER_TURN: usize = 64;
+/// So many connections may be in the handshake at the same time, beside one per process of the job.
+const UNAUTHENTICATED_MAX: usize = 64;

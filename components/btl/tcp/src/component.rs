@@ -1,9 +1,10 @@
 //! Registration; the listening sockets are made here.
 
 use crate::module::Module;
-use crate::net::{Net, Port};
 use crate::params::{self, Limits};
-use crate::wire::{self, Entry};
+use crate::poll::Tcp;
+use crate::transport::{LocalInterface, Transport};
+use crate::wire::{self, AddressRecord};
 use crate::{interfaces, raw, socket};
 use alloc::boxed::Box;
 use alloc::format;
@@ -21,7 +22,7 @@ impl mca::Component for Component {
 
     fn open(&self) -> Result<(), Declined> {
         match btl::job() {
-            None => Err(Declined("the launcher left no secret by which to tell the job's processes from strangers")),
+            None => Err(Declined("the launcher left no secret by which to tell the job's processes from others")),
             Some(job) if job.size < 2 => Err(Declined("this process is alone")),
             Some(_) => Ok(()),
         }
@@ -32,26 +33,26 @@ impl btl::Component for Component {
     fn query(&self) -> Result<Vec<&'static dyn btl::Module>, Declined> {
         let job = *btl::job().ok_or(Declined("there is no job any more"))?;
         let said = Declined("its parameters do not fit this machine, see above");
-        let ports = ports(&job).map_err(|sentence| {
+        let interfaces = listening_interfaces(&job).map_err(|sentence| {
             message!("btl/tcp: {sentence}");
             said
         })?;
-        if ports.is_empty() {
+        if interfaces.is_empty() {
             return Err(Declined("no network interface is up"));
         }
-        let net = Net::new(job, Limits::new(), ports).map_err(|errno| {
+        let transport = Transport::new(job, Limits::new(), interfaces).map_err(|errno| {
             message!("btl/tcp: the system refuses to watch sockets: {}", socket::why(errno));
             Declined("the system refuses to watch sockets, see above")
         })?;
-        let net: &'static Net = Box::leak(Box::new(net));
-        wait::set_sockets(net);
-        let module = |port| -> &'static dyn btl::Module { Box::leak(Box::new(Module::new(net, port))) };
-        Ok((0..net.ports.len()).map(module).collect())
+        let tcp: &'static Tcp = Box::leak(Box::new(Tcp::new(transport)));
+        wait::set_sockets(tcp);
+        let module = |interface| -> &'static dyn btl::Module { Box::leak(Box::new(Module::new(tcp, interface))) };
+        Ok((0..tcp.transport.interfaces.len()).map(module).collect())
     }
 }
 
 /// Every usable interface, listening. `Err` with a sentence.
-fn ports(job: &Job) -> Result<Vec<Port>, String> {
+fn listening_interfaces(job: &Job) -> Result<Vec<LocalInterface>, String> {
     let limits = Limits::new();
     let range = params::ports(params::PORT.text()).map_err(|why| format!("btl_tcp_port: {why}"))?;
     let mut all = raw::interfaces().ok_or("the system does not list its network interfaces")?;
@@ -64,29 +65,30 @@ fn ports(job: &Job) -> Result<Vec<Port>, String> {
         message!("btl/tcp: btl_tcp_if_exclude names {name}, which this machine does not have; it has {there}");
     }
     let network = network_id();
-    let mut ports = Vec::new();
+    let mut listening = Vec::new();
     for interface in chosen {
         let mut listeners = Vec::new();
         for (address, prefix) in interface.addresses {
-            if listeners.iter().any(|(entry, _): &(Entry, _)| entry.address.is_ipv4() == address.is_ipv4()) {
+            if listeners.iter().any(|(record, _): &(AddressRecord, _)| record.address.is_ipv4() == address.is_ipv4()) {
                 // One address per family is enough for one interface.
                 continue;
             }
             match socket::listen(address, range, &limits) {
                 Ok((listener, port)) => {
-                    let (number, loopback, mbps) = (ports.len() as u8, interface.loopback, interface.mbps);
+                    let (number, loopback, mbps) = (listening.len() as u8, interface.loopback, interface.mbps);
                     let job = job.number;
-                    let entry = Entry { interface: number, address, prefix, loopback, port, mbps, job, network };
-                    listeners.push((entry, listener));
+                    let record =
+                        AddressRecord { interface: number, address, prefix, loopback, port, mbps, job, network };
+                    listeners.push((record, listener));
                 }
                 Err(why) => verbose!(btl::FRAMEWORK, 1, "tcp: interface {} is left out: {why}", interface.name),
             }
         }
-        if !listeners.is_empty() && ports.len() < PORTS_MAX {
-            ports.push(Port { name: interface.name, mbps: interface.mbps, listeners });
+        if !listeners.is_empty() && listening.len() < INTERFACES_MAX {
+            listening.push(LocalInterface { name: interface.name, mbps: interface.mbps, listeners });
         }
     }
-    Ok(ports)
+    Ok(listening)
 }
 
 /// Equal for processes that share all interfaces: those of one network namespace of one running system.
@@ -106,4 +108,4 @@ opal_core::component! {
     in opal_core::framework::btl, name "tcp", params params::ALL
 }
 
-const PORTS_MAX: usize = 8;
+const INTERFACES_MAX: usize = 8;

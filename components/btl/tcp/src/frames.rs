@@ -26,9 +26,9 @@ impl Frames {
         Frames { buffer: vec![0; FIRST_BYTES + PAGE], start: 0, end: 0 }
     }
 
-    /// Where to receive to, about `ahead` bytes or all that a frame which has begun lacks: never empty after `peek`
+    /// Where to receive to, about `readahead` bytes or all that a frame which has begun lacks: never empty after `peek`
     /// returned `Ok(None)`.
-    pub fn room(&mut self, ahead: usize) -> &mut [u8] {
+    pub fn room(&mut self, readahead: usize) -> &mut [u8] {
         let first = self.first();
         if self.start == self.end {
             (self.start, self.end) = (first, first);
@@ -42,7 +42,7 @@ impl Frames {
             // A sound header promised a frame that is longer than the buffer: at most PAYLOAD_MAX.
             self.buffer.resize(self.start + wanted, 0);
         }
-        let most = ahead.max(wanted.saturating_sub(self.end - self.start));
+        let most = readahead.max(wanted.saturating_sub(self.end - self.start));
         let end = self.buffer.len().min(self.end + most);
         &mut self.buffer[self.end..end]
     }

@@ -1,36 +1,40 @@
-//! How two ends of a connection prove to each other that they belong to the same job.
+//! The handshake, by which the two ends of a connection prove to each other that they belong to the same job.
 //!
-//! | who | what | bytes |
+//! | sender | message | bytes |
 //! |---|---|---|
-//! | who connects | hello: magic [8], wire id u32, from u32, to u32, interface of from u8, of to u8, zero u16, job u64, nonce [32] | 64 |
-//! | who accepts | answer: nonce [32], MAC("answer", hello, nonce) | 64 |
-//! | who connects | proof: MAC("proof", hello, nonce) | 32 |
-//! | who accepts | verdict: 1 welcome, 2 yield to the connection that is on its way from here | 1 |
+//! | connecting side | hello: magic [8], wire id u32, from u32, to u32, interface of from u8, of to u8, zero u16, job u64, nonce [32] | 64 |
+//! | accepting side | answer: nonce [32], MAC("answer", hello, nonce) | 64 |
+//! | connecting side | proof: MAC("proof", hello, nonce) | 32 |
+//! | accepting side | verdict: 1 welcome, 2 yield to the connection that the accepting side makes | 1 |
 //!
 //! MAC is HMAC-SHA-256 (RFC 2104) under the job's secret, compared in constant time. Data follows a welcome.
 
-use crate::wire::{self, u32_at, u64_at};
+use crate::wire::{self, bytes_in, u32_in, u64_in};
 use hmac::{Hmac, KeyInit, Mac};
+use memoffset::span_of;
 use opal_core::framework::btl::Job;
 use sha2::Sha256;
 
 /// Bytes of hello and answer.
-pub const HELLO_BYTES: usize = 64;
+pub const HELLO_BYTES: usize = size_of::<Hello>();
+const _: () = assert!(size_of::<Answer>() == HELLO_BYTES);
 /// Bytes of a proof.
 pub const PROOF_BYTES: usize = 32;
-/// The connection is in force from now on.
+/// The verdict by which the connection is in force.
 pub const WELCOME: u8 = 1;
-/// This process's own attempt goes first; wait for it.
+/// The verdict by which the connecting side waits for the accepting side's own connection.
 pub const YIELD: u8 = 2;
 const MAGIC: [u8; 8] = *b"ompi-tcp";
 
 /// Random bytes for one handshake.
 pub type Nonce = [u8; 32];
 
-/// Who connects, to whom, over which pair of interfaces.
+/// The two ends of a connection: indices of processes and numbers of interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Names {
+pub struct EndpointIds {
+    /// The connecting process.
     pub from: u32,
+    /// The accepting process.
     pub to: u32,
     pub from_interface: u8,
     pub to_interface: u8,
@@ -39,65 +43,104 @@ pub struct Names {
 /// Why a hello is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It is none.
-    Stranger,
-    /// It is one in another format.
+    /// It is no hello to this process of this job.
+    Invalid,
+    /// It has another wire format, of this id.
     OtherFormat(u32),
 }
 
 /// The first message.
-pub fn hello(job: &Job, names: Names, nonce: &Nonce) -> [u8; HELLO_BYTES] {
+pub fn hello(job: &Job, ids: EndpointIds, nonce: &Nonce) -> [u8; HELLO_BYTES] {
     let mut bytes = [0; HELLO_BYTES];
-    bytes[..8].copy_from_slice(&MAGIC);
-    bytes[8..12].copy_from_slice(&wire::WIRE_ID.to_le_bytes());
-    bytes[12..16].copy_from_slice(&names.from.to_le_bytes());
-    bytes[16..20].copy_from_slice(&names.to.to_le_bytes());
-    bytes[20] = names.from_interface;
-    bytes[21] = names.to_interface;
-    bytes[24..32].copy_from_slice(&job.number.to_le_bytes());
-    bytes[32..].copy_from_slice(nonce);
+    bytes[span_of!(Hello, magic)].copy_from_slice(&MAGIC);
+    bytes[span_of!(Hello, wire_id)].copy_from_slice(&wire::WIRE_ID.to_le_bytes());
+    bytes[span_of!(Hello, from)].copy_from_slice(&ids.from.to_le_bytes());
+    bytes[span_of!(Hello, to)].copy_from_slice(&ids.to.to_le_bytes());
+    bytes[span_of!(Hello, from_interface)].copy_from_slice(&[ids.from_interface]);
+    bytes[span_of!(Hello, to_interface)].copy_from_slice(&[ids.to_interface]);
+    bytes[span_of!(Hello, job)].copy_from_slice(&job.number.to_le_bytes());
+    bytes[span_of!(Hello, nonce)].copy_from_slice(nonce);
     bytes
 }
 
-/// Checks a hello that is meant for this process.
-pub fn greeted(job: &Job, hello: &[u8; HELLO_BYTES]) -> Result<Names, Refused> {
-    if hello[..8] != MAGIC {
-        return Err(Refused::Stranger);
+/// Checks the first message, as the process that accepts.
+pub fn check_hello(job: &Job, hello: &[u8; HELLO_BYTES]) -> Result<EndpointIds, Refused> {
+    if hello[span_of!(Hello, magic)] != MAGIC {
+        return Err(Refused::Invalid);
     }
-    if u32_at(hello, 8) != wire::WIRE_ID {
-        return Err(Refused::OtherFormat(u32_at(hello, 8)));
+    let wire_id = u32_in(hello, span_of!(Hello, wire_id));
+    if wire_id != wire::WIRE_ID {
+        return Err(Refused::OtherFormat(wire_id));
     }
-    let names =
-        Names { from: u32_at(hello, 12), to: u32_at(hello, 16), from_interface: hello[20], to_interface: hello[21] };
-    let plausible =
-        u64_at(hello, 24) == job.number && names.to == job.index && names.from < job.size && names.from != job.index;
-    if plausible { Ok(names) } else { Err(Refused::Stranger) }
+    let [from_interface] = bytes_in(hello, span_of!(Hello, from_interface));
+    let [to_interface] = bytes_in(hello, span_of!(Hello, to_interface));
+    let (from, to) = (u32_in(hello, span_of!(Hello, from)), u32_in(hello, span_of!(Hello, to)));
+    let ids = EndpointIds { from, to, from_interface, to_interface };
+    let is_here = u64_in(hello, span_of!(Hello, job)) == job.number && ids.to == job.index;
+    let plausible = is_here && ids.from < job.size && ids.from != job.index;
+    if plausible { Ok(ids) } else { Err(Refused::Invalid) }
 }
 
 /// The second message.
 pub fn answer(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> [u8; HELLO_BYTES] {
     let mut bytes = [0; HELLO_BYTES];
-    bytes[..32].copy_from_slice(nonce);
-    bytes[32..].copy_from_slice(&mac(job, b"answer", hello, nonce).finalize().into_bytes());
+    bytes[span_of!(Answer, nonce)].copy_from_slice(nonce);
+    bytes[span_of!(Answer, mac)].copy_from_slice(&mac(job, b"answer", hello, nonce).finalize().into_bytes());
     bytes
 }
 
-/// The third message, if the answer proves that the other end knows the secret.
-pub fn answered(job: &Job, hello: &[u8; HELLO_BYTES], answer: &[u8; HELLO_BYTES]) -> Option<[u8; PROOF_BYTES]> {
-    let (nonce, theirs) = answer.split_first_chunk::<32>()?;
-    mac(job, b"answer", hello, nonce).verify_slice(theirs).ok()?;
-    Some(mac(job, b"proof", hello, nonce).finalize().into_bytes().into())
+/// The third message, if the second one proves that the accepting side knows the secret.
+pub fn proof(job: &Job, hello: &[u8; HELLO_BYTES], answer: &[u8; HELLO_BYTES]) -> Option<[u8; PROOF_BYTES]> {
+    let nonce = bytes_in(answer, span_of!(Answer, nonce));
+    mac(job, b"answer", hello, &nonce).verify_slice(&answer[span_of!(Answer, mac)]).ok()?;
+    Some(mac(job, b"proof", hello, &nonce).finalize().into_bytes().into())
 }
 
-/// Whether the third message proves that the other end knows the secret.
-pub fn is_proved(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce, proof: &[u8]) -> bool {
+/// Whether the third message proves that the connecting side knows the secret.
+pub fn is_proof_valid(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce, proof: &[u8; PROOF_BYTES]) -> bool {
     mac(job, b"proof", hello, nonce).verify_slice(proof).is_ok()
 }
 
-fn mac(job: &Job, what: &[u8], hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> Hmac<Sha256> {
+fn mac(job: &Job, label: &[u8], hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> Hmac<Sha256> {
     let mut mac = Hmac::<Sha256>::new_from_slice(&job.secret).expect("HMAC takes keys of any length");
-    mac.update(what);
+    mac.update(label);
     mac.update(hello);
     mac.update(nonce);
     mac
+}
+
+/// The first message. No value of it ever exists: it says where fields lie, as the next type does.
+#[repr(C)]
+struct Hello {
+    magic: [u8; 8],
+    wire_id: u32,
+    from: u32,
+    to: u32,
+    from_interface: u8,
+    to_interface: u8,
+    zero: u16,
+    job: u64,
+    nonce: Nonce,
+}
+
+#[repr(C)]
+struct Answer {
+    nonce: Nonce,
+    mac: [u8; 32],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The message that a process of any version can read far enough to say which format the other one speaks.
+    #[test]
+    fn fields_lie_where_the_table_says() {
+        let names = [span_of!(Hello, magic), span_of!(Hello, wire_id), span_of!(Hello, from), span_of!(Hello, to)];
+        assert_eq!(names, [0..8, 8..12, 12..16, 16..20]);
+        let places = [span_of!(Hello, from_interface), span_of!(Hello, to_interface), span_of!(Hello, zero)];
+        assert_eq!(places, [20..21, 21..22, 22..24]);
+        assert_eq!((span_of!(Hello, job), span_of!(Hello, nonce)), (24..32, 32..64));
+        assert_eq!((span_of!(Answer, nonce), span_of!(Answer, mac)), (0..32, 32..64));
+    }
 }

@@ -1,31 +1,65 @@
 //! btl/tcp: sockets between nodes, one module per usable network interface.
 //!
-//! Owns a listening socket per interface address, one epoll descriptor and one connection per peer and pair of
-//! interfaces, made when the first message needs it. Connections prove to each other that they belong to the same job
-//! (`handshake`); of two that are made at the same time the one that the process with the lower index began stays.
-//! Invariants: bytes from the network are checked before use and never make this process allocate more than a frame;
-//! what is not from a process of the job closes its own connection and nothing else. Locks are taken in the order
-//! receiving, whatever receivers hold, one connection's outbound, that of its detour. A connection that cannot be made is
-//! replaced by another one to the same peer; one that breaks after it was in force ends the peer.
+//! Owns a listening socket per interface address, one epoll descriptor, and one connection per peer and pair of
+//! interfaces, which the first message makes. The states of a connection (`state`):
+//!
+//! ```text
+//!      first message              connected            valid answer          welcome
+//! Idle ------------> Connecting ----------> HelloSent ------------> ProofSent -------> Connected
+//!                     ^   |  ^  |               |  |                 |  |  |               |
+//!             refused |   |  |  | refused       |  | closed,         |  |  | yield         | error, end
+//!      (pause is over)|   |  |  v               |  | host silent     |  |  v               v
+//!                     +---|--Backoff <----------|--+-----------------+  | Yielded       Closed, and
+//!                         |     | retries,      |                       |  |  |          the peer is lost
+//!            other error, |     | deadline      | bad answer            |  |  | the peer's connection
+//!                deadline v     v               v           bad verdict v  |  +----------> Connected
+//!      FailedOver, or Closed with the peer lost if it has no other path    | deadline: a new attempt
+//!                                                                          +----------> Connecting
+//! ```
+//!
+//! `connect` takes the steps above. `Connecting` and `Backoff` share one deadline (btl_tcp_connect_timeout_s), and Backoff's
+//! pauses grow from 10 ms to 1 s (btl_tcp_connect_retries). In `HelloSent` and `ProofSent` the peer may compute for as long as
+//! it likes, so there the deadline is for its system: one that is silent for so long ends the connection. After as long in
+//! `Yielded` this process tries again itself.
+//!
+//! `accept` takes the steps of the other side: a connection that a peer makes becomes `Connected` from any of the first
+//! states. Of two connections that are made at the same time the one stays that the process with the lower index began; the
+//! other process's becomes `Yielded` or is given up. `Failed` stands between an error in a system call and the next poll,
+//! which sees to it.
+//!
+//! The two ends prove to each other that they belong to the same job (`handshake`). Invariants: bytes from the network are
+//! checked before use and never make this process allocate more than a frame; what is not from a process of the job closes
+//! its own connection and nothing else. Locks are taken in this order: the poller, then one connection's `Tx`, then that of the
+//! connection to which it fails over.
 #![no_std]
 
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod accept;
-mod attempt;
 mod component;
+mod module;
+mod poll;
+
+mod send;
+
+mod accept;
+mod connect;
+
+mod connection;
+mod rx_table;
+mod state;
+mod transport;
+
+mod rx;
+mod tx;
+
 mod frames;
 mod handshake;
-mod inbound;
+mod handshake_buffer;
 mod interfaces;
-mod module;
-mod net;
-mod outbound;
 mod pairing;
 mod params;
-mod poll;
 mod raw;
 mod socket;
 mod wire;

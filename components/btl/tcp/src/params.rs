@@ -14,8 +14,11 @@ opal_core::params! {
     pub static IF_SPEED: Text = Text(""), "", level 4;
     /// Ports to listen on, such as 5000-5100 for a firewall; empty means any.
     pub static PORT: Text = Text(""), "", level 2;
-    /// How long to try to reach a peer before giving up.
+    /// How long to try to reach a peer before giving up: until its system connects, and how long that system may be silent
+    /// in the handshake. A peer that computes meanwhile is waited for.
     pub static CONNECT_TIMEOUT_S: Size = Int(30), "s", level 4;
+    /// How often to try again, within btl_tcp_connect_timeout_s, where a connection is refused or closed before it is made.
+    pub static CONNECT_RETRIES: Size = Int(5), "", level 4;
     /// The system's buffer for what is sent on a connection; 0 means that the system decides.
     pub static SNDBUF: Size = Int(0), "bytes", level 5;
     /// The system's buffer for what arrives on a connection; 0 means that the system decides.
@@ -36,6 +39,7 @@ opal_core::params! {
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub connect_timeout_ns: u64,
+    pub connect_retries: u32,
     pub send_buffer: usize,
     pub receive_buffer: usize,
     pub eager_bytes: usize,
@@ -51,6 +55,7 @@ impl Limits {
         let fragment_bytes = FRAGMENT_SIZE.size().clamp(SMALLEST_FRAGMENT, wire::PAYLOAD_MAX);
         Limits {
             connect_timeout_ns: CONNECT_TIMEOUT_S.int().clamp(1, 1 << 20) as u64 * 1_000_000_000,
+            connect_retries: CONNECT_RETRIES.int().clamp(0, 1 << 20) as u32,
             send_buffer: SNDBUF.size(),
             receive_buffer: RCVBUF.size(),
             // A message that is sent at once has a prefix sometimes.

@@ -1,179 +1,199 @@
-//! Receiving, and everything else that happens when this process looks at its sockets.
+//! Polling: whatever happens when this process looks at its sockets.
 
-use crate::accept::{self, Door};
-use crate::attempt;
+use crate::accept::PendingAccepts;
+use crate::connect;
+use crate::connection::Connection;
 use crate::frames::Frame;
-use crate::inbound::{Inbound, Next, Read};
-use crate::net::{Connection, Net, Token};
-use crate::outbound::{Outbound, Stage};
+use crate::rx::{Read, RxEvent};
+use crate::rx_table::RxTable;
 use crate::socket;
+use crate::state::State;
+use crate::transport::{Token, Transport};
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use opal_core::framework::btl;
-use opal_core::sync::Ordering;
-use opal_core::{message, sys, verbose, wait};
+use opal_core::sync::{ConditionalLock, Ordering};
+use opal_core::{message, verbose, wait};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventFlags};
-use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
-/// The receiving side's state; held by who polls.
-pub struct Receiving {
-    inbound: Vec<Option<Inbound>>,
-    /// Connections whose buffer may hold whole frames although their socket is empty.
-    leftover: Vec<u32>,
-    pub door: Door,
-    // Looks at the sockets cost a system call each: how many passes to leave out, and looks in vain since the last one
-    // that found something.
-    skip: u32,
-    in_vain: u32,
-    said_detour: bool,
+/// The whole transport.
+pub struct Tcp {
+    pub transport: Transport,
+    pub poller: ConditionalLock<Poller>,
 }
 
-impl Receiving {
-    /// For so many connections.
-    pub fn new(places: usize) -> Receiving {
-        Receiving {
-            inbound: (0..places).map(|_| None).collect(),
-            leftover: Vec::new(),
-            door: Door::new(),
-            skip: 0,
-            in_vain: 0,
-            said_detour: false,
-        }
+/// What only polling changes; locked while it does.
+pub struct Poller {
+    rx: RxTable,
+    /// Connections whose buffer may hold whole frames although their socket is empty.
+    buffered: Vec<u32>,
+    pending: PendingAccepts,
+    backoff: PollBackoff,
+    said_failover: bool,
+}
+
+/// A poll of the sockets costs a system call: how many passes to leave out.
+#[derive(Default)]
+struct PollBackoff {
+    skip: u32,
+    /// Polls since the last one that found something.
+    empty_polls: u32,
+}
+
+impl Tcp {
+    /// Over a transport that has no connections yet.
+    pub fn new(transport: Transport) -> Tcp {
+        let poller = Poller {
+            rx: RxTable::new(transport.endpoints()),
+            buffered: Vec::new(),
+            pending: PendingAccepts::new(),
+            backoff: PollBackoff::default(),
+            said_failover: false,
+        };
+        Tcp { transport, poller: ConditionalLock::new(poller) }
     }
 
-    /// Looks at everything; returns how many things moved.
-    pub fn poll(&mut self, net: &Net) -> usize {
-        let mut moved = self.take_leftovers(net);
-        if self.skip > 0 && moved == 0 && !net.broken.load(Ordering::Relaxed) {
-            self.skip -= 1;
+    /// Polls all sockets; returns how many things moved.
+    pub fn poll(&self) -> usize {
+        self.poller.lock().poll(&self.transport)
+    }
+
+    /// Sleeps until something happens to any socket, at most this long; returns whether it did.
+    pub fn sleep(&self, at_most_us: u64) -> bool {
+        let timeout =
+            Timespec { tv_sec: (at_most_us / 1_000_000) as i64, tv_nsec: (at_most_us % 1_000_000 * 1000) as _ };
+        let mut place = [const { MaybeUninit::<Event>::uninit() }; 1];
+        // The event stays to be found by the next poll.
+        let happened = epoll::wait(&self.transport.epoll, &mut place, Some(&timeout));
+        let happened = happened.is_ok_and(|(events, _)| !events.is_empty());
+        self.poller.lock().poll_now();
+        happened
+    }
+}
+
+impl Poller {
+    /// Polls all sockets; returns how many things moved.
+    pub fn poll(&mut self, transport: &Transport) -> usize {
+        let mut moved = self.deliver_buffered(transport);
+        if self.backoff.skip > 0 && moved == 0 && !transport.has_failed.load(Ordering::Relaxed) {
+            self.backoff.skip -= 1;
             return 0;
         }
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         let mut places = [const { MaybeUninit::uninit() }; EVENTS];
         // Interrupted: nothing happened.
-        let events = epoll::wait(&net.epoll, &mut places, Some(&now)).map_or(&mut [][..], |(events, _)| events);
+        let events = epoll::wait(&transport.epoll, &mut places, Some(&now)).map_or(&mut [][..], |(events, _)| events);
         for event in events {
             moved += match Token::decode(event.data.u64()) {
-                Token::Listener(port, index) => self.door.admit(net, port, index),
-                Token::Pending(slot) => accept::heard(net, self, slot),
-                Token::Connection(id) => self.moved(net, id, event.flags),
+                Token::Listener(interface, index) => self.pending.accept(transport, interface, index),
+                Token::Pending(slot) => self.pending.advance(transport, &mut self.rx, slot),
+                Token::Connection(id) => self.advance(transport, id, event.flags),
                 Token::Waker => 0,
             };
         }
-        moved += accept::reconsider(net, self);
-        self.look_at_clock(net);
-        if net.broken.swap(false, Ordering::Relaxed) {
-            self.tell_broken(net);
+        moved += self.pending.retry_awaiting_peer(transport, &mut self.rx);
+        for connection in connect::check_clock(transport).into_iter().filter_map(|id| transport.connection(id)) {
+            self.cannot_connect(transport, connection, connect::too_late(transport));
+        }
+        if transport.has_failed.swap(false, Ordering::Relaxed) {
+            self.report_failed(transport);
             moved += 1;
         }
-        self.pace(net, moved);
+        self.backoff.after(transport, moved);
         moved
     }
 
-    /// The next passes look.
-    pub fn urge(&mut self) {
-        (self.skip, self.in_vain) = (0, 0);
+    /// The next passes poll the sockets.
+    pub fn poll_now(&mut self) {
+        self.backoff.reset();
     }
 
-    /// A connection is in force that this process made.
-    pub fn open(&mut self, net: &Net, connection: &Connection, outbound: &mut Outbound, socket: Arc<OwnedFd>) {
-        outbound.stage = Stage::Open;
-        (outbound.stuck, outbound.watched) = (false, false);
-        self.inbound[connection.id as usize] = Some(Inbound::new(socket, connection.peer));
-        net.used.store(true, Ordering::Relaxed);
-        verbose!(btl::FRAMEWORK, 30, "tcp: connected {}", net.ends(connection));
-        outbound.write();
-        net.after_write(connection, outbound);
-    }
-
-    /// A connection is in force that the peer made; an attempt of this process is given up.
-    pub fn adopt(&mut self, net: &Net, connection: &Connection, outbound: &mut Outbound, socket: Arc<OwnedFd>) {
-        outbound.socket = Some(socket.clone());
-        self.open(net, connection, outbound, socket);
-    }
-
-    /// The next frame of one connection, looking at its socket if there is none yet.
+    /// The next frame of one connection, reading from its socket if there is none yet.
     pub fn peek(&mut self, id: u32) -> Option<(&[u8], Frame)> {
-        let inbound = self.inbound.get_mut(id as usize)?.as_mut()?;
-        if inbound.ended {
+        let rx = self.rx.get(id)?;
+        if rx.ended {
             return None;
         }
-        let mut next = inbound.next();
-        if let Next::Nothing = next
-            && !inbound.is_landing()
+        let mut next = rx.next();
+        if let RxEvent::Incomplete = next
+            && !rx.is_placing()
         {
-            match inbound.read() {
+            match rx.read() {
                 Read::Ended(_) => {
-                    // The next look at all sockets finds it again and tells.
-                    inbound.ended = true;
-                    self.urge();
+                    // The next poll of all sockets finds it again and reports it.
+                    rx.ended = true;
+                    self.poll_now();
                     return None;
                 }
-                Read::More | Read::Empty => next = inbound.next(),
+                Read::More | Read::Empty => next = rx.next(),
             }
         }
-        if !matches!(next, Next::Nothing) && !self.leftover.contains(&id) {
-            self.leftover.push(id);
+        if !matches!(next, RxEvent::Incomplete) && !self.buffered.contains(&id) {
+            self.buffered.push(id);
         }
-        let Next::Frame(frame) = next else {
-            // A long message is for the next look at all sockets; that finds what is malformed, too.
-            self.skip = 0;
+        let RxEvent::Frame(frame) = next else {
+            // A long payload is for the next poll of all sockets; that finds what is malformed, too.
+            self.backoff.skip = 0;
             return None;
         };
-        let inbound = self.inbound.get(id as usize)?.as_ref()?;
-        Some((inbound.payload(&frame), frame))
+        Some((self.rx.get(id)?.payload(&frame), frame))
     }
 
-    /// Takes what `peek` returned.
+    /// Takes what [`Poller::peek`] returned.
     pub fn consume(&mut self, id: u32) {
-        let Some(Some(inbound)) = self.inbound.get_mut(id as usize) else { return };
-        if let Next::Frame(frame) = inbound.next() {
-            inbound.advance(&frame);
+        let Some(rx) = self.rx.get(id) else { return };
+        if let RxEvent::Frame(frame) = rx.next() {
+            rx.advance(&frame);
         }
     }
 
-    /// Forgets a peer's connection without a word.
-    pub fn dismiss(&mut self, id: u32) {
-        if let Some(place) = self.inbound.get_mut(id as usize) {
-            *place = None;
-        }
+    /// Receives nothing on a connection any more, and reports nothing.
+    pub fn remove(&mut self, id: u32) {
+        self.rx.remove(id);
     }
 
-    fn take_leftovers(&mut self, net: &Net) -> usize {
+    /// How many accepted connections are in the handshake.
+    #[cfg(test)]
+    pub fn pending_accepts(&self) -> usize {
+        self.pending.count()
+    }
+
+    fn deliver_buffered(&mut self, transport: &Transport) -> usize {
         let mut moved = 0;
-        while let Some(id) = self.leftover.pop() {
-            moved += self.deliver(net, id);
+        while let Some(id) = self.buffered.pop() {
+            moved += self.deliver(transport, id);
         }
         moved
     }
 
-    fn moved(&mut self, net: &Net, id: u32, flags: EventFlags) -> usize {
-        let Some(connection) = net.connection(id) else { return 0 };
-        let mut outbound = connection.outbound.lock();
-        match outbound.stage {
-            Stage::Open => {
+    /// Something happened to a connection's socket.
+    fn advance(&mut self, transport: &Transport, id: u32, flags: EventFlags) -> usize {
+        let Some(connection) = transport.connection(id) else { return 0 };
+        let mut tx = connection.tx.lock();
+        match tx.state {
+            State::Connected => {
                 if flags.contains(EventFlags::OUT) {
-                    outbound.write();
-                    if !outbound.stuck && core::mem::take(&mut outbound.watched) {
-                        net.rewatch(connection, &mut outbound, EventFlags::IN);
+                    tx.write();
+                    if !tx.blocked && core::mem::take(&mut tx.watched) {
+                        transport.rewatch(connection, &mut tx, EventFlags::IN);
                     }
-                    net.after_write(connection, &mut outbound);
+                    transport.after_write(connection, &mut tx);
                 }
-                drop(outbound);
+                drop(tx);
                 let writable = usize::from(flags.contains(EventFlags::OUT));
                 if flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
-                    return writable + self.read(net, connection);
+                    return writable + self.read(transport, connection);
                 }
                 writable
             }
-            Stage::Connecting { .. } | Stage::Greeted(_) | Stage::Proved => {
-                drop(outbound);
-                if let Err(reason) = attempt::moved(net, self, connection) {
-                    self.cannot(net, connection, reason);
+            State::Connecting | State::HelloSent(_) | State::ProofSent => {
+                let advanced = connect::advance(transport, &mut self.rx, connection, &mut tx);
+                drop(tx);
+                if let Err(reason) = advanced {
+                    self.cannot_connect(transport, connection, reason);
                 }
                 1
             }
@@ -181,21 +201,21 @@ impl Receiving {
         }
     }
 
-    fn read(&mut self, net: &Net, connection: &Connection) -> usize {
+    fn read(&mut self, transport: &Transport, connection: &Connection) -> usize {
         let mut moved = 0;
         for _ in 0..READS_PER_TURN {
-            let Some(Some(inbound)) = self.inbound.get_mut(connection.id as usize) else { return moved };
-            let read = inbound.read();
-            let taken = self.deliver(net, connection.id);
+            let Some(rx) = self.rx.get(connection.id) else { return moved };
+            let read = rx.read();
+            let taken = self.deliver(transport, connection.id);
             if taken > 0 {
-                connection.heard.store(true, Ordering::Relaxed);
+                connection.has_received.store(true, Ordering::Relaxed);
             }
             moved += taken;
             match read {
                 Read::More => {}
                 Read::Empty => return moved,
                 Read::Ended(errno) => {
-                    self.ended(net, connection, errno);
+                    self.ended(transport, connection, errno);
                     return moved + 1;
                 }
             }
@@ -203,137 +223,122 @@ impl Receiving {
         moved
     }
 
-    /// Hands whole frames to their receivers.
-    fn deliver(&mut self, net: &Net, id: u32) -> usize {
-        let Some(Some(inbound)) = self.inbound.get_mut(id as usize) else { return 0 };
+    /// Hands whole frames to their receivers; returns how many.
+    fn deliver(&mut self, transport: &Transport, id: u32) -> usize {
+        let Some(rx) = self.rx.get(id) else { return 0 };
         let mut taken = 0;
         loop {
-            match inbound.next() {
-                Next::Frame(frame) => inbound.deliver(&frame),
-                Next::Landed => {}
-                Next::Nothing => return taken,
-                Next::Malformed => break,
+            match rx.next() {
+                RxEvent::Frame(frame) => rx.deliver(&frame),
+                RxEvent::Placed => {}
+                RxEvent::Incomplete => return taken,
+                RxEvent::Malformed => break,
             }
             taken += 1;
         }
-        if let Some(connection) = net.connection(id) {
+        if let Some(connection) = transport.connection(id) {
             message!(
                 "btl/tcp: what arrived does not follow the format; the connection is closed: {}",
-                net.ends(connection)
+                transport.ends(connection)
             );
-            self.fail(net, connection.peer);
+            self.fail_peer(transport, connection.peer);
         }
         taken + 1
     }
 
-    fn ended(&mut self, net: &Net, connection: &Connection, errno: Option<Errno>) {
+    /// A connection that was in force is over.
+    fn ended(&mut self, transport: &Transport, connection: &Connection, errno: Option<Errno>) {
+        let ends = transport.ends(connection);
         match errno {
-            // A process that ended, which the launcher says better.
+            // The peer's process ended, which the launcher reports better.
             None | Some(Errno::CONNRESET | Errno::PIPE) => {
-                verbose!(btl::FRAMEWORK, 10, "tcp: the peer closed the connection {}", net.ends(connection));
+                verbose!(btl::FRAMEWORK, 10, "tcp: the peer closed the connection {ends}");
             }
-            Some(errno) => message!("btl/tcp: the connection {} is lost: {}", net.ends(connection), socket::why(errno)),
+            Some(errno) => message!("btl/tcp: the connection {ends} is lost: {}", socket::why(errno)),
         }
-        self.fail(net, connection.peer);
+        self.fail_peer(transport, connection.peer);
     }
 
-    /// A connection cannot be made: another one to the same peer does its work, or the peer is out of reach.
+    /// A connection cannot be made: it fails over to another one to the same peer, or the peer is out of reach.
     #[cold]
-    fn cannot(&mut self, net: &Net, connection: &Connection, reason: String) {
-        let said = attempt::cannot(net, connection, &reason);
-        match net.detour(connection) {
-            Some(other) if core::mem::replace(&mut self.said_detour, true) => {
-                verbose!(btl::FRAMEWORK, 10, "tcp: {said}; messages go {} instead", net.ends(other));
+    fn cannot_connect(&mut self, transport: &Transport, connection: &Connection, reason: String) {
+        let said = connect::cannot(transport, connection, &reason);
+        match transport.fail_over(connection) {
+            Some(other) if core::mem::replace(&mut self.said_failover, true) => {
+                verbose!(btl::FRAMEWORK, 10, "tcp: {said}; messages go {} instead", transport.ends(other));
             }
             Some(other) => message!(
                 "btl/tcp: {said}. Messages go {} instead; more of the kind are told with `--mca btl_base_verbose 10`",
-                net.ends(other)
+                transport.ends(other)
             ),
             None => {
                 message!("btl/tcp: {said}");
-                self.fail(net, connection.peer);
+                self.fail_peer(transport, connection.peer);
             }
         }
     }
 
-    /// Closes all connections to a peer and tells.
-    fn fail(&mut self, net: &Net, peer: u32) {
-        for connection in net.to_peer(peer) {
-            net.close(connection);
-            self.dismiss(connection.id);
+    /// Closes all connections to a peer and tells the layer above.
+    fn fail_peer(&mut self, transport: &Transport, peer: u32) {
+        for connection in transport.to_peer(peer) {
+            transport.close(connection);
+            self.remove(connection.id);
         }
         btl::failed(peer);
     }
 
+    /// Sees to connections on which a system call failed.
     #[cold]
-    fn tell_broken(&mut self, net: &Net) {
-        let mut broken: Vec<(u32, Errno)> = Vec::new();
-        for connection in net.all() {
-            if let Stage::Broken(errno) = connection.outbound.lock().stage {
-                broken.push((connection.id, errno));
+    fn report_failed(&mut self, transport: &Transport) {
+        let mut failed: Vec<(u32, Errno)> = Vec::new();
+        for connection in transport.all() {
+            if let State::Failed(errno) = connection.tx.lock().state {
+                failed.push((connection.id, errno));
             }
         }
-        for (id, errno) in broken {
-            let Some(connection) = net.connection(id) else { continue };
-            if self.inbound[id as usize].is_none() {
-                self.cannot(net, connection, socket::why(errno));
+        for (id, errno) in failed {
+            let Some(connection) = transport.connection(id) else { continue };
+            if self.rx.get(id).is_none() {
+                self.cannot_connect(transport, connection, socket::why(errno));
                 continue;
             }
             // What the peer sent before it went is still there.
-            self.read_rest(net, connection);
-            if connection.outbound.lock().stage == Stage::Broken(errno) {
-                self.ended(net, connection, Some(errno));
+            self.read_rest(transport, connection);
+            if connection.tx.lock().state == State::Failed(errno) {
+                self.ended(transport, connection, Some(errno));
             }
         }
     }
 
-    fn read_rest(&mut self, net: &Net, connection: &Connection) {
-        while let Some(Some(inbound)) = self.inbound.get_mut(connection.id as usize) {
-            let read = inbound.read();
-            self.deliver(net, connection.id);
+    fn read_rest(&mut self, transport: &Transport, connection: &Connection) {
+        while let Some(rx) = self.rx.get(connection.id) {
+            let read = rx.read();
+            self.deliver(transport, connection.id);
             if !matches!(read, Read::More) {
                 return;
             }
         }
     }
+}
 
-    fn look_at_clock(&mut self, net: &Net) {
-        if net.starts.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        let now = sys::monotonic_ns();
-        let (mut late, mut over): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
-        // A copy: who begins an attempt locks the connection first and the list second.
-        let ids = net.started.lock().clone();
-        for id in ids {
-            match net.connection(id).map(|connection| connection.outbound.lock().stage) {
-                Some(Stage::Connecting { deadline_ns }) if deadline_ns < now => late.push(id),
-                Some(Stage::Connecting { .. }) => {}
-                _ => over.push(id),
-            }
-        }
-        let mut started = net.started.lock();
-        started.retain(|id| !late.contains(id) && !over.contains(id));
-        net.starts.store(started.len(), Ordering::Relaxed);
-        drop(started);
-        for connection in late.into_iter().filter_map(|id| net.connection(id)) {
-            self.cannot(net, connection, attempt::too_late(net));
-        }
+impl PollBackoff {
+    fn reset(&mut self) {
+        *self = PollBackoff::default();
     }
 
-    /// How many passes to leave out before the next look.
-    fn pace(&mut self, net: &Net, moved: usize) {
+    /// After a poll that moved so many things.
+    fn after(&mut self, transport: &Transport, moved: usize) {
         if moved > 0 {
-            return self.urge();
+            return self.reset();
         }
-        self.in_vain = self.in_vain.saturating_add(1);
-        if net.possible.load(Ordering::Relaxed) == 0 {
-            // Only strangers can call, and have time.
+        self.empty_polls = self.empty_polls.saturating_add(1);
+        if transport.possible.load(Ordering::Relaxed) == 0 {
+            // Nobody of the job can connect; others have time.
             self.skip = SKIP_UNUSED;
             return;
         }
-        self.skip = match (net.used.load(Ordering::Relaxed), wait::may_spin()) {
-            (true, _) if self.in_vain < LOOKS_IN_VAIN => 0,
+        self.skip = match (transport.used.load(Ordering::Relaxed), wait::may_spin()) {
+            (true, _) if self.empty_polls < EMPTY_POLLS => 0,
             (true, true) => 7,
             (true, false) => 1,
             (false, true) => 63,
@@ -342,17 +347,8 @@ impl Receiving {
     }
 }
 
-/// Sleeps until something happens to any socket, at most this long; returns whether it did.
-pub fn sleep(net: &Net, at_most_us: u64) -> bool {
-    let timeout = Timespec { tv_sec: (at_most_us / 1_000_000) as i64, tv_nsec: (at_most_us % 1_000_000 * 1000) as _ };
-    let mut place = [const { MaybeUninit::<Event>::uninit() }; 1];
-    // What happened stays to be seen by the next look.
-    let happened = epoll::wait(&net.epoll, &mut place, Some(&timeout)).is_ok_and(|(events, _)| !events.is_empty());
-    net.receiving.lock().urge();
-    happened
-}
-
 const EVENTS: usize = 32;
 const READS_PER_TURN: usize = 8;
-const LOOKS_IN_VAIN: u32 = 4096;
+/// After so many empty polls some passes are left out.
+const EMPTY_POLLS: u32 = 4096;
 const SKIP_UNUSED: u32 = 4095;

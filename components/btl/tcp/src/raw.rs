@@ -1,24 +1,19 @@
-//! The system's list of interfaces, and the transport's calls.
+//! The system's list of interfaces, and borrowed memory and descriptors.
 #![allow(unsafe_code)]
 
 use crate::interfaces::{self, Interface};
-use crate::module::Module;
-use crate::net::{Net, Token};
+use crate::transport::{Token, Transport};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use opal_core::Result;
-use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, PREFIX_BYTES_MAX, Peer, RxMessage};
-use opal_core::mem::Untrusted;
-use opal_core::progress;
 use rustix::event::epoll::{self, EventFlags};
 use rustix::fd::BorrowedFd;
 
 /// Every interface that is up and has an address of family 4 or 6 that is not link-local.
 pub fn interfaces() -> Option<Vec<Interface>> {
     let mut list = core::ptr::null_mut();
-    // SAFETY: a place for the list's immediate.
+    // SAFETY: a place for the list's head.
     if unsafe { libc::getifaddrs(&mut list) } != 0 {
         return None;
     }
@@ -85,10 +80,10 @@ fn is_link_local(address: IpAddr) -> bool {
 }
 
 /// Has epoll watch a descriptor whose only meaning is to end a sleep.
-pub fn watch_bell(net: &Net, descriptor: i32) -> bool {
-    // SAFETY: whoever gives a bell's descriptor keeps it open as long as the process lives (`wait::Waker`).
+pub fn watch_waker(transport: &Transport, descriptor: i32) -> bool {
+    // SAFETY: a waker's descriptor stays open as long as the process lives (`wait::Waker`).
     let descriptor = unsafe { BorrowedFd::borrow_raw(descriptor) };
-    epoll::add(&net.epoll, descriptor, epoll::EventData::new_u64(Token::Waker.encode()), EventFlags::IN).is_ok()
+    epoll::add(&transport.epoll, descriptor, epoll::EventData::new_u64(Token::Waker.encode()), EventFlags::IN).is_ok()
 }
 
 /// Appends `bytes` bytes that `fill` writes.
@@ -98,113 +93,4 @@ pub fn append(to: &mut Vec<u8>, bytes: usize, fill: &mut dyn FnMut(*mut u8)) {
     fill(to.as_mut_ptr().wrapping_add(length));
     // SAFETY: there is room, and `fill` has filled all of it by the contract of `btl::Module::send`.
     unsafe { to.set_len(length + bytes) };
-}
-
-impl btl::Module for Module {
-    fn caps(&self) -> &Caps {
-        &self.caps
-    }
-
-    fn address(&self) -> Vec<u8> {
-        self.published()
-    }
-
-    fn add_peer(&self, peer: Peer<'_>) -> Result<Option<Endpoint>> {
-        self.connect(&peer)
-    }
-
-    fn remove_peer(&self, endpoint: Endpoint) {
-        self.forget(endpoint);
-    }
-
-    unsafe fn send_inline(
-        &self,
-        to: Endpoint,
-        am: AmId,
-        immediate: u64,
-        payload: *const u8,
-        bytes: usize,
-    ) -> core::result::Result<(), Full> {
-        assert!(bytes <= self.caps.inline_bytes);
-        if bytes == 0 {
-            return self.net.send(to, am, immediate, &[]);
-        }
-        // SAFETY: `payload` is readable for `bytes` by the caller's promise, and `bytes` is not 0.
-        self.net.send(to, am, immediate, unsafe { core::slice::from_raw_parts(payload, bytes) })
-    }
-
-    fn send(
-        &self,
-        to: Endpoint,
-        am: AmId,
-        immediate: u64,
-        bytes: usize,
-        fill: &mut dyn FnMut(*mut u8),
-    ) -> core::result::Result<(), Full> {
-        assert!(bytes <= self.caps.send_bytes);
-        self.net.send_filled(to, am, immediate, bytes, |queue| append(queue, bytes, fill))
-    }
-
-    unsafe fn send_run(
-        &self,
-        to: Endpoint,
-        am: AmId,
-        immediate: u64,
-        prefix: &[u8],
-        run: *const u8,
-        bytes: usize,
-    ) -> core::result::Result<(), Full> {
-        assert!(prefix.len() <= PREFIX_BYTES_MAX && prefix.len() + bytes <= self.caps.send_bytes);
-        if bytes == 0 {
-            return self.net.send(to, am, immediate, prefix);
-        }
-        // SAFETY: `run` is readable for `bytes` by the caller's promise, and `bytes` is not 0.
-        self.net.send_behind(to, am, immediate, prefix, unsafe { core::slice::from_raw_parts(run, bytes) })
-    }
-
-    fn flush(&self, to: Endpoint) {
-        if let Some(connection) = self.net.connection(to.0) {
-            self.net.flush_one(connection);
-        }
-    }
-
-    fn flush_all(&self) {
-        if self.port == 0 {
-            self.net.flush();
-        }
-    }
-
-    fn is_drained(&self) -> bool {
-        self.port != 0 || self.net.is_drained()
-    }
-
-    fn poll(&self) -> usize {
-        // One look covers all interfaces.
-        if self.port != 0 {
-            return 0;
-        }
-        // Who looks in vain looks often, and mostly nothing was gathered.
-        if progress::has_gathered() {
-            self.net.flush();
-        }
-        let moved = self.net.receiving.lock().poll(self.net);
-        if progress::has_gathered() {
-            self.net.flush();
-        }
-        moved
-    }
-
-    fn poll_peer(&self, from: Endpoint, _polls: u32) -> Option<RxMessage<'_>> {
-        let mut receiving = self.net.receiving.lock();
-        let (payload, frame) = receiving.peek(from.0)?;
-        let (at, bytes) = (payload.as_ptr(), payload.len());
-        // SAFETY: the frame lies in its connection's buffer until `consume`: the caller is the only thread and neither
-        // polls nor reads before.
-        let payload = unsafe { Untrusted::new(at, bytes) };
-        Some(RxMessage { am: frame.kind, immediate: frame.immediate, payload })
-    }
-
-    fn consume(&self, from: Endpoint) {
-        self.net.receiving.lock().consume(from.0);
-    }
 }

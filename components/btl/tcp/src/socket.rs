@@ -1,16 +1,16 @@
 //! The system's calls on sockets, none of which ever blocks.
 
+use crate::params::Limits;
 use alloc::format;
 use alloc::string::String;
 use core::net::{IpAddr, SocketAddr};
+use core::time::Duration;
+use heapless::Vec;
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, IoSlice, IoSliceMut, Result};
 use rustix::net::{self, AddressFamily, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags};
 use rustix::net::{SocketFlags, SocketType, sockopt};
-
-use crate::handshake::HELLO_BYTES;
-use crate::params::Limits;
 
 /// A socket that listens on one address, and its port.
 pub fn listen(address: IpAddr, ports: (u16, u16), limits: &Limits) -> core::result::Result<(OwnedFd, u16), String> {
@@ -47,12 +47,12 @@ pub fn connect(from: IpAddr, to: SocketAddr, limits: &Limits) -> Result<OwnedFd>
     }
 }
 
-/// How an attempt ended.
-pub fn outcome(socket: &OwnedFd) -> Result<()> {
+/// How an attempt to connect ended.
+pub fn connect_result(socket: &OwnedFd) -> Result<()> {
     sockopt::socket_error(socket)?
 }
 
-/// Takes the next connection, if there is one.
+/// Accepts the next connection, if there is one.
 pub fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>> {
     loop {
         match net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
@@ -61,7 +61,7 @@ pub fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>> {
                 return Ok(Some(socket));
             }
             Err(Errno::AGAIN) => return Ok(None),
-            // Who called is gone already.
+            // The connection is gone already.
             Err(Errno::INTR | Errno::CONNABORTED) => {}
             Err(errno) => return Err(errno),
         }
@@ -80,35 +80,19 @@ pub fn receive(socket: &OwnedFd, to: &mut [u8]) -> Result<Option<usize>> {
     }
 }
 
-/// A message of the handshake as it arrives.
-#[derive(Clone, Copy, Debug)]
-pub struct Collected {
-    bytes: [u8; HELLO_BYTES],
-    got: usize,
-}
-
-impl Collected {
-    /// Nothing yet.
-    pub const fn new() -> Collected {
-        Collected { bytes: [0; HELLO_BYTES], got: 0 }
+/// Has the system close a connection whose other end's system was silent for about so long: it did not acknowledge what was
+/// sent, or, if nothing was, probes (tcp(7): TCP_USER_TIMEOUT, TCP_KEEPIDLE). A process that does nothing is not silent, its
+/// system acknowledges. `None` has the system decide again.
+pub fn detect_silence(socket: &OwnedFd, timeout_ns: Option<u64>) -> Result<()> {
+    sockopt::set_socket_keepalive(socket, timeout_ns.is_some())?;
+    sockopt::set_tcp_user_timeout(socket, timeout_ns.map_or(0, |ns| (ns / 1_000_000).min(u64::from(u32::MAX)) as u32))?;
+    if let Some(ns) = timeout_ns {
+        // Whole seconds, at most 32767.
+        let probe = Duration::from_secs((ns / 3_000_000_000).clamp(1, KEEPALIVE_MAX_S));
+        sockopt::set_tcp_keepidle(socket, probe)?;
+        sockopt::set_tcp_keepintvl(socket, probe)?;
     }
-
-    /// The message once all `wanted` bytes are there, none of what follows. `Err(None)` if the other end closed.
-    pub fn collect(
-        &mut self,
-        socket: &OwnedFd,
-        wanted: usize,
-    ) -> core::result::Result<Option<[u8; HELLO_BYTES]>, Option<Errno>> {
-        while self.got < wanted {
-            match receive(socket, &mut self.bytes[self.got..wanted]).map_err(Some)? {
-                None => return Ok(None),
-                Some(0) => return Err(None),
-                Some(bytes) => self.got += bytes,
-            }
-        }
-        self.got = 0;
-        Ok(Some(self.bytes))
-    }
+    Ok(())
 }
 
 /// As many bytes as there is room for.
@@ -126,12 +110,9 @@ pub fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<usize> {
 pub fn send_all(socket: &OwnedFd, parts: [&[u8]; 3]) -> Result<usize> {
     let whole: usize = parts.iter().map(|part| part.len()).sum();
     if whole <= TOGETHER_BYTES {
-        let (mut together, mut end) = ([0; TOGETHER_BYTES], 0);
-        for part in parts {
-            together[end..end + part.len()].copy_from_slice(part);
-            end += part.len();
-        }
-        return send(socket, &together[..whole]);
+        let mut together: Vec<u8, TOGETHER_BYTES> = Vec::new();
+        parts.iter().for_each(|part| together.extend_from_slice(part).expect("`whole` fits"));
+        return send(socket, &together);
     }
     let parts = parts.map(IoSlice::new);
     let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
@@ -144,7 +125,7 @@ pub fn send_all(socket: &OwnedFd, parts: [&[u8]; 3]) -> Result<usize> {
     }
 }
 
-/// As `receive`, to one place and then another.
+/// As [`receive`], to one place and then another.
 pub fn receive_both(socket: &OwnedFd, first: &mut [u8], second: &mut [u8]) -> Result<Option<usize>> {
     let mut parts = [IoSliceMut::new(first), IoSliceMut::new(second)];
     loop {
@@ -167,7 +148,7 @@ pub fn rewatch(epoll: &OwnedFd, what: &OwnedFd, token: u64, events: epoll::Event
     epoll::modify(epoll, what, epoll::EventData::new_u64(token), events)
 }
 
-/// What the system's reason means.
+/// What the system's reason means, for people.
 pub fn why(errno: Errno) -> String {
     let text = match errno {
         Errno::CONNREFUSED => "nobody listens there (the peer has ended, or a firewall refuses)",
@@ -203,5 +184,6 @@ fn stream(address: IpAddr, limits: &Limits) -> Result<OwnedFd> {
 }
 
 const BACKLOG: i32 = 4096;
+const KEEPALIVE_MAX_S: u64 = 32_767;
 /// Copying so much is cheaper than a second part of a call.
 const TOGETHER_BYTES: usize = 512;

@@ -1,17 +1,20 @@
-//! White-box tests: bytes, choices, and two networks in one process that talk over the loopback.
+//! White-box tests: bytes, choices, and two transports in one process that talk over the loopback.
 
 mod bytes;
 mod choices;
-mod doors;
-mod landing;
-mod roads;
+mod connections;
+mod paths;
+mod placement;
+mod retries;
 
-use crate::net::{Net, Port};
 use crate::params::Limits;
+use crate::poll::Tcp;
 use crate::socket;
-use crate::wire::Entry;
+use crate::transport::{LocalInterface, Transport};
+use crate::wire::AddressRecord;
 use alloc::boxed::Box;
 use alloc::vec;
+use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr};
 use opal_core::framework::btl::Job;
 
@@ -36,31 +39,41 @@ pub fn job(index: u32, size: u32) -> Job {
 }
 
 pub fn limits() -> Limits {
-    Limits { connect_timeout_ns: 5_000_000_000, ..Limits::new() }
+    Limits { connect_timeout_ns: 5_000_000_000, connect_retries: 1, ..Limits::new() }
 }
 
 /// A process of its own, on the loopback.
-pub fn net(job: Job) -> &'static Net {
-    net_at(job, IpAddr::V4(Ipv4Addr::LOCALHOST), limits())
+pub fn tcp(job: Job) -> &'static Tcp {
+    tcp_at(job, IpAddr::V4(Ipv4Addr::LOCALHOST), limits())
 }
 
 /// A process of its own, at an address of the loopback.
-pub fn net_at(job: Job, address: IpAddr, limits: Limits) -> &'static Net {
-    Box::leak(Box::new(Net::new(job, limits, vec![port_at(0, job, address)]).unwrap()))
+pub fn tcp_at(job: Job, address: IpAddr, limits: Limits) -> &'static Tcp {
+    over(job, limits, vec![interface_at(0, job, address, 0)])
 }
 
-/// A process of its own with several ports on the loopback.
-pub fn with_ports(job: Job, ports: u8) -> &'static Net {
-    let ports = (0..ports).map(|number| port_at(number, job, IpAddr::V4(Ipv4Addr::LOCALHOST))).collect();
-    Box::leak(Box::new(Net::new(job, limits(), ports).unwrap()))
+/// A process of its own that listens on this port.
+pub fn tcp_with_port(job: Job, address: IpAddr, port: u16) -> &'static Tcp {
+    over(job, limits(), vec![interface_at(0, job, address, port)])
 }
 
-fn port_at(interface: u8, job: Job, address: IpAddr) -> Port {
-    let (listener, port) = socket::listen(address, (0, 0), &limits()).unwrap();
-    let entry = Entry { interface, address, prefix: 8, loopback: true, port, mbps: 1000, job: job.number, network: 1 };
-    Port { name: "lo".into(), mbps: 1000, listeners: vec![(entry, listener)] }
+/// A process of its own with several interfaces on the loopback.
+pub fn with_interfaces(job: Job, count: u8) -> &'static Tcp {
+    let interfaces = (0..count).map(|number| interface_at(number, job, IpAddr::V4(Ipv4Addr::LOCALHOST), 0));
+    over(job, limits(), interfaces.collect())
 }
 
-pub fn entry(net: &Net) -> Entry {
-    net.ports[0].listeners[0].0
+fn over(job: Job, limits: Limits, interfaces: Vec<LocalInterface>) -> &'static Tcp {
+    Box::leak(Box::new(Tcp::new(Transport::new(job, limits, interfaces).unwrap())))
+}
+
+fn interface_at(interface: u8, job: Job, address: IpAddr, port: u16) -> LocalInterface {
+    let (listener, port) = socket::listen(address, (port, port), &limits()).unwrap();
+    let record =
+        AddressRecord { interface, address, prefix: 8, loopback: true, port, mbps: 1000, job: job.number, network: 1 };
+    LocalInterface { name: "lo".into(), mbps: 1000, listeners: vec![(record, listener)] }
+}
+
+pub fn record(tcp: &Tcp) -> AddressRecord {
+    tcp.transport.interfaces[0].listeners[0].0
 }

@@ -7,6 +7,8 @@
 
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::ops::Range;
+use memoffset::span_of;
 use opal_core::framework::btl::{AM_IDS, PREFIX_BYTES_MAX};
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the handshake does.
@@ -17,7 +19,7 @@ pub const FORMAT: &str =
 pub const WIRE_ID: u32 = fnv(FORMAT.as_bytes()) as u32;
 
 /// Bytes of a frame before its payload and what pads it.
-pub const HEADER_BYTES: usize = 16;
+pub const HEADER_BYTES: usize = size_of::<HeaderFields>();
 /// The most zeros before a payload.
 pub const PAD_MAX: usize = LONG_AT - HEADER_BYTES;
 /// Where in its frame a long payload begins, behind its prefix. The system copies it to about that place in a page: 16 bytes
@@ -49,27 +51,30 @@ impl Header {
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         debug_assert!(self.bytes <= PAYLOAD_MAX && self.pad <= PAD_MAX);
         let mut bytes = [0; HEADER_BYTES];
-        bytes[..2].copy_from_slice(&MAGIC.to_le_bytes());
-        bytes[2] = self.kind;
-        bytes[3] = self.pad as u8;
-        bytes[4..8].copy_from_slice(&(self.bytes as u32).to_le_bytes());
-        bytes[8..].copy_from_slice(&self.immediate.to_le_bytes());
+        bytes[span_of!(HeaderFields, magic)].copy_from_slice(&MAGIC.to_le_bytes());
+        bytes[span_of!(HeaderFields, kind)].copy_from_slice(&[self.kind]);
+        bytes[span_of!(HeaderFields, pad)].copy_from_slice(&[self.pad as u8]);
+        bytes[span_of!(HeaderFields, length)].copy_from_slice(&(self.bytes as u32).to_le_bytes());
+        bytes[span_of!(HeaderFields, immediate)].copy_from_slice(&self.immediate.to_le_bytes());
         bytes
     }
 
     /// From a peer's bytes.
     #[inline(always)]
     pub fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Header, Malformed> {
-        let length = u32_at(bytes, 4) as usize;
-        let (kind, pad) = (bytes[2], bytes[3] as usize);
-        let sound = u16_at(bytes, 0) == MAGIC && (kind as usize) < AM_IDS && pad <= PAD_MAX && length <= PAYLOAD_MAX;
-        if sound { Ok(Header { kind, pad, bytes: length, immediate: u64_at(bytes, 8) }) } else { Err(Malformed) }
+        let length = u32_in(bytes, span_of!(HeaderFields, length)) as usize;
+        let [kind] = bytes_in(bytes, span_of!(HeaderFields, kind));
+        let [pad] = bytes_in(bytes, span_of!(HeaderFields, pad)).map(usize::from);
+        let is_ours = u16_in(bytes, span_of!(HeaderFields, magic)) == MAGIC;
+        let sound = is_ours && (kind as usize) < AM_IDS && pad <= PAD_MAX && length <= PAYLOAD_MAX;
+        let immediate = u64_in(bytes, span_of!(HeaderFields, immediate));
+        if sound { Ok(Header { kind, pad, bytes: length, immediate }) } else { Err(Malformed) }
     }
 }
 
 /// One address of an interface, as a process publishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AddressRecord {
     /// The interface's number at its owner: that of its module.
     pub interface: u8,
     pub address: IpAddr,
@@ -84,10 +89,10 @@ pub struct Entry {
     pub network: u64,
 }
 
-/// Bytes of an entry.
-pub const ENTRY_BYTES: usize = 48;
+/// Bytes of a record.
+pub const RECORD_BYTES: usize = size_of::<RecordFields>();
 
-impl Entry {
+impl AddressRecord {
     /// Appends it.
     pub fn push(&self, to: &mut Vec<u8>) {
         let (family, address) = match self.address {
@@ -98,35 +103,40 @@ impl Entry {
             }
             IpAddr::V6(address) => (6, address.octets()),
         };
-        to.extend(WIRE_ID.to_le_bytes());
-        to.extend([self.interface, family, self.prefix, u8::from(self.loopback)]);
-        to.extend(self.port.to_le_bytes());
-        to.extend([0; 2]);
-        to.extend(self.mbps.to_le_bytes());
-        to.extend(self.job.to_le_bytes());
-        to.extend(self.network.to_le_bytes());
-        to.extend(address);
+        let mut bytes = [0; RECORD_BYTES];
+        bytes[span_of!(RecordFields, wire_id)].copy_from_slice(&WIRE_ID.to_le_bytes());
+        bytes[span_of!(RecordFields, interface)].copy_from_slice(&[self.interface]);
+        bytes[span_of!(RecordFields, family)].copy_from_slice(&[family]);
+        bytes[span_of!(RecordFields, prefix)].copy_from_slice(&[self.prefix]);
+        bytes[span_of!(RecordFields, flags)].copy_from_slice(&[u8::from(self.loopback)]);
+        bytes[span_of!(RecordFields, port)].copy_from_slice(&self.port.to_le_bytes());
+        bytes[span_of!(RecordFields, mbps)].copy_from_slice(&self.mbps.to_le_bytes());
+        bytes[span_of!(RecordFields, job)].copy_from_slice(&self.job.to_le_bytes());
+        bytes[span_of!(RecordFields, network)].copy_from_slice(&self.network.to_le_bytes());
+        bytes[span_of!(RecordFields, address)].copy_from_slice(&address);
+        to.extend(bytes);
     }
 
-    fn parse(bytes: &[u8; ENTRY_BYTES]) -> Option<Entry> {
-        let address = match bytes[5] {
-            4 if bytes[6] <= 32 => IpAddr::V4(Ipv4Addr::new(bytes[32], bytes[33], bytes[34], bytes[35])),
-            6 if bytes[6] <= 128 => {
-                let mut octets = [0; 16];
-                octets.copy_from_slice(&bytes[32..]);
-                IpAddr::V6(Ipv6Addr::from(octets))
-            }
+    fn parse(bytes: &[u8; RECORD_BYTES]) -> Option<AddressRecord> {
+        let [interface] = bytes_in(bytes, span_of!(RecordFields, interface));
+        let [family] = bytes_in(bytes, span_of!(RecordFields, family));
+        let [prefix] = bytes_in(bytes, span_of!(RecordFields, prefix));
+        let [flags] = bytes_in(bytes, span_of!(RecordFields, flags));
+        let octets: [u8; 16] = bytes_in(bytes, span_of!(RecordFields, address));
+        let address = match family {
+            4 if prefix <= 32 => IpAddr::V4(Ipv4Addr::new(octets[0], octets[1], octets[2], octets[3])),
+            6 if prefix <= 128 => IpAddr::V6(Ipv6Addr::from(octets)),
             _ => return None,
         };
-        Some(Entry {
-            interface: bytes[4],
+        Some(AddressRecord {
+            interface,
             address,
-            prefix: bytes[6],
-            loopback: bytes[7] & 1 != 0,
-            port: u16_at(bytes, 8),
-            mbps: u32_at(bytes, 12),
-            job: u64_at(bytes, 16),
-            network: u64_at(bytes, 24),
+            prefix,
+            loopback: flags & 1 != 0,
+            port: u16_in(bytes, span_of!(RecordFields, port)),
+            mbps: u32_in(bytes, span_of!(RecordFields, mbps)),
+            job: u64_in(bytes, span_of!(RecordFields, job)),
+            network: u64_in(bytes, span_of!(RecordFields, network)),
         })
     }
 }
@@ -136,13 +146,13 @@ pub fn wire_id_of(published: &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(*published.first_chunk()?))
 }
 
-/// All entries that somebody published; `None` if the bytes follow no format.
-pub fn entries(published: &[u8]) -> Option<Vec<Entry>> {
-    let (chunks, rest) = published.as_chunks::<ENTRY_BYTES>();
-    if !rest.is_empty() || chunks.len() > ENTRIES_MAX {
+/// All records that somebody published; `None` if the bytes follow no format.
+pub fn records(published: &[u8]) -> Option<Vec<AddressRecord>> {
+    let (chunks, rest) = published.as_chunks::<RECORD_BYTES>();
+    if !rest.is_empty() || chunks.len() > RECORDS_MAX {
         return None;
     }
-    chunks.iter().map(Entry::parse).collect()
+    chunks.iter().map(AddressRecord::parse).collect()
 }
 
 /// Hash of bytes: FNV-1a.
@@ -155,20 +165,82 @@ pub const fn fnv(bytes: &[u8]) -> u64 {
     hash
 }
 
-/// Little-endian number at an offset.
-pub fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+/// The bytes of a field, which must be as long as it is.
+#[inline(always)]
+pub fn bytes_in<const N: usize>(bytes: &[u8], span: Range<usize>) -> [u8; N] {
+    let mut field = [0; N];
+    field.copy_from_slice(&bytes[span]);
+    field
 }
 
-/// Little-endian number at an offset.
-pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+/// Little-endian number that is a field.
+#[inline(always)]
+pub fn u16_in(bytes: &[u8], span: Range<usize>) -> u16 {
+    u16::from_le_bytes(bytes_in(bytes, span))
 }
 
-/// Little-endian number at an offset.
-pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
+/// Little-endian number that is a field.
+#[inline(always)]
+pub fn u32_in(bytes: &[u8], span: Range<usize>) -> u32 {
+    u32::from_le_bytes(bytes_in(bytes, span))
+}
+
+/// Little-endian number that is a field.
+#[inline(always)]
+pub fn u64_in(bytes: &[u8], span: Range<usize>) -> u64 {
+    u64::from_le_bytes(bytes_in(bytes, span))
+}
+
+/// A frame's beginning. No value of it ever exists: it says where fields lie, as the next type does.
+#[repr(C)]
+struct HeaderFields {
+    magic: u16,
+    kind: u8,
+    pad: u8,
+    length: u32,
+    immediate: u64,
+}
+
+#[repr(C)]
+struct RecordFields {
+    wire_id: u32,
+    interface: u8,
+    family: u8,
+    prefix: u8,
+    flags: u8,
+    port: u16,
+    zero: u16,
+    mbps: u32,
+    job: u64,
+    network: u64,
+    address: [u8; 16],
 }
 
 /// Most addresses that a process publishes.
-pub const ENTRIES_MAX: usize = 32;
+pub const RECORDS_MAX: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_lie_where_the_first_lines_say() {
+        let frame = [span_of!(HeaderFields, magic), span_of!(HeaderFields, kind), span_of!(HeaderFields, pad)];
+        assert_eq!(frame, [0..2, 2..3, 3..4]);
+        assert_eq!((span_of!(HeaderFields, length), span_of!(HeaderFields, immediate)), (4..8, 8..16));
+        let entry = [
+            span_of!(RecordFields, wire_id),
+            span_of!(RecordFields, interface),
+            span_of!(RecordFields, family),
+            span_of!(RecordFields, prefix),
+            span_of!(RecordFields, flags),
+            span_of!(RecordFields, port),
+            span_of!(RecordFields, zero),
+            span_of!(RecordFields, mbps),
+            span_of!(RecordFields, job),
+            span_of!(RecordFields, network),
+            span_of!(RecordFields, address),
+        ];
+        assert_eq!(entry, [0..4, 4..5, 5..6, 6..7, 7..8, 8..10, 10..12, 12..16, 16..24, 24..32, 32..48]);
+    }
+}

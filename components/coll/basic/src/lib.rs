@@ -1,7 +1,7 @@
 //! coll/basic: every collective of an intracommunicator, also among neighbours, over point-to-point messages.
 //!
 //! The reference: linear where that is simplest, logarithmic where it costs nothing, right for every type, count and
-//! operation. Each algorithm is generic over the executor and usable by who records schedules.
+//! operation. Each algorithm is generic over the executor, and so can be recorded as a schedule.
 //!
 //! Owns nothing. Invariants: operands of a reduction are combined in rank order unless the operation commutes; equal
 //! arguments give equal bits, on every rank and every time; every message that was started is completed on return.

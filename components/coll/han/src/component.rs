@@ -1,9 +1,10 @@
 //! Registration, and where processes are.
 
-use crate::choice::{Choices, SERVED, Way};
+use crate::algorithm::Algorithm;
 use crate::layout::Layout;
 use crate::module::Han;
 use crate::params;
+use crate::select::{Choices, SERVED};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
@@ -43,10 +44,10 @@ impl coll::Component for HanColl {
     }
 
     fn about(&self, function: Function, case: Case) -> Option<About> {
-        let (way, _) = Choices::by_parameters().way(function, case.bytes);
-        let choice = match way {
-            Way::Leaders => Err("all processes are on one node: it would serve several nodes"),
-            Way::Next => Err("it leaves so many bytes to others"),
+        let (algorithm, _) = Choices::by_parameters().algorithm(function, case.bytes);
+        let choice = match algorithm {
+            Algorithm::Leaders => Err("all processes are on one node: it would serve several nodes"),
+            Algorithm::Fallback => Err("it leaves so many bytes to others"),
         };
         let counts = match function {
             Function::Gather | Function::Scatter | Function::Allgather => "of a rank's block",
@@ -54,7 +55,7 @@ impl coll::Component for HanColl {
         };
         SERVED.iter().any(|(served, ..)| *served == function).then_some(About {
             priority: PRIORITY,
-            algorithms: &Way::WORDS[2..],
+            algorithms: &Algorithm::WORDS[2..],
             counts,
             forced: Choices::by_parameters().forces(function),
             choice,

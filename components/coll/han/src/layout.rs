@@ -74,7 +74,7 @@ impl Layout {
     }
 
     /// The same for the same layout only, as far as 64 bits go (FNV-1a).
-    pub fn print(&self) -> u64 {
+    pub fn fingerprint(&self) -> u64 {
         self.nodes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, node| {
             (hash ^ u64::from(*node)).wrapping_mul(0x0000_0100_0000_01b3)
         })

@@ -1,21 +1,23 @@
-//! coll/han: collectives of communicators that span several nodes, in two levels: what the ranks of a node do for
-//! themselves, and what one rank of each node, its *leader*, does with the others.
+//! coll/han: collectives of communicators that span several nodes, in two levels: among the ranks of each node, and among the
+//! *leaders*, one rank of each node.
 //!
-//! What happens on a level is the business of the components below: of a recorded operation, and of the first calls on a
-//! communicator, of those that serve some of its ranks ([`Part`](ompi_core::executor::Subset)); blocking calls then get a
-//! communicator for each level, so that coll/sm serves the nodes.
+//! The components below serve the levels. For a recorded operation, and for the first calls on a communicator, these are the
+//! ones that serve some of its ranks ([`Subset`](ompi_core::executor::Subset)). Blocking calls then get a communicator for
+//! each level, so that coll/sm serves the nodes.
 //!
-//! Owns these communicators, which nobody else sees. Invariant: who does what follows from the nodes of the ranks, which all
-//! ranks see alike (they compare them when the communicator is made), from the function and the bytes of its signature.
+//! Owns these communicators, which no other code sees. Invariant: the part of each rank follows from the nodes of the ranks,
+//! from the function and from the bytes of its signature. All ranks see the same nodes: they compare them when the communicator
+//! is made.
 #![no_std]
 
 extern crate alloc;
 
-pub mod algorithms;
-mod choice;
+mod algorithm;
 mod component;
 pub mod layout;
 mod module;
 mod params;
+mod select;
+pub mod two_level;
 
 pub use component::{COMPONENT, INFO};

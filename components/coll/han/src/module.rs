@@ -1,9 +1,10 @@
 //! The module, and the levels of a call: communicators of their own, or parts of the communicator.
 #![allow(unsafe_code)] // the unsafe method of the framework's trait
 
-use crate::algorithms::{Here, Levels};
-use crate::choice::{Choices, SERVED, Way};
+use crate::algorithm::Algorithm;
 use crate::layout::Layout;
+use crate::select::{Choices, SERVED};
+use crate::two_level::{Here, Levels};
 use alloc::sync::Arc;
 use ompi_core::comm::{self, Communicator};
 use ompi_core::data::{Data, Source};
@@ -23,8 +24,8 @@ pub struct Han {
     // Blocking calls that went in two levels.
     calls: AtomicU32,
     comms: Once<Comms>,
-    // Recordable, because what this module passes on may be recorded, too.
-    next: Fallback,
+    // Recordable, because calls that this module passes on may be recorded, too.
+    fallback: Fallback,
     below: Fallback,
 }
 
@@ -50,9 +51,9 @@ const BELOW: [Function; 8] = [
 impl Han {
     /// For a communicator with these nodes.
     pub fn new(layout: Layout, rank: usize, choices: Choices) -> Han {
-        let (next, below) = (Fallback::new(&SERVED.map(|(function, ..)| function)), Fallback::new(&BELOW));
+        let (fallback, below) = (Fallback::new(&SERVED.map(|(function, ..)| function)), Fallback::new(&BELOW));
         let (calls, comms, disagreed) = (AtomicU32::new(0), Once::new(), Once::new());
-        Han { layout, rank, choices, disagreed, calls, comms, next, below }
+        Han { layout, rank, choices, disagreed, calls, comms, fallback, below }
     }
 
     /// Whether the call goes in two levels.
@@ -70,10 +71,10 @@ impl Han {
             _ => 0,
         };
         let ordered = self.layout.is_in_order() || call.op().is_none_or(|op| op.is_commutative());
-        let (way, why) = match (self.disagreed.get(), ordered) {
-            (Some(()), _) => (Way::Next, "since ranks see different nodes"),
-            (None, false) => (Way::Next, "for an operation that does not commute"),
-            (None, true) => self.choices.way(call.function(), bytes),
+        let (algorithm, why) = match (self.disagreed.get(), ordered) {
+            (Some(()), _) => (Algorithm::Fallback, "since ranks see different nodes"),
+            (None, false) => (Algorithm::Fallback, "for an operation that does not commute"),
+            (None, true) => self.choices.algorithm(call.function(), bytes),
         };
         let (ranks, nodes) = (self.layout.size(), self.layout.members().len());
         let function = call.function();
@@ -81,9 +82,9 @@ impl Han {
             FRAMEWORK,
             40,
             "han: {function:?} of {bytes} bytes among {ranks} ranks on {nodes} nodes, {why}: {}",
-            way.word()
+            algorithm.word()
         );
-        way == Way::Leaders
+        algorithm == Algorithm::Leaders
     }
 
     fn is_root(&self, call: &Call<'_>) -> bool {
@@ -95,7 +96,7 @@ impl Han {
 
     /// The levels' communicators, for a call that is run at once; not yet for the first ones.
     fn comms(&self, executor: &dyn Executor) -> Result<Option<&Comms>> {
-        let Some(parent) = executor.communicator() else { return Ok(None) };
+        let Some(parent) = executor::communicator_of(executor) else { return Ok(None) };
         if let Some(comms) = self.comms.get() {
             return Ok(Some(comms));
         }
@@ -120,7 +121,7 @@ const CALLS_BEFORE: u32 = 2;
 
 impl Module for Han {
     fn functions(&self) -> Functions {
-        self.next.functions()
+        self.fallback.functions()
     }
 
     fn forced(&self) -> Functions {
@@ -128,7 +129,7 @@ impl Module for Han {
     }
 
     fn fingerprint(&self) -> u64 {
-        self.layout.print()
+        self.layout.fingerprint()
     }
 
     fn disagreed(&self) {
@@ -137,16 +138,16 @@ impl Module for Han {
     }
 
     fn set_fallback(&self, others: &Table) {
-        self.next.keep(others, Table::recordable_entry);
+        self.fallback.keep(others, Table::recordable_entry);
         self.below.keep(others, Table::partial_entry);
     }
 
     unsafe fn call(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
         if !self.suits(&call) {
             // SAFETY: this method has the same contract.
-            return unsafe { self.next.call(call, on) };
+            return unsafe { self.fallback.call(call, on) };
         }
-        let levels = Ways { han: self, comms: self.comms(on)? };
+        let levels = CallLevels { han: self, comms: self.comms(on)? };
         let here = Here::new(&levels, &self.layout, self.rank);
         let at_root = self.is_root(&call);
         match call {
@@ -162,13 +163,13 @@ impl Module for Han {
     }
 }
 
-/// Who serves the levels of one call.
-struct Ways<'a> {
+/// The levels of one call.
+struct CallLevels<'a> {
     han: &'a Han,
     comms: Option<&'a Comms>,
 }
 
-impl Levels for Ways<'_> {
+impl Levels for CallLevels<'_> {
     fn node(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
         let (node, _) = self.han.layout.place(self.han.rank);
         self.among(self.comms.map(|comms| &*comms.node), &self.han.layout.members()[node], call, on)
@@ -180,7 +181,7 @@ impl Levels for Ways<'_> {
     }
 }
 
-impl Ways<'_> {
+impl CallLevels<'_> {
     fn among(&self, comm: Option<&Communicator>, ranks: &[usize], call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
         if let Some(comm) = comm {
             // SAFETY: calls are made of parts of the arguments of `Module::call`, which its caller vouches for, and of the

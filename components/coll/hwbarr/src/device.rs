@@ -1,4 +1,4 @@
-//! The port of this process: which wire is what, joining and leaving channels.
+//! The port of this process: its wires, joining and leaving channels.
 
 use crate::params;
 use alloc::boxed::Box;

@@ -1,4 +1,4 @@
-//! The rank that drives a port, in one communicator: its barriers on the wires, and what becomes of late ones.
+//! The rank that drives a port, in one communicator: its barriers on the wires, late ones included.
 
 use crate::device::Device;
 use crate::host::{Ended, Host};

@@ -1,14 +1,14 @@
-//! The ranks of one port: they come to the rank that drives it, and go when it says how the barrier ended. Lines in its
-//! shared pool, all zeros at first:
+//! The ranks of one port: they arrive at the rank that drives it, and leave when it releases them with the barrier's outcome.
+//! A cache line each in its shared pool, all zeros at first:
 //!
-//! | offset | what | who writes |
+//! | offset | content | writer |
 //! |---|---|---|
-//! | 0 | how many ranks will never look here again | each rank once |
-//! | 64 | number of the last barrier that ended here, times 4, and how | who drives |
-//! | 128 + 64 k | number of the last barrier that the k-th of the others has come to | that one |
+//! | 0 | detach count: how many ranks will never access this again | each rank once |
+//! | 64 | release: number of the last barrier that ended here, times 4, and its outcome | the driving rank |
+//! | 128 + 64 k | arrival: number of the last barrier to which the k-th of the others has come | that rank |
 //!
-//! For the wires nothing changes: the node of the protocol comes when the last of its ranks has come, and they leave after
-//! it; while it waits for them it is outside, where it answers a stop at once. The model check has such ranks, too.
+//! For the wires nothing changes: the node of the protocol arrives when the last of its ranks has, and they leave after it.
+//! While it waits for them it is outside, where it answers a stop at once. The model check has such ranks, too.
 
 use crate::places::{Fellow, Part, Places};
 use alloc::boxed::Box;
@@ -61,7 +61,7 @@ impl Host {
         let users = followers.len() as u64 + 1;
         let bytes = bytes(followers.len());
         let offset = shared_pool.and_then(|shared_pool| {
-            shared_pool::take(shared_pool, Wanted { bytes, spare: 0, zeros: bytes, departed: DEPARTED, users })
+            shared_pool::take(shared_pool, Wanted { bytes, spare: 0, zeros: bytes, detach_count: DETACH_COUNT, users })
         });
         // 0: none; else one more than the offset.
         let mut word = offset.map_or(0, |offset| offset as u64 + 1);
@@ -130,7 +130,7 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         // Release pairs with the Acquire in `shared_pool::take`.
-        self.lines.word(DEPARTED).fetch_add(1, Ordering::Release);
+        self.lines.word(DETACH_COUNT).fetch_add(1, Ordering::Release);
         if let Role::Drives { offset, .. } = &self.role {
             shared_pool::give_back(*offset);
         }
@@ -169,7 +169,7 @@ const fn arrival(follower: usize) -> usize {
     128 + 64 * follower
 }
 
-const DEPARTED: usize = 0;
+const DETACH_COUNT: usize = 0;
 const RELEASE: usize = 64;
 const OVER: u64 = 0;
 const SOFTWARE: u64 = 1;

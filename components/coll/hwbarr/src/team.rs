@@ -1,5 +1,5 @@
 //! What the members of one channel tell each other: that they stopped, the number of their last barrier, that they want
-//! to leave. Nothing here waits; who waits calls `advance` again.
+//! to leave. Nothing here waits; a caller that waits calls `advance` again.
 
 use crate::device::Device;
 use alloc::boxed::Box;

@@ -18,7 +18,7 @@ impl coll::Component for InterColl {
         if !comm.is_inter() {
             return Err(Declined("it serves intercommunicators only"));
         }
-        Ok((10, Arc::new(Inter::new(comm.carried()))))
+        Ok((10, Arc::new(Inter::new(comm.merged_ranks()))))
     }
 
     fn about(&self, _: Function, _: Case) -> Option<About> {

@@ -1,4 +1,4 @@
-//! The module: what crosses between the groups, and what each of them does for itself.
+//! The module: the parts of each operation between the groups and within each of them.
 #![allow(unsafe_code)] // the unsafe method of the framework's trait
 
 use crate::cross::{self, no_buffer};

@@ -1,4 +1,4 @@
-//! Every order of the accesses of ranks to the lines and rings that they share.
+//! Every order of the accesses of ranks to the segment and the rings that they share.
 //!
 //! Ranks are threads, which run the operations themselves. What they copy to and from shared memory is watched: two ranks at
 //! one place at a time are a failure, as is a wrong result.
@@ -6,8 +6,8 @@
 
 extern crate std;
 
-use crate::lines::Peer;
-use crate::shared_pool::Part;
+use crate::peer::Peer;
+use crate::pool_block::PoolBlock;
 use alloc::vec::Vec;
 use ompi_core::data::Data;
 use ompi_core::datatype::{COMBINER_NAMED, Datatype};
@@ -65,9 +65,9 @@ impl Memory {
         unsafe { self.at().write_bytes(0, self.bytes) };
     }
 
-    fn part(&self, departed: usize) -> Part {
+    fn part(&self, departed: usize) -> PoolBlock {
         let segment = Segment { base: self.at(), bytes: self.bytes };
-        Part::of_test(Shared::of(segment, 0, self.bytes).unwrap(), departed)
+        PoolBlock::of_test(Shared::of(segment, 0, self.bytes).unwrap(), departed)
     }
 }
 
@@ -200,5 +200,5 @@ fn op() -> Op {
     Op::Predefined(Operation::Sum)
 }
 
-mod lines;
-mod rings;
+mod flags;
+mod pipeline;

@@ -1,37 +1,35 @@
-//! The module: turns the framework's unsafe calls into calls of the algorithms, and their copies.
+//! Copies to and from shared memory and other processes: the unsafe code of the algorithms.
 #![allow(unsafe_code)]
 
-use crate::algorithms::packed;
-use crate::module::Sm;
+use crate::buffer::packed;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::{Call, Functions, Module, Table};
 use opal_core::framework::smsc;
-use opal_core::{message, progress};
+use opal_core::progress;
 
-/// Reads a run of a peer's memory.
-pub fn read(way: &smsc::Endpoint, remote: u64, to: &Data<'_>) -> opal_core::Result<()> {
-    in_steps(way, to, |at, done, bytes| {
-        // SAFETY: part of a target among the module's arguments or of the executor's room; one run, says the caller.
-        unsafe { way.module.copy_from(way.peer, remote.wrapping_add(done as u64), at, bytes) }
+/// Reads contiguous bytes of a peer's memory.
+pub fn read(endpoint: &smsc::Endpoint, remote: u64, to: &Data<'_>) -> opal_core::Result<()> {
+    in_steps(endpoint, to, |at, done, bytes| {
+        // SAFETY: part of a target among the module's arguments or of the executor's scratch; contiguous, says the caller.
+        unsafe { endpoint.module.copy_from(endpoint.peer, remote.wrapping_add(done as u64), at, bytes) }
     })
 }
 
-/// Writes a run to a peer's memory.
-pub fn write(way: &smsc::Endpoint, remote: u64, from: &Data<'_>) -> opal_core::Result<()> {
-    in_steps(way, from, |at, done, bytes| {
-        // SAFETY: as above, of a source or of what was written before.
-        unsafe { way.module.copy_to(way.peer, remote.wrapping_add(done as u64), at, bytes) }
+/// Writes contiguous bytes to a peer's memory.
+pub fn write(endpoint: &smsc::Endpoint, remote: u64, from: &Data<'_>) -> opal_core::Result<()> {
+    in_steps(endpoint, from, |at, done, bytes| {
+        // SAFETY: as above, of a source or of scratch that was written before.
+        unsafe { endpoint.module.copy_to(endpoint.peer, remote.wrapping_add(done as u64), at, bytes) }
     })
 }
 
 fn in_steps(
-    way: &smsc::Endpoint,
+    endpoint: &smsc::Endpoint,
     run: &Data<'_>,
     mut copy: impl FnMut(*mut u8, usize, usize) -> opal_core::Result<()>,
 ) -> opal_core::Result<()> {
-    let (all, most) = (run.bytes(), way.module.caps().max_bytes);
+    let (all, most) = (run.bytes(), endpoint.module.caps().max_bytes);
     for done in (0..all).step_by(most) {
         if done > 0 {
             progress::pass();
@@ -41,18 +39,18 @@ fn in_steps(
     Ok(())
 }
 
-/// Copies an argument to a place in the lines for so many bytes, a word in one go. `Err(Truncate)` if there are more.
+/// Copies an argument to a slot of `room` bytes, a word in one go. `Err(Truncate)` if there are more.
 #[inline(always)]
 pub fn store(executor: &mut dyn Executor, from: &Data<'_>, at: *mut u8, room: usize) -> Result<()> {
     let bytes = from.bytes();
     match from.contiguous().filter(|_| bytes <= room) {
-        // SAFETY: an argument of the module's methods, and this rank's place in the lines, which has room.
+        // SAFETY: an argument of the module's methods, and this rank's slot, which is long enough.
         Some(from) if unsafe { is_moved(bytes, from, at) } => Ok(()),
         _ => executor.copy(from, &packed(at, room)),
     }
 }
 
-/// Copies from the lines into an argument, likewise.
+/// Copies from a slot into an argument, likewise.
 #[inline(always)]
 pub fn load(executor: &mut dyn Executor, at: *mut u8, to: &Data<'_>) -> Result<()> {
     let bytes = to.bytes();
@@ -62,10 +60,10 @@ pub fn load(executor: &mut dyn Executor, at: *mut u8, to: &Data<'_>) -> Result<(
     }
 }
 
-/// Copies so many bytes from the lines into a run of an argument, likewise.
+/// Copies `bytes` from a slot into contiguous bytes of an argument, likewise.
 #[inline(always)]
 pub fn load_run(executor: &mut dyn Executor, at: *mut u8, to: *mut u8, bytes: usize) -> Result<()> {
-    // SAFETY: what a rank has contributed, for which the caller has waited; the methods' contract makes targets writable.
+    // SAFETY: data of a slot, for which the caller has waited; the methods' contract makes targets writable.
     match unsafe { is_moved(bytes, at, to) } {
         true => Ok(()),
         false => executor.copy(&packed(at, bytes), &packed(to, bytes)),
@@ -83,7 +81,7 @@ pub fn copy(executor: &mut dyn Executor, from: &Data<'_>, to: &Data<'_>) -> Resu
     }
 }
 
-/// Moves four or eight bytes; whether it was so many.
+/// Moves four or eight bytes; returns whether there are so many.
 ///
 /// # Safety
 /// `from` is readable and `to` writable for `bytes`; they do not overlap.
@@ -97,39 +95,4 @@ unsafe fn is_moved(bytes: usize, from: *const u8, to: *mut u8) -> bool {
         _ => return false,
     }
     true
-}
-
-impl Module for Sm {
-    fn functions(&self) -> Functions {
-        self.next.functions()
-    }
-
-    fn recordable(&self) -> Functions {
-        0
-    }
-
-    fn forced(&self) -> Functions {
-        self.choices.forced()
-    }
-
-    fn fingerprint(&self) -> u64 {
-        self.long.sizes.print()
-    }
-
-    fn disagreed(&self) {
-        message!(
-            "coll_sm_pipeline_piece or coll_sm_pipeline_ring is not the same on all ranks of a communicator, which sends no \
-             data through pipelines; set them alike everywhere"
-        );
-        self.long.do_without_pipelines();
-    }
-
-    fn set_fallback(&self, others: &Table) {
-        self.next.keep(others, Table::entry);
-    }
-
-    unsafe fn call(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
-        // SAFETY: this method has the same contract.
-        if self.perform(&call, on)? { Ok(()) } else { unsafe { self.next.call(call, on) } }
-    }
 }

@@ -1,9 +1,10 @@
 //! Registration.
 
-use crate::choice::{Allgather, Allreduce, Alltoall, Bcast, Forced, Picked, ReduceScatter};
+use crate::algorithm::{Allgather, Allreduce, Alltoall, Bcast, ReduceScatter, SERVED, Subject};
 use crate::decisions;
 use crate::module::Tuned;
 use crate::params;
+use crate::select::{Forced, Selected};
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::framework::coll::{self, About, Case, Function};
@@ -34,35 +35,26 @@ impl coll::Component for TunedColl {
     // Of elements of a byte, and an operation that commutes.
     fn about(&self, function: Function, Case { ranks, bytes }: Case) -> Option<About> {
         let forced = Forced::by_parameters();
-        let (words, (way, why, named), counts) = match function {
-            Function::Bcast => (Bcast::WORDS, said(forced.bcast(bytes, ranks), Bcast::word), "of the data"),
-            Function::Allreduce => {
-                (Allreduce::WORDS, said(forced.allreduce(bytes, bytes, ranks, true), Allreduce::word), "of the result")
-            }
-            Function::Allgather => {
-                (Allgather::WORDS, said(forced.allgather(bytes, ranks), Allgather::word), "of a rank's block")
-            }
-            Function::Alltoall => {
-                (Alltoall::WORDS, said(forced.alltoall(bytes, ranks), Alltoall::word), "from one rank to another")
-            }
-            Function::ReduceScatter | Function::ReduceScatterBlock => {
-                let picked = forced.reduce_scatter(bytes, bytes, ranks, true);
-                (ReduceScatter::WORDS, said(picked, ReduceScatter::word), "of all blocks")
-            }
-            _ => return None,
+        let served = SERVED.iter().find(|served| served.functions.contains(&function))?;
+        let (algorithm, why, named) = match served.subject {
+            Subject::Bcast => words(forced.bcast(bytes, ranks), Bcast::word),
+            Subject::Allreduce => words(forced.allreduce(bytes, bytes, ranks, true), Allreduce::word),
+            Subject::Allgather => words(forced.allgather(bytes, ranks), Allgather::word),
+            Subject::Alltoall => words(forced.alltoall(bytes, ranks), Alltoall::word),
+            Subject::ReduceScatter => words(forced.reduce_scatter(bytes, bytes, ranks, true), ReduceScatter::word),
         };
-        let choice = match way {
+        let choice = match algorithm {
             _ if ranks < 2 => Err("it serves two processes and more"),
             "next" => Err(why),
-            way => Ok((way, why)),
+            algorithm => Ok((algorithm, why)),
         };
         // Without auto and next, which are no algorithms.
-        Some(About { priority: PRIORITY, algorithms: &words[2..], counts, forced: named, choice })
+        Some(About { priority: PRIORITY, algorithms: &served.words[2..], counts: served.counts, forced: named, choice })
     }
 }
 
-fn said<T: Copy>(picked: Picked<T>, word: fn(T) -> &'static str) -> (&'static str, &'static str, bool) {
-    (word(picked.way), picked.why, picked.named)
+fn words<T: Copy>(selected: Selected<T>, word: fn(T) -> &'static str) -> (&'static str, &'static str, bool) {
+    (word(selected.algorithm), selected.why, selected.named)
 }
 
 const PRIORITY: i32 = 30;

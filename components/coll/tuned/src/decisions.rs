@@ -6,12 +6,12 @@
 //! bcast       2      1m     chain
 //! bcast       16     64k    scatter_allgather
 //! ```
-//! Functions and algorithms are those of the parameters `coll_tuned_<function>_algorithm`. Of the lines of a function
-//! whose ranks and bytes are not above those of a call, the one with the most ranks counts, among these the one with the
-//! most bytes; where there is none, or where it says auto, the built-in limits decide. Bytes are counted as
+//! Functions and algorithms are those of the parameters `coll_tuned_<function>_algorithm`. Of a function's
+//! lines with at most the ranks and bytes of a call the one with the most ranks counts, among these the one with the most
+//! bytes. Where there is none, or where it says auto, the built-in limits decide. Bytes are counted as
 //! `ompi_info --coll` says; k, m and g are powers of 1024.
 
-use crate::choice::{Allgather, Allreduce, Alltoall, Bcast, ReduceScatter};
+use crate::algorithm::{SERVED, Served, Subject};
 use crate::params;
 use alloc::format;
 use alloc::string::String;
@@ -20,34 +20,15 @@ use opal_core::mca::name;
 use opal_core::sync::Once;
 use opal_core::{Error, Result, message, sys};
 
-/// What a line is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the functions' names
-pub enum Subject {
-    Bcast,
-    Allreduce,
-    Allgather,
-    Alltoall,
-    ReduceScatter,
-}
-
-const SUBJECTS: [(&str, Subject, &[&str]); 5] = [
-    ("bcast", Subject::Bcast, Bcast::WORDS),
-    ("allreduce", Subject::Allreduce, Allreduce::WORDS),
-    ("allgather", Subject::Allgather, Allgather::WORDS),
-    ("alltoall", Subject::Alltoall, Alltoall::WORDS),
-    ("reduce_scatter", Subject::ReduceScatter, ReduceScatter::WORDS),
-];
-
-/// The lines of a file.
+/// The rules of a file, one a line.
 #[derive(Debug, Default)]
 pub struct Decisions {
-    lines: Vec<Line>,
-    print: u64,
+    rules: Vec<Rule>,
+    fingerprint: u64,
 }
 
 #[derive(Debug)]
-struct Line {
+struct Rule {
     subject: Subject,
     ranks: usize,
     bytes: usize,
@@ -82,15 +63,15 @@ pub fn in_force() -> Option<&'static Decisions> {
 impl Decisions {
     /// From the text of a file; what is wrong, each with the number of its line.
     pub fn parse(text: &str) -> core::result::Result<Decisions, Vec<String>> {
-        let (mut lines, mut mistakes) = (Vec::new(), Vec::new());
+        let (mut rules, mut mistakes) = (Vec::new(), Vec::new());
         for (index, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default();
             let words: Vec<&str> = line.split_whitespace().collect();
             if words.is_empty() {
                 continue;
             }
-            match Line::parse(&words) {
-                Ok(line) => lines.push(line),
+            match Rule::parse(&words) {
+                Ok(rule) => rules.push(rule),
                 Err(why) => mistakes.push(format!("line {}: {why}", index + 1)),
             }
         }
@@ -98,55 +79,55 @@ impl Decisions {
             return Err(mistakes);
         }
         // FNV-1a.
-        let print = text
+        let fingerprint = text
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-        Ok(Decisions { lines, print })
+        Ok(Decisions { rules, fingerprint })
     }
 
     /// The word for a call.
     pub fn algorithm(&self, subject: Subject, ranks: usize, bytes: usize) -> Option<&'static str> {
-        let counts = |line: &&Line| line.subject == subject && line.ranks <= ranks && line.bytes <= bytes;
-        self.lines.iter().filter(counts).max_by_key(|line| (line.ranks, line.bytes)).map(|line| line.algorithm)
+        let counts = |rule: &&Rule| rule.subject == subject && rule.ranks <= ranks && rule.bytes <= bytes;
+        self.rules.iter().filter(counts).max_by_key(|rule| (rule.ranks, rule.bytes)).map(|rule| rule.algorithm)
     }
 
     /// Whether an algorithm of the function is named, in whatever case.
     pub fn names(&self, subject: Subject) -> bool {
-        self.lines.iter().any(|line| line.subject == subject && !matches!(line.algorithm, "auto" | "next"))
+        self.rules.iter().any(|rule| rule.subject == subject && !matches!(rule.algorithm, "auto" | "next"))
     }
 
     /// Differs from that of another text.
-    pub fn print(&self) -> u64 {
-        self.print
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 }
 
-impl Line {
-    fn parse(words: &[&str]) -> core::result::Result<Line, String> {
+impl Rule {
+    fn parse(words: &[&str]) -> core::result::Result<Rule, String> {
         let [function, ranks, bytes, algorithm] = words else {
             return Err(format!("it has {} words; write function, ranks, bytes, algorithm", words.len()));
         };
-        let (_, subject, known) = SUBJECTS.iter().find(|(name, ..)| name == function).ok_or_else(|| {
-            let all: Vec<&str> = SUBJECTS.iter().map(|(name, ..)| *name).collect();
+        let Served { subject, words, .. } = SERVED.iter().find(|served| served.name == *function).ok_or_else(|| {
+            let all: Vec<&str> = SERVED.iter().map(|served| served.name).collect();
             unknown("function", function, &all)
         })?;
-        let algorithm = known
+        let algorithm = words
             .iter()
             .find(|word| *word == algorithm)
-            .ok_or_else(|| unknown(&format!("algorithm of {function}"), algorithm, known))?;
-        let number = |word: &str, what: &str| {
-            number(word).ok_or_else(|| format!("{word} is no number of {what}; write 4096 or 4k, say"))
+            .ok_or_else(|| unknown(&format!("algorithm of {function}"), algorithm, words))?;
+        let number = |word: &str, unit: &str| {
+            number(word).ok_or_else(|| format!("{word} is no number of {unit}; write 4096 or 4k, say"))
         };
-        Ok(Line { subject: *subject, ranks: number(ranks, "ranks")?, bytes: number(bytes, "bytes")?, algorithm })
+        Ok(Rule { subject: *subject, ranks: number(ranks, "ranks")?, bytes: number(bytes, "bytes")?, algorithm })
     }
 }
 
-fn unknown(what: &str, typed: &str, have: &[&str]) -> String {
+fn unknown(kind: &str, typed: &str, have: &[&str]) -> String {
     let hint = match name::nearest(typed, have.iter().copied()) {
         Some(near) => format!("did you mean {near}?"),
         None => format!("there are {}", have.join(", ")),
     };
-    format!("there is no {what} {typed}; {hint}")
+    format!("there is no {kind} {typed}; {hint}")
 }
 
 fn number(word: &str) -> Option<usize> {
@@ -171,7 +152,7 @@ mod tests {
         assert_eq!([bcast(1, 9), bcast(2, 0), bcast(7, 1023)], [None, Some("next"), Some("next")]);
         assert_eq!([bcast(7, 1024), bcast(8, 4096)], [Some("chain"), Some("auto")]);
         assert_eq!(decisions.algorithm(Subject::Alltoall, 3, 3), Some("bruck"));
-        assert_ne!(decisions.print(), Decisions::parse("").unwrap().print());
+        assert_ne!(decisions.fingerprint(), Decisions::parse("").unwrap().fingerprint());
     }
 
     #[test]

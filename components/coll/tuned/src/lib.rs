@@ -1,6 +1,6 @@
-//! coll/tuned: algorithms for data that is worth cutting up, and the choice among them.
+//! coll/tuned: algorithms that cut medium and large data up, and the selection among them (`select`).
 //!
-//! What a call is served with follows from the number of ranks, the bytes of its type signature and whether its
+//! The algorithm of a call follows from the number of ranks, the bytes of its type signature and whether its
 //! operation commutes, which are equal on all ranks; `--mca coll_tuned_<function>_algorithm` forces one. `next` is the
 //! component that would serve the communicator without this one (coll/basic), whose algorithms are the simple ones.
 //!
@@ -9,15 +9,16 @@
 
 extern crate alloc;
 
+pub mod algorithm;
 pub mod allgather;
 pub mod allreduce;
 pub mod alltoall;
 pub mod bcast;
-pub mod choice;
 mod component;
 mod decisions;
 mod module;
 mod params;
 pub mod reduce_scatter;
+pub mod select;
 
 pub use component::{COMPONENT, INFO};

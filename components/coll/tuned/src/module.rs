@@ -1,8 +1,9 @@
 //! The module: turns the framework's unsafe calls into calls of the algorithms.
 #![allow(unsafe_code)] // the unsafe method of the framework's trait
 
-use crate::choice::{Allgather, Allreduce, Alltoall, Bcast, Forced, Picked, ReduceScatter};
+use crate::algorithm::{Allgather, Allreduce, Alltoall, Bcast, ReduceScatter};
 use crate::reduce_scatter::Blocks;
+use crate::select::{Forced, Selected};
 use crate::{allgather, allreduce, alltoall, bcast, params, reduce_scatter};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -19,8 +20,8 @@ pub struct Tuned {
     forced: Forced,
     // The ranks have different decision files.
     disagreed: Once<()>,
-    // Recordable, because what this module passes on may be recorded, too.
-    next: Fallback,
+    // Recordable, because calls that this module passes on may be recorded, too.
+    fallback: Fallback,
     // Those whose next module serves parts of the communicator, too.
     partial: Once<Functions>,
 }
@@ -37,7 +38,7 @@ const SERVED: [Function; 6] = [
 impl Tuned {
     /// What the parameters force.
     pub fn new(forced: Forced) -> Tuned {
-        Tuned { forced, disagreed: Once::new(), next: Fallback::new(&SERVED), partial: Once::new() }
+        Tuned { forced, disagreed: Once::new(), fallback: Fallback::new(&SERVED), partial: Once::new() }
     }
 
     fn in_force(&self) -> Forced {
@@ -47,27 +48,32 @@ impl Tuned {
         }
     }
 
-    /// The way of a call, after it was said where that helps.
-    fn told<T: Copy>(
+    /// The algorithm of a call, after a trace line.
+    fn report<T: Copy>(
         &self,
         function: Function,
         (bytes, size): (usize, usize),
-        Picked { way, why, named }: Picked<T>,
+        Selected { algorithm, why, named }: Selected<T>,
         word: fn(T) -> &'static str,
     ) -> T {
-        // Of what only passes through on its way to another component that one speaks.
+        // Of a call that only passes through, the next component says it.
         if named || !self.forced.named_only {
-            verbose!(FRAMEWORK, 40, "tuned: {function:?} of {bytes} bytes among {size} ranks, {why}: {}", word(way));
+            verbose!(
+                FRAMEWORK,
+                40,
+                "tuned: {function:?} of {bytes} bytes among {size} ranks, {why}: {}",
+                word(algorithm)
+            );
         }
-        way
+        algorithm
     }
 
     // Whether it is done; else the next component does it.
     fn bcast(&self, (data, root): (&Data<'_>, usize), executor: &mut dyn Executor) -> Result<bool> {
         let (bytes, size) = (data.bytes(), executor.size());
-        let way = self.told(Function::Bcast, (bytes, size), self.in_force().bcast(bytes, size), Bcast::word);
-        match way {
-            Bcast::Next => return Ok(false),
+        let algorithm = self.report(Function::Bcast, (bytes, size), self.in_force().bcast(bytes, size), Bcast::word);
+        match algorithm {
+            Bcast::Fallback => return Ok(false),
             Bcast::ScatterAllgather => bcast::scatter_allgather(executor, data, root)?,
             Bcast::Chain => bcast::chain(executor, data, root, params::BCAST_SEGMENT.size())?,
         }
@@ -76,14 +82,14 @@ impl Tuned {
 
     fn allreduce(&self, (from, to, op): Operands<'_>, executor: &mut dyn Executor) -> Result<bool> {
         let (bytes, size) = (to.bytes(), executor.size());
-        let way = self.told(
+        let algorithm = self.report(
             Function::Allreduce,
             (bytes, size),
             self.in_force().allreduce(bytes, to.count, size, op.is_commutative()),
             Allreduce::word,
         );
-        match way {
-            Allreduce::Next => return Ok(false),
+        match algorithm {
+            Allreduce::Fallback => return Ok(false),
             Allreduce::Ring => allreduce::ring(executor, from, to, op)?,
             Allreduce::Halving => allreduce::halving(executor, from, to, op)?,
         }
@@ -92,10 +98,10 @@ impl Tuned {
 
     fn allgather(&self, (from, to): (Source<'_>, &Data<'_>), executor: &mut dyn Executor) -> Result<bool> {
         let (bytes, size) = (to.bytes(), executor.size());
-        let way =
-            self.told(Function::Allgather, (bytes, size), self.in_force().allgather(bytes, size), Allgather::word);
-        match way {
-            Allgather::Next => return Ok(false),
+        let algorithm =
+            self.report(Function::Allgather, (bytes, size), self.in_force().allgather(bytes, size), Allgather::word);
+        match algorithm {
+            Allgather::Fallback => return Ok(false),
             Allgather::Doubling => allgather::doubling(executor, from, to)?,
             Allgather::Bruck => allgather::bruck(executor, from, to)?,
             Allgather::Neighbor => allgather::neighbor(executor, from, to)?,
@@ -105,8 +111,9 @@ impl Tuned {
 
     fn alltoall(&self, (from, to): (Source<'_>, &Data<'_>), executor: &mut dyn Executor) -> Result<bool> {
         let (bytes, size) = (to.bytes(), executor.size());
-        let way = self.told(Function::Alltoall, (bytes, size), self.in_force().alltoall(bytes, size), Alltoall::word);
-        match (way, from) {
+        let algorithm =
+            self.report(Function::Alltoall, (bytes, size), self.in_force().alltoall(bytes, size), Alltoall::word);
+        match (algorithm, from) {
             (Alltoall::Bruck, Source::From(from)) => alltoall::bruck(executor, &from, to)?,
             (Alltoall::Pairwise, Source::From(from)) => alltoall::pairwise(executor, &from, to)?,
             // MPI_IN_PLACE is said by all ranks or none (MPI 5.0 §6.8).
@@ -136,15 +143,15 @@ impl Tuned {
         let size = executor.size();
         let count = begin(size);
         let bytes = count.saturating_mul(to.datatype.layout.size());
-        let way = self.told(
+        let algorithm = self.report(
             function,
             (bytes, size),
             self.in_force().reduce_scatter(bytes, count, size, op.is_commutative()),
             ReduceScatter::word,
         );
         let blocks = || Blocks::new(from, to, size, &begin);
-        match way {
-            ReduceScatter::Next => return Ok(false),
+        match algorithm {
+            ReduceScatter::Fallback => return Ok(false),
             ReduceScatter::Ring => reduce_scatter::ring(executor, &blocks(), to, op)?,
             ReduceScatter::Halving => reduce_scatter::halving(executor, &blocks(), to, op)?,
         }
@@ -156,11 +163,11 @@ type Operands<'a> = (Source<'a>, &'a Data<'a>, &'a Op);
 
 impl Module for Tuned {
     fn functions(&self) -> Functions {
-        self.next.functions()
+        self.fallback.functions()
     }
 
     fn fingerprint(&self) -> u64 {
-        self.forced.file.map_or(0, |file| file.print())
+        self.forced.file.map_or(0, |file| file.fingerprint())
     }
 
     fn disagreed(&self) {
@@ -185,7 +192,7 @@ impl Module for Tuned {
     }
 
     fn set_fallback(&self, others: &Table) {
-        self.next.keep(others, Table::recordable_entry);
+        self.fallback.keep(others, Table::recordable_entry);
         let serves_parts =
             |function: &&Function| match (others.recordable_entry(**function), others.partial_entry(**function)) {
                 (Some((next, _)), Some((partial, _))) => next == partial,
@@ -209,6 +216,6 @@ impl Module for Tuned {
             _ => false,
         };
         // SAFETY: this method has the same contract.
-        if done { Ok(()) } else { unsafe { self.next.call(call, executor) } }
+        if done { Ok(()) } else { unsafe { self.fallback.call(call, executor) } }
     }
 }

@@ -1,6 +1,6 @@
-//! Parameters.
+//! Parameters: for each function the algorithm that is forced, the decision file, a segment size.
 
-use crate::choice::{Allgather, Allreduce, Alltoall, Bcast, ReduceScatter};
+use crate::algorithm::{Allgather, Allreduce, Alltoall, Bcast, ReduceScatter};
 
 opal_core::params! {
     /// How MPI_Bcast is done: next is the way of the component with the next lower priority, scatter_allgather cuts the

@@ -18,6 +18,13 @@ pub fn open(contract: Contract, patience: Patience) -> Result<Member<Mapping>, S
         |why: &str| format!("{SEGMENT} names descriptor {number}, which is not this job's segment: {why}; {ADVICE}");
     let descriptor = raw::inherited(number);
     match rustix::io::fcntl_getfd(descriptor) {
+        Ok(flags) if flags.contains(FdFlags::CLOEXEC) => {
+            return Err(format!(
+                "MPI was already started with {SEGMENT} in this process by another copy of ompi-rs, or by the process \
+                 that forked this one; link programs and the libraries that they load with mpicc and without -static, \
+                 and call MPI in one process a rank"
+            ));
+        }
         Ok(flags) => {
             // From now on only this process has it: its children are not ranks.
             rustix::io::fcntl_setfd(descriptor, flags | FdFlags::CLOEXEC).map_err(|errno| wrong(&refused(errno)))?;

@@ -4,7 +4,7 @@ use crate::module::Singleton;
 use alloc::boxed::Box;
 use alloc::format;
 use opal_core::mca::{self, Declined};
-use orte_core::environment::{ADVICE, BOOT_SIZE, SEGMENT, SIZE};
+use orte_core::environment::{BOOT_SIZE, SEGMENT, other_launcher};
 use orte_core::framework::ess;
 
 /// The component.
@@ -22,23 +22,16 @@ impl mca::Component for Component {
         if cfg!(ompi_bare) && opal_core::sys::variable(BOOT_SIZE).is_some_and(|size| size != "1") {
             return Err(Declined("the boot line says that this rank is one of several"));
         }
-        // Other launchers that run several processes: Open MPI's, and those that speak PMI.
-        for name in [SIZE, "PMI_SIZE"] {
-            let size = opal_core::sys::variable(name).and_then(|text| text.parse().ok()).unwrap_or(1u32);
-            if size > 1 {
-                let sentence = format!(
-                    "{name} is {size}, so another launcher started this process as one of several; {ADVICE}, \
-                     or unset {name} to run it alone"
-                );
-                return Err(Declined(Box::leak(Box::from(sentence))));
-            }
+        match other_launcher(opal_core::sys::variable) {
+            Some(sentence) => Err(Declined(Box::leak(Box::from(sentence)))),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
 impl ess::Component for Component {
     fn query(&self) -> Result<(i32, &'static dyn ess::Module), Declined> {
+        opal_core::sys::mark_in_use();
         opal_core::log::set_prefix(format!("{}:{} rank 0", opal_core::sys::hostname(), opal_core::sys::pid()));
         Ok((PRIORITY, &COMPONENT.module))
     }

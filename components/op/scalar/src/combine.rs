@@ -3,11 +3,11 @@
 use crate::half::Half;
 use crate::quad::Quad;
 use crate::raw::Extended;
-use ompi_core::framework::op::formulas::{Combine, Complex, Number, Prod, Sum};
+use ompi_core::framework::op::formulas::{Combine, Complex, FloatNumber, Prod, Sum};
 use ompi_core::{float_formulas, formulas};
 
-impl Number for Extended {}
-impl Number for Quad {}
+impl FloatNumber for Extended {}
+impl FloatNumber for Quad {}
 
 float_formulas! { Extended Quad }
 

@@ -295,7 +295,7 @@ fn short_ways(open: bool) {
         send(comm, 1, 10);
         send(comm, 1, 11);
         if !open {
-            progress::gathered();
+            progress::note_coalesced();
         }
         let (mut room, bytes) = ([0; 100], [7; 100]);
         let (to, from) = (room.as_mut_ptr(), bytes.as_ptr());

@@ -95,7 +95,7 @@ impl Module for Ob1 {
     #[inline]
     unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
         // SAFETY: readable during this call by the caller's promise.
-        if !progress::has_gathered() && unsafe { send::short_data(data, dest, tag, mode, context) } {
+        if !progress::has_coalesced() && unsafe { send::short_data(data, dest, tag, mode, context) } {
             return Ok(());
         }
         // SAFETY: as above.

@@ -1,19 +1,11 @@
-//! Parameters and registration.
+//! Registration.
 
 use crate::module::Cma;
+use crate::params;
 use crate::raw;
 use opal_core::framework::{shmem, smsc};
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
-
-opal_core::params! {
-    /// Smallest message that is copied this way; shorter ones go through shared memory.
-    pub static MIN_SIZE: Size = Int(16384), "bytes", level 4;
-    /// Longest copy in one system call; longer ones are made of several, with progress in between.
-    pub static CHUNK_SIZE: Size = Int(16777216), "bytes", level 6;
-    /// Let processes that descend from the launcher reach into this one where Yama restricts it (ptrace_scope 1).
-    pub static ALLOW_JOB: Bool = Bool(true), "", level 6;
-}
 
 /// The component.
 pub struct Component {
@@ -33,7 +25,7 @@ impl mca::Component for Component {
 
 impl smsc::Component for Component {
     fn query(&self, launcher: Option<u32>) -> Result<(i32, &'static dyn smsc::Module), Declined> {
-        if let Some(launcher) = launcher.filter(|_| ALLOW_JOB.flag() && restricts_to_descendants()) {
+        if let Some(launcher) = launcher.filter(|_| params::ALLOW_JOB.flag() && restricts_to_descendants()) {
             // Before the address is published: from then on peers try.
             raw::allow_descendants_of(launcher);
         }
@@ -50,7 +42,7 @@ fn restricts_to_descendants() -> bool {
 opal_core::component! {
     /// Cross-memory attach: the kernel copies between two processes.
     pub static COMPONENT: Component = Component { module: Once::new() };
-    in opal_core::framework::smsc, name "cma", params ALL
+    in opal_core::framework::smsc, name "cma", params params::ALL
 }
 
 const PRIORITY: i32 = 20;

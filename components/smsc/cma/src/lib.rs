@@ -10,6 +10,7 @@ extern crate alloc;
 mod address;
 mod component;
 mod module;
+mod params;
 mod raw;
 
 pub use component::{COMPONENT, INFO};

@@ -2,25 +2,22 @@
 #![allow(unsafe_code)]
 
 use crate::address::Nonce;
-use crate::module::Cma;
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::cell::UnsafeCell;
-use opal_core::framework::smsc::{Caps, Module, Peer};
 use opal_core::{Error, Result};
 
 /// Where a nonce lies for the life of the process. Peers write to it what lies in it.
-pub struct Place(&'static UnsafeCell<Nonce>);
+pub struct NonceCell(&'static UnsafeCell<Nonce>);
 
 // SAFETY: nobody in this process reads or writes it after it was made; others know its address only.
-unsafe impl Send for Place {}
+unsafe impl Send for NonceCell {}
 // SAFETY: as above.
-unsafe impl Sync for Place {}
+unsafe impl Sync for NonceCell {}
 
-impl Place {
+impl NonceCell {
     /// With this in it.
-    pub fn new(nonce: Nonce) -> Place {
-        Place(Box::leak(Box::new(UnsafeCell::new(nonce))))
+    pub fn new(nonce: Nonce) -> NonceCell {
+        NonceCell(Box::leak(Box::new(UnsafeCell::new(nonce))))
     }
 
     /// Its address.
@@ -48,8 +45,9 @@ pub fn allow_descendants_of(pid: u32) {
     let _ = unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::c_ulong::from(pid), 0, 0, 0) };
 }
 
+/// Of a copy, as seen from the peer.
 #[derive(Clone, Copy)]
-enum Direction {
+pub enum Direction {
     From,
     To,
 }
@@ -58,7 +56,7 @@ enum Direction {
 ///
 /// # Safety
 /// `local` is writable (`From`) or readable (`To`) for `bytes`.
-unsafe fn transfer(direction: Direction, pid: i32, remote: u64, local: *mut u8, bytes: usize) -> Result<()> {
+pub unsafe fn transfer(direction: Direction, pid: i32, remote: u64, local: *mut u8, bytes: usize) -> Result<()> {
     let end = usize::try_from(remote).ok().and_then(|remote| remote.checked_add(bytes));
     let (Ok(remote), Some(_)) = (usize::try_from(remote), end) else { return Err(Error::Invalid) };
     let mut done = 0;
@@ -94,29 +92,5 @@ fn refused() -> Result<()> {
         libc::EFAULT => Err(Error::Invalid),
         libc::ENOMEM => Err(Error::OutOfResource),
         _ => Err(Error::System),
-    }
-}
-
-impl Module for Cma {
-    fn caps(&self) -> &Caps {
-        self.abilities()
-    }
-
-    fn address(&self) -> Vec<u8> {
-        self.own_address().encode()
-    }
-
-    fn connect(&self, address: &[u8]) -> Result<Peer> {
-        self.prove(address)
-    }
-
-    unsafe fn copy_from(&self, peer: Peer, remote: u64, local: *mut u8, bytes: usize) -> Result<()> {
-        // SAFETY: the caller's promise. Peers are what `prove` made of positive 32-bit numbers.
-        unsafe { transfer(Direction::From, peer.0 as i32, remote, local, bytes) }
-    }
-
-    unsafe fn copy_to(&self, peer: Peer, remote: u64, local: *const u8, bytes: usize) -> Result<()> {
-        // SAFETY: the caller's promise; it is only read. Peers as above.
-        unsafe { transfer(Direction::To, peer.0 as i32, remote, local.cast_mut(), bytes) }
     }
 }

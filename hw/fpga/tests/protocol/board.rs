@@ -1,5 +1,5 @@
-//! Nodes, cable and machine as the model check sees them. Every wire may be late by any time; what a wire says is
-//! carried to its other end by a step of its own.
+//! Nodes, cable and machine as the model check sees them. Every wire may be late by any time: a step of its own
+//! carries the level of a wire to its other end.
 
 #[path = "board/barriers.rs"]
 mod barriers;

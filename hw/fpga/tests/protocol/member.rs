@@ -1,5 +1,5 @@
-//! What the model checks of one team and of several have in common: where a member is, and in which way each barrier was
-//! done.
+//! The common part of the model checks of one team and of several: the state of a member, and whether each barrier was done by
+//! wire or in software.
 
 /// Where a member is. `J`: the steps of becoming one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,9 +1,9 @@
 //! `tuc-init`, process 1 of a Linux guest with one parallel port: loads the kernel's drivers, then does barriers with one
-//! other guest, first as root through ioperm, then as an ordinary user of the device's group through ppdev; and sees that
-//! who has not the right is refused. Says how it ended through QEMU's isa-debug-exit: 16, or 17 after what went wrong.
+//! other guest, first as root through ioperm, then as an ordinary user of the device's group through ppdev; and checks that a
+//! user without the right is refused. Its status goes through QEMU's isa-debug-exit: 16, or 17 after an error.
 //!
-//! The two guests know nothing of each other but what the machine with channels says: one joins a channel, the other waits
-//! until that has a member, joins it, too, and then another one, which the first waits for.
+//! The two guests know of each other only through the channels of the machine. The first joins a channel. The second waits
+//! until that channel has a member, joins it, and then joins another channel, for which the first one waits.
 
 use hw_fpga::node::{Entry, Node, Reading};
 use hw_fpga::{frame, wire};

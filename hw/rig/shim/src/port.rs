@@ -1,4 +1,4 @@
-//! The port of this process: which node it is, and what its ioctls do.
+//! The port of this process: its node, and its ioctls.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use core::time::Duration;

@@ -168,7 +168,7 @@ fn raised(number: u64, arguments: &Arguments) -> i64 {
 
 fn not_served(number: u64) -> i64 {
     let name = NAMES.iter().find(|(listed, _)| *listed == number).map_or("", |(_, name)| name);
-    log::warn!("system call {number} {name} is not there");
+    crate::warn!("system call {} {} is not there", number, name);
     eprintln!(
         "[rank {}] the program's C library asked for system call {number} {name}, which is not there without an \
          operating system (ENOSYS)",

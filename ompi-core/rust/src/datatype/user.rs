@@ -3,7 +3,7 @@
 use super::lasting::shared;
 use super::{DatatypeRef, Equivalence};
 use crate::Result;
-use crate::environment::OneThread;
+use crate::life::OneThread;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;

@@ -1,6 +1,6 @@
 //! One message there, another one here, without deadlock. MPI 5.0 §3.10.
 
-use super::source::one;
+use super::status::one;
 use super::{ANY_TAG, Destination, Source, Status, Tag};
 use crate::Result;
 use crate::datatype::{Buffer, BufferMut, Equivalence};

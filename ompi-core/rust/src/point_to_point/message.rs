@@ -1,10 +1,10 @@
 //! Messages that were found and taken, but not yet received. MPI 5.0 §3.8.2.
 
 use super::Status;
-use super::source::{not_whole, one};
+use super::status::{not_whole, one};
 use crate::datatype::{BufferMut, Equivalence};
-use crate::environment::{Life, OneThread};
 use crate::error::{Result, end, raise};
+use crate::life::{Life, OneThread};
 use crate::raw;
 use crate::topology::Owned;
 use alloc::sync::Arc;

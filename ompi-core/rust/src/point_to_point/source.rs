@@ -1,14 +1,13 @@
 //! Where messages come from.
 
+use super::status::one;
 use super::{ANY_TAG, Message, Status, Tag};
 use crate::Result;
 use crate::datatype::{BufferMut, Equivalence};
 use crate::raw;
 use crate::request::{ReceiveFuture, Request, Scope, begin_receive};
 use crate::topology::{AnyProcess, Owned, Process, Rank};
-use alloc::format;
 use alloc::vec::Vec;
-use ompi_core::error::{Class, Fault};
 use ompi_core::framework::pml::{self, MatchContext};
 
 /// A process, or any, from which messages can be received. Methods without a tag take messages with every tag.
@@ -224,17 +223,4 @@ impl Source for AnyProcess<'_> {
 
 fn match_context(owned: &Owned) -> MatchContext<'_> {
     MatchContext { comm: owned.comm(), collective: false }
-}
-
-/// Whether a message was just one value.
-#[inline]
-pub(crate) fn one<T: Equivalence>(status: &Status) -> Result<(), Fault> {
-    if status.count::<T>() == Some(1) { Ok(()) } else { Err(not_whole(status, "one value was wanted")) }
-}
-
-#[cold]
-pub(super) fn not_whole(status: &Status, wanted: &str) -> Fault {
-    let why =
-        format!("{wanted}, the message has {} bytes; receive_vec or receive_into takes any length", status.bytes());
-    Fault::new(Class::Count).because(why)
 }

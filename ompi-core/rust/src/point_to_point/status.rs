@@ -3,7 +3,9 @@
 use super::Tag;
 use crate::datatype::Equivalence;
 use crate::topology::Rank;
+use alloc::format;
 use core::fmt;
+use ompi_core::error::{Class, Fault};
 use ompi_core::status;
 
 /// What is known of a message that was received or found.
@@ -66,4 +68,18 @@ impl fmt::Debug for Status {
             .field("is_cancelled", &self.is_cancelled())
             .finish()
     }
+}
+
+/// Whether a message was just one value.
+#[inline]
+pub(crate) fn one<T: Equivalence>(status: &Status) -> Result<(), Fault> {
+    if status.count::<T>() == Some(1) { Ok(()) } else { Err(not_whole(status, "one value was wanted")) }
+}
+
+/// An error that says how long the message is.
+#[cold]
+pub(crate) fn not_whole(status: &Status, wanted: &str) -> Fault {
+    let why =
+        format!("{wanted}, the message has {} bytes; receive_vec or receive_into takes any length", status.bytes());
+    Fault::new(Class::Count).because(why)
 }

@@ -1,10 +1,10 @@
 //! A value that is on its way.
 #![allow(unsafe_code)] // the value's memory is the library's until it has come
 
-use super::operation::{checked, finish};
+use super::operation::checked;
 use crate::datatype::Equivalence;
-use crate::environment::OneThread;
 use crate::error::{end, raise};
+use crate::life::OneThread;
 use crate::point_to_point::{Status, one};
 use crate::raw;
 use crate::{Error, Result};
@@ -64,7 +64,7 @@ impl<T: Equivalence> ReceiveFuture<T> {
 
 impl<T> ReceiveFuture<T> {
     fn ended(&mut self) -> ompi_core::status::Status {
-        match finish(&mut self.handle) {
+        match handles::wait(&mut self.handle) {
             Ok(status) => status,
             // The memory is the library's for ever.
             Err(fault) => end("waiting for a value", &Error::from(fault)),

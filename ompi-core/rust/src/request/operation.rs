@@ -130,7 +130,7 @@ impl<'a, D: Loan, S: Scope<'a>> Request<'a, D, S> {
     fn ended(self) -> Result<(Status, D)> {
         let this = ManuallyDrop::new(self);
         let mut handle = this.handle;
-        match finish(&mut handle) {
+        match handles::wait(&mut handle) {
             Ok(status) => {
                 this.forget();
                 let status = checked("wait", status)?;
@@ -160,12 +160,6 @@ impl<'a, D: Loan, S: Scope<'a>> fmt::Debug for Request<'a, D, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request").field("handle", &self.handle).finish_non_exhaustive()
     }
-}
-
-/// Waits for an operation; `Err` if it could not be waited for.
-#[inline]
-pub(super) fn finish(handle: &mut usize) -> Inner<status::Status> {
-    handles::wait(handle)
 }
 
 /// The status for the caller; a failure of the operation runs the handler of its communicator.

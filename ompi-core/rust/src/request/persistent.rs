@@ -1,7 +1,7 @@
 //! Operations that are set up once and started many times. MPI 5.0 §3.9 and §6.13.
 #![allow(unsafe_code)] // loans
 
-use super::operation::{checked, finish};
+use super::operation::checked;
 use super::{Loan, Scope};
 use crate::Result;
 use crate::collective::Operation;
@@ -18,7 +18,7 @@ use ompi_core::data::{Data, Source as From};
 use ompi_core::error::Result as Inner;
 use ompi_core::framework::coll::Call;
 use ompi_core::framework::pml::Mode;
-use ompi_core::request::persistent::{self, Start};
+use ompi_core::request::persistent::{self, Direction};
 use ompi_core::request::{Request, collective, handles};
 
 /// An operation on the buffers `D`, which are on loan for `'a`; inactive until it is started. Between a completion and the
@@ -46,7 +46,7 @@ use ompi_core::request::{Request, collective, handles};
 /// # Ok::<(), ompi::Error>(())
 /// ```
 ///
-/// What is under way cannot be started again while its buffers are looked at:
+/// What is under direction cannot be started again while its buffers are looked at:
 ///
 /// ```compile_fail
 /// # let universe = test_singleton::universe();
@@ -78,7 +78,7 @@ impl<'a, D: Loan, S: Scope<'a>> PersistentRequest<'a, D, S> {
         PersistentRequest { handle, data, active: false, loan: PhantomData }
     }
 
-    /// Begins the operation. `Err(Request)` if it is under way.
+    /// Begins the operation. `Err(Request)` if it is under direction.
     pub fn start(&mut self) -> Result<()> {
         handles::start(self.handle).map_err(|fault| raise(Object::None, "start", fault))?;
         self.active = true;
@@ -88,7 +88,7 @@ impl<'a, D: Loan, S: Scope<'a>> PersistentRequest<'a, D, S> {
     /// Waits until it has ended; at once, with an empty status, if it was not started.
     pub fn wait(&mut self) -> Result<Status> {
         let mut handle = self.handle;
-        let status = finish(&mut handle).map_err(|fault| raise(Object::None, "wait", fault))?;
+        let status = handles::wait(&mut handle).map_err(|fault| raise(Object::None, "wait", fault))?;
         self.active = false;
         checked("wait", status)
     }
@@ -115,7 +115,7 @@ impl<'a, D: Loan, S: Scope<'a>> PersistentRequest<'a, D, S> {
     /// # Panics
     /// If it is active: wait first.
     pub fn buffers(&mut self) -> D::Shorter<'_> {
-        assert!(!self.active, "the operation is under way and has its buffers; wait first");
+        assert!(!self.active, "the operation is under direction and has its buffers; wait first");
         // SAFETY: no operation has them, and this is borrowed mutably as long as they are lent.
         unsafe { D::lend(self.data) }
     }
@@ -144,7 +144,7 @@ pub trait PersistentDestination: Destination {
         B: BufferMut + ?Sized,
     {
         let (owned, rank) = self.destination();
-        prepare(owned, "send_init", scope, buffer, (rank, checked_tag(tag)), Start::Send(Mode::Standard))
+        prepare(owned, "send_init", scope, buffer, (rank, checked_tag(tag)), Direction::Send(Mode::Standard))
     }
 
     /// Sets up a [`synchronous_send_with_tag`](Destination::synchronous_send_with_tag).
@@ -154,8 +154,8 @@ pub trait PersistentDestination: Destination {
         B: BufferMut + ?Sized,
     {
         let (owned, rank) = self.destination();
-        let start = Start::Send(Mode::Synchronous);
-        prepare(owned, "synchronous_send_init", scope, buffer, (rank, checked_tag(tag)), start)
+        let direction = Direction::Send(Mode::Synchronous);
+        prepare(owned, "synchronous_send_init", scope, buffer, (rank, checked_tag(tag)), direction)
     }
 
     /// Sets up a [`ready_send_with_tag`](Destination::ready_send_with_tag).
@@ -165,7 +165,7 @@ pub trait PersistentDestination: Destination {
         B: BufferMut + ?Sized,
     {
         let (owned, rank) = self.destination();
-        prepare(owned, "ready_send_init", scope, buffer, (rank, checked_tag(tag)), Start::Send(Mode::Ready))
+        prepare(owned, "ready_send_init", scope, buffer, (rank, checked_tag(tag)), Direction::Send(Mode::Ready))
     }
 
     /// Sets up a [`buffered_send_with_tag`](Destination::buffered_send_with_tag).
@@ -175,7 +175,7 @@ pub trait PersistentDestination: Destination {
         B: BufferMut + ?Sized,
     {
         let (owned, rank) = self.destination();
-        prepare(owned, "buffered_send_init", scope, buffer, (rank, checked_tag(tag)), Start::Buffered)
+        prepare(owned, "buffered_send_init", scope, buffer, (rank, checked_tag(tag)), Direction::Buffered)
     }
 }
 
@@ -195,7 +195,7 @@ pub trait PersistentSource: Source {
         B: BufferMut + ?Sized,
     {
         let (owned, rank) = self.source();
-        prepare(owned, "receive_init", scope, buffer, (rank, checked_any_tag(tag)), Start::Receive)
+        prepare(owned, "receive_init", scope, buffer, (rank, checked_any_tag(tag)), Direction::Receive)
     }
 }
 
@@ -207,7 +207,7 @@ fn prepare<'a, Sc: Scope<'a>, B: BufferMut + ?Sized>(
     scope: Sc,
     buffer: &'a mut B,
     (peer, tag): (i32, Inner<Tag>),
-    start: Start,
+    direction: Direction,
 ) -> One<'a, B, Sc> {
     let datatype = shared(buffer.as_datatype());
     let away = buffer.away();
@@ -215,7 +215,7 @@ fn prepare<'a, Sc: Scope<'a>, B: BufferMut + ?Sized>(
     let lent = unsafe { <&'a mut B>::back(away) };
     let Data { at, count, .. } = raw::target(lent);
     let prepared = tag.and_then(|tag| {
-        let operation = persistent::Operation { at, count, datatype, peer, tag, comm: owned.handle(), start };
+        let operation = persistent::Transfer { at, count, datatype, peer, tag, comm: owned.handle(), direction };
         // SAFETY: the loan is for 'a, within which the scope ends the request; while it is active nobody has the buffer.
         unsafe { persistent::prepare(operation) }
     });

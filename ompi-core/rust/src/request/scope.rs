@@ -1,6 +1,5 @@
 //! How long buffers are on loan.
 
-use super::operation::finish;
 use crate::error::end;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
@@ -75,7 +74,7 @@ pub(super) fn complete(open: &mut [usize], panicking: bool) {
             // What cannot be cancelled ends by itself.
             let _asked = handles::cancel(*handle);
         }
-        match finish(handle) {
+        match handles::wait(handle) {
             Ok(status) if status.error != 0 => {
                 let error = crate::Error::from(status.fault());
                 message!("an operation that nobody waited for failed: {error}");

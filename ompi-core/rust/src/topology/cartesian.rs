@@ -48,7 +48,7 @@ impl CartesianCommunicator {
                 Err(Fault::new(Class::Dims).argument("periods").because(why))
             }
         };
-        let made = cart.and_then(|cart| topo::cart(owned.comm(), cart, reorder));
+        let made = cart.and_then(|cart| topo::cart_create(owned.comm(), cart, reorder));
         let made = owned.checked("CartesianCommunicator::new", made)?;
         Ok(made.map(|handle| CartesianCommunicator(Owned::made(handle, owned.life().clone()))))
     }

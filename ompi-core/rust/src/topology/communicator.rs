@@ -131,7 +131,7 @@ pub trait Communicator {
     /// Puts an error handler in force.
     fn set_error_handler(&self, handler: ErrorHandler) {
         let place = &self.owned().comm().errhandler;
-        errhandler::set(place, errhandler::Kind::Comm, handler.handle())
+        errhandler::set(place, errhandler::HandlerKind::Comm, handler.handle())
             .expect("predefined error handlers are for all objects");
     }
 

@@ -33,7 +33,7 @@ impl GraphCommunicator {
     {
         let owned = parent.owned();
         let shape = checked_graph(index, edges, owned.comm().size());
-        let made = shape.and_then(|shape| topo::graph(owned.comm(), shape, reorder));
+        let made = shape.and_then(|shape| topo::graph_create(owned.comm(), shape, reorder));
         let made = owned.checked("GraphCommunicator::new", made)?;
         Ok(made.map(|handle| GraphCommunicator(Owned::made(handle, owned.life().clone()))))
     }
@@ -109,7 +109,7 @@ impl DistGraphCommunicator {
             }
             Ok(DistGraph { inward, outward, weighted: source_weights.is_some() })
         };
-        let made = mine().and_then(|mine| topo::dist_graph_adjacent(owned.comm(), mine, reorder));
+        let made = mine().and_then(|mine| topo::dist_graph_create_adjacent(owned.comm(), mine, reorder));
         DistGraphCommunicator::made(owned, "DistGraphCommunicator::adjacent", made)
     }
 
@@ -127,7 +127,8 @@ impl DistGraphCommunicator {
     {
         let owned = parent.owned();
         let named = Named { sources, degrees, destinations, weights };
-        let made = complete(&named, owned.comm().size()).and_then(|()| topo::dist_graph(owned.comm(), &named, reorder));
+        let made =
+            complete(&named, owned.comm().size()).and_then(|()| topo::dist_graph_create(owned.comm(), &named, reorder));
         DistGraphCommunicator::made(owned, "DistGraphCommunicator::new", made)
     }
 

@@ -2,7 +2,7 @@
 
 use super::Rank;
 use crate::Result;
-use crate::environment::{Life, OneThread};
+use crate::life::{Life, OneThread};
 use alloc::sync::Arc;
 use core::marker::PhantomData;
 use ompi_core::group::{self, Comparison};

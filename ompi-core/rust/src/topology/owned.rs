@@ -1,7 +1,7 @@
 //! A communicator and what keeps it.
 
-use crate::environment::Life;
 use crate::error::{self, Error, Result, end};
+use crate::life::Life;
 use crate::raw;
 use alloc::sync::Arc;
 use core::fmt;

@@ -1,6 +1,6 @@
 //! Numbers whose width differs in the `_c` twin.
 
-use super::{Aint, Kind, LargeCount};
+use super::kind::{Aint, LargeCount, ParamKind};
 use crate::datatype;
 use crate::error::{Class, Fault, Result};
 use alloc::format;
@@ -9,7 +9,7 @@ use core::ffi::c_int;
 /// A number of elements or bytes: int, or MPI_Count in the `_c` twin.
 pub struct Count;
 
-impl Kind for Count {
+impl ParamKind for Count {
     type C = c_int;
     type Large = i64;
     type Value = usize;
@@ -28,7 +28,7 @@ impl Kind for Count {
 /// A number that remembers its width, for MPI_Type_get_contents: int, or MPI_Count in the `_c` twin.
 pub struct AnyNumber;
 
-impl Kind for AnyNumber {
+impl ParamKind for AnyNumber {
     type C = c_int;
     type Large = i64;
     type Value = datatype::Number;
@@ -45,7 +45,7 @@ impl Kind for AnyNumber {
 /// An MPI_Aint that is an MPI_Count in the `_c` twin; true for the twin.
 pub struct TwinAint;
 
-impl Kind for TwinAint {
+impl ParamKind for TwinAint {
     type C = Aint;
     type Large = LargeCount;
     type Value = (i64, bool);
@@ -62,7 +62,7 @@ impl Kind for TwinAint {
 /// A number that may be negative (a displacement, a stride): int, or MPI_Count/MPI_Aint in the `_c` twin.
 pub struct Signed;
 
-impl Kind for Signed {
+impl ParamKind for Signed {
     type C = c_int;
     type Large = i64;
     type Value = i64;

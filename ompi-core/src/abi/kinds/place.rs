@@ -1,6 +1,6 @@
 //! Places that are written and arrays: what a pointer of the caller's becomes.
 
-use super::Kind;
+use super::kind::ParamKind;
 use crate::error::{Class, Fault, Result};
 use core::ffi::{c_char, c_int};
 
@@ -11,9 +11,9 @@ pub struct OutCount;
 #[derive(Clone, Copy)]
 pub enum CountPlace {
     /// int*.
-    Int(Place<c_int>),
+    Int(OutPtr<c_int>),
     /// MPI_Count*.
-    Large(Place<i64>),
+    Large(OutPtr<i64>),
 }
 
 impl CountPlace {
@@ -34,23 +34,23 @@ impl CountPlace {
     }
 }
 
-impl Kind for OutCount {
+impl ParamKind for OutCount {
     type C = *mut c_int;
     type Large = *mut i64;
     type Value = CountPlace;
 
     unsafe fn check(raw: *mut c_int) -> Result<CountPlace> {
-        Place::new(raw).map(CountPlace::Int)
+        OutPtr::new(raw).map(CountPlace::Int)
     }
 
     unsafe fn check_large(raw: *mut i64) -> Result<CountPlace> {
-        Place::new(raw).map(CountPlace::Large)
+        OutPtr::new(raw).map(CountPlace::Large)
     }
 }
 
 /// An array of counts or displacements: int[], or MPI_Count[]/MPI_Aint[] in the `_c` twin. Its length is known only to
 /// the row's body, which calls [`CountArray::of`].
-pub struct Counts;
+pub struct ArrayOfCounts;
 
 /// The array before its length is known.
 #[derive(Clone, Copy)]
@@ -84,7 +84,7 @@ impl CountArray {
     }
 }
 
-impl Kind for Counts {
+impl ParamKind for ArrayOfCounts {
     type C = *const c_int;
     type Large = *const i64;
     type Value = CountArray;
@@ -102,21 +102,21 @@ impl Kind for Counts {
 
 /// A place of the caller's for one value; not null.
 #[derive(Debug)]
-pub struct Place<T>(*mut T);
+pub struct OutPtr<T>(*mut T);
 
-impl<T> Clone for Place<T> {
+impl<T> Clone for OutPtr<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Place<T> {}
+impl<T> Copy for OutPtr<T> {}
 
-impl<T: Copy> Place<T> {
+impl<T: Copy> OutPtr<T> {
     /// Refuses null.
-    pub fn new(raw: *mut T) -> Result<Place<T>> {
+    pub fn new(raw: *mut T) -> Result<OutPtr<T>> {
         match raw.is_null() {
-            false => Ok(Place(raw)),
+            false => Ok(OutPtr(raw)),
             true => Err(Fault::new(Class::Arg).because("a null pointer cannot take the result")),
         }
     }
@@ -175,7 +175,7 @@ pub unsafe fn array_mut<'a, T>(at: *mut T, length: usize, argument: &'static str
 ///
 /// # Safety
 /// `at` has room for `room` characters, which is not 0.
-pub unsafe fn give_text(text: &str, at: Place<c_char>, room: usize, length: Option<Place<c_int>>) {
+pub unsafe fn give_text(text: &str, at: OutPtr<c_char>, room: usize, length: Option<OutPtr<c_int>>) {
     let bytes = text.len().min(room - 1);
     // SAFETY: at most room - 1 bytes.
     unsafe { core::ptr::copy_nonoverlapping(text.as_ptr(), at.as_ptr().cast(), bytes) };

@@ -1,6 +1,6 @@
-//! What components say of themselves to `ompi_info --coll`.
+//! How components describe themselves to `ompi_info --coll`.
 
-use super::Function;
+use super::function::{FUNCTIONS, Function};
 
 /// A call that may come.
 #[derive(Clone, Copy, Debug)]
@@ -11,13 +11,13 @@ pub struct Case {
     pub bytes: usize,
 }
 
-/// What a component does for one function.
+/// How a component serves one function.
 pub struct About {
     /// Its usual priority.
     pub priority: i32,
     /// Its algorithms, by the names that force them where they can be forced.
     pub algorithms: &'static [&'static str],
-    /// What the bytes of a case are.
+    /// Which bytes of a call a case counts.
     pub counts: &'static str,
     /// The user has named it, and so it is asked before those with higher priorities.
     pub forced: bool,
@@ -27,7 +27,7 @@ pub struct About {
 
 impl Function {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Function; super::FUNCTIONS] = [
+    pub const ALL: [Function; FUNCTIONS] = [
         Function::Barrier,
         Function::Bcast,
         Function::Gather,

@@ -1,15 +1,15 @@
 //! Algorithms that a component chooses among, and their words in parameters.
 
-/// The algorithms in which a component does a function, made by [`coll_algorithms!`](crate::coll_algorithms).
+/// A component's algorithms for a function, made by [`coll_algorithms!`](crate::coll_algorithms).
 pub trait Algorithms: Copy {
     /// As the component with the next lower priority does it.
-    const NEXT: Self;
+    const FALLBACK: Self;
 
-    /// What a parameter or a decision file means; none for auto.
+    /// The algorithm that a parameter or a decision file names; `None` for auto.
     fn by_word(word: &str) -> Option<Self>;
 }
 
-/// Makes an enum of the algorithms in which a function is done; the first of them, which is not named, is that of the next component.
+/// Makes an enum of a component's algorithms for a function. The first of them, which is not listed, is the next component's.
 ///
 /// `WORDS` is what a parameter accepts: auto, next, and a word for each algorithm.
 #[macro_export]
@@ -20,7 +20,7 @@ macro_rules! coll_algorithms {
             #[derive(Clone, Copy, Debug, PartialEq, Eq)]
             pub enum $name {
                 /// As the component with the next lower priority does it.
-                Next,
+                Fallback,
                 $($(#[$algorithm_doc])* $algorithm,)*
             }
 
@@ -31,18 +31,18 @@ macro_rules! coll_algorithms {
                 /// The parameter's word for it.
                 pub fn word(self) -> &'static str {
                     match self {
-                        $name::Next => "next",
+                        $name::Fallback => "next",
                         $($name::$algorithm => $word,)*
                     }
                 }
             }
 
             impl $crate::framework::coll::Algorithms for $name {
-                const NEXT: $name = $name::Next;
+                const FALLBACK: $name = $name::Fallback;
 
                 fn by_word(word: &str) -> Option<$name> {
                     match word {
-                        "next" => Some($name::Next),
+                        "next" => Some($name::Fallback),
                         $($word => Some($name::$algorithm),)*
                         _ => None,
                     }

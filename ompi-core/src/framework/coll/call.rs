@@ -1,6 +1,6 @@
 //! A collective operation as a value: the function with its arguments.
 
-use super::Function;
+use super::function::Function;
 use crate::data::{Blocks, Counts, Data, Source, TypedBlocks};
 use crate::op::Op;
 use crate::topo::Neighbors;

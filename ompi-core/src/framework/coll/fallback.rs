@@ -1,13 +1,15 @@
-//! Where a module passes on what it does not do itself.
+//! Where a module passes calls that it does not serve itself.
 
-use super::{Call, Entry, FUNCTIONS, Function, Functions, Module, Table, set_of};
+use super::call::Call;
+use super::function::{FUNCTIONS, Function, Functions, set_of};
+use super::module::{Entry, Module, Table};
 use crate::error::{Class, Fault, Result};
 use crate::executor::Executor;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use opal_core::sync::Once;
 
-/// For each of some functions, who would serve it without the component that holds this.
+/// For each of some functions, the module that would serve it without the component that holds this.
 pub struct Fallback {
     functions: Functions,
     // One for each function: a look-up is on the way of the shortest calls.
@@ -28,7 +30,7 @@ impl Fallback {
         self.functions
     }
 
-    /// Keeps what [`Module::set_fallback`] is told; `entry` says which of a table's modules are meant.
+    /// Keeps the modules of [`Module::set_fallback`]; `entry` says which of a table's modules are meant.
     pub fn keep(&self, others: &Table, entry: fn(&Table, Function) -> Option<&Entry>) {
         let module = |function: Function| match self.functions & set_of(&[function]) {
             0 => None,
@@ -37,7 +39,7 @@ impl Fallback {
         self.modules.call_once(|| Box::new(Function::ALL.map(module)));
     }
 
-    /// Asks who would serve the call. `Err(UnsupportedOperation)` if nobody would.
+    /// Passes the call on. `Err(UnsupportedOperation)` if no module would serve it.
     ///
     /// # Safety
     /// That of [`Module::call`].
@@ -46,7 +48,7 @@ impl Fallback {
         match self.modules.get().and_then(|modules| modules[call.function() as usize].as_deref()) {
             // SAFETY: the caller's promise.
             Some(module) => unsafe { module.call(call, executor) },
-            None => nobody(),
+            None => no_module(),
         }
     }
 
@@ -58,6 +60,6 @@ impl Fallback {
 }
 
 #[cold]
-fn nobody() -> Result<()> {
-    Err(Fault::new(Class::UnsupportedOperation).because("no other coll component candidates it here"))
+fn no_module() -> Result<()> {
+    Err(Fault::new(Class::UnsupportedOperation).because("no other coll component offers it here"))
 }

@@ -66,11 +66,11 @@ macro_rules! integers {
 integers! { i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 }
 
 /// A number with the operations of a field and an order in which NaN is below and above everything.
-pub trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + PartialOrd {}
-impl Number for f32 {}
-impl Number for f64 {}
+pub trait FloatNumber: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + PartialOrd {}
+impl FloatNumber for f32 {}
+impl FloatNumber for f64 {}
 
-/// The formulas of floating-point numbers for a type that is a [`Number`].
+/// The formulas of floating-point numbers for a type that is a [`FloatNumber`].
 #[macro_export]
 macro_rules! float_formulas {
     ($($type:ty)*) => {
@@ -95,14 +95,14 @@ pub struct Complex<T> {
     pub im: T,
 }
 
-impl<T: Number> Combine<Complex<T>> for Sum {
+impl<T: FloatNumber> Combine<Complex<T>> for Sum {
     #[inline(always)]
     fn apply(a: Complex<T>, b: Complex<T>) -> Complex<T> {
         Complex { re: a.re + b.re, im: a.im + b.im }
     }
 }
 
-impl<T: Number> Combine<Complex<T>> for Prod {
+impl<T: FloatNumber> Combine<Complex<T>> for Prod {
     #[inline(always)]
     fn apply(a: Complex<T>, b: Complex<T>) -> Complex<T> {
         Complex { re: a.re * b.re - a.im * b.im, im: a.re * b.im + a.im * b.re }

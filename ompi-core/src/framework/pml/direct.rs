@@ -1,12 +1,19 @@
 //! The PML as `--direct pml/…` calls it: the four calls of the message path by name, so that link-time optimization sees
 //! through them; all others through the table as always.
 
-use super::{MatchContext, Mode, Module, SELECTED};
+use super::select::SELECTED;
+use super::{MatchContext, Mode, Module};
 use crate::data::Data;
 use crate::error::Result;
 use crate::request::Request;
 use crate::status::Status;
 use core::ops::Deref;
+
+/// The running PML, whose hot calls are direct ones.
+#[inline(always)]
+pub fn selected() -> Direct {
+    Direct
+}
 
 /// Stands for the one PML.
 #[derive(Clone, Copy)]

@@ -1,18 +1,20 @@
 //! `--coll`: which component serves which collective function, by which algorithms, and what a call would get.
 
-use crate::Stop;
 use crate::command_line::Arguments;
+use crate::failure::Failure;
 use ompi_core::framework::coll::{About, Case, FRAMEWORK, Function, OMPI_COLLS};
 use opal_core::mca::name::Selection;
+use opal_core::mca::open_mpi;
 use serde_json::{Value as Json, json};
 use std::io::Write;
 
 /// Writes the table of all functions for communicators of `--size` ranks and `--bytes` bytes.
-pub fn show(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Stop> {
+pub fn show(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     let case = Case { ranks: arguments.size.unwrap_or(8), bytes: arguments.bytes.unwrap_or(8) };
-    let list = Selection::parse(FRAMEWORK.selection.text());
+    let have: Vec<&str> = OMPI_COLLS.iter().map(|component| component.info().name).collect();
+    let list = open_mpi::known(Selection::parse(FRAMEWORK.selection.text()), FRAMEWORK.name, &have);
     for component in OMPI_COLLS.iter().filter(|component| list.wants(component.info().name)) {
-        component.configure().map_err(|_| Stop::Refused("see above".to_owned()))?;
+        component.configure().map_err(|_| Failure::Refused("see above".to_owned()))?;
     }
     let functions: Vec<Row> = Function::ALL.into_iter().map(|function| Row::new(function, case, &list)).collect();
     if arguments.json {
@@ -55,7 +57,7 @@ impl Row {
         forced.or_else(|| self.offers.iter().position(|(_, about)| about.choice.is_ok()))
     }
 
-    fn write(&self, out: &mut dyn Write) -> Result<(), Stop> {
+    fn write(&self, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "\n{}", self.function.name())?;
         if self.offers.is_empty() {
             writeln!(out, "    no component of this library serves it")?;

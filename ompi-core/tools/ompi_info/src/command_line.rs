@@ -1,5 +1,6 @@
 //! What was asked for.
 
+use crate::failure::say;
 use opal_core::mca::source;
 use std::os::unix::process::CommandExt;
 
@@ -85,14 +86,14 @@ fn again(arguments: &Arguments) -> u8 {
     let names: Vec<&str> = pairs.clone().map(|pair| pair[0].as_str()).collect();
     let program = match std::env::current_exe() {
         Ok(program) => program,
-        Err(error) => return crate::say(1, &format!("cannot find my own program: {error}")),
+        Err(error) => return say(1, &format!("cannot find my own program: {error}")),
     };
     let mut command = std::process::Command::new(program);
     command.args(std::env::args_os().skip(1)).env(AGAIN, "1").env(source::COMMAND_LINE, names.join(","));
     for pair in pairs {
         command.env(format!("{}{}", source::PREFIX, pair[0]), &pair[1]);
     }
-    crate::say(1, &format!("cannot start myself with --mca: {}", command.exec()))
+    say(1, &format!("cannot start myself with --mca: {}", command.exec()))
 }
 
 /// Set in the program that was started again.

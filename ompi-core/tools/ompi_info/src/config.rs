@@ -1,15 +1,15 @@
 //! How the library was built: what `cargo xtask build` left beside it.
 
-use crate::Stop;
 use crate::command_line::Arguments;
+use crate::failure::Failure;
 use serde_json::Value as Json;
 use std::io::Write;
 
 /// Writes `share/ompi-rs/components.json`.
-pub fn show(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Stop> {
-    let path = crate::path::prefix().map_err(Stop::Failed)?.join("share/ompi-rs/components.json");
+pub fn show(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let path = crate::path::prefix().map_err(Failure::Failed)?.join("share/ompi-rs/components.json");
     let failed = |why: &dyn std::fmt::Display| {
-        Stop::Failed(format!("{}: {why}; `cargo xtask build` writes it beside the library", path.display()))
+        Failure::Failed(format!("{}: {why}; `cargo xtask build` writes it beside the library", path.display()))
     };
     let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
     let config: Json = serde_json::from_str(&text).map_err(|error| failed(&error))?;

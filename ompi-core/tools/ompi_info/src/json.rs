@@ -1,27 +1,27 @@
 //! For programs. The key names are an interface: mpirun reads [`table`].
 
-use crate::Stop;
 use crate::facts::{ABI, Facts, Family, Row, STANDARD, VERSION};
-use crate::find::Wish;
+use crate::failure::Failure;
+use crate::filter::Filter;
 use opal_core::mca::Value;
 use serde_json::{Value as Json, json};
 use std::io::Write;
 
 /// Writes one object with what was asked for.
-pub fn show(facts: &Facts, wish: &Wish, out: &mut dyn Write) -> Result<(), Stop> {
+pub fn show(facts: &Facts, filter: &Filter, out: &mut dyn Write) -> Result<(), Failure> {
     let mut whole = json!({ "version": VERSION, "mpi": STANDARD, "abi": ABI });
-    if wish.components && !wish.version_only {
+    if filter.components && !filter.version_only {
         whole["frameworks"] = facts.frameworks.iter().map(framework).collect();
     }
-    if wish.params.is_some() && !wish.version_only {
-        whole["parameters"] = wish.rows(facts).map(with_value).collect();
+    if filter.params.is_some() && !filter.version_only {
+        whole["parameters"] = filter.rows(facts).map(with_value).collect();
     }
     writeln!(out, "{whole:#}")?;
     Ok(())
 }
 
 /// Writes the array of all parameters without values: what mpirun checks `--mca` against.
-pub fn table(facts: &Facts, out: &mut dyn Write) -> Result<(), Stop> {
+pub fn table(facts: &Facts, out: &mut dyn Write) -> Result<(), Failure> {
     let all: Json = facts.params.iter().map(|this| with_components(this, facts)).collect();
     writeln!(out, "{all:#}")?;
     Ok(())

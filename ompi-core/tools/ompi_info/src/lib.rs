@@ -7,7 +7,8 @@ mod coll;
 mod command_line;
 mod config;
 mod facts;
-mod find;
+mod failure;
+mod filter;
 mod json;
 mod lines;
 #[expect(dead_code, reason = "one file for all programs whose tables clap has; mpirun alone uses the rest")]
@@ -18,6 +19,7 @@ mod text;
 
 use command_line::Arguments;
 use facts::Facts;
+use failure::{Failure, say};
 use opal_core::mca::image;
 use std::io::{self, ErrorKind, Write};
 
@@ -37,34 +39,18 @@ pub fn main_with(arguments: impl IntoIterator<Item = impl Into<String>>) {
 
 /// Does what the command line asks for; returns the exit status.
 fn run(arguments: &Arguments, out: &mut dyn Write) -> u8 {
-    let answer = answer(arguments, out).and_then(|status| out.flush().map(|()| status).map_err(Stop::from));
+    let answer = answer(arguments, out).and_then(|status| out.flush().map(|()| status).map_err(Failure::from));
     match answer {
         Ok(status) => status,
         // The reader has seen enough, as in `ompi_info | head`.
-        Err(Stop::Write(error)) if error.kind() == ErrorKind::BrokenPipe => 0,
-        Err(Stop::Write(error)) => say(1, &format!("cannot write: {error}")),
-        Err(Stop::Refused(text)) => say(2, &text),
-        Err(Stop::Failed(text)) => say(1, &text),
+        Err(Failure::Write(error)) if error.kind() == ErrorKind::BrokenPipe => 0,
+        Err(Failure::Write(error)) => say(1, &format!("cannot write: {error}")),
+        Err(Failure::Refused(text)) => say(2, &text),
+        Err(Failure::Failed(text)) => say(1, &text),
     }
 }
 
-/// Why it ends early.
-enum Stop {
-    /// Standard output cannot be written.
-    Write(io::Error),
-    /// The command line asks for something that is not there.
-    Refused(String),
-    /// The library is not in order.
-    Failed(String),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Stop {
-        Stop::Write(error)
-    }
-}
-
-fn answer(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Stop> {
+fn answer(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Failure> {
     if arguments.manual {
         write!(out, "{}", manual::lines(<Arguments as clap::CommandFactory>::command()))?;
         return Ok(0);
@@ -79,32 +65,27 @@ fn answer(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Stop> {
     }
     // Without values: what xtask stores must not depend on the environment of the build.
     if arguments.params_json {
-        image::verify(&ompi_core::init::frameworks()).map_err(|_| Stop::Failed(BROKEN.to_owned()))?;
+        image::verify(&ompi_core::init::frameworks()).map_err(|_| Failure::Failed(BROKEN.to_owned()))?;
         json::table(&Facts::collect(), out)?;
         return Ok(0);
     }
     let status = match ompi_core::init::configure() {
         Ok(()) => 0,
         Err(opal_core::Error::Invalid) => 1,
-        Err(_) => return Err(Stop::Failed(BROKEN.to_owned())),
+        Err(_) => return Err(Failure::Failed(BROKEN.to_owned())),
     };
     if arguments.coll {
         coll::show(arguments, out)?;
         return Ok(status);
     }
     let facts = Facts::collect();
-    let wish = find::Wish::new(arguments, &facts).map_err(Stop::Refused)?;
+    let filter = filter::Filter::new(arguments, &facts).map_err(Failure::Refused)?;
     match (arguments.json, arguments.parsable) {
-        (true, _) => json::show(&facts, &wish, out)?,
-        (_, true) => lines::show(&facts, &wish, out)?,
-        _ => text::show(&facts, &wish, out)?,
+        (true, _) => json::show(&facts, &filter, out)?,
+        (_, true) => lines::show(&facts, &filter, out)?,
+        _ => text::show(&facts, &filter, out)?,
     }
     Ok(status)
-}
-
-fn say(status: u8, text: &str) -> u8 {
-    eprintln!("ompi_info: {text}");
-    status
 }
 
 const BROKEN: &str = "this program does not contain what it was built to contain (see above); build the library again \

@@ -1,19 +1,19 @@
 //! One `key:value` line per fact, as scripts made for Open MPI read them.
 
-use crate::Stop;
 use crate::facts::{ABI, Facts, Row, STANDARD, VERSION};
-use crate::find::Wish;
+use crate::failure::Failure;
+use crate::filter::Filter;
 use std::io::Write;
 
 /// Writes what was asked for.
-pub fn show(facts: &Facts, wish: &Wish, out: &mut dyn Write) -> Result<(), Stop> {
+pub fn show(facts: &Facts, filter: &Filter, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "package:{VERSION}")?;
     writeln!(out, "mpi-api:version:full:{STANDARD}")?;
     writeln!(out, "mpi-abi:version:full:{ABI}")?;
-    if wish.version_only {
+    if filter.version_only {
         return Ok(());
     }
-    if wish.components {
+    if filter.components {
         for family in &facts.frameworks {
             for info in &family.components {
                 let of = format!("mca:{}:{}", family.framework.name, info.name);
@@ -23,10 +23,10 @@ pub fn show(facts: &Facts, wish: &Wish, out: &mut dyn Write) -> Result<(), Stop>
             }
         }
     }
-    wish.rows(facts).try_for_each(|row| param(row, out))
+    filter.rows(facts).try_for_each(|row| param(row, out))
 }
 
-fn param(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
+fn param(row: &Row, out: &mut dyn Write) -> Result<(), Failure> {
     let component = if row.component.is_empty() { "base" } else { row.component };
     let of = format!("mca:{}:{component}:param:{}", row.framework, row.name);
     writeln!(out, "{of}:value:{}", escaped(&row.param.value().to_string()))?;

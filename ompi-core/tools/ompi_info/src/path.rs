@@ -1,13 +1,13 @@
 //! Where the library lies: found from the program's own path, since the product can be moved.
 
-use crate::Stop;
 use crate::command_line::Arguments;
+use crate::failure::Failure;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Writes one folder, or all.
-pub fn show(which: &str, arguments: &Arguments, out: &mut dyn Write) -> Result<(), Stop> {
-    let prefix = prefix().map_err(Stop::Failed)?;
+pub fn show(which: &str, arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let prefix = prefix().map_err(Failure::Failed)?;
     let folder = |(name, below): &(&'static str, &str)| {
         // Joining nothing would leave a slash behind.
         let path = if below.is_empty() { prefix.clone() } else { prefix.join(below) };
@@ -20,7 +20,7 @@ pub fn show(which: &str, arguments: &Arguments, out: &mut dyn Write) -> Result<(
         let near = opal_core::mca::name::nearest(which, names.clone());
         let list = names.collect::<Vec<_>>().join(", ");
         let hint = near.map_or(format!("known are {list}"), |near| format!("did you mean {near}?"));
-        return Err(Stop::Refused(format!("--path {which} is not known; {hint}")));
+        return Err(Failure::Refused(format!("--path {which} is not known; {hint}")));
     }
     if arguments.json {
         let object: serde_json::Map<_, _> =

@@ -1,28 +1,28 @@
 //! For people.
 
-use crate::Stop;
 use crate::facts::{ABI, Facts, Row, STANDARD, VERSION};
-use crate::find::Wish;
+use crate::failure::Failure;
+use crate::filter::Filter;
 use opal_core::mca::{Source, Value};
 use std::io::Write;
 
 /// Writes what was asked for.
-pub fn show(facts: &Facts, wish: &Wish, out: &mut dyn Write) -> Result<(), Stop> {
-    if wish.version_only {
+pub fn show(facts: &Facts, filter: &Filter, out: &mut dyn Write) -> Result<(), Failure> {
+    if filter.version_only {
         writeln!(out, "{VERSION}, MPI {STANDARD}, standard ABI {ABI}")?;
         return Ok(());
     }
-    if wish.components {
+    if filter.components {
         head(out)?;
         components(facts, out)?;
     }
-    if wish.params.is_some() {
-        params(facts, wish, out)?;
+    if filter.params.is_some() {
+        params(facts, filter, out)?;
     }
     Ok(())
 }
 
-fn head(out: &mut dyn Write) -> Result<(), Stop> {
+fn head(out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "{:>12}: {}", "Package", VERSION)?;
     writeln!(out, "{:>12}: {STANDARD}", "MPI API")?;
     writeln!(out, "{:>12}: {ABI} (libmpi_abi.so.1)", "MPI ABI")?;
@@ -32,7 +32,7 @@ fn head(out: &mut dyn Write) -> Result<(), Stop> {
     Ok(())
 }
 
-fn components(facts: &Facts, out: &mut dyn Write) -> Result<(), Stop> {
+fn components(facts: &Facts, out: &mut dyn Write) -> Result<(), Failure> {
     for family in &facts.frameworks {
         let (framework, policy) = (family.framework, family.policy());
         writeln!(out, "\n{:>12}: {} ({}, {policy})", framework.name, framework.doc.trim(), family.layer())?;
@@ -46,9 +46,9 @@ fn components(facts: &Facts, out: &mut dyn Write) -> Result<(), Stop> {
     Ok(())
 }
 
-fn params(facts: &Facts, wish: &Wish, out: &mut dyn Write) -> Result<(), Stop> {
+fn params(facts: &Facts, filter: &Filter, out: &mut dyn Write) -> Result<(), Failure> {
     let mut of = None;
-    for row in wish.rows(facts) {
+    for row in filter.rows(facts) {
         let this = (row.framework, row.component);
         if of != Some(this) {
             let (slash, own) = if row.component.is_empty() { ("", " itself") } else { ("/", "") };
@@ -57,14 +57,14 @@ fn params(facts: &Facts, wish: &Wish, out: &mut dyn Write) -> Result<(), Stop> {
         }
         param(row, out)?;
     }
-    let higher = facts.params.iter().filter(|row| wish.covers(row) && row.param.level > wish.level).count();
+    let higher = facts.params.iter().filter(|row| filter.covers(row) && row.param.level > filter.level).count();
     if higher > 0 {
         writeln!(out, "\n{higher} more at higher levels: --level 9 shows them.")?;
     }
     Ok(())
 }
 
-fn param(row: &Row, out: &mut dyn Write) -> Result<(), Stop> {
+fn param(row: &Row, out: &mut dyn Write) -> Result<(), Failure> {
     let param = row.param;
     let unit = if param.unit.is_empty() { String::new() } else { format!(" {}", param.unit) };
     writeln!(out, "  {} = {}{unit}  ({})", row.name, quoted(param.value()), param.source())?;
@@ -87,7 +87,7 @@ fn quoted(value: Value) -> String {
     }
 }
 
-fn wrapped(text: &str, out: &mut dyn Write) -> Result<(), Stop> {
+fn wrapped(text: &str, out: &mut dyn Write) -> Result<(), Failure> {
     let mut line = String::new();
     for word in text.split_whitespace() {
         if !line.is_empty() && line.len() + 1 + word.len() > WIDTH {

@@ -7,16 +7,22 @@ use std::path::PathBuf;
 pub enum Language {
     /// mpicc.
     C,
-    /// mpicxx, mpic++.
+    /// mpicxx, mpic++, mpiCC.
     Cplusplus,
 }
 
 impl Language {
-    /// By the name the program was called by.
-    pub fn of(name: &str) -> Language {
+    /// By the name the program was called by. The names of Fortran's wrappers exist so that those of another MPI are not
+    /// found in their place.
+    pub fn of(name: &str) -> Result<Language, String> {
+        if FORTRAN.contains(&name) {
+            return Err(
+                "this version of ompi-rs has no Fortran interface (mpif.h, use mpi, use mpi_f08) yet".to_owned()
+            );
+        }
         match name.contains("++") || name.contains("cxx") || name.contains("CC") {
-            true => Language::Cplusplus,
-            false => Language::C,
+            true => Ok(Language::Cplusplus),
+            false => Ok(Language::C),
         }
     }
 
@@ -46,6 +52,9 @@ impl Language {
     }
 }
 
+/// What wrappers of Fortran are called elsewhere.
+const FORTRAN: &[&str] = &["mpifort", "mpif77", "mpif90"];
+
 /// A wrapper that calls itself would do so for ever.
 pub fn refuse_myself(compiler: &str) -> Result<(), String> {
     let path = match compiler.contains('/') {
@@ -60,5 +69,19 @@ pub fn refuse_myself(compiler: &str) -> Result<(), String> {
             Err(format!("`{compiler}` is this wrapper itself; name the compiler behind it, such as OMPI_CC=gcc"))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_name() {
+        for name in ["mpicxx", "mpic++", "mpiCC"] {
+            assert_eq!(Language::of(name), Ok(Language::Cplusplus));
+        }
+        assert_eq!(Language::of("mpicc"), Ok(Language::C));
+        assert!(Language::of("mpif90").unwrap_err().contains("Fortran"));
     }
 }

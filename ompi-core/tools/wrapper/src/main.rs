@@ -1,4 +1,4 @@
-//! `mpicc`, `mpicxx` and `mpic++`: the C or C++ compiler with this library's header and archive.
+//! `mpicc`, `mpicxx`, `mpic++` and `mpiCC`: the C or C++ compiler with this library's header and library.
 //!
 //! One program; the name it is called by says which language. It finds the library from its own path, so that the
 //! product can be moved. What it adds: its own include folder before the user's flags, so that another MPI's `mpi.h`
@@ -6,52 +6,15 @@
 
 mod language;
 mod parse;
+mod prefix;
 mod show;
 
 use language::Language;
-use parse::{Library, Parsed};
+use parse::Parsed;
+use prefix::Prefix;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
-
-/// Where this library is installed.
-#[derive(Debug)]
-struct Prefix(PathBuf);
-
-impl Prefix {
-    /// Two folders above this program, whatever link it was called by.
-    fn find() -> Result<Prefix, String> {
-        let program = std::env::current_exe().map_err(|error| format!("cannot find my own path: {error}"))?;
-        let prefix = program.parent().and_then(Path::parent).ok_or("my own path has no folder above bin")?;
-        Ok(Prefix(prefix.to_path_buf()))
-    }
-
-    fn include(&self) -> String {
-        format!("{}/include", self.0.display())
-    }
-
-    fn lib(&self) -> String {
-        format!("{}/lib", self.0.display())
-    }
-
-    fn compile_flags(&self) -> Vec<String> {
-        vec![format!("-I{}", self.include())]
-    }
-
-    /// The library by its path: `-lmpi_abi` would find the shared one beside the archive. CMake knows it by `.a` or `.so`.
-    fn link_flags(&self, library: Library) -> Vec<String> {
-        match library {
-            Library::Static => vec![format!("{}/libmpi_abi.a", self.lib()), "-pthread".to_owned()],
-            Library::Shared => {
-                vec![
-                    format!("{}/libmpi_abi.so", self.lib()),
-                    format!("-Wl,-rpath,{}", self.lib()),
-                    "-pthread".to_owned(),
-                ]
-            }
-        }
-    }
-}
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
@@ -68,9 +31,9 @@ fn main() -> ExitCode {
 
 /// Shows or becomes the compiler; comes back only after showing or when that failed.
 fn act(name: &str, arguments: Vec<std::ffi::OsString>) -> Result<(), (u8, String)> {
-    let parsed = Parsed::new(arguments, std::env::var("OMPI_RS_LINK").ok().as_deref()).map_err(|text| (2, text))?;
+    let language = Language::of(name).map_err(|text| (1, text))?;
     let prefix = Prefix::find().map_err(|text| (1, text))?;
-    let language = Language::of(name);
+    let parsed = Parsed::new(arguments, prefix.library().map_err(|text| (2, text))?).map_err(|text| (2, text))?;
     let compiler = language.compiler(parsed.compiler.as_deref()).map_err(|text| (2, text))?;
     let command = parsed.command(&prefix);
     if let Some(what) = &parsed.show {

@@ -1,16 +1,7 @@
 //! What the command line asks for: which flags are ours, and whether the compiler will link.
 
-use crate::Prefix;
+use crate::prefix::{Library, Prefix};
 use std::ffi::OsString;
-
-/// Which form of the library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Library {
-    /// `libmpi_abi.a`, the default.
-    Static,
-    /// `libmpi_abi.so.1`.
-    Shared,
-}
 
 /// The command line, understood.
 #[derive(Debug)]
@@ -23,6 +14,8 @@ pub struct Parsed {
     pub library: Library,
     /// The compiler will link.
     pub links: bool,
+    /// `-static` was given: the program has no dynamic symbols.
+    pub is_static: bool,
     /// There is something to compile or to link.
     inputs: bool,
     /// `-x` was given: the language holds for all files that follow, and the archive is none.
@@ -32,19 +25,20 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// Understands a command line; `link_by_default` is OMPI_RS_LINK.
-    pub fn new(arguments: Vec<OsString>, link_by_default: Option<&str>) -> Result<Parsed, String> {
+    /// Understands a command line; `by_default` is what is linked where the line says nothing of it.
+    pub fn new(arguments: Vec<OsString>, by_default: Library) -> Result<Parsed, String> {
         let mut parsed = Parsed {
             show: None,
             compiler: None,
-            library: Library::Static,
+            library: by_default,
             links: true,
+            is_static: false,
             inputs: false,
             language_set: false,
             user: Vec::new(),
         };
         let mut asked = None;
-        let (mut is_static, mut makes_library, mut value) = (false, false, false);
+        let (mut makes_library, mut value) = (false, false);
         for argument in arguments {
             let text = argument.to_string_lossy().into_owned();
             // The value of an option is no option and no file.
@@ -56,7 +50,7 @@ impl Parsed {
                 continue;
             }
             value = TAKES_VALUE.contains(&text.as_str());
-            is_static |= matches!(text.as_str(), "-static" | "--static" | "-static-pie");
+            parsed.is_static |= matches!(text.as_str(), "-static" | "--static" | "-static-pie");
             makes_library |= matches!(text.as_str(), "-shared" | "--shared");
             parsed.language_set |= text.starts_with("-x");
             parsed.links &= !STOPS_BEFORE_LINKING.contains(&text.as_str());
@@ -67,7 +61,7 @@ impl Parsed {
             }
             parsed.user.push(argument);
         }
-        parsed.library = library(asked, is_static, makes_library, link_by_default)?;
+        parsed.library = library(asked.unwrap_or(by_default), asked, parsed.is_static, makes_library)?;
         Ok(parsed)
     }
 
@@ -84,7 +78,7 @@ impl Parsed {
             if self.language_set {
                 command.extend(["-x".into(), "none".into()]);
             }
-            command.extend(strings(prefix.link_flags(self.library)));
+            command.extend(strings(prefix.link_flags(self.library, self.is_static)));
         }
         command
     }
@@ -109,26 +103,17 @@ impl Parsed {
     }
 }
 
-fn library(
-    asked: Option<Library>,
-    is_static: bool,
-    makes_library: bool,
-    link_by_default: Option<&str>,
-) -> Result<Library, String> {
-    let by_default = match link_by_default {
-        None | Some("" | "static") => Library::Static,
-        Some("shared") => Library::Shared,
-        Some(other) => return Err(format!("OMPI_RS_LINK=`{other}` is neither `static` nor `shared`")),
-    };
-    match (asked, is_static, makes_library) {
-        (Some(Library::Shared), true, _) => {
+/// What is linked: `wanted` is what the line asks for, or else the default.
+fn library(wanted: Library, asked: Option<Library>, is_static: bool, makes_library: bool) -> Result<Library, String> {
+    match (wanted, is_static, makes_library) {
+        (Library::Shared, true, _) if asked.is_some() => {
             Err("-static links no shared library; leave out -static or -shared-mpi".to_owned())
         }
-        (Some(library), ..) => Ok(library),
-        (None, true, _) => Ok(Library::Static),
-        // A shared library with MPI inside, loaded by a program that has MPI too, would be a second MPI.
-        (None, false, true) => Ok(Library::Shared),
-        (None, false, false) => Ok(by_default),
+        // A plug-in with the archive inside would be a second MPI in its program.
+        (Library::Static, false, true) if asked.is_some() => Ok(Library::OfTheProgram),
+        (_, false, true) => Ok(Library::Shared),
+        (_, true, _) => Ok(Library::Static),
+        (library, false, false) => Ok(library),
     }
 }
 
@@ -181,7 +166,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Parsed {
-        Parsed::new(line.split_whitespace().map(OsString::from).collect(), None).unwrap()
+        Parsed::new(line.split_whitespace().map(OsString::from).collect(), Library::Shared).unwrap()
     }
 
     fn command(line: &str) -> String {
@@ -191,8 +176,11 @@ mod tests {
 
     #[test]
     fn links_behind_the_users_flags() {
-        assert_eq!(command("-O2 a.c -o a"), "-I/p/include -O2 a.c -o a /p/lib/libmpi_abi.a -pthread");
-        assert_eq!(command("a.o -shared-mpi"), "-I/p/include a.o /p/lib/libmpi_abi.so -Wl,-rpath,/p/lib -pthread");
+        let shared = "-L/p/lib -Wl,-rpath,/p/lib -lmpi_abi";
+        assert_eq!(command("-O2 a.c -o a"), format!("-I/p/include -O2 a.c -o a {shared}"));
+        let list = "-Wl,--dynamic-list=/p/share/ompi-rs/mpi.list";
+        assert_eq!(command("a.o -static-mpi"), format!("-I/p/include a.o /p/lib/libmpi_abi.a {list} -pthread"));
+        assert_eq!(command("a.o -static"), "-I/p/include a.o -static /p/lib/libmpi_abi.a -pthread");
     }
 
     #[test]
@@ -201,7 +189,7 @@ mod tests {
             assert_eq!(command(line), format!("-I/p/include {line}"));
         }
         // The value of -o is not an option.
-        assert!(command("a.c -o -c").ends_with("-pthread"));
+        assert!(command("a.c -o -c").ends_with("-lmpi_abi"));
     }
 
     #[test]
@@ -213,18 +201,29 @@ mod tests {
 
     #[test]
     fn a_language_does_not_reach_the_archive() {
-        assert!(command("-x c a.txt").contains("a.txt -x none /p/lib/libmpi_abi.a"));
+        assert!(command("-x c a.txt -static-mpi").contains("a.txt -x none /p/lib/libmpi_abi.a"));
     }
 
     #[test]
-    fn a_shared_library_takes_the_shared_library() {
-        assert_eq!(parse("-shared a.o").library, Library::Shared);
-        assert_eq!(parse("-shared a.o -static-mpi").library, Library::Static);
-        assert_eq!(parse("-static a.o").library, Library::Static);
-        assert!(Parsed::new(vec!["-static".into(), "-shared-mpi".into()], None).is_err());
-        assert!(Parsed::new(vec![], Some("maybe")).is_err());
-        assert_eq!(Parsed::new(vec!["a.c".into()], Some("shared")).unwrap().library, Library::Shared);
-        assert_eq!(Parsed::new(vec!["a.c".into(), "-static".into()], Some("shared")).unwrap().library, Library::Static);
+    fn which_library() {
+        let library = |line: &str, by_default| {
+            Parsed::new(line.split_whitespace().map(OsString::from).collect(), by_default).map(|parsed| parsed.library)
+        };
+        for (line, shared_by_default, static_by_default) in [
+            ("a.o", Library::Shared, Library::Static),
+            ("a.o -shared-mpi", Library::Shared, Library::Shared),
+            ("a.o -static-mpi", Library::Static, Library::Static),
+            ("a.o -static", Library::Static, Library::Static),
+            // Whatever the default: no plug-in swallows the archive.
+            ("a.o -shared", Library::Shared, Library::Shared),
+            ("a.o -shared -static-mpi", Library::OfTheProgram, Library::OfTheProgram),
+        ] {
+            assert_eq!(library(line, Library::Shared), Ok(shared_by_default), "{line}");
+            assert_eq!(library(line, Library::Static), Ok(static_by_default), "{line}");
+        }
+        assert!(library("-static -shared-mpi", Library::Static).is_err());
+        assert!(command("-shared a.o -static-mpi").ends_with("-shared a.o"));
+        assert!(Library::named("maybe", "OMPI_RS_LINK").is_err());
     }
 
     #[test]

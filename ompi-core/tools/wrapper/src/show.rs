@@ -1,7 +1,7 @@
 //! What build systems ask: the command and its parts, in the words of Open MPI and of MPICH.
 
-use crate::Prefix;
 use crate::parse::Parsed;
+use crate::prefix::Prefix;
 use std::ffi::OsString;
 
 /// Prints one part.
@@ -18,13 +18,13 @@ pub fn show(
         "" => with_compiler(command.iter().map(|word| word.to_string_lossy().into_owned()).collect()),
         "command" => quoted(compiler.iter().cloned()),
         "compile" => quoted(prefix.compile_flags()),
-        "link" => quoted(prefix.link_flags(parsed.library)),
+        "link" => quoted(prefix.link_flags(parsed.library, parsed.is_static)),
         "incdirs" => quoted([prefix.include()]),
         "libdirs" => quoted([prefix.lib()]),
         "libs" => "mpi_abi".to_owned(),
         "version" => format!("{name}: ompi-rs {} (MPI 5.0, standard ABI)", env!("CARGO_PKG_VERSION")),
         "compile_info" => with_compiler(prefix.compile_flags()),
-        "link_info" => with_compiler(prefix.link_flags(parsed.library)),
+        "link_info" => with_compiler(prefix.link_flags(parsed.library, parsed.is_static)),
         "help" => help(name),
         "manual" => manual(),
         other => return Err(format!("--showme:{other} is not known; write one of {PARTS}")),
@@ -62,15 +62,16 @@ const PARTS: &str = "command, compile, link, incdirs, libdirs, libs, version, he
 const ABOUT: &str = "compiles and links C and C++ programs with this MPI library";
 const USAGE: &str = "[flags and files of the compiler]";
 const OPTIONS: &[(&str, &str)] = &[
-    ("-shared-mpi", "link libmpi_abi.so.1, with a run path"),
-    ("-static-mpi", "link the archive libmpi_abi.a (default; OMPI_RS_LINK=shared|static sets it)"),
+    ("-shared-mpi", "link libmpi_abi.so.1, with a run path (default; OMPI_RS_LINK=shared|static sets it)"),
+    ("-static-mpi", "link the archive libmpi_abi.a; plug-ins that the program loads find its MPI"),
     ("-cc=COMPILER", "take this compiler, also -cxx=COMPILER"),
     ("-show, --showme", "print the command instead of running it"),
     ("--showme:PART", "print a part of it: command, compile, link, incdirs, libdirs, libs, version, help"),
 ];
 const TEXT: &[&str] = &[
     "Everything else goes to the compiler as it is. With -shared the shared library is linked, so that a program and its",
-    "libraries use one MPI; with -static the archive.",
+    "libraries use one MPI; with -static the archive; with -shared -static-mpi nothing: such a plug-in uses the MPI of",
+    "its program.",
     "",
     "The compiler is gcc, or what the first of these names: OMPI_CC, MPICC_CC, MPICH_CC; for C++ g++, or OMPI_CXX,",
     "MPICXX_CXX, MPICH_CXX.",

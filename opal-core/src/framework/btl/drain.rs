@@ -1,8 +1,8 @@
-//! Taking what waits in a FIFO pair, with the layer above in the loop.
+//! Taking the messages of a FIFO pair in one loop that belongs to the layer above.
 //!
 //! A call through the table of receivers for each message costs as much as matching it: of a window of 64 messages with
-//! their receives posted each took 250 instructions, 164 without that call. So the layer above may say what takes a
-//! FIFO pair's messages: its function is called once for all of them, and has what nearly every message meets inlined.
+//! their receives posted each took 250 instructions, 164 without that call. So the layer above may register a function that
+//! takes a FIFO pair's messages. It is called once for all of them, with the common case inlined.
 
 use super::deliver;
 use crate::queue::fifo::{Consumer, Malformed, Peeked};
@@ -54,7 +54,7 @@ pub fn drain(fifo_pair: &FifoPair, peer: u32) -> Drained {
 /// and those behind it as long as it can, down to none of those that are `left` to take, which it counts, and returns what
 /// comes next.
 ///
-/// After a empty poll it is one message: who waited for it may answer at once, and a look at the next slot would hold the answer
+/// After an empty poll it is one message: who waited for it may answer at once, and a look at the next slot would hold the answer
 /// up until that line is here, since stores leave a core behind the loads before them: 8 bytes one way from MPI_ANY_SOURCE
 /// 0.116 instead of 0.136 µs. Streams of 8 bytes lose one or two
 /// in a hundred, of 64 bytes five.
@@ -100,7 +100,7 @@ mod tests {
     struct Area([u8; SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES + 64]);
 
     #[test]
-    fn one_message_after_a_lull_and_all_otherwise() {
+    fn one_message_after_an_empty_poll_and_all_otherwise() {
         static AWAKE: AtomicU32 = AtomicU32::new(0);
         let mut area = Box::new(Area([0; SLOT_RING_BYTES + MIN_PAYLOAD_RING_BYTES + 64]));
         let base = area.0.as_mut_ptr();

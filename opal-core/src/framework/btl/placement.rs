@@ -41,20 +41,20 @@ pub struct RxPayload<'a> {
 static PLACEMENTS: [Once<Placement>; AM_IDS] = [const { Once::new() }; AM_IDS];
 
 /// Says where the payloads of an am id belong; once per id, before any peer is added. `Err(Exists)` if that was said.
-pub fn register_placement(am: AmId, landing: Placement) -> Result<()> {
+pub fn register_placement(am: AmId, placement: Placement) -> Result<()> {
     let place = PLACEMENTS.get(am as usize).ok_or(Error::Invalid)?;
-    if landing.prefix_bytes > PREFIX_BYTES_MAX {
+    if placement.prefix_bytes > PREFIX_BYTES_MAX {
         return Err(Error::Invalid);
     }
     let mut mine = false;
     place.call_once(|| {
         mine = true;
-        landing
+        placement
     });
     if mine { Ok(()) } else { Err(Error::Exists) }
 }
 
 /// For modules: what [`register_placement`] was told.
-pub fn landing(am: AmId) -> Option<&'static Placement> {
+pub fn placement(am: AmId) -> Option<&'static Placement> {
     PLACEMENTS.get(am as usize)?.get()
 }

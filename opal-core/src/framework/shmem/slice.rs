@@ -1,5 +1,5 @@
-//! Slices of the memory that a launcher left, one per rank: what a peer needs to map an inbox is which slice, and how much
-//! of it is in use. The same for everybody who maps that memory, by whatever means.
+//! Slices of the memory that a launcher left, one per rank. An address is the number of a slice and the length in use. It is
+//! the same for every process that maps that memory, by whatever means.
 
 use super::{Address, Inherited};
 use crate::{Error, Result};

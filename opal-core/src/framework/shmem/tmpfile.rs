@@ -1,4 +1,4 @@
-//! What shmem/posix and shmem/file have in common: an inbox in a file that never has a name.
+//! The common part of shmem/posix and shmem/file: a segment in a file that never has a name.
 //!
 //! The file is made by O_TMPFILE, so there is no moment at which a killed process leaves something behind, and nobody
 //! can find it by a name. Peers open it through the owner's `/proc/PID/fd/N`, which the system allows to processes of

@@ -1,4 +1,4 @@
-//! Taking messages: what the producer wrote is looked at once and checked.
+//! Taking messages: bytes of the producer are loaded once and checked.
 
 use super::hints::fetch;
 use super::{FETCHED_AHEAD, IN_PAYLOAD_RING, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, SLOT_RING_BYTES, SLOTS};

@@ -2,8 +2,8 @@
 
 use super::hints::{demote_lines, prefetch_for_writing, prefetch_next};
 use super::{
-    DEMOTED_BYTES, FIRST_WINDOW_BYTES, IN_PAYLOAD_RING, INLINE_BYTES, LAPS_PER_GROWTH, LINE_BYTES, Memory,
-    PAYLOAD_BYTES, Refused, SLOT_RING_BYTES, SLOTS, copy_small,
+    DEMOTED_BYTES, FIRST_WINDOW_BYTES, IN_PAYLOAD_RING, INLINE_BYTES, LINE_BYTES, Memory, PAYLOAD_BYTES, Refused,
+    SLOT_RING_BYTES, SLOTS, WRAPS_PER_GROWTH, copy_small,
 };
 use crate::sync::{AtomicU64, Ordering, writing};
 
@@ -15,10 +15,10 @@ pub struct Producer {
     slot: *mut u8,
     // Where there is no room as far as is known, or the ring ends.
     known_limit: *mut u8,
-    // The lowest bit of this lap_start's headers.
+    // The lowest bit of the headers of this pass over the ring.
     parity: u64,
-    // Number of the lap_start's first slot.
-    lap_start: u32,
+    // Number of the ring's first slot in this pass over it.
+    first_slot: u32,
     // Number of the slot at which there is no room as far as is known.
     limit: u32,
     // Bytes of the byte ring ever allocated, and up to where they may be.
@@ -42,19 +42,19 @@ impl Producer {
     pub fn new(memory: Memory) -> Producer {
         let (slot, window) = (memory.slots, FIRST_WINDOW_BYTES);
         // No room is known, so that the first message does not go the short way, which need not ask whether it is the first.
-        let (lap_start, limit, known_limit) = (0, 0, slot);
+        let (first_slot, limit, known_limit) = (0, 0, slot);
         Producer {
             memory,
             slot,
             known_limit,
             parity: 1,
-            lap_start,
+            first_slot,
             limit,
             payload_tail: 0,
             payload_limit: window,
             window,
             next: 0,
-            grow_at: LAPS_PER_GROWTH * window,
+            grow_at: WRAPS_PER_GROWTH * window,
             ring_offsets: [0; SLOTS as usize],
             offsets_known_to: 0,
         }
@@ -63,7 +63,7 @@ impl Producer {
     /// Whether nothing was pushed yet.
     #[inline(always)]
     pub fn is_new(&self) -> bool {
-        self.slot == self.memory.slots && self.lap_start == 0
+        self.slot == self.memory.slots && self.first_slot == 0
     }
 
     /// Pushes at most [`INLINE_BYTES`] bytes if there is room as far as is known, which is not so for the first message and
@@ -166,12 +166,12 @@ impl Producer {
         if self.slot == self.known_limit { self.wrap_or_refresh() } else { Ok(()) }
     }
 
-    /// Begins the next lap_start where the ring ends, and looks for room where none is known.
+    /// Wraps around where the ring ends, and looks for room where none is known.
     #[inline(never)]
     fn wrap_or_refresh(&mut self) -> Result<(), Refused> {
         if self.slot == self.end() {
             (self.slot, self.parity) = (self.memory.slots, self.parity ^ 1);
-            self.lap_start = self.lap_start.wrapping_add(SLOTS);
+            self.first_slot = self.first_slot.wrapping_add(SLOTS);
         }
         self.set_known_limit();
         if self.slot == self.known_limit {
@@ -195,7 +195,7 @@ impl Producer {
 
     /// The number of the next slot.
     fn tail(&self) -> u32 {
-        self.lap_start.wrapping_add(((self.slot.addr() - self.memory.slots.addr()) / LINE_BYTES) as u32)
+        self.first_slot.wrapping_add(((self.slot.addr() - self.memory.slots.addr()) / LINE_BYTES) as u32)
     }
 
     fn end(&self) -> *mut u8 {
@@ -203,12 +203,12 @@ impl Producer {
     }
 
     fn set_known_limit(&mut self) {
-        // The limit is at most a lap_start ahead of the tail.
-        let slots = self.limit.wrapping_sub(self.lap_start).min(SLOTS);
+        // The limit is at most a ring ahead of the tail.
+        let slots = self.limit.wrapping_sub(self.first_slot).min(SLOTS);
         self.known_limit = self.memory.slots.wrapping_add(slots as usize * LINE_BYTES);
     }
 
-    /// Marks the slots behind the last that was offsets_known_to: before a message that goes to the byte ring.
+    /// Marks the slots behind the last whose offset is known: before a message that goes to the byte ring.
     fn record_offsets(&mut self) {
         let tail = self.tail();
         while self.offsets_known_to != tail {
@@ -240,7 +240,7 @@ impl Producer {
         Ok(offset as usize)
     }
 
-    /// Begins the next lap_start where the part that is used ends, makes it longer where that pays, and looks for room.
+    /// Begins the next first_slot where the part that is used ends, makes it longer where that pays, and looks for room.
     #[inline(never)]
     fn allocate_slow(&mut self, size: u64, no_grow: bool) -> Result<usize, Refused> {
         let (mut offset, mut end) = self.place_for(size);
@@ -279,7 +279,7 @@ impl Producer {
         self.next = self.window;
         self.payload_limit += self.window;
         self.window *= 2;
-        self.grow_at = self.payload_tail + LAPS_PER_GROWTH * self.window;
+        self.grow_at = self.payload_tail + WRAPS_PER_GROWTH * self.window;
     }
 
     #[inline(never)]

@@ -142,9 +142,9 @@ fn no_more_of_the_byte_ring_is_used_than_pays() {
         let end = offset((&mut producer, base), 4096, sent % 8192 == 0).unwrap() + 4096;
         pop(&mut consumer).unwrap();
         sent += 4096;
-        assert!(sent < 2 * LAPS_PER_GROWTH as usize * reached, "no more than {reached} used after {sent}");
+        assert!(sent < 2 * WRAPS_PER_GROWTH as usize * reached, "no more than {reached} used after {sent}");
         if end > reached {
-            assert!(sent > LAPS_PER_GROWTH as usize * reached, "{end} after {sent}");
+            assert!(sent > WRAPS_PER_GROWTH as usize * reached, "{end} after {sent}");
             reached *= 2;
         }
         assert!(end <= reached);

@@ -1,4 +1,4 @@
-//! What threads of a model sleep on.
+//! The word on which threads of a model sleep.
 
 use super::{AtomicU32, Ordering};
 use crate::sys;

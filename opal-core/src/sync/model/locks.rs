@@ -1,4 +1,4 @@
-//! Locks over this model's atomics, so that what they order is what is checked.
+//! Locks over this model's atomics, so that loom checks the order that they make.
 
 use super::{AtomicBool, AtomicU8, Ordering, yield_now};
 use core::cell::UnsafeCell;

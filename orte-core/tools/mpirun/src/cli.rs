@@ -1,19 +1,34 @@
-//! The command line, as Open MPI's users type it: options with one dash or two, up to the first word that is none, the
-//! program; `:` parts several programs of one job.
+//! The command line, as users of Open MPI and MPICH type it: options with one dash or two, up to the first word that is
+//! none, the program; `:` parts several programs of one job.
 
+mod app;
+mod counts;
+mod environment;
+mod foreign;
 mod hosts;
+mod line;
+mod map;
+mod option_files;
 mod options;
+mod output;
+mod runtime;
+mod split;
 mod values;
 
-pub use options::command;
-pub use values::{Output, Stdin};
+pub use app::{App, app_of};
+pub use environment::Environment;
+pub use hosts::check as check_host;
+pub use map::{Map, Unit, processors, unit};
+pub use output::{Output, OutputFiles, Tag};
+pub use values::Stdin;
 
-use crate::binding::Binding;
+use crate::binding::{self, Binding, Place};
 use crate::params;
 use crate::refusal::Refusal;
-use clap::Parser;
-use options::Options;
-use orte_core::segment::layout::RANKS_MAX;
+use crate::topology::Topology;
+use counts::Counts;
+use line::Line;
+use options::{Options, read};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -24,35 +39,34 @@ pub struct Job {
     pub apps: Vec<App>,
     /// Parameters of `--mca`, in order; names are known where a table exists.
     pub mca: Vec<(String, String)>,
-    /// Variables of `-x`.
-    pub export: Vec<(OsString, OsString)>,
     /// What becomes of the ranks' output.
     pub output: Output,
     /// Who gets standard input.
     pub stdin: Stdin,
     /// Where each rank may run.
-    pub binding: Binding,
-    /// Say where each rank may run.
-    pub report_bindings: bool,
+    pub places: Vec<Place>,
+    /// How many ranks the job could have, if that was said.
+    pub universe: Option<u32>,
+    /// Lines about what was decided, to be said before the start.
+    pub reports: Vec<String>,
+    /// Say them, and start nothing.
+    pub do_not_launch: bool,
+    /// Write mpirun's process id there: `-`, `+` or a file.
+    pub report_pid: Option<PathBuf>,
     /// End the job after this many seconds.
     pub timeout_s: Option<u64>,
+    /// Then say where in the program each rank was.
+    pub stack_traces: bool,
+    /// How long ranks have to end when they are asked to.
+    pub grace_s: Option<u64>,
+    /// A rank that fails does not end the job.
+    pub keep_going: bool,
     /// Leave out what is not the ranks' own output.
     pub quiet: bool,
     /// Say which processes are started and how each ended.
     pub verbose: bool,
     /// What is worth a word but no refusal.
     pub notes: Vec<String>,
-}
-
-/// One program of a job.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct App {
-    /// Its ranks, at least 1.
-    pub ranks: u32,
-    /// Directory to work in.
-    pub wdir: Option<PathBuf>,
-    /// The program and its arguments, at least one word.
-    pub command: Vec<OsString>,
 }
 
 impl Job {
@@ -67,103 +81,76 @@ impl Job {
     }
 }
 
-/// Which of several programs with so many ranks each a rank runs; the last one for a rank that does not exist.
-pub fn app_of(ranks: impl ExactSizeIterator<Item = u32>, rank: u32) -> usize {
-    let last = ranks.len().saturating_sub(1);
-    let mut end = 0;
-    for (app, count) in ranks.enumerate() {
-        end += count;
-        if rank < end {
-            return app;
-        }
-    }
-    last
+/// The table of options for the manual page, with those of other launchers behind it.
+pub fn command() -> clap::Command {
+    let command = options::command();
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let theirs = foreign::help();
+    command.after_help(format!("{after}\n\nOptions of other launchers, and what is done with them:\n{theirs}"))
 }
 
 /// Reads the command line. `--help` and `--version` print and give an empty refusal with status 0.
 pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
-    let parts = arguments.get(1..).unwrap_or(&[]).split(|word| word == ":");
-    let parts: Vec<(Vec<OsString>, Vec<OsString>)> = parts.map(options::split).collect::<Result<_, _>>()?;
+    let line = Line::new(arguments)?;
     // Most options are about the job, wherever they stand; of one that is given twice the last one counts.
-    let whole = read(parts.iter().flat_map(|(options, _)| options))?;
-    if parts.iter().any(|(_, command)| command.is_empty()) {
-        let which = if parts.len() > 1 { "no program is named on one side of `:`" } else { "no program is named" };
-        return Err(Refusal::usage(format!("{which}; write mpirun [options] program [arguments]")));
+    let whole = read(line.common.iter().chain(line.parts.iter().flat_map(|part| &part.options)))?;
+    let mut notes = Vec::new();
+    let map = Map::new(&whole)?;
+    let topology = Topology::new(map.only.as_deref())?;
+    let counts = Counts::new(&whole, &map, &topology)?;
+    let apps = line.apps(&whole, &counts, &mut notes)?;
+    let total = counts.check(&apps)?;
+    let runtime = runtime::Wishes::new(&whole)?;
+    let defaults = environment::defaults();
+    let timeout = whole.timeout.as_deref().map(|text| ("--timeout", text));
+    let timeout = timeout.or(defaults.timeout.as_deref().map(|text| ("MPIEXEC_TIMEOUT", text)));
+    whole.arch.as_deref().map_or(Ok(()), values::arch)?;
+    if let Some(list) = &whole.memory_alloc_kinds {
+        values::memory_kinds(list, &mut notes);
     }
-    let slots = hosts::slots(&whole.host, &whole.hostfile)?;
-    let map = values::map_by(whole.map_by.as_deref())?;
-    let most = match (whole.npernode.as_deref().map(values::ranks).transpose()?, map.per_node) {
-        (Some(most), _) | (None, Some(most)) => Some(most),
-        (None, None) => None,
+    let binding = Binding::new(whole.bind_to.as_deref(), &map)?;
+    let places = match counts.rankfile {
+        Some(places) => places,
+        None => {
+            let (places, said) = binding::places(&binding, &map, &topology, total)?;
+            notes.extend(said);
+            places
+        }
     };
-    let several = parts.len() > 1;
-    let mut apps = Vec::new();
-    for (words, command) in parts {
-        let own = read(&words)?;
-        let ranks = match own.np.as_deref() {
-            Some(text) => values::ranks(text)?,
-            None if several => 1,
-            None => most.or(slots).unwrap_or(opal_core::sys::cores() as u32).clamp(1, RANKS_MAX),
-        };
-        apps.push(App { ranks, wdir: own.wdir, command });
-    }
-    check_total(&apps, most)?;
+    let show = runtime::Show::new(&whole, binding.report)?;
+    let universe = whole.usize.as_deref().or(defaults.usize.as_deref());
+    Ok(Job {
+        mca: parameters(&whole)?,
+        output: Output::new(&whole, &defaults)?,
+        stdin: values::stdin(whole.stdin.as_deref(), total)?,
+        reports: show.lines(&apps, &places, &topology, counts.slots),
+        universe: universe.map_or(Ok(None), |text| values::universe(text, total))?,
+        do_not_launch: whole.do_not_launch || runtime.do_not_launch,
+        report_pid: whole.report_pid.clone(),
+        timeout_s: match (timeout, runtime.timeout_s) {
+            (Some((option, text)), _) => Some(values::seconds(option, text)?),
+            (None, seconds) => seconds,
+        },
+        stack_traces: whole.get_stack_traces || runtime.stack_traces,
+        grace_s: whole.grace.as_deref().map(|text| values::seconds("--grace", text)).transpose()?,
+        keep_going: whole.disable_auto_cleanup || runtime.keep_going,
+        quiet: whole.quiet,
+        verbose: whole.verbose,
+        notes,
+        places,
+        apps,
+    })
+}
+
+/// The parameters of the job.
+fn parameters(whole: &Options) -> Result<Vec<(String, String)>, Refusal> {
     let mut mca: Vec<(String, String)> =
         whole.mca.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
     if let Some(handler) = &whole.initial_errhandler {
         mca.push(("mpi_initial_errhandler".to_owned(), handler.clone()));
     }
     params::check(&mca)?;
-    let mut notes = Vec::new();
-    let total = apps.iter().map(|app| app.ranks).sum();
-    Ok(Job {
-        export: whole
-            .x
-            .iter()
-            .filter_map(|word| values::export(word, &mut notes).transpose())
-            .collect::<Result<_, _>>()?,
-        output: values::output(&whole)?,
-        stdin: values::stdin(whole.stdin.as_deref(), total)?,
-        binding: Binding::new(whole.bind_to.as_deref(), map.processors)?,
-        report_bindings: whole.report_bindings,
-        timeout_s: whole.timeout.as_deref().map(values::timeout).transpose()?,
-        quiet: whole.quiet,
-        verbose: whole.verbose,
-        notes,
-        apps,
-        mca,
-    })
-}
-
-fn read<'a>(words: impl IntoIterator<Item = &'a OsString>) -> Result<Options, Refusal> {
-    let program = OsString::from("mpirun");
-    Options::try_parse_from(std::iter::once(program).chain(words.into_iter().cloned())).map_err(|error| {
-        match error.use_stderr() {
-            false => {
-                let _ = error.print();
-                Refusal { status: 0, sentence: String::new() }
-            }
-            true => Refusal::usage(first_line(&error.to_string())),
-        }
-    })
-}
-
-fn check_total(apps: &[App], most: Option<u32>) -> Result<(), Refusal> {
-    let total: u64 = apps.iter().map(|app| u64::from(app.ranks)).sum();
-    if total > u64::from(RANKS_MAX) {
-        return Err(Refusal::usage(format!("the programs have {total} ranks together; a job has at most {RANKS_MAX}")));
-    }
-    match most {
-        Some(most) if total > u64::from(most) => Err(Refusal::usage(format!(
-            "{total} ranks with at most {most} on each machine need several machines, which are not there yet; raise \
-             -npernode or leave it out"
-        ))),
-        _ => Ok(()),
-    }
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or("").trim_start_matches("error: ").to_owned()
+    Ok(mca)
 }
 
 #[cfg(test)]
@@ -184,7 +171,7 @@ mod tests {
         let pairs = [("btl", "sm,self"), ("x", "-1"), ("y", "2")];
         assert_eq!(job.mca, pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert_eq!(job.apps[0].command, ["a", "-n", "5", "--mca"]);
-        assert!(job.output.tag && job.ranks() == 2);
+        assert!(job.output.tags == [Tag::Rank, Tag::Rank] && job.ranks() == 2);
     }
 
     #[test]
@@ -197,7 +184,7 @@ mod tests {
     fn several_programs() {
         let job = job("mpirun -n 2 -wd /tmp a -x : -np 3 --tag-output b : c d").unwrap();
         let ranks: Vec<u32> = job.apps.iter().map(|app| app.ranks).collect();
-        assert_eq!((ranks, job.ranks(), job.output.tag), (vec![2, 3, 1], 6, true));
+        assert_eq!((ranks, job.ranks(), job.output.tags[0] == Tag::Rank), (vec![2, 3, 1], 6, true));
         assert_eq!(job.apps[0].command, ["a", "-x"]);
         assert_eq!((job.apps[0].wdir.is_some(), job.apps[1].wdir.is_some()), (true, false));
         assert_eq!([0, 1, 2, 4, 5].map(|rank| job.app_of(rank)), [0, 0, 1, 1, 2]);
@@ -246,7 +233,7 @@ mod tests {
             ("mpirun -N 2 -n 3 a", "several machines"),
         ] {
             let refusal = job(line).unwrap_err();
-            assert!(refusal.status == 2 && refusal.sentence.contains(words), "{line}: {refusal:?}");
+            assert!(refusal.status == 125 && refusal.sentence.contains(words), "{line}: {refusal:?}");
             assert!(!refusal.sentence.contains('\n'));
         }
     }

@@ -3,59 +3,27 @@
 //! When mpirun dies its end of the socket closes, and the keeper kills everything below itself.
 
 use crate::cli::{self, Stdin};
+use crate::orders::{ARGUMENT, Executable, Orders};
 use crate::raw::{self, Start};
 use crate::tree;
 use crate::wire::{self, Message, Received};
+use opal_core::mca::source::{COMMAND_LINE, PREFIX};
 use orte_core::environment::Contract;
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Resource, Signal};
+use std::collections::BTreeMap;
 use std::ffi::{CString, OsString};
 use std::io::{Error, Result};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::{Command, ExitCode, Stdio};
 
-/// The hidden first argument that makes this program a keeper; the words of [`Orders`] follow.
-pub const ARGUMENT: &str = "--ompi-rs-keeper";
-
-/// What mpirun passes in the keeper's arguments; everything else is in its environment and directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Orders {
-    /// Number of the socket to mpirun.
-    pub control: i32,
-    /// Number of the segment.
-    pub segment: i32,
-    /// The job.
-    pub job: u64,
-    /// How many ranks the job could have.
-    pub universe: u32,
-    /// Sets of processors that the ranks take in turn; none: they run anywhere.
-    pub bindings: Vec<Vec<usize>>,
-    /// Who gets standard input.
-    pub stdin: Stdin,
-    /// What to start.
-    pub apps: Vec<App>,
-}
-
-/// One program of the job.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct App {
-    /// Its ranks.
-    pub ranks: u32,
-    /// The file to execute.
-    pub path: OsString,
-    /// The directory to work in, absolute; empty: mpirun's own.
-    pub directory: OsString,
-    /// Its arguments, the first being its name.
-    pub arguments: Vec<OsString>,
-}
-
 /// Runs as keeper until the job is over.
 pub fn run(words: &[OsString]) -> ExitCode {
     let Some(orders) = Orders::decode(words) else {
         crate::refusal::say(&format!("{ARGUMENT} is for mpirun itself; run mpirun --help"));
-        return ExitCode::from(2);
+        return ExitCode::from(crate::refusal::OWN);
     };
     match Keeper::new(orders).and_then(Keeper::keep) {
         Ok(()) => ExitCode::SUCCESS,
@@ -64,69 +32,6 @@ pub fn run(words: &[OsString]) -> ExitCode {
             tree::clear(&[], |_, _| {});
             ExitCode::FAILURE
         }
-    }
-}
-
-impl Orders {
-    /// As words of a command line.
-    pub fn encode(&self) -> Vec<OsString> {
-        let numbers = |set: &Vec<usize>| set.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-        let stdin = match self.stdin {
-            Stdin::Rank(rank) => rank.to_string(),
-            Stdin::All => "all".to_owned(),
-            Stdin::None => "none".to_owned(),
-        };
-        let fixed = [
-            self.control.to_string(),
-            self.segment.to_string(),
-            self.job.to_string(),
-            self.universe.to_string(),
-            self.bindings.iter().map(numbers).collect::<Vec<_>>().join(";"),
-            stdin,
-        ];
-        let mut words: Vec<OsString> = fixed.into_iter().map(OsString::from).collect();
-        for app in &self.apps {
-            words.push(app.ranks.to_string().into());
-            words.extend([app.path.clone(), app.directory.clone()]);
-            words.push(app.arguments.len().to_string().into());
-            words.extend_from_slice(&app.arguments);
-        }
-        words
-    }
-
-    fn decode(words: &[OsString]) -> Option<Orders> {
-        let (fixed, mut rest) = words.split_first_chunk::<6>()?;
-        let set = |text: &str| text.split(',').map(|number| number.parse().ok()).collect::<Option<Vec<usize>>>();
-        let stdin = match fixed[5].to_str()? {
-            "all" => Stdin::All,
-            "none" => Stdin::None,
-            rank => Stdin::Rank(rank.parse().ok()?),
-        };
-        let mut apps = Vec::new();
-        while !rest.is_empty() {
-            let ([ranks, path, directory, count], after) = rest.split_first_chunk::<4>()?;
-            let (arguments, after) = after.split_at_checked(count.to_str()?.parse().ok()?)?;
-            let ranks = ranks.to_str()?.parse().ok()?;
-            let (path, directory) = (path.clone(), directory.clone());
-            apps.push(App { ranks, path, directory, arguments: arguments.to_vec() });
-            rest = after;
-        }
-        if apps.is_empty() {
-            return None;
-        }
-        Some(Orders {
-            control: fixed[0].to_str()?.parse().ok()?,
-            segment: fixed[1].to_str()?.parse().ok()?,
-            job: fixed[2].to_str()?.parse().ok()?,
-            universe: fixed[3].to_str()?.parse().ok()?,
-            bindings: fixed[4].to_str()?.split(';').filter(|one| !one.is_empty()).map(set).collect::<Option<_>>()?,
-            stdin,
-            apps,
-        })
-    }
-
-    fn ranks(&self) -> u32 {
-        self.apps.iter().map(|app| app.ranks).sum()
     }
 }
 
@@ -246,6 +151,8 @@ impl Keeper {
         };
         let app = cli::app_of(self.orders.apps.iter().map(|app| app.ranks), rank);
         let mut command = Command::new(&self.orders.apps[app].path);
+        // Of a merged standard error mpirun sees the end at once.
+        let error_end = if self.orders.merge { output_end.try_clone()? } else { error_end };
         command.stdin(input).stdout(output_end).stderr(error_end);
         if !self.orders.apps[app].directory.is_empty() {
             command.current_dir(&self.orders.apps[app].directory);
@@ -269,25 +176,17 @@ impl Keeper {
             segment: raw::number(&self.segment),
             launcher: Some(std::process::id()),
         };
-        let own = contract.encode();
-        let (app, moved) = (&apps[app], !apps[app].directory.is_empty());
-        let replaced = |name: &OsString| own.iter().any(|(set, _)| name == set) || (moved && name == "PWD");
-        let inherited = environment.iter().filter(|(name, _)| !replaced(name));
-        let mut pairs: Vec<CString> =
-            inherited.map(|(name, value)| pair(name.as_bytes(), value.as_bytes())).collect::<Result<_>>()?;
-        for (name, value) in &own {
-            pairs.push(pair(name.as_bytes(), value.as_bytes())?);
-        }
-        if moved {
-            pairs.push(pair(b"PWD", app.directory.as_bytes())?);
-        }
+        let own = contract.encode().into_iter().map(|(name, value)| (name.into(), value.into()));
+        let app = &apps[app];
+        let variables = variables(app, environment, own.collect());
+        let pairs = variables.iter().map(|(name, value)| pair(name.as_bytes(), value.as_bytes()));
         let words = app.arguments.iter().map(|word| Ok(CString::new(word.clone().into_vec())?));
         Ok(Start {
             path: CString::new(app.path.clone().into_vec())?,
             arguments: words.collect::<Result<_>>()?,
-            environment: pairs,
+            environment: pairs.collect::<Result<_>>()?,
             segment: raw::number(&self.segment),
-            processors: bindings.get(rank as usize % bindings.len().max(1)).cloned().unwrap_or_default(),
+            processors: bindings.get(rank as usize).cloned().unwrap_or_default(),
             files: rustix::process::getrlimit(Resource::Nofile),
         })
     }
@@ -301,40 +200,31 @@ impl Keeper {
     }
 }
 
+/// The variables of a rank: the keeper's, changed as its program wants them, and those that say who it is.
+fn variables(
+    app: &Executable,
+    environment: &[(OsString, OsString)],
+    own: BTreeMap<OsString, OsString>,
+) -> BTreeMap<OsString, OsString> {
+    // Parameters are no variables that a user counts as such.
+    let is_parameter = |name: &OsString| name.as_bytes().starts_with(PREFIX.as_bytes()) || name == COMMAND_LINE;
+    let inherited = environment.iter().filter(|(name, _)| !app.environment.is_empty || is_parameter(name));
+    let mut all: BTreeMap<OsString, OsString> = inherited.cloned().collect();
+    for (name, value) in &app.environment.changes {
+        match value {
+            Some(value) => _ = all.insert(name.clone(), value.clone()),
+            None => _ = all.remove(name),
+        }
+    }
+    if !app.directory.is_empty() {
+        all.insert("PWD".into(), app.directory.clone());
+    }
+    all.extend(own);
+    all
+}
+
 fn pair(name: &[u8], value: &[u8]) -> Result<CString> {
     Ok(CString::new([name, b"=", value].concat())?)
 }
 
 const SEGMENT_NUMBER: i32 = 200;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn orders_round_trip() {
-        let app = |ranks, directory: &str, arguments: &[&str]| App {
-            ranks,
-            path: "/bin/a b".into(),
-            directory: directory.into(),
-            arguments: arguments.iter().map(OsString::from).collect(),
-        };
-        let orders = Orders {
-            control: 3,
-            segment: 4,
-            job: u64::MAX,
-            universe: 6,
-            bindings: vec![vec![0, 2], vec![1]],
-            stdin: Stdin::All,
-            apps: vec![app(5, "", &["a b", "", "--x"]), app(1, "/tmp", &[":"])],
-        };
-        assert_eq!(Orders::decode(&orders.encode()), Some(orders.clone()));
-        assert_eq!(orders.ranks(), 6);
-        let unbound = Orders { bindings: Vec::new(), stdin: Stdin::Rank(3), ..orders };
-        assert_eq!(Orders::decode(&unbound.encode()), Some(unbound.clone()));
-        assert_eq!(Orders::decode(&["3".into()]), None);
-        let mut cut = unbound.encode();
-        cut.pop();
-        assert_eq!(Orders::decode(&cut), None);
-    }
-}

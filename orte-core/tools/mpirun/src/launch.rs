@@ -1,23 +1,26 @@
 //! A job from its segment to its exit status.
 
+mod end;
+
 use crate::cli::{Job, Stdin};
 use crate::files::Files;
-use crate::keeper::{self, ARGUMENT, Orders};
-use crate::outcome::{self, Cause};
+use crate::orders::{ARGUMENT, Executable, Orders};
+use crate::outcome::Cause;
 use crate::refusal::{Refusal, say};
-use crate::report::{self, Measures};
+use crate::report::Measures;
 use crate::segment::{self, Segment};
-use crate::stdin::{self, Fan};
-use crate::stdio::{Interest, Stream, Streams};
+use crate::stdin::{Fan, FanInterest};
+use crate::stdio::{Interest, Streams};
+use crate::tag::{Origin, Stream};
 use crate::tree::Process;
 use crate::wire::{self, Message, Received};
-use crate::{prepare, program, raw, signals, tree};
+use crate::{other_mpi, prepare, program, raw, signals, tree};
 use orte_core::segment::RankState;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -27,6 +30,10 @@ pub fn run(job: Job) -> Result<u8, Refusal> {
     let apps = prepare::apps(&job)?;
     if !job.quiet {
         job.notes.iter().for_each(|note| say(note));
+    }
+    job.reports.iter().for_each(|line| say(line));
+    if job.do_not_launch {
+        return Ok(0);
     }
     let mut running = Running::start(job, apps)?;
     running.watch()?;
@@ -50,7 +57,7 @@ enum Phase {
 
 struct Running {
     job: Job,
-    apps: Vec<keeper::App>,
+    apps: Vec<Executable>,
     segment: Segment,
     control: OwnedFd,
     signals: OwnedFd,
@@ -68,17 +75,24 @@ struct Running {
     refusal: Option<Refusal>,
     measures: Measures,
     deadline: Option<Instant>,
+    /// A rank has called MPI_Init.
+    has_spoken: bool,
+    /// The library of another MPI that rank 0 was seen to have loaded.
+    other_mpi: Option<String>,
+    /// How often it was looked for, and when that is done again.
+    looks: u32,
+    next_look: Instant,
 }
 
 /// Who was waited for among streams and readers of standard input, and the answers of all, signals and keeper first.
-type Answers = (Vec<Interest>, Vec<stdin::Interest>, Vec<PollFlags>);
+type Answers = (Vec<Interest>, Vec<FanInterest>, Vec<PollFlags>);
 
 impl Running {
-    fn start(job: Job, apps: Vec<keeper::App>) -> Result<Running, Refusal> {
+    fn start(job: Job, apps: Vec<Executable>) -> Result<Running, Refusal> {
         let failed = |error: &dyn std::fmt::Display| Refusal::system("starting the keeper process", error);
         let ranks = job.ranks();
-        let bindings = job.binding.sets()?;
-        let files = job.output.directory.as_deref().map(|directory| Files::new(directory, ranks)).transpose()?;
+        let files = Files::new(&job.output, ranks)?;
+        job.report_pid.as_deref().map_or(Ok(()), prepare::report_pid)?;
         let limit = prepare::raise_descriptor_limit();
         let strangers = tree::below(&[]);
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| failed(&errno))?;
@@ -88,17 +102,15 @@ impl Running {
         let (control, keeper_end) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .map_err(|errno| failed(&errno))?;
-        if job.report_bindings {
-            job.binding.report(ranks, &bindings).iter().for_each(|line| say(line));
-        }
         let inherit = [raw::number(&keeper_end), raw::number(&segment.descriptor)];
         let orders = Orders {
             control: inherit[0],
             segment: inherit[1],
             job: segment.control.layout().job,
-            universe: ranks.max(opal_core::sys::cores() as u32),
-            bindings,
+            universe: job.universe.unwrap_or_else(|| ranks.max(opal_core::sys::cores() as u32)),
+            bindings: job.places.iter().map(|place| place.processors.clone()).collect(),
             stdin: job.stdin,
+            merge: job.output.merge,
             apps: apps.clone(),
         };
         let mut command = Command::new("/proc/self/exe");
@@ -123,6 +135,10 @@ impl Running {
             keeper,
             strangers,
             deadline,
+            has_spoken: false,
+            other_mpi: None,
+            looks: 0,
+            next_look: Instant::now(),
         })
     }
 
@@ -173,13 +189,28 @@ impl Running {
         own.into_iter().chain(self.streams.next_prompt().map(until)).min()
     }
 
+    /// Ranks that never call MPI_Init may be those of another MPI.
+    fn look_at_ranks(&mut self) {
+        if self.has_spoken || self.looks == LOOKS || Instant::now() < self.next_look {
+            return;
+        }
+        self.looks += 1;
+        self.next_look = Instant::now() + TICK;
+        let states = (0..self.job.ranks()).map(|rank| self.segment.control.state(rank));
+        self.has_spoken |= states.into_iter().any(|state| !matches!(state, RankState::Absent | RankState::Started));
+        if !self.has_spoken && self.other_mpi.is_none() {
+            self.other_mpi = self.pids.first().copied().flatten().and_then(other_mpi::loaded);
+        }
+    }
+
     fn look_at_clock(&mut self) {
         self.streams.pass_prompts(Instant::now());
+        self.look_at_ranks();
         match self.phase {
             Phase::Running if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
                 let seconds = self.job.timeout_s.unwrap_or_default();
                 let alive = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]);
-                let states = alive.map(|rank| (rank, self.segment.control.state(rank))).collect();
+                let states = alive.map(|rank| (rank, self.doing(rank))).collect();
                 self.fail(Cause::TimedOut(seconds, states), true);
             }
             // A shell may stand between this rank and its end: do not wait for the shell.
@@ -269,133 +300,16 @@ impl Running {
             self.fan.add(input).map_err(|errno| failed(&errno))?;
         }
         let [output_file, error_file] = match &self.files {
-            Some(files) => files.create(rank)?.map(Some),
+            Some(files) => files.create(rank, pid)?,
             None => [None, None],
         };
-        self.streams.add(rank, Stream::Output, output, output_file).map_err(|errno| failed(&errno))?;
-        self.streams.add(rank, Stream::Error, error, error_file).map_err(|errno| failed(&errno))
-    }
-
-    fn ended(&mut self, rank: u32, wait_status: i32) {
-        let control = &self.segment.control;
-        let cause = Cause::of_end(rank, wait_status, control.state(rank), control.aborted(rank));
-        if self.job.verbose {
-            say(&format!("rank {rank} ended with {}", outcome::words(wait_status)));
-        }
-        let finalized = control.state(rank) == RankState::Finalized;
-        // The keeper only reports ranks that it started.
-        let _ = control.mark_gone(rank);
-        if let Some(alive) = self.alive.get_mut(rank as usize) {
-            *alive = false;
-        }
-        match (self.phase, cause) {
-            (Phase::Running, Some(cause)) => {
-                // Another rank's abort is the reason for this end, if there was one.
-                let cause = match self.first_abort() {
-                    Some(abort) if !cause.explains(&abort) => abort,
-                    _ => cause,
-                };
-                match (finalized, &cause) {
-                    // The others came as far as it did, and are most likely about to end: let them write what they have.
-                    (true, Cause::Exit(..)) => {
-                        self.cause = Some(cause);
-                        self.phase = Phase::Lingering(Instant::now() + LINGER);
-                    }
-                    _ => self.fail(cause, true),
-                }
-            }
-            // It died first, but the news of it came second.
-            (Phase::Ending(_), Some(cause)) if self.cause.as_ref().is_some_and(|known| cause.explains(known)) => {
-                self.cause = Some(cause);
-                self.measures.running = self.measures.running.saturating_sub(1);
-            }
-            _ => {}
-        }
-        if !self.alive.contains(&true) {
-            self.finish();
-        }
-    }
-
-    fn first_abort(&self) -> Option<Cause> {
-        let control = &self.segment.control;
-        (0..self.job.ranks()).find_map(|rank| {
-            let (status, message) = control.aborted(rank)?;
-            Some(Cause::Abort(rank, status, message))
-        })
-    }
-
-    /// Ends the job for this reason: asks the remaining ranks first.
-    fn fail(&mut self, cause: Cause, tell: bool) {
-        self.cause = Some(cause);
-        self.end_ranks(tell);
-    }
-
-    fn end_ranks(&mut self, tell: bool) {
-        let Some(cause) = &self.cause else { return };
-        let signal = cause.signal() as u32;
-        self.measures.running = self.others(cause);
-        self.phase = Phase::Ending(Instant::now() + GRACE);
-        if tell && self.alive.contains(&true) {
-            self.tell(Message::Signal(signal, 1));
-        }
-    }
-
-    /// Ranks that still run and end only because of this: not the one that is the cause, nor those that ended
-    /// themselves for a reason of their own at the same time, which may not have left yet.
-    fn others(&self, cause: &Cause) -> usize {
-        let runs = |(rank, _): &(usize, &bool)| {
-            let rank = *rank as u32;
-            cause.rank() != Some(rank) && self.segment.control.state(rank) != RankState::Aborted
-        };
-        self.alive.iter().enumerate().filter(|(_, alive)| **alive).filter(runs).count()
-    }
-
-    /// Has everything killed that is left.
-    fn finish(&mut self) {
-        if !matches!(self.phase, Phase::Running | Phase::Lingering(_) | Phase::Ending(_)) {
-            return;
-        }
-        self.measures.killed = self.cause.as_ref().map_or(0, |cause| self.others(cause));
-        self.phase = Phase::Clearing;
-        self.fan.close();
-        self.tell(Message::Finish);
-    }
-
-    fn keeper_is_gone(&mut self) {
-        let status = self.keeper.wait().map_or(1 << 8, |status| status.into_raw());
-        if self.phase != Phase::Clearing || status != 0 {
-            self.cause.get_or_insert(Cause::KeeperLost(status));
-        }
-        // Its orphans are this process's now.
-        for process in tree::clear(&self.strangers, |_, _| {}) {
-            say(&format!("process {} did not end although it was killed; it hangs inside the system", process.pid));
-        }
-        self.fan.close();
-        self.streams.last_call();
-        self.phase = Phase::Draining;
-    }
-
-    fn tell(&self, message: Message) {
-        // A dead keeper is noticed by its closed end.
-        let _ = wire::send(&self.control, message, &[]);
-    }
-
-    fn conclude(self) -> Result<u8, Refusal> {
-        if let Some(refusal) = self.refusal {
-            return Err(refusal);
-        }
-        let Some(cause) = self.cause else { return Ok(0) };
-        let pid = |rank: u32| self.pids.get(rank as usize).copied().flatten();
-        if !self.job.quiet {
-            opal_core::sys::write_stderr(report::block(&cause, pid, self.measures).as_bytes());
-        }
-        Ok(cause.status())
+        let origin = |stream| Origin { rank, pid, stream };
+        self.streams.add(origin(Stream::Output), output, output_file).map_err(|errno| failed(&errno))?;
+        self.streams.add(origin(Stream::Error), error, error_file).map_err(|errno| failed(&errno))
     }
 }
 
-/// How long ranks have to end by themselves.
-const GRACE: Duration = Duration::from_secs(1);
-/// How long ranks may go on after another one was done with MPI and then failed.
-const LINGER: Duration = Duration::from_millis(100);
+/// How often to look whether ranks load another MPI.
+const LOOKS: u32 = 20;
 /// How often to look whether a rank called abort.
 const TICK: Duration = Duration::from_millis(250);

@@ -6,19 +6,23 @@
 //!
 //! **Invariant:** one thread in each process; nothing but `raw` is unsafe.
 
-use refusal::say;
+use refusal::{Refusal, say};
 use std::process::ExitCode;
 
 mod binding;
+mod calls;
 mod cli;
 mod files;
 mod keeper;
 mod launch;
 mod manual;
+mod orders;
+mod other_mpi;
 mod outcome;
 mod params;
 mod prepare;
 mod program;
+mod rankfile;
 mod raw;
 mod refusal;
 mod report;
@@ -26,6 +30,8 @@ mod segment;
 mod signals;
 mod stdin;
 mod stdio;
+mod tag;
+mod topology;
 mod tree;
 mod wire;
 
@@ -34,14 +40,17 @@ opal_core::image![];
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
-    if arguments.get(1).is_some_and(|first| first == keeper::ARGUMENT) {
+    if arguments.get(1).is_some_and(|first| first == orders::ARGUMENT) {
         return keeper::run(&arguments[2..]);
     }
     if arguments.get(1).is_some_and(|first| first == manual::ARGUMENT) {
-        print!("{}", manual::lines(cli::command()));
-        return ExitCode::SUCCESS;
+        return ended(refusal::print(&manual::lines(cli::command())).map(|()| 0));
     }
-    match cli::parse(&arguments).and_then(launch::run) {
+    ended(cli::parse(&arguments).and_then(launch::run))
+}
+
+fn ended(result: Result<u8, Refusal>) -> ExitCode {
+    match result {
         Ok(status) => ExitCode::from(status),
         Err(refusal) => {
             if !refusal.sentence.is_empty() {

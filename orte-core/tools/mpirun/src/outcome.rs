@@ -15,8 +15,8 @@ pub enum Cause {
     NotFinalized(u32),
     /// mpirun got this signal.
     Interrupted(i32),
-    /// `--timeout` passed; with its seconds, and what each rank that still ran was.
-    TimedOut(u64, Vec<(u32, RankState)>),
+    /// `--timeout` passed; with its seconds, and what each rank that still ran was doing.
+    TimedOut(u64, Vec<(u32, String)>),
     /// The keeper ended, with this wait status.
     KeeperLost(i32),
 }

@@ -2,8 +2,8 @@
 //! anything starts.
 
 use crate::refusal::Refusal;
-use opal_core::mca::Kind;
 use opal_core::mca::name::{self, Selection};
+use opal_core::mca::{Kind, open_mpi};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -28,7 +28,11 @@ pub fn check(mca: &[(String, String)]) -> Result<(), Refusal> {
         return Ok(());
     };
     mca.iter().try_for_each(|(name, value)| {
-        let row = look_up(name, &known)?;
+        let row = match look_up(name, &known) {
+            // Rank 0 says that it is ignored.
+            Err(_) if open_mpi::is_parameter(name) => return Ok(()),
+            row => row?,
+        };
         wrong(row, value).map_or(Ok(()), |why| Err(Refusal::usage(format!("--mca {name} {value}: {why}"))))
     })?;
     environment(&known)
@@ -61,7 +65,8 @@ fn wrong(row: &Row, value: &str) -> Option<String> {
         return Some(format!("one of {} is wanted", row.choices.join(", ")));
     }
     let have: Vec<&str> = row.components.as_ref()?.iter().map(String::as_str).collect();
-    name::unknown_name(&row.name, &Selection::parse(value), have, "ompi_info lists all")
+    let list = open_mpi::known(Selection::parse(value), &row.name, &have);
+    name::unknown_name(&row.name, &list, have, "ompi_info lists all")
 }
 
 fn look_up<'a>(typed: &str, known: &'a [Row]) -> Result<&'a Row, Refusal> {

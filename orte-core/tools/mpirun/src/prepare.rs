@@ -1,21 +1,20 @@
 //! What is made ready before the keeper starts: programs found, the ranks' environment, descriptors.
 
 use crate::cli::{App, Job};
+use crate::orders::Executable;
+use crate::program;
 use crate::refusal::Refusal;
-use crate::{keeper, program};
 use opal_core::mca::source;
 use rustix::process::{Resource, Rlimit};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Looks for every program of a job where it will be started.
-pub fn apps(job: &Job) -> Result<Vec<keeper::App>, Refusal> {
-    let search = job.export.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
-    let search = search.or_else(|| std::env::var_os("PATH"));
-    job.apps.iter().map(|one| app(one, search.clone())).collect()
+pub fn apps(job: &Job) -> Result<Vec<Executable>, Refusal> {
+    job.apps.iter().map(app).collect()
 }
 
-fn app(app: &App, search: Option<OsString>) -> Result<keeper::App, Refusal> {
+fn app(app: &App) -> Result<Executable, Refusal> {
     let directory = match &app.wdir {
         None => PathBuf::new(),
         Some(wdir) => {
@@ -26,20 +25,61 @@ fn app(app: &App, search: Option<OsString>) -> Result<keeper::App, Refusal> {
             directory
         }
     };
-    let path = program::find(&app.command[0], search, &directory)?;
-    Ok(keeper::App { ranks: app.ranks, path: path.into(), directory: directory.into(), arguments: app.command.clone() })
+    let path = program::find(&app.command[0], search(app), &directory)?;
+    Ok(Executable {
+        ranks: app.ranks,
+        path: path.into(),
+        directory: directory.into(),
+        environment: app.environment.clone(),
+        arguments: app.command.clone(),
+    })
+}
+
+/// Where to look for a program: `--path`, then the PATH that its ranks get.
+fn search(app: &App) -> Option<OsString> {
+    let own = app.environment.value("PATH").map(OsString::from);
+    let search = own.or_else(|| std::env::var_os("PATH"));
+    match (&app.path, search) {
+        (Some(path), Some(search)) => {
+            let mut both = path.clone();
+            both.push(":");
+            both.push(search);
+            Some(both)
+        }
+        (path, search) => path.clone().or(search),
+    }
 }
 
 /// What the ranks get beyond mpirun's own environment; the keeper adds what differs from rank to rank.
 pub fn environment(job: &Job) -> Vec<(OsString, OsString)> {
-    let mut pairs = job.export.clone();
+    let mut pairs: Vec<(OsString, OsString)> = Vec::new();
     for (name, value) in &job.mca {
         pairs.push((format!("{}{name}", source::PREFIX).into(), value.into()));
     }
     let names: Vec<&str> = job.mca.iter().map(|(name, _)| name.as_str()).collect();
     pairs.push((source::COMMAND_LINE.into(), names.join(",").into()));
+    let exported = pairs.iter().rev().find(|(name, _)| name == LIBRARY_PATH).map(|(_, value)| value.clone());
+    pairs.extend(
+        library_path(exported.or_else(|| std::env::var_os(LIBRARY_PATH))).map(|path| (LIBRARY_PATH.into(), path)),
+    );
     pairs
 }
+
+/// The library beside this mpirun behind all others: for programs whose run path leads nowhere since the installation was
+/// moved, and for those made for another MPI with the standard ABI.
+fn library_path(path: Option<OsString>) -> Option<OsString> {
+    let program = std::env::current_exe().ok()?;
+    let folder = program.parent()?.parent()?.join("lib");
+    if !folder.join("libmpi_abi.so.1").exists() {
+        return None;
+    }
+    let path = path.filter(|path| !path.is_empty());
+    let folders = path.iter().flat_map(|path| std::env::split_paths(path)).chain([folder]);
+    // A folder with a colon in its name cannot stand in the variable.
+    std::env::join_paths(folders).ok()
+}
+
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
 /// Two pipes per rank may be more than the usual limit. Returns the user's limit, which the ranks get.
 pub fn raise_descriptor_limit() -> Rlimit {
@@ -47,4 +87,18 @@ pub fn raise_descriptor_limit() -> Rlimit {
     // Refused only above the hard limit; then a large job says so when it runs out.
     let _ = rustix::process::setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });
     files
+}
+
+/// `--report-pid`.
+pub fn report_pid(place: &Path) -> Result<(), Refusal> {
+    let line = format!("{}\n", std::process::id());
+    match place.to_str() {
+        Some("-") => crate::refusal::print(&line),
+        Some("+") => {
+            opal_core::sys::write_stderr(line.as_bytes());
+            Ok(())
+        }
+        _ => std::fs::write(place, line)
+            .map_err(|error| Refusal::usage(format!("--report-pid {}: {error}", place.display()))),
+    }
 }

@@ -124,6 +124,49 @@ pub fn spawn_rank(command: &mut Command, start: Start) -> Result<Child> {
     command.spawn()
 }
 
+/// A process that is stopped to be looked at; it goes on when this is dropped.
+pub struct Stopped {
+    pid: i32,
+}
+
+impl Stopped {
+    /// Stops a process; `None` if the system forbids it.
+    pub fn new(pid: i32) -> Option<Stopped> {
+        // SAFETY: no memory is passed; the process stays as it is.
+        if unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid, 0, 0) } != 0 {
+            return None;
+        }
+        let stopped = Stopped { pid };
+        // SAFETY: as above.
+        if unsafe { libc::ptrace(libc::PTRACE_INTERRUPT, pid, 0, 0) } != 0 {
+            return None;
+        }
+        let mut status = 0;
+        // SAFETY: `status` is writable. A process that hangs inside the system stops late: what it waits for ends.
+        let waited = unsafe { libc::waitpid(pid, &mut status, libc::__WALL) };
+        (waited == pid && libc::WIFSTOPPED(status)).then_some(stopped)
+    }
+
+    /// Its registers, by the numbers of the AMD64 ABI.
+    pub fn registers(&self) -> opal_core::stack::Registers {
+        // SAFETY: all zeros is a valid user_regs_struct.
+        let mut regs: libc::user_regs_struct = unsafe { core::mem::zeroed() };
+        // SAFETY: `regs` is writable; a failure leaves zeros, from which no walk starts.
+        unsafe { libc::ptrace(libc::PTRACE_GETREGS, self.pid, 0, &mut regs) };
+        [
+            regs.rax, regs.rdx, regs.rcx, regs.rbx, regs.rsi, regs.rdi, regs.rbp, regs.rsp, regs.r8, regs.r9, regs.r10,
+            regs.r11, regs.r12, regs.r13, regs.r14, regs.r15, regs.rip,
+        ]
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        // SAFETY: no memory is passed.
+        unsafe { libc::ptrace(libc::PTRACE_DETACH, self.pid, 0, 0) };
+    }
+}
+
 /// Takes over a descriptor that mpirun left to its keeper under this number; closed when a rank is executed.
 pub fn adopt(number: RawFd) -> Result<OwnedFd> {
     if number < 3 {

@@ -5,6 +5,21 @@ pub fn say(sentence: &str) {
     opal_core::sys::write_stderr(format!("mpirun: {sentence}\n").as_bytes());
 }
 
+/// Writes to standard output, for what was asked of mpirun itself. Nobody who reads it is no failure, a full disk is.
+pub fn print(text: &str) -> Result<(), Refusal> {
+    use std::io::Write;
+    let mut output = std::io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Refusal::system("writing standard output", error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// mpirun's exit status when it could not do its part: as with env and nohup no error of MPI and few programs end so.
+pub const OWN: u8 = 125;
+
 /// Why nothing was started, or not all of it.
 #[derive(Debug)]
 pub struct Refusal {
@@ -17,11 +32,16 @@ pub struct Refusal {
 impl Refusal {
     /// The command line is wrong.
     pub fn usage(sentence: impl Into<String>) -> Refusal {
-        Refusal { status: 2, sentence: sentence.into() }
+        Refusal { status: OWN, sentence: sentence.into() }
+    }
+
+    /// All is well, and there is nothing to start.
+    pub fn nothing_to_do() -> Refusal {
+        Refusal { status: 0, sentence: String::new() }
     }
 
     /// The system refused something that mpirun itself needs.
     pub fn system(what: &str, error: impl std::fmt::Display) -> Refusal {
-        Refusal { status: 1, sentence: format!("{what} failed: {error}") }
+        Refusal { status: OWN, sentence: format!("{what} failed: {error}") }
     }
 }

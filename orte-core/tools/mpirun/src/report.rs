@@ -2,7 +2,6 @@
 
 use crate::outcome::Cause;
 use crate::signals;
-use orte_core::segment::RankState;
 use std::fmt::Write;
 
 /// What mpirun did about it.
@@ -51,17 +50,17 @@ pub fn block(cause: &Cause, pid: impl Fn(u32) -> Option<u32>, measures: Measures
 }
 
 /// Who was doing what, ranks in the same state together.
-fn still(states: &[(u32, RankState)]) -> String {
-    let mut kinds: Vec<(RankState, Vec<String>)> = Vec::new();
+fn still(states: &[(u32, String)]) -> String {
+    let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();
     for (rank, state) in states {
-        match kinds.iter_mut().find(|(kind, _)| kind == state) {
+        match kinds.iter_mut().find(|(kind, _)| *kind == state) {
             Some((_, ranks)) => ranks.push(rank.to_string()),
-            None => kinds.push((*state, vec![rank.to_string()])),
+            None => kinds.push((state, vec![rank.to_string()])),
         }
     }
     let kinds = kinds.iter().map(|(state, ranks)| {
         let plural = if ranks.len() == 1 { "" } else { "s" };
-        format!("rank{plural} {} {}", ranks.join(", "), state.words())
+        format!("rank{plural} {} {state}", ranks.join(", "))
     });
     kinds.collect::<Vec<_>>().join("; ")
 }
@@ -124,7 +123,7 @@ mod tests {
         let text = block(&Cause::Abort(0, 5, String::new()), |_| None, Measures::default());
         assert!(text.contains(" ended the job with status 5.\n"), "{text}");
         assert!(!text.contains("still ran"));
-        let states = vec![(0, RankState::Initialized), (1, RankState::Started), (3, RankState::Initialized)];
+        let states = vec![(0, "in MPI".to_owned()), (1, "not in MPI_Init yet".to_owned()), (3, "in MPI".to_owned())];
         let text = block(&Cause::TimedOut(5, states), |_| None, measures);
         assert!(text.contains("after 5 s (--timeout): ranks 0, 3 in MPI; rank 1 not in MPI_Init yet."), "{text}");
     }

@@ -33,7 +33,7 @@ pub fn create(ranks: u32, app_of: impl Fn(u32) -> u32) -> Result<Segment, Refusa
 
 fn sealed_file(layout: &Layout) -> Result<OwnedFd, Errno> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    let name = format!("ompi-rs job {:x}", layout.job);
+    let name = format!("{}job {:x}", opal_core::sys::FILE_PREFIX, layout.job);
     // Kernels before 6.3 do not know NOEXEC_SEAL.
     let file = rustix::fs::memfd_create(&name, flags | MemfdFlags::NOEXEC_SEAL)
         .or_else(|_| rustix::fs::memfd_create(&name, flags))?;

@@ -24,7 +24,7 @@ struct Reader {
 
 /// Something that [`Fan`] waits for.
 #[derive(Clone, Copy, Debug)]
-pub enum Interest {
+pub enum FanInterest {
     /// Standard input has something.
     Source,
     /// A rank has room, or has gone.
@@ -53,31 +53,31 @@ impl Fan {
     }
 
     /// Appends what has to be waited for; hand the result and the answers to [`Fan::pump`].
-    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<Interest> {
+    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<FanInterest> {
         let mut interests = Vec::new();
         for (index, reader) in self.readers.iter().enumerate().filter(|(_, reader)| !reader.waiting.is_empty()) {
             polls.push(PollFd::new(&reader.descriptor, PollFlags::OUT));
-            interests.push(Interest::Reader(index));
+            interests.push(FanInterest::Reader(index));
         }
         // Who is started late must not miss the beginning.
         if !self.ended && self.awaited == 0 && self.readers.iter().all(|reader| reader.waiting.len() < FULL) {
             polls.push(PollFd::from_borrowed_fd(rustix::stdio::stdin(), PollFlags::IN));
-            interests.push(Interest::Source);
+            interests.push(FanInterest::Source);
         }
         interests
     }
 
     /// Moves what can be moved: `ready` are the answers for `interests`, in their order.
-    pub fn pump(&mut self, interests: &[Interest], ready: &[PollFlags]) {
+    pub fn pump(&mut self, interests: &[FanInterest], ready: &[PollFlags]) {
         let mut gone = Vec::new();
         for (interest, _) in interests.iter().zip(ready).filter(|(_, flags)| !flags.is_empty()) {
             match *interest {
-                Interest::Reader(index) => {
+                FanInterest::Reader(index) => {
                     if !self.readers[index].write() {
                         gone.push(index);
                     }
                 }
-                Interest::Source => self.read(),
+                FanInterest::Source => self.read(),
             }
         }
         for index in gone.into_iter().rev() {

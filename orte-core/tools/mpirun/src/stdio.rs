@@ -4,7 +4,8 @@
 //! the reader has room for, and stops reading ranks while much is waiting, so that they wait as they would for the
 //! reader itself.
 
-use crate::cli::Output;
+use crate::cli::{Output, Tag};
+use crate::tag::{self, Origin, Stream};
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, OFlags};
@@ -12,15 +13,6 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io::Write;
 use std::time::{Duration, Instant};
-
-/// Which stream of a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    /// Standard output.
-    Output,
-    /// Standard error.
-    Error,
-}
 
 /// All streams.
 pub struct Streams {
@@ -30,9 +22,12 @@ pub struct Streams {
     error_sink: usize,
     /// Lines are kept whole; with a single rank bytes are passed on as they come.
     whole_lines: bool,
-    prefix: Prefix,
-    /// Write to this process's own streams, too, and not only to files.
-    copy: bool,
+    tags: [Tag; 2],
+    timestamp: bool,
+    /// Write to this process's own streams, too, and not only to files: standard output and error.
+    copy: [bool; 2],
+    /// A file of a rank could not be written.
+    file_lost: bool,
     scratch: Vec<u8>,
 }
 
@@ -47,8 +42,7 @@ pub enum Interest {
 
 struct Source {
     descriptor: OwnedFd,
-    rank: u32,
-    stream: Stream,
+    origin: Origin,
     /// The beginning of a line that has not ended.
     partial: Vec<u8>,
     /// When the last byte came.
@@ -57,23 +51,25 @@ struct Source {
     file: Option<File>,
 }
 
-/// What stands before each line.
-#[derive(Clone, Copy, Debug)]
-struct Prefix {
-    tag: bool,
-    timestamp: bool,
-}
-
 struct Sink {
     descriptor: BorrowedFd<'static>,
     waiting: Vec<u8>,
     written: usize,
     /// Whose unfinished line stands last.
-    unfinished: Option<(u32, Stream)>,
-    /// Nobody reads it any more.
-    closed: bool,
+    unfinished: Option<Origin>,
+    state: SinkState,
     /// Most bytes of one write that do not block after the system said that there is room.
     most: usize,
+}
+
+/// Whether a stream of mpirun's own can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SinkState {
+    Open,
+    /// Nobody reads it any more: the ranks are told as if they wrote there themselves.
+    Unread,
+    /// The system refuses what is written, for lack of room: the ranks go on, and their output is lost.
+    Lost,
 }
 
 impl Streams {
@@ -86,32 +82,37 @@ impl Streams {
             sources: Vec::new(),
             sinks: [Sink::new(output), Sink::new(error)],
             error_sink,
-            whole_lines: ranks > 1 || wish.tag || wish.timestamp,
-            prefix: Prefix { tag: wish.tag, timestamp: wish.timestamp },
-            copy: !wish.nocopy,
+            whole_lines: !wish.raw && (ranks > 1 || wish.timestamp || wish.tags != [Tag::None, Tag::None]),
+            tags: wish.tags.clone(),
+            timestamp: wish.timestamp,
+            copy: wish
+                .instead
+                .each_ref()
+                .map(|instead| instead.is_none() && !wish.files.as_ref().is_some_and(|files| files.nocopy)),
+            file_lost: false,
             scratch: vec![0; CHUNK],
         }
     }
 
     /// Takes over the read end of a rank's stream.
-    pub fn add(&mut self, rank: u32, stream: Stream, descriptor: OwnedFd, file: Option<File>) -> Result<(), Errno> {
+    pub fn add(&mut self, origin: Origin, descriptor: OwnedFd, file: Option<File>) -> Result<(), Errno> {
         let flags = rustix::fs::fcntl_getfl(&descriptor)?;
         rustix::fs::fcntl_setfl(&descriptor, flags | OFlags::NONBLOCK)?;
-        self.sources.push(Source { descriptor, rank, stream, partial: Vec::new(), heard: Instant::now(), file });
+        self.sources.push(Source { descriptor, origin, partial: Vec::new(), heard: Instant::now(), file });
         Ok(())
     }
 
     /// Appends what has to be waited for; hand the result and the answers to [`Streams::pump`].
     pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<Interest> {
         let mut interests = Vec::with_capacity(self.sinks.len() + self.sources.len());
-        for (index, sink) in self.sinks.iter().enumerate().filter(|(_, sink)| !sink.closed) {
+        for (index, sink) in self.sinks.iter().enumerate().filter(|(_, sink)| sink.state == SinkState::Open) {
             // An idle one is watched for errors alone, which are always told: nobody reads it any more.
             let flags = if sink.is_idle() { PollFlags::empty() } else { PollFlags::OUT };
             polls.push(PollFd::new(&sink.descriptor, flags));
             interests.push(Interest::Sink(index));
         }
         for (index, source) in self.sources.iter().enumerate() {
-            if !self.sinks[self.sink_of(source.stream)].is_full() {
+            if !self.sinks[self.sink_of(source.origin.stream)].is_full() {
                 polls.push(PollFd::new(&source.descriptor, PollFlags::IN));
                 interests.push(Interest::Source(index));
             }
@@ -124,7 +125,7 @@ impl Streams {
         let mut ended = Vec::new();
         for (interest, _) in interests.iter().zip(ready).filter(|(_, flags)| !flags.is_empty()) {
             match *interest {
-                Interest::Sink(index) if self.sinks[index].is_idle() => self.sinks[index].closed = true,
+                Interest::Sink(index) if self.sinks[index].is_idle() => self.sinks[index].state = SinkState::Unread,
                 Interest::Sink(index) => self.sinks[index].write(),
                 Interest::Source(index) => {
                     if !self.read(index) {
@@ -161,6 +162,11 @@ impl Streams {
         self.sources.is_empty() && self.sinks.iter().all(Sink::is_idle)
     }
 
+    /// Whether something that the ranks wrote could not be kept.
+    pub fn has_lost(&self) -> bool {
+        self.file_lost || self.sinks.iter().any(|sink| sink.state == SinkState::Lost)
+    }
+
     /// All ranks are dead: reads what is left in the pipes, and expects nothing more even if a stranger holds one open.
     pub fn last_call(&mut self) {
         while !self.sources.is_empty() {
@@ -192,11 +198,12 @@ impl Streams {
         {
             crate::refusal::say(&format!(
                 "the file of rank {} cannot be written: {error}; it stays incomplete",
-                source.rank
+                source.origin.rank
             ));
             source.file = None;
+            self.file_lost = true;
         }
-        if !self.copy {
+        if !self.copy[source.origin.stream as usize] {
             return;
         }
         source.partial.extend_from_slice(&self.scratch[..read]);
@@ -214,11 +221,12 @@ impl Streams {
 
     /// Moves the first `bytes` of a source's partial line to its sink.
     fn forward(&mut self, index: usize, bytes: usize) {
-        let sink = self.sink_of(self.sources[index].stream);
+        let sink = self.sink_of(self.sources[index].origin.stream);
         let (source, sink) = (&mut self.sources[index], &mut self.sinks[sink]);
         let rest = source.partial.split_off(bytes);
         let lines = core::mem::replace(&mut source.partial, rest);
-        sink.append(source, &lines, self.prefix);
+        let tag = &self.tags[source.origin.stream as usize];
+        sink.append(source.origin, &lines, || tag::label(tag, self.timestamp, source.origin));
     }
 
     fn finish(&mut self, index: usize) {
@@ -232,7 +240,8 @@ impl Streams {
     /// A rank whose output nobody reads gets SIGPIPE, as it would without mpirun in between.
     fn drop_unread(&mut self) {
         let (sinks, error_sink) = (&self.sinks, self.error_sink);
-        self.sources.retain(|source| !sinks[if source.stream == Stream::Error { error_sink } else { 0 }].closed);
+        let sink = |source: &Source| &sinks[if source.origin.stream == Stream::Error { error_sink } else { 0 }];
+        self.sources.retain(|source| sink(source).state != SinkState::Unread);
     }
 
     fn pending(&self) -> usize {
@@ -251,24 +260,23 @@ impl Sink {
             .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
         // POSIX: a pipe that poll calls writable takes PIPE_BUF bytes without blocking.
         let most = if regular { usize::MAX } else { 4096 };
-        Sink { descriptor, waiting: Vec::new(), written: 0, unfinished: None, closed: false, most }
+        Sink { descriptor, waiting: Vec::new(), written: 0, unfinished: None, state: SinkState::Open, most }
     }
 
-    fn append(&mut self, source: &Source, lines: &[u8], prefix: Prefix) {
-        if self.closed {
+    fn append(&mut self, origin: Origin, lines: &[u8], label: impl Fn() -> String) {
+        if self.state != SinkState::Open {
             return;
         }
-        let who = (source.rank, source.stream);
-        if self.unfinished.is_some_and(|other| other != who) {
+        if self.unfinished.is_some_and(|other| other != origin) {
             self.waiting.push(b'\n');
             self.unfinished = None;
         }
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             if self.unfinished.is_none() {
-                self.waiting.extend_from_slice(prefix.of(source).as_bytes());
+                self.waiting.extend_from_slice(label().as_bytes());
             }
             self.waiting.extend_from_slice(line);
-            self.unfinished = (!line.ends_with(b"\n")).then_some(who);
+            self.unfinished = (!line.ends_with(b"\n")).then_some(origin);
         }
     }
 
@@ -279,10 +287,12 @@ impl Sink {
                 Ok(written) => self.written += written,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => break,
-                // Nobody reads (EPIPE), or the disk is full: there is no better place to put it.
-                Err(_) => {
-                    self.closed = true;
+                Err(errno) => {
+                    self.state = if errno == Errno::PIPE { SinkState::Unread } else { SinkState::Lost };
                     self.written = self.waiting.len();
+                    if self.state == SinkState::Lost {
+                        self.say_lost(errno);
+                    }
                 }
             }
             if !self.has_room() {
@@ -298,6 +308,15 @@ impl Sink {
         }
     }
 
+    fn say_lost(&self, errno: Errno) {
+        use std::os::fd::AsRawFd;
+        let is_output = self.descriptor.as_raw_fd() == rustix::stdio::stdout().as_raw_fd();
+        let name = if is_output { "standard output" } else { "standard error" };
+        crate::refusal::say(&format!(
+            "{name} cannot be written: {errno}; what the ranks write there from now on is lost, they go on"
+        ));
+    }
+
     fn has_room(&self) -> bool {
         let mut ready = [PollFd::from_borrowed_fd(self.descriptor, PollFlags::OUT)];
         let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -310,18 +329,6 @@ impl Sink {
 
     fn is_full(&self) -> bool {
         self.waiting.len() - self.written > FULL
-    }
-}
-
-impl Prefix {
-    fn of(self, source: &Source) -> String {
-        if !self.tag && !self.timestamp {
-            return String::new();
-        }
-        let time = if self.timestamp { crate::raw::local_time() } else { String::new() };
-        let rank = if self.tag { format!("[1,{}]", source.rank) } else { String::new() };
-        let name = if source.stream == Stream::Output { "stdout" } else { "stderr" };
-        format!("{time}{rank}<{name}>: ")
     }
 }
 

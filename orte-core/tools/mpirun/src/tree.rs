@@ -43,6 +43,23 @@ pub fn below(spare: &[Process]) -> Vec<Process> {
     found
 }
 
+/// A process and all below it, parents first.
+pub fn family(pid: i32) -> Vec<i32> {
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    for process in below(&[]) {
+        if let Some((_, parent)) = look(process.pid) {
+            children.entry(parent).or_default().push(process.pid);
+        }
+    }
+    let mut found = vec![pid];
+    let mut next = 0;
+    while let Some(parent) = found.get(next) {
+        found.extend(children.remove(parent).unwrap_or_default());
+        next += 1;
+    }
+    found
+}
+
 /// Sends a signal to all of them that still exist.
 pub fn signal(processes: &[Process], signal: Signal) {
     for process in processes {

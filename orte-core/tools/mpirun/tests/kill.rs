@@ -119,3 +119,42 @@ fn children_from_before_are_spared() {
     assert_eq!(command, "sleep\x001009\0");
     signal("KILL", stranger.parse().unwrap());
 }
+
+/// Ranks that take a while to end when they are asked to.
+const SLOW: &str = "trap 'sleep 1.5; echo saved; exit 0' TERM; sleep 1012 & wait";
+
+#[test]
+fn after_a_signal_ranks_have_time_to_save_their_files() {
+    let run = Run::start(&["-n", "2", "sh", "-c", SLOW]);
+    run.wait_for("sleep 1012", 2);
+    run.signal("TERM");
+    let ended = run.end();
+    assert_eq!((ended.status, ended.out.as_str()), (Some(143), "saved\nsaved\n"), "{}", ended.err);
+    assert!(
+        ended.err.starts_with("mpirun: got signal 15 (SIGTERM, termination): the ranks have 10 s"),
+        "{}",
+        ended.err
+    );
+}
+
+#[test]
+fn a_second_signal_does_not_wait() {
+    let run =
+        Run::start(&["-n", "2", "--grace", "60", "sh", "-c", "trap '' INT; echo deaf; while :; do sleep 1014; done"]);
+    run.wait_for("sleep 1014", 2);
+    run.signal("INT");
+    run.signal("TERM");
+    let ended = run.end();
+    assert_eq!((ended.status, ended.out.as_str()), (Some(130), "deaf\ndeaf\n"), "{}", ended.err);
+    assert!(ended.err.contains("have 60 s") && ended.err.contains("2 did not end in time"), "{}", ended.err);
+}
+
+#[test]
+fn the_time_to_end_is_an_option() {
+    let run = Run::start(&["-n", "1", "--grace", "1", "sh", "-c", SLOW]);
+    run.wait_for("sleep 1012", 1);
+    run.signal("TERM");
+    let ended = run.end();
+    assert_eq!((ended.status, ended.out.as_str()), (Some(143), ""), "{}", ended.err);
+    assert!(ended.err.contains("have 1 s to end (--grace)"), "{}", ended.err);
+}

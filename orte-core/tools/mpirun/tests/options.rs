@@ -71,7 +71,7 @@ fn hosts_are_local() {
     assert_eq!(run(&["-H", own.trim(), "echo", "x"]).out, "x\n");
     for words in [&["-H", "node17.invalid", "true"][..], &["-host", "localhost,node17.invalid", "true"]] {
         let ended = run(words);
-        assert_eq!((ended.status, ended.err.lines().count()), (Some(2), 1), "{}", ended.err);
+        assert_eq!((ended.status, ended.err.lines().count()), (Some(125), 1), "{}", ended.err);
         assert!(ended.err.contains("node17.invalid") && ended.err.contains("not there yet"), "{}", ended.err);
     }
 }
@@ -85,7 +85,7 @@ fn hostfiles_are_local() {
     assert_eq!(run(&["-machinefile", &file, "-n", "3", "echo", "x"]).out, "x\nx\nx\n");
     std::fs::write(&file, "localhost\nnode17.invalid slots=2\n").unwrap();
     let ended = run(&["--hostfile", &file, "true"]);
-    assert!(ended.status == Some(2) && ended.err.contains("line 2"), "{}", ended.err);
+    assert!(ended.status == Some(125) && ended.err.contains("line 2"), "{}", ended.err);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn ranks_per_node() {
     assert_eq!(run(&["-N", "3", "-n", "2", "echo", "x"]).out, "x\nx\n");
     assert_eq!(run(&["--map-by", "ppr:2:node:OVERSUBSCRIBE", "echo", "x"]).out, "x\nx\n");
     let ended = run(&["-N", "1", "-n", "2", "true"]);
-    assert!(ended.status == Some(2) && ended.err.contains("several machines"), "{}", ended.err);
+    assert!(ended.status == Some(125) && ended.err.contains("several machines"), "{}", ended.err);
 }
 
 #[test]
@@ -142,8 +142,12 @@ fn binding() {
             assert!(name != "hardware thread" || set.len() == 1, "{line}");
         }
     }
+    // A cache is what the system says it is, or refused: never something near it.
     let ended = run(&["--report-bindings", "-n", "1", "--bind-to", "l3cache", "true"]);
-    assert!(ended.err.contains("l3cache is taken as socket"), "{}", ended.err);
+    match std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/level") {
+        Ok(_) => assert!(ended.err.contains("is bound to L3 cache"), "{}", ended.err),
+        Err(_) => assert!(ended.status == Some(125) && ended.err.contains("l3cache"), "{}", ended.err),
+    }
     let ended = run(&["--report-bindings", "-n", "2", "true"]);
     assert_eq!(ended.err.matches("is not bound").count(), 2, "{}", ended.err);
     if mine.len() > 1 {
@@ -160,6 +164,57 @@ fn binding() {
         ];
         assert_eq!(allowed(&run(&words).out).len(), 2);
     }
+}
+
+#[test]
+fn more_ranks_than_cores_to_bind_to() {
+    let ended = run(&["-n", "300", "--bind-to", "core", "true"]);
+    assert_eq!((ended.status, ended.err.lines().count()), (Some(0), 1), "{}", ended.err);
+    assert!(ended.err.contains("300 ranks") && ended.err.contains(":overload-allowed"), "{}", ended.err);
+    for options in [&["--bind-to", "core:overload-allowed"][..], &["--bind-to", "core", "--oversubscribe"]] {
+        let ended = run(&[&["-n", "300"], options, &["true"]].concat());
+        assert_eq!((ended.status, ended.err.as_str()), (Some(0), ""));
+    }
+}
+
+#[test]
+fn an_outer_taskset_is_respected_and_reported() {
+    let mine = allowed(&std::fs::read_to_string("/proc/self/status").unwrap());
+    let Some(last) = mine.last().filter(|_| mine.len() > 1).map(usize::to_string) else { return };
+    let ran = |options: &[&str]| {
+        let mpirun = ["-c", &last, env!("CARGO_BIN_EXE_mpirun"), "--report-bindings", "-n", "2"];
+        let show = ["grep", "Cpus_allowed_list", "/proc/self/status"];
+        Run::start_as(Command::new("taskset").args(mpirun).args(options).args(show)).end()
+    };
+    let ended = ran(&["--bind-to", "hwthread:overload-allowed"]);
+    let bound = format!("is bound to hardware thread {last} (processors {last})");
+    assert_eq!(ended.err.matches(&bound).count(), 2, "{}", ended.err);
+    assert!(ended.err.contains(&format!("started with processors {last} of ")), "{}", ended.err);
+    assert!(ended.out.lines().all(|line| line.ends_with(&format!("\t{last}"))), "{}", ended.out);
+    let ended = ran(&["--cpu-set", "0"]);
+    assert!(ended.status == Some(125) && ended.err.contains("processor 0 cannot be used"), "{}", ended.err);
+    assert_eq!(ran(&[]).err.matches("is not bound and may use processors").count(), 2);
+}
+
+#[test]
+fn ranks_by_list() {
+    let mine = allowed(&std::fs::read_to_string("/proc/self/status").unwrap());
+    let show = ["grep", "Cpus_allowed_list", "/proc/self/status"];
+    let first = mine[0].to_string();
+    for options in [&["--cpu-set", &first][..], &["--cpu-list", &first], &["--map-by", &format!("pe-list={first}")]] {
+        let ended = run(&[options, &["-n", "2"], &show].concat());
+        assert_eq!(ended.out, format!("Cpus_allowed_list:\t{first}\n").repeat(2), "{}", ended.err);
+    }
+    let directory = Directory::new("rankfile");
+    let file = directory.path("ranks");
+    let last = mine[mine.len() - 1];
+    std::fs::write(&file, format!("# two\nrank 1=localhost slot=p{first}\nrank 0=localhost slot=p{last}\n")).unwrap();
+    let ended = run(&[&["--rankfile", &file, "--tag-output"][..], &show].concat());
+    let (zero, one) =
+        (format!("[1,0]<stdout>: Cpus_allowed_list:\t{last}"), format!("[1,1]<stdout>: Cpus_allowed_list:\t{first}"));
+    assert_eq!(sorted(&ended.out), [zero.as_str(), &one], "{}", ended.err);
+    let ended = run(&["--rankfile", &file, "-n", "3", "true"]);
+    assert!(ended.status == Some(125) && ended.err.contains("--rankfile"), "{}", ended.err);
 }
 
 #[test]
@@ -191,7 +246,7 @@ fn output_goes_into_files() {
     assert_eq!((ended.status, ended.out.as_str(), ended.err.as_str()), (Some(0), "", ""));
     assert_eq!(directory.read("out/1/rank.09/stdout"), "out 9\nend");
     let ended = run(&["-n", "1", "--output-filename", "/proc/1/no", "true"]);
-    assert!(ended.status == Some(2) && ended.err.contains("/proc/1/no"), "{}", ended.err);
+    assert!(ended.status == Some(125) && ended.err.contains("/proc/1/no"), "{}", ended.err);
 }
 
 /// mpirun reading from a pipe; what it wrote.

@@ -221,7 +221,7 @@ fn a_lost_rank_is_not_waited_for() {
 fn each_rank_knows_its_program() {
     let own = rank_command();
     let own = own.iter().map(String::as_str);
-    let mut words = vec!["-n", "2", "-x", "SCENARIO=apps"];
+    let mut words = vec!["-n", "2", "-genv", "SCENARIO", "apps"];
     words.extend(own.clone());
     words.extend([":", "-n", "1"]);
     words.extend(own);

@@ -1,4 +1,4 @@
-//! What long data costs a program that has not sent any yet: one program, a launch for each sample.
+//! The cost of long data in a program that has not sent any yet: one program, a launch for each sample.
 
 use super::{K64, M1, PLAIN, Row};
 

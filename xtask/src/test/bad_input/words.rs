@@ -1,4 +1,5 @@
-//! Wrong options, parameters and components: one sentence, exit status 2, the nearest name.
+//! Wrong options, parameters and components: one sentence, exit status 125 of mpirun and 2 of a
+//! program that starts alone, the nearest name.
 
 use super::super::{Session, Verdict, deadline, programs};
 use crate::failure::{At, Result, fail};
@@ -48,9 +49,13 @@ fn findings(session: &mut Session) -> Result<Vec<String>> {
         let ended = deadline::run(&mut command, Duration::from_secs(30), &folder.join("words.log"))?;
         let lines = ended.err.trim().lines().count();
         let silent = words.says.iter().find(|part| !ended.err.contains(**part));
-        if !ended.ended_with(2) || lines != 1 || silent.is_some() {
+        let status = if words.mpirun.is_some() { 125 } else { 2 };
+        if !ended.ended_with(status) || lines != 1 || silent.is_some() {
             let typed = (words.environment, words.mpirun);
-            findings.push(format!("{typed:?}: {silent:?} in one sentence and status 2 were wanted\n{}", ended.story()));
+            findings.push(format!(
+                "{typed:?}: {silent:?} in one sentence and status {status} were wanted\n{}",
+                ended.story()
+            ));
         }
     }
     Ok(findings)

@@ -1,4 +1,4 @@
-//! What goes wrong on guests: exceptions, wrong boot lines, wrong memory, machines that lose their power.
+//! Failures on guests: exceptions, wrong boot lines, wrong memory, machines that lose their power.
 
 use super::{RUN_LIMIT, image, launch, missing};
 use crate::failure::{Result, fail};

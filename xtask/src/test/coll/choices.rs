@@ -1,4 +1,4 @@
-//! What is forced in turn, and what the trace then says.
+//! The algorithms that are forced in turn, and the trace that each must leave.
 
 /// What is forced, and what must be found in the trace where it applies.
 pub struct Choice {

@@ -1,4 +1,4 @@
-//! Jobs of processes whose barriers go by wire, and what goes wrong with them.
+//! Jobs of processes whose barriers go by wire, and their failures.
 
 /// Barriers by wire, on emulated ports.
 pub struct Run {

@@ -1,4 +1,4 @@
-//! `cargo xtask bench mpi4py` measures a suite, and says of which tests.
+//! `cargo xtask bench mpi4py` measures a suite, and lists its tests.
 
 use super::super::{Session, Verdict, deadline};
 use crate::bench::result::{Figure, Table};

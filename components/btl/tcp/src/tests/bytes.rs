@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::frames::Frames;
-use crate::handshake::{self, Names, Refused};
+use crate::handshake::{self, EndpointIds, Refused};
 use crate::wire::{self, HEADER_BYTES, Header, Malformed, PAD_MAX, PAYLOAD_MAX};
 use alloc::vec::Vec;
 use std::println;
@@ -102,7 +102,7 @@ fn garbage_is_never_more_than_malformed() {
 
 #[test]
 fn published_addresses() {
-    let one = Entry {
+    let one = AddressRecord {
         interface: 3,
         address: "10.1.2.3".parse().unwrap(),
         prefix: 24,
@@ -112,55 +112,58 @@ fn published_addresses() {
         job: 0xfeed,
         network: u64::MAX,
     };
-    let other = Entry { address: "2001:db8::7".parse().unwrap(), prefix: 64, loopback: true, ..one };
+    let other = AddressRecord { address: "2001:db8::7".parse().unwrap(), prefix: 64, loopback: true, ..one };
     let mut bytes = Vec::new();
     one.push(&mut bytes);
     other.push(&mut bytes);
-    assert_eq!(wire::entries(&bytes).unwrap(), [one, other]);
+    assert_eq!(wire::records(&bytes).unwrap(), [one, other]);
     assert_eq!(wire::wire_id_of(&bytes), Some(wire::WIRE_ID));
     for length in 1..bytes.len() {
-        assert!(wire::entries(&bytes[..length]).is_none_or(|entries| entries == [one]));
+        assert!(wire::records(&bytes[..length]).is_none_or(|records| records == [one]));
     }
     bytes[5] = 5;
-    assert_eq!(wire::entries(&bytes), None);
-    assert_eq!(wire::entries(&[0; wire::ENTRY_BYTES * (wire::ENTRIES_MAX + 1)]), None);
+    assert_eq!(wire::records(&bytes), None);
+    assert_eq!(wire::records(&[0; wire::RECORD_BYTES * (wire::RECORDS_MAX + 1)]), None);
 }
 
 #[test]
-fn only_the_secret_opens_the_door() {
-    let (caller, owner) = (job(0, 3), job(2, 3));
-    let names = Names { from: 0, to: 2, from_interface: 1, to_interface: 4 };
-    let hello = handshake::hello(&caller, names, &[1; 32]);
-    assert_eq!(handshake::greeted(&owner, &hello), Ok(names));
-    let answer = handshake::answer(&owner, &hello, &[2; 32]);
-    let proof = handshake::answered(&caller, &hello, &answer).unwrap();
-    assert!(handshake::is_proved(&owner, &hello, &[2; 32], &proof));
+fn only_the_secret_passes_the_handshake() {
+    let (client, server) = (job(0, 3), job(2, 3));
+    let ids = EndpointIds { from: 0, to: 2, from_interface: 1, to_interface: 4 };
+    let hello = handshake::hello(&client, ids, &[1; 32]);
+    assert_eq!(handshake::check_hello(&server, &hello), Ok(ids));
+    let answer = handshake::answer(&server, &hello, &[2; 32]);
+    let proof = handshake::proof(&client, &hello, &answer).unwrap();
+    assert!(handshake::is_proof_valid(&server, &hello, &[2; 32], &proof));
 
-    let stranger = Job { secret: [8; 32], ..caller };
-    assert_eq!(handshake::answered(&stranger, &hello, &answer), None);
-    let own = handshake::answer(&stranger, &hello, &[2; 32]);
-    assert!(!handshake::is_proved(&owner, &hello, &[2; 32], &own[32..]), "an answer is no proof");
-    assert!(!handshake::is_proved(&owner, &hello, &[3; 32], &proof), "a proof is good for one handshake only");
+    let outsider = Job { secret: [8; 32], ..client };
+    assert_eq!(handshake::proof(&outsider, &hello, &answer), None);
+    let own = handshake::answer(&outsider, &hello, &[2; 32]);
+    assert!(
+        !handshake::is_proof_valid(&server, &hello, &[2; 32], own[32..].try_into().unwrap()),
+        "an answer is no proof"
+    );
+    assert!(!handshake::is_proof_valid(&server, &hello, &[3; 32], &proof), "a proof is good for one handshake only");
     for byte in 0..answer.len() {
         let mut changed = answer;
         changed[byte] ^= 1;
-        assert_eq!(handshake::answered(&caller, &hello, &changed), None);
+        assert_eq!(handshake::proof(&client, &hello, &changed), None);
     }
 }
 
 #[test]
 fn a_hello_must_be_meant_for_this_process() {
-    let caller = job(0, 3);
+    let client = job(0, 3);
     let hello = |from, to| {
-        let names = Names { from, to, from_interface: 0, to_interface: 0 };
-        handshake::hello(&caller, names, &[1; 32])
+        let ids = EndpointIds { from, to, from_interface: 0, to_interface: 0 };
+        handshake::hello(&client, ids, &[1; 32])
     };
-    let owner = job(2, 3);
+    let server = job(2, 3);
     for (from, to) in [(0, 1), (2, 2), (3, 2), (u32::MAX, 2)] {
-        assert_eq!(handshake::greeted(&owner, &hello(from, to)), Err(Refused::Stranger));
+        assert_eq!(handshake::check_hello(&server, &hello(from, to)), Err(Refused::Invalid));
     }
-    assert_eq!(handshake::greeted(&Job { number: 1, ..owner }, &hello(0, 2)), Err(Refused::Stranger));
+    assert_eq!(handshake::check_hello(&Job { number: 1, ..server }, &hello(0, 2)), Err(Refused::Invalid));
     let mut other = hello(0, 2);
     other[8] ^= 1;
-    assert!(matches!(handshake::greeted(&owner, &other), Err(Refused::OtherFormat(_))));
+    assert!(matches!(handshake::check_hello(&server, &other), Err(Refused::OtherFormat(_))));
 }

@@ -73,24 +73,24 @@ fn ports() {
     assert!(taken.contains("127.0.0.1") && taken.contains(&port.to_string()), "{taken}");
 }
 
-fn entry(interface: u8, address: &str, prefix: u8, mbps: u32, network: u64) -> Entry {
+fn record(interface: u8, address: &str, prefix: u8, mbps: u32, network: u64) -> AddressRecord {
     let address: IpAddr = address.parse().unwrap();
-    Entry { interface, address, prefix, loopback: address.is_loopback(), port: 1, mbps, job: 0, network }
+    AddressRecord { interface, address, prefix, loopback: address.is_loopback(), port: 1, mbps, job: 0, network }
 }
 
 #[test]
 fn pairs_of_interfaces() {
     let here = [
-        entry(0, "10.0.0.1", 24, 1000, 1),
-        entry(1, "10.0.1.1", 24, 9000, 1),
-        entry(2, "127.0.0.1", 8, 40_000, 1),
-        entry(3, "172.17.0.1", 16, 10_000, 1),
+        record(0, "10.0.0.1", 24, 1000, 1),
+        record(1, "10.0.1.1", 24, 9000, 1),
+        record(2, "127.0.0.1", 8, 40_000, 1),
+        record(3, "172.17.0.1", 16, 10_000, 1),
     ];
     let there = [
-        entry(0, "10.0.1.2", 24, 9000, 2),
-        entry(1, "127.0.0.1", 8, 40_000, 2),
-        entry(2, "10.0.0.2", 24, 1000, 2),
-        entry(3, "172.17.0.1", 16, 10_000, 2),
+        record(0, "10.0.1.2", 24, 9000, 2),
+        record(1, "127.0.0.1", 8, 40_000, 2),
+        record(2, "10.0.0.2", 24, 1000, 2),
+        record(3, "172.17.0.1", 16, 10_000, 2),
     ];
     assert_eq!(pairs(&here, &there), [(1, 0), (0, 2)], "each network once, never bridges of the same address");
     let mirrored: Vec<_> = pairs(&there, &here).into_iter().map(|(low, high)| (high, low)).collect();
@@ -99,10 +99,10 @@ fn pairs_of_interfaces() {
     assert_eq!(pairs(&here, &here), [(2, 2)], "the loopback for processes of one node");
     assert_eq!(pairs(&here[..1], &here[..1]), [(0, 0)], "or what there is");
 
-    let far = [entry(0, "192.0.2.9", 24, 1000, 3), entry(1, "198.51.100.9", 24, 5000, 3)];
+    let far = [record(0, "192.0.2.9", 24, 1000, 3), record(1, "198.51.100.9", 24, 5000, 3)];
     assert_eq!(pairs(&here, &far), [(1, 1)], "one routed pair, the fastest");
     assert_eq!(pairs(&here[2..3], &far), [], "the loopback leads nowhere else");
-    let six = [entry(0, "2001:db8::1", 64, 1000, 1), entry(0, "10.0.0.1", 24, 1000, 1)];
-    let seven = [entry(0, "2001:db8::2", 64, 1000, 2), entry(0, "10.0.0.9", 24, 1000, 2)];
+    let six = [record(0, "2001:db8::1", 64, 1000, 1), record(0, "10.0.0.1", 24, 1000, 1)];
+    let seven = [record(0, "2001:db8::2", 64, 1000, 2), record(0, "10.0.0.9", 24, 1000, 2)];
     assert_eq!(pairs(&six, &seven).len(), 1, "an interface carries one connection, whatever its families");
 }

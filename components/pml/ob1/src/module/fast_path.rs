@@ -18,7 +18,7 @@ use opal_core::queue::small::copy_small;
 impl FastPath for Ob1 {
     #[inline(always)]
     unsafe fn send(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> Taken {
-        if progress::has_gathered() {
+        if progress::has_coalesced() {
             return Taken::No;
         }
         // SAFETY: the caller's promise.
@@ -82,7 +82,7 @@ impl FastPath for Ob1 {
 
     #[inline(always)]
     unsafe fn irecv(at: *mut u8, room: usize, source: i32, tag: i32, comm: &Communicator) -> Option<Request> {
-        if progress::has_gathered() {
+        if progress::has_coalesced() {
             return None;
         }
         // SAFETY: the caller's promise.

@@ -55,7 +55,7 @@ pub unsafe fn run(at: *const u8, bytes: usize, dest: i32, tag: i32, context: Mat
     let endpoint = route.endpoint;
     let Some(fifo_pair) = endpoint.fifo_pair else { return false };
     // Acquire pairs with the Release where packets leave the queue.
-    if bytes > endpoint.eager_bytes || progress::has_gathered() || endpoint.queued.load(Ordering::Acquire) != 0 {
+    if bytes > endpoint.eager_bytes || progress::has_coalesced() || endpoint.queued.load(Ordering::Acquire) != 0 {
         return false;
     }
     let immediate = wire::envelope(route.context_bits | u64::from(context.collective), tag);

@@ -47,7 +47,7 @@ pub fn find<'a>(room: usize, from: i32, with: i32, context: MatchContext<'a>) ->
 /// The same from MPI_ANY_SOURCE, if nothing is here from anybody; with the sender. 8 bytes one way 0.071 instead of 0.080 µs.
 #[inline(always)]
 pub fn find_any<'a>(room: usize, with: i32, context: MatchContext<'a>) -> Option<(i32, RequestlessRecv<'a>)> {
-    if progress::has_gathered() {
+    if progress::has_coalesced() {
         return None;
     }
     let any = crate::raw::peer_table(context.comm).any_source();
@@ -99,7 +99,7 @@ fn eligible_queue<'a>(
     from: i32,
     context: MatchContext<'a>,
 ) -> Option<(&'a FifoPair, Guard<'a, Consumer>, Guard<'static, State>)> {
-    if progress::has_gathered() {
+    if progress::has_coalesced() {
         return None;
     }
     let fifo_pair = crate::raw::peer_table(context.comm).get(from)?.endpoint.fifo_pair?;

@@ -1,4 +1,4 @@
-//! A member's barriers: it comes, waits, is told that all are there or stops; and how those who stopped agree.
+//! A member's barriers: it comes, waits, is told that all are there or stops. Members that stopped agree on the outcome.
 
 use super::{Board, Mistake, Move, State, Step};
 use hw_fpga::node::{Entry, Node, Reading, Verdict};

@@ -1,4 +1,4 @@
-//! What the cable can do, and what a node reads.
+//! The behaviour of the cable, and the values that a node reads.
 
 use super::{Board, Mistake, Move, State};
 use hw_fpga::node::Reading;

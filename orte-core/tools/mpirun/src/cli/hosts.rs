@@ -10,7 +10,7 @@ pub fn slots(hosts: &[String], files: &[PathBuf]) -> Result<Option<u32>, Refusal
     for word in hosts.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|word| !word.is_empty()) {
         let from = format!("--host {word}");
         let (name, slots) = part(word);
-        local(name, &from)?;
+        check(name, &from)?;
         add(slots.map_or(Ok(1), |slots| number(slots, &from))?);
     }
     for path in files {
@@ -31,7 +31,7 @@ pub fn of_line(line: &str, from: &str) -> Result<Option<u32>, Refusal> {
     let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
     let Some(word) = words.next() else { return Ok(None) };
     let (name, after_colon) = part(word);
-    local(name, from)?;
+    check(name, from)?;
     let mut slots = after_colon.map(|slots| number(slots, from)).transpose()?;
     for word in words {
         match word.split_once('=') {
@@ -63,7 +63,8 @@ fn number(text: &str, from: &str) -> Result<u32, Refusal> {
     }
 }
 
-fn local(name: &str, from: &str) -> Result<(), Refusal> {
+/// Refuses a name that is not this machine's; `from` says where it stood.
+pub fn check(name: &str, from: &str) -> Result<(), Refusal> {
     let own = opal_core::sys::hostname();
     let short = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
     let is_address = name.contains(':') || name.starts_with(|c: char| c.is_ascii_digit());

@@ -1,8 +1,7 @@
-//! The table of options, and how words become what clap reads.
+//! The table of our own options.
 
-use crate::refusal::Refusal;
+use crate::refusal::{self, Refusal};
 use clap::{ArgAction, CommandFactory, Parser};
-use opal_core::mca::name;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -10,21 +9,25 @@ use std::path::PathBuf;
 #[derive(Parser)]
 #[command(
     name = "mpirun",
-    version,
+    version = concat!("(ompi-rs) ", env!("CARGO_PKG_VERSION"), "\nMPI 5.0, standard ABI 1.0"),
     args_override_self = true,
     override_usage = "mpirun [options] program [arguments] [: [options] program [arguments]]...",
     after_help = "Options end at the first word that is none: the program. One dash does as well as two (-np 4, -mca btl sm,self).\n\
-                  After `:` another program of the same job follows, with -n and --wdir of its own (one rank if -n is\n\
-                  missing); all other options hold for the whole job, wherever they stand.\n\n\
+                  After `:` another program of the same job follows, with -n, --wdir, --path, -x and its relatives of its own\n\
+                  (one rank if -n is missing); all other options hold for the whole job, wherever they stand.\n\n\
+                  Options of Open MPI, MPICH and Intel MPI that are not listed here are understood or refused with the words to\n\
+                  write instead; --help all lists them.\n\n\
+                  Variables: MPIEXEC_TIMEOUT, MPIEXEC_UNIVERSE_SIZE, MPIEXEC_PREFIX_DEFAULT, MPIEXEC_PREFIX_STDOUT and\n\
+                  MPIEXEC_PREFIX_STDERR stand for --timeout, --usize and --prepend-pattern where these are missing.\n\n\
                   Exit status: that of the first rank that failed, 128+n if signal n ended it; 127 the program was not\n\
-                  found, 126 it cannot be executed, 124 --timeout, 2 a wrong option, 1 mpirun itself failed."
+                  found, 126 it cannot be executed, 125 a wrong option or mpirun itself failed, 124 --timeout."
 )]
 pub struct Options {
     /// Number of ranks (default: the slots of --host or --hostfile, else one per usable core); more than cores is fine
     #[arg(short = 'n', long = "np", visible_aliases = ["n"], aliases = ["c"], value_name = "N", allow_hyphen_values = true)]
     pub np: Option<String>,
     /// At most this many ranks on each machine; how many are started if -n is missing
-    #[arg(short = 'N', long, aliases = ["ppn"], value_name = "N", allow_hyphen_values = true)]
+    #[arg(short = 'N', long, visible_aliases = ["ppn"], aliases = ["perhost", "ranks-per-node"], value_name = "N", allow_hyphen_values = true)]
     pub npernode: Option<String>,
     /// Where to run: localhost:8 is this machine with room for 8 ranks; other machines are not there yet
     #[arg(short = 'H', long, value_name = "HOST[:SLOTS],...", action = ArgAction::Append, allow_hyphen_values = true)]
@@ -32,51 +35,158 @@ pub struct Options {
     /// The same from a file with a line `HOST slots=N` each
     #[arg(long, visible_alias = "machinefile", value_name = "FILE", action = ArgAction::Append, allow_hyphen_values = true)]
     pub hostfile: Vec<PathBuf>,
+    /// The same where neither --host nor --hostfile is given
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
+    pub default_hostfile: Option<PathBuf>,
+    /// Only on machines of this architecture, as uname -m names it
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub arch: Option<String>,
     /// Set a parameter, such as --mca btl sm,self; ompi_info lists them
     #[arg(long, visible_aliases = ["gmca", "omca"], num_args = 2, value_names = ["NAME", "VALUE"], action = ArgAction::Append, allow_hyphen_values = true)]
     pub mca: Vec<String>,
+    /// Parameters and options from a file: `name = value`, or options as on the command line
+    #[arg(long, value_name = "FILE", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub tune: Vec<PathBuf>,
+    /// Programs and their options from a file, a line for what stands between two `:`
+    #[arg(long, visible_alias = "app", value_name = "FILE", allow_hyphen_values = true)]
+    pub configfile: Option<PathBuf>,
     /// What happens on errors until the program decides: mpi_errors_are_fatal (default), mpi_errors_abort, mpi_errors_return
     #[arg(long, value_name = "HANDLER", value_parser = ["mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"])]
     pub initial_errhandler: Option<String>,
-    /// Pass a variable to the ranks, or set it there
+    /// Kinds of memory that the program will use in MPI; mpi and system are there
+    #[arg(long, value_name = "KIND,...", allow_hyphen_values = true)]
+    pub memory_alloc_kinds: Option<String>,
+    /// MPI_UNIVERSE_SIZE: a number, SYSTEM (usable cores) or INFINITE
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub usize: Option<String>,
+    /// Pass a variable to the ranks, or set it there; NAME* passes all whose names begin so
     #[arg(short = 'x', value_name = "VAR[=VALUE]", action = ArgAction::Append, allow_hyphen_values = true)]
     pub x: Vec<OsString>,
+    /// Set a variable for the ranks of this program
+    #[arg(long, num_args = 2, value_names = ["NAME", "VALUE"], action = ArgAction::Append, allow_hyphen_values = true)]
+    pub env: Vec<OsString>,
+    /// Set a variable for all ranks of the job
+    #[arg(long, num_args = 2, value_names = ["NAME", "VALUE"], action = ArgAction::Append, allow_hyphen_values = true)]
+    pub genv: Vec<OsString>,
+    /// Of mpirun's variables pass only these to the ranks of this program
+    #[arg(long, value_name = "NAME,...", allow_hyphen_values = true)]
+    pub envlist: Option<String>,
+    /// Of mpirun's variables pass only these to the ranks of all programs
+    #[arg(long, value_name = "NAME,...", allow_hyphen_values = true)]
+    pub genvlist: Option<String>,
+    /// Pass none of mpirun's variables to the ranks of this program
+    #[arg(long, overrides_with = "envall")]
+    pub envnone: bool,
+    /// Pass all of mpirun's variables to the ranks of this program (default)
+    #[arg(long, overrides_with = "envnone")]
+    pub envall: bool,
+    /// Pass none of mpirun's variables to any rank
+    #[arg(long, overrides_with = "genvall")]
+    pub genvnone: bool,
+    /// Pass all of mpirun's variables to all ranks (default)
+    #[arg(long, overrides_with = "genvnone")]
+    pub genvall: bool,
+    /// Do not pass this variable to the ranks of this program; NAME* names several
+    #[arg(long, value_name = "NAME", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub unset_env: Vec<String>,
+    /// Put a value in front of a variable's; NAME[c] parts them by the character c instead of a colon
+    #[arg(long, num_args = 2, value_names = ["NAME", "VALUE"], action = ArgAction::Append, allow_hyphen_values = true)]
+    pub prepend_env: Vec<OsString>,
+    /// Put a value behind a variable's; NAME[c] parts them by the character c instead of a colon
+    #[arg(long, num_args = 2, value_names = ["NAME", "VALUE"], action = ArgAction::Append, allow_hyphen_values = true)]
+    pub append_env: Vec<OsString>,
     /// Change to this directory first
     #[arg(long, visible_alias = "wd", value_name = "DIR", allow_hyphen_values = true)]
     pub wdir: Option<PathBuf>,
+    /// Look for the program in these directories, then in PATH
+    #[arg(long, value_name = "DIR[:DIR]...", allow_hyphen_values = true)]
+    pub path: Option<OsString>,
     /// Who reads standard input: a rank's number (default 0), all or none
     #[arg(long, value_name = "N|all|none", allow_hyphen_values = true)]
     pub stdin: Option<String>,
+    /// What becomes of output: tag, tag-detailed, tag-fullname, timestamp, merge-stderr-to-stdout, dir=DIR, file=FILE, and after
+    /// a colon nocopy or raw
+    #[arg(long, value_name = "WORD,...", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub output: Vec<String>,
     /// Begin each line of output with its rank: [1,RANK]<stdout>
     #[arg(long)]
     pub tag_output: bool,
+    /// Begin each line of output with its rank as MPICH does: [RANK]
+    #[arg(long)]
+    pub prepend_rank: bool,
+    /// Begin each line of output with this text; %r is the rank, %p the process, %h the machine
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub prepend_pattern: Option<String>,
     /// Begin each line of output with the time
     #[arg(long)]
     pub timestamp_output: bool,
+    /// Standard error goes where standard output goes
+    #[arg(long)]
+    pub merge_stderr_to_stdout: bool,
     /// Write output also into DIR/1/rank.N/stdout and stderr; with :nocopy only there
     #[arg(long, value_name = "DIR[:nocopy]", allow_hyphen_values = true)]
     pub output_filename: Option<OsString>,
+    /// Write standard output into this file instead; with %r, %p and %h as in --prepend-pattern
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub outfile_pattern: Option<String>,
+    /// Write standard error into this file instead
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub errfile_pattern: Option<String>,
     /// End the job after this many seconds, with status 124
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub timeout: Option<String>,
-    /// Pin each rank to a core, a hardware thread or a socket of its own, in turn; or none (default)
-    #[arg(long, value_name = "core|hwthread|socket|numa|none", allow_hyphen_values = true)]
+    /// With --timeout, say where in the program each rank was
+    #[arg(long)]
+    pub get_stack_traces: bool,
+    /// How long ranks may take to end when they are asked to (default: 10 after a signal to mpirun, else 1)
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    pub grace: Option<String>,
+    /// When a rank fails, let the others go on
+    #[arg(long)]
+    pub disable_auto_cleanup: bool,
+    /// Pin each rank to a core, a hardware thread, a cache, a socket of its own, in turn; or none (default)
+    #[arg(long, value_name = "core|hwthread|l1cache|l2cache|l3cache|socket|numa|none", allow_hyphen_values = true)]
     pub bind_to: Option<String>,
-    /// Accepted for scripts, since ranks of one machine are always placed in order; core:PE=2 binds to 2 cores each
-    #[arg(long, value_name = "core|hwthread|slot|node|none|ppr:N:node", allow_hyphen_values = true)]
-    pub map_by: Option<String>,
+    /// The order in which --bind-to takes places, with :PE=N cores for each rank; or ppr:N:OBJECT ranks on each object,
+    /// rankfile:file=FILE, pe-list=0-3[:ordered]; :NOOVERSUBSCRIBE refuses more ranks than cores
+    #[arg(long, value_name = "OBJECT[:MODIFIER]...", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub map_by: Vec<String>,
+    /// How ranks are counted over the objects of --map-by: slot, node or span in turn, fill one object after the other
+    #[arg(long, value_name = "slot|node|fill|span", allow_hyphen_values = true)]
+    pub rank_by: Option<String>,
+    /// Use these processors only, numbered as taskset does: 0,2-3
+    #[arg(long, visible_alias = "cpu-list", value_name = "LIST", allow_hyphen_values = true)]
+    pub cpu_set: Option<String>,
+    /// A line `rank N=localhost slot=CORES` for each rank
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
+    pub rankfile: Option<PathBuf>,
     /// Say which cores each rank may use
     #[arg(long)]
     pub report_bindings: bool,
+    /// Say what was decided: allocation, map, bind, topo
+    #[arg(long, value_name = "WORD,...", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub display: Vec<String>,
+    /// Say what was decided, and start nothing
+    #[arg(long)]
+    pub do_not_launch: bool,
+    /// What Open MPI's launcher can be told: donotlaunch, error-nonzero-status=0, timeout=SECONDS, get-stack-traces and others
+    #[arg(long, value_name = "WORD[=VALUE],...", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub runtime_options: Vec<String>,
+    /// Write mpirun's process id to standard output (-), standard error (+) or a file
+    #[arg(long, value_name = "-|+|FILE", allow_hyphen_values = true)]
+    pub report_pid: Option<PathBuf>,
     /// Say which processes are started and how each of them ends
     #[arg(short = 'v', long)]
     pub verbose: bool,
     /// Say nothing when ranks fail: the exit status tells
     #[arg(short = 'q', long)]
     pub quiet: bool,
-    /// Accepted for scripts; more ranks than cores are always allowed
+    /// More ranks than cores are always allowed; with --bind-to nothing is said about it
     #[arg(long)]
     pub oversubscribe: bool,
+    /// Refuse more ranks than there are slots (--host, --hostfile) or usable cores
+    #[arg(long)]
+    pub nooversubscribe: bool,
     /// Accepted for scripts; root may always run
     #[arg(long)]
     pub allow_run_as_root: bool,
@@ -85,70 +195,41 @@ pub struct Options {
     pub prefix: Option<PathBuf>,
 }
 
-/// The table, for the manual page.
+/// The table, for the manual page and for those who look up names.
 pub fn command() -> clap::Command {
     Options::command()
 }
 
-/// Parts options from the program, and writes the options as clap wants them.
-pub fn split(words: &[OsString]) -> Result<(Vec<OsString>, Vec<OsString>), Refusal> {
-    let mut known = Options::command();
-    known.build();
-    let mut options = Vec::new();
-    let mut rest = words;
-    while let Some((word, after)) = rest.split_first() {
-        let text = word.to_string_lossy();
-        if text == "--" {
-            rest = after;
-            break;
+/// Reads words that [`split`](super::split::split) spelled. `--version` prints and gives an empty refusal with status 0.
+pub fn read<'a>(words: impl IntoIterator<Item = &'a OsString>) -> Result<Options, Refusal> {
+    let program = OsString::from("mpirun");
+    Options::try_parse_from(std::iter::once(program).chain(words.into_iter().cloned())).map_err(|error| {
+        match error.use_stderr() {
+            false => {
+                let text = error.to_string();
+                refusal::print(&text).err().unwrap_or_else(Refusal::nothing_to_do)
+            }
+            true => Refusal::usage(first_line(&error.to_string())),
         }
-        let Some(typed) = text.strip_prefix('-').filter(|typed| !typed.is_empty()) else { break };
-        let typed = typed.strip_prefix('-').unwrap_or(typed);
-        let (name, joined) = match typed.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (typed, None),
-        };
-        let argument = known
-            .get_arguments()
-            .find(|argument| names(argument).iter().any(|known| known == name))
-            .ok_or_else(|| unknown(&text, name, &known))?;
-        let canonical = match (argument.get_long(), argument.get_short()) {
-            (Some(long), _) => format!("--{long}"),
-            (None, Some(short)) => format!("-{short}"),
-            (None, None) => text.to_string(),
-        };
-        options.push(canonical.into());
-        let wanted = match argument.get_action().takes_values() {
-            true => argument.get_num_args().map_or(1, |count| count.min_values()),
-            false => 0,
-        };
-        let given = usize::from(joined.is_some());
-        if given > wanted {
-            return Err(Refusal::usage(format!("option {text} takes no value")));
-        }
-        options.extend(joined.map(OsString::from));
-        let (values, after) = after.split_at_checked(wanted - given).ok_or_else(|| missing(&text, wanted))?;
-        options.extend_from_slice(values);
-        rest = after;
-    }
-    Ok((options, rest.to_vec()))
+    })
 }
 
-fn names(argument: &clap::Arg) -> Vec<String> {
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or("").trim_start_matches("error: ").to_owned()
+}
+
+/// Every name of an option without its dashes.
+pub fn names(argument: &clap::Arg) -> Vec<String> {
     let mut names: Vec<String> = argument.get_long().map(String::from).into_iter().collect();
     names.extend(argument.get_all_aliases().unwrap_or_default().into_iter().map(String::from));
     names.extend(argument.get_short().map(String::from));
     names
 }
 
-fn unknown(text: &str, name: &str, known: &clap::Command) -> Refusal {
-    let candidates: Vec<String> = known.get_arguments().flat_map(names).filter(|name| name.len() > 1).collect();
-    let hint = name::nearest(name, candidates.iter().map(String::as_str));
-    let hint = hint.map(|near| format!("; did you mean --{near}?")).unwrap_or_default();
-    Refusal::usage(format!("there is no option {text}{hint} (mpirun --help lists all)"))
-}
-
-fn missing(text: &str, wanted: usize) -> Refusal {
-    let what = if wanted == 2 { "a name and a value, as in --mca btl sm,self" } else { "a value" };
-    Refusal::usage(format!("option {text} wants {what}"))
+/// Whether an option of ours has this name.
+#[cfg(test)]
+pub fn is_known(name: &str) -> bool {
+    let mut command = command();
+    command.build();
+    command.get_arguments().any(|argument| names(argument).iter().any(|known| known == name))
 }

@@ -1,0 +1,43 @@
+//! What the handshake asks of the system: random bytes, and the peer's messages as they arrive.
+
+use crate::handshake::{HELLO_BYTES, Nonce};
+use crate::socket;
+use heapless::Vec;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+
+/// Random bytes of the system.
+pub fn nonce() -> rustix::io::Result<Nonce> {
+    let mut bytes = [0; 32];
+    let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    if got == bytes.len() { Ok(bytes) } else { Err(Errno::IO) }
+}
+
+/// A message of the handshake as it arrives.
+#[derive(Clone, Debug)]
+pub struct HandshakeBuffer(Vec<u8, HELLO_BYTES>);
+
+impl HandshakeBuffer {
+    /// Nothing yet.
+    pub const fn new() -> HandshakeBuffer {
+        HandshakeBuffer(Vec::new())
+    }
+
+    /// A message of `WANTED` bytes once all of them are there, none of what follows; `Ok(None)` before. `Err(None)` if the
+    /// other end closed, `Err` with the system's reason if the socket failed.
+    pub fn receive<const WANTED: usize>(&mut self, socket: &OwnedFd) -> Result<Option<[u8; WANTED]>, Option<Errno>> {
+        const { assert!(WANTED <= HELLO_BYTES, "the longest message is a hello") };
+        loop {
+            if let Some(message) = self.0.first_chunk::<WANTED>().copied() {
+                self.0.clear();
+                return Ok(Some(message));
+            }
+            let mut more = [0; WANTED];
+            match socket::receive(socket, &mut more[self.0.len()..]).map_err(Some)? {
+                None => return Ok(None),
+                Some(0) => return Err(None),
+                Some(bytes) => self.0.extend_from_slice(&more[self.0.len()..][..bytes]).map_err(|_| None)?,
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The receiving side of one connection. Short messages are read into a buffer, many at once; the payload of a long one
+//! is read straight to its place, if its handler knows one (`btl::Placement`).
+
+use crate::frames::{Frame, Frames};
+use crate::socket;
+use crate::wire::HEADER_BYTES;
+use alloc::sync::Arc;
+use opal_core::framework::btl::{self, AmId, PREFIX_BYTES_MAX, Placement, RxPayload};
+use opal_core::mem::Untrusted;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+
+/// What arrives on a connection in force.
+pub struct Rx {
+    socket: Arc<OwnedFd>,
+    frames: Frames,
+    /// The sender.
+    pub peer: u32,
+    /// Nothing more will come; the next poll of all sockets reports it.
+    pub ended: bool,
+    arriving: Option<PlacedPayload>,
+    // How much to read when nothing says how much comes: little while long messages come, which are not to be copied.
+    readahead: usize,
+}
+
+/// A payload that is read straight to its place, and of which a part has come.
+struct PlacedPayload {
+    placement: &'static Placement,
+    immediate: u64,
+    prefix: [u8; PREFIX_BYTES_MAX],
+    bytes: usize,
+    done: usize,
+    // Its place is gone: the rest is dropped.
+    lost: bool,
+}
+
+/// How a read from a socket went.
+pub enum Read {
+    /// There may be more.
+    More,
+    /// It is empty, or the next read finds what came since.
+    Empty,
+    /// The connection is over.
+    Ended(Option<Errno>),
+}
+
+/// What became of the bytes that were read.
+pub enum RxEvent {
+    /// A whole message is in the buffer.
+    Frame(Frame),
+    /// A long payload is complete in its place.
+    Placed,
+    /// Nothing is complete.
+    Incomplete,
+    /// They follow no format.
+    Malformed,
+}
+
+impl Rx {
+    /// Nothing came yet.
+    pub fn new(socket: Arc<OwnedFd>, peer: u32) -> Rx {
+        Rx { socket, frames: Frames::new(), peer, ended: false, arriving: None, readahead: READAHEAD_BYTES }
+    }
+
+    /// Reads once.
+    pub fn read(&mut self) -> Read {
+        if self.arriving.is_none() {
+            self.begin();
+        }
+        if self.arriving.as_ref().is_some_and(|payload| !payload.lost)
+            && let Some(read) = self.read_to_its_place()
+        {
+            return read;
+        }
+        let room = self.frames.room(self.readahead);
+        let wanted = room.len();
+        match socket::receive(&self.socket, room) {
+            Ok(None) => Read::Empty,
+            Ok(Some(0)) => Read::Ended(None),
+            Ok(Some(bytes)) => {
+                self.frames.filled(bytes);
+                if bytes < wanted {
+                    return Read::Empty;
+                }
+                self.readahead = (2 * self.readahead).min(READAHEAD_BYTES_MAX);
+                Read::More
+            }
+            Err(errno) => Read::Ended(Some(errno)),
+        }
+    }
+
+    /// What is complete now. A frame stays until [`Rx::advance`].
+    #[inline]
+    pub fn next(&mut self) -> RxEvent {
+        if self.arriving.is_some() {
+            return if self.absorb() { RxEvent::Placed } else { RxEvent::Incomplete };
+        }
+        match self.frames.peek() {
+            Ok(Some(frame)) => RxEvent::Frame(frame),
+            Ok(None) => RxEvent::Incomplete,
+            Err(_) => RxEvent::Malformed,
+        }
+    }
+
+    /// A frame's payload.
+    #[inline]
+    pub fn payload(&self, frame: &Frame) -> &[u8] {
+        self.frames.payload(frame)
+    }
+
+    /// Takes a frame.
+    #[inline]
+    pub fn advance(&mut self, frame: &Frame) {
+        self.frames.advance(frame);
+    }
+
+    /// Hands a frame to its receiver and takes it.
+    #[inline]
+    pub fn deliver(&mut self, frame: &Frame) {
+        btl::deliver(frame.kind, self.peer, frame.immediate, Untrusted::of(self.frames.payload(frame)));
+        self.frames.advance(frame);
+    }
+
+    /// Whether a long payload is on its way to its place: the message after it cannot be seen yet.
+    pub fn is_placing(&self) -> bool {
+        self.arriving.is_some()
+    }
+
+    /// If a long payload has begun and its handler has a place for it, the rest goes there.
+    fn begin(&mut self) {
+        let Some((header, begin)) = self.frames.begun() else { return };
+        let Some(placement) = btl::placement(header.kind as AmId) else { return };
+        let there = begin.len();
+        if there < placement.prefix_bytes || header.bytes - there < WORTH_BYTES {
+            return;
+        }
+        let mut prefix = [0; PREFIX_BYTES_MAX];
+        prefix[..placement.prefix_bytes].copy_from_slice(&begin[..placement.prefix_bytes]);
+        let bytes = header.bytes - placement.prefix_bytes;
+        let payload = PlacedPayload { placement, immediate: header.immediate, prefix, bytes, done: 0, lost: false };
+        if !payload.with_place(self.peer, |_| ()) {
+            return;
+        }
+        self.frames.skip(HEADER_BYTES + header.pad + placement.prefix_bytes);
+        self.arriving = Some(payload);
+        self.absorb();
+    }
+
+    /// Takes from the buffer what belongs to the long payload; returns whether it is complete.
+    fn absorb(&mut self) -> bool {
+        let Some(payload) = &mut self.arriving else { return false };
+        let there = self.frames.rest();
+        let bytes = there.len().min(payload.bytes - payload.done);
+        if bytes > 0 {
+            payload.lost =
+                payload.lost || !payload.with_place(self.peer, |place| place[..bytes].copy_from_slice(&there[..bytes]));
+            payload.done += bytes;
+            self.frames.skip(bytes);
+        }
+        if payload.done < payload.bytes {
+            return false;
+        }
+        if !payload.lost {
+            (payload.placement.landed)(payload.arriving(self.peer));
+        }
+        self.arriving = None;
+        self.readahead = READAHEAD_BYTES_MIN;
+        true
+    }
+
+    /// Reads the rest of the long payload to its place, and the beginning of what follows to the buffer. `None` if the
+    /// place is gone.
+    fn read_to_its_place(&mut self) -> Option<Read> {
+        let Rx { socket, frames, arriving: Some(payload), peer, .. } = self else { return None };
+        // All that was read has been absorbed.
+        debug_assert!(frames.rest().is_empty());
+        let missing = payload.bytes - payload.done;
+        let behind = frames.room(READAHEAD_BYTES_MIN);
+        let wanted = missing + behind.len();
+        let mut got = Ok(None);
+        if !payload.with_place(*peer, |place| got = socket::receive_both(socket, place, behind)) {
+            payload.lost = true;
+            return None;
+        }
+        Some(match got {
+            Ok(None) => Read::Empty,
+            Ok(Some(0)) => Read::Ended(None),
+            Ok(Some(bytes)) => {
+                let placed = bytes.min(missing);
+                payload.done += placed;
+                frames.filled(bytes - placed);
+                if bytes == wanted { Read::More } else { Read::Empty }
+            }
+            Err(errno) => Read::Ended(Some(errno)),
+        })
+    }
+}
+
+impl PlacedPayload {
+    fn arriving(&self, peer: u32) -> RxPayload<'_> {
+        let prefix = &self.prefix[..self.placement.prefix_bytes];
+        RxPayload { peer, immediate: self.immediate, prefix, bytes: self.bytes, done: self.done }
+    }
+
+    /// Calls `take` with the place of all that is missing. `false`, without the call, if the place is gone.
+    fn with_place(&self, peer: u32, take: impl FnOnce(&mut [u8])) -> bool {
+        let (mut take, missing) = (Some(take), self.bytes - self.done);
+        (self.placement.place)(self.arriving(peer), &mut |place| {
+            assert_eq!(place.len(), missing);
+            if let Some(take) = take.take() {
+                take(place);
+            }
+        })
+    }
+}
+
+const READAHEAD_BYTES: usize = 16 << 10;
+const READAHEAD_BYTES_MIN: usize = 4 << 10;
+const READAHEAD_BYTES_MAX: usize = 128 << 10;
+/// So much must be missing to be worth a system call of its own.
+const WORTH_BYTES: usize = 4 << 10;

@@ -1,0 +1,53 @@
+//! The receiving sides of all connections that are in force.
+
+use crate::connection::Connection;
+use crate::rx::Rx;
+use crate::socket;
+use crate::state::State;
+use crate::transport::Transport;
+use crate::tx::Tx;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use opal_core::framework::btl;
+use opal_core::sync::Ordering;
+use opal_core::verbose;
+use rustix::fd::OwnedFd;
+
+/// By endpoint.
+pub struct RxTable(Vec<Option<Rx>>);
+
+impl RxTable {
+    /// For so many endpoints, of which none is connected.
+    pub fn new(endpoints: usize) -> RxTable {
+        RxTable((0..endpoints).map(|_| None).collect())
+    }
+
+    /// The receiving side of a connection in force.
+    #[inline]
+    pub fn get(&mut self, id: u32) -> Option<&mut Rx> {
+        self.0.get_mut(id as usize)?.as_mut()
+    }
+
+    /// A connection is in force from now on, on this socket. What waited for it leaves.
+    pub fn connected(&mut self, transport: &Transport, connection: &Connection, tx: &mut Tx, socket: Arc<OwnedFd>) {
+        if let Err(errno) = socket::detect_silence(&socket, None) {
+            verbose!(btl::FRAMEWORK, 10, "tcp: the handshake's deadline stays in force: {}", socket::why(errno));
+        }
+        tx.state = State::Connected;
+        // If the peer made the connection, that ends an attempt of this process.
+        tx.socket = Some(socket.clone());
+        (tx.blocked, tx.watched) = (false, false);
+        self.0[connection.id as usize] = Some(Rx::new(socket, connection.peer));
+        transport.used.store(true, Ordering::Relaxed);
+        verbose!(btl::FRAMEWORK, 30, "tcp: connected {}", transport.ends(connection));
+        tx.write();
+        transport.after_write(connection, tx);
+    }
+
+    /// Nothing is received on a connection any more.
+    pub fn remove(&mut self, id: u32) {
+        if let Some(place) = self.0.get_mut(id as usize) {
+            *place = None;
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! ess/template: who am I in the job, and where are the others. Say here whose launcher leaves the answer, and where.
+//!
+//! Say what it owns. Invariant: never runs where its launcher left no traces. components/ess/env is one that is finished.
+#![no_std]
+
+extern crate alloc;
+
+mod component;
+mod module;
+
+pub use component::{COMPONENT, INFO};

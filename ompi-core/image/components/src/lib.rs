@@ -1,0 +1,74 @@
+//! The components of a Rust program that Cargo builds: each is a feature, `default` those of the default library, `minimal`
+//! the least that runs on one node.
+//!
+//! Crate `ompi` depends on this crate with its default features. A program that names components itself switches those off
+//! and says `use ompi_components as _;`.
+//!
+//! **Invariant:** names components and holds no code; a program has it or an `opal_core::image!` of its own, never both.
+#![no_std]
+
+opal_core::image![
+    opal_core::framework::atomics,
+    #[cfg(feature = "bml-r2")]
+    bml_r2,
+    #[cfg(feature = "btl-self")]
+    btl_self,
+    #[cfg(feature = "btl-sm")]
+    btl_sm,
+    #[cfg(feature = "btl-tcp")]
+    btl_tcp,
+    #[cfg(feature = "coll-basic")]
+    coll_basic,
+    #[cfg(feature = "coll-han")]
+    coll_han,
+    #[cfg(feature = "coll-hwbarr")]
+    coll_hwbarr,
+    #[cfg(feature = "coll-inter")]
+    coll_inter,
+    #[cfg(feature = "coll-self")]
+    coll_self,
+    #[cfg(feature = "coll-sm")]
+    coll_sm,
+    #[cfg(feature = "coll-tuned")]
+    coll_tuned,
+    #[cfg(feature = "ess-env")]
+    ess_env,
+    #[cfg(feature = "ess-singleton")]
+    ess_singleton,
+    #[cfg(feature = "memcpy-avx2")]
+    memcpy_avx2,
+    #[cfg(feature = "memcpy-avx512")]
+    memcpy_avx512,
+    #[cfg(feature = "memcpy-portable")]
+    memcpy_portable,
+    #[cfg(feature = "memcpy-repmovs")]
+    memcpy_repmovs,
+    #[cfg(feature = "memory-hook")]
+    memory_hook,
+    #[cfg(feature = "memory-none")]
+    memory_none,
+    #[cfg(feature = "op-avx2")]
+    op_avx2,
+    #[cfg(feature = "op-avx512")]
+    op_avx512,
+    #[cfg(feature = "op-scalar")]
+    op_scalar,
+    #[cfg(feature = "pml-ob1")]
+    pml_ob1,
+    #[cfg(feature = "shmem-file")]
+    shmem_file,
+    #[cfg(feature = "shmem-memfd")]
+    shmem_memfd,
+    #[cfg(feature = "shmem-posix")]
+    shmem_posix,
+    #[cfg(feature = "smsc-cma")]
+    smsc_cma,
+    #[cfg(feature = "timer-clock")]
+    timer_clock,
+    #[cfg(feature = "timer-tsc")]
+    timer_tsc,
+    #[cfg(feature = "topo-basic")]
+    topo_basic,
+    #[cfg(feature = "topo-treematch")]
+    topo_treematch,
+];

@@ -1,0 +1,40 @@
+//! MPI_COMM_WORLD and MPI_COMM_SELF: the world model's communicators.
+
+use super::activate::Activation;
+use super::{Communicator, PREDEFINED, SELF_HANDLE, WORLD_HANDLE, context};
+use crate::framework::pml;
+use crate::group::Group;
+use crate::init;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use opal_core::message;
+use orte_core::framework::ess::Identity;
+
+/// Makes the predefined communicators: once, when transports and PML run.
+pub fn open(identity: Identity) -> opal_core::Result<()> {
+    context::release_dropped();
+    let world: Box<[u32]> = (0..identity.size).collect();
+    let itself: Box<[u32]> = Box::new([identity.rank]);
+    predefined(WORLD_HANDLE, "MPI_COMM_WORLD", world, context::WORLD, identity.rank)?;
+    predefined(SELF_HANDLE, "MPI_COMM_SELF", itself, context::SELF, identity.rank)
+}
+
+/// MPI_Finalize: their handles are none any more. The objects stay: a thread may still borrow them.
+pub fn close() {
+    PREDEFINED.clear();
+}
+
+fn predefined(handle: usize, name: &str, members: Box<[u32]>, number: u32, me: u32) -> opal_core::Result<()> {
+    let contexts = members.iter().map(|_| number).collect();
+    let group = Arc::new(Group::new(members, me));
+    let comm = Communicator::new(group, None, number, contexts, init::initial_errhandler());
+    comm.set_name(String::from(name));
+    pml::selected().open_context(number).map_err(|_| opal_core::Error::OutOfResource)?;
+    let comm = Activation::new(Arc::new(comm)).and_then(Activation::wait).map_err(|fault| {
+        message!("{name} cannot be made: {}", fault.reason());
+        opal_core::Error::System
+    })?;
+    PREDEFINED.set(handle - WORLD_HANDLE, Box::leak(Box::new(comm)));
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! Parameters: those of MPI as a whole, and the values of all.
+
+use crate::errhandler;
+use alloc::vec::Vec;
+use opal_core::mca::{self, Framework, image, source};
+use opal_core::sync::Once;
+use opal_core::{message, params, sys};
+use orte_core::environment;
+
+params! {
+    /// Print at start, on rank 0, which components run and why the others do not.
+    pub static SHOW_COMPONENTS: Bool = Bool(false), "", level 2;
+    /// When a signal such as SIGSEGV ends a rank, print the signal, the address and the calls that it was in. Handlers of the
+    /// program come first. Not on bare metal.
+    pub static REPORT_CRASHES: Bool = Bool(true), "", level 2;
+    /// The error handler of MPI_COMM_WORLD, of MPI_COMM_SELF and of calls that concern no object, until the program sets
+    /// others: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.
+    pub static INITIAL_ERRHANDLER: Text = Text("mpi_errors_are_fatal"), "", level 2;
+}
+
+/// Parameters of MPI as a whole: `mpi_<name>`.
+pub static FRAMEWORK: Framework =
+    Framework::new("mpi", "MPI as a whole.", mca::Layer::Ompi, 1, mca::Policy::Parameters, |_| {}).with_params(ALL);
+
+/// The handle of the error handler that is in force where nothing else was set: what `mpirun --initial-errhandler` says
+/// (MPI 5.0 §9.3 and §11.5), else the standard's default.
+pub fn initial_errhandler() -> usize {
+    // Errors before MPI is started are handled like this, too.
+    if configure().is_err() {
+        return errhandler::FATAL;
+    }
+    match INITIAL_ERRHANDLER.text() {
+        "mpi_errors_return" => errhandler::RETURN,
+        "mpi_errors_abort" => errhandler::ABORT,
+        _ => errhandler::FATAL,
+    }
+}
+
+fn check_initial_errhandler() -> opal_core::Result<()> {
+    let value = INITIAL_ERRHANDLER.text();
+    if ["mpi_errors_return", "mpi_errors_abort", "mpi_errors_are_fatal"].contains(&value) {
+        return Ok(());
+    }
+    message!(
+        "mpi_initial_errhandler is `{value}`; it must be mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return"
+    );
+    Err(opal_core::Error::Invalid)
+}
+
+/// All frameworks of all layers.
+pub fn frameworks() -> Vec<&'static Framework> {
+    let layers = [opal_core::framework::ALL, orte_core::framework::ALL, crate::framework::ALL];
+    let mut all: Vec<_> = layers.into_iter().flatten().copied().collect();
+    all.push(&FRAMEWORK);
+    all
+}
+
+/// Proves the image and gives every parameter its value: the part of start-up that `ompi_info` needs, too.
+pub fn configure() -> opal_core::Result<()> {
+    static DONE: Once<opal_core::Result<()>> = Once::new();
+    *DONE.call_once(|| {
+        let frameworks = frameworks();
+        image::verify(&frameworks)?;
+        let mut fatal = false;
+        // What ends no job is said once in it.
+        let is_first = sys::variable(environment::RANK).is_none_or(|rank| rank == "0");
+        for problem in source::apply(&frameworks, image::components(), &source::collect()) {
+            if problem.fatal || is_first {
+                message!("{}", problem.text);
+            }
+            fatal |= problem.fatal;
+        }
+        if fatal { Err(opal_core::Error::Invalid) } else { check_initial_errhandler() }
+    })
+}

@@ -1,0 +1,34 @@
+//! Whoever runs an operation, as its request sees it.
+
+use crate::error::{Class, Result};
+use crate::status::Status;
+
+/// The name of a request for who completes it. Its number is the C handle; the default is none's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Id(pub u32);
+
+/// What the owner of an operation does for its requests. `token` is what it gave to [`create`](super::create).
+pub trait Driver: Sync {
+    /// MPI_Cancel. May [`complete`](super::complete) the request with a cancelled status, or do nothing.
+    fn cancel(&self, _token: u64, _id: Id) {}
+
+    /// [`Kind::Polled`] and [`Kind::Persistent`]: tries to move the operation on.
+    fn poll(&self, _token: u64) {}
+
+    /// [`Kind::Persistent`]: starts the operation; the request is active already.
+    fn start(&self, _token: u64, _id: Id) -> Result<()> {
+        Err(Class::UnsupportedOperation.into())
+    }
+
+    /// Not for sends and receives: the last word on the status before the user sees it.
+    fn query(&self, _token: u64, _status: &mut Status) {}
+
+    /// Not for sends and receives: the request is gone; gives back what the token stands for.
+    fn release(&self, _token: u64) {}
+
+    /// As `release`, by a driver whose release can fail: an error code for the call that completes or frees the request.
+    fn end(&self, token: u64) -> i32 {
+        self.release(token);
+        0
+    }
+}

@@ -1,0 +1,87 @@
+//! Where this library is installed, and the flags that lead a compiler there.
+
+use std::path::{Path, PathBuf};
+
+/// Where this library is installed.
+#[derive(Debug)]
+pub struct Prefix(pub PathBuf);
+
+impl Prefix {
+    /// Two folders above this program, whatever link it was called by.
+    pub fn find() -> Result<Prefix, String> {
+        let program = std::env::current_exe().map_err(|error| format!("cannot find my own path: {error}"))?;
+        let prefix = program.parent().and_then(Path::parent).ok_or("my own path has no folder above bin")?;
+        Ok(Prefix(prefix.to_path_buf()))
+    }
+
+    /// The folder of `mpi.h`.
+    pub fn include(&self) -> String {
+        format!("{}/include", self.0.display())
+    }
+
+    /// The folder of the archive and the shared library.
+    pub fn lib(&self) -> String {
+        format!("{}/lib", self.0.display())
+    }
+
+    /// What compiling needs.
+    pub fn compile_flags(&self) -> Vec<String> {
+        vec![format!("-I{}", self.include())]
+    }
+
+    /// What linking needs. Build systems understand it: Meson keeps `-L`, `-l` and `-Wl` alone. The archive stands there by its
+    /// path, because `-lmpi_abi` finds the shared library beside it; its program shows its MPI functions to its plug-ins.
+    pub fn link_flags(&self, library: Library, is_static: bool) -> Vec<String> {
+        let lib = self.lib();
+        match library {
+            Library::Shared => vec![format!("-L{lib}"), format!("-Wl,-rpath,{lib}"), "-lmpi_abi".to_owned()],
+            Library::Static if is_static => vec![format!("{lib}/libmpi_abi.a"), "-pthread".to_owned()],
+            Library::Static => {
+                let list = format!("-Wl,--dynamic-list={}", self.share("mpi.list"));
+                vec![format!("{lib}/libmpi_abi.a"), list, "-pthread".to_owned()]
+            }
+            Library::OfTheProgram => Vec::new(),
+        }
+    }
+
+    /// The form to link where the command line does not name one: OMPI_RS_LINK, else the word that `cargo xtask build --link`
+    /// left.
+    pub fn library(&self) -> Result<Library, String> {
+        match std::env::var("OMPI_RS_LINK") {
+            Ok(word) if !word.is_empty() => Library::named(&word, "OMPI_RS_LINK"),
+            _ => {
+                let file = self.share("link");
+                let word = std::fs::read_to_string(&file).map_err(|error| {
+                    format!("{file} cannot be read ({error}); the installation is not complete: build it again")
+                })?;
+                Library::named(word.trim(), &file)
+            }
+        }
+    }
+
+    fn share(&self, file: &str) -> String {
+        format!("{}/share/ompi-rs/{file}", self.0.display())
+    }
+}
+
+/// Which form of the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// `libmpi_abi.a`.
+    Static,
+    /// `libmpi_abi.so.1`, the default.
+    Shared,
+    /// None: a plug-in for programs that hold the archive takes the functions of its program.
+    OfTheProgram,
+}
+
+impl Library {
+    /// By the word that OMPI_RS_LINK or the file of `cargo xtask build --link` holds; `source` names which of them.
+    pub fn named(word: &str, source: &str) -> Result<Library, String> {
+        match word {
+            "static" => Ok(Library::Static),
+            "shared" => Ok(Library::Shared),
+            other => Err(format!("{source} says `{other}`, which is neither `static` nor `shared`")),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Which MPI call a rank is in: its process is stopped for a moment, and its stack is read from outside. Ranks pay nothing
+//! for that while they run.
+
+use crate::raw::Stopped;
+use crate::tree;
+use opal_core::stack::{Frame, Name, Process, Walk};
+
+/// What the stack of a rank's process tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// The outermost call of MPI, as the standard spells it.
+    pub mpi: Option<String>,
+    /// The functions, the innermost one first.
+    pub functions: Vec<String>,
+}
+
+impl Calls {
+    /// Whether the names tell that it is in none of the library's functions; where a program has no names nobody can know.
+    pub fn is_outside(&self) -> bool {
+        let has_names = self.functions.iter().any(|name| name.contains(" + ") && !name.contains(".so"));
+        let is_ours = |name: &String| name.contains("ompi_core") || name.contains("libmpi_abi");
+        self.mpi.is_none() && has_names && !self.functions.iter().any(is_ours)
+    }
+}
+
+/// Looks at a rank, or at what the shell in its place started. `None` if the system forbids it.
+pub fn of_rank(pid: u32) -> Option<Calls> {
+    let found: Vec<Calls> = tree::family(pid as i32).into_iter().filter_map(of_process).collect();
+    let in_mpi = found.iter().position(|calls| calls.mpi.is_some());
+    // Without a call of MPI the last process is the program itself: shells stand above it.
+    let chosen = in_mpi.unwrap_or(found.len().checked_sub(1)?);
+    found.into_iter().nth(chosen)
+}
+
+fn of_process(pid: i32) -> Option<Calls> {
+    // It goes on when this is dropped.
+    let stopped = Stopped::new(pid)?;
+    let process = Process::open(&format!("/proc/{pid}/mem"), &format!("/proc/{pid}/maps"))?;
+    let mut calls = Calls::default();
+    for frame in Walk::new(&process, stopped.registers()).take(MOST) {
+        if let Some(name) = called(&process, frame).filter(|name| name.starts_with("MPI_")) {
+            calls.mpi = Some(name);
+        }
+        calls.functions.push(function(&process, frame));
+    }
+    Some(calls)
+}
+
+/// The function that holds a place, or its file.
+fn function(process: &Process, frame: Frame) -> String {
+    let inside = frame.address - u64::from(frame.is_return);
+    let Some(image) = process.image(inside) else { return format!("{:#x}", frame.address) };
+    match Name::find(process, &image, inside) {
+        Some(name) => format!("{} + {:#x} ({})", name.text(), name.offset, image.name()),
+        None => format!("{} {:#x}", image.name(), inside - image.bias(process).unwrap_or(0)),
+    }
+}
+
+/// What the call before a return address called. The function that runs there may be another one by now, because calls in
+/// last place are jumps: so are MPI's short ways.
+fn called(process: &Process, frame: Frame) -> Option<String> {
+    let after = frame.is_return.then_some(frame.address)?;
+    let target = match (process.byte(after - 5), process.quarter(after - 6)) {
+        // call through a table, relative to the instruction
+        (_, Some(0x15ff)) => process.word(relative(process, after)?)?,
+        (Some(0xe8), _) => relative(process, after)?,
+        _ => return None,
+    };
+    let name = named(process, target).or_else(|| named(process, stub(process, target)?))?;
+    // The profiling name is the same function.
+    Some(if name.starts_with("PMPI_") { name[1..].to_owned() } else { name })
+}
+
+/// Where a stub of the linker leads: `endbr64` perhaps, then a jump through a table.
+fn stub(process: &Process, target: u64) -> Option<u64> {
+    (0..8).find_map(|skip| {
+        let jump = target + skip;
+        let is_jump = process.quarter(jump)? == 0x25ff;
+        is_jump.then(|| process.word(relative(process, jump + 6)?))?
+    })
+}
+
+/// The address that the four bytes before `end` name relative to it.
+fn relative(process: &Process, end: u64) -> Option<u64> {
+    Some(end.wrapping_add_signed(i64::from(process.half(end - 4)? as i32)))
+}
+
+fn named(process: &Process, address: u64) -> Option<String> {
+    let image = process.image(address)?;
+    let name = Name::find(process, &image, address)?;
+    (name.offset == 0).then(|| name.text().to_owned())
+}
+
+/// As many functions of a stack as are looked at.
+const MOST: usize = 64;

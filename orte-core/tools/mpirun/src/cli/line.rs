@@ -1,0 +1,104 @@
+//! The words of a command line with those of the files that it names, parted into programs.
+
+use super::app::App;
+use super::counts::Counts;
+use super::environment::Environment;
+use super::options::{self, Options, read};
+use super::split::{self, Part};
+use super::{foreign, option_files, values};
+use crate::refusal::{self, Refusal};
+use orte_core::segment::layout::RANKS_MAX;
+use std::ffi::OsString;
+
+/// The words of a command line and of the files that it names.
+pub struct Line {
+    /// Options that hold for every program: those of `--tune` files, and what stands beside `--configfile`.
+    pub common: Vec<OsString>,
+    /// What stands between colons.
+    pub parts: Vec<Part>,
+}
+
+impl Line {
+    /// Reads words and files, and answers `--help`.
+    pub fn new(arguments: &[OsString]) -> Result<Line, Refusal> {
+        let words = arguments.get(1..).unwrap_or(&[]);
+        let mut line = Line { common: Vec::new(), parts: Vec::new() };
+        for part in words.split(|word| word == ":") {
+            line.add(split::split(part)?, true)?;
+        }
+        if let Some(topic) = line.parts.iter().find_map(|part| part.help.as_ref()) {
+            return Err(help(topic == "all" || topic == "full"));
+        }
+        if line.parts.iter().all(|part| part.command.is_empty()) {
+            // `--version` needs no program.
+            read(line.parts.iter().flat_map(|part| &part.options))?;
+        }
+        if line.parts.iter().any(|part| part.command.is_empty()) {
+            let which =
+                if line.parts.len() > 1 { "no program is named on one side of `:`" } else { "no program is named" };
+            return Err(Refusal::usage(format!("{which}; write mpirun [options] program [arguments]")));
+        }
+        Ok(line)
+    }
+
+    fn add(&mut self, mut part: Part, may_name_files: bool) -> Result<(), Refusal> {
+        // Read on its own only to see the files: what is wrong is found when all is read.
+        let named = |option: &str| part.options.iter().any(|word| word == option);
+        if !named("--configfile") && !named("--tune") {
+            self.parts.push(part);
+            return Ok(());
+        }
+        let options = read(&part.options)?;
+        if !may_name_files {
+            return Err(Refusal::usage("--configfile and --tune: a file cannot name a further file"));
+        }
+        for file in &options.tune {
+            let tuned = split::split(&option_files::tuned(file)?)?;
+            if let Some(word) = tuned.command.first() {
+                let (file, word) = (file.display(), word.display());
+                return Err(Refusal::usage(format!("--tune {file}: `{word}` is no option")));
+            }
+            self.common.splice(0..0, tuned.options);
+        }
+        let Some(file) = &options.configfile else {
+            self.parts.push(part);
+            return Ok(());
+        };
+        if let Some(program) = part.command.first() {
+            let program = program.display();
+            return Err(Refusal::usage(format!("--configfile names the programs, so {program} is one too many")));
+        }
+        self.common.append(&mut part.options);
+        for words in option_files::programs(file)? {
+            for words in words.split(|word| word == ":") {
+                self.add(split::split(words)?, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The programs; `whole` are the options of all together.
+    pub fn apps(&self, whole: &Options, counts: &Counts, notes: &mut Vec<String>) -> Result<Vec<App>, Refusal> {
+        let app = |part: &Part| {
+            let own = read(self.common.iter().chain(&part.options))?;
+            let ranks = match own.np.as_deref() {
+                Some(text) => values::ranks(text)?,
+                None if self.parts.len() > 1 => 1,
+                None => counts.default.clamp(1, RANKS_MAX),
+            };
+            let environment = Environment::new(whole, &own, notes)?;
+            Ok(App { ranks, wdir: own.wdir, path: own.path, environment, command: part.command.clone() })
+        };
+        self.parts.iter().map(app).collect()
+    }
+}
+
+/// Prints the help; with `all` also the options of other launchers.
+fn help(all: bool) -> Refusal {
+    let mut text = options::command().render_long_help().to_string();
+    if all {
+        text += "\n\nOptions of other launchers, and what is done with them:\n";
+        text += &foreign::help();
+    }
+    refusal::print(&text).err().unwrap_or_else(Refusal::nothing_to_do)
+}

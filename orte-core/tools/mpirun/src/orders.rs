@@ -1,0 +1,190 @@
+//! What mpirun tells its keeper, as words of a command line.
+
+use crate::cli::{Environment, Stdin, processors};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// The hidden first argument that makes this program a keeper; the words of [`Orders`] follow.
+pub const ARGUMENT: &str = "--ompi-rs-keeper";
+
+/// What mpirun passes in the keeper's arguments; everything else is in its environment and directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Orders {
+    /// Number of the socket to mpirun.
+    pub control: i32,
+    /// Number of the segment.
+    pub segment: i32,
+    /// The job.
+    pub job: u64,
+    /// How many ranks the job could have.
+    pub universe: u32,
+    /// Processors of each rank; none: it runs anywhere.
+    pub bindings: Vec<Vec<usize>>,
+    /// Who gets standard input.
+    pub stdin: Stdin,
+    /// Standard error of a rank is its standard output.
+    pub merge: bool,
+    /// What to start.
+    pub apps: Vec<Executable>,
+}
+
+/// One program of the job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executable {
+    /// Its ranks.
+    pub ranks: u32,
+    /// The file to execute.
+    pub path: OsString,
+    /// The directory to work in, absolute; empty: mpirun's own.
+    pub directory: OsString,
+    /// What its ranks get beyond the keeper's own variables.
+    pub environment: Environment,
+    /// Its arguments, the first being its name.
+    pub arguments: Vec<OsString>,
+}
+
+impl Orders {
+    /// As words of a command line.
+    pub fn encode(&self) -> Vec<OsString> {
+        let stdin = match self.stdin {
+            Stdin::Rank(rank) => rank.to_string(),
+            Stdin::All => "all".to_owned(),
+            Stdin::None => "none".to_owned(),
+        };
+        let fixed = [
+            self.control.to_string(),
+            self.segment.to_string(),
+            self.job.to_string(),
+            self.universe.to_string(),
+            self.bindings.iter().map(|set| ranges(set)).collect::<Vec<_>>().join(";"),
+            stdin,
+            u32::from(self.merge).to_string(),
+        ];
+        let mut words: Vec<OsString> = fixed.into_iter().map(OsString::from).collect();
+        for app in &self.apps {
+            words.push(app.ranks.to_string().into());
+            words.extend([app.path.clone(), app.directory.clone()]);
+            words.push(app.arguments.len().to_string().into());
+            words.extend_from_slice(&app.arguments);
+            words.push(if app.environment.is_empty { "none" } else { "all" }.into());
+            words.push(app.environment.changes.len().to_string().into());
+            words.extend(app.environment.changes.iter().map(change));
+        }
+        words
+    }
+
+    /// The same from these words; `None` if that is not what they are.
+    pub fn decode(words: &[OsString]) -> Option<Orders> {
+        let (fixed, mut rest) = words.split_first_chunk::<7>()?;
+        let set = |text: &str| if text.is_empty() { Some(Vec::new()) } else { processors("", text).ok() };
+        let stdin = match fixed[5].to_str()? {
+            "all" => Stdin::All,
+            "none" => Stdin::None,
+            rank => Stdin::Rank(rank.parse().ok()?),
+        };
+        let mut apps = Vec::new();
+        while !rest.is_empty() {
+            let ([ranks, path, directory, count], after) = rest.split_first_chunk::<4>()?;
+            let (arguments, after) = after.split_at_checked(count.to_str()?.parse().ok()?)?;
+            let ([base, count], after) = after.split_first_chunk::<2>()?;
+            let (changes, after) = after.split_at_checked(count.to_str()?.parse().ok()?)?;
+            let changes = changes.iter().map(|word| changed(word)).collect::<Option<_>>()?;
+            apps.push(Executable {
+                ranks: ranks.to_str()?.parse().ok()?,
+                path: path.clone(),
+                directory: directory.clone(),
+                environment: Environment { is_empty: base == "none", changes },
+                arguments: arguments.to_vec(),
+            });
+            rest = after;
+        }
+        if apps.is_empty() {
+            return None;
+        }
+        Some(Orders {
+            control: fixed[0].to_str()?.parse().ok()?,
+            segment: fixed[1].to_str()?.parse().ok()?,
+            job: fixed[2].to_str()?.parse().ok()?,
+            universe: fixed[3].to_str()?.parse().ok()?,
+            bindings: fixed[4].to_str()?.split(';').map(set).collect::<Option<_>>()?,
+            stdin,
+            merge: &fixed[6] == "1",
+            apps,
+        })
+    }
+
+    /// Ranks of all programs.
+    pub fn ranks(&self) -> u32 {
+        self.apps.iter().map(|app| app.ranks).sum()
+    }
+}
+
+/// `0-3,8`: a set of a thousand ranks must fit into one word.
+fn ranges(set: &[usize]) -> String {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for processor in set {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *processor => *last = *processor,
+            _ => runs.push((*processor, *processor)),
+        }
+    }
+    runs.iter().map(|(first, last)| format!("{first}-{last}")).collect::<Vec<_>>().join(",")
+}
+
+/// `=NAME=value` or `-NAME`.
+fn change((name, value): &(OsString, Option<OsString>)) -> OsString {
+    let bytes = match value {
+        Some(value) => [b"=", name.as_bytes(), b"=", value.as_bytes()].concat(),
+        None => [b"-", name.as_bytes()].concat(),
+    };
+    OsString::from_vec(bytes)
+}
+
+fn changed(word: &OsStr) -> Option<(OsString, Option<OsString>)> {
+    let owned = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+    match word.as_bytes().split_first()? {
+        (b'=', rest) => {
+            let at = rest.iter().position(|byte| *byte == b'=')?;
+            Some((owned(&rest[..at]), Some(owned(&rest[at + 1..]))))
+        }
+        (b'-', name) => Some((owned(name), None)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_round_trip() {
+        let app = |ranks, directory: &str, arguments: &[&str]| Executable {
+            ranks,
+            path: "/bin/a b".into(),
+            directory: directory.into(),
+            environment: Environment {
+                is_empty: ranks == 1,
+                changes: vec![("A".into(), Some("b=c".into())), ("D".into(), None)],
+            },
+            arguments: arguments.iter().map(OsString::from).collect(),
+        };
+        let orders = Orders {
+            control: 3,
+            segment: 4,
+            job: u64::MAX,
+            universe: 6,
+            bindings: vec![vec![0, 2, 3, 4], vec![], vec![1]],
+            stdin: Stdin::All,
+            merge: true,
+            apps: vec![app(5, "", &["a b", "", "--x"]), app(1, "/tmp", &[":"])],
+        };
+        assert_eq!(Orders::decode(&orders.encode()), Some(orders.clone()));
+        assert_eq!(orders.ranks(), 6);
+        let unbound = Orders { bindings: vec![Vec::new(); 6], stdin: Stdin::Rank(3), merge: false, ..orders };
+        assert_eq!(Orders::decode(&unbound.encode()), Some(unbound.clone()));
+        assert_eq!(Orders::decode(&["3".into()]), None);
+        let mut cut = unbound.encode();
+        cut.pop();
+        assert_eq!(Orders::decode(&cut), None);
+    }
+}

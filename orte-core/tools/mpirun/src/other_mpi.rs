@@ -1,0 +1,61 @@
+//! Programs of another MPI: started here, each of their processes believes that it is alone.
+
+use std::io::Read;
+use std::path::Path;
+
+/// The library of another MPI that a file is linked with.
+pub fn linked(program: &Path) -> Option<String> {
+    let mut bytes = Vec::new();
+    // The names of libraries stand near the beginning of a program.
+    std::fs::File::open(program).ok()?.take(16 << 20).read_to_end(&mut bytes).ok()?;
+    if !bytes.starts_with(b"\x7fELF") {
+        return None;
+    }
+    let found = LIBRARIES.iter().find_map(|name| {
+        let pattern = [b"\0", name.as_bytes()].concat();
+        bytes.windows(pattern.len()).position(|window| window == pattern).map(|at| at + 1)
+    })?;
+    let end = bytes[found..].iter().position(|byte| *byte == 0)?;
+    Some(String::from_utf8_lossy(&bytes[found..found + end]).into_owned())
+}
+
+/// The library of another MPI that a process has loaded.
+pub fn loaded(pid: u32) -> Option<String> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    let paths = maps.lines().filter_map(|line| line.split_whitespace().nth(5));
+    let is_one = |path: &&str| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        LIBRARIES.iter().any(|library| name.starts_with(library))
+    };
+    paths.clone().find(is_one).map(str::to_owned)
+}
+
+/// What to do about it.
+pub fn hint(library: &str) -> String {
+    format!(
+        "no rank called this library's MPI_Init: the program uses {library}, another MPI's, so that each process was alone; \
+         compile it with the mpicc beside this mpirun, or start it with that MPI's own mpirun"
+    )
+}
+
+const LIBRARIES: &[&str] = &["libmpi.so", "libmpich.so", "libmpi_cxx.so", "libmpi_mpifh.so", "libmpifort.so"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_is_found_by_its_name() {
+        let path = std::env::temp_dir().join(format!("ompi-rs-other-mpi-{}", std::process::id()));
+        for (content, found) in [
+            (&b"\x7fELF...\0libm.so.6\0libmpi.so.40\0main"[..], Some("libmpi.so.40")),
+            (b"\x7fELF...\0libm.so.6\0main", None),
+            (b"#!/bin/sh\0libmpi.so.40\0", None),
+        ] {
+            std::fs::write(&path, content).unwrap();
+            assert_eq!(linked(&path).as_deref(), found);
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(loaded(std::process::id()), None);
+    }
+}

@@ -1,0 +1,76 @@
+//! What stands before each line of output.
+
+use crate::cli::Tag;
+
+/// Which stream of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+/// A rank's stream, as its lines are labelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Rank in the job.
+    pub rank: u32,
+    /// Its process.
+    pub pid: u32,
+    /// Which of its streams.
+    pub stream: Stream,
+}
+
+/// The label of a line that is written now.
+pub fn label(tag: &Tag, timestamp: bool, origin: Origin) -> String {
+    let Origin { rank, pid, stream } = origin;
+    let time = if timestamp { crate::raw::local_time() } else { String::new() };
+    let name = if stream == Stream::Output { "stdout" } else { "stderr" };
+    match (tag, timestamp) {
+        (Tag::None, false) => String::new(),
+        (Tag::None, true) => format!("{time}<{name}>: "),
+        (Tag::Rank, _) => format!("{time}[1,{rank}]<{name}>: "),
+        (Tag::Detailed, _) => format!("{time}[1,{rank}][{}:{pid}]<{name}>: ", opal_core::sys::hostname()),
+        (Tag::Pattern(pattern), false) => filled(pattern, rank, pid),
+        (Tag::Pattern(pattern), true) => format!("{time} {}", filled(pattern, rank, pid)),
+    }
+}
+
+/// A pattern with its places filled: `%r` the rank, `%p` the process, `%h` the machine, `%g` the job, which is 0.
+pub fn filled(pattern: &str, rank: u32, pid: u32) -> String {
+    let mut text = String::new();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, letters.clone().next()) {
+            ('%', Some(place @ ('r' | 'p' | 'h' | 'g' | '%'))) => {
+                letters.next();
+                match place {
+                    'r' => text.push_str(&rank.to_string()),
+                    'p' => text.push_str(&pid.to_string()),
+                    'h' => text.push_str(&opal_core::sys::hostname()),
+                    'g' => text.push('0'),
+                    _ => text.push('%'),
+                }
+            }
+            _ => text.push(letter),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels() {
+        let origin = Origin { rank: 3, pid: 47, stream: Stream::Error };
+        let plain = |tag: Tag| label(&tag, false, origin);
+        assert_eq!(plain(Tag::None), "");
+        assert_eq!(plain(Tag::Rank), "[1,3]<stderr>: ");
+        assert_eq!(plain(Tag::Pattern("[%r] %p %x 100%% %".into())), "[3] 47 %x 100% %");
+        assert!(plain(Tag::Detailed).contains(":47]<stderr>: "));
+        assert!(label(&Tag::Rank, true, origin).ends_with("[1,3]<stderr>: "));
+    }
+}

@@ -1,0 +1,90 @@
+//! Families of rows: a page each.
+
+use super::comparison::Comparison;
+use crate::bench::result::{Measured, Table};
+
+/// One page.
+pub struct Family {
+    /// Its file below docs/performance, without extension.
+    pub file: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Notes on what was tried, or nothing. Written by hand.
+    pub tried: &'static str,
+    holds: fn(&str) -> bool,
+}
+
+impl Family {
+    /// Its rows in the order of the table. A row belongs to the first family that holds its name.
+    pub fn rows<'a>(&'static self, table: &'a Table) -> impl Iterator<Item = &'a Measured> {
+        table.rows.iter().filter(|row| std::ptr::eq(of(&row.name), self))
+    }
+
+    /// Its comparisons, the slowest first.
+    pub fn comparisons<'a>(&'static self, table: &'a Table) -> Vec<Comparison<'a>> {
+        let mut all: Vec<_> = self.rows(table).flat_map(|row| Comparison::of_row(table, row)).collect();
+        all.sort_by(|one, other| one.speed.total_cmp(&other.speed));
+        all
+    }
+}
+
+/// Where a row belongs.
+pub fn of(row: &str) -> &'static Family {
+    FAMILIES.iter().find(|family| (family.holds)(row)).unwrap_or(&FAMILIES[FAMILIES.len() - 1])
+}
+
+/// In the order of the pages. The last one holds whatever the others leave.
+pub static FAMILIES: [Family; 12] = [
+    Family {
+        file: "latency",
+        title: "Latency",
+        tried: include_str!("tried/latency.md"),
+        holds: |row| row.starts_with("latency"),
+    },
+    Family {
+        file: "bandwidth",
+        title: "Bandwidth and message rate",
+        tried: include_str!("tried/bandwidth.md"),
+        holds: |row| ["bandwidth", "bidirectional", "rate"].iter().any(|word| row.starts_with(word)),
+    },
+    Family { file: "matching", title: "Matching", tried: "", holds: |row| row.starts_with("matching-") },
+    Family { file: "tcp", title: "TCP", tried: include_str!("tried/tcp.md"), holds: |row| row.starts_with("tcp-") },
+    Family {
+        file: "neighborhoods",
+        title: "Halos and neighborhood collectives",
+        tried: include_str!("tried/neighborhoods.md"),
+        holds: |row| row.starts_with("neighbor-") || row.starts_with("halo"),
+    },
+    Family {
+        file: "overlap",
+        title: "Computing meanwhile",
+        tried: include_str!("tried/overlap.md"),
+        holds: |row| row.starts_with("overlap-"),
+    },
+    Family {
+        file: "first-messages",
+        title: "First messages of a job",
+        tried: include_str!("tried/first-messages.md"),
+        holds: |row| row.starts_with("first-"),
+    },
+    Family {
+        file: "programs",
+        title: "Programs: mpi4py and HPC Challenge",
+        tried: include_str!("tried/programs.md"),
+        holds: |row| row.starts_with("mpi4py") || row.starts_with("hpcc"),
+    },
+    Family {
+        file: "collectives-2",
+        title: "Collectives of two ranks",
+        tried: include_str!("tried/collectives-2.md"),
+        holds: |row| row.ends_with("-2"),
+    },
+    Family {
+        file: "collectives-4",
+        title: "Collectives of four ranks",
+        tried: include_str!("tried/collectives-4.md"),
+        holds: |row| row.ends_with("-4"),
+    },
+    Family { file: "collectives-8", title: "Collectives of eight ranks", tried: "", holds: |row| row.ends_with("-8") },
+    Family { file: "others", title: "Other rows", tried: "", holds: |_| true },
+];

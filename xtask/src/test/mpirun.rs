@@ -1,0 +1,238 @@
+//! What a user meets in the first days with mpirun: parameters of another MPI, launchers and libraries of others, and how
+//! jobs end that do not end well.
+
+use super::programs::{compiled, own_choice};
+use super::{Session, Verdict, deadline};
+use crate::failure::{Result, fail};
+use crate::shell;
+use std::process::Command;
+use std::time::Duration;
+
+/// `mpirun/…`.
+pub fn tier(session: &mut Session) -> Result<()> {
+    for case in CASES {
+        session.case(&format!("mpirun/{}", case.name), |session| run(session, case).unwrap_or_else(Verdict::from));
+    }
+    session.case("mpirun/launcher-of-another", |session| launcher_of_another(session).unwrap_or_else(Verdict::from));
+    session.case("mpirun/library-of-another", |session| library_of_another(session).unwrap_or_else(Verdict::from));
+    Ok(())
+}
+
+/// One call of mpirun for `tests/c/first_day.c`.
+struct Case {
+    name: &'static str,
+    environment: &'static [(&'static str, &'static str)],
+    options: &'static [&'static str],
+    /// What the program does.
+    argument: &'static str,
+    status: i32,
+    /// What standard error says, in this order.
+    says: &'static [&'static str],
+    /// Lines of standard error; 0: any number.
+    lines: usize,
+}
+
+const CASES: &[Case] = &[
+    Case {
+        name: "parameters-of-another",
+        environment: &[("OMPI_MCA_pml", "ucx"), ("OMPI_MCA_btl_vader_single_copy_mechanism", "none")],
+        options: &[
+            "-n",
+            "3",
+            "--mca",
+            "mtl",
+            "^psm2",
+            "--mca",
+            "btl",
+            "self,openib,vader",
+            "--mca",
+            "plm_rsh_agent",
+            "ssh",
+        ],
+        argument: "end",
+        status: 0,
+        says: &["are ignored: btl=openib, btl_vader_single_copy_mechanism, mtl, plm_rsh_agent, pml=ucx"],
+        lines: 1,
+    },
+    Case {
+        name: "uncaught-error",
+        environment: &[],
+        options: &["-n", "2"],
+        argument: "error",
+        // MPI_ERR_COUNT: not mpirun's own 125.
+        status: 2,
+        says: &["MPI_Send", "MPI_ERR_COUNT"],
+        lines: 0,
+    },
+    Case {
+        name: "crash",
+        environment: &[],
+        options: &["-n", "2"],
+        argument: "crash",
+        status: 139,
+        says: &[
+            "rank 1] signal 11 (SIGSEGV, invalid memory access) at address 0x0, in",
+            "  #0 follow + ",
+            "  #1 main + ",
+            "rank 1 (process ",
+            "was ended by signal 11",
+        ],
+        lines: 0,
+    },
+    Case {
+        name: "crash-left-out",
+        environment: &[],
+        options: &["-n", "2", "--mca", "mpi_report_crashes", "0"],
+        argument: "crash",
+        status: 139,
+        says: &["was ended by signal 11"],
+        lines: 4,
+    },
+    Case {
+        name: "stack-overflow",
+        environment: &[],
+        options: &["-n", "2"],
+        argument: "overflow",
+        status: 139,
+        says: &["rank 1] signal 11", "  #0 descend + ", "  #9 descend + ", "was ended by signal 11"],
+        lines: 0,
+    },
+    Case {
+        name: "abort-call",
+        environment: &[],
+        options: &["-n", "2"],
+        argument: "abort",
+        status: 134,
+        says: &["rank 1] signal 6 (SIGABRT, abort), in", " main + ", "was ended by signal 6"],
+        lines: 0,
+    },
+    Case {
+        name: "handler-from-before",
+        environment: &[],
+        options: &["-n", "2"],
+        argument: "handler-before",
+        status: 9,
+        says: &["ended with status 9"],
+        lines: 4,
+    },
+    Case {
+        name: "handler-from-later",
+        environment: &[],
+        options: &["-n", "2"],
+        argument: "handler-after",
+        status: 9,
+        says: &["ended with status 9"],
+        lines: 4,
+    },
+    Case {
+        name: "timeout",
+        environment: &[],
+        options: &["-n", "3", "--timeout", "3"],
+        argument: "wait",
+        status: 124,
+        says: &[
+            "after 3 s (--timeout)",
+            "rank 0 in MPI_Recv, where nothing has happened for",
+            "rank 1 not in a call of MPI",
+            "rank 2 in MPI_Barrier, where nothing has happened for",
+        ],
+        lines: 0,
+    },
+    Case {
+        name: "timeout-with-stacks",
+        environment: &[],
+        options: &["-n", "2", "--timeout", "2", "--get-stack-traces"],
+        argument: "wait",
+        status: 124,
+        says: &["rank 0 is in", " main + ", "rank 1 is in", "#0 compute + ", "#1 main + ", "after 2 s (--timeout)"],
+        lines: 0,
+    },
+];
+
+fn run(session: &mut Session, case: &Case) -> Result<Verdict> {
+    let source = session.tree.root.join("tests/mpirun/first_day.c");
+    let program = compiled(session, &source, &[])?;
+    let dist = session.library().map_err(fail)?.dist;
+    let mut command = Command::new(dist.join("bin/mpirun"));
+    command.args(case.options).arg(&program).arg(case.argument);
+    own_choice(&mut command);
+    command.envs(case.environment.iter().copied());
+    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("mpirun").join(case.name))?;
+    let mut rest = ended.err.as_str();
+    for words in case.says {
+        match rest.find(words) {
+            Some(at) => rest = &rest[at + words.len()..],
+            None => return Ok(Verdict::Failed(format!("`{words}` is not said in its place\n{}", ended.story()))),
+        }
+    }
+    let lines = ended.err.lines().count();
+    Ok(match ended.ended_with(case.status) && (case.lines == 0 || case.lines == lines) {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(format!("status {} was expected\n{}", case.status, ended.story())),
+    })
+}
+
+/// A program of ours under Open MPI's mpirun and MPICH's says which launcher is wanted.
+fn launcher_of_another(session: &mut Session) -> Result<Verdict> {
+    let source = session.tree.root.join("tests/mpirun/first_day.c");
+    let program = compiled(session, &source, &[])?;
+    let mut tried = Vec::new();
+    for (launcher, options) in
+        [("mpirun.openmpi", &["--allow-run-as-root", "--oversubscribe"][..]), ("mpirun.mpich", &[])]
+    {
+        if shell::which(launcher).is_none() {
+            continue;
+        }
+        tried.push(launcher);
+        for (ranks, status, says) in [("2", 1, "start the program with the mpirun of the same ompi-rs"), ("1", 0, "")] {
+            let mut command = Command::new(launcher);
+            command.args(options).args(["-n", ranks]).arg(&program).arg("end");
+            own_choice(&mut command);
+            let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("mpirun").join(launcher))?;
+            let noise = ended.err.contains("are ignored");
+            if !ended.ended_with(status) || !ended.err.contains(says) || noise {
+                return Ok(Verdict::Failed(format!("under {launcher} with {ranks} ranks\n{}", ended.story())));
+            }
+        }
+    }
+    Ok(match tried.is_empty() {
+        true => Verdict::Skipped("no other launcher is installed: apt-get install openmpi-bin mpich".to_owned()),
+        false => Verdict::Passed(tried.join(", ")),
+    })
+}
+
+/// A program of another MPI under our mpirun: each of its processes is alone, and mpirun says why.
+fn library_of_another(session: &mut Session) -> Result<Verdict> {
+    let folder = session.scratch().join("mpirun");
+    let source = session.tree.root.join("tests/mpirun/first_day.c");
+    let mut tried = Vec::new();
+    for (wrapper, library) in [("mpicc.openmpi", "libmpi.so"), ("mpicc.mpich", "libmpich.so")] {
+        if shell::which(wrapper).is_none() {
+            continue;
+        }
+        let program = folder.join(wrapper);
+        let mut compiler = Command::new(wrapper);
+        compiler.arg(&source).arg("-o").arg(&program);
+        own_choice(&mut compiler);
+        if !shell::outcome(&mut compiler, LIMIT)?.status.success() {
+            // The wrapper is there, what it compiles with is not.
+            continue;
+        }
+        tried.push(wrapper);
+        let dist = session.library().map_err(fail)?.dist;
+        let mut command = Command::new(dist.join("bin/mpirun"));
+        command.args(["-n", "2"]).arg(&program).arg("end");
+        own_choice(&mut command);
+        let ended = deadline::run(&mut command, LIMIT, &folder.join(format!("{wrapper}.log")))?;
+        let hint = ended.err.lines().find(|line| line.contains("mpirun: no rank called this library's MPI_Init"));
+        if !hint.is_some_and(|hint| hint.contains(library)) {
+            return Ok(Verdict::Failed(format!("{library} is not named\n{}", ended.story())));
+        }
+    }
+    Ok(match tried.is_empty() {
+        true => Verdict::Skipped("no other MPI compiles: apt-get install libopenmpi-dev libmpich-dev".to_owned()),
+        false => Verdict::Passed(tried.join(", ")),
+    })
+}
+
+const LIMIT: Duration = Duration::from_secs(60);

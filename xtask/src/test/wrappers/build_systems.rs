@@ -1,0 +1,116 @@
+//! Build systems that look for MPI by themselves.
+
+use super::copies;
+use super::place::Place;
+use crate::failure::Result;
+use crate::shell;
+use crate::test::Verdict;
+use std::path::Path;
+use std::process::Command;
+
+/// By our name and by those that programs ask for.
+pub fn pkg_config(place: &Place) -> Result<Verdict> {
+    if shell::which("pkg-config").is_none() {
+        return Ok(Verdict::Skipped("pkg-config is not installed: apt-get install pkg-config".to_owned()));
+    }
+    for name in ["ompi-rs", "mpi-c", "mpi-cxx", "mpi", "ompi", "ompi-c", "ompi-cxx"] {
+        let mut command = place.command("pkg-config", &["--cflags", "--libs", name]);
+        let flags = shell::output(command.env("PKG_CONFIG_PATH", place.dist.join("lib/pkgconfig")))?;
+        let line = format!("gcc ring.c -o {name} {}", flags.trim());
+        shell::output(&mut place.command("sh", &["-ec", &line]))?;
+        if let failed @ Verdict::Failed(_) = place.runs(name)? {
+            return Ok(failed);
+        }
+    }
+    Ok(Verdict::Passed(String::new()))
+}
+
+/// A project that knows no more than `find_package(MPI)`.
+pub fn cmake(place: &Place) -> Result<Verdict> {
+    if shell::which("cmake").is_none() {
+        return Ok(Verdict::Skipped("cmake is not installed: apt-get install cmake".to_owned()));
+    }
+    shell::write(&place.folder.join("CMakeLists.txt"), CMAKE)?;
+    copies::sources(place)?;
+    let bin = place.dist.join("bin");
+    shell::output(&mut found_first(place, "cmake", &["-S", ".", "-B", "build", "-G", "Unix Makefiles"]))?;
+    shell::output(&mut found_first(place, "cmake", &["--build", "build"]))?;
+    let cache = shell::read(&place.folder.join("build/CMakeCache.txt"))?;
+    for (entry, file) in
+        [("MPI_C_COMPILER", "mpicc"), ("MPI_CXX_COMPILER", "mpicxx"), ("MPIEXEC_EXECUTABLE", "mpiexec")]
+    {
+        let found = cache.lines().find(|line| line.starts_with(entry) && line.contains('=')).unwrap_or("nothing");
+        let ours = bin.to_string_lossy();
+        // Another MPI may be installed and would be found behind ours.
+        if !found.contains(&*ours) {
+            return Ok(Verdict::Failed(format!("CMake found {found} where {ours}/{file} was wanted")));
+        }
+    }
+    let ended = place.mpirun(&["-n", "2", "build/host", "build/libplugin.so"])?;
+    if !ended.ended_with(0) {
+        return Ok(Verdict::Failed(format!("a module that CMake built\n{}", ended.story())));
+    }
+    all_run(place, &["build/in_c", "build/in_cxx"])
+}
+
+/// A project that knows no more than `dependency('mpi')`.
+pub fn meson(place: &Place) -> Result<Verdict> {
+    if shell::which("meson").is_none() || shell::which("ninja").is_none() {
+        return Ok(Verdict::Skipped("meson is not installed: apt-get install meson ninja-build".to_owned()));
+    }
+    shell::write(&place.folder.join("meson.build"), MESON)?;
+    // By pkg-config, and by the wrappers where that knows no MPI.
+    for (folder, pkg_config) in [("by-file", place.dist.join("lib/pkgconfig")), ("by-wrapper", place.folder.clone())] {
+        let mut setup = found_first(place, "meson", &["setup", folder]);
+        setup.env("PKG_CONFIG_PATH", &pkg_config).env("PKG_CONFIG_LIBDIR", &pkg_config);
+        shell::output(&mut setup)?;
+        shell::output(&mut found_first(place, "ninja", &["-C", folder]))?;
+    }
+    all_run(place, &["by-file/in_c", "by-file/in_cxx", "by-wrapper/in_c", "by-wrapper/in_cxx"])
+}
+
+/// A configure script with the archive's AX_MPI.
+pub fn autoconf(place: &Place) -> Result<Verdict> {
+    if shell::which("autoconf").is_none() || !Path::new("/usr/share/aclocal/ax_mpi.m4").exists() {
+        let text = "autoconf is not installed: apt-get install autoconf automake autoconf-archive";
+        return Ok(Verdict::Skipped(text.to_owned()));
+    }
+    shell::write(&place.folder.join("configure.ac"), AUTOCONF)?;
+    shell::write(&place.folder.join("Makefile.in"), "in_c: ring.c\n\t@MPICC@ @CFLAGS@ ring.c -o in_c @MPILIBS@\n")?;
+    for (program, arguments) in [("aclocal", &[][..]), ("autoconf", &[]), ("./configure", &[]), ("make", &["in_c"])] {
+        shell::output(&mut found_first(place, program, arguments))?;
+    }
+    all_run(place, &["in_c"])
+}
+
+/// A plain Makefile that asks the wrapper for its parts.
+pub fn make(place: &Place) -> Result<Verdict> {
+    if shell::which("make").is_none() {
+        return Ok(Verdict::Skipped("make is not installed: apt-get install make".to_owned()));
+    }
+    shell::write(&place.folder.join("Makefile"), MAKEFILE)?;
+    shell::output(&mut found_first(place, "make", &[]))?;
+    all_run(place, &["by_parts", "by_show", "by_compiler"])
+}
+
+/// A program that finds our wrappers before those of other libraries.
+fn found_first(place: &Place, program: &str, arguments: &[&str]) -> Command {
+    let mut command = place.command(program, arguments);
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{path}", place.dist.join("bin").display()));
+    command
+}
+
+fn all_run(place: &Place, programs: &[&str]) -> Result<Verdict> {
+    for program in programs {
+        if let failed @ Verdict::Failed(_) = place.runs(program)? {
+            return Ok(failed);
+        }
+    }
+    Ok(Verdict::Passed(String::new()))
+}
+
+const CMAKE: &str = include_str!("CMakeLists.txt");
+const MESON: &str = include_str!("meson.build");
+const AUTOCONF: &str = include_str!("configure.ac");
+const MAKEFILE: &str = include_str!("Makefile");

@@ -1,0 +1,121 @@
+//! mpicc and its like in every way that people and build systems call them.
+
+use super::place::{Place, RUN_LIMIT};
+use crate::failure::{At, Result};
+use crate::shell;
+use crate::test::{Verdict, deadline};
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::{Endianness, elf};
+use std::os::unix::fs::PermissionsExt;
+
+/// -c, -MMD and linking apart.
+pub fn compile_and_link(place: &Place) -> Result<Verdict> {
+    shell::output(&mut place.tool("mpicc", &["-c", "ring.c"]))?;
+    shell::output(&mut place.tool("mpicc", &["-O1", "-MMD", "-c", "ring.c", "-o", "other.o"]))?;
+    if !place.exists("ring.o") || !place.exists("other.o") || !place.exists("other.d") || place.exists("a.out") {
+        return Ok(Verdict::Failed("mpicc -c did not make exactly the object that was asked for".to_owned()));
+    }
+    shell::output(&mut place.tool("mpicc", &["ring.o", "-o", "ring"]))?;
+    place.runs("ring")
+}
+
+/// A program without the dynamic loader.
+pub fn fully_static(place: &Place) -> Result<Verdict> {
+    shell::output(&mut place.tool("mpicc", &["-static", "ring.c", "-o", "ring"]))?;
+    let data = std::fs::read(place.folder.join("ring")).at("read ring")?;
+    let header = elf::FileHeader64::<Endianness>::parse(&*data).at("read ring")?;
+    let endian = header.endian().at("read ring")?;
+    let segments = header.program_headers(endian, &*data).at("read ring")?;
+    match segments.iter().any(|segment| segment.p_type(endian) == elf::PT_INTERP) {
+        true => Ok(Verdict::Failed("mpicc -static made a program that wants the dynamic loader".to_owned())),
+        false => place.runs("ring"),
+    }
+}
+
+/// The shared library by default, the archive for who asks for it.
+pub fn shared(place: &Place) -> Result<Verdict> {
+    for (flags, is_shared) in [(&[][..], true), (&["-shared-mpi"], true), (&["-static-mpi"], false)] {
+        shell::output(place.tool("mpicc", &["ring.c", "-o", "ring"]).args(flags))?;
+        if place.mentions("ring", "libmpi_abi.so.1")? != is_shared {
+            return Ok(Verdict::Failed(format!("mpicc {} linked the other form of the library", flags.concat())));
+        }
+        if let failed @ Verdict::Failed(_) = place.runs("ring")? {
+            return Ok(failed);
+        }
+    }
+    Ok(Verdict::Passed(String::new()))
+}
+
+/// What -show prints does what mpicc does; so do its parts together.
+pub fn show(place: &Place) -> Result<Verdict> {
+    let line = shell::output(&mut place.tool("mpicc", &["-show", "ring.c", "-o", "shown"]))?;
+    shell::output(&mut place.command("sh", &["-ec", &line]))?;
+    if let failed @ Verdict::Failed(_) = place.runs("shown")? {
+        return Ok(failed);
+    }
+    let part = |part: &str| shell::output(&mut place.tool("mpicc", &[&format!("--showme:{part}")]));
+    let (compiler, compile, link) = (part("command")?, part("compile")?, part("link")?);
+    let line = format!("{} {} ring.c -o parts {}", compiler.trim(), compile.trim(), link.trim());
+    shell::output(&mut place.command("sh", &["-ec", &line]))?;
+    place.runs("parts")
+}
+
+/// The compiler that a variable names is called.
+pub fn other_compiler(place: &Place) -> Result<Verdict> {
+    let spy = place.folder.join("spy");
+    shell::write(&spy, "#!/bin/sh\necho \"$1\" >> spied\nshift\nexec \"$@\"\n")?;
+    std::fs::set_permissions(&spy, std::fs::Permissions::from_mode(0o755)).at("make the spy executable")?;
+    for (wrapper, variable, compiler) in
+        [("mpicc", "OMPI_CC", "gcc"), ("mpicc", "MPICC_CC", "gcc"), ("mpicxx", "OMPI_CXX", "g++")]
+    {
+        let mut command = place.tool(wrapper, &["ring.cc", "-o", "ring"]);
+        if wrapper == "mpicc" {
+            command = place.tool(wrapper, &["ring.c", "-o", "ring"]);
+        }
+        shell::output(command.env(variable, format!("{} {variable} {compiler}", spy.display())))?;
+        if !shell::read(&place.folder.join("spied"))?.lines().any(|line| line == variable) {
+            return Ok(Verdict::Failed(format!("{wrapper} did not call the compiler that {variable} names")));
+        }
+    }
+    let refused = shell::outcome(place.tool("mpicc", &["ring.c"]).env("OMPI_CC", "no-such-compiler"), RUN_LIMIT)?;
+    match refused.status.code() == Some(127) && refused.stderr.contains("no-such-compiler") {
+        true => place.runs("ring"),
+        false => Ok(Verdict::Failed(format!("a compiler that is not there: {}", refused.stderr))),
+    }
+}
+
+/// Every name of the wrapper for C++.
+pub fn cplusplus(place: &Place) -> Result<Verdict> {
+    for wrapper in ["mpicxx", "mpic++", "mpiCC"] {
+        shell::output(&mut place.tool(wrapper, &["-c", "ring.cc"]))?;
+        shell::output(&mut place.tool(wrapper, &["ring.o", "-o", wrapper]))?;
+        if let failed @ Verdict::Failed(_) = place.runs(wrapper)? {
+            return Ok(failed);
+        }
+    }
+    Ok(Verdict::Passed(String::new()))
+}
+
+/// Fortran's wrappers are there, so that none of another MPI is found, and say that there is no Fortran yet.
+pub fn other_names(place: &Place) -> Result<Verdict> {
+    for name in ["mpifort", "mpif77", "mpif90"] {
+        let refused = shell::outcome(&mut place.tool(name, &["ring.f90"]), RUN_LIMIT)?;
+        if refused.status.success() || !refused.stderr.contains("no Fortran interface") {
+            return Ok(Verdict::Failed(format!("{name} says: {}", refused.stderr)));
+        }
+    }
+    Ok(Verdict::Passed(String::new()))
+}
+
+/// One job of a C and a C++ program: a single world, and each knows which program it runs.
+pub fn several_programs(place: &Place) -> Result<Verdict> {
+    shell::output(&mut place.tool("mpicc", &["ring.c", "-o", "first"]))?;
+    shell::output(&mut place.tool("mpicxx", &["ring.cc", "-o", "second"]))?;
+    let mut command = place.tool("mpirun", &["-n", "2", "./first", ":", "-n", "1", "./second"]);
+    let ended = deadline::run(&mut command, RUN_LIMIT, &place.folder.join("log"))?;
+    let wanted = ["rank 0 runs program 0", "rank 1 runs program 0", "rank 2 runs program 1"];
+    match ended.ended_with(0) && wanted.iter().all(|line| ended.out.lines().any(|have| have == *line)) {
+        true => Ok(Verdict::Passed(String::new())),
+        false => Ok(Verdict::Failed(ended.story())),
+    }
+}
