@@ -1,5 +1,5 @@
-//! Which way long messages of a process of this node come: in a single copy by the system, or in fragments through shared
-//! memory.
+//! The choice of a protocol for the long messages of a process of this node: a single copy by the system, or fragments
+//! through shared memory.
 //!
 //! Neither is always the better one. A single copy moves each byte once, and both sides work; but each system call has its
 //! price, and the smsc_endpoint takes the lines of the other's buffer away, so that a sender that writes its buffer again, as
@@ -12,13 +12,13 @@
 //! stores them around its caches (`opal_core::mem::copy_streaming`). Windows of 32 MiB on an AMD EPYC whose cores share a third
 //! cache: 12.9 and 18.3 GB/s. Below [`LARGE_WINDOW_BYTES`] that is not tried: what is received soon is read, and then out of memory.
 //!
-//! So the receiver, which decides, measures: by process and size (powers of two) all ways have a trial of a few periods
-//! now and then ([`Autotuner`]). A *period* begins with a message when none is under way and ends when none is any more, or after
-//! [`MOST_PER_WINDOW`] messages: of several at once the time of one says nothing. Where a single copy is out of the question, a period
+//! So the receiver, which decides, measures: by process and size (powers of two) all protocols have a trial of a few sample
+//! windows now and then ([`Autotuner`]). A *sample window* begins with a message when none is under way and ends when none is any more, or after
+//! [`MOST_PER_WINDOW`] messages: of several at once the time of one says nothing. Where a single copy is out of the question, a window
 //! in which its turn would be counts as infinitely long.
 //!
-//! Programs also compute while messages are under way, and look now and then. Then the way that needs the fewest looks is over
-//! soonest, which is no merit: the time of a single copy is the program's. Such periods say nothing, or count as infinitely long
+//! Programs also compute while messages are under way, and look now and then. Then the protocol that needs the fewest looks is over
+//! soonest, which is no merit: the time of a single copy is the program's. Such sample windows say nothing, or count as infinitely long
 //! where fragments were not what was tried. MPI_Iallreduce of 64 KiB around 120 µs of computing took 150 instead of 122 µs when
 //! they were counted (AMD EPYC).
 
@@ -47,7 +47,7 @@ pub struct Selection {
     // Its fragments come out of memory that is shared.
     streams: bool,
     classes: [SizeClass; CLASSES],
-    period: SampleWindow,
+    window: SampleWindow,
     measures: bool,
 }
 
@@ -56,7 +56,7 @@ pub struct Selection {
 struct SizeClass {
     small_window: Autotuner<2>,
     large_window: Autotuner<3>,
-    // Which of the two the last period was.
+    // Which of the two the last window was.
     is_large_window: bool,
 }
 
@@ -76,24 +76,24 @@ impl Protocol {
 
 impl SizeClass {
     fn new(forced: Option<Protocol>) -> SizeClass {
-        let way = forced.map(|way| way as usize);
+        let protocol = forced.map(|protocol| protocol as usize);
         SizeClass {
-            small_window: way.map_or(Autotuner::UNKNOWN, Autotuner::forced),
-            large_window: way.map_or(Autotuner::UNKNOWN, Autotuner::forced),
+            small_window: protocol.map_or(Autotuner::UNKNOWN, Autotuner::forced),
+            large_window: protocol.map_or(Autotuner::UNKNOWN, Autotuner::forced),
             is_large_window: false,
         }
     }
 
-    // The way to take now, and whether somebody wants to know how long it takes.
-    fn way(&self) -> (Protocol, bool) {
-        let (way, on) = match self.is_large_window {
+    // The protocol to take now, and whether its time is measured.
+    fn protocol(&self) -> (Protocol, bool) {
+        let (protocol, on) = match self.is_large_window {
             true => (self.large_window.current(), self.large_window.is_on()),
             false => (self.small_window.current(), self.small_window.is_on()),
         };
-        (Protocol::ALL[way], on)
+        (Protocol::ALL[protocol], on)
     }
 
-    // A period is over; says what there is to tell.
+    // A window is over; says what there is to tell.
     fn count(&mut self, cost: Option<u64>) -> Option<(Protocol, [u64; 3])> {
         let (verdict, costs, new);
         if self.is_large_window {
@@ -123,12 +123,12 @@ impl Selection {
             process,
             streams,
             classes: [SizeClass::new(forced); CLASSES],
-            period: SampleWindow::EMPTY,
+            window: SampleWindow::EMPTY,
             measures: false,
         }
     }
 
-    /// The way of a message of so many bytes, which from now on is under way; never a single copy unless it `can` be one.
+    /// The protocol of a message of so many bytes, which from now on is under way; never a single copy unless it `can` be one.
     pub fn begin(&mut self, bytes: usize, can: bool) -> Protocol {
         self.begin_at(bytes, can, timer::ticks)
     }
@@ -138,32 +138,32 @@ impl Selection {
         self.end_at(bytes, timer::ticks);
     }
 
-    // OneSource period, one way: messages of several sizes at once are judged together.
+    // One window, one protocol: messages of several sizes at once are judged together.
     fn begin_at(&mut self, bytes: usize, can: bool, now: impl FnOnce() -> u64) -> Protocol {
-        if self.period.under_way == 0 {
+        if self.window.under_way == 0 {
             self.start(size_class(bytes), now);
-            self.measure(self.period.since.is_some());
+            self.measure(self.window.since.is_some());
         }
-        self.period.under_way += 1;
-        match self.period.way {
+        self.window.under_way += 1;
+        match self.window.protocol {
             Protocol::SingleCopy if !can => {
-                self.period.is_refused = true;
+                self.window.is_refused = true;
                 Protocol::Fragments
             }
-            way => way,
+            protocol => protocol,
         }
     }
 
     fn end_at(&mut self, bytes: usize, now: impl Fn() -> u64) {
-        let period = &mut self.period;
-        period.under_way = period.under_way.saturating_sub(1);
-        period.done += 1;
-        period.bytes += bytes as u64;
-        if period.under_way > 0 && period.done < MOST_PER_WINDOW {
+        let window = &mut self.window;
+        window.under_way = window.under_way.saturating_sub(1);
+        window.done += 1;
+        window.bytes += bytes as u64;
+        if window.under_way > 0 && window.done < MOST_PER_WINDOW {
             return;
         }
-        let cost = period.since.and_then(|since| period.cost(now() - since, in_ticks(outside::ns() - period.away_ns)));
-        let (number, large_window) = (period.class, self.streams && period.bytes >= LARGE_WINDOW_BYTES);
+        let cost = window.since.and_then(|since| window.cost(now() - since, in_ticks(outside::ns() - window.away_ns)));
+        let (number, large_window) = (window.class, self.streams && window.bytes >= LARGE_WINDOW_BYTES);
         let class = &mut self.classes[number];
         if let Some((verdict, costs)) = class.count(cost) {
             tell(self.process, number, verdict, costs);
@@ -171,14 +171,15 @@ impl Selection {
         class.is_large_window = large_window;
         // Those that are still under way finish as they began.
         self.start(number, now);
-        self.measure(self.period.since.is_some() && self.period.under_way > 0);
+        self.measure(self.window.since.is_some() && self.window.under_way > 0);
     }
 
     fn start(&mut self, class: usize, now: impl FnOnce() -> u64) {
-        let (way, on) = self.classes[class].way();
+        let (protocol, on) = self.classes[class].protocol();
         let since = on.then(now);
         let away_ns = outside::ns();
-        self.period = SampleWindow { class, way, since, away_ns, is_refused: false, done: 0, bytes: 0, ..self.period };
+        self.window =
+            SampleWindow { class, protocol, since, away_ns, is_refused: false, done: 0, bytes: 0, ..self.window };
     }
 
     // Whether progress is to tell how long nobody looked.
@@ -199,16 +200,16 @@ impl Drop for Selection {
 
 // What a single copy costs the sender later, or reading what was streamed, is not measured here: both must be clearly cheaper.
 fn cheapest([fragments, single, streamed]: [u64; 3]) -> Protocol {
-    let (way, least) =
+    let (protocol, least) =
         if single / 4 < fragments / 5 { (Protocol::SingleCopy, single) } else { (Protocol::Fragments, fragments) };
-    if streamed / 8 < least / 9 { Protocol::Streamed } else { way }
+    if streamed / 8 < least / 9 { Protocol::Streamed } else { protocol }
 }
 
 #[derive(Clone, Copy)]
 struct SampleWindow {
     // Of its first message.
     class: usize,
-    way: Protocol,
+    protocol: Protocol,
     // `None`: nobody wants to know how long it takes.
     since: Option<u64>,
     // For how long nobody had looked until then.
@@ -223,7 +224,7 @@ struct SampleWindow {
 impl SampleWindow {
     const EMPTY: SampleWindow = SampleWindow {
         class: 0,
-        way: Protocol::Fragments,
+        protocol: Protocol::Fragments,
         since: None,
         away_ns: 0,
         is_refused: false,
@@ -235,7 +236,7 @@ impl SampleWindow {
     // Ticks per MiB after so many ticks, of which nobody looked for so many, if they say anything.
     fn cost(&self, ticks: u64, away: u64) -> Option<u64> {
         let computes = away > ticks / 4;
-        match (self.is_refused, computes, self.way) {
+        match (self.is_refused, computes, self.protocol) {
             (true, _, _) | (_, true, Protocol::SingleCopy | Protocol::Streamed) => Some(u64::MAX),
             (_, true, Protocol::Fragments) => None,
             _ => Some(ticks.saturating_mul(1 << 20) / self.bytes.max(1)),
@@ -270,15 +271,15 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// Of the ways that were tried.
+/// Of the protocols that were tried.
 struct Speeds([u64; 3]);
 
 impl fmt::Display for Speeds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tried = Protocol::ALL.into_iter().zip(self.0).filter(|(_, cost)| *cost != u64::MAX);
-        for (index, (way, cost)) in tried.enumerate() {
+        for (index, (protocol, cost)) in tried.enumerate() {
             let mbps = timer::frequency() / cost.max(1) * 1_048_576 / 1_000_000;
-            write!(f, "{}{mbps} MB/s {way}", if index == 0 { "" } else { ", " })?;
+            write!(f, "{}{mbps} MB/s {protocol}", if index == 0 { "" } else { ", " })?;
         }
         Ok(())
     }
@@ -287,9 +288,9 @@ impl fmt::Display for Speeds {
 /// From 16 KiB to 4 MiB, and what is shorter or longer.
 const FIRST_SHIFT: u32 = 14;
 const CLASSES: usize = 9;
-/// Messages in a period.
+/// Messages in a window.
 const MOST_PER_WINDOW: u32 = 64;
-/// Bytes of a period from which on fragments may be streamed: with windows of 16 MiB that are read once more both ways are even
+/// Bytes of a window from which on fragments may be streamed: with windows of 16 MiB that are read once more both stores are even
 /// (8.7 and 10.7 GB/s), with 8 MiB ordinary stores are clearly better (18.1 and 10.3).
 const LARGE_WINDOW_BYTES: u64 = 16 << 20;
 

@@ -7,9 +7,9 @@ use opal_core::autotune::{FIRST_INTERVAL, LAST_INTERVAL, RUN};
 const BYTES: usize = 65536;
 
 struct Machine {
-    ways: Selection,
+    selection: Selection,
     clock: Cell<u64>,
-    // Ticks of a message, by way.
+    // Ticks of a message, by protocol.
     takes: [u64; 3],
     // A single copy is possible.
     single: bool,
@@ -18,19 +18,19 @@ struct Machine {
 impl Machine {
     fn new(fragments: u64, single: u64) -> Machine {
         let takes = [fragments, single, fragments];
-        Machine { ways: Selection::new(1, None, true), clock: Cell::new(1000), takes, single: true }
+        Machine { selection: Selection::new(1, None, true), clock: Cell::new(1000), takes, single: true }
     }
 
-    // `at_once` messages that are under way together; by which way the first one came.
+    // `at_once` messages that are under way together; the protocol of the first one.
     fn window(&mut self, at_once: u32, bytes: usize) -> Protocol {
         let clock = || self.clock.get();
-        let way = self.ways.begin_at(bytes, self.single, clock);
-        (1..at_once).for_each(|_| assert_eq!(self.ways.begin_at(bytes, self.single, clock), way));
+        let protocol = self.selection.begin_at(bytes, self.single, clock);
+        (1..at_once).for_each(|_| assert_eq!(self.selection.begin_at(bytes, self.single, clock), protocol));
         for _ in 0..at_once {
-            self.clock.set(self.clock.get() + self.takes[way as usize] * bytes as u64 / BYTES as u64);
-            self.ways.end_at(bytes, clock);
+            self.clock.set(self.clock.get() + self.takes[protocol as usize] * bytes as u64 / BYTES as u64);
+            self.selection.end_at(bytes, clock);
         }
-        way
+        protocol
     }
 
     fn singles(&mut self, windows: u32) -> u32 {
@@ -46,19 +46,19 @@ fn the_cheaper_way_is_used_and_the_other_one_tried_now_and_then() {
         let windows = 20_000;
         let singles = machine.singles(windows);
         let worse = if better == Protocol::SingleCopy { windows - singles } else { singles };
-        assert!(worse > RUN && worse < windows / 200, "{worse} of {windows} the worse way");
+        assert!(worse > RUN && worse < windows / 200, "{worse} of {windows} the worse protocol");
     }
 }
 
 #[test]
 fn what_a_program_computes_meanwhile_is_no_cost() {
-    let period = |way, is_refused| SampleWindow { way, is_refused, bytes: 1 << 20, ..SampleWindow::EMPTY };
-    for (way, cost) in
+    let window = |protocol, is_refused| SampleWindow { protocol, is_refused, bytes: 1 << 20, ..SampleWindow::EMPTY };
+    for (protocol, cost) in
         [(Protocol::Fragments, None), (Protocol::SingleCopy, Some(u64::MAX)), (Protocol::Streamed, Some(u64::MAX))]
     {
-        assert_eq!(period(way, false).cost(1000, 250), Some(1000));
-        assert_eq!(period(way, false).cost(1000, 251), cost);
-        assert_eq!(period(way, true).cost(1000, 999), Some(u64::MAX));
+        assert_eq!(window(protocol, false).cost(1000, 250), Some(1000));
+        assert_eq!(window(protocol, false).cost(1000, 251), cost);
+        assert_eq!(window(protocol, true).cost(1000, 999), Some(u64::MAX));
     }
 }
 
@@ -67,11 +67,11 @@ fn periods_in_which_nobody_looked_do_not_end_the_turn_of_fragments() {
     let mut machine = Machine::new(1000, 10);
     for _ in 0..2 * RUN {
         let clock = || machine.clock.get();
-        assert_eq!(machine.ways.begin_at(BYTES, true, clock), Protocol::Fragments);
+        assert_eq!(machine.selection.begin_at(BYTES, true, clock), Protocol::Fragments);
         std::thread::sleep(std::time::Duration::from_millis(1));
         opal_core::progress::pass();
         machine.clock.set(machine.clock.get() + 1000);
-        machine.ways.end_at(BYTES, clock);
+        machine.selection.end_at(BYTES, clock);
     }
 }
 
@@ -118,22 +118,22 @@ fn messages_at_once_are_one_period_and_sizes_are_told_apart() {
 fn a_stream_that_never_ends_is_judged_all_the_same() {
     let mut machine = Machine::new(5000, 2000);
     let clock = || machine.clock.get();
-    machine.ways.begin_at(BYTES, true, clock);
-    let mut way = machine.ways.begin_at(BYTES, true, clock);
+    machine.selection.begin_at(BYTES, true, clock);
+    let mut protocol = machine.selection.begin_at(BYTES, true, clock);
     for _ in 0..MOST_PER_WINDOW * (2 * RUN + 2) {
-        machine.clock.set(machine.clock.get() + machine.takes[way as usize]);
-        machine.ways.end_at(BYTES, clock);
-        way = machine.ways.begin_at(BYTES, true, clock);
+        machine.clock.set(machine.clock.get() + machine.takes[protocol as usize]);
+        machine.selection.end_at(BYTES, clock);
+        protocol = machine.selection.begin_at(BYTES, true, clock);
     }
-    assert_eq!(way, Protocol::SingleCopy);
+    assert_eq!(protocol, Protocol::SingleCopy);
 }
 
 #[test]
 fn what_the_user_wants_is_never_tried() {
-    for way in Protocol::ALL {
+    for protocol in Protocol::ALL {
         let mut machine = Machine::new(1000, 1000);
-        machine.ways = Selection::new(1, Some(way), true);
-        assert!((0..1000).all(|_| machine.window(3, BYTES) == way));
+        machine.selection = Selection::new(1, Some(protocol), true);
+        assert!((0..1000).all(|_| machine.window(3, BYTES) == protocol));
         assert_eq!(machine.clock.get() - 1000, 3_000_000);
     }
 }
@@ -154,7 +154,7 @@ fn floods_may_be_streamed() {
     assert_eq!(large_window(&mut machine, 10), [0, 0, 10]);
     assert_eq!(machine.window(1, 4 << 20), Protocol::Streamed, "nobody knows yet how little comes");
     assert!((0..100).all(|_| machine.window(1, 4 << 20) != Protocol::Streamed));
-    machine.ways.streams = false;
+    machine.selection.streams = false;
     large_window(&mut machine, 1);
     assert_eq!(large_window(&mut machine, 1000)[2], 0, "it makes no difference");
 }
