@@ -10,7 +10,7 @@ use ompi_core::status::Status;
 use opal_core::mem::Untrusted;
 
 /// What is posted and what arrived in one match context.
-pub type Matcher = matching::Matcher<Receive, Message>;
+pub type ContextMatcher = matching::Matcher<Receive, Message>;
 
 /// A posted receive.
 #[derive(Default)]
@@ -105,7 +105,7 @@ impl Payload {
 /// A context number in force.
 pub struct Context {
     members: Option<Members>,
-    rails: [Matcher; 2],
+    matchers: [ContextMatcher; 2],
     /// What arrived before the communicator was active, in order.
     pub preactivation: Vec<(Envelope, Message)>,
     /// The communicator is gone, but receives are still posted.
@@ -119,7 +119,7 @@ impl Context {
     pub fn new() -> Context {
         Context {
             members: None,
-            rails: [Matcher::new(0), Matcher::new(0)],
+            matchers: [ContextMatcher::new(0), ContextMatcher::new(0)],
             preactivation: Vec::new(),
             closing: false,
             identity_ranks: 0,
@@ -131,7 +131,7 @@ impl Context {
         let members = Members::new(peers);
         self.identity_ranks = if let Members::Identity(size) = members { size } else { 0 };
         self.members = Some(members);
-        self.rails = [Matcher::new(peers.len()), Matcher::new(peers.len())];
+        self.matchers = [ContextMatcher::new(peers.len()), ContextMatcher::new(peers.len())];
     }
 
     /// The communicator is gone.
@@ -141,8 +141,8 @@ impl Context {
 
     /// [`Context::matcher`] if the communicator is in use and the rank of `process` in it is its index.
     #[inline(always)]
-    pub fn identity_matcher(&mut self, process: u32, collective: bool) -> Option<&mut Matcher> {
-        (process < self.identity_ranks).then(|| &mut self.rails[usize::from(collective)])
+    pub fn identity_matcher(&mut self, process: u32, collective: bool) -> Option<&mut ContextMatcher> {
+        (process < self.identity_ranks).then(|| &mut self.matchers[usize::from(collective)])
     }
 
     /// Whether the communicator is active.
@@ -152,8 +152,8 @@ impl Context {
 
     /// Of the collectives' messages, or of the user's.
     #[inline(always)]
-    pub fn matcher(&mut self, collective: bool) -> &mut Matcher {
-        &mut self.rails[usize::from(collective)]
+    pub fn matcher(&mut self, collective: bool) -> &mut ContextMatcher {
+        &mut self.matchers[usize::from(collective)]
     }
 
     /// The rank of a process, if it is a peer.
@@ -164,7 +164,7 @@ impl Context {
 
     /// Whether any receive is posted.
     pub fn is_posted(&self) -> bool {
-        self.rails.iter().any(Matcher::is_posted)
+        self.matchers.iter().any(ContextMatcher::is_posted)
     }
 }
 

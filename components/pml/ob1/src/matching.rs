@@ -9,26 +9,6 @@
 //! for messages that arrive, `post_slow_paths` for receives that are posted. The fast path ([`PostedList`], [`FreeSlot`])
 //! compares one counter with 0.
 
-/// A tag, or any.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tag(i32);
-
-impl Tag {
-    /// MPI_ANY_TAG.
-    pub const ANY: Tag = Tag(-1);
-
-    /// This one; not negative.
-    #[inline(always)]
-    pub const fn only(tag: i32) -> Tag {
-        Tag(tag)
-    }
-
-    #[inline(always)]
-    fn takes(self, tag: i32) -> bool {
-        self.0 == tag || self == Tag::ANY
-    }
-}
-
 /// Posted receives `P` and unexpected messages `U`.
 pub struct Matcher<P, U> {
     posted: Vec<Posted<P>>,
@@ -50,29 +30,19 @@ pub struct Matcher<P, U> {
 
 #[path = "matching/index.rs"]
 mod index;
+#[path = "matching/list.rs"]
+mod list;
 #[path = "matching/posted_list.rs"]
 mod posted_list;
 #[path = "matching/unexpected.rs"]
 mod unexpected;
 
 use self::index::Index;
+pub use self::list::Tag;
+use self::list::{EMPTY, List, NONE, Posted};
 pub use self::posted_list::{FreeSlot, PostedList};
 use crate::slab::Slab;
 use alloc::vec::Vec;
-
-// Written and read field by field where it lies: a copy of the whole on its way would wait for its own stores. One line of
-// the cache each, which also makes a shift of the product that finds it.
-#[repr(align(64))]
-struct Posted<P> {
-    next: u32,
-    // Of the first in a list: anything.
-    previous: u32,
-    source: u32,
-    tag: Tag,
-    // 0: not in use.
-    order: u64,
-    receive: P,
-}
 
 struct Unexpected<U> {
     next: u32,
@@ -85,20 +55,12 @@ struct Unexpected<U> {
 }
 
 #[derive(Clone, Copy)]
-struct List {
-    first: u32,
-    last: u32,
-}
-
-#[derive(Clone, Copy)]
 struct Source {
     posted: List,
     unexpected: List,
 }
 
-const NONE: u32 = u32::MAX;
 const ANY: u32 = u32::MAX;
-const EMPTY: List = List { first: NONE, last: NONE };
 /// Longest walk through a list without an index. Shorter lists are faster without: an entry costs some 50 ns in an index, and
 /// a step 2.
 const WALKED: usize = 32;

@@ -1,4 +1,4 @@
-//! Every order of the accesses of threads that send and receive on the short ways, and on the complete ones where a lock is
+//! Every order of the accesses of threads that send and receive on the fast path, and in the complete functions where a lock is
 //! taken: what was sent arrives once and in its order, and nobody waits for ever.
 //!
 //! What this process sends to rank 1 comes back as if rank 1 had sent it.
@@ -282,13 +282,13 @@ fn one_receives_from_any_and_another_from_one() {
 
 /// What was gathered for others is let go of by the complete functions first.
 #[test]
-fn no_short_way_passes_what_was_gathered() {
-    short_ways(true);
-    short_ways(false);
+fn no_fast_path_passes_what_was_gathered() {
+    fast_paths(true);
+    fast_paths(false);
 }
 
-/// Each short way is open, or none.
-fn short_ways(open: bool) {
+/// Each fast path is open, or none.
+fn fast_paths(open: bool) {
     check(move || {
         let comm = begin();
         use_two_requests(comm);
@@ -313,26 +313,26 @@ fn short_ways(open: bool) {
     });
 }
 
-/// Whether so many bytes go the short way, and the one for longer messages.
-fn go_at_once(comm: &Communicator, bytes: usize) -> [bool; 2] {
+/// Whether so many bytes take the fast path of inline messages, and that of eager ones.
+fn take_fast_paths(comm: &Communicator, bytes: usize) -> [bool; 2] {
     let all = [7; 100];
     // SAFETY: not more than there are.
-    let short = unsafe { <Ob1 as FastPath>::send(all.as_ptr(), bytes, PEER, 1, comm) };
+    let inline = unsafe { <Ob1 as FastPath>::send(all.as_ptr(), bytes, PEER, 1, comm) };
     // SAFETY: as above.
-    [short == Taken::Yes, unsafe { Ob1::send_eager(all.as_ptr(), bytes, PEER, 1, comm) }]
+    [inline == Taken::Yes, unsafe { Ob1::send_eager(all.as_ptr(), bytes, PEER, 1, comm) }]
 }
 
 #[test]
-fn no_short_way_for_what_must_wait() {
+fn no_fast_path_for_what_must_wait() {
     check(|| {
         let (comm, endpoint) = begin_over(|endpoint| (endpoint.fast_path_bytes, endpoint.eager_bytes) = (8, 60));
         let limits = [(8, [true, true]), (9, [false, true]), (60, [false, true]), (61, [false, false])];
         for (bytes, sent) in limits {
-            assert_eq!(go_at_once(comm, bytes), sent, "{bytes} bytes, where the receiver of some is asked first");
+            assert_eq!(take_fast_paths(comm, bytes), sent, "{bytes} bytes, where the receiver of some is asked first");
             drain_all();
         }
         endpoint.queued.store(1, Ordering::Relaxed);
-        assert_eq!(go_at_once(comm, 8), [false; 2], "behind those that wait for room");
+        assert_eq!(take_fast_paths(comm, 8), [false; 2], "behind those that wait for room");
     });
 }
 

@@ -95,7 +95,7 @@ impl Module for Ob1 {
     #[inline]
     unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
         // SAFETY: readable during this call by the caller's promise.
-        if !progress::has_coalesced() && unsafe { send::short_data(data, dest, tag, mode, context) } {
+        if !progress::has_coalesced() && unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
             return Ok(());
         }
         // SAFETY: as above.
@@ -112,7 +112,7 @@ impl Module for Ob1 {
         context: MatchContext<'_>,
     ) -> Result<Request> {
         // SAFETY: readable during this call by the caller's promise.
-        if unsafe { send::short_data(data, dest, tag, mode, context) } {
+        if unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
             return Ok(request::done());
         }
         // SAFETY: readable until the request completes by the caller's promise.

@@ -4,11 +4,11 @@
 //! A hash table of keys, each with a chain of its entries; entries are the caller's numbers. Lists that are short are not
 //! in it, so that most programs never allocate it.
 
-use super::{NONE, Tag};
+use super::list::{NONE, Tag};
 use crate::slab::Slab;
 use alloc::vec::Vec;
 
-/// Which lists have an index, and where their entries are. A list has the number of its source, or [`super::ANY`].
+/// Which lists have an index, and where their entries are. A list has the number of its source, or ANY.
 pub struct Index {
     indexed: Vec<u64>,
     lists: usize,

@@ -1,6 +1,6 @@
 //! The fast path of matching: what nearly every message and every receive meets.
 
-use super::{List, NONE, Posted, Tag};
+use super::list::{List, NONE, Posted, Tag};
 
 /// The receives that nearly every message meets: those posted for its source while none is posted for any source, or the
 /// other way round, and no list has an index.

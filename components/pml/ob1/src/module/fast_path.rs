@@ -1,4 +1,4 @@
-//! The short ways: the user's runs straight to and from a transport's queue.
+//! The fast path: the user's runs straight to and from a transport's queue.
 
 use super::{Ob1, send};
 use crate::raw::Contiguous;
@@ -28,7 +28,7 @@ impl FastPath for Ob1 {
     #[inline(always)]
     unsafe fn send_eager(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { send::run(at, bytes, dest, tag, user(comm)) }
+        unsafe { send::push_eager(at, bytes, dest, tag, user(comm)) }
     }
 
     #[inline(always)]
@@ -37,7 +37,7 @@ impl FastPath for Ob1 {
             return Taken::NotInline;
         }
         // SAFETY: the caller's promise.
-        if unsafe { send::short(at, bytes, dest, tag, user(comm)) } { Taken::Yes } else { Taken::No }
+        if unsafe { send::push_inline(at, bytes, dest, tag, user(comm)) } { Taken::Yes } else { Taken::No }
     }
 
     #[inline(always)]

@@ -18,7 +18,7 @@ use opal_core::sync::Ordering;
 /// # Safety
 /// `at` is readable for `bytes`.
 #[inline(always)]
-pub unsafe fn short(at: *const u8, bytes: usize, dest: i32, tag: i32, context: MatchContext<'_>) -> bool {
+pub unsafe fn push_inline(at: *const u8, bytes: usize, dest: i32, tag: i32, context: MatchContext<'_>) -> bool {
     let Some(route) = peer_table(context.comm).get(dest) else { return false };
     let endpoint = route.endpoint;
     let Some(fifo_pair) = endpoint.fifo_pair else { return false };
@@ -36,21 +36,21 @@ pub unsafe fn short(at: *const u8, bytes: usize, dest: i32, tag: i32, context: M
 /// # Safety
 /// The data is readable.
 #[inline(always)]
-pub unsafe fn short_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> bool {
+pub unsafe fn push_inline_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> bool {
     let bytes = data.bytes();
     if bytes > INLINE_BYTES || mode == Mode::Synchronous {
         return false;
     }
     // SAFETY: the caller's promise.
-    data.contiguous().is_some_and(|at| unsafe { short(at, bytes, dest, tag, context) })
+    data.contiguous().is_some_and(|at| unsafe { push_inline(at, bytes, dest, tag, context) })
 }
 
-/// As [`short`] for a run that is longer and still sent before its receiver asks, and with all that a blocking send does.
+/// As [`push_inline`] for a run that is longer and still sent before its receiver asks, and with all that a blocking send does.
 ///
 /// # Safety
 /// `at` is readable for `bytes`.
 #[inline(always)]
-pub unsafe fn run(at: *const u8, bytes: usize, dest: i32, tag: i32, context: MatchContext<'_>) -> bool {
+pub unsafe fn push_eager(at: *const u8, bytes: usize, dest: i32, tag: i32, context: MatchContext<'_>) -> bool {
     let Some(route) = peer_table(context.comm).get(dest) else { return false };
     let endpoint = route.endpoint;
     let Some(fifo_pair) = endpoint.fifo_pair else { return false };

@@ -1,6 +1,6 @@
 //! The sources of a blocking receive without a request: one rank, or any.
 
-use crate::context::Matcher;
+use crate::context::ContextMatcher;
 use crate::matching::Tag;
 use crate::peers::endpoint::{self, Endpoint};
 use alloc::boxed::Box;
@@ -14,7 +14,7 @@ use opal_core::wait;
 /// The ranks whose messages a receive takes.
 pub trait ReceiveSources {
     /// Whether no unexpected message matches the receive, and no posted receive could take a message of the sources.
-    fn are_eligible(&self, matcher: &mut Matcher, tag: Tag) -> bool;
+    fn are_eligible(&self, matcher: &mut ContextMatcher, tag: Tag) -> bool;
 
     /// The next message of one of them, after some polls, without taking it. `None`: after a pass of progress, ask again.
     fn peek(&self) -> Option<NextMessage>;
@@ -43,7 +43,7 @@ pub struct OneSource {
 
 impl ReceiveSources for OneSource {
     #[inline(always)]
-    fn are_eligible(&self, matcher: &mut Matcher, tag: Tag) -> bool {
+    fn are_eligible(&self, matcher: &mut ContextMatcher, tag: Tag) -> bool {
         matcher.cannot_match(self.rank) || matcher.cannot_match_exact(self.rank, tag)
     }
 
@@ -102,7 +102,7 @@ impl AnySource {
 
     /// Whether a message of the queues can only match a receive that is posted from now on, and no message is unexpected.
     #[inline(always)]
-    pub fn cannot_match(&self, matcher: &Matcher) -> bool {
+    pub fn cannot_match(&self, matcher: &ContextMatcher) -> bool {
         // Whether a lost process matters is for the wait to say.
         !endpoint::any_dead() && matcher.none_can_match(self.sources())
     }
@@ -160,7 +160,7 @@ pub struct QueuedMessage<'a> {
 
 impl ReceiveSources for AnySource {
     #[inline(always)]
-    fn are_eligible(&self, matcher: &mut Matcher, tag: Tag) -> bool {
+    fn are_eligible(&self, matcher: &mut ContextMatcher, tag: Tag) -> bool {
         self.cannot_match(matcher) || !endpoint::any_dead() && matcher.none_can_match_exact(self.sources(), tag)
     }
 

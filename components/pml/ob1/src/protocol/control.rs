@@ -63,7 +63,7 @@ impl State {
     pub fn fail_backlog(&mut self, process: u32) {
         let Some(endpoint) = endpoint::existing(process) else { return };
         let backlog = self.backlog(process);
-        backlog.active_sends.clear();
+        backlog.active_sends.truncate(0);
         for packet in core::mem::take(&mut backlog.packets) {
             if let Packet::Eager(QueuedSend { sync: None, request, .. }) = packet {
                 request::complete(request, aborted(0));

@@ -140,11 +140,11 @@ impl Selection {
 
     // One window, one protocol: messages of several sizes at once are judged together.
     fn begin_at(&mut self, bytes: usize, can: bool, now: impl FnOnce() -> u64) -> Protocol {
-        if self.window.under_way == 0 {
+        if self.window.in_progress == 0 {
             self.start(size_class(bytes), now);
             self.measure(self.window.since.is_some());
         }
-        self.window.under_way += 1;
+        self.window.in_progress += 1;
         match self.window.protocol {
             Protocol::SingleCopy if !can => {
                 self.window.is_refused = true;
@@ -156,10 +156,10 @@ impl Selection {
 
     fn end_at(&mut self, bytes: usize, now: impl Fn() -> u64) {
         let window = &mut self.window;
-        window.under_way = window.under_way.saturating_sub(1);
+        window.in_progress = window.in_progress.saturating_sub(1);
         window.done += 1;
         window.bytes += bytes as u64;
-        if window.under_way > 0 && window.done < MOST_PER_WINDOW {
+        if window.in_progress > 0 && window.done < MOST_PER_WINDOW {
             return;
         }
         let cost = window.since.and_then(|since| window.cost(now() - since, in_ticks(outside::ns() - window.away_ns)));
@@ -171,7 +171,7 @@ impl Selection {
         class.is_large_window = large_window;
         // Those that are still under way finish as they began.
         self.start(number, now);
-        self.measure(self.window.since.is_some() && self.window.under_way > 0);
+        self.measure(self.window.since.is_some() && self.window.in_progress > 0);
     }
 
     fn start(&mut self, class: usize, now: impl FnOnce() -> u64) {
@@ -216,7 +216,7 @@ struct SampleWindow {
     away_ns: u64,
     // A single copy was to be tried and could not be.
     is_refused: bool,
-    under_way: u32,
+    in_progress: u32,
     done: u32,
     bytes: u64,
 }
@@ -228,7 +228,7 @@ impl SampleWindow {
         since: None,
         away_ns: 0,
         is_refused: false,
-        under_way: 0,
+        in_progress: 0,
         done: 0,
         bytes: 0,
     };
