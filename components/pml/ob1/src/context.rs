@@ -1,4 +1,4 @@
-//! A communicator as its peers address it: who is in it, what is posted, what arrived unexpected.
+//! A communicator as its peers address it: its members, posted receives and unexpected messages.
 
 use crate::matching;
 use crate::raw::UserBuffer;

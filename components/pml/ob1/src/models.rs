@@ -5,9 +5,9 @@
 #![allow(unsafe_code)] // plays a C program
 
 use crate::am_handlers;
-use crate::context::{Route, Routes};
 use crate::module::Ob1;
 use crate::peers::endpoint::Endpoint;
+use crate::peers::table::{PeerTable, Route};
 use crate::recv::batch;
 use crate::state::{STATE, State};
 use crate::test_image::{self, Calls, Transport};
@@ -68,7 +68,7 @@ fn begin_over(change: impl FnOnce(&mut Endpoint)) -> (&'static Communicator, &'s
     change(&mut endpoint);
     let endpoint: &'static Endpoint = Box::leak(Box::new(endpoint));
     let route = || Route { endpoint, context_bits: wire::context_bits(CONTEXT, false) };
-    let routes = Box::new(Routes::of([route(), route()].into(), Some(0)));
+    let routes = Box::new(PeerTable::of([route(), route()].into(), Some(0)));
     let group = Arc::new(Group::new([0, PEER as u32].into(), 0));
     let comm = Communicator::new(group, None, CONTEXT, [CONTEXT, CONTEXT].into(), errhandler::RETURN);
     // Words must stay where they are from their first change on.
@@ -92,7 +92,7 @@ fn bytes() -> Datatype {
     Datatype::derived(Layout::basic(Primitive::new(Scalar::Byte, 1), &[run], 1, 1), 0)
 }
 
-fn lane(comm: &Communicator) -> MatchContext<'_> {
+fn user(comm: &Communicator) -> MatchContext<'_> {
     MatchContext { comm, collective: false }
 }
 
@@ -114,7 +114,7 @@ fn send_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
     if !taken {
         let data = Data { at, count, datatype: &bytes() };
         // SAFETY: as above.
-        unsafe { Module::send(&Ob1, &data, PEER, tag, Mode::Standard, lane(comm)) }.unwrap();
+        unsafe { Module::send(&Ob1, &data, PEER, tag, Mode::Standard, user(comm)) }.unwrap();
     }
 }
 
@@ -132,7 +132,7 @@ fn recv_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
     if unsafe { <Ob1 as FastPath>::recv(at, count, PEER, tag, comm, Some(&mut status)) }.is_none() {
         let data = Data { at, count, datatype: &bytes() };
         // SAFETY: as above.
-        unsafe { Module::recv(&Ob1, &data, PEER, tag, lane(comm), Some(&mut status)) }.unwrap();
+        unsafe { Module::recv(&Ob1, &data, PEER, tag, user(comm), Some(&mut status)) }.unwrap();
     }
     assert_eq!((status.source, status.tag, status.bytes()), (PEER, tag, count as u64));
 }
@@ -144,7 +144,7 @@ fn recv_any(comm: &Communicator) -> (i32, u8) {
     if !unsafe { <Ob1 as FastPath>::recv_any(&raw mut byte, 1, ANY_TAG, comm, Some(&mut status)) } {
         let data = Data { at: &raw mut byte, count: 1, datatype: &bytes() };
         // SAFETY: as above.
-        unsafe { Module::recv(&Ob1, &data, ANY_SOURCE, ANY_TAG, lane(comm), Some(&mut status)) }.unwrap();
+        unsafe { Module::recv(&Ob1, &data, ANY_SOURCE, ANY_TAG, user(comm), Some(&mut status)) }.unwrap();
     }
     assert_eq!((status.source, status.bytes()), (PEER, 1));
     (status.tag, byte)
@@ -158,7 +158,7 @@ fn irecv(comm: &Communicator, tag: i32, byte: &mut u8) -> Request {
         None => {
             let data = Data { at: byte, count: 1, datatype: &bytes() };
             // SAFETY: as above.
-            unsafe { Module::irecv(&Ob1, &data, PEER, tag, lane(comm)) }.unwrap()
+            unsafe { Module::irecv(&Ob1, &data, PEER, tag, user(comm)) }.unwrap()
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How one message travels. Eager messages go at once; long ones by rendezvous, and the receiver chooses.
+//! How one message travels: eagerly, or by rendezvous if it is long. The receiver of a long message chooses how it is copied.
 //!
 //! ```text
 //!  sender                                    receiver

@@ -39,8 +39,8 @@ pub fn tag(tag: i32) -> Tag {
     if tag == ANY_TAG { Tag::ANY } else { Tag::only(tag) }
 }
 
-/// Starts a receive of one run from one source if nothing stands in the way: another thread, a message that nobody waited
-/// for, no room at hand. `None`: [`start`] does it. There is no call on the way.
+/// The fast path: starts a receive of one run from one source if no other thread is at it, no message is unexpected and an
+/// entry is free. `None`: [`start`] does it. It calls nothing.
 #[inline(always)]
 pub fn start_fast(run: Contiguous, from: i32, with: i32, context: MatchContext<'_>) -> Option<Request> {
     // ANY_SOURCE and PROC_NULL are negative.

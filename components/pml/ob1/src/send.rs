@@ -15,14 +15,14 @@ use opal_core::framework::btl::Full;
 use opal_core::sync::Ordering;
 use opal_core::wait::Backoff;
 
-/// Sends that are not complete at once have nothing to do for their requests: they cannot be cancelled.
+/// Requests of sends need nothing from their driver: sends cannot be cancelled.
 pub struct Sends;
 
 impl Driver for Sends {}
 
 static SENDS: Sends = Sends;
 
-/// Tries to send all of it now: a short message that has none before it waiting.
+/// Tries to send an eager message, if none waits before it.
 #[inline(always)]
 pub fn try_eager(
     data: &BorrowedBuffer<'_, '_>,
@@ -36,7 +36,7 @@ pub fn try_eager(
     data.send(endpoint, wire::EAGER, immediate)
 }
 
-/// A blocking send of a short message that found no room: as soon as there is some.
+/// A blocking send of an eager message that found no room: waits until there is some.
 #[cold]
 #[inline(never)]
 pub fn when_there_is_room(data: &BorrowedBuffer<'_, '_>, endpoint: &'static Endpoint, immediate: u64) -> Result<()> {
@@ -52,7 +52,7 @@ pub fn when_there_is_room(data: &BorrowedBuffer<'_, '_>, endpoint: &'static Endp
     }
 }
 
-/// Starts a send that did not leave at once.
+/// Starts a send that has not left yet.
 #[inline(never)]
 pub fn start(buffer: UserBuffer, route: &Route, envelope: u64, mode: Mode) -> Result<Request> {
     let endpoint = route.endpoint;

@@ -26,7 +26,7 @@ impl<T> Slab<T> {
         self.entries.len() as u32
     }
 
-    /// Takes a thing; returns its number.
+    /// Takes an entry; returns its number.
     #[inline(always)]
     pub fn insert(&mut self, thing: T) -> u32 {
         let number = self.free;
@@ -40,7 +40,7 @@ impl<T> Slab<T> {
         self.grow(thing)
     }
 
-    /// The thing with a number that is known to be in use.
+    /// The entry with a number that is known to be in use.
     ///
     /// # Panics
     /// If it is not: a mistake of this component.
@@ -61,7 +61,7 @@ impl<T> Slab<T> {
         }
     }
 
-    /// The thing with a number that may be anything.
+    /// The entry with a number that may be anything.
     pub fn find(&self, number: u32) -> Option<&T> {
         match self.entries.get(number as usize) {
             Some(Entry::Used(thing)) => Some(thing),
@@ -78,7 +78,7 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Takes the thing out; its number is used again.
+    /// Takes the entry out; its number is used again.
     #[inline(always)]
     pub fn remove(&mut self, number: u32) -> T {
         let entry = core::mem::replace(&mut self.entries[number as usize], Entry::Free(self.free));
@@ -91,7 +91,7 @@ impl<T> Slab<T> {
     #[inline(never)]
     fn grow(&mut self, thing: T) -> u32 {
         let number = self.entries.len() as u32;
-        assert!(number != NONE, "four thousand million things at once");
+        assert!(number != NONE, "four thousand million entries at once");
         self.entries.push(Entry::Used(thing));
         number
     }

@@ -1,4 +1,4 @@
-//! The fast path of matching: what nearly every message and every receive meets.
+//! The fast path of matching: nearly every message and every receive needs no more.
 
 use super::list::{List, NONE, Posted, Tag};
 

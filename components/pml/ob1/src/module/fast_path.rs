@@ -90,7 +90,7 @@ impl FastPath for Ob1 {
     }
 }
 
-/// Takes the next message of a FIFO pair, which is longer than a slot's: the copy is a call, for which registers are saved here.
+/// Takes the next message of a FIFO pair, which is longer than a slot: the copy is a call, for which this function saves the registers.
 ///
 /// # Safety
 /// `at` is writable for the payload, which is that of the next message of the FIFO pair; there is one thread.

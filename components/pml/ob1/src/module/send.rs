@@ -1,4 +1,4 @@
-//! Sends: what nearly every one is, and all others.
+//! Sends: the fast path of nearly every one, and the slow path of all others.
 
 use crate::peers::table::Route;
 use crate::raw::{BorrowedBuffer, UserBuffer, peer_table};
@@ -12,8 +12,8 @@ use opal_core::progress;
 use opal_core::queue::fifo::INLINE_BYTES;
 use opal_core::sync::Ordering;
 
-/// What nearly every short send is: one run for the queue of a transport that gives its queues away. Nothing on the way is a
-/// call, so that the caller saves no register; `false`: nothing was done. At most [`INLINE_BYTES`] bytes.
+/// The fast path: pushes one run to the FIFO pair of a transport that gives its queues away. It calls nothing, so that the
+/// caller saves no register; `false`: nothing was done. At most [`INLINE_BYTES`] bytes.
 ///
 /// # Safety
 /// `at` is readable for `bytes`.
@@ -45,7 +45,7 @@ pub unsafe fn push_inline_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode,
     data.contiguous().is_some_and(|at| unsafe { push_inline(at, bytes, dest, tag, context) })
 }
 
-/// As [`push_inline`] for a run that is longer and still sent before its receiver asks, and with all that a blocking send does.
+/// As [`push_inline`] for an eager message of any length, and with all that a blocking send does.
 ///
 /// # Safety
 /// `at` is readable for `bytes`.
@@ -76,7 +76,7 @@ pub unsafe fn blocking(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context
         None => Ok(()),
         Some(pending) if pending.eager => send::when_there_is_room(&fast, pending.route.endpoint, pending.immediate),
         Some(pending) => {
-            // SAFETY: the place lives until the request completes, which the wait sees to.
+            // SAFETY: the buffer lives until the request completes, which the wait sees to.
             let place = unsafe { UserBuffer::new(data) };
             send::start(place, pending.route, pending.immediate, mode)?.wait().map(drop)
         }
@@ -104,15 +104,15 @@ pub unsafe fn nonblocking(
     }
 }
 
-/// A message that could not be sent at once.
+/// A message that has not been sent yet.
 struct PendingSend<'a> {
     route: &'a Route,
     immediate: u64,
-    // It may go as soon as there is room; otherwise its receiver is asked first, or answers.
+    // It may go as soon as there is room; otherwise by rendezvous, or it waits for ACK.
     eager: bool,
 }
 
-/// Sends at once what is short enough and finds room; `None`: nothing is left to do.
+/// Sends an eager message if there is room; `None`: nothing is left to do.
 #[inline(always)]
 fn pending<'a>(
     data: &BorrowedBuffer<'_, '_>,

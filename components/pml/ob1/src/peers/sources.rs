@@ -59,8 +59,8 @@ impl ReceiveSources for OneSource {
     }
 }
 
-/// MPI_ANY_SOURCE: all ranks of a communicator. Those whose transports give their queues away are looked at in turn; what
-/// others send is found by passes of progress.
+/// MPI_ANY_SOURCE: all ranks of a communicator. The queues of ranks whose transports give them away are looked at in turn;
+/// messages of others are found by passes of progress.
 pub struct AnySource {
     queues: Box<[Queue]>,
     // All other ranks are in `queues`. This process's own messages do not come while it waits.

@@ -93,7 +93,7 @@ impl State {
         true
     }
 
-    /// Calls `fill` with the place of what is missing of a fragment, if that is one run.
+    /// Calls `fill` with the part of the buffer that a fragment's missing bytes belong to, if it is one run.
     pub fn place(&mut self, process: u32, handle: u64, offset: u64, part: Range<usize>, fill: Fill<'_>) -> bool {
         let Some(Target { offset, buffer, .. }) = self.target(process, handle, offset, part.end) else { return false };
         buffer.with_contiguous(offset + part.start, part.len(), fill)

@@ -8,7 +8,7 @@
 //! Intel's library takes 6.9 and 8.5 through shared memory; on an AMD EPYC, without a library, 4.1 and 6.9 in a single copy
 //! against 1.5 and 2.3 through shared memory.
 //!
-//! Where so much is received at once that it would not stay in the caches anyway, fragments may also be *streamed*: the receiver
+//! Where more is received at once than the caches hold, fragments may also be *streamed*: the receiver
 //! stores them around its caches (`opal_core::mem::copy_streaming`). Windows of 32 MiB on an AMD EPYC whose cores share a third
 //! cache: 12.9 and 18.3 GB/s. Below [`LARGE_WINDOW_BYTES`] that is not tried: what is received soon is read, and then out of memory.
 //!
@@ -285,7 +285,7 @@ impl fmt::Display for Speeds {
     }
 }
 
-/// From 16 KiB to 4 MiB, and what is shorter or longer.
+/// From 16 KiB to 4 MiB; the first and the last hold shorter and longer messages, too.
 const FIRST_SHIFT: u32 = 14;
 const CLASSES: usize = 9;
 /// Messages in a window.

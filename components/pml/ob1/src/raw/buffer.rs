@@ -36,7 +36,7 @@ impl UserBuffer {
     /// Where `data` lies.
     ///
     /// # Safety
-    /// The data is readable (to send) or writable (to receive) until the place is dropped.
+    /// The data is readable (to send) or writable (to receive) until the buffer is dropped.
     #[inline(always)]
     pub unsafe fn new(data: &Data<'_>) -> UserBuffer {
         let (at, convertor) = match data.contiguous() {
@@ -114,7 +114,7 @@ impl UserBuffer {
             return self.write_at(offset, from);
         }
         assert!(offset + from.len() <= self.bytes);
-        // SAFETY: the place is writable for what was asserted, by the contract of `new`; `from` is no part of it.
+        // SAFETY: the buffer is writable for what was asserted, by the contract of `new`; `from` is no part of it.
         unsafe { copy_streaming(self.at.0.wrapping_add(offset), from.as_ptr(), from.len()) };
     }
 
@@ -136,7 +136,7 @@ impl UserBuffer {
         match &mut self.convertor {
             None => send_run(endpoint, am, immediate, at, bytes),
             Some(convertor) => endpoint.module.send(endpoint.btl_endpoint, am, immediate, bytes, &mut |to| {
-                // SAFETY: the transport gives a place for exactly `bytes`, outside the user's buffer.
+                // SAFETY: the transport gives room for exactly `bytes`, outside the user's buffer.
                 unsafe { convertor.pack(to, bytes) };
             }),
         }
@@ -155,13 +155,13 @@ impl UserBuffer {
         assert!(offset + bytes <= self.bytes);
         if self.convertor.is_none() {
             let run = self.at.0.wrapping_add(offset);
-            // SAFETY: the place is readable for what was asserted, by the contract of `new`.
+            // SAFETY: the buffer is readable for what was asserted, by the contract of `new`.
             return unsafe { path.module.send_run(path.endpoint, am, immediate, &prefix.to_le_bytes(), run, bytes) };
         }
         let whole = bytes + wire::PREFIX_BYTES;
         path.module.send(path.endpoint, am, immediate, whole, &mut |to| {
             let prefix = prefix.to_le_bytes();
-            // SAFETY: the transport gives a place for `whole` bytes, of which the prefix is the first.
+            // SAFETY: the transport gives room for `whole` bytes, of which the prefix is the first.
             unsafe { copy_small(to, prefix.as_ptr(), wire::PREFIX_BYTES) };
             let to = to.wrapping_add(wire::PREFIX_BYTES);
             if let Some(convertor) = &mut self.convertor {
@@ -175,7 +175,7 @@ impl UserBuffer {
     }
 }
 
-/// A place that is one run, for copies that are made without the state's lock. Used only while the place's operation is
+/// A buffer that is one run, for copies that are made without the state's lock. Used only while its operation is
 /// under way.
 #[derive(Clone, Copy)]
 pub struct Contiguous {
@@ -211,7 +211,7 @@ impl Contiguous {
     pub fn read_from(&self, peer: &smsc::Endpoint, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
         let to = self.at.0.wrapping_add(offset);
-        // SAFETY: a part of the place, which is writable while its operation is under way.
+        // SAFETY: a part of the buffer, which is writable while its operation is under way.
         unsafe { peer.module.copy_from(peer.peer, remote, to, bytes) }
     }
 
@@ -219,7 +219,7 @@ impl Contiguous {
     pub fn write_to(&self, peer: &smsc::Endpoint, remote: u64, offset: usize, bytes: usize) -> opal_core::Result<()> {
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
         let from = self.at.0.wrapping_add(offset);
-        // SAFETY: a part of the place, which is readable while its operation is under way.
+        // SAFETY: a part of the buffer, which is readable while its operation is under way.
         unsafe { peer.module.copy_to(peer.peer, remote, from, bytes) }
     }
 }
@@ -283,7 +283,7 @@ impl<'a, 'd> BorrowedBuffer<'a, 'd> {
     }
 }
 
-/// Sends a short message that is not the user's.
+/// Sends a message of our own.
 pub fn send_bytes(endpoint: &Endpoint, am: AmId, immediate: u64, payload: &[u8]) -> core::result::Result<(), Full> {
     send_run(endpoint, am, immediate, payload.as_ptr().cast_mut(), payload.len())
 }
@@ -297,11 +297,11 @@ fn send_run(
     bytes: usize,
 ) -> core::result::Result<(), Full> {
     if bytes <= endpoint.inline_bytes {
-        // SAFETY: the callers' places are readable for `bytes`.
+        // SAFETY: the callers' buffers are readable for `bytes`.
         return unsafe { endpoint.module.send_inline(endpoint.btl_endpoint, am, immediate, at, bytes) };
     }
     if let Some(fifo_pair) = endpoint.fifo_pair {
-        // SAFETY: as above; what is sent at once fits.
+        // SAFETY: as above; an eager message fits.
         if endpoint.is_sent(unsafe { fifo_pair.push_run(am, immediate, at, bytes) }) {
             return Ok(());
         }
