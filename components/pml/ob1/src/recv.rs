@@ -75,8 +75,8 @@ pub fn start(buffer: UserBuffer, from: i32, with: i32, context: MatchContext<'_>
         Some((source, tag, message)) => state.receive(receive, Status::new(source as i32, tag, 0), number, message),
         None if is_dead(from, context) => request::complete(id, crate::state::aborted(number)),
         None => {
-            let number_posted = matcher.post(source, tag, receive);
-            request::set_token(id, wire::context_bits(number, context.collective) | u64::from(number_posted) << 32);
+            let entry = matcher.post(source, tag, receive);
+            request::set_token(id, wire::context_bits(number, context.collective) | u64::from(entry) << 32);
         }
     }
     Ok(request)
