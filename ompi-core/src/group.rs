@@ -172,13 +172,13 @@ impl Group {
     pub fn ranks_of(&self, ranges: &[[i32; 3]]) -> Result<Vec<i32>> {
         let mut ranks = Vec::new();
         for [first, last, stride] in ranges {
-            let (way, stride) = (i64::from(*last) - i64::from(*first), i64::from(*stride));
-            if stride == 0 || way.signum() == -stride.signum() {
+            let (direction, stride) = (i64::from(*last) - i64::from(*first), i64::from(*stride));
+            if stride == 0 || direction.signum() == -stride.signum() {
                 let why = format!("the stride {stride} does not lead from {first} to {last}");
                 return Err(Fault::new(Class::Arg).argument("ranges").because(why));
             }
             // One more than there are ranks is enough to find the mistake; a wild range cannot fill the memory.
-            let steps = (0..=way / stride).take(self.size() + 1);
+            let steps = (0..=direction / stride).take(self.size() + 1);
             ranks.extend(steps.map(|step| (i64::from(*first) + step * stride) as i32));
         }
         self.check(&ranks, "ranges")?;

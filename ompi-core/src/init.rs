@@ -3,7 +3,7 @@
 //! Order: components are proved and get their parameters, the environment says who we are, transports are opened,
 //! addresses are exchanged, MPI_COMM_WORLD and MPI_COMM_SELF are made.
 
-use crate::abi::short;
+use crate::abi::fast_path;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process::{self, Process};
@@ -93,7 +93,7 @@ pub fn enter(wanted: ThreadLevel) -> opal_core::Result<()> {
     {
         environment.set_state(ess::State::Initialized);
     }
-    short::open();
+    fast_path::open();
     Ok(())
 }
 
@@ -103,7 +103,7 @@ pub fn leave() {
     if USERS.fetch_sub(1, Ordering::SeqCst) > 1 {
         return;
     }
-    short::close();
+    fast_path::close();
     if let Some(environment) = ess::selected() {
         environment.set_state(ess::State::Finalized);
     }

@@ -83,7 +83,7 @@ pub fn connect(process: u32) -> Result<()> {
 pub fn send(process: u32, key: Key, words: &[u64]) -> Result<()> {
     let room = (pml::selected().reach(process)? / 8).saturating_sub(HEAD_WORDS);
     if room == 0 {
-        return Err(Fault::new(Class::Intern).because("the transport carries no notes"));
+        return Err(Fault::new(Class::Intern).because("the transport carries no out-of-band messages"));
     }
     let Key(key) = key;
     let mut packet = Vec::new();
@@ -95,7 +95,7 @@ pub fn send(process: u32, key: Key, words: &[u64]) -> Result<()> {
         for word in key.iter().chain([&(words.len() as u64)]).chain(now) {
             packet.extend_from_slice(&word.to_le_bytes());
         }
-        pml::selected().send_control(process, &packet)?;
+        pml::selected().send_oob(process, &packet)?;
         rest = later;
         if rest.is_empty() {
             return Ok(());

@@ -144,7 +144,7 @@ pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Req
 /// As [`create`] for a plain send or receive, with nothing but a few loads and stores: `None` if another thread is at it or
 /// no slot is at hand, and then `create` is to be asked.
 #[inline(always)]
-pub fn create_at_once(driver: &'static dyn Driver, token: u64) -> Option<(Request, SlotPtr)> {
+pub fn create_fast(driver: &'static dyn Driver, token: u64) -> Option<(Request, SlotPtr)> {
     let slot = LIST.try_lock()?.take()?;
     Some((Request(slot.begin(driver, token, ACTIVE)), SlotPtr(Some(slot))))
 }

@@ -130,7 +130,7 @@ impl Backoff {
         Backoff { polls: 0, since_ns: 0, is_last_pass: false }
     }
 
-    /// For who has polled [`polls_at_once`] times already and does so again after each step.
+    /// For who has polled [`polls_per_pass`] times already and does so again after each step.
     #[inline(always)]
     pub const fn after_polls() -> Backoff {
         Backoff { polls: POLLS_PER_YIELD, since_ns: 0, is_last_pass: false }
@@ -218,7 +218,7 @@ impl Default for Backoff {
 
 /// How many polls of one place suit between two full passes.
 #[inline(always)]
-pub fn polls_at_once() -> u32 {
+pub fn polls_per_pass() -> u32 {
     if may_spin() { SPINS_AT_ONCE } else { POLLS_PER_YIELD }
 }
 

@@ -4,7 +4,7 @@ use crate::ob1::{Matcher, Tag};
 use core::hint::black_box;
 use criterion::{BatchSize, Criterion};
 
-/// Post, arrive, keep, take, with and without others in the way.
+/// Post, arrive, enqueue, take, with and without others in the way.
 pub fn all(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("matching");
     for others in [0, 100, 10_000] {
@@ -18,13 +18,13 @@ pub fn all(criterion: &mut Criterion) {
                 matcher.arrive(1, black_box(7)).expect("it was posted")
             });
         });
-        group.bench_function(format!("keep and take behind {others} unexpected"), |bencher| {
+        group.bench_function(format!("enqueue and take behind {others} unexpected"), |bencher| {
             let mut matcher = Matcher::<u64, u64>::new(2);
             for tag in 0..others {
-                matcher.keep(1, 1000 + tag, 0);
+                matcher.enqueue(1, 1000 + tag, 0);
             }
             bencher.iter(|| {
-                matcher.keep(1, black_box(7), 1);
+                matcher.enqueue(1, black_box(7), 1);
                 matcher.take(Some(1), Tag::only(black_box(7))).expect("it was kept")
             });
         });

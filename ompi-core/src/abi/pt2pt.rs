@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 
 rows! {
     /// Sends a message and returns when the buffer may be used again. MPI 5.0 §3.2.1.
-    fn Send(buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm) [large, short] => {
+    fn Send(buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm) [large, fast] => {
         let data = data(buf, count, datatype, "buf")?;
         rank_to(dest, comm, "dest")?;
         // SAFETY: the buffer is readable by the standard.
@@ -48,7 +48,7 @@ rows! {
     /// Receives a message. MPI 5.0 §3.2.4.
     fn Recv(
         buf: Buffer, count: Count, datatype: Committed, source: Rank, tag: RecvTag, comm: Comm, status: StatusOut,
-    ) [large, short] => {
+    ) [large, fast] => {
         let data = data(buf, count, datatype, "buf")?;
         rank_from(source, comm, "source")?;
         // SAFETY: the buffer is writable by the standard.
@@ -58,7 +58,7 @@ rows! {
     /// Begins a standard send. MPI 5.0 §3.7.2.
     fn Isend(
         buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm, request: Out<usize>,
-    ) [large, short] => {
+    ) [large, fast] => {
         let data = data(buf, count, datatype, "buf")?;
         rank_to(dest, comm, "dest")?;
         // SAFETY: the buffer is readable until the request completes, by the standard.
@@ -103,7 +103,7 @@ rows! {
     /// Begins a receive. MPI 5.0 §3.7.2.
     fn Irecv(
         buf: Buffer, count: Count, datatype: Committed, source: Rank, tag: RecvTag, comm: Comm, request: Out<usize>,
-    ) [large, short] => {
+    ) [large, fast] => {
         let data = data(buf, count, datatype, "buf")?;
         rank_from(source, comm, "source")?;
         // SAFETY: the buffer is writable until the request completes, by the standard.

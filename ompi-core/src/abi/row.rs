@@ -18,7 +18,7 @@
 /// ```
 /// Flags: `large` adds the twin `MPI_X_c`, whose kinds use their `Large` C type. `always`: may be called before MPI is
 /// initialised and after it is finalised; all others are refused then. `tool` (MPI_T): errors are returned and no
-/// handler is called; implies `always`. `short`: the symbol jumps to the function in its
+/// handler is called; implies `always`. `fast`: the symbol jumps to the function in its
 /// [`DispatchSlot`](crate::abi::dispatch::DispatchSlot), at first the row's. `unsupported` instead of a body: the function checks no argument, so that the
 /// honest error wins, and raises MPI_ERR_UNSUPPORTED_OPERATION. A row with `->` gets its arguments as C passed them and cannot fail.
 macro_rules! rows {
@@ -47,7 +47,7 @@ macro_rules! rows {
         rows! { @emit initialized raise C check [] $($row)* }
         rows! { @emit initialized raise Large check_large [_c] $($row)* }
     };
-    (@one [large short] $($row:tt)*) => {
+    (@one [large fast] $($row:tt)*) => {
         rows! { @dispatched $($row)* }
         rows! { @emit initialized raise Large check_large [_c] $($row)* }
     };

@@ -7,7 +7,7 @@ use crate::oob;
 use alloc::vec::Vec;
 use opal_core::sync::ConditionalLock;
 
-/// Bits of a context number in a message's head; one more distinguishes the collective lane.
+/// Bits of a context number in a message's head; one more distinguishes the collective match context.
 pub const BITS: u32 = 22;
 
 /// MPI_COMM_WORLD's, everywhere.

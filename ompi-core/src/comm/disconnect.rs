@@ -28,8 +28,8 @@ pub fn disconnect(handle: usize) -> Result<()> {
 }
 
 fn settle(comm: &Communicator) -> Result<()> {
-    let is_settled = |comm: &Communicator| pml::selected().is_settled(comm);
+    let is_quiesced = |comm: &Communicator| pml::selected().is_quiesced(comm);
     let done =
-        || !collective::is_under_way(comm) && is_settled(comm) && (!comm.is_inter() || is_settled(comm.merged()));
+        || !collective::is_in_progress(comm) && is_quiesced(comm) && (!comm.is_inter() || is_quiesced(comm.merged()));
     Ok(wait::until(done)?)
 }

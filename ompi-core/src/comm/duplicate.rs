@@ -42,7 +42,7 @@ pub fn begin(handle: usize, parent: &Communicator, hints: Hints) -> Result<(usiz
     let copied = attr::copy_all(attr::KeyvalKind::Comm, handle, copy);
     let mut running = Running { duplication, request: request.id() };
     if !running.step() {
-        UNDER_WAY.lock().push(running);
+        IN_PROGRESS.lock().push(running);
         COUNT.fetch_add(1, Ordering::Relaxed);
     }
     progress::flush();
@@ -113,7 +113,7 @@ impl Running {
     }
 }
 
-static UNDER_WAY: ConditionalLock<Vec<Running>> = ConditionalLock::new(Vec::new());
+static IN_PROGRESS: ConditionalLock<Vec<Running>> = ConditionalLock::new(Vec::new());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Called by every progress pass once a duplicate was begun; by one thread at a time.
@@ -123,12 +123,12 @@ fn poll_all() -> usize {
         return 0;
     }
     // Nothing is locked while they move on, since transports run then.
-    let mut running = core::mem::take(&mut *UNDER_WAY.lock());
+    let mut running = core::mem::take(&mut *IN_PROGRESS.lock());
     let before = running.len();
     running.retain_mut(|one| !one.step());
     let ended = before - running.len();
     COUNT.fetch_sub(ended, Ordering::Relaxed);
-    let mut all = UNDER_WAY.lock();
+    let mut all = IN_PROGRESS.lock();
     running.append(&mut all);
     *all = running;
     drop(all);

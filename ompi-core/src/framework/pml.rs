@@ -50,8 +50,8 @@ pub struct Matched {
     pub token: u64,
 }
 
-/// Bytes of a note that any transport carries at once.
-pub const NOTE_BYTES: usize = 48;
+/// Bytes of an out-of-band message that any transport carries in one piece.
+pub const OOB_BYTES: usize = 48;
 
 /// The token of the message that a matched probe of MPI_PROC_NULL returns: MPI_MESSAGE_NO_PROC.
 pub const NO_PROC: u64 = 0x129;
@@ -74,28 +74,34 @@ pub trait Module: Sync {
 
     /// Whether no receive is posted on the communicator, no send on it waits for room or for its receive, and no message that
     /// met its receive still moves between this process and one of its peers, whatever communicator it is on.
-    fn is_settled(&self, comm: &Communicator) -> bool;
+    fn is_quiesced(&self, comm: &Communicator) -> bool;
 
-    /// Connects to a process, so that what it says arrives; only looks if that is done. `Err` if it was lost. Returns the most bytes of a note
-    /// to it: at least [`NOTE_BYTES`].
+    /// Connects to a process, so that what it sends arrives; does nothing if they are connected. `Err` if it was lost.
+    /// Returns the most bytes of an out-of-band message to it: at least [`OOB_BYTES`].
     fn reach(&self, process: u32) -> Result<usize>;
 
-    /// Sends at most as many bytes as [`Module::reach`] said to a process outside all communicators, now or as soon as there is room. The
-    /// notes to one process arrive in order, there at [`crate::oob::deliver`].
-    fn send_control(&self, process: u32, message: &[u8]) -> Result<()>;
+    /// Sends an out-of-band message, at most as many bytes as [`Module::reach`] returned, now or as soon as there is room.
+    /// Those to one process arrive in order, there at [`crate::oob::deliver`].
+    fn send_oob(&self, process: u32, message: &[u8]) -> Result<()>;
 
     /// Blocking send.
     ///
     /// # Safety
     /// The buffer's data is readable.
-    unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>) -> Result<()>;
+    unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()>;
 
     /// Starts a send.
     ///
     /// # Safety
     /// The buffer's data stays readable until the request completes.
-    unsafe fn isend(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>)
-    -> Result<Request>;
+    unsafe fn isend(
+        &self,
+        data: &Data<'_>,
+        dest: i32,
+        tag: i32,
+        mode: Mode,
+        context: MatchContext<'_>,
+    ) -> Result<Request>;
 
     /// Blocking receive; the status is written unless `None`.
     ///
@@ -106,7 +112,7 @@ pub trait Module: Sync {
         data: &Data<'_>,
         source: i32,
         tag: i32,
-        lane: MatchContext<'_>,
+        context: MatchContext<'_>,
         status: Option<&mut Status>,
     ) -> Result<()>;
 
@@ -114,38 +120,38 @@ pub trait Module: Sync {
     ///
     /// # Safety
     /// The buffer's data stays writable, and is not read, until the request completes.
-    unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Request>;
+    unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Request>;
 
-    /// Its [`Short`] ways as functions, if it has some.
-    fn short_ways(&self) -> Option<Ways> {
+    /// The C functions that are compiled with its [`FastPath`], if it has one.
+    fn fast_path(&self) -> Option<EntryPoints> {
         None
     }
 
     /// Looks for a message that could be received; makes progress once if there is none.
-    fn iprobe(&self, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Option<Status>>;
+    fn iprobe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Status>>;
 
     /// Waits for a message that could be received.
-    fn probe(&self, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Status> {
+    fn probe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Status> {
         let mut found = Ok(None);
         wait::until(|| {
-            found = self.iprobe(source, tag, lane);
+            found = self.iprobe(source, tag, context);
             !matches!(found, Ok(None))
         })?;
         found.map(|status| status.expect("the wait ends with one"))
     }
 
     /// Waits for a message and takes it out of matching.
-    fn mprobe(&self, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Matched> {
+    fn mprobe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Matched> {
         let mut found = Ok(None);
         wait::until(|| {
-            found = self.improbe(source, tag, lane);
+            found = self.improbe(source, tag, context);
             !matches!(found, Ok(None))
         })?;
         found.map(|message| message.expect("the wait ends with one"))
     }
 
     /// As `iprobe`, and takes the message out of matching.
-    fn improbe(&self, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Option<Matched>>;
+    fn improbe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Matched>>;
 
     /// Receives a matched message; only the token counts. `Err(MPI_ERR_REQUEST)` if no such message is in force.
     ///
@@ -154,18 +160,18 @@ pub trait Module: Sync {
     unsafe fn imrecv(&self, data: &Data<'_>, message: Matched) -> Result<Request>;
 }
 
-/// What became of a send on a short way.
+/// What became of a send on the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// It is done.
     Yes,
-    /// Nothing was done: ask the variant for longer messages.
-    Longer,
-    /// Nothing was done: go the long way.
+    /// Nothing was done: ask [`FastPath::send_eager`], whose copy may be a call.
+    NotInline,
+    /// Nothing was done: take the slow path.
     No,
 }
 
-/// A receive on a short way is done. Made by who does it and passed on as it is, so that a function that does the last of it
+/// A receive on the fast path is done. Made by who does it and passed on as it is, so that a function that does the last of it
 /// is jumped to, not called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
@@ -182,22 +188,22 @@ impl Done {
     }
 }
 
-/// The short ways of a PML: what nearly every message among the user's is, a run of bytes that need not wait. Nothing in
-/// them is a call, so that [`crate::abi::short`] inlines them into the C functions, which then save hardly a register;
+/// The fast path of a PML: what nearly every message among the user's is, a run of bytes that need not wait. Nothing in
+/// it is a call, so that [`crate::abi::fast_path`] inlines it into the C functions, which then save hardly a register;
 /// whatever would need one, be it to wait or to say what is wrong, is left undone. Tags are not negative, or MPI_ANY_TAG
 /// where one receives; the ranks were **not** checked.
-pub trait Short {
+pub trait FastPath {
     /// A standard send.
     ///
     /// # Safety
     /// `at` is readable for `bytes`.
     unsafe fn send(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> Taken;
 
-    /// As [`Short::send`], and its copy may be a call.
+    /// As [`FastPath::send`], and its copy may be a call.
     ///
     /// # Safety
     /// `at` is readable for `bytes`.
-    unsafe fn send_longer(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> bool;
+    unsafe fn send_eager(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> bool;
 
     /// The same for a send that only starts.
     ///
@@ -240,9 +246,9 @@ pub type RecvFn = unsafe extern "C" fn(*mut c_void, c_int, usize, c_int, c_int, 
 /// `MPI_Irecv`.
 pub type IrecvFn = unsafe extern "C" fn(*mut c_void, c_int, usize, c_int, c_int, usize, *mut usize) -> c_int;
 
-/// C functions that are compiled with the [`Short`] of a PML; made by `Ways::of`.
+/// C functions that are compiled with the [`FastPath`] of a PML; made by `EntryPoints::of`.
 #[derive(Clone, Copy)]
-pub struct Ways {
+pub struct EntryPoints {
     /// MPI_Send.
     pub send: SendFn,
     /// MPI_Isend.
@@ -283,9 +289,9 @@ macro_rules! direct_pml {
 
             #[unsafe(export_name = "__ompi_direct_pml_send_v1")]
             #[inline]
-            unsafe fn send(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>) -> Result<()> {
+            unsafe fn send(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
                 // SAFETY: the contract of `Module::send`, which the caller keeps.
-                unsafe { $module.send(data, dest, tag, mode, lane) }
+                unsafe { $module.send(data, dest, tag, mode, context) }
             }
             #[unsafe(export_name = "__ompi_direct_pml_isend_v1")]
             #[inline]
@@ -294,10 +300,10 @@ macro_rules! direct_pml {
                 dest: i32,
                 tag: i32,
                 mode: Mode,
-                lane: MatchContext<'_>,
+                context: MatchContext<'_>,
             ) -> Result<Request> {
                 // SAFETY: the contract of `Module::isend`, which the caller keeps.
-                unsafe { $module.isend(data, dest, tag, mode, lane) }
+                unsafe { $module.isend(data, dest, tag, mode, context) }
             }
             #[unsafe(export_name = "__ompi_direct_pml_recv_v1")]
             #[inline]
@@ -305,17 +311,17 @@ macro_rules! direct_pml {
                 data: &Data<'_>,
                 source: i32,
                 tag: i32,
-                lane: MatchContext<'_>,
+                context: MatchContext<'_>,
                 status: Option<&mut Status>,
             ) -> Result<()> {
                 // SAFETY: the contract of `Module::recv`, which the caller keeps.
-                unsafe { $module.recv(data, source, tag, lane, status) }
+                unsafe { $module.recv(data, source, tag, context, status) }
             }
             #[unsafe(export_name = "__ompi_direct_pml_irecv_v1")]
             #[inline]
-            unsafe fn irecv(data: &Data<'_>, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Request> {
+            unsafe fn irecv(data: &Data<'_>, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Request> {
                 // SAFETY: the contract of `Module::irecv`, which the caller keeps.
-                unsafe { $module.irecv(data, source, tag, lane) }
+                unsafe { $module.irecv(data, source, tag, context) }
             }
         };
     };

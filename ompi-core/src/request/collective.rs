@@ -98,7 +98,7 @@ impl Holder {
 }
 
 /// Whether a nonblocking or a started persistent collective on the communicator has not ended.
-pub fn is_under_way(comm: &Communicator) -> bool {
+pub fn is_in_progress(comm: &Communicator) -> bool {
     let here = |operation: &Operation| core::ptr::eq(operation.comm.get(), comm);
     OPERATIONS.search(|operation| here(operation) && operation.active.load(Ordering::Relaxed)).is_some()
 }
@@ -114,13 +114,13 @@ struct Operation {
 
 static OPERATIONS: HandleTable<Operation> = HandleTable::new();
 /// Those under way, in the order of their beginning.
-static UNDER_WAY: ConditionalLock<Vec<Arc<Operation>>> = ConditionalLock::new(Vec::new());
+static IN_PROGRESS: ConditionalLock<Vec<Arc<Operation>>> = ConditionalLock::new(Vec::new());
 
 impl Operation {
     fn start(self: &Arc<Self>, id: Id) {
         self.active.store(true, Ordering::Relaxed);
         if !self.advance(Run::new(), id) {
-            UNDER_WAY.lock().push(self.clone());
+            IN_PROGRESS.lock().push(self.clone());
         }
         progress::flush();
     }
@@ -169,7 +169,7 @@ impl Port for Operation {
 
 /// Moves on all that are under way; only one thread at a time is in here (`progress::pass`).
 fn pass() -> usize {
-    let mut all = core::mem::take(&mut *UNDER_WAY.lock());
+    let mut all = core::mem::take(&mut *IN_PROGRESS.lock());
     if all.is_empty() {
         return 0;
     }
@@ -184,7 +184,7 @@ fn pass() -> usize {
         !ended
     });
     // What an operation of the user or another thread began meanwhile comes after the older ones.
-    let mut list = UNDER_WAY.lock();
+    let mut list = IN_PROGRESS.lock();
     all.append(&mut list);
     *list = all;
     drop(list);

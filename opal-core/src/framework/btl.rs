@@ -34,17 +34,20 @@ pub struct Full;
 /// What a module can do, as data.
 #[derive(Clone, Copy, Debug)]
 pub struct Caps {
-    /// Bits of `immediate` that travel, counted from the lowest.
+    /// Bits of `immediate` that travel, counted from the lowest. The PML says how many it needs when it reaches a first
+    /// peer, and refuses a transport with fewer: pml/ob1 needs 54 (its tag, communicator and kind of communication).
     pub immediate_bits: u32,
     /// Largest payload of [`Module::send_inline`].
     pub inline_bytes: usize,
-    /// Largest payload that suits being sent before the receiver asks for it.
+    /// Largest payload that suits being sent before the receiver asks for it. pml/ob1 takes less if its own limit, or
+    /// `send_bytes` less a prefix of 8 bytes, is lower.
     pub eager_bytes: usize,
-    /// Largest payload of [`Module::send`]: the fragment size that suits this transport.
+    /// Largest payload of [`Module::send`]: the fragment size that suits this transport. pml/ob1 needs 48 bytes, the
+    /// longest of its control messages; fragments have a prefix of 8 bytes, and of more than 4 KiB whole pages are used.
     pub send_bytes: usize,
     /// One way, for choosing among modules.
     pub latency_ns: u32,
-    /// For weighting fragments over modules.
+    /// For weighting the fragments of a long message over all modules that reach a peer.
     pub bandwidth_mbps: u32,
     /// Among modules that reach the same peer only those with the highest value are used.
     pub exclusivity: u32,

@@ -135,7 +135,7 @@ impl FifoPair {
     #[inline(always)]
     pub fn take(&self) {
         self.consumer.lock().advance();
-        self.note_arrival();
+        self.mark_received();
     }
 
     /// The queue to the peer, for the transport.
@@ -160,7 +160,7 @@ impl FifoPair {
 
     /// Something arrived from the peer.
     #[inline(always)]
-    pub fn note_arrival(&self) {
+    pub fn mark_received(&self) {
         self.has_received.store(true, Ordering::Relaxed);
     }
 

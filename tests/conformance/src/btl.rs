@@ -2,7 +2,7 @@
 
 use crate::declined::{accepted, opened};
 use crate::pair;
-use ompi_core::framework::pml::NOTE_BYTES;
+use ompi_core::framework::pml::OOB_BYTES;
 use opal_core::framework::btl::{self, AM_IDS, Component, Endpoint, Full, Job, Module, Peer};
 use opal_core::framework::shmem;
 use opal_core::mem::Untrusted;
@@ -102,7 +102,7 @@ fn abilities(fixture: &mut Fixture<'_>) {
     assert!(caps.inline_bytes <= caps.send_bytes && caps.eager_bytes <= caps.send_bytes);
     assert!(caps.bandwidth_mbps > 0);
     // Fewer, and no message of MPI can travel.
-    assert!(caps.immediate_bits >= PML_IMMEDIATE_BITS && caps.send_bytes >= NOTE_BYTES, "pml/ob1 refuses: {caps:?}");
+    assert!(caps.immediate_bits >= PML_IMMEDIATE_BITS && caps.send_bytes >= OOB_BYTES, "pml/ob1 refuses: {caps:?}");
 }
 
 fn every_inline_size(fixture: &mut Fixture<'_>) {

@@ -32,7 +32,13 @@ const CASES: &[Case] = &[
     Case { name: "copied-by-both", ranks: 2, options: SINGLE, argument: "copied", holds: copied_by_both },
     Case { name: "in-small-pieces", ranks: 4, options: SMALL_PIECES, argument: "copied", holds: copied_by_both },
     // No memory is shared that could decide who copies: the receiver does.
-    Case { name: "without-shared-words", ranks: 2, options: NO_WORDS, argument: "plain", holds: copied_by_receivers },
+    Case {
+        name: "without-claim-words",
+        ranks: 2,
+        options: NO_CLAIM_WORDS,
+        argument: "plain",
+        holds: copied_by_receivers,
+    },
     Case { name: "left-out", ranks: 2, options: LEFT_OUT, argument: "plain", holds: not_copied },
     // Either side's half fails when peers have found each other already: the other side, or fragments, must do.
     Case { name: "reads-fail-later", ranks: 2, options: SINGLE, argument: "no-reads", holds: reads_failed },
@@ -41,10 +47,10 @@ const CASES: &[Case] = &[
     Case { name: "a-rank-is-killed", ranks: 2, options: SINGLE, argument: "endless", holds: killed },
     Case { name: "killed-as-it-comes", ranks: 2, options: &[], argument: "endless", holds: killed },
     Case { name: "measured", ranks: 2, options: MEASURED, argument: "plain", holds: measured },
-    Case { name: "leads", ranks: 4, options: LEADING, argument: "plain", holds: led },
+    Case { name: "rts-data", ranks: 4, options: RTS_DATA, argument: "plain", holds: rts_data },
     Case { name: "streamed", ranks: 3, options: STREAMED, argument: "plain", holds: streamed },
-    Case { name: "over-sockets", ranks: 2, options: SOCKETS, argument: "plain", holds: landed },
-    Case { name: "over-sockets-unasked", ranks: 2, options: UNASKED, argument: "plain", holds: landed },
+    Case { name: "over-sockets", ranks: 2, options: SOCKETS, argument: "plain", holds: placed },
+    Case { name: "over-sockets-unasked", ranks: 2, options: UNASKED, argument: "plain", holds: placed },
     Case { name: "killed-over-sockets", ranks: 2, options: UNASKED, argument: "endless", holds: killed },
     Case { name: "one-of-four-is-killed", ranks: 4, options: &[], argument: "endless", holds: killed },
 ];
@@ -65,10 +71,10 @@ const SMALL_PIECES: &[&str] = &[
     "btl_sm_eager_limit",
     "4k",
 ];
-const NO_WORDS: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "pml_ob1_long_messages", "single"];
+const NO_CLAIM_WORDS: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "pml_ob1_long_messages", "single"];
 const LEFT_OUT: &[&str] = &["--mca", "smsc", "^cma"];
 const MEASURED: &[&str] = &["--mca", "pml_base_verbose", "20"];
-const LEADING: &[&str] = &["--mca", "pml_ob1_long_messages", "fragments", "--mca", "pml_base_verbose", "20"];
+const RTS_DATA: &[&str] = &["--mca", "pml_ob1_long_messages", "fragments", "--mca", "pml_base_verbose", "20"];
 const STREAMED: &[&str] = &["--mca", "pml_ob1_long_messages", "streamed", "--mca", "pml_base_verbose", "20"];
 const SOCKETS: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "pml_base_verbose", "20"];
 // Whatever fits into a frame is sent before anybody asks for it.
@@ -146,14 +152,13 @@ fn not_copied(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), 
     }
 }
 
-/// What came along with announcements went to receives, was kept where nobody waited yet, and came again where too much was
-/// kept already.
-fn led(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+/// RTS data went to receives, was kept where none was posted yet, and came again where too much was kept already.
+fn rts_data(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
     well(ended)?;
-    for words in ["goes straight to its receive", "is kept: nobody waits", "will come again"] {
+    for words in ["goes straight to its receive", "is kept: no receive is posted", "will come again"] {
         let (said, all) = lines(ended, ranks, words);
         if all == 0 || said.iter().any(|lines| *lines > 1) {
-            return Err(format!("some rank should say once that a lead {words:?}, said was {said:?}"));
+            return Err(format!("some rank should say once that RTS data {words:?}, said was {said:?}"));
         }
     }
     Ok(())
@@ -200,7 +205,7 @@ fn streamed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), St
 }
 
 /// Each rank has read whole messages straight to where they were wanted.
-fn landed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
+fn placed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
     not_copied(ended, ranks)?;
     match lines(ended, ranks, LANDED).0 {
         said if said.iter().all(|lines| *lines == 1) => Ok(()),

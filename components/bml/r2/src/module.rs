@@ -101,6 +101,12 @@ impl Module for R2 {
         self.found.lock().get(process as usize).copied().unwrap_or(&[])
     }
 
+    fn transport_name(&self, path: &Path) -> &'static str {
+        // A component's address in memory names it; one that is not in the list gave no path.
+        let is_path = |transport: &&Transport| core::ptr::addr_eq(transport.module, path.module);
+        self.transports.iter().find(is_path).map_or("?", |transport| transport.name)
+    }
+
     fn modules(&self) -> &'static [&'static dyn btl::Module] {
         self.modules
     }

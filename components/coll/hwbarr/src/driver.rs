@@ -48,7 +48,7 @@ impl Driver {
         let mut dead = false;
         loop {
             let mut status = 0;
-            for _ in 0..wait::polls_at_once() {
+            for _ in 0..wait::polls_per_pass() {
                 let (register, reading) = self.device.read(team.channel);
                 if team.with_node(|node| node.look(reading)) {
                     return Ok(Ended::Over);

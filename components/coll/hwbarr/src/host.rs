@@ -141,7 +141,7 @@ impl Drop for Host {
 fn until(there: &dyn Fn() -> bool, died: &dyn Fn() -> bool) -> bool {
     let mut idle = Backoff::after_polls();
     loop {
-        for _ in 0..wait::polls_at_once() {
+        for _ in 0..wait::polls_per_pass() {
             if there() {
                 return true;
             }

@@ -10,7 +10,7 @@ pub fn wait_for(word: &AtomicU64, wanted: u64) -> Result<()> {
     // Acquire pairs with the Release of the rank that stores the word: its earlier writes are visible.
     let there = || word.load(Ordering::Acquire) >= wanted;
     let spinning = wait::may_spin();
-    for _ in 0..wait::polls_at_once() {
+    for _ in 0..wait::polls_per_pass() {
         if there() {
             return Ok(());
         }
@@ -37,7 +37,7 @@ fn wait_long(word: &AtomicU64, wanted: u64) -> Result<()> {
     let there = || word.load(Ordering::Acquire) >= wanted;
     let mut idle = wait::Backoff::after_polls();
     // With more ranks than cores this one has just waited until it got the core: one poll is enough.
-    let polls = if wait::may_spin() { wait::polls_at_once() } else { 1 };
+    let polls = if wait::may_spin() { wait::polls_per_pass() } else { 1 };
     loop {
         idle.step_unless(&there)?;
         for _ in 0..polls {

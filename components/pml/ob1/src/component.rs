@@ -1,23 +1,14 @@
 //! Registration.
 
-use crate::raw::Ob1;
-use crate::{arrive, drain, outgoing, state, wire};
+use crate::module::Ob1;
+use crate::progress as ob1_progress;
+use crate::protocol::failure;
+use crate::recv::batch;
+use crate::{am_handlers, params, wire};
 use ompi_core::framework::pml;
 use opal_core::framework::btl;
 use opal_core::mca::{self, Declined};
 use opal_core::progress;
-
-opal_core::params! {
-    /// Largest message that is sent before the receiver asks for it; a transport's own limit may be lower.
-    pub static EAGER_LIMIT: Size = Int(65536), "bytes", level 4;
-    /// How much of a long message goes along with its announcement to a process of the node that took the last one of its size
-    /// in fragments; 0: nothing.
-    pub static LEAD: Size = Int(16384), "bytes", level 6;
-    /// How long messages between processes of a node come: measured tries all ways now and then and uses the best one;
-    /// single has the system copy them once, where it can; fragments goes through shared memory; streamed does, too, and stores
-    /// around the receiver's caches.
-    pub static LONG_MESSAGES: Choice(&["measured", "single", "fragments", "streamed"]) = Text("measured"), "", level 5;
-}
 
 /// The component.
 pub struct Component;
@@ -29,25 +20,24 @@ impl mca::Component for Component {
 impl pml::Component for Component {
     fn query(&self) -> Result<(i32, &'static dyn pml::Module), Declined> {
         let taken = Declined("another component handles its kinds of messages");
-        let receivers: [(btl::AmId, btl::Receiver); 8] = [
-            (wire::EAGER, arrive::eager),
-            (wire::SYNCHRONOUS, arrive::synchronous),
-            (wire::ASK, arrive::ask),
-            (wire::CLEAR, arrive::clear),
-            (wire::FRAGMENT, arrive::fragment),
-            (wire::ACKNOWLEDGE, arrive::acknowledge),
-            (wire::SHARED, arrive::shared),
-            (wire::NOTE, arrive::note),
+        let receivers: [(btl::AmId, btl::Receiver); 7] = [
+            (wire::EAGER, am_handlers::eager),
+            (wire::SYNC, am_handlers::synchronous),
+            (wire::RTS, am_handlers::rts),
+            (wire::CONTROL, am_handlers::control),
+            (wire::FRAG, am_handlers::fragment),
+            (wire::RTS_DATA, am_handlers::rts_data),
+            (wire::OOB, am_handlers::oob),
         ];
         for (am, receiver) in receivers {
             btl::register(am, receiver).map_err(|_| taken)?;
         }
-        btl::register_drain(drain::fifo_pair).map_err(|_| taken)?;
-        for (am, landing) in [(wire::FRAGMENT, arrive::FRAGMENTS), (wire::EAGER, arrive::WHOLE)] {
-            btl::register_placement(am, landing).map_err(|_| taken)?;
+        btl::register_drain(batch::fifo_pair).map_err(|_| taken)?;
+        for (am, placement) in [(wire::FRAG, am_handlers::FRAGMENTS), (wire::EAGER, am_handlers::EAGER)] {
+            btl::register_placement(am, placement).map_err(|_| taken)?;
         }
-        btl::on_failure(state::peer_failed);
-        progress::add_callback(outgoing::progress).map_err(|_| Declined("progress has no place left"))?;
+        btl::on_failure(failure::peer_failed);
+        progress::add_callback(ob1_progress::progress).map_err(|_| Declined("progress has no place left"))?;
         Ok((PRIORITY, &Ob1))
     }
 }
@@ -57,5 +47,5 @@ const PRIORITY: i32 = 20;
 opal_core::component! {
     /// Matching and protocols over any transports.
     pub static COMPONENT: Component = Component;
-    in ompi_core::framework::pml, name "ob1", params ALL
+    in ompi_core::framework::pml, name "ob1", params params::ALL
 }

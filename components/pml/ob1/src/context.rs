@@ -1,95 +1,103 @@
-//! A communicator as its peers address it: who is in it, what is posted, what arrived.
+//! A communicator as its peers address it: its members, posted receives and unexpected messages.
 
-use crate::link::{self, Link};
-use crate::matching::Matcher;
-use crate::raw::Place;
-use crate::senders::Any;
-use crate::wire::{self, Envelope};
+use crate::matching;
+use crate::raw::UserBuffer;
+use crate::wire::{Envelope, Rts};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use ompi_core::comm::Communicator;
-use ompi_core::error::Result;
 use ompi_core::request::{Id, SlotPtr};
+use ompi_core::status::Status;
 use opal_core::mem::Untrusted;
+
+/// What is posted and what arrived in one match context.
+pub type ContextMatcher = matching::Matcher<Receive, Message>;
 
 /// A posted receive.
 #[derive(Default)]
 pub struct Receive {
     /// Where the data goes.
-    pub place: Place,
-    /// Who waits for it.
+    pub buffer: UserBuffer,
+    /// What completes.
     pub request: Id,
     /// Where that request lies.
     pub slot_ptr: SlotPtr,
 }
 
-/// A message that nobody waited for.
+/// An unexpected message.
 pub struct Message {
     /// The sender's process index.
     pub process: u32,
-    /// What came.
+    /// What arrived.
     pub body: Body,
 }
 
-/// What came with an envelope.
+/// What arrived with an envelope.
 pub enum Body {
-    /// All of it; with a cookie if the sender wants to know that it was matched.
-    Whole(Stored, Option<u64>),
-    /// Its announcement.
-    Announced(Announced),
+    /// All of the message; with the sender's handle if the send is synchronous.
+    Whole(Payload, Option<u64>),
+    /// An RTS.
+    Rts(PendingRts),
 }
 
-/// A long message that its sender announced.
+/// An RTS that has met no receive yet.
 #[derive(Clone, Copy)]
-pub struct Announced {
-    /// Bytes in all.
-    pub bytes: u64,
-    /// The sender's.
-    pub cookie: u64,
-    /// Where the data lies there, if it can be copied once.
-    pub address: Option<u64>,
-    /// Under which number its lead is kept, if it has one.
-    pub lead: Option<u32>,
+pub struct PendingRts {
+    /// What it says.
+    pub rts: Rts,
+    /// Where its RTS data is kept ([`crate::protocol::rts_data`]), if some follows it.
+    pub data: Option<u32>,
 }
 
 impl Body {
     /// Bytes of the message.
     pub fn bytes(&self) -> u64 {
         match self {
-            Body::Whole(stored, _) => stored.bytes().len() as u64,
-            Body::Announced(announced) => announced.bytes,
+            Body::Whole(payload, _) => payload.bytes().len() as u64,
+            Body::Rts(pending) => pending.rts.bytes,
         }
     }
 }
 
-/// A copy of a payload.
-pub enum Stored {
-    /// Short ones need no memory of their own.
-    Short([u8; SHORT_BYTES], u8),
-    /// On the heap.
-    Long(Box<[u8]>),
+/// A message that a matched probe took.
+pub struct MatchedMessage {
+    /// Tells it from others that had the same number.
+    pub serial: u32,
+    /// Source, tag and length.
+    pub status: Status,
+    /// The number of the communicator.
+    pub context: u32,
+    /// The message.
+    pub message: Message,
 }
 
-const SHORT_BYTES: usize = 56;
+/// A copy of a payload.
+pub enum Payload {
+    /// A small one.
+    Inline([u8; SMALL_BYTES], u8),
+    /// On the heap.
+    Heap(Box<[u8]>),
+}
 
-impl Stored {
+const SMALL_BYTES: usize = 56;
+
+impl Payload {
     /// Copies.
-    pub fn new(payload: Untrusted<'_>) -> Stored {
-        if payload.len() <= SHORT_BYTES {
-            let mut short = [0; SHORT_BYTES];
-            payload.copy_to(&mut short);
-            return Stored::Short(short, payload.len() as u8);
+    pub fn new(payload: Untrusted<'_>) -> Payload {
+        if payload.len() <= SMALL_BYTES {
+            let mut inline = [0; SMALL_BYTES];
+            payload.copy_to(&mut inline);
+            return Payload::Inline(inline, payload.len() as u8);
         }
-        let mut long = alloc::vec![0; payload.len()].into_boxed_slice();
-        payload.copy_to(&mut long);
-        Stored::Long(long)
+        let mut heap = alloc::vec![0; payload.len()].into_boxed_slice();
+        payload.copy_to(&mut heap);
+        Payload::Heap(heap)
     }
 
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         match self {
-            Stored::Short(bytes, length) => &bytes[..*length as usize],
-            Stored::Long(bytes) => bytes,
+            Payload::Inline(bytes, length) => &bytes[..*length as usize],
+            Payload::Heap(bytes) => bytes,
         }
     }
 }
@@ -97,55 +105,55 @@ impl Stored {
 /// A context number in force.
 pub struct Context {
     members: Option<Members>,
-    lanes: [Matcher<Receive, Message>; 2],
-    /// What came before the communicator was complete, in order.
-    pub early: Vec<(Envelope, Message)>,
+    matchers: [ContextMatcher; 2],
+    /// What arrived before the communicator was active, in order.
+    pub preactivation: Vec<(Envelope, Message)>,
     /// The communicator is gone, but receives are still posted.
     pub closing: bool,
     // Number of ranks while the communicator is in use and rank and process index are the same; 0 otherwise.
-    plain: u32,
+    identity_ranks: u32,
 }
 
 impl Context {
-    /// Known to nobody yet.
+    /// Known to no peer yet.
     pub fn new() -> Context {
         Context {
             members: None,
-            lanes: [Matcher::new(0), Matcher::new(0)],
-            early: Vec::new(),
+            matchers: [ContextMatcher::new(0), ContextMatcher::new(0)],
+            preactivation: Vec::new(),
             closing: false,
-            plain: 0,
+            identity_ranks: 0,
         }
     }
 
-    /// The communicator is complete.
+    /// The communicator is active.
     pub fn connect(&mut self, peers: &[u32]) {
         let members = Members::new(peers);
-        self.plain = if let Members::Identity(size) = members { size } else { 0 };
+        self.identity_ranks = if let Members::Identity(size) = members { size } else { 0 };
         self.members = Some(members);
-        self.lanes = [Matcher::new(peers.len()), Matcher::new(peers.len())];
+        self.matchers = [ContextMatcher::new(peers.len()), ContextMatcher::new(peers.len())];
     }
 
     /// The communicator is gone.
     pub fn close(&mut self) {
-        (self.closing, self.plain) = (true, 0);
+        (self.closing, self.identity_ranks) = (true, 0);
     }
 
-    /// [`Context::lane`] if the communicator is in use and the rank of `process` in it is its index.
+    /// [`Context::matcher`] if the communicator is in use and the rank of `process` in it is its index.
     #[inline(always)]
-    pub fn plain_lane(&mut self, process: u32, collective: bool) -> Option<&mut Matcher<Receive, Message>> {
-        (process < self.plain).then(|| &mut self.lanes[usize::from(collective)])
+    pub fn identity_matcher(&mut self, process: u32, collective: bool) -> Option<&mut ContextMatcher> {
+        (process < self.identity_ranks).then(|| &mut self.matchers[usize::from(collective)])
     }
 
-    /// Whether the communicator is complete.
+    /// Whether the communicator is active.
     pub fn is_connected(&self) -> bool {
         self.members.is_some()
     }
 
-    /// What is posted and what arrived among collectives' messages, or the user's.
+    /// Of the collectives' messages, or of the user's.
     #[inline(always)]
-    pub fn lane(&mut self, collective: bool) -> &mut Matcher<Receive, Message> {
-        &mut self.lanes[usize::from(collective)]
+    pub fn matcher(&mut self, collective: bool) -> &mut ContextMatcher {
+        &mut self.matchers[usize::from(collective)]
     }
 
     /// The rank of a process, if it is a peer.
@@ -156,7 +164,7 @@ impl Context {
 
     /// Whether any receive is posted.
     pub fn is_posted(&self) -> bool {
-        self.lanes.iter().any(Matcher::is_posted)
+        self.matchers.iter().any(ContextMatcher::is_posted)
     }
 }
 
@@ -186,54 +194,5 @@ impl Members {
                 Some(sorted[index].1)
             }
         }
-    }
-}
-
-/// How messages leave a communicator; what its `pml` pointer points to. Its routes do not change.
-pub struct Routes {
-    routes: Box<[Route]>,
-    any: Any,
-}
-
-/// How messages leave for one rank.
-pub struct Route {
-    /// The process.
-    pub link: &'static Link,
-    /// [`wire::lane`] of the communicator there, user's messages.
-    pub lane: u64,
-}
-
-impl Routes {
-    /// Connects to all peers.
-    pub fn new(comm: &Communicator) -> Result<Routes> {
-        let ranks = comm.peers().members().iter().zip(comm.peer_contexts());
-        let routes: Result<Box<[Route]>> = ranks
-            .map(|(process, context)| Ok(Route { link: link::to(*process)?, lane: wire::lane(*context, false) }))
-            .collect();
-        Ok(Routes::of(routes?, (!comm.is_inter()).then_some(comm.rank)))
-    }
-
-    /// By these ways; this process may have a rank among them.
-    pub fn of(routes: Box<[Route]>, own: Option<u32>) -> Routes {
-        let any = Any::new(&routes, own);
-        Routes { routes, any }
-    }
-
-    /// The way to a rank; `None` for what is none.
-    #[inline(always)]
-    pub fn get(&self, rank: i32) -> Option<&Route> {
-        self.routes.get(rank as u32 as usize)
-    }
-
-    /// The way to a rank, which the caller has checked.
-    #[inline(always)]
-    pub fn to(&self, rank: i32) -> &Route {
-        &self.routes[rank as usize]
-    }
-
-    /// All of them, for who receives from any.
-    #[inline(always)]
-    pub fn any(&self) -> &Any {
-        &self.any
     }
 }

@@ -1,40 +1,35 @@
-//! pml/ob1: MPI's matching and protocols over any transports that carry 54 bits of immediate.
+//! pml/ob1: MPI's matching and protocols over any transports that meet its [`requirement`].
 //!
-//! Owns one table of contexts (a communicator as its peers address it) with what is posted and what arrived unexpected,
-//! and the operations that take more than one message. Short messages travel at once (`send`), long ones when the receiver
-//! asks (`rendezvous`), perhaps with their beginning along with the announcement (`lead`), between processes of a node copied
-//! once by both of them (`single`); a blocking receive takes what it waits for straight from the transport (`direct`; from
-//! whom: `senders`), posted ones get what waits in a transport's queue in one go (`drain`), and transports that read piece by
-//! piece read to where the data belongs (`landing`).
-//! Invariant: the state's lock is never held while waiting or while a transport is polled; `direct` holds it during a few looks
-//! at queues.
+//! Owns one table of contexts (a communicator as its peers address it) with what is posted and what is unexpected, and the
+//! operations that take more than one message. `module` is what MPI calls, `am_handlers` what transports call, `progress`
+//! what each pass of progress calls. `send` and `recv` start operations: eager sends, posted receives, receives without a
+//! request, batches from a queue, probes. `matching` pairs messages and receives; `protocol` moves long messages and draws
+//! the state machine; `peers` are the processes and their transports; `wire` is the format. `state` is the data behind one
+//! lock: a file above it changes it, a file below it describes a part of it.
+//!
+//! Invariant: the state's lock is never held while waiting or while a transport is polled; `recv::requestless` holds it
+//! during a few looks at queues.
 #![no_std]
 
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod arrive;
+mod am_handlers;
 mod component;
 mod context;
-mod direct;
-mod drain;
-mod landing;
-mod lead;
-mod link;
 mod matching;
-mod outgoing;
-mod probe;
+mod module;
+mod params;
+mod peers;
+mod progress;
+mod protocol;
 mod raw;
 mod recv;
-mod rendezvous;
+mod requirement;
 mod send;
-mod senders;
-mod settled;
-mod single;
 mod slab;
 mod state;
-mod ways;
 mod wire;
 
 pub use component::{COMPONENT, INFO};

@@ -1,44 +1,25 @@
 //! Matching: which message goes to which receive. MPI 5.0 §3.5 (order) and §3.2.4 (wildcards).
 //!
-//! One [`Matcher`] per communicator and lane. Receives from one source wait in that source's list, receives from
-//! MPI_ANY_SOURCE in a list of their own; a number in the order of posting decides between the two. Messages that nobody
-//! waits for are in two lists at once: their source's, and one of all in the order of arrival, for wildcards.
+//! One [`Matcher`] per communicator and match context. Receives from one source wait in that source's list, receives from
+//! MPI_ANY_SOURCE in a list of their own; a number in the order of posting decides between the two. Unexpected messages
+//! are in two lists at once: their source's, and one of all in the order of arrival, for wildcards.
 //!
-//! A list is walked from its beginning, which is what nearly every message wants. When a walk becomes long, the list gets an
-//! [`Index`] by tag until it is empty again. What is rare (an index, wildcards) is counted in `detours` and `obstacles`, so
-//! that the short ways need one look to know that there is none of it.
-
-/// A tag, or any.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tag(i32);
-
-impl Tag {
-    /// MPI_ANY_TAG.
-    pub const ANY: Tag = Tag(-1);
-
-    /// This one; not negative.
-    #[inline(always)]
-    pub const fn only(tag: i32) -> Tag {
-        Tag(tag)
-    }
-
-    #[inline(always)]
-    fn takes(self, tag: i32) -> bool {
-        self.0 == tag || self == Tag::ANY
-    }
-}
+//! A list is walked from its beginning, where nearly every message finds its receive. When a walk becomes long, the list
+//! gets an [`Index`] by tag until it is empty again. What is rare (an index, wildcards) is counted: `arrival_slow_paths`
+//! for messages that arrive, `post_slow_paths` for receives that are posted. The fast path ([`PostedList`], [`FreeSlot`])
+//! compares one counter with 0.
 
 /// Posted receives `P` and unexpected messages `U`.
 pub struct Matcher<P, U> {
     posted: Vec<Posted<P>>,
     free: u32,
     // Receives posted for any source, and lists of receives with an index.
-    detours: u32,
-    // Messages that nobody waits for, and lists of receives with an index.
-    obstacles: u32,
+    arrival_slow_paths: u32,
+    // Unexpected messages, and lists of receives with an index.
+    post_slow_paths: u32,
     unexpected: Slab<Unexpected<U>>,
     sources: Vec<Source>,
-    wild: List,
+    any_source: List,
     arrivals: List,
     order: u64,
     posted_index: Index,
@@ -49,29 +30,19 @@ pub struct Matcher<P, U> {
 
 #[path = "matching/index.rs"]
 mod index;
-#[path = "matching/line.rs"]
-mod line;
+#[path = "matching/list.rs"]
+mod list;
+#[path = "matching/posted_list.rs"]
+mod posted_list;
 #[path = "matching/unexpected.rs"]
 mod unexpected;
 
 use self::index::Index;
-pub use self::line::{Line, Room};
+pub use self::list::Tag;
+use self::list::{EMPTY, List, NONE, Posted};
+pub use self::posted_list::{FreeSlot, PostedList};
 use crate::slab::Slab;
 use alloc::vec::Vec;
-
-// Written and read field by field where it lies: a copy of the whole on its way would wait for its own stores. One line of
-// the cache each, which also makes a shift of the product that finds it.
-#[repr(align(64))]
-struct Posted<P> {
-    next: u32,
-    // Of the first in a list: anything.
-    previous: u32,
-    source: u32,
-    tag: Tag,
-    // 0: not in use.
-    order: u64,
-    receive: P,
-}
 
 struct Unexpected<U> {
     next: u32,
@@ -84,20 +55,12 @@ struct Unexpected<U> {
 }
 
 #[derive(Clone, Copy)]
-struct List {
-    first: u32,
-    last: u32,
-}
-
-#[derive(Clone, Copy)]
 struct Source {
     posted: List,
     unexpected: List,
 }
 
-const NONE: u32 = u32::MAX;
 const ANY: u32 = u32::MAX;
-const EMPTY: List = List { first: NONE, last: NONE };
 /// Longest walk through a list without an index. Shorter lists are faster without: an entry costs some 50 ns in an index, and
 /// a step 2.
 const WALKED: usize = 32;
@@ -110,11 +73,11 @@ impl<P: Default, U> Matcher<P, U> {
         Matcher {
             posted: Vec::new(),
             free: NONE,
-            detours: 0,
-            obstacles: 0,
+            arrival_slow_paths: 0,
+            post_slow_paths: 0,
             unexpected: Slab::new(),
             sources,
-            wild: EMPTY,
+            any_source: EMPTY,
             arrivals: EMPTY,
             order: 0,
             posted_index: Index::new(),
@@ -123,27 +86,29 @@ impl<P: Default, U> Matcher<P, U> {
         }
     }
 
-    /// Whether a message from `source` can only go to a receive that is posted from now on, and none is there already.
+    /// Whether a message from `source` can only match a receive that is posted from now on, and none is unexpected. May
+    /// be `false` all the same.
     #[inline(always)]
-    pub fn is_quiet(&self, source: u32) -> bool {
+    pub fn cannot_match(&self, source: u32) -> bool {
         let lists = &self.sources[source as usize];
-        lists.posted.first == NONE && self.detours == 0 && lists.unexpected.first == NONE
+        lists.posted.first == NONE && self.arrival_slow_paths == 0 && lists.unexpected.first == NONE
     }
 
-    /// As `is_quiet` for whoever of these sends, and nothing is there from anybody.
+    /// As `cannot_match` for all of these sources, and no message at all is unexpected.
     #[inline(always)]
-    pub fn are_quiet(&self, mut sources: impl Iterator<Item = u32>) -> bool {
+    pub fn none_can_match(&self, mut sources: impl Iterator<Item = u32>) -> bool {
         let is_empty = |source: u32| self.sources[source as usize].posted.first == NONE;
-        self.obstacles == 0 && self.detours == 0 && sources.all(is_empty)
+        self.post_slow_paths == 0 && self.arrival_slow_paths == 0 && sources.all(is_empty)
     }
 
-    /// The exact form of `is_quiet`: no message that is here matches, and no receive that is posted could take what does.
-    pub fn is_free(&mut self, source: u32, tag: Tag) -> bool {
+    /// The exact form of `cannot_match`: no unexpected message matches such a receive, and no posted receive could take a
+    /// message that does.
+    pub fn cannot_match_exact(&mut self, source: u32, tag: Tag) -> bool {
         self.find_unexpected(source, tag).is_none() && !self.overlaps(source, tag) && !self.overlaps(ANY, tag)
     }
 
-    /// The exact form of `are_quiet`.
-    pub fn are_free(&mut self, mut sources: impl Iterator<Item = u32>, tag: Tag) -> bool {
+    /// The exact form of `none_can_match`.
+    pub fn none_can_match_exact(&mut self, mut sources: impl Iterator<Item = u32>, tag: Tag) -> bool {
         self.find_unexpected(ANY, tag).is_none()
             && !self.overlaps(ANY, tag)
             && sources.all(|source| !self.overlaps(source, tag))
@@ -151,12 +116,12 @@ impl<P: Default, U> Matcher<P, U> {
 
     fn overlaps(&mut self, list: u32, tag: Tag) -> bool {
         match tag {
-            Tag::ANY => self.posted_list(list).first != NONE,
+            Tag::ANY => self.list_mut(list).first != NONE,
             Tag(tag) => self.first_posted(list, tag).is_some(),
         }
     }
 
-    /// Whether any receive is posted. Looks at all places: for who seldom asks.
+    /// Whether any receive is posted. Walks the whole table.
     pub fn is_posted(&self) -> bool {
         self.posted.iter().any(|posted| posted.order != 0)
     }
@@ -169,27 +134,27 @@ impl<P: Default, U> Matcher<P, U> {
         }
         let number = self.free;
         let source = source.unwrap_or(ANY);
-        let list = self.posted_list(source);
+        let list = self.list_mut(source);
         let previous = core::mem::replace(&mut list.last, number);
         if previous == NONE {
             list.first = number;
         }
         self.order += 1;
-        let place = &mut self.posted[number as usize];
-        self.free = place.next;
-        place.next = NONE;
-        place.previous = previous;
-        place.source = source;
-        place.tag = tag;
-        place.order = self.order;
-        place.receive = receive;
+        let entry = &mut self.posted[number as usize];
+        self.free = entry.next;
+        entry.next = NONE;
+        entry.previous = previous;
+        entry.source = source;
+        entry.tag = tag;
+        entry.order = self.order;
+        entry.receive = receive;
         if previous != NONE {
             self.posted[previous as usize].next = number;
         }
         if source == ANY {
-            self.detours += 1;
+            self.arrival_slow_paths += 1;
         }
-        if self.posted_index.covers(source) {
+        if self.posted_index.has(source) {
             self.posted_index.append(source, tag, number);
         }
         number
@@ -199,37 +164,36 @@ impl<P: Default, U> Matcher<P, U> {
     #[inline(always)]
     pub fn arrive(&mut self, source: u32, tag: i32) -> Option<P> {
         let own = self.first_posted(source, tag);
-        let found = if self.wild.first == NONE {
+        let found = if self.any_source.first == NONE {
             own?
         } else {
-            let wild = self.first_posted(ANY, tag);
-            self.earlier(own, wild)?
+            let any_source = self.first_posted(ANY, tag);
+            self.earlier(own, any_source)?
         };
         Some(self.unpost(found))
     }
 
-    /// The receives posted for a source, or for any, if nothing else is to be asked about its messages.
+    /// The receives posted for a source, or for any source, if no other list can have a match for its messages.
     #[inline(always)]
-    pub fn line(&mut self, source: u32) -> Option<Line<'_, P>> {
+    pub fn posted_list(&mut self, source: u32) -> Option<PostedList<'_, P>> {
         let own = &mut self.sources.get_mut(source as usize)?.posted;
-        let wild = self.detours != 0;
-        if wild && (own.first != NONE || self.posted_index.is_used()) {
+        let any_source = self.arrival_slow_paths != 0;
+        if any_source && (own.first != NONE || self.posted_index.is_used()) {
             return None;
         }
-        let list = if wild { &mut self.wild } else { own };
-        let (free, detours) = (&mut self.free, &mut self.detours);
-        Some(Line { list, posted: &mut self.posted, free, detours, wild: u32::from(wild) })
+        let list = if any_source { &mut self.any_source } else { own };
+        let (free, arrival_slow_paths) = (&mut self.free, &mut self.arrival_slow_paths);
+        Some(PostedList { list, posted: &mut self.posted, free, arrival_slow_paths, any_source: u32::from(any_source) })
     }
 
-    /// Room for a receive from `source`, if nothing has arrived that it could match, no list has an index, and a place is at
-    /// hand.
+    /// A free entry for a receive from `source`, if no message is unexpected, no list has an index, and one is at hand.
     #[inline(always)]
-    pub fn room_at_once(&mut self, source: u32) -> Option<Room<'_, P>> {
+    pub fn free_slot(&mut self, source: u32) -> Option<FreeSlot<'_, P>> {
         let list = &mut self.sources.get_mut(source as usize)?.posted;
-        if self.obstacles != 0 || self.free as usize >= self.posted.len() {
+        if self.post_slow_paths != 0 || self.free as usize >= self.posted.len() {
             return None;
         }
-        Some(Room { list, posted: &mut self.posted, free: &mut self.free, order: &mut self.order, source })
+        Some(FreeSlot { list, posted: &mut self.posted, free: &mut self.free, order: &mut self.order, source })
     }
 
     /// Takes a posted receive back.
@@ -251,10 +215,10 @@ impl<P: Default, U> Matcher<P, U> {
     // The first of a list, a source's or that of any, that takes a message with the tag.
     #[inline(always)]
     fn first_posted(&mut self, list: u32, tag: i32) -> Option<u32> {
-        if !self.posted_index.covers(list) {
-            let mut number = self.posted_list(list).first;
+        if !self.posted_index.has(list) {
+            let mut number = self.list_mut(list).first;
             for _ in 0..WALKED {
-                // NONE, the end, is no place.
+                // NONE, the end, is no entry.
                 let posted = self.posted.get(number as usize)?;
                 if posted.tag.takes(tag) {
                     return Some(number);
@@ -269,10 +233,10 @@ impl<P: Default, U> Matcher<P, U> {
     #[cold]
     #[inline(never)]
     fn index_posted(&mut self, list: u32) {
-        self.posted_index.cover(list);
-        self.detours += 1;
-        self.obstacles += 1;
-        let mut number = self.posted_list(list).first;
+        self.posted_index.add_list(list);
+        self.arrival_slow_paths += 1;
+        self.post_slow_paths += 1;
+        let mut number = self.list_mut(list).first;
         while let Some(posted) = self.posted.get(number as usize) {
             self.posted_index.append(list, posted.tag, number);
             number = posted.next;
@@ -286,9 +250,9 @@ impl<P: Default, U> Matcher<P, U> {
     }
 
     #[inline(always)]
-    fn posted_list(&mut self, list: u32) -> &mut List {
+    fn list_mut(&mut self, list: u32) -> &mut List {
         match list {
-            ANY => &mut self.wild,
+            ANY => &mut self.any_source,
             source => &mut self.sources[source as usize].posted,
         }
     }
@@ -302,7 +266,7 @@ impl<P: Default, U> Matcher<P, U> {
         posted.order = 0;
         posted.next = free;
         self.free = number;
-        let list = self.posted_list(source);
+        let list = self.list_mut(source);
         if list.first == number {
             list.first = next;
             previous = NONE;
@@ -310,13 +274,13 @@ impl<P: Default, U> Matcher<P, U> {
             self.posted[previous as usize].next = next;
         }
         match next {
-            NONE => self.posted_list(source).last = previous,
+            NONE => self.list_mut(source).last = previous,
             next => self.posted[next as usize].previous = previous,
         }
         if source == ANY {
-            self.detours -= 1;
+            self.arrival_slow_paths -= 1;
         }
-        if self.posted_index.covers(source) {
+        if self.posted_index.has(source) {
             self.unindex_posted(source, number);
         }
         receive
@@ -325,10 +289,10 @@ impl<P: Default, U> Matcher<P, U> {
     #[inline(never)]
     fn unindex_posted(&mut self, list: u32, number: u32) {
         self.posted_index.remove(number);
-        if self.posted_list(list).first == NONE {
-            self.posted_index.uncover(list);
-            self.detours -= 1;
-            self.obstacles -= 1;
+        if self.list_mut(list).first == NONE {
+            self.posted_index.remove_list(list);
+            self.arrival_slow_paths -= 1;
+            self.post_slow_paths -= 1;
         }
     }
 
@@ -340,8 +304,8 @@ impl<P: Default, U> Matcher<P, U> {
         assert!(first + more < NONE, "four thousand million receives at once");
         for number in first..first + more {
             let next = if number + 1 == first + more { NONE } else { number + 1 };
-            let place = Posted { next, previous: NONE, source: ANY, tag: Tag::ANY, order: 0, receive: P::default() };
-            self.posted.push(place);
+            let entry = Posted { next, previous: NONE, source: ANY, tag: Tag::ANY, order: 0, receive: P::default() };
+            self.posted.push(entry);
         }
         self.free = first;
     }

@@ -1,15 +1,17 @@
-//! Every order of the accesses of threads that send and receive on the short ways, and on the complete ones where a lock is
+//! Every order of the accesses of threads that send and receive on the fast path, and in the complete functions where a lock is
 //! taken: what was sent arrives once and in its order, and nobody waits for ever.
 //!
 //! What this process sends to rank 1 comes back as if rank 1 had sent it.
 #![allow(unsafe_code)] // plays a C program
 
-use crate::context::{Route, Routes};
-use crate::link::Link;
-use crate::raw::Ob1;
+use crate::am_handlers;
+use crate::module::Ob1;
+use crate::peers::endpoint::Endpoint;
+use crate::peers::table::{PeerTable, Route};
+use crate::recv::batch;
 use crate::state::{STATE, State};
 use crate::test_image::{self, Calls, Transport};
-use crate::{arrive, drain, wire};
+use crate::wire;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
@@ -17,7 +19,7 @@ use ompi_core::data::Data;
 use ompi_core::datatype::Datatype;
 use ompi_core::errhandler;
 use ompi_core::error::Class;
-use ompi_core::framework::pml::{MatchContext, Mode, Module, Short, Taken};
+use ompi_core::framework::pml::{FastPath, MatchContext, Mode, Module, Taken};
 use ompi_core::group::Group;
 use ompi_core::request::{self, Request};
 use ompi_core::status::{ANY_SOURCE, ANY_TAG, Status};
@@ -51,22 +53,22 @@ fn begin() -> &'static Communicator {
     begin_over(|_| {}).0
 }
 
-/// The same over a link that is different.
-fn begin_over(change: impl FnOnce(&mut Link)) -> (&'static Communicator, &'static Link) {
+/// The same over a endpoint that is different.
+fn begin_over(change: impl FnOnce(&mut Endpoint)) -> (&'static Communicator, &'static Endpoint) {
     raise_threads();
     request::forget_all();
     hang_bell();
     *STATE.lock() = State::new();
-    btl::register(wire::EAGER, arrive::eager).unwrap();
+    btl::register(wire::EAGER, am_handlers::eager).unwrap();
     progress::add_callback(drain_all).unwrap();
     let (fifo_pair, _) = test_image::fifo_pair();
     QUEUE.call_once(|| fifo_pair);
     let transport: &'static Transport<Patient> = Box::leak(Box::default());
-    let mut link = Link::of_test(transport, Some(fifo_pair));
-    change(&mut link);
-    let link: &'static Link = Box::leak(Box::new(link));
-    let route = || Route { link, lane: wire::lane(CONTEXT, false) };
-    let routes = Box::new(Routes::of([route(), route()].into(), Some(0)));
+    let mut endpoint = Endpoint::of_test(transport, Some(fifo_pair));
+    change(&mut endpoint);
+    let endpoint: &'static Endpoint = Box::leak(Box::new(endpoint));
+    let route = || Route { endpoint, context_bits: wire::context_bits(CONTEXT, false) };
+    let routes = Box::new(PeerTable::of([route(), route()].into(), Some(0)));
     let group = Arc::new(Group::new([0, PEER as u32].into(), 0));
     let comm = Communicator::new(group, None, CONTEXT, [CONTEXT, CONTEXT].into(), errhandler::RETURN);
     // Words must stay where they are from their first change on.
@@ -75,12 +77,12 @@ fn begin_over(change: impl FnOnce(&mut Link)) -> (&'static Communicator, &'stati
     let mut state = STATE.lock();
     state.open(CONTEXT).unwrap();
     state.connect(comm);
-    (comm, link)
+    (comm, endpoint)
 }
 
 /// What every pass of progress does.
 fn drain_all() -> usize {
-    let drained = drain::fifo_pair(QUEUE.get().unwrap(), PEER as u32);
+    let drained = batch::fifo_pair(QUEUE.get().unwrap(), PEER as u32);
     assert!(!drained.malformed);
     drained.taken
 }
@@ -90,7 +92,7 @@ fn bytes() -> Datatype {
     Datatype::derived(Layout::basic(Primitive::new(Scalar::Byte, 1), &[run], 1, 1), 0)
 }
 
-fn lane(comm: &Communicator) -> MatchContext<'_> {
+fn user(comm: &Communicator) -> MatchContext<'_> {
     MatchContext { comm, collective: false }
 }
 
@@ -103,16 +105,16 @@ fn send(comm: &Communicator, tag: i32, byte: u8) {
 fn send_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
     let (at, count) = (all.as_mut_ptr(), all.len());
     // SAFETY: a slice is readable.
-    let taken = match unsafe { <Ob1 as Short>::send(at, count, PEER, tag, comm) } {
+    let taken = match unsafe { <Ob1 as FastPath>::send(at, count, PEER, tag, comm) } {
         Taken::Yes => true,
         // SAFETY: as above.
-        Taken::Longer => unsafe { Ob1::send_longer(at, count, PEER, tag, comm) },
+        Taken::NotInline => unsafe { Ob1::send_eager(at, count, PEER, tag, comm) },
         Taken::No => false,
     };
     if !taken {
         let data = Data { at, count, datatype: &bytes() };
         // SAFETY: as above.
-        unsafe { Module::send(&Ob1, &data, PEER, tag, Mode::Standard, lane(comm)) }.unwrap();
+        unsafe { Module::send(&Ob1, &data, PEER, tag, Mode::Standard, user(comm)) }.unwrap();
     }
 }
 
@@ -127,10 +129,10 @@ fn recv(comm: &Communicator, tag: i32) -> u8 {
 fn recv_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
     let (at, count, mut status) = (all.as_mut_ptr(), all.len(), Status::EMPTY);
     // SAFETY: a slice that is borrowed so is writable.
-    if unsafe { <Ob1 as Short>::recv(at, count, PEER, tag, comm, Some(&mut status)) }.is_none() {
+    if unsafe { <Ob1 as FastPath>::recv(at, count, PEER, tag, comm, Some(&mut status)) }.is_none() {
         let data = Data { at, count, datatype: &bytes() };
         // SAFETY: as above.
-        unsafe { Module::recv(&Ob1, &data, PEER, tag, lane(comm), Some(&mut status)) }.unwrap();
+        unsafe { Module::recv(&Ob1, &data, PEER, tag, user(comm), Some(&mut status)) }.unwrap();
     }
     assert_eq!((status.source, status.tag, status.bytes()), (PEER, tag, count as u64));
 }
@@ -139,10 +141,10 @@ fn recv_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
 fn recv_any(comm: &Communicator) -> (i32, u8) {
     let (mut byte, mut status) = (0, Status::EMPTY);
     // SAFETY: a byte of our own.
-    if !unsafe { <Ob1 as Short>::recv_any(&raw mut byte, 1, ANY_TAG, comm, Some(&mut status)) } {
+    if !unsafe { <Ob1 as FastPath>::recv_any(&raw mut byte, 1, ANY_TAG, comm, Some(&mut status)) } {
         let data = Data { at: &raw mut byte, count: 1, datatype: &bytes() };
         // SAFETY: as above.
-        unsafe { Module::recv(&Ob1, &data, ANY_SOURCE, ANY_TAG, lane(comm), Some(&mut status)) }.unwrap();
+        unsafe { Module::recv(&Ob1, &data, ANY_SOURCE, ANY_TAG, user(comm), Some(&mut status)) }.unwrap();
     }
     assert_eq!((status.source, status.bytes()), (PEER, 1));
     (status.tag, byte)
@@ -151,12 +153,12 @@ fn recv_any(comm: &Communicator) -> (i32, u8) {
 /// MPI_Irecv of one byte, to where it lies until the request is complete.
 fn irecv(comm: &Communicator, tag: i32, byte: &mut u8) -> Request {
     // SAFETY: the callers wait before they give the byte up.
-    match unsafe { <Ob1 as Short>::irecv(byte, 1, PEER, tag, comm) } {
+    match unsafe { <Ob1 as FastPath>::irecv(byte, 1, PEER, tag, comm) } {
         Some(request) => request,
         None => {
             let data = Data { at: byte, count: 1, datatype: &bytes() };
             // SAFETY: as above.
-            unsafe { Module::irecv(&Ob1, &data, PEER, tag, lane(comm)) }.unwrap()
+            unsafe { Module::irecv(&Ob1, &data, PEER, tag, user(comm)) }.unwrap()
         }
     }
 }
@@ -194,7 +196,7 @@ fn two_threads_send_on_one_link() {
     });
 }
 
-/// One thread receives two messages of so many bytes, the other makes progress. After a lull that takes one message.
+/// OneSource thread receives two messages of so many bytes, the other makes progress. After a lull that takes one message.
 fn receives_beside_progress<const BYTES: usize>() {
     check(|| {
         let comm = begin();
@@ -280,13 +282,13 @@ fn one_receives_from_any_and_another_from_one() {
 
 /// What was gathered for others is let go of by the complete functions first.
 #[test]
-fn no_short_way_passes_what_was_gathered() {
-    short_ways(true);
-    short_ways(false);
+fn no_fast_path_passes_what_was_gathered() {
+    fast_paths(true);
+    fast_paths(false);
 }
 
-/// Each short way is open, or none.
-fn short_ways(open: bool) {
+/// Each fast path is open, or none.
+fn fast_paths(open: bool) {
     check(move || {
         let comm = begin();
         use_two_requests(comm);
@@ -298,60 +300,60 @@ fn short_ways(open: bool) {
         let (mut room, bytes) = ([0; 100], [7; 100]);
         let (to, from) = (room.as_mut_ptr(), bytes.as_ptr());
         // SAFETY: arrays of our own, as long as said.
-        assert_eq!(unsafe { <Ob1 as Short>::recv(to, 1, PEER, 1, comm, None) }.is_some(), open);
+        assert_eq!(unsafe { <Ob1 as FastPath>::recv(to, 1, PEER, 1, comm, None) }.is_some(), open);
         // SAFETY: as above.
-        assert_eq!(unsafe { <Ob1 as Short>::recv_any(to, 1, 1, comm, None) }, open);
+        assert_eq!(unsafe { <Ob1 as FastPath>::recv_any(to, 1, 1, comm, None) }, open);
         // SAFETY: as above.
-        assert_eq!(unsafe { <Ob1 as Short>::irecv(to, 1, PEER, 1, comm) }.is_some(), open);
+        assert_eq!(unsafe { <Ob1 as FastPath>::irecv(to, 1, PEER, 1, comm) }.is_some(), open);
         // SAFETY: as above.
-        assert_eq!(unsafe { <Ob1 as Short>::send(from, 1, PEER, 1, comm) } == Taken::Yes, open);
+        assert_eq!(unsafe { <Ob1 as FastPath>::send(from, 1, PEER, 1, comm) } == Taken::Yes, open);
         // SAFETY: as above.
-        assert_eq!(unsafe { Ob1::send_longer(from, 60, PEER, 1, comm) }, open);
+        assert_eq!(unsafe { Ob1::send_eager(from, 60, PEER, 1, comm) }, open);
         assert_eq!(drain_all(), 2, "what was sent and not received");
     });
 }
 
-/// Whether so many bytes go the short way, and the one for longer messages.
-fn go_at_once(comm: &Communicator, bytes: usize) -> [bool; 2] {
+/// Whether so many bytes take the fast path of inline messages, and that of eager ones.
+fn take_fast_paths(comm: &Communicator, bytes: usize) -> [bool; 2] {
     let all = [7; 100];
     // SAFETY: not more than there are.
-    let short = unsafe { <Ob1 as Short>::send(all.as_ptr(), bytes, PEER, 1, comm) };
+    let inline = unsafe { <Ob1 as FastPath>::send(all.as_ptr(), bytes, PEER, 1, comm) };
     // SAFETY: as above.
-    [short == Taken::Yes, unsafe { Ob1::send_longer(all.as_ptr(), bytes, PEER, 1, comm) }]
+    [inline == Taken::Yes, unsafe { Ob1::send_eager(all.as_ptr(), bytes, PEER, 1, comm) }]
 }
 
 #[test]
-fn no_short_way_for_what_must_wait() {
+fn no_fast_path_for_what_must_wait() {
     check(|| {
-        let (comm, link) = begin_over(|link| (link.short_bytes, link.eager_bytes) = (8, 60));
+        let (comm, endpoint) = begin_over(|endpoint| (endpoint.fast_path_bytes, endpoint.eager_bytes) = (8, 60));
         let limits = [(8, [true, true]), (9, [false, true]), (60, [false, true]), (61, [false, false])];
         for (bytes, sent) in limits {
-            assert_eq!(go_at_once(comm, bytes), sent, "{bytes} bytes, where the receiver of some is asked first");
+            assert_eq!(take_fast_paths(comm, bytes), sent, "{bytes} bytes, where the receiver of some is asked first");
             drain_all();
         }
-        link.queued.store(1, Ordering::Relaxed);
-        assert_eq!(go_at_once(comm, 8), [false; 2], "behind those that wait for room");
+        endpoint.queued.store(1, Ordering::Relaxed);
+        assert_eq!(take_fast_paths(comm, 8), [false; 2], "behind those that wait for room");
     });
 }
 
 #[test]
 fn a_lost_process_is_told_of() {
     check(|| {
-        let (comm, link) = begin_over(|_| {});
+        let (comm, endpoint) = begin_over(|_| {});
         use_two_requests(comm);
         let mut byte = 0;
         let at = &raw mut byte;
         // SAFETY: a byte of our own.
-        let waits = unsafe { <Ob1 as Short>::irecv(at, 1, PEER, 1, comm) }.is_some();
+        let waits = unsafe { <Ob1 as FastPath>::irecv(at, 1, PEER, 1, comm) }.is_some();
         assert!(waits, "while nobody is lost");
         send(comm, 1, 10);
         drain_all();
         send(comm, 1, 11);
-        link.set_dead();
+        endpoint.set_dead();
         // SAFETY: as above.
-        assert!(unsafe { <Ob1 as Short>::irecv(at, 1, PEER, 1, comm) }.is_none());
+        assert!(unsafe { <Ob1 as FastPath>::irecv(at, 1, PEER, 1, comm) }.is_none());
         // SAFETY: as above.
-        assert!(!unsafe { <Ob1 as Short>::recv_any(at, 1, 1, comm, None) }, "it is for the wait to say");
+        assert!(!unsafe { <Ob1 as FastPath>::recv_any(at, 1, 1, comm, None) }, "it is for the wait to say");
         assert_eq!(irecv(comm, 1, &mut byte).wait().unwrap_err().get(), Class::ProcAborted as i32);
     });
 }

@@ -1,9 +1,13 @@
 //! Receives through matching.
 
-use crate::context::Receive;
-use crate::link;
+pub mod batch;
+pub mod probe;
+pub mod requestless;
+
+use crate::context::{MatchedMessage, Receive};
 use crate::matching::Tag;
-use crate::raw::{Place, Run};
+use crate::peers::endpoint;
+use crate::raw::{Contiguous, UserBuffer};
 use crate::state::STATE;
 use crate::wire;
 use ompi_core::error::{Class, Fault, Result};
@@ -12,7 +16,7 @@ use ompi_core::request::{self, Driver, Id, Kind, Request};
 use ompi_core::status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Status};
 use opal_core::mem::Untrusted;
 
-/// Receives can be cancelled while they are posted. Token: lane in the low 32 bits, number above.
+/// Receives can be cancelled while they are posted. Token: context bits in the low 32 bits, number above.
 pub struct Receives;
 
 impl Driver for Receives {
@@ -35,69 +39,69 @@ pub fn tag(tag: i32) -> Tag {
     if tag == ANY_TAG { Tag::ANY } else { Tag::only(tag) }
 }
 
-/// Starts a receive of one run from one source if nothing stands in the way: another thread, a message that nobody waited
-/// for, no room at hand. `None`: [`start`] does it. There is no call on the way.
+/// The fast path: starts a receive of one run from one source if no other thread is at it, no message is unexpected and an
+/// entry is free. `None`: [`start`] does it. It calls nothing.
 #[inline(always)]
-pub fn start_at_once(run: Run, from: i32, with: i32, lane: MatchContext<'_>) -> Option<Request> {
+pub fn start_fast(run: Contiguous, from: i32, with: i32, context: MatchContext<'_>) -> Option<Request> {
     // ANY_SOURCE and PROC_NULL are negative.
     let source = u32::try_from(from).ok()?;
-    if link::any_dead() {
+    if endpoint::any_dead() {
         return None;
     }
     let mut state = STATE.try_lock()?;
-    let matcher = state.context(lane.comm.context)?.lane(lane.collective);
-    let room = matcher.room_at_once(source)?;
-    let token = wire::lane(lane.comm.context, lane.collective) | u64::from(room.number()) << 32;
-    let (request, slot_ptr) = request::create_at_once(&RECEIVES, token)?;
-    room.post(tag(with), Receive { place: Place::of(run), request: request.id(), slot_ptr });
+    let matcher = state.context(context.comm.context)?.matcher(context.collective);
+    let slot = matcher.free_slot(source)?;
+    let token = wire::context_bits(context.comm.context, context.collective) | u64::from(slot.number()) << 32;
+    let (request, slot_ptr) = request::create_fast(&RECEIVES, token)?;
+    slot.post(tag(with), Receive { buffer: UserBuffer::of(run), request: request.id(), slot_ptr });
     Some(request)
 }
 
 /// Starts a receive.
 #[inline(never)]
-pub fn start(place: Place, from: i32, with: i32, lane: MatchContext<'_>) -> Result<Request> {
+pub fn start(buffer: UserBuffer, from: i32, with: i32, context: MatchContext<'_>) -> Result<Request> {
     let request = request::create(Kind::Recv, &RECEIVES, 0)?;
     let id = request.id();
     if from == PROC_NULL {
         request::complete(id, Status::NO_PROC);
         return Ok(request);
     }
-    let receive = Receive { place, request: id, slot_ptr: request.slot_ptr() };
+    let receive = Receive { buffer, request: id, slot_ptr: request.slot_ptr() };
     let (source, tag) = (source(from), tag(with));
-    let number = lane.comm.context;
+    let number = context.comm.context;
     let mut state = STATE.lock();
-    let matcher = state.context_of(lane.comm).lane(lane.collective);
+    let matcher = state.context_of(context.comm).matcher(context.collective);
     match matcher.take(source, tag) {
-        Some((source, tag, message)) => state.give(receive, Status::new(source as i32, tag, 0), number, message),
-        None if is_dead(from, lane) => request::complete(id, crate::state::aborted(number)),
+        Some((source, tag, message)) => state.receive(receive, Status::new(source as i32, tag, 0), number, message),
+        None if is_dead(from, context) => request::complete(id, crate::state::aborted(number)),
         None => {
-            let place = matcher.post(source, tag, receive);
-            request::set_token(id, wire::lane(number, lane.collective) | u64::from(place) << 32);
+            let entry = matcher.post(source, tag, receive);
+            request::set_token(id, wire::context_bits(number, context.collective) | u64::from(entry) << 32);
         }
     }
     Ok(request)
 }
 
 #[inline(always)]
-fn is_dead(from: i32, lane: MatchContext<'_>) -> bool {
-    link::any_dead() && from != ANY_SOURCE && crate::raw::routes(lane.comm).to(from).link.is_dead()
+fn is_dead(from: i32, context: MatchContext<'_>) -> bool {
+    endpoint::any_dead() && from != ANY_SOURCE && crate::raw::peer_table(context.comm).to(from).endpoint.is_dead()
 }
 
 /// Receives a message that a matched probe took.
-pub fn start_matched(mut place: Place, message: Matched) -> Result<Request> {
+pub fn start_matched(mut buffer: UserBuffer, message: Matched) -> Result<Request> {
     if message.token == NO_PROC {
         let request = request::create(Kind::Recv, &RECEIVES, 0)?;
-        place.write(Untrusted::of(&[]));
+        buffer.write(Untrusted::of(&[]));
         request::complete(request.id(), Status::NO_PROC);
         return Ok(request);
     }
     let mut state = STATE.lock();
-    let Some((status, context, taken)) = state.take_matched(message.token) else {
+    let Some(MatchedMessage { status, context, message: taken, .. }) = state.take_matched(message.token) else {
         return Err(Fault::new(Class::Request).argument("message").because("it is no message of a matched probe"));
     };
     let request = request::create(Kind::Recv, &RECEIVES, 0)?;
-    let receive = Receive { place, request: request.id(), slot_ptr: request.slot_ptr() };
-    state.give(receive, status, context, taken);
+    let receive = Receive { buffer, request: request.id(), slot_ptr: request.slot_ptr() };
+    state.receive(receive, status, context, taken);
     Ok(request)
 }
 

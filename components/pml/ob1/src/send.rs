@@ -1,85 +1,78 @@
 //! Sends.
 
-use crate::context::Route;
-use crate::link::Link;
-use crate::raw::{Fast, Place};
+use crate::peers::backlog::QueuedSend;
+use crate::peers::endpoint::Endpoint;
+use crate::peers::table::Route;
+use crate::protocol::operation::OperationState;
+use crate::raw::{BorrowedBuffer, UserBuffer};
 use crate::state::STATE;
 use crate::wire;
 use ompi_core::error::Result;
 use ompi_core::framework::pml::Mode;
-use ompi_core::request::{self, Driver, Id, Kind, Request};
+use ompi_core::request::{self, Driver, Kind, Request};
+use ompi_core::status::Status;
 use opal_core::framework::btl::Full;
 use opal_core::sync::Ordering;
 use opal_core::wait::Backoff;
 
-/// Sends that are not complete at once have nothing to do for their requests: they cannot be cancelled.
+/// Requests of sends need nothing from their driver: sends cannot be cancelled.
 pub struct Sends;
 
 impl Driver for Sends {}
 
 static SENDS: Sends = Sends;
 
-/// Tries to send all of it now: a short message that has none before it waiting.
+/// Tries to send an eager message, if none waits before it.
 #[inline(always)]
-pub fn at_once(data: &Fast<'_, '_>, link: &'static Link, immediate: u64) -> core::result::Result<(), Full> {
+pub fn try_eager(
+    data: &BorrowedBuffer<'_, '_>,
+    endpoint: &'static Endpoint,
+    immediate: u64,
+) -> core::result::Result<(), Full> {
     // Acquire pairs with the Release where packets leave the queue.
-    if link.queued.load(Ordering::Acquire) != 0 {
+    if endpoint.queued.load(Ordering::Acquire) != 0 {
         return Err(Full);
     }
-    data.send(link, wire::EAGER, immediate)
+    data.send(endpoint, wire::EAGER, immediate)
 }
 
-/// A blocking send of a short message that found no room: as soon as there is some.
+/// A blocking send of an eager message that found no room: waits until there is some.
 #[cold]
 #[inline(never)]
-pub fn when_there_is_room(data: &Fast<'_, '_>, link: &'static Link, immediate: u64) -> Result<()> {
+pub fn when_there_is_room(data: &BorrowedBuffer<'_, '_>, endpoint: &'static Endpoint, immediate: u64) -> Result<()> {
     let mut idle = Backoff::new();
     loop {
         idle.step()?;
-        if link.is_dead() {
-            return Err(link.fault());
+        if endpoint.is_dead() {
+            return Err(endpoint.fault());
         }
-        if at_once(data, link, immediate).is_ok() {
+        if try_eager(data, endpoint, immediate).is_ok() {
             return Ok(());
         }
     }
 }
 
-/// Starts a send that was not done at once.
+/// Starts a send that has not left yet.
 #[inline(never)]
-pub fn start(place: Place, route: &Route, immediate: u64, mode: Mode) -> Result<Request> {
-    let link = route.link;
-    if link.is_dead() {
-        return Err(link.fault());
+pub fn start(buffer: UserBuffer, route: &Route, envelope: u64, mode: Mode) -> Result<Request> {
+    let endpoint = route.endpoint;
+    if endpoint.is_dead() {
+        return Err(endpoint.fault());
     }
     let request = request::create(Kind::Send, &SENDS, 0)?;
+    let id = request.id();
     let mut state = STATE.lock();
-    if place.bytes() > link.eager_bytes {
-        state.announce(link, immediate, request.id(), place);
+    if buffer.bytes() > endpoint.eager_bytes {
+        state.send_rts(endpoint, envelope, id, buffer);
         return Ok(request);
     }
-    let cookie = (mode == Mode::Synchronous).then(|| state.expect_acknowledge(link.process, immediate, request.id()));
-    start_eager(&mut state, place, link, immediate, cookie, request.id());
-    Ok(request)
-}
-
-fn start_eager(
-    state: &mut crate::state::State,
-    mut place: Place,
-    link: &'static Link,
-    immediate: u64,
-    cookie: Option<u64>,
-    request: Id,
-) {
-    let bytes = place.bytes();
-    let sent = match cookie {
-        _ if link.queued.load(Ordering::Relaxed) != 0 => Err(Full),
-        None => place.send_whole(link, wire::EAGER, immediate),
-        Some(cookie) => place.send_part(link.path(), wire::SYNCHRONOUS, immediate, cookie, 0, bytes),
-    };
-    match (sent, cookie) {
-        (Ok(()), None) => request::complete(request, ompi_core::status::Status::EMPTY),
-        (Ok(()), Some(_)) => {}
-        (Err(Full), _) => state.queue_eager(link, immediate, place, cookie, request),
+    let sync = (mode == Mode::Synchronous)
+        .then(|| state.operations.begin_send(endpoint.process, envelope, id, OperationState::AwaitingAck));
+    let mut send = QueuedSend { envelope, buffer, sync, request: id };
+    if endpoint.queued.load(Ordering::Relaxed) != 0 || send.send(endpoint).is_err() {
+        state.queue_eager(endpoint, send);
+    } else if sync.is_none() {
+        request::complete(id, Status::EMPTY);
     }
+    Ok(request)
 }

@@ -1,14 +1,14 @@
-//! Things with small numbers that are used again.
+//! A table of objects with small indices that are used again.
 
 use alloc::vec::Vec;
 
 /// A growing table. Numbers are below 2^32 - 1.
 pub struct Slab<T> {
-    places: Vec<Place<T>>,
+    entries: Vec<Entry<T>>,
     free: u32,
 }
 
-enum Place<T> {
+enum Entry<T> {
     Used(T),
     Free(u32),
 }
@@ -18,63 +18,71 @@ const NONE: u32 = u32::MAX;
 impl<T> Slab<T> {
     /// Empty.
     pub const fn new() -> Slab<T> {
-        Slab { places: Vec::new(), free: NONE }
+        Slab { entries: Vec::new(), free: NONE }
     }
 
     /// All numbers in use are below this.
     pub fn numbers(&self) -> u32 {
-        self.places.len() as u32
+        self.entries.len() as u32
     }
 
-    /// Takes a thing; returns its number.
+    /// Takes an entry; returns its number.
     #[inline(always)]
     pub fn insert(&mut self, thing: T) -> u32 {
         let number = self.free;
-        if let Some(place) = self.places.get_mut(number as usize)
-            && let Place::Free(next) = *place
+        if let Some(entry) = self.entries.get_mut(number as usize)
+            && let Entry::Free(next) = *entry
         {
             self.free = next;
-            *place = Place::Used(thing);
+            *entry = Entry::Used(thing);
             return number;
         }
         self.grow(thing)
     }
 
-    /// The thing with a number that is known to be in use.
+    /// The entry with a number that is known to be in use.
     ///
     /// # Panics
     /// If it is not: a mistake of this component.
     #[inline(always)]
     pub fn get(&self, number: u32) -> &T {
-        match &self.places[number as usize] {
-            Place::Used(thing) => thing,
-            Place::Free(_) => unused(),
+        match &self.entries[number as usize] {
+            Entry::Used(thing) => thing,
+            Entry::Free(_) => unused(),
         }
     }
 
     /// As `get`, to be changed.
     #[inline(always)]
     pub fn get_mut(&mut self, number: u32) -> &mut T {
-        match &mut self.places[number as usize] {
-            Place::Used(thing) => thing,
-            Place::Free(_) => unused(),
+        match &mut self.entries[number as usize] {
+            Entry::Used(thing) => thing,
+            Entry::Free(_) => unused(),
         }
     }
 
-    /// The thing with a number that may be anything.
-    #[inline]
-    pub fn find_mut(&mut self, number: u32) -> Option<&mut T> {
-        match self.places.get_mut(number as usize) {
-            Some(Place::Used(thing)) => Some(thing),
+    /// The entry with a number that may be anything.
+    pub fn find(&self, number: u32) -> Option<&T> {
+        match self.entries.get(number as usize) {
+            Some(Entry::Used(thing)) => Some(thing),
             _ => None,
         }
     }
 
-    /// Takes the thing out; its number is used again.
+    /// As `find`, to be changed.
+    #[inline]
+    pub fn find_mut(&mut self, number: u32) -> Option<&mut T> {
+        match self.entries.get_mut(number as usize) {
+            Some(Entry::Used(thing)) => Some(thing),
+            _ => None,
+        }
+    }
+
+    /// Takes the entry out; its number is used again.
     #[inline(always)]
     pub fn remove(&mut self, number: u32) -> T {
-        let place = core::mem::replace(&mut self.places[number as usize], Place::Free(self.free));
-        let Place::Used(thing) = place else { unused() };
+        let entry = core::mem::replace(&mut self.entries[number as usize], Entry::Free(self.free));
+        let Entry::Used(thing) = entry else { unused() };
         self.free = number;
         thing
     }
@@ -82,9 +90,9 @@ impl<T> Slab<T> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, thing: T) -> u32 {
-        let number = self.places.len() as u32;
-        assert!(number != NONE, "four thousand million things at once");
-        self.places.push(Place::Used(thing));
+        let number = self.entries.len() as u32;
+        assert!(number != NONE, "four thousand million entries at once");
+        self.entries.push(Entry::Used(thing));
         number
     }
 }

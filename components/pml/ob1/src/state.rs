@@ -1,54 +1,63 @@
-//! Everything that changes, behind one lock.
+//! Everything that changes, behind one lock. Data only: what happens to it is in [`crate::protocol`].
 
-use crate::context::{Announced, Body, Context, Message, Receive, Stored};
-use crate::landing::Placement;
-use crate::lead::{Leading, Leads};
-use crate::link;
-use crate::outgoing::Outgoing;
-use crate::rendezvous::Operation;
+use crate::context::{Context, MatchedMessage, Message};
+use crate::peers::backlog::Backlog;
+use crate::peers::endpoint;
+use crate::protocol::operation::Operations;
+use crate::protocol::rts_data::store::{LastRts, RtsDataStore};
+use crate::protocol::selection::{Protocol, Selection};
 use crate::slab::Slab;
-use crate::ways::Ways;
-use crate::wire::Envelope;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use ompi_core::comm::{Communicator, context};
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::framework::pml;
-use ompi_core::request::{self, Id};
 use ompi_core::status::Status;
-use opal_core::mem::Untrusted;
-use opal_core::sync::ConditionalLock;
-use opal_core::verbose;
+use opal_core::sync::{AtomicUsize, ConditionalLock, Ordering};
 
 /// The one state.
 pub static STATE: ConditionalLock<State> = ConditionalLock::new(State::new());
+
+/// Pending peers and copies to make, for progress to look at without the lock.
+pub static PENDING: AtomicUsize = AtomicUsize::new(0);
 
 /// What is posted, what arrived, what is under way.
 pub struct State {
     contexts: Vec<Option<Box<Context>>>,
     /// Long messages and synchronous sends under way.
-    pub operations: Slab<Operation>,
-    /// Whole messages of which a part is in its place: one per process at most.
-    pub landings: Vec<Placement>,
-    /// For cookies: never the same twice for one place in the table for a long time.
-    pub serial: u64,
+    pub operations: Operations,
+    /// Eager messages that transports read straight into receives: one per process at most.
+    pub placements: Vec<EagerPlacement>,
     /// Per process, what waits for room.
-    pub outgoing: Vec<Outgoing>,
-    /// Processes with something in `outgoing`.
-    pub busy: Vec<u32>,
-    /// Cookies of our own: operations that this process copies for, in order.
+    pub backlogs: Vec<Backlog>,
+    /// The processes with something in their backlog.
+    pub pending_peers: Vec<u32>,
+    /// Handles of our own: operations for which this process copies, in order.
     pub copies: VecDeque<u64>,
-    /// Those of receives whose second half nobody had claimed when this process was done with the first.
-    pub second_halves: VecDeque<u64>,
-    /// Per process, which way its long messages come best.
-    pub ways: Vec<Option<Box<Ways>>>,
-    /// Per process, the message that was announced last.
-    pub leading: Vec<Leading>,
-    /// Leads of messages that nobody receives yet.
-    pub leads: Leads,
+    /// Handles of receives with an open offer, when this process had read its own part.
+    pub deferred_pushes: VecDeque<u64>,
+    /// Per process, which protocol its long messages take.
+    selections: Vec<Option<Box<Selection>>>,
+    /// Per process, the last RTS with RTS data.
+    last_rts: Vec<LastRts>,
+    /// RTS data of unexpected messages.
+    pub rts_data: RtsDataStore,
     /// Messages taken by matched probes.
-    pub matched: Slab<(u32, Status, u32, Message)>,
+    pub matched: Slab<MatchedMessage>,
+    matched_serial: u32,
+}
+
+/// An eager message of which a part has arrived and met its receive.
+#[derive(Clone, Copy)]
+pub struct EagerPlacement {
+    /// The sender.
+    pub process: u32,
+    /// Its envelope.
+    pub envelope: u64,
+    /// Its length.
+    pub bytes: usize,
+    /// The long receive that it became.
+    pub handle: u64,
 }
 
 impl State {
@@ -56,17 +65,17 @@ impl State {
     pub const fn new() -> State {
         State {
             contexts: Vec::new(),
-            operations: Slab::new(),
-            landings: Vec::new(),
-            serial: 0,
-            outgoing: Vec::new(),
-            busy: Vec::new(),
+            operations: Operations::new(),
+            placements: Vec::new(),
+            backlogs: Vec::new(),
+            pending_peers: Vec::new(),
             copies: VecDeque::new(),
-            second_halves: VecDeque::new(),
-            ways: Vec::new(),
-            leading: Vec::new(),
-            leads: Leads::new(),
+            deferred_pushes: VecDeque::new(),
+            selections: Vec::new(),
+            last_rts: Vec::new(),
+            rts_data: RtsDataStore::new(),
             matched: Slab::new(),
+            matched_serial: 0,
         }
     }
 
@@ -84,34 +93,11 @@ impl State {
         Ok(())
     }
 
-    /// The communicator is complete: what came early is matched now.
-    pub fn connect(&mut self, comm: &Communicator) {
-        let Some(context) = self.context(comm.context) else { return };
-        context.connect(comm.peers().members());
-        for (envelope, message) in core::mem::take(&mut context.early) {
-            self.message(envelope, message);
-        }
-    }
-
     /// A context number that no peer was told is not used after all.
     pub fn forget(&mut self, number: u32) {
-        if let Some(place) = self.contexts.get_mut(number as usize) {
-            *place = None;
+        if let Some(entry) = self.contexts.get_mut(number as usize) {
+            *entry = None;
         }
-    }
-
-    /// The communicator is gone.
-    pub fn disconnect(&mut self, number: u32) {
-        for collective in [false, true] {
-            loop {
-                let Some(context) = self.context(number) else { return };
-                let Some((_, _, message)) = context.lane(collective).take_any() else { break };
-                self.discard(message);
-            }
-        }
-        let Some(context) = self.context(number) else { return };
-        context.close();
-        self.close_if_idle(number);
     }
 
     /// Gives a closing context's number back when nothing is posted any more.
@@ -136,131 +122,78 @@ impl State {
         self.context(comm.context).expect("a communicator in use has a context")
     }
 
-    /// A whole message arrived.
-    #[inline(always)]
-    pub fn whole(&mut self, process: u32, immediate: u64, payload: Untrusted<'_>, cookie: Option<u64>) {
-        let envelope = Envelope::of(immediate);
-        let Some(context) = self.context(envelope.context) else {
-            return stray(process, envelope);
-        };
-        let Some(source) = context.rank_of(process) else {
-            return self.without_rank(process, envelope, Body::Whole(Stored::new(payload), cookie));
-        };
-        let closing = context.closing;
-        match context.lane(envelope.collective).arrive(source, envelope.tag) {
-            Some(receive) => {
-                finish(receive, Status::new(source as i32, envelope.tag, 0), envelope.context, payload);
-                if let Some(cookie) = cookie {
-                    self.acknowledge(process, cookie);
-                }
-                if closing {
-                    self.close_if_idle(envelope.context);
-                }
-            }
-            None if closing => {}
-            None => {
-                let message = Message { process, body: Body::Whole(Stored::new(payload), cookie) };
-                context.lane(envelope.collective).keep(source, envelope.tag, message);
-            }
+    /// All context numbers are below this.
+    pub fn context_numbers(&self) -> u32 {
+        self.contexts.len() as u32
+    }
+
+    /// Which protocol the long messages of a process take.
+    pub fn selection(&mut self, process: u32) -> &mut Selection {
+        let index = process as usize;
+        if self.selections.len() <= index {
+            self.selections.resize_with(index + 1, || None);
+        }
+        self.selections[index].get_or_insert_with(|| {
+            let streams = endpoint::existing(process).is_some_and(|endpoint| endpoint.fifo_pair.is_some());
+            Box::new(Selection::new(process, Protocol::forced(), streams))
+        })
+    }
+
+    /// The process is gone.
+    pub fn forget_selection(&mut self, process: u32) {
+        if let Some(selection) = self.selections.get_mut(process as usize) {
+            *selection = None;
         }
     }
 
-    /// A message in its stored form arrived.
-    pub fn message(&mut self, envelope: Envelope, message: Message) {
-        let Some(context) = self.context(envelope.context) else {
-            stray(message.process, envelope);
-            return self.discard(message);
-        };
-        let Some(source) = context.rank_of(message.process) else {
-            return self.without_rank(message.process, envelope, message.body);
-        };
-        let closing = context.closing;
-        match context.lane(envelope.collective).arrive(source, envelope.tag) {
-            Some(receive) => {
-                let status = Status::new(source as i32, envelope.tag, 0);
-                self.give(receive, status, envelope.context, message);
-                self.close_if_idle(envelope.context);
-            }
-            None if closing => self.discard(message),
-            None => context.lane(envelope.collective).keep(source, envelope.tag, message),
+    /// The last RTS of a process with RTS data.
+    pub fn last_rts(&mut self, process: u32) -> &mut LastRts {
+        let index = process as usize;
+        if self.last_rts.len() <= index {
+            self.last_rts.resize(index + 1, LastRts::NONE);
+        }
+        &mut self.last_rts[index]
+    }
+
+    /// What waits for room to a process.
+    pub fn backlog(&mut self, process: u32) -> &mut Backlog {
+        let index = process as usize;
+        if self.backlogs.len() <= index {
+            self.backlogs.resize_with(index + 1, Backlog::default);
+        }
+        &mut self.backlogs[index]
+    }
+
+    /// Lists a process whose backlog is not empty.
+    pub fn list_pending(&mut self, process: u32) {
+        let backlog = &mut self.backlogs[process as usize];
+        if !backlog.is_empty() && !backlog.is_listed {
+            backlog.is_listed = true;
+            self.pending_peers.push(process);
+            self.count_pending();
         }
     }
 
-    // Nobody will receive it.
-    fn discard(&mut self, message: Message) {
-        if let Body::Announced(Announced { cookie, lead: Some(kept), .. }) = message.body {
-            self.drop_lead(message.process, cookie, kept);
-        }
+    /// After a change of what waits.
+    pub fn count_pending(&self) {
+        let pending = self.pending_peers.len() + self.copies.len() + self.deferred_pushes.len();
+        PENDING.store(pending, Ordering::Relaxed);
     }
 
-    /// A receive and a message met.
-    pub fn give(&mut self, receive: Receive, status: Status, context: u32, message: Message) {
-        match message.body {
-            Body::Whole(stored, cookie) => {
-                finish(receive, status, context, Untrusted::of(stored.bytes()));
-                if let Some(cookie) = cookie {
-                    self.acknowledge(message.process, cookie);
-                }
-            }
-            Body::Announced(announced) => self.clear(receive, status, context, message.process, announced),
-        }
+    /// Keeps a message that a matched probe took; returns its token ([`ompi_core::framework::pml::Matched`]).
+    pub fn put_matched(&mut self, status: Status, context: u32, message: Message) -> u64 {
+        self.matched_serial = (self.matched_serial + 1) % SERIALS;
+        let serial = self.matched_serial;
+        let number = self.matched.insert(MatchedMessage { serial, status, context, message }) + FIRST;
+        assert!(number >> NUMBER_BITS == 0, "four million matched probes at once");
+        u64::from(serial << NUMBER_BITS | number)
     }
 
-    #[cold]
-    fn without_rank(&mut self, process: u32, envelope: Envelope, body: Body) {
-        match self.context(envelope.context) {
-            Some(context) if !context.is_connected() => context.early.push((envelope, Message { process, body })),
-            _ => {
-                stray(process, envelope);
-                self.discard(Message { process, body });
-            }
-        }
-    }
-
-    /// MPI_Cancel of a receive: only while it is posted.
-    pub fn cancel(&mut self, lane: u64, number: u32, id: Id) {
-        let envelope = Envelope::of(lane);
-        let Some(context) = self.context(envelope.context) else { return };
-        let lane = context.lane(envelope.collective);
-        if lane.posted_mut(number).is_some_and(|receive| receive.request == id) {
-            lane.cancel(number);
-            let mut status = Status::EMPTY;
-            status.set_cancelled(true);
-            request::complete(id, status);
-            self.close_if_idle(envelope.context);
-        }
-    }
-}
-
-/// Copies a whole message to where it was wanted and completes the receive.
-#[inline(always)]
-pub fn finish(mut receive: Receive, mut status: Status, context: u32, payload: Untrusted<'_>) {
-    status.set_bytes(receive.place.write(payload) as u64);
-    if payload.len() > receive.place.bytes() {
-        // MPI 5.0 §3.2.4: what does not fit is an overflow error; what fits was written.
-        status.fail(Class::Truncate as i32, context);
-    }
-    request::complete(receive.request, status);
-}
-
-/// A transport says that a process can no longer be reached: whatever needs it fails.
-pub fn peer_failed(process: u32) {
-    if let Some(link) = link::existing(process) {
-        link.set_dead();
-    }
-    let mut state = STATE.lock();
-    state.fail_outgoing(process);
-    state.fail_operations(process);
-    state.end_leads(process);
-    for number in 0..state.contexts.len() as u32 {
-        let Some(context) = state.context(number) else { continue };
-        let Some(source) = context.rank_of(process) else { continue };
-        for collective in [false, true] {
-            while let Some(receive) = context.lane(collective).cancel_from(source) {
-                request::complete(receive.request, aborted(number));
-            }
-        }
-        state.close_if_idle(number);
+    /// The message with a token that may be anything.
+    pub fn take_matched(&mut self, token: u64) -> Option<MatchedMessage> {
+        let number = (token as u32 & ((1 << NUMBER_BITS) - 1)).checked_sub(FIRST)?;
+        let serial = self.matched.find(number)?.serial;
+        (u64::from(serial) == token >> NUMBER_BITS).then(|| self.matched.remove(number))
     }
 }
 
@@ -271,13 +204,7 @@ pub fn aborted(context: u32) -> Status {
     status
 }
 
-#[cold]
-#[inline(never)]
-fn stray(process: u32, envelope: Envelope) {
-    let Envelope { context, tag, .. } = envelope;
-    verbose!(
-        pml::FRAMEWORK,
-        10,
-        "dropped a message from process {process} with tag {tag} for context {context}, which it is no part of"
-    );
-}
+/// Tokens of matched messages: the first number, and the bits of all numbers.
+const FIRST: u32 = 1024;
+const NUMBER_BITS: u32 = 22;
+const SERIALS: u32 = 1 << (31 - NUMBER_BITS);

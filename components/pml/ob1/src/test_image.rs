@@ -84,7 +84,7 @@ pub const ENDPOINT: Endpoint = Endpoint(5);
 
 impl<T: Calls> Module for Transport<T> {
     fn caps(&self) -> &Caps {
-        unreachable!("the link knows them")
+        unreachable!("the endpoint knows them")
     }
 
     fn address(&self) -> Vec<u8> {

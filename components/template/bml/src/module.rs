@@ -27,6 +27,10 @@ impl Module for TemplateModule {
         &[]
     }
 
+    fn transport_name(&self, _path: &Path) -> &'static str {
+        "mine"
+    }
+
     fn modules(&self) -> &'static [&'static dyn btl::Module] {
         &[]
     }

@@ -21,7 +21,7 @@ pub fn connect(_comm: &Communicator) -> Result<()> {
 pub fn forget(_comm: &Communicator) {}
 
 /// Whether nothing is posted, waits or moves. Nothing ever was.
-pub fn is_settled(_comm: &Communicator) -> bool {
+pub fn is_quiesced(_comm: &Communicator) -> bool {
     true
 }
 

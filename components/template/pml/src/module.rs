@@ -29,15 +29,15 @@ impl Module for TemplateModule {
         contexts::forget(comm);
     }
 
-    fn is_settled(&self, comm: &Communicator) -> bool {
-        contexts::is_settled(comm)
+    fn is_quiesced(&self, comm: &Communicator) -> bool {
+        contexts::is_quiesced(comm)
     }
 
     fn reach(&self, process: u32) -> Result<usize> {
         contexts::reach(process)
     }
 
-    fn send_control(&self, process: u32, message: &[u8]) -> Result<()> {
+    fn send_oob(&self, process: u32, message: &[u8]) -> Result<()> {
         send::control(process, message)
     }
 

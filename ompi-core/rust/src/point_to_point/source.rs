@@ -103,7 +103,7 @@ pub trait Source {
     /// As [`probe`](Self::probe), for a message with a tag.
     fn probe_with_tag(&self, tag: Tag) -> Result<Status> {
         let (owned, rank) = self.source();
-        let found = raw::checked_any_tag(tag).and_then(|tag| pml::selected().probe(rank, tag, lane(owned)));
+        let found = raw::checked_any_tag(tag).and_then(|tag| pml::selected().probe(rank, tag, match_context(owned)));
         owned.checked("probe", found).map(Status)
     }
 
@@ -115,7 +115,7 @@ pub trait Source {
     /// As [`immediate_probe`](Self::immediate_probe), for a message with a tag.
     fn immediate_probe_with_tag(&self, tag: Tag) -> Result<Option<Status>> {
         let (owned, rank) = self.source();
-        let found = raw::checked_any_tag(tag).and_then(|tag| pml::selected().iprobe(rank, tag, lane(owned)));
+        let found = raw::checked_any_tag(tag).and_then(|tag| pml::selected().iprobe(rank, tag, match_context(owned)));
         Ok(owned.checked("immediate_probe", found)?.map(Status))
     }
 
@@ -141,7 +141,7 @@ pub trait Source {
     /// As [`matched_probe`](Self::matched_probe), for a message with a tag.
     fn matched_probe_with_tag(&self, tag: Tag) -> Result<Message> {
         let (owned, rank) = self.source();
-        let found = raw::checked_any_tag(tag).and_then(|tag| pml::selected().mprobe(rank, tag, lane(owned)));
+        let found = raw::checked_any_tag(tag).and_then(|tag| pml::selected().mprobe(rank, tag, match_context(owned)));
         owned.checked("matched_probe", found).map(|matched| Message::new(owned, matched))
     }
 
@@ -153,7 +153,7 @@ pub trait Source {
     /// As [`immediate_matched_probe`](Self::immediate_matched_probe), a message with a tag.
     fn immediate_matched_probe_with_tag(&self, tag: Tag) -> Result<Option<Message>> {
         let (owned, rank) = self.source();
-        let found = raw::checked_any_tag(tag).and_then(|tag| pml::selected().improbe(rank, tag, lane(owned)));
+        let found = raw::checked_any_tag(tag).and_then(|tag| pml::selected().improbe(rank, tag, match_context(owned)));
         Ok(owned.checked("immediate_matched_probe", found)?.map(|matched| Message::new(owned, matched)))
     }
 
@@ -221,6 +221,6 @@ impl Source for AnyProcess<'_> {
     }
 }
 
-fn lane(owned: &Owned) -> MatchContext<'_> {
+fn match_context(owned: &Owned) -> MatchContext<'_> {
     MatchContext { comm: owned.comm(), collective: false }
 }

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 ///
 /// The executor is one for this communicator: a module asks it for every message, copy, reduction and room, and never looks
 /// at data, unless the function is not [`recordable`](Module::recordable), when the executor runs each step at once. Messages
-/// travel on the collective lane.
+/// travel in the collective match context.
 pub trait Module: Send + Sync {
     /// The functions that it offers.
     fn functions(&self) -> Functions;

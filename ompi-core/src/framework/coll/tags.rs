@@ -3,7 +3,7 @@
 use crate::error::{Class, Fault, Result};
 use opal_core::sync::{AtomicU32, Ordering};
 
-/// The tags of messages on a communicator's collective lane, so that operations under way at the same time never mix.
+/// The tags of messages in a communicator's collective match context, so that operations under way at the same time never mix.
 ///
 /// Blocking ones use their [`Function`](super::Function)'s number: one follows the other and messages do not overtake. Nonblocking ones
 /// are numbered as they begin, which all ranks do in the same order (MPI 5.0 §6.12). A persistent one has its tag from

@@ -26,32 +26,40 @@ unsafe extern "Rust" {
         dest: i32,
         tag: i32,
         mode: Mode,
-        lane: MatchContext<'_>,
+        context: MatchContext<'_>,
     ) -> Result<()>;
     fn __ompi_direct_pml_isend_v1(
         data: &Data<'_>,
         dest: i32,
         tag: i32,
         mode: Mode,
-        lane: MatchContext<'_>,
+        context: MatchContext<'_>,
     ) -> Result<Request>;
     fn __ompi_direct_pml_recv_v1(
         data: &Data<'_>,
         source: i32,
         tag: i32,
-        lane: MatchContext<'_>,
+        context: MatchContext<'_>,
         status: Option<&mut Status>,
     ) -> Result<()>;
-    fn __ompi_direct_pml_irecv_v1(data: &Data<'_>, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Request>;
+    fn __ompi_direct_pml_irecv_v1(data: &Data<'_>, source: i32, tag: i32, context: MatchContext<'_>)
+    -> Result<Request>;
 }
 
 #[allow(clippy::missing_safety_doc)] // each has the contract of the method of `Module` that it is named after
 impl Direct {
     /// [`Module::send`].
     #[inline(always)]
-    pub unsafe fn send(self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, lane: MatchContext<'_>) -> Result<()> {
+    pub unsafe fn send(
+        self,
+        data: &Data<'_>,
+        dest: i32,
+        tag: i32,
+        mode: Mode,
+        context: MatchContext<'_>,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { __ompi_direct_pml_send_v1(data, dest, tag, mode, lane) }
+        unsafe { __ompi_direct_pml_send_v1(data, dest, tag, mode, context) }
     }
 
     /// [`Module::isend`].
@@ -62,10 +70,10 @@ impl Direct {
         dest: i32,
         tag: i32,
         mode: Mode,
-        lane: MatchContext<'_>,
+        context: MatchContext<'_>,
     ) -> Result<Request> {
         // SAFETY: the caller's promise.
-        unsafe { __ompi_direct_pml_isend_v1(data, dest, tag, mode, lane) }
+        unsafe { __ompi_direct_pml_isend_v1(data, dest, tag, mode, context) }
     }
 
     /// [`Module::recv`].
@@ -75,18 +83,18 @@ impl Direct {
         data: &Data<'_>,
         source: i32,
         tag: i32,
-        lane: MatchContext<'_>,
+        context: MatchContext<'_>,
         status: Option<&mut Status>,
     ) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { __ompi_direct_pml_recv_v1(data, source, tag, lane, status) }
+        unsafe { __ompi_direct_pml_recv_v1(data, source, tag, context, status) }
     }
 
     /// [`Module::irecv`].
     #[inline(always)]
-    pub unsafe fn irecv(self, data: &Data<'_>, source: i32, tag: i32, lane: MatchContext<'_>) -> Result<Request> {
+    pub unsafe fn irecv(self, data: &Data<'_>, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Request> {
         // SAFETY: the caller's promise.
-        unsafe { __ompi_direct_pml_irecv_v1(data, source, tag, lane) }
+        unsafe { __ompi_direct_pml_irecv_v1(data, source, tag, context) }
     }
 }
 

@@ -83,7 +83,7 @@ pub fn drain_with(
     }
     let taken = most - left;
     if taken > 0 {
-        fifo_pair.note_arrival();
+        fifo_pair.mark_received();
     }
     Drained { taken, malformed: next.is_err() }
 }

@@ -1,16 +1,16 @@
 //! Entries of long lists by list and tag, in the order in which they were appended: finding the first with a tag takes the
 //! same time however many there are.
 //!
-//! A hash table of keys, each with a chain of its entries; entries are the caller's numbers. Lists that are short are no
-//! part of it, so that most programs never allocate it.
+//! A hash table of keys, each with a chain of its entries; entries are the caller's numbers. Lists that are short are not
+//! in it, so that most programs never allocate it.
 
-use super::{NONE, Tag};
+use super::list::{NONE, Tag};
 use crate::slab::Slab;
 use alloc::vec::Vec;
 
-/// Which lists are covered, and where their entries are. A list has the number of its source, or [`super::ANY`].
+/// Which lists have an index, and where their entries are. A list has the number of its source, or ANY.
 pub struct Index {
-    covered: Vec<u64>,
+    indexed: Vec<u64>,
     lists: usize,
     buckets: Vec<u32>,
     keys: Slab<Key>,
@@ -36,39 +36,39 @@ struct Link {
 }
 
 impl Index {
-    /// Covers nothing.
+    /// Of no list.
     pub const fn new() -> Index {
-        Index { covered: Vec::new(), lists: 0, buckets: Vec::new(), keys: Slab::new(), in_use: 0, links: Vec::new() }
+        Index { indexed: Vec::new(), lists: 0, buckets: Vec::new(), keys: Slab::new(), in_use: 0, links: Vec::new() }
     }
 
-    /// Whether a list is covered.
+    /// Whether a list has an index.
     #[inline(always)]
-    pub fn covers(&self, list: u32) -> bool {
-        self.lists > 0 && self.covered.get(word(list)).is_some_and(|covered| covered & bit(list) != 0)
+    pub fn has(&self, list: u32) -> bool {
+        self.lists > 0 && self.indexed.get(word(list)).is_some_and(|indexed| indexed & bit(list) != 0)
     }
 
-    /// Whether any list is covered.
+    /// Whether any list has an index.
     #[inline(always)]
     pub fn is_used(&self) -> bool {
         self.lists > 0
     }
 
     /// From now on all entries of a list are appended and removed here.
-    pub fn cover(&mut self, list: u32) {
-        if self.covered.len() <= word(list) {
-            self.covered.resize(word(list) + 1, 0);
+    pub fn add_list(&mut self, list: u32) {
+        if self.indexed.len() <= word(list) {
+            self.indexed.resize(word(list) + 1, 0);
         }
-        self.covered[word(list)] |= bit(list);
+        self.indexed[word(list)] |= bit(list);
         self.lists += 1;
     }
 
-    /// A list that is covered has no entries any more: it is short again.
-    pub fn uncover(&mut self, list: u32) {
-        self.covered[word(list)] &= !bit(list);
+    /// A list with an index has no entries any more: from now on it is walked again.
+    pub fn remove_list(&mut self, list: u32) {
+        self.indexed[word(list)] &= !bit(list);
         self.lists -= 1;
     }
 
-    /// Appends an entry to a list that is covered.
+    /// Appends an entry to a list with an index.
     pub fn append(&mut self, list: u32, tag: Tag, entry: u32) {
         let number = match self.find(list, tag) {
             Some(number) => number,
@@ -87,7 +87,7 @@ impl Index {
         self.links[entry as usize] = Link { next: NONE, previous, key: number };
     }
 
-    /// Removes an entry of a list that is covered.
+    /// Removes an entry of a list with an index.
     pub fn remove(&mut self, entry: u32) {
         let Link { next, previous, key: number } = self.links[entry as usize];
         let key = self.keys.get_mut(number);
@@ -106,7 +106,7 @@ impl Index {
         }
     }
 
-    /// The first entry of a list that is covered with a tag.
+    /// The first entry of a list with an index that has a tag.
     pub fn first(&self, list: u32, tag: Tag) -> Option<u32> {
         self.find(list, tag).map(|number| self.keys.get(number).first)
     }
@@ -129,9 +129,9 @@ impl Index {
         }
         self.in_use += 1;
         let bucket = hash(list, tag) & self.mask();
-        let place = &mut self.buckets[bucket];
-        let number = self.keys.insert(Key { list, tag, next: *place, first: NONE, last: NONE });
-        *place = number;
+        let bucket_first = &mut self.buckets[bucket];
+        let number = self.keys.insert(Key { list, tag, next: *bucket_first, first: NONE, last: NONE });
+        *bucket_first = number;
         number
     }
 
@@ -139,12 +139,12 @@ impl Index {
         let Key { list, tag, next, .. } = self.keys.remove(number);
         self.in_use -= 1;
         let bucket = hash(list, tag) & self.mask();
-        let place = &mut self.buckets[bucket];
-        if *place == number {
-            *place = next;
+        let bucket_first = &mut self.buckets[bucket];
+        if *bucket_first == number {
+            *bucket_first = next;
             return;
         }
-        let mut before = *place;
+        let mut before = *bucket_first;
         while self.keys.get(before).next != number {
             before = self.keys.get(before).next;
         }
@@ -162,9 +162,9 @@ impl Index {
         for mut number in old {
             while number != NONE {
                 let key = self.keys.get_mut(number);
-                let place = &mut self.buckets[hash(key.list, key.tag) & (buckets - 1)];
-                let next = core::mem::replace(&mut key.next, *place);
-                *place = number;
+                let bucket_first = &mut self.buckets[hash(key.list, key.tag) & (buckets - 1)];
+                let next = core::mem::replace(&mut key.next, *bucket_first);
+                *bucket_first = number;
                 number = next;
             }
         }

@@ -63,12 +63,12 @@ impl Pair {
         let sources: Vec<u32> = senders().filter(|source| from.map_or(some(source), |from| from == *source)).collect();
         let asked = || sources.iter().copied();
         let quiet = match from {
-            Some(from) => self.matcher.is_quiet(from),
-            None => self.matcher.are_quiet(asked()),
+            Some(from) => self.matcher.cannot_match(from),
+            None => self.matcher.none_can_match(asked()),
         };
         let free = match from {
-            Some(from) => self.matcher.is_free(from, wanted),
-            None => self.matcher.are_free(asked(), wanted),
+            Some(from) => self.matcher.cannot_match_exact(from, wanted),
+            None => self.matcher.none_can_match_exact(asked(), wanted),
         };
         assert!(free || !quiet, "{what}");
         let overlaps = |(_, other, tag): &(u32, Option<u32>, Tag)| {
@@ -81,11 +81,11 @@ impl Pair {
         let seen = self.matcher.look(from, wanted).map(|(source, tag, message)| (*message, source, tag));
         assert_eq!(seen, expected, "look, {what}");
         if let Some(from) = from
-            && let Some(room) = self.matcher.room_at_once(from)
+            && let Some(slot) = self.matcher.free_slot(from)
         {
-            assert_eq!(expected, None, "at once, {what}");
-            self.places.push((number, room.number()));
-            return room.post(wanted, number);
+            assert_eq!(expected, None, "a free slot, {what}");
+            self.places.push((number, slot.number()));
+            return slot.post(wanted, number);
         }
         let got = self.matcher.take(from, wanted).map(|(source, tag, message)| (message, source, tag));
         assert_eq!(got, expected, "post, {what}");
@@ -96,11 +96,11 @@ impl Pair {
 
     fn arrive(&mut self, number: u32, source: u32, tag: i32, what: &str) {
         let expected = self.model.arrive(number, source, tag);
-        let mut line = self.matcher.line(source);
-        let got = match line.as_mut().and_then(|line| line.first(tag)) {
+        let mut list = self.matcher.posted_list(source);
+        let got = match list.as_mut().and_then(|list| list.first(tag)) {
             Some(mut first) => {
                 let receive = *first.receive();
-                first.settle();
+                first.consume();
                 Some(receive)
             }
             None => self.matcher.arrive(source, tag),
@@ -108,7 +108,7 @@ impl Pair {
         assert_eq!(got, expected, "arrival, {what}");
         match got {
             Some(receive) => self.places.retain(|(posted, _)| *posted != receive),
-            None => self.matcher.keep(source, tag, number),
+            None => self.matcher.enqueue(source, tag, number),
         }
     }
 
@@ -155,8 +155,12 @@ fn run(seed: u64, sources: u32, tags: u32, steps: u32) -> usize {
             pair.matcher.cancel(place);
         }
     }
-    assert_eq!((pair.matcher.detours, pair.matcher.obstacles), (0, 0), "all lists are empty, seed {seed}");
-    assert!(pair.matcher.are_quiet(0..sources), "seed {seed}");
+    assert_eq!(
+        (pair.matcher.arrival_slow_paths, pair.matcher.post_slow_paths),
+        (0, 0),
+        "all lists are empty, seed {seed}"
+    );
+    assert!(pair.matcher.none_can_match(0..sources), "seed {seed}");
     longest
 }
 
@@ -175,39 +179,39 @@ fn as_the_model_does_with_long_lists() {
 
 // 20,000 receives and as many messages, matched in the opposite order: quadratic, it would need 200 million steps each.
 #[test]
-fn a_line_is_that_of_a_source_or_of_any() {
+fn a_posted_list_is_that_of_a_source_or_of_any() {
     let mut matcher: Matcher<u32, u32> = Matcher::new(2);
     matcher.post(None, Tag::ANY, 7);
-    assert!(!matcher.is_quiet(1));
-    let mut line = matcher.line(1).unwrap();
-    let mut first = line.first(5).unwrap();
+    assert!(!matcher.cannot_match(1));
+    let mut list = matcher.posted_list(1).unwrap();
+    let mut first = list.first(5).unwrap();
     assert_eq!(*first.receive(), 7);
-    first.settle();
-    assert!(matcher.is_quiet(1));
+    first.consume();
+    assert!(matcher.cannot_match(1));
     // Where receives of both kinds are posted, their order decides.
     matcher.post(None, Tag::only(5), 8);
     matcher.post(Some(1), Tag::only(5), 9);
-    assert!(matcher.line(1).is_none());
-    assert!(matcher.line(0).unwrap().first(5).is_some());
-    assert!(matcher.line(0).unwrap().first(4).is_none());
+    assert!(matcher.posted_list(1).is_none());
+    assert!(matcher.posted_list(0).unwrap().first(5).is_some());
+    assert!(matcher.posted_list(0).unwrap().first(4).is_none());
     assert_eq!((matcher.arrive(1, 5), matcher.arrive(1, 5)), (Some(8), Some(9)));
 }
 
 #[test]
-fn a_list_with_an_index_is_no_line() {
+fn a_list_with_an_index_is_left_to_the_slow_path() {
     let mut matcher: Matcher<u32, u32> = Matcher::new(2);
     for from in [None, Some(1)] {
         let last = WALKED as i32 + 1;
         for tag in 0..=last {
             matcher.post(from, Tag::only(tag), tag as u32);
         }
-        assert!(matcher.line(1).is_some());
+        assert!(matcher.posted_list(1).is_some());
         assert_eq!(matcher.arrive(1, last), Some(last as u32));
-        assert!(matcher.line(1).is_none(), "what is taken would stay in the index");
+        assert!(matcher.posted_list(1).is_none(), "what is taken would stay in the index");
         for tag in 0..last {
             assert_eq!(matcher.arrive(1, tag), Some(tag as u32));
         }
-        assert!(matcher.line(1).is_some());
+        assert!(matcher.posted_list(1).is_some());
     }
 }
 
@@ -220,10 +224,10 @@ fn many_are_matched_in_any_order() {
     }
     for tag in (0..MANY).rev() {
         assert_eq!(matcher.arrive(0, tag), Some(tag as u32));
-        assert_eq!(matcher.posted_index.covers(0), tag > 0, "nothing is walked until the list is empty");
+        assert_eq!(matcher.posted_index.has(0), tag > 0, "nothing is walked until the list is empty");
     }
     for tag in 0..MANY {
-        matcher.keep(0, tag, tag as u32);
+        matcher.enqueue(0, tag, tag as u32);
     }
     for tag in (0..MANY).rev() {
         let from = (tag % 2 == 0).then_some(0);

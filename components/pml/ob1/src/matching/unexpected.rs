@@ -1,10 +1,10 @@
-//! Messages that nobody waits for.
+//! Unexpected messages.
 
 use super::{ANY, Index, Matcher, NONE, Tag, Unexpected, WALKED};
 
 impl<P, U> Matcher<P, U> {
-    /// Keeps a message that no receive matches.
-    pub fn keep(&mut self, source: u32, tag: i32, message: U) {
+    /// Appends a message that no receive matches.
+    pub fn enqueue(&mut self, source: u32, tag: i32, message: U) {
         let (list, all) = (&mut self.sources[source as usize].unexpected, &mut self.arrivals);
         let (previous, previous_arrival) = (list.last, all.last);
         let entry = Unexpected { next: NONE, previous, next_arrival: NONE, previous_arrival, source, tag, message };
@@ -18,34 +18,34 @@ impl<P, U> Matcher<P, U> {
             NONE => all.first = number,
             _ => self.unexpected.get_mut(previous_arrival).next_arrival = number,
         }
-        self.obstacles += 1;
+        self.post_slow_paths += 1;
         let tag = Tag(tag);
-        if self.unexpected_index.covers(source) {
+        if self.unexpected_index.has(source) {
             self.unexpected_index.append(source, tag, number);
         }
-        if self.arrivals_index.covers(ANY) {
+        if self.arrivals_index.has(ANY) {
             self.arrivals_index.append(ANY, tag, number);
         }
     }
 
-    /// The first kept message that a receive would get: source, tag, message.
+    /// The first unexpected message that a receive would get: source, tag, message.
     pub fn look(&mut self, source: Option<u32>, tag: Tag) -> Option<(u32, i32, &U)> {
         let number = self.find_unexpected(source.unwrap_or(ANY), tag)?;
         let entry = self.unexpected.get(number);
         Some((entry.source, entry.tag, &entry.message))
     }
 
-    /// Takes the first kept message that a receive gets: source, tag, message.
+    /// Takes the first unexpected message that a receive gets: source, tag, message.
     #[inline]
     pub fn take(&mut self, source: Option<u32>, tag: Tag) -> Option<(u32, i32, U)> {
         if self.arrivals.first == NONE {
             return None;
         }
         let number = self.find_unexpected(source.unwrap_or(ANY), tag)?;
-        Some(self.unkeep(number))
+        Some(self.dequeue(number))
     }
 
-    /// Takes any kept message.
+    /// Takes any unexpected message.
     pub fn take_any(&mut self) -> Option<(u32, i32, U)> {
         self.take(None, Tag::ANY)
     }
@@ -56,7 +56,7 @@ impl<P, U> Matcher<P, U> {
         if tag == Tag::ANY {
             return (first != NONE).then_some(first);
         }
-        if !self.index_of(list).covers(list) {
+        if !self.index_of(list).has(list) {
             let mut number = first;
             for _ in 0..WALKED {
                 if number == NONE {
@@ -78,7 +78,7 @@ impl<P, U> Matcher<P, U> {
     fn index_unexpected(&mut self, list: u32) {
         let mut number = self.first_unexpected(list);
         let index = if list == ANY { &mut self.arrivals_index } else { &mut self.unexpected_index };
-        index.cover(list);
+        index.add_list(list);
         while number != NONE {
             let entry = self.unexpected.get(number);
             index.append(list, Tag(entry.tag), number);
@@ -97,7 +97,7 @@ impl<P, U> Matcher<P, U> {
         if list == ANY { &mut self.arrivals_index } else { &mut self.unexpected_index }
     }
 
-    fn unkeep(&mut self, number: u32) -> (u32, i32, U) {
+    fn dequeue(&mut self, number: u32) -> (u32, i32, U) {
         let entry = self.unexpected.remove(number);
         let list = &mut self.sources[entry.source as usize].unexpected;
         match entry.previous {
@@ -116,7 +116,7 @@ impl<P, U> Matcher<P, U> {
             NONE => self.arrivals.last = entry.previous_arrival,
             next => self.unexpected.get_mut(next).previous_arrival = entry.previous_arrival,
         }
-        self.obstacles -= 1;
+        self.post_slow_paths -= 1;
         for list in [entry.source, ANY] {
             self.unindex_unexpected(list, number);
         }
@@ -126,10 +126,10 @@ impl<P, U> Matcher<P, U> {
     fn unindex_unexpected(&mut self, list: u32, number: u32) {
         let is_last = self.first_unexpected(list) == NONE;
         let index = self.index_of(list);
-        if index.covers(list) {
+        if index.has(list) {
             index.remove(number);
             if is_last {
-                index.uncover(list);
+                index.remove_list(list);
             }
         }
     }

@@ -1,0 +1,179 @@
+//! The PML's calls.
+#![allow(unsafe_code)] // the unsafe methods of the framework's trait
+
+use crate::peers::endpoint;
+use crate::peers::table::PeerTable;
+use crate::raw::{BorrowedBuffer, Contiguous, UserBuffer};
+use crate::recv;
+use crate::recv::{probe, requestless};
+use crate::state::STATE;
+use alloc::boxed::Box;
+use ompi_core::comm::Communicator;
+use ompi_core::data::Data;
+use ompi_core::error::Result;
+use ompi_core::framework::pml::{EntryPoints, MatchContext, Matched, Mode, Module};
+use ompi_core::request::{self, Request};
+use ompi_core::status::Status;
+use opal_core::progress;
+use opal_core::sync::Ordering;
+
+mod fast_path;
+mod send;
+
+/// The one module; its state is [`STATE`].
+pub struct Ob1;
+
+/// # Safety
+/// The data is writable during the call.
+#[inline(never)]
+unsafe fn recv_slow(
+    data: &Data<'_>,
+    source: i32,
+    tag: i32,
+    context: MatchContext<'_>,
+    status: Option<&mut Status>,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let fast = unsafe { BorrowedBuffer::new(data) };
+    progress::flush();
+    if let Some(got) = requestless::receive(&fast, source, tag, context)? {
+        return got.deliver(status);
+    }
+    // SAFETY: writable until the request completes, which the wait sees to.
+    let mut handle = recv::start(unsafe { UserBuffer::new(data) }, source, tag, context)?.into_handle();
+    request::handles::wait(&mut handle)?.deliver(status)
+}
+
+impl Module for Ob1 {
+    fn open_context(&self, context: u32) -> Result<()> {
+        STATE.lock().open(context)
+    }
+
+    fn close_context(&self, context: u32) {
+        STATE.lock().forget(context);
+    }
+
+    fn add_comm(&self, comm: &Communicator) -> Result<()> {
+        let routes = Box::new(PeerTable::new(comm)?);
+        let mut state = STATE.lock();
+        if state.context(comm.context).is_none() {
+            state.open(comm.context)?;
+        }
+        // Release pairs with the Acquire in `pml_data`.
+        comm.pml.store(Box::into_raw(routes).cast(), Ordering::Release);
+        state.connect(comm);
+        Ok(())
+    }
+
+    fn remove_comm(&self, comm: &Communicator) {
+        STATE.lock().disconnect(comm.context);
+        let routes = comm.pml.swap(core::ptr::null_mut(), Ordering::AcqRel).cast::<PeerTable>();
+        if !routes.is_null() {
+            // SAFETY: the box that `add_comm` gave up, taken back once because of the swap.
+            drop(unsafe { Box::from_raw(routes) });
+        }
+    }
+
+    fn is_quiesced(&self, comm: &Communicator) -> bool {
+        STATE.lock().is_quiesced(comm)
+    }
+
+    fn reach(&self, process: u32) -> Result<usize> {
+        let endpoint = endpoint::to(process)?;
+        if endpoint.is_dead() { Err(endpoint.fault()) } else { Ok(endpoint.oob_bytes) }
+    }
+
+    fn send_oob(&self, process: u32, message: &[u8]) -> Result<()> {
+        let endpoint = endpoint::to(process)?;
+        if endpoint.is_dead() {
+            return Err(endpoint.fault());
+        }
+        STATE.lock().oob(endpoint, message);
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
+        // SAFETY: readable during this call by the caller's promise.
+        if !progress::has_coalesced() && unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
+            return Ok(());
+        }
+        // SAFETY: as above.
+        unsafe { send::blocking(data, dest, tag, mode, context) }
+    }
+
+    #[inline]
+    unsafe fn isend(
+        &self,
+        data: &Data<'_>,
+        dest: i32,
+        tag: i32,
+        mode: Mode,
+        context: MatchContext<'_>,
+    ) -> Result<Request> {
+        // SAFETY: readable during this call by the caller's promise.
+        if unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
+            return Ok(request::done());
+        }
+        // SAFETY: readable until the request completes by the caller's promise.
+        unsafe { send::nonblocking(data, dest, tag, mode, context) }
+    }
+
+    #[inline]
+    unsafe fn recv(
+        &self,
+        data: &Data<'_>,
+        source: i32,
+        tag: i32,
+        context: MatchContext<'_>,
+        status: Option<&mut Status>,
+    ) -> Result<()> {
+        // SAFETY: writable during this call by the caller's promise.
+        let fast = unsafe { BorrowedBuffer::new(data) };
+        if let Some(found) = requestless::find(fast.bytes(), source, tag, context) {
+            fast.write(found.payload());
+            let got = found.status(source);
+            found.take();
+            got.write_to(status);
+            return Ok(());
+        }
+        // SAFETY: as above.
+        unsafe { recv_slow(data, source, tag, context, status) }
+    }
+
+    #[inline]
+    unsafe fn irecv(&self, data: &Data<'_>, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Request> {
+        progress::flush();
+        // SAFETY: writable until the request completes by the caller's promise.
+        if let Some(run) = unsafe { Contiguous::new(data) }
+            && let Some(request) = recv::start_fast(run, source, tag, context)
+        {
+            return Ok(request);
+        }
+        // SAFETY: writable until the request completes by the caller's promise.
+        recv::start(unsafe { UserBuffer::new(data) }, source, tag, context)
+    }
+
+    fn fast_path(&self) -> Option<EntryPoints> {
+        Some(EntryPoints::of::<Ob1>())
+    }
+
+    fn iprobe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Status>> {
+        progress::flush();
+        probe::look(source, tag, context)
+    }
+
+    fn improbe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Matched>> {
+        progress::flush();
+        probe::take(source, tag, context)
+    }
+
+    unsafe fn imrecv(&self, data: &Data<'_>, message: Matched) -> Result<Request> {
+        progress::flush();
+        // SAFETY: writable until the request completes by the caller's promise.
+        recv::start_matched(unsafe { UserBuffer::new(data) }, message)
+    }
+}
+
+#[cfg(ompi_direct = "pml/ob1")]
+ompi_core::direct_pml!(Ob1);

@@ -1,0 +1,132 @@
+//! Sends: the fast path of nearly every one, and the slow path of all others.
+
+use crate::peers::table::Route;
+use crate::raw::{BorrowedBuffer, UserBuffer, peer_table};
+use crate::{send, wire};
+use ompi_core::data::Data;
+use ompi_core::error::Result;
+use ompi_core::framework::pml::{MatchContext, Mode};
+use ompi_core::request::{self, Request};
+use ompi_core::status::PROC_NULL;
+use opal_core::progress;
+use opal_core::queue::fifo::INLINE_BYTES;
+use opal_core::sync::Ordering;
+
+/// The fast path: pushes one run to the FIFO pair of a transport that gives its queues away. It calls nothing, so that the
+/// caller saves no register; `false`: nothing was done. At most [`INLINE_BYTES`] bytes.
+///
+/// # Safety
+/// `at` is readable for `bytes`.
+#[inline(always)]
+pub unsafe fn push_inline(at: *const u8, bytes: usize, dest: i32, tag: i32, context: MatchContext<'_>) -> bool {
+    let Some(route) = peer_table(context.comm).get(dest) else { return false };
+    let endpoint = route.endpoint;
+    let Some(fifo_pair) = endpoint.fifo_pair else { return false };
+    // Acquire pairs with the Release where packets leave the queue.
+    if bytes > endpoint.fast_path_bytes || endpoint.queued.load(Ordering::Acquire) != 0 {
+        return false;
+    }
+    let immediate = wire::envelope(route.context_bits | u64::from(context.collective), tag);
+    // SAFETY: the caller's promise.
+    endpoint.is_sent(unsafe { fifo_pair.push(wire::EAGER, immediate, at, bytes) })
+}
+
+/// The same for data of any datatype.
+///
+/// # Safety
+/// The data is readable.
+#[inline(always)]
+pub unsafe fn push_inline_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> bool {
+    let bytes = data.bytes();
+    if bytes > INLINE_BYTES || mode == Mode::Synchronous {
+        return false;
+    }
+    // SAFETY: the caller's promise.
+    data.contiguous().is_some_and(|at| unsafe { push_inline(at, bytes, dest, tag, context) })
+}
+
+/// As [`push_inline`] for an eager message of any length, and with all that a blocking send does.
+///
+/// # Safety
+/// `at` is readable for `bytes`.
+#[inline(always)]
+pub unsafe fn push_eager(at: *const u8, bytes: usize, dest: i32, tag: i32, context: MatchContext<'_>) -> bool {
+    let Some(route) = peer_table(context.comm).get(dest) else { return false };
+    let endpoint = route.endpoint;
+    let Some(fifo_pair) = endpoint.fifo_pair else { return false };
+    // Acquire pairs with the Release where packets leave the queue.
+    if bytes > endpoint.eager_bytes || progress::has_coalesced() || endpoint.queued.load(Ordering::Acquire) != 0 {
+        return false;
+    }
+    let immediate = wire::envelope(route.context_bits | u64::from(context.collective), tag);
+    // SAFETY: the caller's promise.
+    endpoint.is_sent(unsafe { fifo_pair.push_run(wire::EAGER, immediate, at, bytes) })
+}
+
+/// A blocking send of anything.
+///
+/// # Safety
+/// The data is readable during the call.
+#[inline(never)]
+pub unsafe fn blocking(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
+    progress::flush();
+    // SAFETY: the caller's promise.
+    let fast = unsafe { BorrowedBuffer::new(data) };
+    match pending(&fast, dest, tag, mode, context) {
+        None => Ok(()),
+        Some(pending) if pending.eager => send::when_there_is_room(&fast, pending.route.endpoint, pending.immediate),
+        Some(pending) => {
+            // SAFETY: the buffer lives until the request completes, which the wait sees to.
+            let place = unsafe { UserBuffer::new(data) };
+            send::start(place, pending.route, pending.immediate, mode)?.wait().map(drop)
+        }
+    }
+}
+
+/// A nonblocking send of anything.
+///
+/// # Safety
+/// The data is readable until the request completes.
+#[inline(never)]
+pub unsafe fn nonblocking(
+    data: &Data<'_>,
+    dest: i32,
+    tag: i32,
+    mode: Mode,
+    context: MatchContext<'_>,
+) -> Result<Request> {
+    // SAFETY: the caller's promise.
+    let fast = unsafe { BorrowedBuffer::new(data) };
+    match pending(&fast, dest, tag, mode, context) {
+        None => Ok(request::done()),
+        // SAFETY: the caller's promise.
+        Some(pending) => send::start(unsafe { UserBuffer::new(data) }, pending.route, pending.immediate, mode),
+    }
+}
+
+/// A message that has not been sent yet.
+struct PendingSend<'a> {
+    route: &'a Route,
+    immediate: u64,
+    // It may go as soon as there is room; otherwise by rendezvous, or it waits for ACK.
+    eager: bool,
+}
+
+/// Sends an eager message if there is room; `None`: nothing is left to do.
+#[inline(always)]
+fn pending<'a>(
+    data: &BorrowedBuffer<'_, '_>,
+    dest: i32,
+    tag: i32,
+    mode: Mode,
+    context: MatchContext<'a>,
+) -> Option<PendingSend<'a>> {
+    if dest == PROC_NULL {
+        return None;
+    }
+    let route = peer_table(context.comm).to(dest);
+    let immediate = wire::envelope(route.context_bits | u64::from(context.collective), tag);
+    let eager = mode != Mode::Synchronous && data.bytes() <= route.endpoint.eager_bytes;
+    let sent = eager && send::try_eager(data, route.endpoint, immediate).is_ok();
+    (!sent).then_some(PendingSend { route, immediate, eager })
+}

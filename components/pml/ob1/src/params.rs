@@ -1,0 +1,13 @@
+//! Parameters: `--mca pml_ob1_…`.
+
+opal_core::params! {
+    /// Largest message that is sent before the receiver asks for it; a transport's own limit may be lower.
+    pub static EAGER_LIMIT: Size = Int(65536), "bytes", level 4;
+    /// How much of a long message goes along with its RTS to a process of the node that took the last one of its size in
+    /// fragments; 0: nothing.
+    pub static RNDV_EAGER_LIMIT: Size = Int(16384), "bytes", level 6;
+    /// How long messages between processes of a node come: measured tries all protocols now and then and uses the best one;
+    /// single has the system copy them once, where it can; fragments goes through shared memory; streamed does, too, and stores
+    /// around the receiver's caches.
+    pub static LONG_MESSAGES: Choice(&["measured", "single", "fragments", "streamed"]) = Text("measured"), "", level 5;
+}

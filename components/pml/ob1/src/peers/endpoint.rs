@@ -1,0 +1,234 @@
+//! A process that this one talks to: its transports and limits, found when it is first reached.
+
+use crate::params;
+use crate::peers::history::ProtocolHistory;
+use crate::peers::rail::Rails;
+use crate::requirement;
+use crate::wire;
+use alloc::boxed::Box;
+use ompi_core::error::{Class, Fault, Result};
+use ompi_core::framework::bml::{self, Path};
+use ompi_core::{addresses, process};
+use opal_core::framework::btl::{self, RxMessage};
+use opal_core::framework::smsc;
+use opal_core::message;
+use opal_core::queue::fifo_pair::{FifoPair, Pushed};
+use opal_core::sync::{AtomicBool, AtomicU32, AtomicU64, ConditionalLock, Once, Ordering};
+
+/// A process and the one transport whose order its matched messages have.
+pub struct Endpoint {
+    /// Index of the process.
+    pub process: u32,
+    /// The transport.
+    pub module: btl::ModuleRef,
+    /// The process's number there.
+    pub btl_endpoint: btl::Endpoint,
+    /// The transport's queues to and from the process, if it gives them away.
+    pub fifo_pair: Option<&'static FifoPair>,
+    /// Most bytes of a message on the fast path, which is pushed to the FIFO pair.
+    pub fast_path_bytes: usize,
+    /// Most bytes of a message that the transport sends inline.
+    pub inline_bytes: usize,
+    /// Most bytes of an eager message.
+    pub eager_bytes: usize,
+    /// Most bytes of an out-of-band message.
+    pub oob_bytes: usize,
+    /// The transports of fragments.
+    pub rails: Rails,
+    /// Number of messages in its backlog: later ones must not overtake them.
+    pub queued: AtomicU32,
+    /// Which protocols the process chose for long messages.
+    pub history: ProtocolHistory,
+    /// For single copies between its memory and ours, where they work.
+    pub smsc_endpoint: Option<smsc::Endpoint>,
+    // Own claim words that are in use, as bits; changed under the state's lock only.
+    claim_words: AtomicU64,
+    dead: AtomicBool,
+}
+
+impl Endpoint {
+    /// Takes one of our claim words; `None` if all are in use, or no memory is shared.
+    pub fn take_claim_word(&self) -> Option<u32> {
+        let used = self.claim_words.load(Ordering::Relaxed);
+        let index = used.trailing_ones();
+        self.claim_word(true, index)?;
+        self.claim_words.store(used | 1 << index, Ordering::Relaxed);
+        Some(index)
+    }
+
+    /// Gives it back.
+    pub fn give_claim_word(&self, index: u32) {
+        self.claim_words.store(self.claim_words.load(Ordering::Relaxed) & !(1 << index), Ordering::Relaxed);
+    }
+
+    /// A claim word, ours or the process's; `index` may be anything.
+    pub fn claim_word(&self, own: bool, index: u32) -> Option<&AtomicU64> {
+        if index >= u64::BITS { None } else { self.module.shared_word(self.btl_endpoint, own, index) }
+    }
+
+    /// The path of matched messages.
+    #[inline(always)]
+    pub fn path(&self) -> Path {
+        Path { module: self.module.module(), endpoint: self.btl_endpoint }
+    }
+
+    /// The next message from the process, polling at most `polls` times for it; [`Endpoint::take`] takes it.
+    #[inline(always)]
+    pub fn peek(&self, polls: u32) -> Option<RxMessage<'_>> {
+        match self.fifo_pair {
+            Some(fifo_pair) => {
+                let peeked = fifo_pair.peek(polls)?;
+                Some(RxMessage { am: peeked.kind(), immediate: peeked.immediate, payload: peeked.payload() })
+            }
+            None => self.module.poll_peer(self.btl_endpoint, polls),
+        }
+    }
+
+    /// Whether the FIFO pair took a message; wakes the process if it sleeps.
+    #[inline(always)]
+    pub fn is_sent(&self, pushed: Pushed) -> bool {
+        match pushed {
+            Pushed::Yes => true,
+            Pushed::ToSleeper => {
+                self.module.wake(self.btl_endpoint);
+                true
+            }
+            Pushed::No => false,
+        }
+    }
+
+    /// Takes what [`Endpoint::peek`] returned last.
+    #[inline(always)]
+    pub fn take(&self) {
+        match self.fifo_pair {
+            Some(fifo_pair) => fifo_pair.take(),
+            None => self.module.consume(self.btl_endpoint),
+        }
+    }
+
+    /// The process can no longer be reached.
+    pub fn set_dead(&self) {
+        self.dead.store(true, Ordering::Relaxed);
+        ANY_DEAD.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it can no longer be reached.
+    pub fn is_dead(&self) -> bool {
+        self.dead.load(Ordering::Relaxed)
+    }
+
+    /// The error of a call that needs the process after it was lost.
+    #[cold]
+    pub fn fault(&self) -> Fault {
+        let reason = alloc::format!("the connection to rank {} in MPI_COMM_WORLD was lost", self.process);
+        Fault::new(Class::ProcAborted).because(reason)
+    }
+}
+
+static ANY_DEAD: AtomicBool = AtomicBool::new(false);
+
+/// Whether any process was lost.
+#[inline(always)]
+pub fn any_dead() -> bool {
+    ANY_DEAD.load(Ordering::Relaxed)
+}
+
+static ENDPOINTS: Once<Box<[Once<Endpoint>]>> = Once::new();
+static CONNECTING: ConditionalLock<()> = ConditionalLock::new(());
+
+/// The endpoint of a process, connected at first use.
+pub fn to(process: u32) -> Result<&'static Endpoint> {
+    let endpoints = ENDPOINTS.call_once(|| (0..process::count()).map(|_| Once::new()).collect());
+    let place = &endpoints[process as usize];
+    if let Some(endpoint) = place.get() {
+        return Ok(endpoint);
+    }
+    // Of several threads one connects: transports know a peer once.
+    let _connecting = CONNECTING.lock();
+    if let Some(endpoint) = place.get() {
+        return Ok(endpoint);
+    }
+    let endpoint = connect(process)?;
+    Ok(place.call_once(|| endpoint))
+}
+
+/// The endpoint of a process that is connected.
+#[inline(always)]
+pub fn existing(process: u32) -> Option<&'static Endpoint> {
+    ENDPOINTS.get()?.get(process as usize)?.get()
+}
+
+fn connect(process: u32) -> Result<Endpoint> {
+    let bml = bml::selected().ok_or_else(|| Fault::new(Class::Intern).because("the BML is not running"))?;
+    let paths = bml.add_process(process::get(process)).map_err(Fault::from)?;
+    let path = paths[0];
+    let caps = path.module.caps();
+    if let Some(lack) = requirement::lack(caps) {
+        let name = bml.transport_name(&path);
+        message!(
+            "btl/{name}, the best transport to rank {process}, {lack} by pml/ob1; leave it out with `--mca btl ^{name}`"
+        );
+        let reason = alloc::format!("btl/{name} {lack} by pml/ob1");
+        return Err(Fault::new(Class::Intern).because(reason));
+    }
+    // A synchronous message has a prefix and must fit all the same.
+    let most = caps.send_bytes - wire::PREFIX_BYTES;
+    let eager_bytes = params::EAGER_LIMIT.size().min(caps.eager_bytes).min(most);
+    let inline_bytes = caps.inline_bytes.min(most);
+    Ok(Endpoint {
+        process,
+        module: btl::ModuleRef::new(path.module),
+        btl_endpoint: path.endpoint,
+        fifo_pair: path.module.fifo_pair(path.endpoint),
+        fast_path_bytes: inline_bytes.min(eager_bytes),
+        inline_bytes,
+        eager_bytes,
+        oob_bytes: caps.send_bytes.min(MOST_OOB_BYTES),
+        rails: Rails::new(paths),
+        queued: AtomicU32::new(0),
+        history: ProtocolHistory::new(),
+        smsc_endpoint: find_smsc_endpoint(process::get(process)),
+        claim_words: AtomicU64::new(0),
+        dead: AtomicBool::new(false),
+    })
+}
+
+fn find_smsc_endpoint(process: &process::Process) -> Option<smsc::Endpoint> {
+    if process.is_self || !process.same_node {
+        return None;
+    }
+    // They were looked at for the transports a moment ago.
+    let addresses = process.addresses().ok()?;
+    let name = smsc::selected()?.name;
+    smsc::reach(process.index, addresses::find(addresses, smsc::FRAMEWORK.name, name))
+}
+
+#[cfg(test)]
+impl Endpoint {
+    /// To process 1 by one transport that tests provide.
+    pub fn of_test(module: &'static dyn btl::Module, fifo_pair: Option<&'static FifoPair>) -> Endpoint {
+        let inline_bytes = if fifo_pair.is_some() { opal_core::queue::fifo::INLINE_BYTES } else { 0 };
+        Endpoint {
+            process: 1,
+            module: btl::ModuleRef::new(module),
+            btl_endpoint: crate::test_image::ENDPOINT,
+            fifo_pair,
+            fast_path_bytes: inline_bytes,
+            inline_bytes,
+            eager_bytes: 4096,
+            oob_bytes: 4096,
+            rails: Rails::none(),
+            queued: AtomicU32::new(0),
+            history: ProtocolHistory::new(),
+            smsc_endpoint: None,
+            claim_words: AtomicU64::new(0),
+            dead: AtomicBool::new(false),
+        }
+    }
+}
+
+/// An out-of-band message that finds no room is copied.
+const MOST_OOB_BYTES: usize = 4096;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,29 @@
+//! Which protocol a peer took for its last long messages.
+
+use crate::protocol::selection::{self, Protocol};
+use opal_core::sync::{AtomicU32, Ordering};
+
+/// The sizes of messages that a process takes in fragments, as far as this one has seen: bits by
+/// [`selection::size_class`].
+pub struct ProtocolHistory(AtomicU32);
+
+impl ProtocolHistory {
+    /// Nothing was seen yet.
+    pub fn new() -> ProtocolHistory {
+        ProtocolHistory(AtomicU32::new(if Protocol::forced() == Some(Protocol::Fragments) { u32::MAX } else { 0 }))
+    }
+
+    /// A message of so many bytes was sent with a protocol. The state's lock is held.
+    pub fn record(&self, bytes: usize, protocol: Protocol) {
+        let (before, bit) = (self.0.load(Ordering::Relaxed), 1 << selection::size_class(bytes));
+        let after = if protocol == Protocol::Fragments { before | bit } else { before & !bit };
+        if after != before {
+            self.0.store(after, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the last message of that size was sent in fragments.
+    pub fn is_fragments(&self, bytes: usize) -> bool {
+        self.0.load(Ordering::Relaxed) & 1 << selection::size_class(bytes) != 0
+    }
+}

@@ -1,0 +1,189 @@
+//! The sources of a blocking receive without a request: one rank, or any.
+
+use crate::context::ContextMatcher;
+use crate::matching::Tag;
+use crate::peers::endpoint::{self, Endpoint};
+use alloc::boxed::Box;
+use ompi_core::error::Result;
+use opal_core::framework::btl::RxMessage;
+use opal_core::queue::fifo::{Consumer, Peeked};
+use opal_core::queue::fifo_pair::FifoPair;
+use opal_core::sync::{AtomicU32, Guard, Ordering, spin_loop};
+use opal_core::wait;
+
+/// The ranks whose messages a receive takes.
+pub trait ReceiveSources {
+    /// Whether no unexpected message matches the receive, and no posted receive could take a message of the sources.
+    fn are_eligible(&self, matcher: &mut ContextMatcher, tag: Tag) -> bool;
+
+    /// The next message of one of them, after some polls, without taking it. `None`: after a pass of progress, ask again.
+    fn peek(&self) -> Option<NextMessage>;
+
+    /// `Err` if no message will come any more.
+    fn check(&self) -> Result<()>;
+}
+
+/// The next message of a rank.
+pub struct NextMessage {
+    /// The sender.
+    pub rank: u32,
+    /// Where the message waits.
+    pub endpoint: &'static Endpoint,
+    /// The message.
+    pub message: RxMessage<'static>,
+}
+
+/// One rank.
+pub struct OneSource {
+    /// Its number in the communicator.
+    pub rank: u32,
+    /// Its process.
+    pub endpoint: &'static Endpoint,
+}
+
+impl ReceiveSources for OneSource {
+    #[inline(always)]
+    fn are_eligible(&self, matcher: &mut ContextMatcher, tag: Tag) -> bool {
+        matcher.cannot_match(self.rank) || matcher.cannot_match_exact(self.rank, tag)
+    }
+
+    #[inline(always)]
+    fn peek(&self) -> Option<NextMessage> {
+        let message = self.endpoint.peek(wait::polls_per_pass())?;
+        Some(NextMessage { rank: self.rank, endpoint: self.endpoint, message })
+    }
+
+    #[inline(always)]
+    fn check(&self) -> Result<()> {
+        if self.endpoint.is_dead() { Err(self.endpoint.fault()) } else { Ok(()) }
+    }
+}
+
+/// MPI_ANY_SOURCE: all ranks of a communicator. The queues of ranks whose transports give them away are looked at in turn;
+/// messages of others are found by passes of progress.
+pub struct AnySource {
+    queues: Box<[Queue]>,
+    // All other ranks are in `queues`. This process's own messages do not come while it waits.
+    alone: bool,
+    // The queue that is looked at first: the one after the last that had a message, so that no sender starves.
+    first: AtomicU32,
+    // Messages found since the last pass of progress.
+    found: AtomicU32,
+}
+
+/// A queue from a rank.
+pub struct Queue {
+    /// The sender.
+    pub rank: u32,
+    /// Its process, which has the queue.
+    pub endpoint: &'static Endpoint,
+    /// The queue.
+    pub fifo_pair: &'static FifoPair,
+}
+
+impl AnySource {
+    /// Of a communicator of these processes, in which this process may have a rank.
+    pub fn new(peers: impl Iterator<Item = &'static Endpoint> + Clone, own: Option<u32>) -> AnySource {
+        let others = (0..).zip(peers).filter(|(rank, _)| Some(*rank) != own);
+        let queue =
+            |(rank, endpoint): (u32, &'static Endpoint)| Some(Queue { rank, endpoint, fifo_pair: endpoint.fifo_pair? });
+        let mut queues: Box<[Queue]> = others.clone().filter_map(queue).collect();
+        let alone = queues.len() == others.count();
+        if queues.len() > MOST_QUEUES {
+            queues = Box::default();
+        }
+        AnySource { queues, alone, first: AtomicU32::new(0), found: AtomicU32::new(0) }
+    }
+
+    /// Whether there are queues to look at.
+    pub fn has_queues(&self) -> bool {
+        !self.queues.is_empty()
+    }
+
+    /// Whether a message of the queues can only match a receive that is posted from now on, and no message is unexpected.
+    #[inline(always)]
+    pub fn cannot_match(&self, matcher: &ContextMatcher) -> bool {
+        // Whether a lost process matters is for the wait to say.
+        !endpoint::any_dead() && matcher.none_can_match(self.sources())
+    }
+
+    /// The next message of a queue, after some polls. `None` also if it is time for a pass of progress, for which
+    /// [`ReceiveSources::peek`] asks.
+    #[inline(always)]
+    pub fn find(&self) -> Option<QueuedMessage<'_>> {
+        let before = self.found.load(Ordering::Relaxed);
+        if before >= FOUND_PER_PASS || self.queues.is_empty() {
+            return None;
+        }
+        let polls = if self.alone { wait::polls_per_pass().div_ceil(self.queues.len() as u32) } else { 1 };
+        for _ in 0..polls {
+            let found = self.look();
+            if found.is_some() {
+                self.found.store(before + 1, Ordering::Relaxed);
+                return found;
+            }
+            spin_loop();
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn look(&self) -> Option<QueuedMessage<'_>> {
+        let first = self.first.load(Ordering::Relaxed) as usize;
+        let (before, after) = self.queues.split_at(first);
+        for (index, queue) in (first..).zip(after).chain((0..).zip(before)) {
+            let mut consumer = queue.fifo_pair.try_consumer()?;
+            // What a peer wrote and is no message is for the transport's next poll.
+            if let Ok(Some(peeked)) = consumer.peek() {
+                self.first.store((index + 1) as u32 % self.queues.len() as u32, Ordering::Relaxed);
+                return Some(QueuedMessage { queue, consumer, peeked });
+            }
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn sources(&self) -> impl Iterator<Item = u32> {
+        self.queues.iter().map(|queue| queue.rank)
+    }
+}
+
+/// The next message of a queue.
+pub struct QueuedMessage<'a> {
+    /// Where it lies.
+    pub queue: &'a Queue,
+    /// The right to take it.
+    pub consumer: Guard<'a, Consumer>,
+    /// The message.
+    pub peeked: Peeked,
+}
+
+impl ReceiveSources for AnySource {
+    #[inline(always)]
+    fn are_eligible(&self, matcher: &mut ContextMatcher, tag: Tag) -> bool {
+        self.cannot_match(matcher) || !endpoint::any_dead() && matcher.none_can_match_exact(self.sources(), tag)
+    }
+
+    #[inline(always)]
+    fn peek(&self) -> Option<NextMessage> {
+        let Some(QueuedMessage { queue, peeked, .. }) = self.find() else {
+            self.found.store(0, Ordering::Relaxed);
+            return None;
+        };
+        let message = RxMessage { am: peeked.kind(), immediate: peeked.immediate, payload: peeked.payload() };
+        Some(NextMessage { rank: queue.rank, endpoint: queue.endpoint, message })
+    }
+
+    #[inline(always)]
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A look at each takes a nanosecond or two while nothing comes.
+const MOST_QUEUES: usize = 16;
+/// So that senders without a queue do not wait for ever while a queue always has a message.
+const FOUND_PER_PASS: u32 = 256;
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,0 +1,38 @@
+//! The part of ob1 in a pass of progress: what waits for room, and the next single copy.
+
+use crate::peers::endpoint;
+use crate::protocol::smsc;
+use crate::state::{PENDING, STATE, State};
+use opal_core::sync::Ordering;
+
+/// Tries again what waits.
+pub fn progress() -> usize {
+    // Relaxed: what another thread has just queued is seen by the next pass.
+    if PENDING.load(Ordering::Relaxed) == 0 {
+        return 0;
+    }
+    let moved = STATE.lock().push_all();
+    moved + smsc::copy_next()
+}
+
+impl State {
+    fn push_all(&mut self) -> usize {
+        let (mut moved, mut index) = (0, 0);
+        while index < self.pending_peers.len() {
+            let process = self.pending_peers[index];
+            if let Some(endpoint) = endpoint::existing(process) {
+                moved += self.push_packets(endpoint);
+                moved += self.push_fragments(endpoint);
+            }
+            let backlog = &mut self.backlogs[process as usize];
+            if backlog.is_empty() {
+                backlog.is_listed = false;
+                self.pending_peers.swap_remove(index);
+            } else {
+                index += 1;
+            }
+        }
+        self.count_pending();
+        moved
+    }
+}

@@ -1,0 +1,95 @@
+//! Sends control messages, RTS and out-of-band messages, now or from the backlog as soon as there is room.
+
+use crate::peers::backlog::{Packet, QueuedSend};
+use crate::peers::endpoint::{self, Endpoint};
+use crate::raw::send_bytes;
+use crate::state::{State, aborted};
+use crate::wire::{self, Control, Rts};
+use ompi_core::request;
+use ompi_core::status::Status;
+use opal_core::sync::Ordering;
+
+impl State {
+    /// Sends a control message to the peer's operation `handle`.
+    pub fn control(&mut self, process: u32, handle: u64, control: Control) {
+        if let Some(endpoint) = endpoint::existing(process) {
+            self.send_packet(endpoint, Packet::Control(handle, control.pack()));
+        }
+    }
+
+    /// Sends an RTS; says whether it has left already.
+    pub fn rts(&mut self, endpoint: &'static Endpoint, envelope: u64, rts: Rts) -> bool {
+        self.send_packet(endpoint, Packet::Rts(envelope, rts.pack()))
+    }
+
+    /// Sends an out-of-band message.
+    pub fn oob(&mut self, endpoint: &'static Endpoint, message: &[u8]) {
+        let now = endpoint.queued.load(Ordering::Relaxed) == 0;
+        if !now || send_bytes(endpoint, wire::OOB, 0, message).is_err() {
+            self.queue(endpoint, Packet::Oob(message.into()));
+        }
+    }
+
+    /// Queues an eager send that found no room.
+    pub fn queue_eager(&mut self, endpoint: &'static Endpoint, send: QueuedSend) {
+        self.queue(endpoint, Packet::Eager(send));
+    }
+
+    /// The envelopes of sends to a process that wait for room.
+    pub fn queued_sends(&self, process: u32) -> impl Iterator<Item = u64> {
+        let packets = self.backlogs.get(process as usize).into_iter().flat_map(|backlog| &backlog.packets);
+        packets.filter_map(|packet| if let Packet::Eager(send) = packet { Some(send.envelope) } else { None })
+    }
+
+    /// Sends what waits for a process; returns how many messages left.
+    pub fn push_packets(&mut self, endpoint: &'static Endpoint) -> usize {
+        let backlog = &mut self.backlogs[endpoint.process as usize];
+        let mut moved = 0;
+        while let Some(packet) = backlog.packets.front_mut() {
+            if packet.send(endpoint).is_err() {
+                break;
+            }
+            if let Some(Packet::Eager(QueuedSend { sync: None, request, .. })) = backlog.packets.pop_front() {
+                request::complete(request, Status::EMPTY);
+            }
+            moved += 1;
+        }
+        // Release pairs with the Acquire in the sends: what was queued has left before what comes now.
+        endpoint.queued.store(backlog.packets.len() as u32, Ordering::Release);
+        moved
+    }
+
+    /// Fails what waits for a process that is gone.
+    pub fn fail_backlog(&mut self, process: u32) {
+        let Some(endpoint) = endpoint::existing(process) else { return };
+        let backlog = self.backlog(process);
+        backlog.active_sends.truncate(0);
+        for packet in core::mem::take(&mut backlog.packets) {
+            if let Packet::Eager(QueuedSend { sync: None, request, .. }) = packet {
+                request::complete(request, aborted(0));
+            }
+        }
+        endpoint.queued.store(0, Ordering::Release);
+    }
+
+    fn send_packet(&mut self, endpoint: &'static Endpoint, mut packet: Packet) -> bool {
+        let sent = endpoint.queued.load(Ordering::Relaxed) == 0 && packet.send(endpoint).is_ok();
+        if !sent {
+            self.queue(endpoint, packet);
+        }
+        sent
+    }
+
+    fn queue(&mut self, endpoint: &'static Endpoint, packet: Packet) {
+        if endpoint.is_dead() {
+            if let Packet::Eager(send) = packet {
+                request::complete(send.request, aborted(0));
+            }
+            return;
+        }
+        let backlog = self.backlog(endpoint.process);
+        backlog.packets.push_back(packet);
+        endpoint.queued.store(backlog.packets.len() as u32, Ordering::Release);
+        self.list_pending(endpoint.process);
+    }
+}

@@ -1,0 +1,156 @@
+//! Messages and RTS that arrive meet their receives, or are kept as unexpected until a receive comes.
+
+use crate::context::{Body, Message, Payload, PendingRts, Receive};
+use crate::state::State;
+use crate::wire::{Control, Envelope};
+use ompi_core::comm::Communicator;
+use ompi_core::error::Class;
+use ompi_core::framework::pml;
+use ompi_core::request::{self, Id};
+use ompi_core::status::Status;
+use opal_core::mem::Untrusted;
+use opal_core::verbose;
+
+impl State {
+    /// An eager message arrived; with the sender's handle if the send is synchronous.
+    #[inline(always)]
+    pub fn eager(&mut self, process: u32, immediate: u64, payload: Untrusted<'_>, sync: Option<u64>) {
+        let envelope = Envelope::of(immediate);
+        let Some(context) = self.context(envelope.context) else {
+            return unroutable(process, envelope);
+        };
+        let Some(source) = context.rank_of(process) else {
+            return self.without_rank(process, envelope, Body::Whole(Payload::new(payload), sync));
+        };
+        let closing = context.closing;
+        match context.matcher(envelope.collective).arrive(source, envelope.tag) {
+            Some(receive) => {
+                finish(receive, Status::new(source as i32, envelope.tag, 0), envelope.context, payload);
+                if let Some(handle) = sync {
+                    self.control(process, handle, Control::Ack);
+                }
+                if closing {
+                    self.close_if_idle(envelope.context);
+                }
+            }
+            None if closing => {}
+            None => {
+                let message = Message { process, body: Body::Whole(Payload::new(payload), sync) };
+                context.matcher(envelope.collective).enqueue(source, envelope.tag, message);
+            }
+        }
+    }
+
+    /// An RTS arrived, or a message whose communicator is active by now.
+    pub fn message(&mut self, envelope: Envelope, message: Message) {
+        let Some(context) = self.context(envelope.context) else {
+            unroutable(message.process, envelope);
+            return self.discard(message);
+        };
+        let Some(source) = context.rank_of(message.process) else {
+            return self.without_rank(message.process, envelope, message.body);
+        };
+        let closing = context.closing;
+        match context.matcher(envelope.collective).arrive(source, envelope.tag) {
+            Some(receive) => {
+                let status = Status::new(source as i32, envelope.tag, 0);
+                self.receive(receive, status, envelope.context, message);
+                self.close_if_idle(envelope.context);
+            }
+            None if closing => self.discard(message),
+            None => context.matcher(envelope.collective).enqueue(source, envelope.tag, message),
+        }
+    }
+
+    /// A receive and an unexpected message met.
+    pub fn receive(&mut self, receive: Receive, status: Status, context: u32, message: Message) {
+        match message.body {
+            Body::Whole(payload, sync) => {
+                finish(receive, status, context, Untrusted::of(payload.bytes()));
+                if let Some(handle) = sync {
+                    self.control(message.process, handle, Control::Ack);
+                }
+            }
+            Body::Rts(pending) => self.answer_rts(receive, status, context, message.process, pending),
+        }
+    }
+
+    /// The communicator is active: what arrived before is matched now.
+    pub fn connect(&mut self, comm: &Communicator) {
+        let Some(context) = self.context(comm.context) else { return };
+        context.connect(comm.peers().members());
+        for (envelope, message) in core::mem::take(&mut context.preactivation) {
+            self.message(envelope, message);
+        }
+    }
+
+    /// The communicator is gone.
+    pub fn disconnect(&mut self, number: u32) {
+        for collective in [false, true] {
+            loop {
+                let Some(context) = self.context(number) else { return };
+                let Some((_, _, message)) = context.matcher(collective).take_any() else { break };
+                self.discard(message);
+            }
+        }
+        let Some(context) = self.context(number) else { return };
+        context.close();
+        self.close_if_idle(number);
+    }
+
+    /// MPI_Cancel of a receive: only while it is posted.
+    pub fn cancel(&mut self, context_bits: u64, number: u32, id: Id) {
+        let envelope = Envelope::of(context_bits);
+        let Some(context) = self.context(envelope.context) else { return };
+        let matcher = context.matcher(envelope.collective);
+        if matcher.posted_mut(number).is_some_and(|receive| receive.request == id) {
+            matcher.cancel(number);
+            let mut status = Status::EMPTY;
+            status.set_cancelled(true);
+            request::complete(id, status);
+            self.close_if_idle(envelope.context);
+        }
+    }
+
+    #[cold]
+    fn without_rank(&mut self, process: u32, envelope: Envelope, body: Body) {
+        match self.context(envelope.context) {
+            Some(context) if !context.is_connected() => {
+                context.preactivation.push((envelope, Message { process, body }));
+            }
+            _ => {
+                unroutable(process, envelope);
+                self.discard(Message { process, body });
+            }
+        }
+    }
+
+    // Nobody will receive it.
+    fn discard(&mut self, message: Message) {
+        if let Body::Rts(PendingRts { rts, data: Some(number) }) = message.body {
+            self.drop_rts_data(message.process, rts.handle, number);
+        }
+    }
+}
+
+/// Copies an eager message to the user's buffer and completes the receive.
+#[inline(always)]
+fn finish(mut receive: Receive, mut status: Status, context: u32, payload: Untrusted<'_>) {
+    status.set_bytes(receive.buffer.write(payload) as u64);
+    if payload.len() > receive.buffer.bytes() {
+        // MPI 5.0 §3.2.4: what does not fit is an overflow error; what fits was written.
+        status.fail(Class::Truncate as i32, context);
+    }
+    request::complete(receive.request, status);
+}
+
+#[cold]
+#[inline(never)]
+fn unroutable(process: u32, envelope: Envelope) {
+    let Envelope { context, tag, .. } = envelope;
+    verbose!(
+        pml::FRAMEWORK,
+        10,
+        "dropped a message from process {process} with tag {tag} for context {context}, which it is no part of"
+    );
+}

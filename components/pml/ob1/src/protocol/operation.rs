@@ -1,0 +1,109 @@
+//! Operations that take more than one message, and the table of their handles.
+
+use crate::protocol::selection::Protocol;
+use crate::protocol::smsc::rget::{PushState, Rget};
+use crate::raw::UserBuffer;
+use crate::slab::Slab;
+use crate::wire;
+use ompi_core::request::Id;
+use ompi_core::status::Status;
+
+/// A send or a receive under way.
+pub struct Operation {
+    serial: u64,
+    /// The peer.
+    pub process: u32,
+    /// What completes at the end.
+    pub request: Id,
+    /// Of a send: its envelope.
+    pub envelope: u64,
+    /// How far it is.
+    pub state: OperationState,
+}
+
+/// How far an operation is; [`crate::protocol`] draws the transitions.
+pub enum OperationState {
+    /// A synchronous send was sent and is not matched yet.
+    AwaitingAck,
+    /// A long send: RTS is sent. How a single copy of it stands; how much was sent as RTS data.
+    RtsSent { buffer: UserBuffer, push: PushState, sent: usize },
+    /// A long send after CTS: the receiver's handle, how much it wants, how much was sent.
+    SendingFragments { buffer: UserBuffer, to: u64, wanted: usize, sent: usize },
+    /// A long receive after CTS: its status at the end, how much is wanted, how much has arrived, the chosen protocol.
+    ReceivingFragments { buffer: UserBuffer, status: Status, wanted: usize, received: usize, chosen: Option<Protocol> },
+    /// A long receive in a single copy.
+    Rget(Rget),
+}
+
+/// All operations of this process. A handle is a number in the table and a serial number, so that none comes twice for a
+/// long time.
+pub struct Operations {
+    table: Slab<Operation>,
+    serial: u64,
+}
+
+impl Operations {
+    /// None.
+    pub const fn new() -> Operations {
+        Operations { table: Slab::new(), serial: 0 }
+    }
+
+    /// Enters an operation; returns its number and its handle.
+    pub fn begin(&mut self, process: u32, request: Id, state: OperationState) -> (u32, u64) {
+        self.serial = (self.serial + 1) % SERIALS;
+        let serial = self.serial;
+        let number = self.table.insert(Operation { serial, process, request, envelope: 0, state });
+        assert!(number >> NUMBER_BITS == 0, "sixteen million long messages at once");
+        (number, serial << NUMBER_BITS | u64::from(number))
+    }
+
+    /// Enters a send that waits for its receive; returns its handle.
+    pub fn begin_send(&mut self, process: u32, envelope: u64, request: Id, state: OperationState) -> u64 {
+        let (number, handle) = self.begin(process, request, state);
+        self.table.get_mut(number).envelope = envelope;
+        handle
+    }
+
+    /// The operation of a handle that may be anything, if it is one with that process.
+    pub fn find(&mut self, process: u32, handle: u64) -> Option<(u32, &mut Operation)> {
+        self.find_own(handle).filter(|(_, operation)| operation.process == process)
+    }
+
+    /// The operation of a handle of our own, if it is still under way.
+    pub fn find_own(&mut self, handle: u64) -> Option<(u32, &mut Operation)> {
+        let number = handle as u32 & ((1 << NUMBER_BITS) - 1);
+        let operation = self.table.find_mut(number)?;
+        (operation.serial == handle >> NUMBER_BITS).then_some((number, operation))
+    }
+
+    /// The operation with a number in use.
+    pub fn get(&self, number: u32) -> &Operation {
+        self.table.get(number)
+    }
+
+    /// The operation with a number in use, to be changed.
+    pub fn get_mut(&mut self, number: u32) -> &mut Operation {
+        self.table.get_mut(number)
+    }
+
+    /// Ends an operation.
+    pub fn remove(&mut self, number: u32) -> Operation {
+        self.table.remove(number)
+    }
+
+    /// All operations with their numbers.
+    pub fn all(&self) -> impl Iterator<Item = (u32, &Operation)> {
+        (0..self.table.numbers()).filter_map(|number| Some((number, self.table.find(number)?)))
+    }
+
+    /// The handle of the only operation with a process.
+    #[cfg(test)]
+    pub fn only(&self, process: u32) -> u64 {
+        let mut these = self.all().filter(|(_, operation)| operation.process == process);
+        let (Some((number, operation)), None) = (these.next(), these.next()) else { panic!("none or several") };
+        operation.serial << NUMBER_BITS | u64::from(number)
+    }
+}
+
+const NUMBER_BITS: u32 = 24;
+const SERIALS: u64 = 1 << (wire::IMMEDIATE_BITS - NUMBER_BITS);

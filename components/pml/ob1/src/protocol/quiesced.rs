@@ -1,0 +1,32 @@
+//! Whether a communicator has anything under way.
+
+use crate::protocol::operation::OperationState;
+use crate::state::State;
+use crate::wire::Envelope;
+use ompi_core::comm::Communicator;
+
+impl State {
+    /// Whether no receive is posted on a communicator, no send on it waits for room or for its receive, and no long message
+    /// that met its receive moves between this process and one of its peers. Of the last it is not known on which
+    /// communicator they are; they end whatever their users do.
+    pub fn is_quiesced(&mut self, comm: &Communicator) -> bool {
+        if self.context(comm.context).is_some_and(|context| context.is_posted()) {
+            return false;
+        }
+        let peers = comm.peers();
+        let is_of = |process: u32, envelope: u64| {
+            let context = peers.rank_of(process).and_then(|rank| comm.peer_contexts().get(rank));
+            context == Some(&Envelope::of(envelope).context)
+        };
+        let waits = |process: &u32| self.queued_sends(*process).any(|envelope| is_of(*process, envelope));
+        if peers.members().iter().any(waits) {
+            return false;
+        }
+        self.operations.all().all(|(_, operation)| match operation.state {
+            OperationState::AwaitingAck | OperationState::RtsSent { .. } => {
+                !is_of(operation.process, operation.envelope)
+            }
+            _ => peers.rank_of(operation.process).is_none(),
+        })
+    }
+}

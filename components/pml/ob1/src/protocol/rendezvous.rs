@@ -1,0 +1,122 @@
+//! Rendezvous: RTS, and what the receiver answers. It says how much it wants, so what would be cut off is never sent.
+
+use crate::context::{PendingRts, Receive};
+use crate::peers::endpoint::{self, Endpoint};
+use crate::protocol::operation::OperationState;
+use crate::protocol::selection::Protocol;
+use crate::protocol::smsc::rget::{PushState, Rget};
+use crate::protocol::{rts_data, smsc};
+use crate::raw::UserBuffer;
+use crate::state::State;
+use crate::wire::{Control, Cts, Rts};
+use ompi_core::error::Class;
+use ompi_core::request::{self, Id};
+use ompi_core::status::Status;
+
+impl State {
+    /// Starts a long send.
+    pub fn send_rts(&mut self, endpoint: &'static Endpoint, envelope: u64, request: Id, buffer: UserBuffer) {
+        let (bytes, data_bytes) = (buffer.bytes(), rts_data::bytes(endpoint, buffer.bytes()));
+        let smsc = endpoint.smsc_endpoint.filter(|smsc| bytes >= smsc.module.caps().min_bytes);
+        let run = smsc.and_then(|_| buffer.contiguous());
+        let push = if run.is_some() { PushState::AddressSent } else { PushState::NoAddress };
+        let state = OperationState::RtsSent { buffer, push, sent: 0 };
+        let handle = self.operations.begin_send(endpoint.process, envelope, request, state);
+        // Address 0 stands for none.
+        let address = run.map(|run| run.address());
+        let rts = Rts { bytes: bytes as u64, handle, address, data_bytes: data_bytes as u64 };
+        if self.rts(endpoint, envelope, rts) && data_bytes > 0 {
+            self.send_rts_data(endpoint, handle, data_bytes);
+        }
+    }
+
+    /// A receive met an RTS.
+    pub fn answer_rts(
+        &mut self,
+        receive: Receive,
+        mut status: Status,
+        context: u32,
+        process: u32,
+        PendingRts { rts, data }: PendingRts,
+    ) {
+        let sender = rts.handle;
+        let Receive { buffer, request, .. } = receive;
+        let wanted = buffer.bytes().min(usize::try_from(rts.bytes).unwrap_or(usize::MAX));
+        if rts.bytes > wanted as u64 {
+            status.fail(Class::Truncate as i32, context);
+        }
+        status.set_bytes(wanted as u64);
+        let single = rts.address.zip(smsc::reachable(process, &buffer, wanted));
+        // Through a wire there is nothing to choose.
+        let has_fifos = || endpoint::existing(process).is_some_and(|endpoint| endpoint.fifo_pair.is_some());
+        let near = wanted > 0 && (single.is_some() || has_fifos());
+        let chosen = near.then(|| self.selection(process).begin(wanted, single.is_some()));
+        if let (Some(Protocol::SingleCopy), Some((remote, (endpoint, target)))) = (chosen, single) {
+            data.into_iter().for_each(|number| self.drop_rts_data(process, sender, number));
+            return self.start_rget(endpoint, Rget::new(buffer, target, status, wanted, sender, remote), request);
+        }
+        if wanted == 0 {
+            data.into_iter().for_each(|number| self.drop_rts_data(process, sender, number));
+            request::complete(request, status);
+            return self.control(process, sender, Control::NoneWanted);
+        }
+        let state = OperationState::ReceivingFragments { buffer, status, wanted, received: 0, chosen };
+        let (_, handle) = self.operations.begin(process, request, state);
+        let resend = data.is_some_and(|number| self.rts_data.is_refused(number));
+        let cts = Cts { handle, wanted: wanted as u64 };
+        self.control(process, sender, if resend { Control::CtsResend(cts) } else { Control::Cts(cts) });
+        match data {
+            Some(number) if resend => self.drop_rts_data(process, sender, number),
+            Some(number) => self.receive_rts_data(process, sender, number, handle),
+            None => {}
+        }
+    }
+
+    /// CTS arrived, or CTS_RESEND. `false` if the handle is none of that process's.
+    pub fn cts(&mut self, process: u32, handle: u64, cts: Cts, resend: bool) -> bool {
+        let Some((number, operation)) = self.operations.find(process, handle) else { return false };
+        let OperationState::RtsSent { buffer, sent, .. } = &mut operation.state else { return false };
+        let (bytes, sent) = (buffer.bytes(), if resend { 0 } else { *sent });
+        let wanted = usize::try_from(cts.wanted).unwrap_or(usize::MAX).min(bytes);
+        record(process, bytes, Protocol::Fragments);
+        if wanted <= sent {
+            request::complete(self.operations.remove(number).request, Status::EMPTY);
+            return true;
+        }
+        let buffer = core::mem::take(buffer);
+        operation.state = OperationState::SendingFragments { buffer, to: cts.handle, wanted, sent };
+        self.start_fragments(process, number);
+        true
+    }
+
+    /// NONE_WANTED arrived. `false` if the handle is none of that process's.
+    pub fn none_wanted(&mut self, process: u32, handle: u64) -> bool {
+        self.cts(process, handle, Cts { handle: 0, wanted: 0 }, false)
+    }
+
+    /// ACK arrived. `false` if the handle is none of that process's.
+    pub fn ack(&mut self, process: u32, handle: u64) -> bool {
+        let Some((number, operation)) = self.operations.find(process, handle) else { return false };
+        let OperationState::AwaitingAck = operation.state else { return false };
+        request::complete(self.operations.remove(number).request, Status::EMPTY);
+        true
+    }
+
+    /// FIN arrived. `false` if the handle is none of that process's, or no single copy was possible.
+    pub fn fin(&mut self, process: u32, handle: u64) -> bool {
+        let Some((number, operation)) = self.operations.find(process, handle) else { return false };
+        let OperationState::RtsSent { buffer, push, .. } = &operation.state else { return false };
+        if let PushState::NoAddress = push {
+            return false;
+        }
+        record(process, buffer.bytes(), Protocol::SingleCopy);
+        request::complete(self.operations.remove(number).request, Status::EMPTY);
+        true
+    }
+}
+
+fn record(process: u32, bytes: usize, protocol: Protocol) {
+    if let Some(endpoint) = endpoint::existing(process) {
+        endpoint.history.record(bytes, protocol);
+    }
+}

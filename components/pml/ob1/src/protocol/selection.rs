@@ -1,0 +1,298 @@
+//! The choice of a protocol for the long messages of a process of this node: a single copy by the system, or fragments
+//! through shared memory.
+//!
+//! Neither is always the better one. A single copy moves each byte once, and both sides work; but each system call has its
+//! price, and the smsc_endpoint takes the lines of the other's buffer away, so that a sender that writes its buffer again, as
+//! programs do, waits for each of them. Through shared memory everyone works out of its own cache. 64 KiB one way: on an
+//! Intel Xeon 3.3 µs in a single copy from buffers that nobody touches, 15 from buffers that are written each time, where
+//! Intel's library takes 6.9 and 8.5 through shared memory; on an AMD EPYC, without a library, 4.1 and 6.9 in a single copy
+//! against 1.5 and 2.3 through shared memory.
+//!
+//! Where more is received at once than the caches hold, fragments may also be *streamed*: the receiver
+//! stores them around its caches (`opal_core::mem::copy_streaming`). Windows of 32 MiB on an AMD EPYC whose cores share a third
+//! cache: 12.9 and 18.3 GB/s. Below [`LARGE_WINDOW_BYTES`] that is not tried: what is received soon is read, and then out of memory.
+//!
+//! So the receiver, which decides, measures: by process and size (powers of two) all protocols have a trial of a few sample
+//! windows now and then ([`Autotuner`]). A *sample window* begins with a message when none is under way and ends when none is any more, or after
+//! [`MOST_PER_WINDOW`] messages: of several at once the time of one says nothing. Where a single copy is out of the question, a window
+//! in which its turn would be counts as infinitely long.
+//!
+//! Programs also compute while messages are under way, and look now and then. Then the protocol that needs the fewest looks is over
+//! soonest, which is no merit: the time of a single copy is the program's. Such sample windows say nothing, or count as infinitely long
+//! where fragments were not what was tried. MPI_Iallreduce of 64 KiB around 120 µs of computing took 150 instead of 122 µs when
+//! they were counted (AMD EPYC).
+
+use crate::params::LONG_MESSAGES;
+use core::fmt;
+use ompi_core::framework::pml;
+use opal_core::autotune::Autotuner;
+use opal_core::framework::timer;
+use opal_core::progress::outside;
+use opal_core::verbose;
+
+/// How a message comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Through the transports.
+    Fragments = 0,
+    /// By `framework/smsc`.
+    SingleCopy = 1,
+    /// Through the transports, and around the receiver's caches.
+    Streamed = 2,
+}
+
+/// What is known of one process.
+pub struct Selection {
+    process: u32,
+    // Its fragments come out of memory that is shared.
+    streams: bool,
+    classes: [SizeClass; CLASSES],
+    window: SampleWindow,
+    measures: bool,
+}
+
+/// What is known of its messages of one size.
+#[derive(Clone, Copy)]
+struct SizeClass {
+    small_window: Autotuner<2>,
+    large_window: Autotuner<3>,
+    // Which of the two the last window was.
+    is_large_window: bool,
+}
+
+impl Protocol {
+    const ALL: [Protocol; 3] = [Protocol::Fragments, Protocol::SingleCopy, Protocol::Streamed];
+
+    /// What the user wants; `None`: what is measured to be better.
+    pub fn forced() -> Option<Protocol> {
+        match LONG_MESSAGES.text() {
+            "single" => Some(Protocol::SingleCopy),
+            "fragments" => Some(Protocol::Fragments),
+            "streamed" => Some(Protocol::Streamed),
+            _ => None,
+        }
+    }
+}
+
+impl SizeClass {
+    fn new(forced: Option<Protocol>) -> SizeClass {
+        let protocol = forced.map(|protocol| protocol as usize);
+        SizeClass {
+            small_window: protocol.map_or(Autotuner::UNKNOWN, Autotuner::forced),
+            large_window: protocol.map_or(Autotuner::UNKNOWN, Autotuner::forced),
+            is_large_window: false,
+        }
+    }
+
+    // The protocol to take now, and whether its time is measured.
+    fn protocol(&self) -> (Protocol, bool) {
+        let (protocol, on) = match self.is_large_window {
+            true => (self.large_window.current(), self.large_window.is_on()),
+            false => (self.small_window.current(), self.small_window.is_on()),
+        };
+        (Protocol::ALL[protocol], on)
+    }
+
+    // A window is over; says what there is to tell.
+    fn count(&mut self, cost: Option<u64>) -> Option<(Protocol, [u64; 3])> {
+        let (verdict, costs, new);
+        if self.is_large_window {
+            if !self.large_window.count(cost) {
+                return None;
+            }
+            costs = self.large_window.costs();
+            verdict = cheapest(costs);
+            new = self.large_window.settle(verdict as usize);
+        } else {
+            if !self.small_window.count(cost) {
+                return None;
+            }
+            let [fragments, single] = self.small_window.costs();
+            costs = [fragments, single, u64::MAX];
+            verdict = cheapest(costs);
+            new = self.small_window.settle(verdict as usize);
+        }
+        new.then_some((verdict, costs))
+    }
+}
+
+impl Selection {
+    /// Nothing yet; with `forced` there is nothing to find out. `streams`: it makes a difference how fragments are stored.
+    pub fn new(process: u32, forced: Option<Protocol>, streams: bool) -> Selection {
+        Selection {
+            process,
+            streams,
+            classes: [SizeClass::new(forced); CLASSES],
+            window: SampleWindow::EMPTY,
+            measures: false,
+        }
+    }
+
+    /// The protocol of a message of so many bytes, which from now on is under way; never a single copy unless it `can` be one.
+    pub fn begin(&mut self, bytes: usize, can: bool) -> Protocol {
+        self.begin_at(bytes, can, timer::ticks)
+    }
+
+    /// A message for which [`Selection::begin`] was asked is complete.
+    pub fn end(&mut self, bytes: usize) {
+        self.end_at(bytes, timer::ticks);
+    }
+
+    // One window, one protocol: messages of several sizes at once are judged together.
+    fn begin_at(&mut self, bytes: usize, can: bool, now: impl FnOnce() -> u64) -> Protocol {
+        if self.window.in_progress == 0 {
+            self.start(size_class(bytes), now);
+            self.measure(self.window.since.is_some());
+        }
+        self.window.in_progress += 1;
+        match self.window.protocol {
+            Protocol::SingleCopy if !can => {
+                self.window.is_refused = true;
+                Protocol::Fragments
+            }
+            protocol => protocol,
+        }
+    }
+
+    fn end_at(&mut self, bytes: usize, now: impl Fn() -> u64) {
+        let window = &mut self.window;
+        window.in_progress = window.in_progress.saturating_sub(1);
+        window.done += 1;
+        window.bytes += bytes as u64;
+        if window.in_progress > 0 && window.done < MOST_PER_WINDOW {
+            return;
+        }
+        let cost = window.since.and_then(|since| window.cost(now() - since, in_ticks(outside::ns() - window.away_ns)));
+        let (number, large_window) = (window.class, self.streams && window.bytes >= LARGE_WINDOW_BYTES);
+        let class = &mut self.classes[number];
+        if let Some((verdict, costs)) = class.count(cost) {
+            tell(self.process, number, verdict, costs);
+        }
+        class.is_large_window = large_window;
+        // Those that are still under way finish as they began.
+        self.start(number, now);
+        self.measure(self.window.since.is_some() && self.window.in_progress > 0);
+    }
+
+    fn start(&mut self, class: usize, now: impl FnOnce() -> u64) {
+        let (protocol, on) = self.classes[class].protocol();
+        let since = on.then(now);
+        let away_ns = outside::ns();
+        self.window =
+            SampleWindow { class, protocol, since, away_ns, is_refused: false, done: 0, bytes: 0, ..self.window };
+    }
+
+    // Whether progress is to tell how long nobody looked.
+    fn measure(&mut self, on: bool) {
+        match (core::mem::replace(&mut self.measures, on), on) {
+            (false, true) => outside::begin_measuring(),
+            (true, false) => outside::end_measuring(),
+            _ => {}
+        }
+    }
+}
+
+impl Drop for Selection {
+    fn drop(&mut self) {
+        self.measure(false);
+    }
+}
+
+// What a single copy costs the sender later, or reading what was streamed, is not measured here: both must be clearly cheaper.
+fn cheapest([fragments, single, streamed]: [u64; 3]) -> Protocol {
+    let (protocol, least) =
+        if single / 4 < fragments / 5 { (Protocol::SingleCopy, single) } else { (Protocol::Fragments, fragments) };
+    if streamed / 8 < least / 9 { Protocol::Streamed } else { protocol }
+}
+
+#[derive(Clone, Copy)]
+struct SampleWindow {
+    // Of its first message.
+    class: usize,
+    protocol: Protocol,
+    // `None`: nobody wants to know how long it takes.
+    since: Option<u64>,
+    // For how long nobody had looked until then.
+    away_ns: u64,
+    // A single copy was to be tried and could not be.
+    is_refused: bool,
+    in_progress: u32,
+    done: u32,
+    bytes: u64,
+}
+
+impl SampleWindow {
+    const EMPTY: SampleWindow = SampleWindow {
+        class: 0,
+        protocol: Protocol::Fragments,
+        since: None,
+        away_ns: 0,
+        is_refused: false,
+        in_progress: 0,
+        done: 0,
+        bytes: 0,
+    };
+
+    // Ticks per MiB after so many ticks, of which nobody looked for so many, if they say anything.
+    fn cost(&self, ticks: u64, away: u64) -> Option<u64> {
+        let computes = away > ticks / 4;
+        match (self.is_refused, computes, self.protocol) {
+            (true, _, _) | (_, true, Protocol::SingleCopy | Protocol::Streamed) => Some(u64::MAX),
+            (_, true, Protocol::Fragments) => None,
+            _ => Some(ticks.saturating_mul(1 << 20) / self.bytes.max(1)),
+        }
+    }
+}
+
+fn in_ticks(ns: u64) -> u64 {
+    (u128::from(ns) * u128::from(timer::frequency()) / 1_000_000_000) as u64
+}
+
+/// What is known of messages of so many bytes is known together.
+pub fn size_class(bytes: usize) -> usize {
+    (bytes.max(1).ilog2().saturating_sub(FIRST_SHIFT) as usize).min(CLASSES - 1)
+}
+
+#[cold]
+#[inline(never)]
+fn tell(process: u32, class: usize, verdict: Protocol, costs: [u64; 3]) {
+    let kib = 1 << (class as u32 + FIRST_SHIFT - 10);
+    let speeds = Speeds(costs);
+    verbose!(pml::FRAMEWORK, 20, "messages of {kib} KiB and more from process {process} come {verdict}: {speeds}");
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Protocol::Fragments => "in fragments",
+            Protocol::SingleCopy => "in a single copy",
+            Protocol::Streamed => "in fragments around the cache",
+        })
+    }
+}
+
+/// Of the protocols that were tried.
+struct Speeds([u64; 3]);
+
+impl fmt::Display for Speeds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tried = Protocol::ALL.into_iter().zip(self.0).filter(|(_, cost)| *cost != u64::MAX);
+        for (index, (protocol, cost)) in tried.enumerate() {
+            let mbps = timer::frequency() / cost.max(1) * 1_048_576 / 1_000_000;
+            write!(f, "{}{mbps} MB/s {protocol}", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+/// From 16 KiB to 4 MiB; the first and the last hold shorter and longer messages, too.
+const FIRST_SHIFT: u32 = 14;
+const CLASSES: usize = 9;
+/// Messages in a window.
+const MOST_PER_WINDOW: u32 = 64;
+/// Bytes of a window from which on fragments may be streamed: with windows of 16 MiB that are read once more both stores are even
+/// (8.7 and 10.7 GB/s), with 8 MiB ordinary stores are clearly better (18.1 and 10.3).
+const LARGE_WINDOW_BYTES: u64 = 16 << 20;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! Each message survives the wire, and what is no message is refused.
+
+use super::*;
+use std::vec::Vec;
+
+#[test]
+fn envelopes() {
+    for (context, collective, tag) in [(0, false, 0), (1, true, 7), ((1 << 22) - 1, true, i32::MAX)] {
+        let immediate = envelope(context_bits(context, collective), tag);
+        assert!(immediate >> IMMEDIATE_BITS == 0);
+        assert_eq!(Envelope::of(immediate), Envelope { context, collective, tag });
+        assert_eq!(context_bits_of(immediate), context_bits(context, collective));
+    }
+    assert!(Envelope::of(u64::MAX).tag >= 0);
+}
+
+#[test]
+fn a_prefix_is_eight_bytes() {
+    let bytes = [7u64.to_le_bytes(), u64::MAX.to_le_bytes()].concat();
+    assert!(split_prefix(Untrusted::of(&bytes[..7])).is_none());
+    let (number, data) = split_prefix(Untrusted::of(&bytes)).unwrap();
+    assert_eq!((number, data.len()), (7, 8));
+}
+
+#[test]
+fn rts() {
+    for address in [None, Some(4096)] {
+        let rts = Rts { bytes: u64::MAX, handle: 3, address, data_bytes: 16384 };
+        assert_eq!(Rts::unpack(Untrusted::of(&rts.pack())), Some(rts));
+    }
+    for bytes in [0, 8, 31, 33, 40] {
+        assert_eq!(Rts::unpack(Untrusted::of(&[1; 40][..bytes])), None, "{bytes} bytes");
+    }
+}
+
+/// Every control message with its kind on the wire and the number of its fields.
+fn all() -> [(Control, u64, usize); 8] {
+    let cts = Cts { handle: 1 << 53, wanted: 100 };
+    let offer = PushOffer { handle: 9, wanted: 100, address: 4096, begin: 40, claim_word: 5 };
+    [
+        (Control::Ack, 1, 0),
+        (Control::Cts(cts), 2, 2),
+        (Control::CtsResend(cts), 3, 2),
+        (Control::NoneWanted, 4, 0),
+        (Control::PushOffer(offer), 5, 5),
+        (Control::PushDone, 6, 0),
+        (Control::PushFailed, 7, 0),
+        (Control::Fin, 8, 0),
+    ]
+}
+
+#[test]
+fn control_messages() {
+    for (control, kind, fields) in all() {
+        let packed = control.pack();
+        let bytes = packed.bytes();
+        assert_eq!((bytes[..8].to_vec(), bytes.len()), (kind.to_le_bytes().to_vec(), 8 + 8 * fields), "{control:?}");
+        assert_eq!(Control::unpack(Untrusted::of(bytes)), Some(control));
+    }
+}
+
+#[test]
+fn what_is_no_control_message() {
+    for (control, kind, fields) in all() {
+        for wrong in (0..80).filter(|bytes| *bytes != 8 + 8 * fields) {
+            let mut bytes: Vec<u8> = kind.to_le_bytes().to_vec();
+            bytes.resize(wrong.max(8), 1);
+            assert_eq!(Control::unpack(Untrusted::of(&bytes[..wrong])), None, "{control:?} of {wrong} bytes");
+        }
+    }
+    for kind in [0, 9, 1 << 32, u64::MAX] {
+        for fields in [0, 2, 5] {
+            let bytes = [kind.to_le_bytes().to_vec(), std::vec![0; 8 * fields]].concat();
+            assert_eq!(Control::unpack(Untrusted::of(&bytes)), None, "kind {kind}");
+        }
+    }
+}
