@@ -12,6 +12,8 @@ pub struct Calls {
     pub mpi: Option<String>,
     /// The functions, the innermost one first.
     pub functions: Vec<String>,
+    /// The process holds this library; an emulator in a rank's place does not, and its stack tells nothing of its guest.
+    pub has_library: bool,
 }
 
 impl Calls {
@@ -19,7 +21,7 @@ impl Calls {
     pub fn is_outside(&self) -> bool {
         let has_names = self.functions.iter().any(|name| name.contains(" + ") && !name.contains(".so"));
         let is_ours = |name: &String| name.contains("ompi_core") || name.contains("libmpi_abi");
-        self.mpi.is_none() && has_names && !self.functions.iter().any(is_ours)
+        self.mpi.is_none() && self.has_library && has_names && !self.functions.iter().any(is_ours)
     }
 }
 
@@ -36,7 +38,7 @@ fn of_process(pid: i32) -> Option<Calls> {
     // It goes on when this is dropped.
     let stopped = Stopped::new(pid)?;
     let process = Process::open(&format!("/proc/{pid}/mem"), &format!("/proc/{pid}/maps"))?;
-    let mut calls = Calls::default();
+    let mut calls = Calls { has_library: has_library(pid), ..Calls::default() };
     for frame in Walk::new(&process, stopped.registers()).take(MOST) {
         if let Some(name) = called(&process, frame).filter(|name| name.starts_with("MPI_")) {
             calls.mpi = Some(name);
@@ -44,6 +46,15 @@ fn of_process(pid: i32) -> Option<Calls> {
         calls.functions.push(function(&process, frame));
     }
     Some(calls)
+}
+
+/// Whether a process has this library mapped, or its program holds the archive or the crates.
+fn has_library(pid: i32) -> bool {
+    let contains = |file: &str, names: &[&str]| {
+        let bytes = std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        names.iter().any(|name| bytes.windows(name.len()).any(|window| window == name.as_bytes()))
+    };
+    contains("maps", &["libmpi_abi"]) || contains("exe", &["PMPI_Init", "ompi_core"])
 }
 
 /// The function that holds a place, or its file.
