@@ -54,7 +54,7 @@ const FAULTS: &[Fault] = &[
     Fault { what: "die", says: &["the machine of rank 1 was reset"], status: 1 },
     // No fault: the wide registers are on.
     Fault { what: "avx", says: &["avx2 1, sum 42"], status: 0 },
-    Fault { what: "hang", says: &["(--timeout): ranks 0, 1 in MPI."], status: 124 },
+    Fault { what: "hang", says: &["(--timeout): ranks 0, 1 between MPI_Init and MPI_Finalize."], status: 124 },
 ];
 
 /// A boot line, what the shared device holds, and what must be said.
