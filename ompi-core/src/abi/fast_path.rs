@@ -1,9 +1,9 @@
 //! The fast path of MPI_Send, MPI_Isend, MPI_Recv and MPI_Irecv: what nearly every call of them is, from the C symbol to the
 //! queue without a call in between.
 //!
-//! The C symbol jumps to the function in its [`DispatchSlot`](super::dispatch::DispatchSlot): at first the complete one, which its row describes. While MPI is
-//! active a PML that has a fast path ([`pml::FastPath`]) puts functions there that are compiled with it. They take a message
-//! whose arguments are what they nearly always are: a predefined datatype, a communicator in force, a tag, no null pointer.
+//! The C symbol jumps to the function in its [`DispatchSlot`](super::dispatch::DispatchSlot): at first the complete one, which its row
+//! describes. While MPI is active a PML that has a fast path ([`pml::FastPath`]) puts functions there that are compiled with
+//! it. They take a message whose arguments are what they nearly always are: a predefined datatype, a communicator in force, a tag, no null pointer.
 //! For anything else, also for every mistake of the program, they jump to the complete function with the arguments as they
 //! came; nothing was done until then. MPI_Send of 8 bytes: 183 instructions by the complete function, 99 on the fast path.
 

@@ -41,7 +41,7 @@ impl Producer {
     /// At the start of an empty queue.
     pub fn new(memory: Memory) -> Producer {
         let (slot, window) = (memory.slots, FIRST_WINDOW_BYTES);
-        // No room is known, so that the first message does not go the short way, which need not ask whether it is the first.
+        // No room is known, so that the first message does not take the fast path, which need not ask whether it is the first.
         let (first_slot, limit, known_limit) = (0, 0, slot);
         Producer {
             memory,

@@ -68,7 +68,7 @@ fn function(process: &Process, frame: Frame) -> String {
 }
 
 /// What the call before a return address called. The function that runs there may be another one by now, because calls in
-/// last place are jumps: so are MPI's short ways.
+/// last place are jumps: so are MPI's fast paths.
 fn called(process: &Process, frame: Frame) -> Option<String> {
     let after = frame.is_return.then_some(frame.address)?;
     let target = match (process.byte(after - 5), process.quarter(after - 6)) {
