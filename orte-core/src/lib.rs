@@ -9,4 +9,5 @@ extern crate std;
 
 pub mod environment;
 pub mod framework;
+pub mod gpr;
 pub mod segment;

@@ -19,6 +19,7 @@ mod mpi4py;
 mod peers;
 mod plot;
 mod print;
+mod registry;
 mod report;
 pub mod result;
 mod rows;
@@ -107,6 +108,8 @@ enum Other {
     Hpcc(hpcc::Options),
     /// What the collective algorithms would take among 2 to 100,000 ranks: a simulation of their schedules
     Scale(scale::Options),
+    /// What the registry's messages weigh and cost beside string-keyed ones, for 16 to 65,536 processes
+    Registry(registry::Options),
     /// Make docs/performance.md, the pages and plots below docs/performance from the figures that --json wrote
     Report {
         /// The figures; of several runs on one machine all rows together
@@ -128,6 +131,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         Some(Other::Mpi4py(options)) => mpi4py::run(options, progress),
         Some(Other::Hpcc(options)) => hpcc::run(options, progress),
         Some(Other::Scale(options)) => scale::run(options, progress),
+        Some(Other::Registry(options)) => registry::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
         None => measure(options, progress),
     }

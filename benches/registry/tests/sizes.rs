@@ -1,7 +1,7 @@
 //! The baseline is what it was, all encodings say the same, and ours is as much smaller as the pages claim.
 
 use bench_registry::job::Job;
-use bench_registry::{baseline, compact};
+use bench_registry::{baseline, compact, numeric};
 
 /// The baseline's message for 16 processes was written down before the registry's own format was.
 #[test]
@@ -18,5 +18,16 @@ fn every_encoding_tells_of_the_same_job() {
         let job = Job::new(ranks, per_node);
         assert_eq!(baseline::decode(&baseline::encode(&job)).as_ref(), Some(&job));
         assert_eq!(compact::decode(&compact::encode(&job)).as_ref(), Some(&job));
+        assert_eq!(numeric::decode(&numeric::registry(&job, true).image()).as_ref(), Some(&job));
+    }
+}
+
+#[test]
+fn numbers_are_fifteen_times_smaller_than_the_baseline() {
+    for ranks in [16, 256, 4096, 65536] {
+        let job = Job::new(ranks, 4);
+        let strings = baseline::encode(&job).len();
+        let ours = numeric::registry(&job, true).image().len();
+        assert!(strings >= 15 * ours, "{ranks} ranks: {strings} bytes of strings, {ours} of numbers");
     }
 }

@@ -5,6 +5,10 @@ use opal_core::mca::name::Selection;
 use opal_core::mca::{Source, source};
 use opal_core::sync::AtomicU32;
 use orte_core::environment::Contract;
+use orte_core::gpr::key::{self, Kind, Value};
+use orte_core::gpr::registry::Registry;
+use orte_core::gpr::segment::SegmentId;
+use orte_core::gpr::view::View;
 use orte_core::segment::layout::HEADER_BYTES;
 use orte_core::segment::{Control, Layout, Shared};
 use std::cell::Cell;
@@ -95,6 +99,44 @@ fn sm_addresses() {
     fuzz(&[&bytes], ROUNDS, |bytes| {
         let _ = sm_wire::Address::wire_id_of(bytes);
         assert!(sm_wire::Address::parse(bytes).is_none_or(|address| address.to_bytes().len() == bytes.len()));
+    });
+}
+
+#[test]
+fn messages_of_the_registry() {
+    let mut registry = Registry::default();
+    registry.add_segment(SegmentId::Nodes, 3).unwrap();
+    registry.add_segment(SegmentId::Job(0), 6).unwrap();
+    let power = registry.key("power", Kind::Text).unwrap();
+    for node in 0..3 {
+        registry.put(SegmentId::Nodes, node, key::NODE_NAME, Value::Text(["a", "bcd", "ef"][node as usize])).unwrap();
+        registry.put(SegmentId::Nodes, node, power, Value::Text("500 W")).unwrap();
+    }
+    for rank in 0..6 {
+        registry.put(SegmentId::Job(0), rank, key::PROC_NODE, Value::Number(u64::from(rank / 2))).unwrap();
+        registry.put(SegmentId::Job(0), rank, key::PROC_PID, Value::Number(u64::from(rank * rank))).unwrap();
+        registry.put(SegmentId::Job(0), rank, key::PROC_ADDRESSES, Value::Bytes(&[rank as u8; 6])).unwrap();
+    }
+    registry.put(SegmentId::Job(0), 4, key::PROC_STATUS, Value::Number(9)).unwrap();
+    let image = registry.image();
+    // Twenty bytes that claim containers and lengths beyond all memory.
+    let claims = [1, 2, 0, 0, 0xff, 0xff, 0xff, 7, 1, 22, 3, 0xff, 0xff, 0xff, 0xff, 0x0f, 1, 2, 3, 4];
+    fuzz(&[&image, &claims], ROUNDS, |bytes| {
+        let Ok(view) = View::new_checked(bytes) else { return };
+        for section in view.sections() {
+            for container in section.containers().take(100) {
+                for (key, _) in section.columns() {
+                    assert!(view.get(section.segment(), container, key).is_some());
+                }
+            }
+        }
+        let mut other = Registry::default();
+        other.add_segment(SegmentId::Nodes, 3).unwrap();
+        other.add_segment(SegmentId::Job(0), 6).unwrap();
+        if other.apply(&view).is_ok() {
+            let again = other.image();
+            assert!(View::new_checked(&again).is_ok());
+        }
     });
 }
 
