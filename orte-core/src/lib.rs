@@ -7,6 +7,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod allocation;
 pub mod environment;
 pub mod framework;
 pub mod gpr;

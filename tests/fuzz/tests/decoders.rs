@@ -4,6 +4,7 @@ use opal_core::framework::btl::Job;
 use opal_core::mca::name::Selection;
 use opal_core::mca::{Source, source};
 use opal_core::sync::AtomicU32;
+use orte_core::allocation::{HOSTS_MAX, Surroundings, allocation};
 use orte_core::environment::Contract;
 use orte_core::gpr::key::{self, Kind, Value};
 use orte_core::gpr::registry::Registry;
@@ -99,6 +100,39 @@ fn sm_addresses() {
     fuzz(&[&bytes], ROUNDS, |bytes| {
         let _ = sm_wire::Address::wire_id_of(bytes);
         assert!(sm_wire::Address::parse(bytes).is_none_or(|address| address.to_bytes().len() == bytes.len()));
+    });
+}
+
+/// What a resource manager left, each text the same bytes.
+struct Left<'a>(&'a [&'a str], &'a str);
+
+impl Surroundings for Left<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.0.contains(&name).then(|| self.1.to_owned())
+    }
+
+    fn file(&self, _path: &str) -> Result<String, String> {
+        Ok(self.1.to_owned())
+    }
+}
+
+#[test]
+fn allocations_of_resource_managers() {
+    let texts: [&[u8]; 5] =
+        [b"n[01-03,7],x[1-2]y[3-4]", b"2(x3),1", b"a\na\nb\n", b"a.site 2 all.q UNDEFINED\n", b"a 2 b 4"];
+    fuzz(&texts, ROUNDS, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        for variables in [
+            &["SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE"][..],
+            &["PBS_JOBID", "PBS_NODEFILE"],
+            &["JOB_ID", "PE_HOSTFILE"],
+            &["LSB_JOBID", "LSB_MCPU_HOSTS"],
+        ] {
+            if let Ok(Some((_, hosts))) = allocation(&Left(variables, &text)) {
+                assert!((1..=HOSTS_MAX).contains(&hosts.len()) && hosts.iter().all(|host| host.slots > 0));
+            }
+        }
+        let _ = orte_core::allocation::expand(&text);
     });
 }
 
