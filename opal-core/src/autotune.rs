@@ -1,18 +1,18 @@
-//! A choice by measurement: several candidates do the same thing, and the best one is not known beforehand.
+//! Choice of an algorithm by measurement, where it is not known beforehand which of several candidates is the fastest.
 //!
-//! A *trial* takes [`RUN`] measurements of each candidate, and the least of each counts, because whatever disturbs makes times
-//! longer only. The cheaper candidate is used until the next trial. The more often the
-//! verdict stays the same, the later the next trial comes. The caller defines one measurement ([`Autotuner::count`]) and
-//! decides which candidate is clearly cheaper ([`Autotuner::settle`]).
+//! A *sampling* takes [`RUN`] measurements of each candidate. The least one counts, because a disturbance only makes times
+//! longer. The cheapest candidate is used until the next sampling. The more often the verdict stays the same, the later the
+//! next sampling comes. The caller defines one measurement ([`Autotuner::count`]) and decides which candidate is clearly
+//! cheaper ([`Autotuner::settle`]).
 
 /// What is known of so many candidates, numbered from 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Autotuner<const N: usize = 2> {
-    // `None` before the first trial is over.
+    // `None` before the first sampling is over.
     settled: Option<usize>,
-    // In this trial, by candidate.
+    // In this sampling, by candidate.
     costs: [u64; N],
-    // Measurements until this trial ends; 0 between trials.
+    // Measurements until this sampling ends; 0 between samplings.
     left: u32,
     // Uses until the next one begins, 0 if none does, and how many there were between the last two.
     rest: u32,
@@ -20,7 +20,7 @@ pub struct Autotuner<const N: usize = 2> {
 }
 
 impl<const N: usize> Autotuner<N> {
-    /// Nothing is known: the first trial begins.
+    /// Nothing is known: the first sampling begins.
     pub const UNKNOWN: Self =
         Autotuner { settled: None, costs: [u64::MAX; N], left: Self::LENGTH, rest: 0, interval: FIRST_INTERVAL };
 
@@ -49,12 +49,12 @@ impl<const N: usize> Autotuner<N> {
         self.settled
     }
 
-    /// The least cost of each candidate in the last trial.
+    /// The least cost of each candidate in the last sampling.
     pub fn costs(&self) -> [u64; N] {
         self.costs
     }
 
-    /// [`Autotuner::current`] was taken once more: its cost, if it was measured. `true`: that was the trial's last, and
+    /// [`Autotuner::current`] was taken once more: its cost, if it was measured. `true`: that was the sampling's last, and
     /// [`Autotuner::settle`] must be called.
     #[must_use]
     pub fn count(&mut self, cost: Option<u64>) -> bool {
@@ -65,7 +65,7 @@ impl<const N: usize> Autotuner<N> {
             self.rest = self.rest.saturating_sub(1);
             return false;
         }
-        // What began before the trial did was not measured.
+        // What began before the sampling did was not measured.
         let Some(cost) = cost else { return false };
         let least = &mut self.costs[self.current()];
         *least = cost.min(*least);
@@ -73,7 +73,7 @@ impl<const N: usize> Autotuner<N> {
         self.left == 0
     }
 
-    /// Ends a trial; says whether the verdict is another one than before.
+    /// Ends a sampling; says whether the verdict is another one than before.
     pub fn settle(&mut self, candidate: usize) -> bool {
         let same = self.settled == Some(candidate);
         self.interval = if same { (self.interval * 2).min(LAST_INTERVAL) } else { FIRST_INTERVAL };
@@ -82,24 +82,24 @@ impl<const N: usize> Autotuner<N> {
     }
 }
 
-/// Measurements of each candidate in a trial: the first ones find caches as the other candidate left them.
+/// Measurements of each candidate in a sampling: the first ones find caches as the other candidate left them.
 pub const RUN: u32 = 4;
-/// Uses between trials. The first one comes soon: the very first uses wait for pages of memory.
+/// Uses between samplings. The first one comes soon: the very first uses wait for pages of memory.
 pub const FIRST_INTERVAL: u32 = 16;
-/// The longest time between trials.
+/// The longest time between samplings.
 pub const LAST_INTERVAL: u32 = 2048;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn run<const N: usize>(trial: &mut Autotuner<N>, costs: [u64; N]) -> u32 {
+    fn run<const N: usize>(tuner: &mut Autotuner<N>, costs: [u64; N]) -> u32 {
         let mut uses = 0;
         loop {
             uses += 1;
-            let cost = trial.is_on().then(|| costs[trial.current()]);
-            if trial.count(cost) {
-                trial.settle((0..N).min_by_key(|candidate| costs[*candidate]).unwrap_or(0));
+            let cost = tuner.is_on().then(|| costs[tuner.current()]);
+            if tuner.count(cost) {
+                tuner.settle((0..N).min_by_key(|candidate| costs[*candidate]).unwrap_or(0));
                 return uses;
             }
         }
@@ -107,27 +107,27 @@ mod tests {
 
     #[test]
     fn the_cheaper_way_is_taken_and_trials_become_rare() {
-        let mut trial = Autotuner::UNKNOWN;
-        assert_eq!((run(&mut trial, [5, 3]), trial.current(), trial.costs()), (2 * RUN, 1, [5, 3]));
-        assert_eq!(run(&mut trial, [5, 3]), FIRST_INTERVAL + 2 * RUN);
-        assert_eq!(run(&mut trial, [5, 3]), 2 * FIRST_INTERVAL + 2 * RUN);
+        let mut tuner = Autotuner::UNKNOWN;
+        assert_eq!((run(&mut tuner, [5, 3]), tuner.current(), tuner.costs()), (2 * RUN, 1, [5, 3]));
+        assert_eq!(run(&mut tuner, [5, 3]), FIRST_INTERVAL + 2 * RUN);
+        assert_eq!(run(&mut tuner, [5, 3]), 2 * FIRST_INTERVAL + 2 * RUN);
         // Another verdict: the next trial comes soon.
-        assert_eq!((run(&mut trial, [2, 3]), trial.current()), (4 * FIRST_INTERVAL + 2 * RUN, 0));
-        assert_eq!(run(&mut trial, [2, 3]), FIRST_INTERVAL + 2 * RUN);
+        assert_eq!((run(&mut tuner, [2, 3]), tuner.current()), (4 * FIRST_INTERVAL + 2 * RUN, 0));
+        assert_eq!(run(&mut tuner, [2, 3]), FIRST_INTERVAL + 2 * RUN);
     }
 
     #[test]
     fn of_three_ways_each_has_its_turn() {
-        let mut trial = Autotuner::UNKNOWN;
-        assert_eq!((run(&mut trial, [5, 3, 4]), trial.current(), trial.costs()), (3 * RUN, 1, [5, 3, 4]));
-        assert_eq!((run(&mut trial, [5, 3, 2]), trial.current()), (FIRST_INTERVAL + 3 * RUN, 2));
+        let mut tuner = Autotuner::UNKNOWN;
+        assert_eq!((run(&mut tuner, [5, 3, 4]), tuner.current(), tuner.costs()), (3 * RUN, 1, [5, 3, 4]));
+        assert_eq!((run(&mut tuner, [5, 3, 2]), tuner.current()), (FIRST_INTERVAL + 3 * RUN, 2));
     }
 
     #[test]
     fn what_is_forced_or_not_measured_decides_nothing() {
         let mut forced = Autotuner::<2>::forced(1);
         assert!((0..100).all(|_| !forced.count(Some(1)) && forced.current() == 1 && !forced.is_on()));
-        let mut trial = Autotuner::<2>::UNKNOWN;
-        assert!((0..100).all(|_| !trial.count(None) && trial.is_on()));
+        let mut tuner = Autotuner::<2>::UNKNOWN;
+        assert!((0..100).all(|_| !tuner.count(None) && tuner.is_on()));
     }
 }

@@ -1,21 +1,24 @@
-//! Waiting for something to happen: spin, yield or sleep as the machine's load allows.
+//! Waiting for something to happen: spin, yield or sleep, as the load of the machine allows.
 //!
-//! As many cores as runnable ranks of this node: spin with the pause hint. Fewer: `sched_yield` after each pass of progress in
-//! vain; who polls one place only does so ten times first. (Ten passes first: a ring of MPI_Sendrecv by 4 and 8 ranks on two
-//! cores 7.7 and 18.8 instead of 5.0 and 13.3 µs, of MPI_Isend and MPI_Irecv 3.9 and 8.4 instead of 3.1 and 6.6.) About a
-//! millisecond without progress: sleep, so that a job that waits burns no core.
+//! * At least as many cores as runnable ranks of this node: spin with the pause hint.
+//! * Fewer cores: `sched_yield` after each pass of progress that moved nothing. A waiter that polls one place only does ten
+//!   passes first. With ten passes first in all cases, a ring of MPI_Sendrecv by 4 and 8 ranks on two cores took 7.7 and
+//!   18.8 instead of 5.0 and 13.3 µs, one of MPI_Isend and MPI_Irecv 3.9 and 8.4 instead of 3.1 and 6.6.
+//! * About a millisecond without progress: sleep. A job that waits burns no core.
 //!
-//! The sleep protocol. A sender has no fence: it stores its message, then (compiler fence) reads the receiver's *asleep*
-//! flag. The sleeper sets the flag, has the system run a full barrier on every core (`membarrier`), polls everything once
-//! more and only then sleeps: a sender that missed the flag had stored before the barrier, so the last poll sees its
-//! message. That holds only if every sender is registered with the system, which each says in its address; where one is
-//! not, or the system refuses, sleeps last at most a millisecond instead.
+//! # The sleep protocol
+//! A sender has no fence. It stores its message, then (compiler fence) reads the sleep flag of the receiver. The sleeper
+//! sets the flag, has the system run a full barrier on every core (`membarrier`), polls everything once more, and only then
+//! sleeps. A sender that missed the flag had stored before the barrier, so the last poll sees its message. This holds only
+//! if every sender is registered with the system; each one says so in its address. Where one is not registered, or the
+//! system refuses, a sleep lasts at most a millisecond.
 //!
-//! A rank that only peers of its node can reach sleeps on a futex in its inbox, one that only sockets can reach in epoll.
-//! Where both can there is one sleep for both: epoll, which also watches a descriptor that the peers ring ([`Waker`] says
-//! which of the two ways the sleeper wants). Where a peer cannot reach that descriptor, sleeps last at most a millisecond.
+//! A rank that only peers of its node can reach sleeps on a futex in its receive segment. A rank that only sockets can reach
+//! sleeps in epoll. A rank that both can reach sleeps in epoll, too, which then also watches the wake-up socket of its peers;
+//! [`Waker`] tells a sender which one the sleeper uses. Where a peer cannot reach that socket, a sleep lasts at most a
+//! millisecond.
 //!
-//! Who waits also looks at an epoch, which rises when a process of the job died: a wait that nothing ends any more then
+//! A waiter also looks at an epoch, which rises when a process of the job dies. A wait that nothing can end any more then
 //! ends with `Err(Unreachable)`.
 
 mod polled;

@@ -2,7 +2,7 @@
 // ranks: 1 3 4 8
 /*
  * Short collectives (MPI 5.0 chapter 6) of ranks that move from core to core, as a system moves those that share cores: a
- * library that reckons with who is where must not depend on it. Ten thousand operations and more, because it may look seldom.
+ * library that reckons with who is where must not depend on it. Ten thousand operations and more, because the library may look only now and then.
  *
  * -DSEED_CORES_MISTAKE: one rank brings another number to one of them.
  */

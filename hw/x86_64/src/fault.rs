@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::memory::{STACK_BYTES, STACK_END};
-use crate::{eprintln, rank};
+use crate::{eprintln, exit, rank};
 use x86_64::registers::control::Cr2;
 
 /// What a stub of [`crate::interrupts`] leaves on its stack, below what the processor pushes (Intel SDM vol. 3, 6.14.2).
@@ -38,7 +38,7 @@ extern "C" fn ompi_fault(registers: &Registers) -> ! {
     }
     eprintln!("  rsp {:016x}  flags {:08x}  cr2 {:016x}", registers.rsp, registers.flags, Cr2::read_raw());
     backtrace(registers.rip, registers.general[FRAME]);
-    rank::exit(STATUS)
+    exit::exit(STATUS)
 }
 
 /// Prints the callers of the function whose frame pointer this is: return addresses, for `addr2line -e image`.

@@ -3,7 +3,7 @@
 
 use crate::heap::Heap;
 use crate::line::{ARGUMENTS_MAX, Line, VARIABLES_MAX};
-use crate::{apic, console, eprintln, fault, rank, tsc};
+use crate::{apic, console, eprintln, exit, fault, rank, tsc};
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
 use heapless::Vec;
@@ -45,7 +45,7 @@ fn write(bytes: &[u8]) {
 
 #[unsafe(export_name = "__opal_bare_exit_v1")]
 fn exit(status: i32) -> ! {
-    rank::exit(status)
+    exit::exit(status)
 }
 
 #[unsafe(export_name = "__opal_bare_monotonic_ns_v1")]
@@ -75,7 +75,7 @@ fn panic(info: &PanicInfo<'_>) -> ! {
         }
         fault::backtrace(panic as *const () as u64, fault::frame());
     }
-    rank::exit(STATUS)
+    exit::exit(STATUS)
 }
 
 /// As the standard library's.

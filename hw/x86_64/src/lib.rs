@@ -14,6 +14,7 @@ extern crate alloc;
 
 pub mod apic;
 pub mod console;
+pub mod exit;
 pub mod interrupts;
 pub mod ivshmem;
 pub mod line;

@@ -9,6 +9,7 @@
 
 #[cfg(feature = "defmt")]
 mod frames;
+mod port;
 #[cfg(not(feature = "defmt"))]
 mod text;
 
@@ -83,23 +84,5 @@ pub fn open(boot_line: &str) {
     facade::set_max_level(level.unwrap_or(facade::LevelFilter::Debug));
 }
 
-/// Waits until no other core sends.
-fn take_port() {
-    // Acquire pairs with the Release in `give_port`: one line, or one frame, at a time.
-    while TAKEN.swap(true, Ordering::Acquire) {
-        core::hint::spin_loop();
-    }
-}
-
-fn give_port() {
-    TAKEN.store(false, Ordering::Release);
-}
-
-fn send(bytes: &[u8]) {
-    bytes.iter().for_each(|byte| serial::SECOND.put(*byte));
-}
-
 #[unsafe(link_section = ".shared")]
 static OPENED: AtomicBool = AtomicBool::new(false);
-#[unsafe(link_section = ".shared")]
-static TAKEN: AtomicBool = AtomicBool::new(false);

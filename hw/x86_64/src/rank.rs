@@ -1,9 +1,7 @@
-//! Which of the machine's ranks runs on this core, and how it ends.
-#![allow(unsafe_code)]
+//! Which of the machine's ranks runs on this core, and how many still run.
+#![allow(unsafe_code)] // the section of shared data
 
-use crate::console;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use x86_64::instructions::port::Port;
 
 /// What the first core leaves to the next one that starts, which reads it in assembly.
 ///
@@ -58,45 +56,11 @@ pub fn set_cores(cores: u32) {
     RUNNING.store(cores, Ordering::Relaxed);
 }
 
-/// Ends this rank. The machine ends with the first rank that failed, or with the last one.
-pub fn exit(status: i32) -> ! {
-    console::flush();
-    #[cfg(feature = "image")]
-    crate::info!("the rank ends with status {}", status);
-    if cores() > 1 {
-        // Whoever reads the console of several ranks learns whose status it is.
-        console::print(format_args!("{ENDED}{status}\n"));
-    }
+/// One rank fewer runs. True if it was the last one.
+pub fn leave() -> bool {
     // AcqRel: the last one comes after everything that the others did.
-    if status != 0 || RUNNING.fetch_sub(1, Ordering::AcqRel) <= 1 {
-        end_machine(status);
-    }
-    halt()
+    RUNNING.fetch_sub(1, Ordering::AcqRel) <= 1
 }
-
-/// Ends the machine at once.
-fn end_machine(status: i32) -> ! {
-    // QEMU's isa-debug-exit ends with (value << 1) | 1, of which 1 is also what QEMU itself fails with.
-    let value = if (0..STATUS_MAX).contains(&status) { status + 1 } else { STATUS_MAX + 1 };
-    // SAFETY: that device, or nothing at all.
-    unsafe { Port::new(EXIT_PORT).write(value as u32) };
-    console::write(b"the program has ended; this machine halts\n");
-    console::flush();
-    halt()
-}
-
-fn halt() -> ! {
-    loop {
-        // With interrupts off nothing but the power switch ends this.
-        x86_64::instructions::hlt();
-    }
-}
-
-/// What the last line of a rank begins with where several share a machine; its exit status follows.
-pub const ENDED: char = '\u{2}';
-/// The highest exit status that arrives as it is; all higher ones arrive as this.
-pub const STATUS_MAX: i32 = 125;
-const EXIT_PORT: u16 = 0xf4;
 
 static CORE: AtomicU32 = AtomicU32::new(0);
 static RANK: AtomicU32 = AtomicU32::new(0);

@@ -6,7 +6,7 @@ use crate::loader::Loader;
 use crate::memory::{CORES_MAX, Range, STACK_END, TRAMPOLINE};
 use crate::paging::{self, Image, Space};
 use crate::rank::HandOver;
-use crate::{apic, console, eprintln, heap, hooks, interrupts, ivshmem, line, log, program, rank, tsc};
+use crate::{apic, console, eprintln, exit, heap, hooks, interrupts, ivshmem, line, log, program, rank, tsc};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 use heapless::{String, Vec};
@@ -94,11 +94,11 @@ extern "C" fn ompi_rank(core: u32, heap_bytes: u64) -> ! {
     match line::Line::parse(boot_line(), core) {
         Ok(line) => {
             hooks::keep(line);
-            rank::exit(program::run())
+            exit::exit(program::run())
         }
         Err(flaw) => {
             eprintln!("[rank {core}] boot line: {flaw}");
-            rank::exit(USAGE)
+            exit::exit(USAGE)
         }
     }
 }
@@ -167,7 +167,7 @@ fn hand_over(core: u32, space: &Space) {
 
 fn give_up(why: core::fmt::Arguments<'_>) -> ! {
     eprintln!("[boot] {why}");
-    rank::exit(USAGE)
+    exit::exit(USAGE)
 }
 
 unsafe extern "C" {

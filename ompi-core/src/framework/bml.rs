@@ -25,8 +25,8 @@ pub trait Module: Sync {
     /// What [`Module::add_process`] found for the process of this index; empty if it was not called yet.
     fn paths(&self, process: u32) -> &'static [Path];
 
-    /// The name of a path's transport, as parameters spell it: `sm`.
-    fn transport_name(&self, path: &Path) -> &'static str;
+    /// The name of a path's transport, as parameters spell it: `sm`. `None` for a path that is not from this module.
+    fn transport_name(&self, path: &Path) -> Option<&'static str>;
 
     /// All modules, for progress.
     fn modules(&self) -> &'static [&'static dyn btl::Module];

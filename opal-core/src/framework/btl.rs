@@ -6,7 +6,29 @@
 //! Every call is complete when it returns `Ok`: the caller's buffer is its own again, also after [`Module::put`] and
 //! [`Module::get`]. [`Full`] is not an error: try again after progress. [`Caps`] says what a module can do beyond
 //! [`Module::send_inline`], [`Module::send`] and [`Module::poll`]. pml/ob1 refuses a module with fewer than 54
-//! [`Caps::immediate_bits`].
+//! [`Caps::immediate_bits`] or fewer than 48 [`Caps::send_bytes`].
+//!
+//! # The life of a module
+//! 1. [`set_job`] and [`shmem::select`](crate::framework::shmem::select), before any transport is opened.
+//! 2. `open` and [`Component::query`] of each component, once. A transport that cannot run here declines with a sentence.
+//! 3. [`register`], [`register_placement`], [`register_drain`] and [`on_failure`], by the PML, once each.
+//! 4. [`Module::address`] of each module, once. All processes exchange the results.
+//! 5. [`Module::add_peer`] for a process, before this one first sends to it or expects a message from it. The other side
+//!    may have done so long before, and may have sent: what it sent must be kept.
+//! 6. Sends, polls and, if the transport is not used for that process, [`Module::remove_peer`].
+//!
+//! A module lives as long as its process; no call closes it. MPI_Finalize polls until [`Module::is_drained`].
+//!
+//! # Threads
+//! One thread at a time calls [`Module::poll`], and one at a time [`Module::add_peer`]. All other methods may run in
+//! several threads at once, also beside those two, also two sends to one peer. A
+//! [`ConditionalLock`](crate::sync::ConditionalLock) costs nothing in a process with one thread. A [`Receiver`] runs
+//! inside [`Module::poll`] and may call the sends of the same module.
+//!
+//! # Errors
+//! A send knows one failure, [`Full`]. A transport that loses a peer, or finds that it breaks the format, prints a message
+//! with the reason, closes the peer, calls [`failed`] once in its next [`Module::poll`], and answers sends to the peer
+//! with [`Full`]. Bytes of a peer are hostile: they are checked, never asserted.
 #![allow(unsafe_code)] // linkme's expansion
 
 use crate::framework::memcpy;
@@ -37,25 +59,28 @@ pub struct Caps {
     /// Bits of `immediate` that travel, counted from the lowest. The PML says how many it needs when it reaches a first
     /// peer, and refuses a transport with fewer: pml/ob1 needs 54 (its tag, communicator and kind of communication).
     pub immediate_bits: u32,
-    /// Largest payload of [`Module::send_inline`].
+    /// Largest payload of [`Module::send_inline`], in bytes. pml/ob1's fast path sends up to this length.
     pub inline_bytes: usize,
-    /// Largest payload that suits being sent before the receiver asks for it. pml/ob1 takes less if its own limit, or
+    /// Largest payload, in bytes, that suits being sent before the receiver asks for it. pml/ob1 takes less if its own limit, or
     /// `send_bytes` less a prefix of 8 bytes, is lower.
     pub eager_bytes: usize,
-    /// Largest payload of [`Module::send`]: the fragment size that suits this transport. pml/ob1 needs 48 bytes, the
+    /// Largest payload of [`Module::send`], in bytes: the fragment size that suits this transport. pml/ob1 needs 48 bytes, the
     /// longest of its control messages; fragments have a prefix of 8 bytes, and of more than 4 KiB whole pages are used.
     pub send_bytes: usize,
-    /// One way, for choosing among modules.
+    /// Time of a short message in one direction, in nanoseconds. Of the modules that are used for a process, the one with
+    /// the lowest latency carries everything that is matched.
     pub latency_ns: u32,
-    /// For weighting the fragments of a long message over all modules that reach a peer.
+    /// Bandwidth in 10⁶ bits per second, more than 0. The fragments of a long message go to all modules that are used for
+    /// a process, in this proportion.
     pub bandwidth_mbps: u32,
-    /// Among modules that reach the same peer only those with the highest value are used.
+    /// Rank among transports, without a unit. Of the modules that reach a process only those with the highest value are
+    /// used: 65536 for btl/self, 1024 for btl/sm, 100 for btl/tcp.
     pub exclusivity: u32,
-    /// [`Module::put`] works.
+    /// [`Module::put`] works. No PML of this tree uses it yet.
     pub put: bool,
-    /// [`Module::get`] works.
+    /// [`Module::get`] works. No PML of this tree uses it yet.
     pub get: bool,
-    /// Hash of the wire format; both ends must have the same.
+    /// Hash of the wire format. The transport publishes it in its address and compares it in [`Module::add_peer`].
     pub wire_id: u32,
 }
 
@@ -68,7 +93,7 @@ pub struct Peer<'a> {
     pub is_self: bool,
     /// On the same node.
     pub same_node: bool,
-    /// What all modules of the same component there published as their addresses, one after the other.
+    /// The addresses of all modules of the same component in that process, one after the other. Hostile.
     pub address: &'a [u8],
 }
 
@@ -81,8 +106,8 @@ pub struct Remote {
     pub key: u64,
 }
 
-/// Handles what arrives: `(peer index, immediate, payload)`. The payload is gone when it returns. It may send, but not
-/// wait for progress.
+/// Handles a message: `(peer index, immediate, payload)`. The payload is valid until it returns. It may send, but not wait
+/// for progress.
 pub type Receiver = fn(peer: u32, immediate: u64, payload: Untrusted<'_>);
 
 /// Something that arrived and was not consumed yet; see [`Module::poll_peer`].
@@ -165,19 +190,30 @@ fn unhandled(am: AmId, peer: u32) {
 
 /// A running transport: one per NIC, or one in all.
 pub trait Module: Sync {
-    /// Its abilities; the same for its whole life.
+    /// Its capabilities: the same values for its whole life. May be called on the send path.
     fn caps(&self) -> &Caps;
 
-    /// What peers get as [`Peer::address`].
+    /// The bytes by which peers reach this module; they get them as [`Peer::address`]. They hold at least the wire id, so
+    /// that another version of the library is told apart.
     fn address(&self) -> Vec<u8>;
 
-    /// Tries to reach a peer; `None` if this transport cannot. `Err(Mismatch)` if the other end speaks another format.
+    /// Prepares to send to a peer and to receive from it. Called at most once per peer and module.
+    ///
+    /// `Ok(None)`: this transport does not reach the peer; another may. `Ok(Some(endpoint))`: sends are allowed at once,
+    /// and may answer [`Full`] until a connection stands. It must not wait for the peer, which may compute for hours.
+    /// `Err(Mismatch)`: the peer speaks another wire format. `Err(Malformed)`: its address cannot be. Other errors are the
+    /// system's. Print a message before an `Err`: it fails the communication with the peer, and no other transport is tried.
     fn add_peer(&self, peer: Peer<'_>) -> Result<Option<Endpoint>>;
 
-    /// Forgets a peer; nothing is sent to or taken from it afterwards.
+    /// Closes a peer: sends to it answer [`Full`] from now on, and nothing of it is delivered any more. Called directly after
+    /// [`Module::add_peer`] if another transport is preferred. The endpoint is not used again.
     fn remove_peer(&self, endpoint: Endpoint);
 
-    /// Sends at most [`Caps::inline_bytes`] bytes: the fast path, no state left behind.
+    /// Sends at most [`Caps::inline_bytes`] bytes: the fast path.
+    ///
+    /// `Ok`: the message will arrive, after all earlier ones to this peer through this module; the payload has been copied.
+    /// `Err(Full)`: nothing was sent, and nothing of it is remembered; the caller tries again after progress. `immediate`
+    /// has no bits above [`Caps::immediate_bits`], `am` is below [`AM_IDS`].
     ///
     /// # Safety
     /// `payload` is readable for `bytes`.
@@ -190,8 +226,12 @@ pub trait Module: Sync {
         bytes: usize,
     ) -> core::result::Result<(), Full>;
 
-    /// Sends at most [`Caps::send_bytes`] bytes that `fill` writes straight into the transport's buffer; `fill` gets
-    /// a place for exactly `bytes` bytes and fills all of it.
+    /// Sends at most [`Caps::send_bytes`] bytes that `fill` writes straight into the transport's buffer. The results mean the
+    /// same as those of [`Module::send_inline`].
+    ///
+    /// `fill` gets a place that is writable for exactly `bytes` bytes, with no alignment, and fills all of it. Call it once,
+    /// during this call, and only for a message that is then sent: never before `Err(Full)`. It calls nothing of this
+    /// module, so a lock may be held.
     fn send(
         &self,
         to: Endpoint,
@@ -204,6 +244,7 @@ pub trait Module: Sync {
     /// Sends `prefix`, at most [`PREFIX_BYTES_MAX`] bytes, and `bytes` bytes that lie in one run as one payload, together
     /// at most [`Caps::send_bytes`]: a part of something longer, whose receiver takes one after the other. A transport that
     /// can hands the run to the system from where it lies; it may say [`Full`] rather than copy.
+    /// The results mean the same as those of [`Module::send_inline`].
     ///
     /// # Safety
     /// `run` is readable for `bytes`.
@@ -224,7 +265,8 @@ pub trait Module: Sync {
         })
     }
 
-    /// Writes `bytes` from `from` to the peer's memory. `Ok` means it is there.
+    /// Writes `bytes` bytes from `from` to the peer's memory. `Ok`: they are there. `Err(Unsupported)` unless [`Caps::put`];
+    /// after another error some of them may be there.
     ///
     /// # Safety
     /// `from` is readable for `bytes`.
@@ -232,7 +274,8 @@ pub trait Module: Sync {
         Err(Error::Unsupported)
     }
 
-    /// Reads `bytes` of the peer's memory to `to`. `Ok` means it is there.
+    /// Reads `bytes` bytes of the peer's memory to `to`. `Ok`: they are here. `Err(Unsupported)` unless [`Caps::get`]; after
+    /// another error some of them may be here.
     ///
     /// # Safety
     /// `to` is writable for `bytes`.
@@ -240,7 +283,8 @@ pub trait Module: Sync {
         Err(Error::Unsupported)
     }
 
-    /// Makes memory reachable for the peers' put and get; returns the key.
+    /// Makes `bytes` bytes of this process's memory reachable for the peers' put and get. Returns the [`Remote::key`], 0 where
+    /// none is needed. No call takes it back.
     fn register(&self, _address: *mut u8, _bytes: usize) -> Result<u64> {
         Ok(0)
     }
@@ -259,20 +303,21 @@ pub trait Module: Sync {
         None
     }
 
-    /// The queues to and from a peer, if that is all there is to sending and receiving short messages: the caller then
+    /// The queues to and from a peer, if short messages need nothing else: the caller then
     /// pushes and peeks itself instead of calling [`Module::send_inline`] and [`Module::poll_peer`]. The kinds of its
     /// messages are am ids.
     fn fifo_pair(&self, _peer: Endpoint) -> Option<&FifoPair> {
         None
     }
 
-    /// Wakes a peer that sleeps, when [`FifoPair::push`] said so.
+    /// Wakes a peer that sleeps. Called after a push to its [`Module::fifo_pair`] or a store to memory that it shares, if
+    /// [`FifoPair::peer_sleeps`].
     fn wake(&self, _peer: Endpoint) {}
 
-    /// Sends what was coalesced for a peer.
+    /// Hands the messages that were coalesced for a peer to the system. Never waits.
     fn flush(&self, _to: Endpoint) {}
 
-    /// Sends what was coalesced for any peer. Called through [`progress::flush`](crate::progress::flush) if this
+    /// Hands the messages that were coalesced for any peer to the system. Never waits. Called through [`progress::flush`](crate::progress::flush) if this
     /// module said [`progress::note_coalesced`](crate::progress::note_coalesced); may be called while the caller of a send or a
     /// [`Receiver`] is at work, but hands nothing to receivers.
     fn flush_all(&self) {}
@@ -282,7 +327,10 @@ pub trait Module: Sync {
         true
     }
 
-    /// Takes everything that arrived from anybody, handing each to its [`Receiver`]; returns how many.
+    /// Takes what arrived from any peer, and hands each message to its [`Receiver`] by [`deliver`], in the order in which the
+    /// peer sent them. Also does what is due: connecting, writing what did not fit. Returns how many messages were taken;
+    /// after 0 the caller may yield or sleep. It must not wait. It may stop before everything is taken, so that one peer
+    /// does not starve the others.
     fn poll(&self) -> usize;
 
     /// The next thing from one peer, without taking it, polling at most `polls` times for it (with the core's pause hint
@@ -291,7 +339,8 @@ pub trait Module: Sync {
         None
     }
 
-    /// Takes what [`Module::poll_peer`] returned last for this peer.
+    /// Takes the message that [`Module::poll_peer`] returned last for this peer, and ends the life of its payload. Called at
+    /// most once per message.
     fn consume(&self, _from: Endpoint) {}
 }
 

@@ -1,4 +1,4 @@
-//! Memory shared by the processes of a node: one *inbox segment per receiver*, owned by it, mapped by its senders.
+//! Memory shared by the processes of a node: one *receive segment* per rank, which owns it, and whose senders map it.
 //!
 //! The segment starts as zeros. Its contents belong to the transport. Bytes in it are hostile and racy:
 //! they are touched through [`crate::mem`] only, never as `&[u8]`.
@@ -10,11 +10,6 @@ use crate::sync::Once;
 
 mod slice;
 pub use slice::Slice;
-
-#[cfg(not(ompi_bare))]
-mod tmpfile;
-#[cfg(not(ompi_bare))]
-pub use tmpfile::TmpFile;
 
 /// Bytes that say how a peer finds a segment; travel in the wire-up.
 pub type Address = [u8; 24];
@@ -38,19 +33,19 @@ unsafe impl Sync for Segment {}
 pub struct Inherited {
     /// An open descriptor of the whole; -1 where there are no descriptors.
     pub descriptor: i32,
-    /// Where the inbox of local rank 0 begins, in bytes.
+    /// Where the receive segment of local rank 0 begins, in bytes.
     pub offset: u64,
-    /// From one inbox to the next, in bytes.
+    /// From one segment to the next, in bytes.
     pub stride: u64,
     /// This process's place among the node's.
     pub local_rank: u32,
-    /// Number of inboxes.
+    /// Number of segments.
     pub local_size: u32,
 }
 
 /// A running way to share memory.
 pub trait Module: Sync {
-    /// This process's own inbox, mapped, all zeros at first, at least `bytes` long.
+    /// This process's own segment, mapped, all zeros at first, at least `bytes` long.
     ///
     /// `Err(OutOfResource)` if the launcher's slice or the system's memory is smaller. Call once.
     fn create(&self, bytes: usize) -> Result<Segment>;
@@ -58,7 +53,7 @@ pub trait Module: Sync {
     /// What a peer passes to [`Module::attach`]; valid after [`Module::create`].
     fn address(&self) -> Address;
 
-    /// Maps a peer's inbox. `Err(Malformed)` for an address that no peer of this node can have sent.
+    /// Maps a peer's segment. `Err(Malformed)` for an address that no peer of this node can have sent.
     fn attach(&self, address: &Address) -> Result<Segment>;
 
     /// Unmaps. Nobody in this process touches the segment afterwards.

@@ -14,7 +14,7 @@ pub struct FifoPair {
     producer: ConditionalLock<Producer>,
     consumer: ConditionalLock<Consumer>,
     // The peer's, in shared memory: not 0 while it wants to be woken.
-    asleep: &'static AtomicU32,
+    sleep_flag: &'static AtomicU32,
     // What makes it different from most, so that one look tells that there is none of it.
     flags: AtomicU8,
     // Something arrived since the last message to the peer.
@@ -42,13 +42,13 @@ pub enum Pushed {
 
 impl FifoPair {
     /// `demotes`: whether this core can push lines out of its cache ([`super::fifo::can_demote`]).
-    pub fn new(producer: Producer, consumer: Consumer, asleep: &'static AtomicU32, demotes: bool) -> FifoPair {
+    pub fn new(producer: Producer, consumer: Consumer, sleep_flag: &'static AtomicU32, demotes: bool) -> FifoPair {
         let (flags, has_received) = (AtomicU8::new(if demotes { DEMOTES } else { 0 }), AtomicBool::new(false));
         let empty_poll = AtomicBool::new(false);
         FifoPair {
             producer: ConditionalLock::new(producer),
             consumer: ConditionalLock::new(consumer),
-            asleep,
+            sleep_flag,
             flags,
             has_received,
             empty_poll,
@@ -106,7 +106,7 @@ impl FifoPair {
     pub fn peer_sleeps(&self) -> bool {
         compiler_fence(Ordering::SeqCst);
         // Relaxed: the sleeper's membarrier orders this load after the store of the message.
-        self.asleep.load(Ordering::Relaxed) != 0
+        self.sleep_flag.load(Ordering::Relaxed) != 0
     }
 
     /// The next message, polling at most `polls` times. `None` also where the peer wrote what is no message: the transport's

@@ -1,6 +1,6 @@
 //! The system below: Linux through rustix and libc, or bare metal through what `hw` provides.
 //!
-//! **Invariant:** nothing here knows processes other than this one; std is never named.
+//! **Invariant:** nothing here knows jobs or ranks; std is never named.
 #![allow(unsafe_code)]
 
 #[cfg(not(ompi_bare))]
@@ -25,6 +25,11 @@ pub mod cpu;
 mod copies;
 #[cfg(not(ompi_bare))]
 pub use copies::{FILE_PREFIX, mark_in_use, other_copy_in_use};
+
+#[cfg(not(ompi_bare))]
+mod tmpfile;
+#[cfg(not(ompi_bare))]
+pub use tmpfile::TmpFile;
 
 mod wake_socket;
 pub use wake_socket::*;

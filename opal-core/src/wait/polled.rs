@@ -1,8 +1,9 @@
-//! Progress for programs that wait in a loop of MPI_Test or MPI_Iprobe: many vain calls in a row yield the core.
+//! Progress for programs that wait in a loop of MPI_Test or MPI_Iprobe: after many vain calls in a row they yield the core.
 //!
-//! hpcc 1.5.0, four ranks on two cores, order 2000: HPL, whose broadcasts call MPI_Iprobe, 0.0035 to 0.006 without, 0.034 Tflop/s
-//! so (Open MPI 5: 0.032). To yield after each vain call would make programs slow that look between pieces of work: there
-//! MPIRandomAccess takes 0.0008 Gup/s (Open MPI, too) instead of 0.009; after 256 it is 0.012 and HPL 0.027 to 0.032.
+//! Measured with hpcc 1.5.0, four ranks on two cores, order 2000. HPL calls MPI_Iprobe in its broadcasts: 0.034 Tflop/s, and
+//! 0.0035 to 0.006 without yielding (Open MPI 5: 0.032). A yield after each vain call would slow programs down that look
+//! between pieces of work: MPIRandomAccess then reaches 0.0008 Gup/s, as with Open MPI, instead of 0.009. With a yield after
+//! 256 vain calls it reaches 0.012, and HPL 0.027 to 0.032.
 
 use super::may_spin;
 use crate::sync::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! Environment-specific services: this process's rank in its job, the other ranks, and the exchange of addresses.
+//! Environment-specific services: the rank of this process in its job, the other ranks, and the exchange of addresses.
 #![allow(unsafe_code)] // linkme's expansion
 
 use alloc::vec::Vec;

@@ -22,7 +22,7 @@ pub mod wire;
 )]
 pub mod handshake;
 
-/// btl/sm: the address of an inbox.
+/// btl/sm: the address of a receive segment.
 #[path = "../../../components/btl/sm/src/wire.rs"]
 #[allow(
     dead_code,

@@ -91,9 +91,9 @@ fn sm_addresses() {
         registered: true,
         local_rank: 1,
         local_size: 2,
-        inbox: [3; 24],
+        segment: [3; 24],
         cores: [1, 2, 3, 4],
-        door: core::array::from_fn(|at| at as u8),
+        wake_socket: core::array::from_fn(|at| at as u8),
         network: 7,
     };
     let bytes = address.to_bytes();

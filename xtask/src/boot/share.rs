@@ -4,7 +4,7 @@
 
 use super::guest::{self, QEMU};
 use crate::failure::{At, Failure, Result, fail};
-use hw_x86_64::{console::MARK, rank::ENDED};
+use hw_x86_64::{console::MARK, exit::ENDED};
 use orte_core::environment::Contract;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::linux::net::SocketAddrExt;

@@ -207,7 +207,7 @@ fn streamed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), St
 /// Each rank has read whole messages straight to where they were wanted.
 fn placed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
     not_copied(ended, ranks)?;
-    match lines(ended, ranks, LANDED).0 {
+    match lines(ended, ranks, PLACED).0 {
         said if said.iter().all(|lines| *lines == 1) => Ok(()),
         said => Err(format!("each rank should read messages to their receives and say so once, said was {said:?}")),
     }
@@ -231,7 +231,7 @@ const WRITTEN: &str = "bytes written to a peer's memory";
 const VERDICT: &str = "MB/s in a single copy";
 const STORED: &str = "are stored around the cache";
 const FRAGMENTS: &str = "comes in fragments";
-const LANDED: &str = "are read straight to their receive";
+const PLACED: &str = "are read straight to their receive";
 const REFUSED: &str = "cma cannot reach process";
 /// Seconds on a busy machine with more ranks than cores.
 const LIMIT: Duration = Duration::from_secs(240);

@@ -45,5 +45,5 @@ fn check(session: &mut Session, package: &str) -> Verdict {
 const SAMPLE: &[&str] = &["opal-core"];
 const ALL: &[&str] = &["opal-core", "orte-core", "ompi-core"];
 /// Repeat by the ten thousand what shorter tests do once, or spin between threads, of which valgrind runs one at a time.
-const LONG: &[&str] = &["order_and_content_over_many_laps", "the_largest_payload_always_fits", "two_threads"];
+const LONG: &[&str] = &["order_and_content_over_many_wraps", "the_largest_payload_always_fits", "two_threads"];
 const LIMIT: Duration = Duration::from_secs(300);

@@ -31,7 +31,7 @@ impl bml::Component for Component {
 
 fn open_transports() -> Result<Vec<Transport>, Declined> {
     let components = mca::open(&btl::FRAMEWORK, &btl::OMPI_BTLS)
-        .map_err(|_| Declined("the list of transports is not one, see above"))?;
+        .map_err(|_| Declined("the list in parameter `btl` is invalid, see the message above"))?;
     let mut transports = Vec::new();
     for component in components {
         let info = component.info();

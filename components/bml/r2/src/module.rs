@@ -101,10 +101,9 @@ impl Module for R2 {
         self.found.lock().get(process as usize).copied().unwrap_or(&[])
     }
 
-    fn transport_name(&self, path: &Path) -> &'static str {
-        // A component's address in memory names it; one that is not in the list gave no path.
+    fn transport_name(&self, path: &Path) -> Option<&'static str> {
         let is_path = |transport: &&Transport| core::ptr::addr_eq(transport.module, path.module);
-        self.transports.iter().find(is_path).map_or("?", |transport| transport.name)
+        self.transports.iter().find(is_path).map(|transport| transport.name)
     }
 
     fn modules(&self) -> &'static [&'static dyn btl::Module] {

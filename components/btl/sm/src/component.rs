@@ -1,22 +1,19 @@
-//! Registration; the inbox is made here.
+//! Registration. The receive segment is made here.
 
-use crate::inbox::Inbox;
-use crate::module::Sm;
+use crate::module::{MODULE, Sm};
 use crate::raw::Shared;
+use crate::rx_segment::RxSegment;
 use crate::{params, wire};
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use opal_core::framework::{btl, shmem};
 use opal_core::mca::{self, Declined};
-use opal_core::sync::Once;
 use opal_core::sys::{self, WakeSocket, WakeSocketName};
 use opal_core::wait;
 
 /// The component.
-pub struct Component {
-    module: Once<Sm>,
-}
+pub struct Component;
 
 impl mca::Component for Component {
     opal_core::component_info!();
@@ -41,42 +38,32 @@ impl btl::Component for Component {
         let gone = Declined("shared memory was there when the component opened and is not any more");
         let (shmem, place) = (shmem::selected().ok_or(gone)?, shmem::inherited().ok_or(gone)?);
         let segment = shmem
-            .create(wire::inbox_bytes(place.local_size))
-            .map_err(|_| Declined("there is not enough shared memory for this rank's inbox"))?;
-        let door = WakeSocket::new().map(Arc::new);
-        let door_name = door.as_ref().map_or(WakeSocketName::default(), |door| door.name());
-        let inbox = Inbox::new(Shared::of(segment), place.local_size, door, door_name)
-            .ok_or(Declined("the shared memory for this rank's inbox is shorter than asked for"))?;
+            .create(wire::segment_bytes(place.local_size))
+            .map_err(|_| Declined("there is not enough shared memory for this rank's receive segment"))?;
+        let wake_socket = WakeSocket::new().map(Arc::new);
+        let socket_name = wake_socket.as_ref().map_or(WakeSocketName::default(), |socket| socket.name());
+        let segment = RxSegment::new(Shared::of(segment), place.local_size, wake_socket, socket_name)
+            .ok_or(Declined("the shared memory for this rank's receive segment is shorter than asked for"))?;
         // Before the first store to a peer, see `opal_core::wait`.
         let address = wire::Address {
             wire_id: wire::WIRE_ID,
             registered: sys::register_membarrier(),
             local_rank: place.local_rank,
             local_size: place.local_size,
-            inbox: shmem.address(),
+            segment: shmem.address(),
             cores: sys::own_cores(),
-            door: door_name,
+            wake_socket: socket_name,
             network: sys::network_namespace(),
         };
         wait::add_local_rank(&address.cores, address.registered);
-        let module: &'static Sm = leak(Sm::new(inbox, address, shmem), &COMPONENT);
-        wait::set_waker(module.inbox());
+        let module = MODULE.call_once(|| Sm::new(segment, address, shmem));
+        wait::set_waker(module.segment());
         Ok(vec![module])
     }
 }
 
-fn leak(module: Sm, component: &'static Component) -> &'static Sm {
-    component.module.call_once(|| module)
-}
-
-/// Whether this is the address of the one module.
-#[cfg(ompi_direct = "btl/sm")]
-pub fn is_own(module: *const ()) -> bool {
-    COMPONENT.module.get().is_some_and(|own| core::ptr::eq((&raw const *own).cast(), module))
-}
-
 opal_core::component! {
     /// Shared memory on one node.
-    pub static COMPONENT: Component = Component { module: Once::new() };
+    pub static COMPONENT: Component = Component;
     in opal_core::framework::btl, name "sm", params params::ALL
 }

@@ -1,19 +1,25 @@
 //! btl/sm: shared memory on one node.
 //!
-//! Each process owns an inbox segment (`framework/shmem`) with one queue of cache lines per other rank of the node
-//! (`opal_core::queue::fifo`); a sender writes straight into the receiver's inbox. Invariant: nothing that a peer writes
-//! makes this process touch memory outside the queues; a peer that breaks the format is closed.
+//! Each rank owns a receive segment (`framework/shmem`). It holds one queue of cache lines per other rank of the node
+//! (`opal_core::queue::fifo`). A sender writes straight into the receiver's segment.
+//!
+//! From the bottom up: `wire` says where things lie in a segment, `raw` reaches them, `rx_segment` is a segment,
+//! `endpoint` a peer and the send path, `node` all peers, `rx` the receive path, `module` the framework's calls.
+//!
+//! **Invariant:** nothing that a peer writes makes this process touch memory outside the queues. A peer that breaks the
+//! format is closed.
 #![no_std]
 
 extern crate alloc;
 
 mod component;
-mod inbox;
+mod endpoint;
 mod module;
+mod node;
 mod params;
-mod poll;
 mod raw;
-mod send;
+mod rx;
+mod rx_segment;
 mod wire;
 
 pub use component::{COMPONENT, INFO};

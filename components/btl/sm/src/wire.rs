@@ -1,17 +1,17 @@
-//! What lies where in an inbox, and the address that a process publishes.
+//! Layout of a receive segment, and of the address that a process publishes.
 //!
-//! Inbox, offsets in bytes, `n` ranks on the node; all zeros at first:
+//! Segment, offsets in bytes, `n` ranks on the node; all zeros at first:
 //!
-//! | offset | bytes | what | who writes |
+//! | offset | bytes | content | written by |
 //! |---|---|---|---|
-//! | 0 | 4 | asleep: the owner wants to be woken, by its futex (1) or its wake-up socket (2) | owner; a sender that wakes it |
-//! | 4 | 4 | bell: the futex that the owner sleeps on | senders |
-//! | 64 | n / 8 | inbound: bit s says that rank s has sent something | each sender once |
+//! | 0 | 4 | sleep flag: the owner wants to be woken, by its futex (1) or its wake-up socket (2) | owner; a sender that wakes it |
+//! | 4 | 4 | futex that the owner sleeps on | senders |
+//! | 64 | n / 8 | sender bitmap: bit s says that rank s has sent something | each sender once |
 //! | 4096 | 64 · n | how many slots the owner has consumed, a line per sender | owner |
 //! | W | 1024 · n | words for the layer above, 64 per sender, 16 bytes apart | both |
 //! | A | 8192 · n | slots, per sender | the sender |
 //! | B | P · n | byte ring, per sender: P is 1 MiB for up to 8 ranks, 512 KiB for up to 32, else 256 KiB | the sender |
-//! | C | 8388608 + 196608 · n | shared pool: whatever the layer above does with it | anybody |
+//! | C | 8388608 + 196608 · n | shared pool, for the layer above | anybody |
 //!
 //! W, A, B and C are the ends of what stands before, each rounded up to a page. Nothing is touched before it is used.
 //!
@@ -25,22 +25,22 @@ use opal_core::framework::shmem;
 use opal_core::queue::fifo::{MIN_PAYLOAD_RING_BYTES, SLOT_RING_BYTES, SLOTS, payload_ring_bytes};
 use opal_core::sys::{Cores, WakeSocketName};
 
-/// Where the owner says that it sleeps.
-pub const ASLEEP: usize = 0;
-/// What it sleeps on.
-pub const BELL: usize = 4;
+/// The owner says here that it sleeps.
+pub const SLEEP_FLAG: usize = 0;
+/// The owner sleeps on this word.
+pub const FUTEX: usize = 4;
 /// The bitmap of senders.
-pub const INBOUND: usize = 64;
+pub const SENDER_BITMAP: usize = 64;
 /// The published counts.
 pub const CONSUMED: usize = PAGE;
 /// The most ranks of a node: the bitmap ends where the counts begin.
-pub const MAX_RANKS: u32 = ((CONSUMED - INBOUND) * 8) as u32;
+pub const MAX_RANKS: u32 = ((CONSUMED - SENDER_BITMAP) * 8) as u32;
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the queue does.
 pub const FORMAT: &str = "btl/sm 6: 64-byte slots, parity 1, kind 3, length 6, immediate 54; 56 inline; pool offset length; \
-     words; asleep futex wake_socket; shared_pool";
+     words; sleep_flag futex wake_socket; shared_pool";
 
 /// Hash (FNV-1a) of the format and its sizes.
 pub const WIRE_ID: u32 = {
@@ -85,13 +85,13 @@ pub const fn shared_pool(ranks: u32) -> usize {
 }
 
 /// Bytes of the shared pool.
-pub const fn commons_bytes(ranks: u32) -> usize {
+pub const fn shared_pool_bytes(ranks: u32) -> usize {
     (8 << 20) + ranks as usize * (192 << 10)
 }
 
-/// Bytes of an inbox.
-pub const fn inbox_bytes(ranks: u32) -> usize {
-    shared_pool(ranks) + commons_bytes(ranks)
+/// Bytes of a segment.
+pub const fn segment_bytes(ranks: u32) -> usize {
+    shared_pool(ranks) + shared_pool_bytes(ranks)
 }
 
 /// What a process publishes.
@@ -105,13 +105,13 @@ pub struct Address {
     pub local_rank: u32,
     /// Number of ranks on the node.
     pub local_size: u32,
-    /// Its inbox.
-    pub inbox: shmem::Address,
+    /// Its receive segment.
+    pub segment: shmem::Address,
     /// Where it may run.
     pub cores: Cores,
-    /// What its peers ring when it sleeps on descriptors.
-    pub door: WakeSocketName,
-    /// Where that name means something.
+    /// Its peers send to this socket when it sleeps on descriptors.
+    pub wake_socket: WakeSocketName,
+    /// The network namespace in which that name is valid; 0 if not known.
     pub network: u64,
 }
 
@@ -123,16 +123,16 @@ impl Address {
         bytes[span_of!(Fields, registered)].copy_from_slice(&[u8::from(self.registered)]);
         bytes[span_of!(Fields, local_rank)].copy_from_slice(&self.local_rank.to_le_bytes());
         bytes[span_of!(Fields, local_size)].copy_from_slice(&self.local_size.to_le_bytes());
-        bytes[span_of!(Fields, inbox)].copy_from_slice(&self.inbox);
+        bytes[span_of!(Fields, segment)].copy_from_slice(&self.segment);
         bytes[span_of!(Fields, cores)].copy_from_slice(self.cores.map(u64::to_le_bytes).as_flattened());
-        bytes[span_of!(Fields, door)].copy_from_slice(&self.door);
+        bytes[span_of!(Fields, wake_socket)].copy_from_slice(&self.wake_socket);
         bytes[span_of!(Fields, network)].copy_from_slice(&self.network.to_le_bytes());
         bytes.to_vec()
     }
 
-    /// Whether the other one can ring its wake-up socket: from a wake-up socket of its own, in the same place.
-    pub fn hears(&self, other: &Address) -> bool {
-        self.door[0] != 0 && other.door[0] != 0 && self.network != 0 && self.network == other.network
+    /// Whether one process can send to the wake-up socket of the other: both have one, in the same namespace.
+    pub fn can_wake(&self, other: &Address) -> bool {
+        self.wake_socket[0] != 0 && other.wake_socket[0] != 0 && self.network != 0 && self.network == other.network
     }
 
     /// From bytes; `None` if too short for even a wire id, which is all that is certain of another format.
@@ -150,9 +150,9 @@ impl Address {
             registered: bytes[span_of!(Fields, registered)] == [1],
             local_rank: word(span_of!(Fields, local_rank)),
             local_size: word(span_of!(Fields, local_size)),
-            inbox: field(bytes, span_of!(Fields, inbox)),
+            segment: field(bytes, span_of!(Fields, segment)),
             cores: core::array::from_fn(|index| u64::from_le_bytes(field(cores, 8 * index..8 * index + 8))),
-            door: field(bytes, span_of!(Fields, door)),
+            wake_socket: field(bytes, span_of!(Fields, wake_socket)),
             network: u64::from_le_bytes(field(bytes, span_of!(Fields, network))),
         })
     }
@@ -172,9 +172,9 @@ struct Fields {
     zero: [u8; 3],
     local_rank: u32,
     local_size: u32,
-    inbox: shmem::Address,
+    segment: shmem::Address,
     cores: Cores,
-    door: WakeSocketName,
+    wake_socket: WakeSocketName,
     network: u64,
 }
 
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn areas_do_not_overlap_and_fit_the_launcher_slice() {
         for ranks in [1, 2, 3, 8, 9, 32, 33, 128, 1000] {
-            assert!(INBOUND + ranks as usize / 8 < CONSUMED);
+            assert!(SENDER_BITMAP + ranks as usize / 8 < CONSUMED);
             assert!(consumed(ranks) <= word(0, 0, ranks));
             assert!(word(0, WORDS - 1, ranks) < word(1, 0, ranks));
             assert!(word(ranks, 0, ranks) <= slots(0, ranks));
@@ -197,7 +197,7 @@ mod tests {
             assert_eq!((slots(1, ranks) % 64, pool(1, ranks) % 64), (0, 0));
             // What orte-core's segment has for each rank.
             let room = (9 << 20) + ranks as usize * ((256 << 10) + payload_ring_bytes(ranks));
-            assert!(inbox_bytes(ranks) <= room, "{ranks} ranks");
+            assert!(segment_bytes(ranks) <= room, "{ranks} ranks");
         }
     }
 
@@ -209,9 +209,9 @@ mod tests {
             span_of!(Fields, zero),
             span_of!(Fields, local_rank),
             span_of!(Fields, local_size),
-            span_of!(Fields, inbox),
+            span_of!(Fields, segment),
             span_of!(Fields, cores),
-            span_of!(Fields, door),
+            span_of!(Fields, wake_socket),
             span_of!(Fields, network),
         ];
         assert_eq!(places, [0..4, 4..5, 5..8, 8..12, 12..16, 16..40, 40..72, 72..80, 80..88]);
@@ -224,14 +224,14 @@ mod tests {
             registered: true,
             local_rank: 3,
             local_size: 9,
-            inbox: [7; 24],
+            segment: [7; 24],
             cores: [1, 2, 3, u64::MAX],
-            door: *b"0a1b2\0\0\0",
+            wake_socket: *b"0a1b2\0\0\0",
             network: 77,
         };
-        assert!(address.hears(&address));
-        assert!(!address.hears(&Address { network: 78, ..address }));
-        assert!(!address.hears(&Address { door: [0; 8], ..address }));
+        assert!(address.can_wake(&address));
+        assert!(!address.can_wake(&Address { network: 78, ..address }));
+        assert!(!address.can_wake(&Address { wake_socket: [0; 8], ..address }));
         let bytes = address.to_bytes();
         assert_eq!(Address::parse(&bytes), Some(address));
         assert_eq!(Address::parse(&bytes[1..]), None);

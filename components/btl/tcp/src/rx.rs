@@ -161,7 +161,7 @@ impl Rx {
             return false;
         }
         if !payload.lost {
-            (payload.placement.landed)(payload.arriving(self.peer));
+            (payload.placement.placed)(payload.arriving(self.peer));
         }
         self.arriving = None;
         self.readahead = READAHEAD_BYTES_MIN;

@@ -1,8 +1,8 @@
 //! ess/env: a rank that this project's mpirun started.
 //!
-//! Owns the mapping of the job segment's control part, and keeps the inherited descriptor open, close-on-exec, for the
-//! life of the process, because inboxes are mapped when they are first needed. Invariant: nothing that the environment
-//! says is believed before the segment confirmed it.
+//! Owns the mapping of the control part of the job segment. Keeps the inherited descriptor open, close-on-exec, for the life
+//! of the process, because a receive segment is mapped when it is first needed.
+//! **Invariant:** nothing that the environment says is used before the segment confirmed it.
 #![no_std]
 
 extern crate alloc;

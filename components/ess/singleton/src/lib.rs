@@ -1,7 +1,7 @@
-//! ess/singleton: a process that nobody launched, rank 0 of 1.
+//! ess/singleton: a process that no launcher started, rank 0 of 1.
 //!
-//! Owns a copy of what it published. Invariant: never runs where a launcher left its traces, since several processes
-//! that each believe to be alone would give wrong results without a word.
+//! Owns a copy of what it published. **Invariant:** it declines where a launcher left its variables. Several processes that
+//! each take themselves for the only one would compute wrong results without a message.
 #![no_std]
 
 extern crate alloc;

@@ -69,7 +69,7 @@ pub fn fragment(process: u32, immediate: u64, payload: Untrusted<'_>) {
 }
 
 /// Where fragments belong.
-pub const FRAGMENTS: Placement = Placement { prefix_bytes: wire::PREFIX_BYTES, place, landed: placed };
+pub const FRAGMENTS: Placement = Placement { prefix_bytes: wire::PREFIX_BYTES, place, placed };
 
 fn place(part: RxPayload<'_>, fill: Fill<'_>) -> bool {
     wire::split_prefix(Untrusted::of(part.prefix))
@@ -85,7 +85,7 @@ fn placed(part: RxPayload<'_>) {
 }
 
 /// Where eager messages belong.
-pub const EAGER: Placement = Placement { prefix_bytes: 0, place: place_eager, landed: placed_eager };
+pub const EAGER: Placement = Placement { prefix_bytes: 0, place: place_eager, placed: placed_eager };
 
 fn place_eager(whole: RxPayload<'_>, fill: Fill<'_>) -> bool {
     STATE.lock().place_eager(whole.peer, whole.immediate, whole.done..whole.bytes, fill)

@@ -6,6 +6,7 @@
 //!  EAGER ──────────────────────────────────► matched: complete; else kept
 //!  (complete)
 //!
+//!  SyncQueued, until there is room
 //!  SYNC ───────────────────────────────────► matched
 //!  AwaitingAck ◄───────────────────── ACK ── complete
 //!  (complete)

@@ -1,10 +1,10 @@
 //! Registration.
 
 use crate::params;
-use opal_core::framework::shmem::{self, Inherited, TmpFile};
+use opal_core::framework::shmem::{self, Inherited};
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
-use opal_core::sys;
+use opal_core::sys::{self, TmpFile};
 
 /// The component.
 pub struct Component {
@@ -27,7 +27,7 @@ impl shmem::Component for Component {
 }
 
 opal_core::component! {
-    /// TmpFile files in a folder of choice, opened through /proc.
+    /// Files without a name in a folder of choice, opened through /proc.
     pub static COMPONENT: Component = Component { module: Once::new() };
     in opal_core::framework::shmem, name "file", params params::ALL
 }

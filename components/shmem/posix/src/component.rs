@@ -1,8 +1,9 @@
 //! Registration.
 
-use opal_core::framework::shmem::{self, Inherited, TmpFile};
+use opal_core::framework::shmem::{self, Inherited};
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
+use opal_core::sys::TmpFile;
 
 /// The component.
 pub struct Component {
@@ -21,7 +22,7 @@ impl shmem::Component for Component {
 }
 
 opal_core::component! {
-    /// TmpFile files in /dev/shm, opened through /proc.
+    /// Files without a name in /dev/shm, opened through /proc.
     pub static COMPONENT: Component = Component { module: Once::new() };
     in opal_core::framework::shmem, name "posix", params &[]
 }

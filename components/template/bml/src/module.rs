@@ -27,8 +27,8 @@ impl Module for TemplateModule {
         &[]
     }
 
-    fn transport_name(&self, _path: &Path) -> &'static str {
-        "mine"
+    fn transport_name(&self, _path: &Path) -> Option<&'static str> {
+        None
     }
 
     fn modules(&self) -> &'static [&'static dyn btl::Module] {

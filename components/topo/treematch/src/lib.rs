@@ -1,12 +1,12 @@
-//! topo/treematch: gives ranks that talk much to processes that are close.
+//! topo/treematch: places ranks that communicate much close to each other.
 //!
-//! Two candidates, the order as it is and one that cuts the pattern up along the tree of places, are improved by
-//! exchanging pairs of ranks as long as that lowers the model's cost; the cheaper one wins. The idea of matching a
-//! communication pattern to a tree of places is from Jeannot, Mercier and Tessier, "Process Placement in Multicore
-//! Clusters", 2014, doi:10.1109/TPDS.2013.104; exchanging pairs is Kernighan and Lin's, 1970,
-//! doi:10.1002/j.1538-7305.1970.tb01770.x. The algorithms here are simpler ones.
+//! There are two candidates: the given order, and one that divides the pattern along the tree of places. Both are improved by
+//! exchanging pairs of ranks as long as that lowers the cost in the model. The cheaper one wins. Matching a communication
+//! pattern to a tree of places is the idea of Jeannot, Mercier and Tessier, "Process Placement in Multicore Clusters", 2014,
+//! doi:10.1109/TPDS.2013.104. Exchanging pairs is Kernighan and Lin's, 1970, doi:10.1002/j.1538-7305.1970.tb01770.x. The
+//! algorithms here are simpler ones.
 //!
-//! Owns nothing. Invariant: the result never costs more than leaving the order as it is.
+//! Owns nothing. **Invariant:** the result never costs more than the given order.
 #![no_std]
 
 extern crate alloc;

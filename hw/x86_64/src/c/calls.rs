@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::memory::PAGE;
-use crate::{apic, console, eprintln, rank, tsc};
+use crate::{apic, console, eprintln, exit, rank, tsc};
 use alloc::alloc::{alloc_zeroed, dealloc};
 use alloc::vec::Vec;
 use core::alloc::Layout;
@@ -36,7 +36,7 @@ extern "C" fn ompi_system_call(arguments: &Arguments, number: u64) -> i64 {
         35 => nap(first),
         230 => nap(third),
         39 | 186 | 218 => 1,
-        60 | 231 => rank::exit(first as i32),
+        60 | 231 => exit::exit(first as i32),
         63 => name(first),
         98 => usage(second),
         // A rank has one core, its own.
@@ -163,7 +163,7 @@ fn name(result: u64) -> i64 {
 fn raised(number: u64, arguments: &Arguments) -> i64 {
     let signal = if number == 200 { arguments[1] } else { arguments[2] };
     eprintln!("[rank {}] the program ended itself with signal {signal}", rank::number());
-    rank::exit(rank::STATUS_MAX)
+    exit::exit(exit::STATUS_MAX)
 }
 
 fn not_served(number: u64) -> i64 {

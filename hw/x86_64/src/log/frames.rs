@@ -1,6 +1,6 @@
 //! Frames of defmt, which end with a 0: `cargo xtask boot --log defmt` turns them into lines.
 
-use super::{facade, give_port, send, take_port};
+use super::port;
 use crate::{rank, tsc};
 use core::cell::UnsafeCell;
 use defmt::{Display2Format, Encoder};
@@ -12,19 +12,19 @@ pub struct Forward;
 /// The only one.
 pub static PORT: Forward = Forward;
 
-impl facade::Log for Forward {
-    fn enabled(&self, _: &facade::Metadata<'_>) -> bool {
+impl ::log::Log for Forward {
+    fn enabled(&self, _: &::log::Metadata<'_>) -> bool {
         true
     }
 
-    fn log(&self, record: &facade::Record<'_>) {
+    fn log(&self, record: &::log::Record<'_>) {
         let (target, text) = (record.target(), Display2Format(record.args()));
         match record.level() {
-            facade::Level::Error => defmt::error!("{=str}: {}", target, text),
-            facade::Level::Warn => defmt::warn!("{=str}: {}", target, text),
-            facade::Level::Info => defmt::info!("{=str}: {}", target, text),
-            facade::Level::Debug => defmt::debug!("{=str}: {}", target, text),
-            facade::Level::Trace => defmt::trace!("{=str}: {}", target, text),
+            ::log::Level::Error => defmt::error!("{=str}: {}", target, text),
+            ::log::Level::Warn => defmt::warn!("{=str}: {}", target, text),
+            ::log::Level::Info => defmt::info!("{=str}: {}", target, text),
+            ::log::Level::Debug => defmt::debug!("{=str}: {}", target, text),
+            ::log::Level::Trace => defmt::trace!("{=str}: {}", target, text),
         }
     }
 
@@ -34,22 +34,22 @@ impl facade::Log for Forward {
 #[defmt::global_logger]
 struct Frames;
 
-// SAFETY: `take_port` keeps other cores out from `acquire` to `release`; within a core nothing interrupts a frame but its end.
+// SAFETY: `port::take` keeps other cores out from `acquire` to `release`; within a core nothing interrupts a frame but its end.
 unsafe impl defmt::Logger for Frames {
     fn acquire() {
-        take_port();
-        encode(|encoder| encoder.start_frame(send));
+        port::take();
+        encode(|encoder| encoder.start_frame(port::send));
     }
 
     unsafe fn flush() {}
 
     unsafe fn release() {
-        encode(|encoder| encoder.end_frame(send));
-        give_port();
+        encode(|encoder| encoder.end_frame(port::send));
+        port::give();
     }
 
     unsafe fn write(bytes: &[u8]) {
-        encode(|encoder| encoder.write(bytes, send));
+        encode(|encoder| encoder.write(bytes, port::send));
     }
 }
 

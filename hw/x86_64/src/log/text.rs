@@ -1,6 +1,6 @@
 //! Lines of text.
 
-use super::{facade, give_port, send, take_port};
+use super::port;
 use crate::{rank, tsc};
 use core::fmt::{self, Write};
 
@@ -9,19 +9,19 @@ pub struct Lines;
 /// The only one.
 pub static PORT: Lines = Lines;
 
-impl facade::Log for Lines {
-    fn enabled(&self, _: &facade::Metadata<'_>) -> bool {
+impl ::log::Log for Lines {
+    fn enabled(&self, _: &::log::Metadata<'_>) -> bool {
         true
     }
 
-    fn log(&self, record: &facade::Record<'_>) {
-        take_port();
+    fn log(&self, record: &::log::Record<'_>) {
+        port::take();
         let (us, core) = (tsc::ns() / 1000, rank::core());
         let (seconds, rest) = (us / 1_000_000, us % 1_000_000);
         let (level, target, text) = (record.level(), record.target(), record.args());
         // Nothing in `Line` fails.
         let _ = writeln!(Line, "{seconds}.{rest:06} core {core} {level} {target}: {text}");
-        give_port();
+        port::give();
     }
 
     fn flush(&self) {}
@@ -31,7 +31,7 @@ struct Line;
 
 impl Write for Line {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        send(text.as_bytes());
+        port::send(text.as_bytes());
         Ok(())
     }
 }

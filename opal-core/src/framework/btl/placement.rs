@@ -16,8 +16,8 @@ pub struct Placement {
     /// Calls `take` once, during this call, with the place for what is still missing of a payload; `false`, without the
     /// call, if there is none or none any more. Nobody else touches the place during the call.
     pub place: fn(RxPayload<'_>, take: Fill<'_>) -> bool,
-    /// All of a payload is where it belongs.
-    pub landed: fn(RxPayload<'_>),
+    /// Called once when all of a payload is in its place. Not called if the place was withdrawn or the peer failed.
+    pub placed: fn(RxPayload<'_>),
 }
 
 /// What is done with a place.

@@ -46,10 +46,10 @@ pub struct Consumer {
     known_limit: *const u8,
     // From here on no slot is fetched ahead: behind the ring's end lies another sender's.
     fetched: *const u8,
-    // What the lowest bit of a header says that is new in this lap_start.
+    // What the lowest bit of a header says in slots of this wrap that are new.
     parity: u64,
-    // Number of the lap_start's first slot.
-    lap_start: u32,
+    // Number of the first slot of this wrap.
+    wrap_start: u32,
     // Bytes of the byte ring since the last publication.
     unpublished_bytes: u32,
     // Of the message that was looked at last and is not taken yet, if it lies in the byte ring.
@@ -68,7 +68,7 @@ impl Consumer {
             known_limit,
             fetched,
             parity: 1,
-            lap_start: 0,
+            wrap_start: 0,
             unpublished_bytes: 0,
             payload_ring_pending: 0,
         }
@@ -128,12 +128,12 @@ impl Consumer {
         let done = self.slot.addr() - self.memory.slots.addr();
         if done.is_multiple_of(QUARTER_BYTES) || self.unpublished_bytes >= PAYLOAD_BYTES as u32 {
             // Release pairs with the Acquire in `refresh`.
-            self.memory.consumed().store(self.lap_start.wrapping_add((done / LINE_BYTES) as u32), Ordering::Release);
+            self.memory.consumed().store(self.wrap_start.wrapping_add((done / LINE_BYTES) as u32), Ordering::Release);
             self.unpublished_bytes = 0;
         }
         if done == SLOT_RING_BYTES {
             (self.slot, self.parity) = (self.memory.slots, self.parity ^ 1);
-            self.lap_start = self.lap_start.wrapping_add(SLOTS);
+            self.wrap_start = self.wrap_start.wrapping_add(SLOTS);
         }
         let done = done % SLOT_RING_BYTES;
         self.known_limit = self.memory.slots.wrapping_add((done / QUARTER_BYTES + 1) * QUARTER_BYTES);

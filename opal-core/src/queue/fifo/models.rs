@@ -66,7 +66,7 @@ fn all_arrive(messages: u64, bytes: fn(u64) -> usize) {
 
 /// The last message meets the first slot again, whose parity has changed.
 #[test]
-fn slots_over_a_lap() {
+fn slots_over_a_wrap() {
     all_arrive(u64::from(SLOTS) + 1, |number| (number % 3) as usize * 20);
 }
 

@@ -54,7 +54,7 @@ fn what_does_not_fit_into_a_slot_is_not_pushed_at_once() {
 }
 
 #[test]
-fn order_and_content_over_many_laps() {
+fn order_and_content_over_many_wraps() {
     for payload_ring_bytes in [1, 2, 4].map(|times| times * MIN_PAYLOAD_RING_BYTES) {
         order_and_content(payload_ring_bytes);
     }

@@ -20,11 +20,11 @@ enum Fate {
     Lost,
 }
 
-/// The places by number, with what landed; and what was taken out of its place while it came.
+/// The places by number, with what placed; and what was taken out of its place while it came.
 #[derive(Default)]
 struct Places {
     open: BTreeMap<u64, Vec<u8>>,
-    landed: Vec<u64>,
+    placed: Vec<u64>,
     fates: BTreeMap<u64, Fate>,
 }
 
@@ -36,7 +36,7 @@ fn start() -> MutexGuard<'static, ()> {
     static REGISTER: Once = Once::new();
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     REGISTER.call_once(|| {
-        btl::register_placement(KIND, Placement { prefix_bytes: 8, place, landed }).unwrap();
+        btl::register_placement(KIND, Placement { prefix_bytes: 8, place, placed }).unwrap();
     });
     *PLACES.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(Places::default());
     guard
@@ -63,10 +63,10 @@ fn place(arriving: RxPayload<'_>, take: Fill<'_>) -> bool {
     true
 }
 
-fn landed(arriving: RxPayload<'_>) {
+fn placed(arriving: RxPayload<'_>) {
     assert_eq!(arriving.done, arriving.bytes);
     assert_eq!((arriving.peer, arriving.immediate), (5, number(&arriving) * 3));
-    PLACES.lock().unwrap().as_mut().unwrap().landed.push(number(&arriving));
+    PLACES.lock().unwrap().as_mut().unwrap().placed.push(number(&arriving));
 }
 
 fn payload(number: u64, bytes: usize) -> Vec<u8> {
@@ -91,7 +91,7 @@ fn write(to: &OwnedFd, bytes: &[u8]) {
     assert_eq!(socket::send(to, bytes), Ok(bytes.len()), "the system's buffer holds a cut");
 }
 
-/// What is complete now: numbers of delivered messages, none for landed ones. Checks what was delivered.
+/// What is complete now: numbers of delivered messages, none for placed ones. Checks what was delivered.
 fn take(rx: &mut Rx, sizes: &BTreeMap<u64, usize>, taken: &mut Vec<u64>) {
     loop {
         match rx.next() {
@@ -148,11 +148,11 @@ fn any_cut_any_fate() {
         }
         take(&mut rx, &sizes, &mut taken);
         let places = PLACES.lock().unwrap().take().unwrap();
-        for number in &places.landed {
-            assert!(places.open[number] == payload(*number, sizes[number]), "message {number} landed wrong");
+        for number in &places.placed {
+            assert!(places.open[number] == payload(*number, sizes[number]), "message {number} placed wrong");
         }
         for (number, fate) in &places.fates {
-            let times = [&places.landed, &taken].map(|list| list.iter().filter(|one| *one == number).count());
+            let times = [&places.placed, &taken].map(|list| list.iter().filter(|one| *one == number).count());
             match fate {
                 Fate::Lost => assert!(times[0] + times[1] <= 1),
                 Fate::Refused => assert_eq!(times, [0, 1]),
@@ -166,7 +166,7 @@ fn any_cut_any_fate() {
         order.sort_unstable();
         assert_eq!(order, taken, "messages that are delivered keep their order");
     }
-    println!("{} landed, {} delivered, {} lost their place", ways[0], ways[1], ways[2]);
+    println!("{} placed, {} delivered, {} lost their place", ways[0], ways[1], ways[2]);
     assert!(ways.iter().all(|times| *times > 50), "some way is hardly ever taken");
 }
 
@@ -186,7 +186,7 @@ fn an_end_in_the_middle_completes_nothing() {
                 _ => assert!(matches!(rx.next(), RxEvent::Incomplete)),
             }
         }
-        assert_eq!(PLACES.lock().unwrap().as_ref().unwrap().landed, [], "cut after {cut} bytes");
+        assert_eq!(PLACES.lock().unwrap().as_ref().unwrap().placed, [], "cut after {cut} bytes");
     }
 }
 
@@ -205,5 +205,5 @@ fn garbage_behind_a_placed_payload_is_malformed() {
     while !matches!(rx.read(), Read::Empty) {}
     assert!(matches!(rx.next(), RxEvent::Placed));
     assert!(matches!(rx.next(), RxEvent::Malformed));
-    assert_eq!(PLACES.lock().unwrap().as_ref().unwrap().landed, [7]);
+    assert_eq!(PLACES.lock().unwrap().as_ref().unwrap().placed, [7]);
 }

@@ -164,7 +164,11 @@ fn connect(process: u32) -> Result<Endpoint> {
     let path = paths[0];
     let caps = path.module.caps();
     if let Some(lack) = requirement::lack(caps) {
-        let name = bml.transport_name(&path);
+        let Some(name) = bml.transport_name(&path) else {
+            return Err(
+                Fault::new(Class::Intern).because("the BML found a path through a transport that it does not know")
+            );
+        };
         message!(
             "btl/{name}, the best transport to rank {process}, {lack} by pml/ob1; leave it out with `--mca btl ^{name}`"
         );

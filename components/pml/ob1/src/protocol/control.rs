@@ -2,6 +2,7 @@
 
 use crate::peers::backlog::{Packet, QueuedSend};
 use crate::peers::endpoint::{self, Endpoint};
+use crate::protocol::operation::OperationState;
 use crate::raw::send_bytes;
 use crate::state::{State, aborted};
 use crate::wire::{self, Control, Rts};
@@ -32,6 +33,9 @@ impl State {
 
     /// Queues an eager send that found no room.
     pub fn queue_eager(&mut self, endpoint: &'static Endpoint, send: QueuedSend) {
+        if let Some((_, operation)) = send.sync.and_then(|handle| self.operations.find_own(handle)) {
+            operation.state = OperationState::SyncQueued;
+        }
         self.queue(endpoint, Packet::Eager(send));
     }
 
@@ -49,8 +53,12 @@ impl State {
             if packet.send(endpoint).is_err() {
                 break;
             }
-            if let Some(Packet::Eager(QueuedSend { sync: None, request, .. })) = backlog.packets.pop_front() {
-                request::complete(request, Status::EMPTY);
+            if let Some(Packet::Eager(QueuedSend { sync, request, .. })) = backlog.packets.pop_front() {
+                match sync.map(|handle| self.operations.find_own(handle)) {
+                    None => request::complete(request, Status::EMPTY),
+                    Some(Some((_, operation))) => operation.state = OperationState::AwaitingAck,
+                    Some(None) => {}
+                }
             }
             moved += 1;
         }
@@ -93,3 +101,6 @@ impl State {
         self.list_pending(endpoint.process);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,6 +23,8 @@ pub struct Operation {
 
 /// How far an operation is; [`crate::protocol`] draws the transitions.
 pub enum OperationState {
+    /// A synchronous send waits for room in the transport. Its data is still in the user's buffer: no ACK can end it.
+    SyncQueued,
     /// A synchronous send was sent and is not matched yet.
     AwaitingAck,
     /// A long send: RTS is sent. How a single copy of it stands; how much was sent as RTS data.

@@ -23,7 +23,7 @@ impl State {
             return false;
         }
         self.operations.all().all(|(_, operation)| match operation.state {
-            OperationState::AwaitingAck | OperationState::RtsSent { .. } => {
+            OperationState::SyncQueued | OperationState::AwaitingAck | OperationState::RtsSent { .. } => {
                 !is_of(operation.process, operation.envelope)
             }
             _ => peers.rank_of(operation.process).is_none(),

@@ -5,9 +5,8 @@
 //! the same user only (ptrace(2), "PTRACE_MODE_READ"); Yama does not forbid it. A descriptor sent over a socket would
 //! do without /proc, but asks the owner to answer while its program computes. So the owner keeps the descriptor open
 //! for the life of the process, and the address says which file it is: numbers can be used again.
-#![allow(unsafe_code)] // mapping and unmapping
 
-use super::{Address, Module, Segment};
+use crate::framework::shmem::{Address, Module, Segment};
 use crate::sync::Once;
 use crate::{Error, Result, message, sys};
 use alloc::format;
@@ -17,7 +16,7 @@ use rustix::fs::{FallocateFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 
-/// Inboxes in one folder.
+/// Receive segments in one folder.
 #[derive(Debug)]
 pub struct TmpFile {
     /// Marks the addresses of one component.

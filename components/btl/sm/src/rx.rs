@@ -1,0 +1,110 @@
+//! Receiving: the queues of this rank's own segment.
+
+use crate::endpoint::PeerEndpoint;
+use crate::node::Node;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use opal_core::framework::btl;
+use opal_core::message;
+use opal_core::sync::Ordering;
+
+/// The receiver's state; the thread that polls holds it.
+pub struct Rx {
+    // By local rank: the caller's number for it, once it is connected.
+    peers: Box<[u32]>,
+    // Local ranks that are connected and have sent something, in the order in which they appeared.
+    active: Vec<u32>,
+    // The part of the sender bitmap that `active` covers.
+    seen: Box<[u64]>,
+}
+
+const UNKNOWN: u32 = u32::MAX;
+
+impl Rx {
+    /// Without peers.
+    pub fn new(ranks: u32) -> Rx {
+        let peers = (0..ranks).map(|_| UNKNOWN).collect();
+        let seen = (0..ranks.div_ceil(64)).map(|_| 0).collect();
+        Rx { peers, active: Vec::new(), seen }
+    }
+
+    /// Receives from rank `rank` of the node from now on, as from `peer`.
+    pub fn register(&mut self, rank: u32, peer: u32) {
+        self.peers[rank as usize] = peer;
+    }
+
+    /// Receives nothing from a rank any more.
+    pub fn drop_rank(&mut self, rank: u32) {
+        self.peers[rank as usize] = UNKNOWN;
+        self.active.retain(|active| *active != rank);
+    }
+
+    /// Takes everything; returns how many messages.
+    #[inline]
+    pub fn poll(&mut self, node: &Node) -> usize {
+        for index in 0..self.seen.len() {
+            // Acquire pairs with the Release in `mark_sender`.
+            if node.segment.sender_bitmap(index).load(Ordering::Acquire) != self.seen[index] {
+                self.look_for_senders(node, index);
+            }
+        }
+        let mut taken = 0;
+        for place in 0..self.active.len() {
+            taken += self.drain(node, place);
+        }
+        if node.broken.load(Ordering::Relaxed) {
+            self.report_broken(node);
+        }
+        taken
+    }
+
+    #[inline(always)]
+    fn drain(&mut self, node: &Node, place: usize) -> usize {
+        let rank = self.active[place];
+        let Some(endpoint) = node.endpoint(rank) else { return 0 };
+        let drained = btl::drain(endpoint.fifo_pair(), endpoint.peer);
+        if drained.malformed {
+            close_malformed(node, endpoint);
+        }
+        drained.taken
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_for_senders(&mut self, node: &Node, index: usize) {
+        let mut new = node.segment.sender_bitmap(index).load(Ordering::Acquire) & !self.seen[index];
+        while new != 0 {
+            let bit = new.trailing_zeros();
+            new &= new - 1;
+            let rank = index as u32 * 64 + bit;
+            // A rank that is not connected yet keeps its bit unseen; bits beyond the node's ranks mean nothing.
+            if self.peers.get(rank as usize).is_some_and(|peer| *peer != UNKNOWN) {
+                self.seen[index] |= 1 << bit;
+                self.active.push(rank);
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn report_broken(&mut self, node: &Node) {
+        node.broken.store(false, Ordering::Relaxed);
+        for rank in 0..self.peers.len() as u32 {
+            let closed = node.endpoint(rank).is_some_and(|endpoint| endpoint.fifo_pair().is_closed());
+            let peer = self.peers[rank as usize];
+            if closed && peer != UNKNOWN {
+                self.drop_rank(rank);
+                btl::failed(peer);
+            }
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn close_malformed(node: &Node, endpoint: &PeerEndpoint) {
+    endpoint.fifo_pair().close();
+    let peer = endpoint.peer;
+    message!("btl/sm: process {peer} wrote a message that does not follow the format; the connection to it is closed");
+    node.broken.store(true, Ordering::Relaxed);
+}
