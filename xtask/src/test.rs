@@ -10,7 +10,6 @@ mod cargo;
 mod cluster;
 mod coll;
 mod copies;
-mod deadline;
 mod debian;
 mod decisions;
 mod fftw;
@@ -20,7 +19,6 @@ pub mod hpcc;
 mod images;
 mod instructions;
 mod loom;
-pub mod marked;
 mod memcheck;
 pub mod mpi4py;
 mod mpirun;
@@ -30,44 +28,18 @@ mod new;
 mod peers;
 mod probe;
 mod programs;
-mod report;
 mod rust;
 mod sanitizers;
+pub mod session;
 mod steps;
 mod walk;
 mod wrappers;
 
 use crate::failure::{Failure, Result, refuse};
 use crate::progress::Progress;
-use crate::tree::Tree;
-use report::Report;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-/// Options of `test`.
-#[derive(clap::Args, Clone, Debug, Default)]
-pub struct Options {
-    /// Only tests whose name contains one of these; a tier's name stands for all of it
-    filter: Vec<String>,
-    /// The full tier: more ranks, the fat image, more under valgrind
-    #[arg(long)]
-    all: bool,
-    /// What cannot run here counts as failed
-    #[arg(long)]
-    pub require_all: bool,
-    /// Commit the instruction counts of this run
-    #[arg(long)]
-    bless: bool,
-    /// Name the tests instead of running them
-    #[arg(long)]
-    list: bool,
-    /// Components of the library under test, as `build` takes them; expectations of the default ones may fail
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    components: Vec<String>,
-    /// Components to leave out of it
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    exclude: Vec<String>,
-}
+pub use session::Options;
+use session::{Session, Verdict, deadline};
+use std::time::Duration;
 
 /// A part of the tests.
 struct Tier {
@@ -77,28 +49,6 @@ struct Tier {
     run: fn(&mut Session) -> Result<()>,
     /// Only `ci` runs it unless a filter names it.
     ci_only: bool,
-}
-
-/// One call of `cargo xtask test`.
-struct Session<'a> {
-    tree: Tree,
-    options: &'a Options,
-    progress: &'a Progress,
-    report: Report,
-    /// The library under test, once it was built, or why it could not be.
-    library: Option<std::result::Result<crate::build::Built, String>>,
-    /// Test programs of the workspace, once they were compiled.
-    compiled: Option<cargo::Compiled>,
-}
-
-/// What became of one test.
-enum Verdict {
-    /// It holds; a word on it, or nothing.
-    Passed(String),
-    /// It does not: why.
-    Failed(String),
-    /// It cannot run here: why, and what to do about it.
-    Skipped(String),
 }
 
 /// `cargo xtask test`.
@@ -112,16 +62,9 @@ pub fn run_for_ci(progress: &Progress) -> Result<()> {
 }
 
 fn tiers(options: &Options, progress: &Progress, ci: bool) -> Result<()> {
-    let mut session = Session {
-        tree: Tree::open()?,
-        options,
-        progress,
-        report: Report::new(options.require_all),
-        library: None,
-        compiled: None,
-    };
+    let mut session = Session::new(options, progress)?;
     for tier in TIERS {
-        if !session.enters(tier, ci) {
+        if !enters(&options.filter, tier, ci) {
             continue;
         }
         session.report.tier(tier.name, tier.budget_minutes);
@@ -146,81 +89,18 @@ fn tiers(options: &Options, progress: &Progress, ci: bool) -> Result<()> {
     }
 }
 
-impl Session<'_> {
-    /// Whether anything of this tier can be wanted.
-    fn enters(&self, tier: &Tier, ci: bool) -> bool {
-        let tier_of = |filter: &str| {
-            let first = filter.split('/').next().unwrap_or(filter).to_owned();
-            TIERS.iter().any(|tier| tier.name == first).then_some(first)
-        };
-        match self.options.filter.is_empty() {
-            true => ci || !tier.ci_only,
-            false => self.options.filter.iter().any(|filter| match tier_of(filter) {
-                Some(name) => name == tier.name,
-                None => !tier.ci_only,
-            }),
-        }
-    }
-
-    /// Whether the test of this name is to run.
-    fn wants(&self, name: &str) -> bool {
-        let filter = &self.options.filter;
-        filter.is_empty() || filter.iter().any(|part| name.contains(part.as_str()))
-    }
-
-    /// Runs one test if it is wanted.
-    fn case(&mut self, name: &str, test: impl FnOnce(&mut Self) -> Verdict) {
-        if !self.wants(name) {
-            return;
-        }
-        if self.options.list {
-            println!("{name}");
-            return;
-        }
-        self.report.begins(name);
-        let start = Instant::now();
-        let verdict = test(self);
-        self.report.result(name, start.elapsed(), verdict);
-    }
-
-    /// The default library, or the one that --components names, built with thin link-time optimization into a place of its own.
-    fn library(&mut self) -> std::result::Result<crate::build::Built, String> {
-        let (options, progress, place) = (self.options, self.progress, self.dist());
-        let built = self.library.get_or_insert_with(|| {
-            let (components, exclude) = (options.components.clone(), options.exclude.clone());
-            let options =
-                crate::build::Options { components, exclude, thin: true, out: Some(place), ..Default::default() };
-            crate::build::build(&options, progress).map_err(|failure| failure.text)
-        });
-        match built {
-            Ok(built) => Ok(built.clone()),
-            Err(why) => Err(format!("the library could not be built:\n{why}")),
-        }
-    }
-
-    /// Where [`Session::library`] goes.
-    fn dist(&self) -> PathBuf {
-        self.tree.target.join("dist-test")
-    }
-
-    /// For what tests write.
-    fn scratch(&self) -> PathBuf {
-        self.tree.target.join("test")
-    }
-}
-
-impl Verdict {
-    /// What it says beside what it is.
-    fn why(&self) -> &str {
-        match self {
-            Verdict::Passed(text) | Verdict::Failed(text) | Verdict::Skipped(text) => text,
-        }
-    }
-}
-
-impl From<Failure> for Verdict {
-    fn from(failure: Failure) -> Verdict {
-        Verdict::Failed(failure.text)
+/// Whether any test of this tier can be wanted.
+fn enters(filter: &[String], tier: &Tier, ci: bool) -> bool {
+    let tier_of = |part: &str| {
+        let first = part.split('/').next().unwrap_or(part).to_owned();
+        TIERS.iter().any(|tier| tier.name == first).then_some(first)
+    };
+    match filter.is_empty() {
+        true => ci || !tier.ci_only,
+        false => filter.iter().any(|part| match tier_of(part) {
+            Some(name) => name == tier.name,
+            None => !tier.ci_only,
+        }),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::failure::{At, Result};
 use crate::shell;
-use crate::test::marked::Mark;
+use crate::test::session::marked::Mark;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,69 +1,24 @@
 //! The workspace's own unit and integration tests: compiled by one `cargo test --no-run`, then each test program runs
 //! with a deadline and every single test in it is counted.
 
-use super::{Session, Verdict, deadline, report};
+use super::session::report;
+use super::session::unit_tests::Program;
+use super::{Session, Verdict, deadline};
 use crate::failure::Result;
-use crate::{shell, tree};
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// One test program.
-#[derive(Clone, Debug)]
-pub struct Program {
-    /// `opal-core`, or `ompi_info/cli` for an integration test.
-    pub name: String,
-    /// The executable.
-    pub path: PathBuf,
-    folder: PathBuf,
-}
-
-/// What `cargo test --no-run` left.
-#[derive(Clone, Debug)]
-pub struct Compiled {
-    /// Sorted by name.
-    pub programs: Vec<Program>,
-    /// Of what did not compile; or empty.
-    pub errors: String,
-}
-
 /// `unit/…`: compile, then run program by program.
 pub fn tier(session: &mut Session) -> Result<()> {
     let start = Instant::now();
-    let compiled = compiled(session);
+    let compiled = session.unit_tests();
     if !compiled.errors.is_empty() {
         session.report.result("unit/compile", start.elapsed(), Verdict::Failed(compiled.errors));
     }
     // What did compile is worth running all the same.
     compiled.programs.iter().try_for_each(|program| one_program(session, program))
-}
-
-/// Every test program of the workspace, compiled once per call of xtask.
-pub fn compiled(session: &mut Session) -> Compiled {
-    if let Some(compiled) = &session.compiled {
-        return compiled.clone();
-    }
-    session.report.begins("compile the tests of the workspace");
-    let compiled = compile(session);
-    session.compiled.insert(compiled).clone()
-}
-
-fn compile(session: &Session) -> Compiled {
-    let mut cargo = tree::cargo();
-    cargo.args(["test", "--workspace", "--no-run", "--no-fail-fast", "--quiet"]);
-    cargo.args(["--message-format", "json-render-diagnostics"]);
-    cargo.arg("--manifest-path").arg(session.tree.root.join("Cargo.toml"));
-    let outcome = match shell::outcome(&mut cargo, COMPILE_LIMIT) {
-        Ok(outcome) => outcome,
-        Err(failure) => return Compiled { programs: Vec::new(), errors: failure.text },
-    };
-    let messages = outcome.stdout.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
-    let mut programs: Vec<Program> = messages.filter_map(|message| message.program(session)).collect();
-    programs.sort_by(|a, b| a.name.cmp(&b.name));
-    let errors = if outcome.status.success() { String::new() } else { format!("cargo failed\n{}", outcome.stderr) };
-    Compiled { programs, errors }
 }
 
 fn one_program(session: &mut Session, program: &Program) -> Result<()> {
@@ -169,53 +124,6 @@ fn own_output(out: &str, test: &str) -> Option<String> {
     Some(report::tail(rest[..end].trim_start_matches('\n'), 60))
 }
 
-impl Program {
-    /// To be run where cargo would run it.
-    pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.path);
-        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
-        command
-    }
-}
-
-/// A line of cargo's JSON.
-#[derive(Deserialize)]
-struct Message {
-    reason: String,
-    manifest_path: Option<PathBuf>,
-    executable: Option<PathBuf>,
-    target: Option<Target>,
-    profile: Option<Profile>,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    name: String,
-    kind: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Profile {
-    test: bool,
-}
-
-impl Message {
-    fn program(self, session: &Session) -> Option<Program> {
-        let (target, path) = (self.target?, self.executable?);
-        if self.reason != "compiler-artifact" || !self.profile?.test {
-            return None;
-        }
-        let folder = self.manifest_path?.parent()?.to_path_buf();
-        let package = session.tree.packages.iter().find(|package| package.folder == folder)?.name.clone();
-        let name = match target.kind.first().map(String::as_str) {
-            Some("lib" | "bin") => package,
-            _ => format!("{package}/{}", target.name),
-        };
-        Some(Program { name, path, folder })
-    }
-}
-
-const COMPILE_LIMIT: Duration = Duration::from_secs(1200);
 const LIST_LIMIT: Duration = Duration::from_secs(30);
 /// For one program, which holds many tests.
 const LIMIT: Duration = Duration::from_secs(300);

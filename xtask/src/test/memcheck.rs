@@ -1,6 +1,6 @@
 //! Layer 1's unit tests under valgrind: invalid reads and writes, undefined values, leaks that nobody can reach.
 
-use super::{Session, Verdict, cargo, deadline};
+use super::{Session, Verdict, deadline};
 use crate::failure::Result;
 use crate::shell;
 use std::process::Command;
@@ -19,7 +19,7 @@ fn check(session: &mut Session, package: &str) -> Verdict {
     if shell::which("valgrind").is_none() {
         return Verdict::Skipped("valgrind is not installed: apt-get install valgrind".to_owned());
     }
-    let compiled = cargo::compiled(session);
+    let compiled = session.unit_tests();
     let Some(program) = compiled.programs.iter().find(|program| program.name == package) else {
         return Verdict::Failed(format!("there is no test program of package {package}\n{}", compiled.errors));
     };

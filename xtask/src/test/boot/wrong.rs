@@ -2,7 +2,7 @@
 
 use super::{RUN_LIMIT, image, launch, missing};
 use crate::failure::{Result, fail};
-use crate::test::marked::{Mark, Process};
+use crate::test::session::marked::{Mark, Process};
 use crate::test::{Session, Verdict, deadline};
 use crate::{boot, shell};
 use orte_core::segment::Layout;

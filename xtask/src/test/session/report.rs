@@ -1,7 +1,7 @@
 //! The lines while tests run, and the count at the end. Everything goes to standard output, so that nothing can
 //! come behind the closing line.
 
-use super::Verdict;
+use super::verdict::Verdict;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
