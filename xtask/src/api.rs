@@ -12,7 +12,7 @@ pub mod rows;
 use crate::failure::{Result, fail};
 use crate::progress::Progress;
 use crate::tree::Tree;
-use coverage::{Report, State};
+use coverage::{ApiReport, State};
 use data::Data;
 use std::path::Path;
 
@@ -45,7 +45,7 @@ pub fn api(options: &Options, progress: &Progress) -> Result<()> {
 }
 
 /// Compares everything below `root`; generated files go to `target`/api.
-pub fn check(root: &Path, target: &Path, progress: &Progress) -> Result<Report> {
+pub fn check(root: &Path, target: &Path, progress: &Progress) -> Result<ApiReport> {
     let data = Data::read(&root.join("ompi-core/api"))?;
     let rows = rows::scan(&root.join("ompi-core/src/abi"))?;
     let mut mismatches = rows::names(&rows, &data);
@@ -61,10 +61,10 @@ pub fn check(root: &Path, target: &Path, progress: &Progress) -> Result<Report> 
         })?);
     }
     let calls = coverage::tests(&root.join("tests/c"), &root.join("ompi-core/include"), &folder)?;
-    Ok(Report::new(&data, &rows, &calls, mismatches))
+    Ok(ApiReport::new(&data, &rows, &calls, mismatches))
 }
 
-fn missing(report: &Report, category: &str) -> Result<()> {
+fn missing(report: &ApiReport, category: &str) -> Result<()> {
     let known = report.functions.iter().any(|function| function.category == category);
     if !known && category != "all" {
         let mut all: Vec<&str> = report.functions.iter().map(|function| function.category.as_str()).collect();

@@ -16,9 +16,11 @@ mod machine;
 mod measure;
 mod merge;
 mod mpi4py;
+mod output;
 mod peers;
 mod plot;
 mod print;
+mod product;
 mod registry;
 mod report;
 pub mod result;
@@ -29,10 +31,12 @@ mod tune;
 
 use crate::failure::{At, Result, fail, refuse};
 use crate::progress::Progress;
+use crate::shell;
 use crate::tree::Tree;
-use crate::{build, shell};
 use library::Library;
 use measure::Plan;
+use output::{NO_FONT, plots, write};
+use product::MeasuredBuild;
 use result::Table;
 use std::path::{Path, PathBuf};
 
@@ -50,7 +54,7 @@ pub struct Options {
     #[arg(long, value_name = "DIST|COMMIT")]
     baseline: Option<String>,
     #[command(flatten)]
-    product: Product,
+    product: MeasuredBuild,
     /// Only rows whose name contains one of these (latency, rate, tcp-latency, …; --list names them)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     rows: Vec<String>,
@@ -78,17 +82,6 @@ pub struct Options {
     /// Name the rows instead of measuring
     #[arg(long)]
     list: bool,
-}
-
-/// Which build of this library is measured.
-#[derive(clap::Args, Clone, Debug, Default)]
-struct Product {
-    /// Measure this product instead of building one
-    #[arg(long, value_name = "DIST")]
-    dist: Option<PathBuf>,
-    /// Thin link-time optimization for our library: compiles faster, runs a little slower
-    #[arg(long)]
-    thin: bool,
 }
 
 /// What `bench` does beside measuring rows.
@@ -133,7 +126,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         Some(Other::Scale(options)) => scale::run(options, progress),
         Some(Other::Registry(options)) => registry::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
-        None => measure(options, progress),
+        None => rows_of(options, progress),
     }
 }
 
@@ -150,7 +143,7 @@ fn report(json: &[PathBuf], docs: Option<&Path>, progress: &Progress) -> Result<
     Ok(())
 }
 
-fn measure(options: &Options, progress: &Progress) -> Result<()> {
+fn rows_of(options: &Options, progress: &Progress) -> Result<()> {
     let rows = rows::chosen(&options.rows, &options.ranks, options.quick)?;
     if options.list {
         rows.iter().for_each(|row| println!("{:<22} {}", row.name, row.title));
@@ -184,37 +177,6 @@ fn measure(options: &Options, progress: &Progress) -> Result<()> {
     }
 }
 
-/// The end of a run of whole programs: what others fail at is told, and no more.
-fn of_programs(table: &Table, json: Option<&Path>, progress: &Progress) -> Result<()> {
-    print::table(table);
-    if let Some(file) = json {
-        write(table, file, progress)?;
-    }
-    match table.rows.iter().flat_map(|row| &row.failures).find(|failure| failure.starts_with("ours: ")) {
-        None => Ok(()),
-        Some(failure) => Err(fail(failure)),
-    }
-}
-
-fn write(table: &Table, file: &Path, progress: &Progress) -> Result<()> {
-    let text = serde_json::to_string_pretty(table).at("write the figures as JSON")?;
-    shell::write(file, &(text + "\n"))?;
-    progress.note(&format!("figures in {}", file.display()));
-    Ok(())
-}
-
-fn plots(table: &Table, folder: &Path, progress: &Progress) -> Result<Vec<String>> {
-    let (names, png) = plot::draw(table, folder)?;
-    if names.is_empty() {
-        return Err(fail("no row has three sizes or more with figures: there is no curve to draw"));
-    }
-    progress.note(&format!("{} plots in {}", names.len(), folder.display()));
-    if !png {
-        progress.note(NO_FONT);
-    }
-    Ok(names)
-}
-
 /// Ours first, then what it is compared with, then the machine itself.
 fn contestants(options: &Options, tree: &Tree, progress: &Progress) -> Result<Vec<Library>> {
     let mut libraries = vec![Library::ours("ours", options.product.make(tree, progress)?)?];
@@ -225,19 +187,6 @@ fn contestants(options: &Options, tree: &Tree, progress: &Progress) -> Result<Ve
         libraries.push(peers::peer(name, tree, progress)?);
     }
     Ok(libraries)
-}
-
-impl Product {
-    /// The folder of the product: built, unless it is named, with fat link-time optimization, as users get it.
-    fn make(&self, tree: &Tree, progress: &Progress) -> Result<PathBuf> {
-        if let Some(dist) = &self.dist {
-            return Ok(dist.clone());
-        }
-        let folder = if self.thin { "bench/ours-thin" } else { "bench/ours" };
-        let out = tree.target.join(folder);
-        let product = build::Options { thin: self.thin, no_check: true, out: Some(out), ..Default::default() };
-        Ok(build::build(&product, progress)?.dist)
-    }
 }
 
 fn sizes(words: &[String]) -> Result<Vec<u64>> {
@@ -254,8 +203,6 @@ fn size(word: &str) -> Option<u64> {
     };
     Some(digits.parse::<u32>().ok().map(u64::from)? << shift)
 }
-
-const NO_FONT: &str = "no font was found for PNG: apt-get install fonts-dejavu-core; the SVG files need none";
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,12 @@
 pub mod fpga;
 pub mod guest;
 mod log;
+mod machine;
+mod options;
 mod share;
+
+pub use machine::{QEMU, device, machine};
+pub use options::{BarrierMachine, Options};
 
 use crate::bare;
 use crate::build;
@@ -19,67 +24,6 @@ use crate::tree::Tree;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-
-/// Options of `boot`.
-#[derive(clap::Args, Clone, Debug)]
-pub struct Options {
-    /// How many ranks
-    #[arg(short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub n: u32,
-    /// How many ranks a machine has, one per core
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16))]
-    pub smp: u32,
-    /// How many ordinary processes join the job, after the ranks on machines
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub hosted: u32,
-    /// MiB of memory of each rank
-    #[arg(long, value_name = "MIB", default_value_t = MEMORY_MIB, value_parser = clap::value_parser!(u32).range(32..=3000))]
-    pub memory: u32,
-    /// What does the job's barriers by wire, on real port instructions of the guests
-    #[arg(long, value_enum, default_value_t)]
-    pub fpga: fpga::Machine,
-    /// For tests: what is to go wrong with that machine, in tuc-fpga's words
-    #[arg(skip)]
-    pub faults: Vec<String>,
-    /// Set a parameter on the boot line
-    #[arg(long, num_args = 2, value_names = ["NAME", "VALUE"], action = clap::ArgAction::Append)]
-    pub mca: Vec<String>,
-    /// End the job after this many seconds and say what each rank was doing
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
-    pub timeout: u32,
-    /// Show what the machines themselves log: loader, memory, cores, devices
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub log: Option<bare::log::Log>,
-    /// Compile with the host's target even where x86_64-unknown-none is installed
-    #[arg(long)]
-    pub bare_fallback: bool,
-    /// A program, .rs or .c, or an image made by `build --app`
-    pub app: PathBuf,
-    /// Arguments of the program
-    #[arg(last = true)]
-    pub arguments: Vec<String>,
-}
-
-impl Options {
-    /// For tests: an image with arguments, everything else as it is by default.
-    pub fn new(app: &Path, n: u32, timeout: u32, arguments: Vec<String>) -> Options {
-        let app = app.to_path_buf();
-        Options {
-            n,
-            smp: 1,
-            hosted: 0,
-            memory: MEMORY_MIB,
-            fpga: fpga::Machine::Off,
-            faults: Vec::new(),
-            mca: Vec::new(),
-            timeout,
-            log: None,
-            bare_fallback: true,
-            app,
-            arguments,
-        }
-    }
-}
 
 /// Makes the image if need be and runs the job.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
@@ -118,10 +62,10 @@ pub fn command(
     hosted: Option<&Path>,
     progress: &Progress,
 ) -> Result<Command> {
-    if shell::which(guest::QEMU).is_none() {
+    if shell::which(QEMU).is_none() {
         return Err(refuse(format!(
             "{} is not there; install it: apt-get install --no-install-recommends qemu-system-x86",
-            guest::QEMU
+            QEMU
         )));
     }
     let tools = tools::build(tree, progress)?;
@@ -171,5 +115,4 @@ fn tsc_khz() -> u64 {
     (u128::from(ticks) * 1_000_000 / time.as_nanos().max(1)) as u64
 }
 
-const MEMORY_MIB: u32 = 128;
 const MEASURE: Duration = Duration::from_millis(50);

@@ -2,6 +2,7 @@
 //! and its size on a real chip.
 
 mod lockstep;
+mod missing;
 pub mod picture;
 pub mod rig;
 mod sim;
@@ -9,12 +10,12 @@ mod synth;
 pub mod wires;
 
 pub use lockstep::{core, verify};
+pub use missing::{MISSING, need};
 pub use sim::benches;
 pub use synth::synth;
 
-use crate::failure::{Failure, Result, refuse};
+use crate::failure::Result;
 use crate::progress::Progress;
-use crate::shell;
 use crate::tree::Tree;
 
 /// Options of `fpga`.
@@ -79,20 +80,3 @@ fn say(progress: &Progress, lines: &[String]) -> Result<()> {
     lines.iter().for_each(|line| progress.note(line));
     Ok(())
 }
-
-/// Refuses with the line that installs what is missing.
-pub fn need(programs: &[(&str, &str)]) -> Result<()> {
-    let missing: Vec<_> = programs.iter().filter(|(program, _)| shell::which(program).is_none()).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let names: Vec<&str> = missing.iter().map(|(program, _)| *program).collect();
-    let packages: Vec<&str> = missing.iter().map(|(_, package)| *package).collect();
-    Err(Failure {
-        status: MISSING,
-        ..refuse(format!("{} not installed: apt-get install {}", names.join(" and "), packages.join(" ")))
-    })
-}
-
-/// The status of what cannot run because a program is missing.
-pub const MISSING: u8 = 3;

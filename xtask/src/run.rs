@@ -10,7 +10,7 @@ use crate::build::{self, Built};
 use crate::failure::{Failure, Result, fail, refuse};
 use crate::progress::Progress;
 use crate::tree::Tree;
-use launch::Ended;
+use launch::JobEnd;
 use std::path::{Path, PathBuf};
 
 /// Options of `run`.
@@ -108,7 +108,7 @@ fn seeded(built: &Built, file: &Path, options: &Options, progress: &Progress) ->
     })
 }
 
-fn ended(file: &Path, ended: Ended) -> Result<()> {
+fn ended(file: &Path, ended: JobEnd) -> Result<()> {
     match ended.status {
         0 => Ok(()),
         status => {

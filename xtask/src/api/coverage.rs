@@ -4,7 +4,7 @@
 //! object, from which unused functions have vanished.
 
 use super::data::Data;
-use super::rows::Row;
+use super::rows::FunctionRow;
 use crate::failure::{At, Result};
 use crate::shell;
 use object::{Object, ObjectSymbol};
@@ -52,7 +52,7 @@ pub struct Coverage {
 
 /// Everything that was found out.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct ApiReport {
     /// All functions, in the order of the data.
     pub functions: Vec<Coverage>,
     /// What does not agree.
@@ -62,9 +62,9 @@ pub struct Report {
 /// The programs that cover a function, by its name.
 pub type Calls = BTreeMap<String, Vec<String>>;
 
-impl Report {
+impl ApiReport {
     /// Puts it together.
-    pub fn new(data: &Data, rows: &[Row], calls: &Calls, mut mismatches: Vec<String>) -> Report {
+    pub fn new(data: &Data, rows: &[FunctionRow], calls: &Calls, mut mismatches: Vec<String>) -> ApiReport {
         let known: BTreeSet<&str> = data.functions.iter().map(|function| function.name.as_str()).collect();
         let unknown = calls.iter().filter(|(name, _)| !known.contains(name.as_str()));
         mismatches.extend(
@@ -80,7 +80,7 @@ impl Report {
             };
             Coverage { name: function.name.clone(), category: function.category.clone(), state, tests }
         });
-        Report { functions: functions.collect(), mismatches }
+        ApiReport { functions: functions.collect(), mismatches }
     }
 
     /// For other programs.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// A row, once for each function that it makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct FunctionRow {
     /// With `MPI_`.
     pub name: String,
     /// The chapter's file without `.rs`.
@@ -23,7 +23,7 @@ pub struct Row {
 }
 
 /// Reads the rows of every chapter's file.
-pub fn scan(folder: &Path) -> Result<Vec<Row>> {
+pub fn scan(folder: &Path) -> Result<Vec<FunctionRow>> {
     let mut rows = Vec::new();
     let entries = std::fs::read_dir(folder).at(format!("read {}", folder.display()))?;
     let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
@@ -36,7 +36,7 @@ pub fn scan(folder: &Path) -> Result<Vec<Row>> {
 }
 
 /// The rows of one file: what stands in `rows! { … }`, indented by one step.
-fn rows_of(text: &str, module: &str) -> Vec<Row> {
+fn rows_of(text: &str, module: &str) -> Vec<FunctionRow> {
     let mut rows = Vec::new();
     let blocks = text.split("\nrows! {\n").skip(1).map(|block| block.split("\n}").next().unwrap_or(block));
     for block in blocks {
@@ -45,9 +45,9 @@ fn rows_of(text: &str, module: &str) -> Vec<Row> {
             let name = head.split('(').next().unwrap_or(head);
             let flags = head.rsplit_once(") [").map_or("", |(_, flags)| flags);
             let (body, fails) = (tail.starts_with('{'), !head.contains(") -> "));
-            rows.push(Row { name: format!("MPI_{name}"), module: module.to_owned(), body, fails });
+            rows.push(FunctionRow { name: format!("MPI_{name}"), module: module.to_owned(), body, fails });
             if flags.contains("large") {
-                rows.push(Row { name: format!("MPI_{name}_c"), module: module.to_owned(), body, fails });
+                rows.push(FunctionRow { name: format!("MPI_{name}_c"), module: module.to_owned(), body, fails });
             }
         }
     }
@@ -55,8 +55,8 @@ fn rows_of(text: &str, module: &str) -> Vec<Row> {
 }
 
 /// Functions with no row, with several, and rows of no function.
-pub fn names(rows: &[Row], data: &Data) -> Vec<String> {
-    let mut by_name: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+pub fn names(rows: &[FunctionRow], data: &Data) -> Vec<String> {
+    let mut by_name: BTreeMap<&str, Vec<&FunctionRow>> = BTreeMap::new();
     rows.iter().for_each(|row| by_name.entry(&row.name).or_default().push(row));
     let mut wrong = Vec::new();
     for function in &data.functions {
@@ -75,7 +75,7 @@ pub fn names(rows: &[Row], data: &Data) -> Vec<String> {
 }
 
 /// Lets rustc compare the signatures.
-pub fn compare(root: &Path, folder: &Path, rows: &[Row], data: &Data) -> Result<Vec<String>> {
+pub fn compare(root: &Path, folder: &Path, rows: &[FunctionRow], data: &Data) -> Result<Vec<String>> {
     let folder = folder.join("rows");
     shell::write(&folder.join("Cargo.toml"), &manifest(root))?;
     shell::write(&folder.join("src/lib.rs"), &library(rows, data))?;
@@ -101,7 +101,7 @@ fn manifest(root: &Path) -> String {
     )
 }
 
-fn library(rows: &[Row], data: &Data) -> String {
+fn library(rows: &[FunctionRow], data: &Data) -> String {
     let functions: BTreeMap<&str, &Function> =
         data.functions.iter().map(|function| (function.name.as_str(), function)).collect();
     let mut text = String::from(

@@ -2,7 +2,7 @@
 //! for processes and guests.
 
 use super::sample::Output;
-use crate::boot::{self, fpga::Machine};
+use crate::boot::{self, BarrierMachine};
 use crate::failure::{Result, fail};
 use crate::fpga::{picture, rig};
 use crate::progress::Progress;
@@ -74,7 +74,7 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
 
 /// The same on machines without an operating system, by the benchmark that measures other barriers, too.
 fn guests(tree: &Tree, progress: &Progress) -> Result<()> {
-    if shell::which(boot::guest::QEMU).is_none() {
+    if shell::which(boot::QEMU).is_none() {
         println!("\nGuests were left out: install qemu-system-x86 and musl-dev.");
         return Ok(());
     }
@@ -90,8 +90,8 @@ fn guests(tree: &Tree, progress: &Progress) -> Result<()> {
     for ranks in [2, 4, 8] {
         let (mut wires, mut software) = (f64::MAX, f64::MAX);
         for _ in 0..GUEST_LAUNCHES {
-            wires = wires.min(on_guests(tree, &image, ranks, Machine::Model, progress)?);
-            software = software.min(on_guests(tree, &image, ranks, Machine::Off, progress)?);
+            wires = wires.min(on_guests(tree, &image, ranks, BarrierMachine::Model, progress)?);
+            software = software.min(on_guests(tree, &image, ranks, BarrierMachine::Off, progress)?);
         }
         println!("{ranks:5}  {wires:10.2}  {software:11.2}");
     }
@@ -99,7 +99,7 @@ fn guests(tree: &Tree, progress: &Progress) -> Result<()> {
 }
 
 /// The best sample.
-fn on_guests(tree: &Tree, image: &Path, ranks: u32, machine: Machine, progress: &Progress) -> Result<f64> {
+fn on_guests(tree: &Tree, image: &Path, ranks: u32, machine: BarrierMachine, progress: &Progress) -> Result<f64> {
     let arguments = ["--barrier", "--json", "-s", "8", "-r", GUEST_SAMPLES].map(str::to_owned).to_vec();
     let options =
         boot::Options { fpga: machine, ..boot::Options::new(image, ranks, LIMIT.as_secs() as u32, arguments) };
@@ -112,7 +112,7 @@ fn on_guests(tree: &Tree, image: &Path, ranks: u32, machine: Machine, progress: 
     let size = output.sizes.first().filter(|_| outcome.status.success()).ok_or_else(story)?;
     let flips = outcome.stderr.split("tuc-fpga: ").nth(1).and_then(|said| said.split(' ').next()?.parse::<u64>().ok());
     let wanted = size.iterations * size.seconds.len() as u64;
-    if machine != Machine::Off && flips.is_none_or(|flips| flips < wanted) {
+    if machine != BarrierMachine::Off && flips.is_none_or(|flips| flips < wanted) {
         return Err(story());
     }
     Ok(size.seconds.iter().copied().fold(f64::MAX, f64::min) * 1e6)

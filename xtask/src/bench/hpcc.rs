@@ -6,10 +6,12 @@
 
 use super::library::{Library, is_crowded};
 use super::measure::compared;
+use super::output::of_programs;
+use super::product::MeasuredBuild;
 use super::result::{Contestant, Figure, Measured, Table};
 use super::rows::{PLAIN, Row, Unit};
 use super::sample::Output;
-use super::{Product, launch, machine, of_programs, peers};
+use super::{launch, machine, peers};
 use crate::failure::{Result, fail};
 use crate::progress::Progress;
 use crate::test::hpcc::{ENVIRONMENT, Problem, compiled_with, prepare, report};
@@ -25,7 +27,7 @@ pub struct Options {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     against: Vec<String>,
     #[command(flatten)]
-    product: Product,
+    product: MeasuredBuild,
     /// Ranks of a launch, one table for each number
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "2,4", value_parser = clap::value_parser!(u32).range(1..=4))]
     ranks: Vec<u32>,

@@ -6,9 +6,11 @@
 
 use super::library::{Kind, Library, is_crowded};
 use super::measure::compared;
+use super::output::of_programs;
+use super::product::MeasuredBuild;
 use super::result::{Contestant, Figure, Measured, SizeLine, Table};
 use super::rows::{PLAIN, Row, Unit};
-use super::{Product, launch, machine, of_programs, peers};
+use super::{launch, machine, peers};
 use crate::failure::{Result, fail, refuse};
 use crate::progress::Progress;
 use crate::shell;
@@ -25,7 +27,7 @@ pub struct Options {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     against: Vec<String>,
     #[command(flatten)]
-    product: Product,
+    product: MeasuredBuild,
     /// Only suites whose name contains one of these (p2p, coll, …; `cargo xtask test --list mpi4py` names them)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     suites: Vec<String>,

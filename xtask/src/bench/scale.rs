@@ -1,9 +1,10 @@
 //! `cargo xtask bench scale`: the collective algorithms on a model of machines that nobody here has.
 
+use super::machine;
+use super::output::NO_FONT;
 use super::plot;
 use super::result::{Contestant, Figure, Measured, SizeLine, Table};
 use super::rows::Unit;
-use super::{NO_FONT, machine};
 use crate::failure::{At, Result, refuse};
 use crate::progress::Progress;
 use crate::{shell, tree};

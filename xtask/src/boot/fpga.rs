@@ -2,28 +2,16 @@
 //! parallel ports, which `hw/rig/shim`, preloaded into QEMU, plugs into its cable. Ordinary processes of the job have
 //! emulated ports on the same cable.
 
-use super::Options;
+use super::options::{BarrierMachine, Options};
 use crate::failure::{Result, refuse};
 use crate::fpga::{self, rig};
 use crate::tree::Tree;
 use std::path::Path;
 use std::process::Command;
 
-/// What does the barriers of a job.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Machine {
-    /// Nothing: guests have no port, barriers go through shared memory
-    #[default]
-    Off,
-    /// The Rust model of the machine
-    Model,
-    /// The Verilog itself, as Verilator compiled it
-    Verilator,
-}
-
 /// The program that mpirun and its arguments are given to: mpirun, or the machine that runs it.
 pub fn launcher(tree: &Tree, options: &Options, mpirun: &Path) -> Result<Command> {
-    if options.fpga == Machine::Off {
+    if options.fpga == BarrierMachine::Off {
         return Ok(Command::new(mpirun));
     }
     let nodes = nodes(options)?;
@@ -32,7 +20,7 @@ pub fn launcher(tree: &Tree, options: &Options, mpirun: &Path) -> Result<Command
     let mode = options.mca.chunks(2).rfind(|pair| pair[0] == MODE).map_or("classic", |pair| &pair[1]);
     // What is no mode the ranks refuse, with the right words.
     command.arg(if mode == "channels" { "--channels" } else { "--classic" });
-    if options.fpga == Machine::Verilator {
+    if options.fpga == BarrierMachine::Verilator {
         command.arg("--core").arg(fpga::core(tree, nodes)?);
     }
     command.env(SHIM, rig::shim(tree)?);

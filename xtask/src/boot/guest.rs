@@ -1,14 +1,14 @@
 //! `xtask guest`: the program that mpirun starts in a rank's place. Boots one machine and ends as the rank on it ends.
 
 use super::log::Shown;
+use super::machine::{QEMU, device, ended, machine};
 use super::{fpga, share};
-use crate::failure::{At, Failure, Result, fail};
+use crate::failure::{At, Result, fail};
 use orte_core::environment::Contract;
 use orte_core::segment::Layout;
 use std::fmt::Write;
-use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 /// Options of `guest`, which only `boot` says.
 #[derive(clap::Args, Clone, Debug)]
@@ -75,24 +75,6 @@ pub fn run(options: &Options) -> Result<()> {
     result.and(shown)
 }
 
-/// A machine with so many MiB and cores that boots an image.
-pub fn machine(image: &Path, memory: u32, cores: u32, line: &str) -> Command {
-    let mut qemu = Command::new(QEMU);
-    qemu.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-accel", "tcg", "-cpu", "max"]);
-    qemu.args(["-serial", "stdio", "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]);
-    // QEMU's translator makes a locked instruction atomic only where another core could come; the other guests, whose memory
-    // this one's partly is, it does not know.
-    qemu.args(["-m", &memory.to_string(), "-smp", &format!("{cores},maxcpus={}", cores.max(2))]);
-    qemu.arg("-kernel").arg(image).args(["-append", line]);
-    qemu
-}
-
-/// A device that shows a file to the machine as memory.
-pub fn device(path: &str, bytes: u64) -> [String; 4] {
-    let memory = format!("memory-backend-file,id=job,share=on,mem-path={path},size={bytes}");
-    ["-object".to_owned(), memory, "-device".to_owned(), "ivshmem-plain,memdev=job".to_owned()]
-}
-
 fn boot_line(options: &Options, contract: &Contract, cores: u32, variables: &[(String, String)]) -> String {
     let Contract { job, rank, size, local_rank, local_size, universe, app, .. } = contract;
     let mut line = format!(
@@ -128,26 +110,6 @@ fn host_cores() -> u64 {
     }
 }
 
-/// A guest that ends by itself says how through isa-debug-exit; QEMU's own ends are 0 (reset, power off) and 1.
-pub fn ended(rank: u32, status: ExitStatus) -> Result<()> {
-    match (status.code(), status.signal()) {
-        (Some(code), _) if code & 1 == 1 && code > 1 => match (code >> 1) - 1 {
-            0 => Ok(()),
-            status => Err(Failure { status: status as u8, text: String::new() }),
-        },
-        (Some(0), _) => {
-            Err(fail(format!("the machine of rank {rank} was reset or switched off while its program ran")))
-        }
-        (Some(_), _) => Err(fail(format!("{QEMU} could not run the machine of rank {rank} ({status})"))),
-        (None, signal) => Err(Failure {
-            status: 128u8.saturating_add(signal.unwrap_or(0) as u8),
-            text: format!("{QEMU} with rank {rank} was ended ({status})"),
-        }),
-    }
-}
-
-/// The program that plays a machine.
-pub const QEMU: &str = "qemu-system-x86_64";
 /// As in opal-core: what begins parameters in the environment, and which of them the user typed.
 const PREFIX: &str = opal_core::mca::source::PREFIX;
 const COMMAND_LINE: &str = opal_core::mca::source::COMMAND_LINE;

@@ -2,7 +2,7 @@
 //! console by the marks that `hw/x86_64/src/console.rs` puts before each line and passes the others' lines on to their
 //! processes, which end as their ranks do.
 
-use super::guest::{self, QEMU};
+use super::machine::{self, QEMU};
 use crate::failure::{At, Failure, Result, fail};
 use hw_x86_64::{console::MARK, exit::ENDED};
 use orte_core::environment::Contract;
@@ -38,7 +38,7 @@ pub fn lead(contract: &Contract, cores: u32, qemu: &mut Command) -> Result<()> {
         }
     }
     let status = child.wait().at(format!("wait for {QEMU}"))?;
-    let ended = guest::ended(contract.rank, status);
+    let ended = machine::ended(contract.rank, status);
     match (own, &ended) {
         (Some(own), _) if own != 0 => Err(Failure { status: own, text: String::new() }),
         // The machine itself failed, and with it all its ranks: this process has the sentence, they all have the status.

@@ -1,7 +1,7 @@
 //! Verilog and Rust model side by side: the parts over all states (reachable or not) and all inputs, whole machines with
 //! 60 nodes at random.
 
-use super::need;
+use super::missing::need;
 use crate::failure::{At, Result, fail};
 use crate::shell;
 use crate::tree::Tree;

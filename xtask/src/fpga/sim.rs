@@ -1,6 +1,6 @@
 //! The test benches under Icarus Verilog.
 
-use super::need;
+use super::missing::need;
 use crate::failure::{Result, fail};
 use crate::shell;
 use crate::tree::Tree;

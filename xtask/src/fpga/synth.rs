@@ -1,6 +1,6 @@
 //! Size and clock of the machines on an iCE40 HX8K.
 
-use super::need;
+use super::missing::need;
 use crate::failure::Result;
 use crate::shell;
 use crate::tree::Tree;

@@ -14,15 +14,15 @@ use std::time::Duration;
 pub enum Show {
     /// All of it, as it comes; the library is not asked which components run.
     All,
-    /// All of it but the list of components, which comes back in [`Ended`].
+    /// All of it but the list of components, which comes back in [`JobEnd`].
     AllButComponents,
-    /// None of it: it comes back in [`Ended`].
+    /// None of it: it comes back in [`JobEnd`].
     Nothing,
 }
 
 /// How a program ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct JobEnd {
     /// mpirun's exit status; 128 + signal if it was killed.
     pub status: i32,
     /// `btl/sm: chosen (priority 50)` and so on, sorted.
@@ -32,7 +32,7 @@ pub struct Ended {
 }
 
 /// Launches and waits.
-pub fn launch(built: &Built, program: &Path, ranks: u32, arguments: &[String], show: Show) -> Result<Ended> {
+pub fn launch(built: &Built, program: &Path, ranks: u32, arguments: &[String], show: Show) -> Result<JobEnd> {
     let mpirun = built.dist.join("bin/mpirun");
     if !mpirun.exists() {
         return Err(fail(format!("{} is not there: this source tree has no package mpirun", mpirun.display())));
@@ -45,7 +45,7 @@ pub fn launch(built: &Built, program: &Path, ranks: u32, arguments: &[String], s
     command.arg(program).args(arguments);
     if show == Show::All {
         let status = command.status().at(format!("run {}", mpirun.display()))?;
-        return Ok(Ended { status: number(status), components: Vec::new(), output: String::new() });
+        return Ok(JobEnd { status: number(status), components: Vec::new(), output: String::new() });
     }
     let mut child = command
         .stdin(Stdio::null())
@@ -80,7 +80,7 @@ pub fn launch(built: &Built, program: &Path, ranks: u32, arguments: &[String], s
         )));
     }
     components.sort();
-    Ok(Ended { status: number(status), components, output })
+    Ok(JobEnd { status: number(status), components, output })
 }
 
 /// Asks mpirun to end when it takes too long; true from the thread when it came to that. Ends when the sender is

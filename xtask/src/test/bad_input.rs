@@ -13,7 +13,7 @@ use crate::shell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use table::Table;
+use table::ArgumentTable;
 
 /// `bad_input/…`.
 pub fn tier(session: &mut Session) -> Result<()> {
@@ -121,7 +121,7 @@ fn random(session: &mut Session, ranks: u32, seconds: u64) -> Result<Verdict> {
 fn compiled(session: &mut Session, mutant: bool) -> Result<PathBuf> {
     let root = session.tree.root.clone();
     let fixed = root.join("tests/bad_input");
-    let table = Table::read(&shell::read(&fixed.join("arguments.txt"))?)?;
+    let table = ArgumentTable::read(&shell::read(&fixed.join("arguments.txt"))?)?;
     let data = Data::read(&root.join("ompi-core/api"))?;
     let strangers = table.strangers(&data.functions);
     if !strangers.is_empty() {
@@ -130,7 +130,7 @@ fn compiled(session: &mut Session, mutant: bool) -> Result<PathBuf> {
     let rows = rows::scan(&root.join("ompi-core/src/abi"))?;
     let known = data.functions.iter().filter_map(|function| {
         let row = rows.iter().find(|row| row.name == function.name)?;
-        Some((function, emit::Row { body: row.body, fails: row.fails }))
+        Some((function, emit::RowFacts { body: row.body, fails: row.fails }))
     });
     let known: Vec<_> = known.collect();
     let (text, _) = emit::program(&known, &table)?;

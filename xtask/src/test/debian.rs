@@ -9,14 +9,14 @@ use std::process::Command;
 use std::time::Duration;
 
 /// A package, the archive of its source, and the folder in it.
-pub struct Source {
+pub struct DebianSource {
     pub package: &'static str,
     pub archive: &'static str,
     pub sha256: &'static str,
     pub folder: &'static str,
 }
 
-impl Source {
+impl DebianSource {
     /// The unpacked folder; downloaded below target once.
     pub fn unpacked(&self, target: &Path) -> std::result::Result<PathBuf, Verdict> {
         self.unpacked_into(&target.join("debian").join(self.package), target)

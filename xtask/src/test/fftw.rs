@@ -1,7 +1,7 @@
 //! FFTW's distributed Fourier transforms, which check themselves: each is compared with what the definition asks of any
 //! Fourier transform (linear, shifts, impulses) on random data. Only in the full tier: it compiles for a while.
 
-use super::debian::Source;
+use super::debian::DebianSource;
 use super::{Session, Verdict, deadline, programs};
 use crate::failure::{Result, fail};
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ const PROBLEMS: &[&str] = &[
     "ok10e00x12o11",
     "ik8e10x9o00",
 ];
-const SOURCE: Source = Source {
+const SOURCE: DebianSource = DebianSource {
     package: "fftw3",
     archive: "fftw3_3.3.10.orig.tar.gz",
     sha256: "56c932549852cddcfafdab3820b0200c7742675be92179e59e6215b340e26467",

@@ -2,12 +2,14 @@
 
 mod guests;
 mod linux;
+mod outcome;
 mod runs;
 
 use super::{Session, Verdict, deadline};
-use crate::failure::{Failure, Result, fail};
+use crate::failure::{Result, fail};
 use crate::fpga::{self, rig};
 use crate::shell;
+use outcome::{missing_or_failed, said};
 use runs::{DEATHS, Death, RUNS, Run};
 use std::process::Command;
 use std::time::Duration;
@@ -127,13 +129,6 @@ fn launch(session: &mut Session, run: &Run, ranks: usize, count: usize) -> Resul
     deadline::run(&mut command, limit, &folder.join(format!("{}_{ranks}.log", run.name)))
 }
 
-/// What the machine says of its life.
-fn said(ended: &deadline::Ended) -> &str {
-    let lines = ended.err.lines().filter_map(|line| line.strip_prefix("tuc-fpga: "));
-    let mut lines = lines.filter(|line| line.ends_with(" machines"));
-    lines.next_back().unwrap_or("the machine does not say what it did")
-}
-
 /// Without a port, without the right to use it, without a cable and without a machine: the component says so in words,
 /// and barriers go on without it.
 fn declines(session: &mut Session) -> Result<Verdict> {
@@ -173,13 +168,6 @@ fn verdict(result: Result<Vec<String>>) -> Verdict {
     match result {
         Ok(lines) => Verdict::Passed(lines.last().cloned().unwrap_or_default()),
         Err(failure) => missing_or_failed(failure),
-    }
-}
-
-fn missing_or_failed(failure: Failure) -> Verdict {
-    match failure.status {
-        fpga::MISSING => Verdict::Skipped(failure.text),
-        _ => failure.into(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! HPC Challenge: a linear solver, transposes, random updates of a distributed table, Fourier transforms and rings, each of
 //! which checks its own answer. Only in the full tier: it compiles for a while and wants a BLAS.
 
-use super::debian::Source;
+use super::debian::DebianSource;
 use super::{Session, Verdict, deadline, programs};
 use crate::failure::{At, Result, fail};
 use crate::shell;
@@ -148,7 +148,7 @@ ARCHIVER = ar
 ARFLAGS = r
 RANLIB = echo
 ";
-const SOURCE: Source = Source {
+const SOURCE: DebianSource = DebianSource {
     package: "hpcc",
     archive: "hpcc_1.5.0.orig.tar.gz",
     sha256: "0a6fef7ab9f3347e549fed65ebb98234feea9ee18aea0c8f59baefbe3cf7ffb8",

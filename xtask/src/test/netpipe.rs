@@ -1,6 +1,6 @@
 //! NetPIPE, a program that sends messages of many sizes to and fro: Debian's copy of its source, compiled by our mpicc.
 
-use super::debian::Source;
+use super::debian::DebianSource;
 use super::{Session, Verdict, deadline, programs};
 use crate::failure::{Result, fail};
 use crate::shell;
@@ -115,7 +115,7 @@ fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
 
 /// Beyond every limit at which a message begins to travel otherwise.
 const LONGEST: u64 = 1 << 21;
-const SOURCE: Source = Source {
+const SOURCE: DebianSource = DebianSource {
     package: "netpipe",
     archive: "netpipe_3.7.2.orig.tar.gz",
     sha256: "13dac884ff52951636f651c421f5ff4a853218a95aa28a4a852402ee385a2ab8",

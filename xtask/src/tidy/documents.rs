@@ -1,13 +1,11 @@
 //! The pages that people read: short enough, reachable from the three at the root, and a reason for each foreign crate.
 
 use super::files::{Source, Sources};
-use super::links;
+use super::links::{self, ROOTS};
 use crate::failure::Result;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The pages from which every other one is reached.
-pub const ROOTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 const ARCHITECTURE_LINES: usize = 250;
 const PAGE_LINES: usize = 400;
 const PAGES_OF_ARCHITECTURE: &str = "docs/architecture/";

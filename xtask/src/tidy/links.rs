@@ -1,8 +1,10 @@
 //! The documents: every file that they point at exists.
 
-use super::documents::ROOTS;
 use super::files::{Source, Sources};
 use std::path::Path;
+
+/// The pages from which every other one is reached.
+pub const ROOTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
 /// Names of files in the documents without such a file.
 pub fn check(root: &Path, sources: &Sources) -> Vec<String> {

@@ -4,24 +4,13 @@ use super::files::Sources;
 use super::modules::{CrateSource, Item, crates};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names that are taken twice, and listed ones that no longer are.
+/// Names that are taken twice.
 pub fn check(sources: &Sources) -> Vec<String> {
-    findings(&taken(sources), KNOWN)
+    taken(sources).into_iter().map(|((folder, name), why)| format!("{folder}: {name} is {why}")).collect()
 }
 
 /// Crate and name, and why the name should not be.
 type Taken<'a> = BTreeMap<(String, &'a str), String>;
-
-fn findings(taken: &Taken, known: &[(&str, &str)]) -> Vec<String> {
-    let is_known = |folder: &str, name: &str| known.contains(&(folder, name));
-    let new = taken.iter().filter(|((folder, name), _)| !is_known(folder, name));
-    let new = new.map(|((folder, name), why)| format!("{folder}: {name} is {why}"));
-    let gone = known.iter().filter(|(folder, name)| !taken.contains_key(&((*folder).to_owned(), *name)));
-    let gone = gone.map(|(folder, name)| {
-        format!("{folder}: {name} is one type's name now; take it off the list in xtask/src/tidy/type_names.rs")
-    });
-    new.chain(gone).collect()
-}
 
 fn taken(sources: &Sources) -> Taken<'_> {
     let mut taken = Taken::new();
@@ -60,17 +49,6 @@ const ALIKE: &[(&str, &[&str])] = &[
     ("-core/src/framework/", &["Component", "Module", "Caps", "Endpoint"]),
     // Each subcommand has its command line.
     ("xtask/src/", &["Options"]),
-];
-
-/// Types that stood before this rule, by crate. The list must shrink.
-const KNOWN: &[(&str, &str)] = &[
-    ("xtask", "Choice"),
-    ("xtask", "Ended"),
-    ("xtask", "Machine"),
-    ("xtask", "Report"),
-    ("xtask", "Row"),
-    ("xtask", "Source"),
-    ("xtask", "Table"),
 ];
 
 const PRELUDE: &[&str] = &[
@@ -133,10 +111,7 @@ mod tests {
             file("b/Cargo.toml", ""),
             file("b/src/lib.rs", "pub struct Next; #[cfg(test)] mod tests { pub struct Next; }"),
         ]);
-        let known = [("a", "Kind"), ("a", "Sized")];
-        let next = "a: Next is the name of 2 public types: a/src/x.rs:1, a/src/y.rs:2";
-        let kind = "a: Kind is one type's name now; take it off the list in xtask/src/tidy/type_names.rs";
-        assert_eq!(findings(&taken(&sources), &known), [next, kind]);
-        assert_eq!(findings(&taken(&sources), &[])[1], "a: Sized is a name of Rust's prelude: a/src/y.rs:2");
+        let prelude = "a: Sized is a name of Rust's prelude: a/src/y.rs:2";
+        assert_eq!(check(&sources), ["a: Next is the name of 2 public types: a/src/x.rs:1, a/src/y.rs:2", prelude]);
     }
 }

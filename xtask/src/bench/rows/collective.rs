@@ -1,6 +1,6 @@
 //! Collectives: one program, named by its argument, with as many ranks as cores and with more.
 
-use super::{K4, K16, K64, M1, M4, PLAIN, Row};
+use super::row::{K4, K16, K64, M1, M4, PLAIN, Row};
 
 /// All of them, in the order of the page.
 pub const ROWS: &[Row] = &[

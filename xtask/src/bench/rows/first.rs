@@ -1,6 +1,6 @@
 //! The cost of long data in a program that has not sent any yet: one program, a launch for each sample.
 
-use super::{K64, M1, PLAIN, Row};
+use super::row::{K64, M1, PLAIN, Row};
 
 /// All of them, in the order of the page. One size each: the second one of a launch would not be the first.
 pub const ROWS: &[Row] = &[

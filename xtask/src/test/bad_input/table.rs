@@ -31,7 +31,7 @@ pub struct Entry {
 
 /// The whole file.
 #[derive(Debug, Default)]
-pub struct Table(BTreeMap<String, Entry>);
+pub struct ArgumentTable(BTreeMap<String, Entry>);
 
 /// How a parameter is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,10 +74,10 @@ impl Shape {
     }
 }
 
-impl Table {
+impl ArgumentTable {
     /// Reads the file's text.
-    pub fn read(text: &str) -> Result<Table> {
-        let mut table = Table::default();
+    pub fn read(text: &str) -> Result<ArgumentTable> {
+        let mut table = ArgumentTable::default();
         let mut head = String::new();
         for (number, line) in text.lines().enumerate() {
             let content = line.split_once("  # ").map_or(line, |(content, _comment)| content).trim_end();

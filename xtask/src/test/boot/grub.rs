@@ -1,6 +1,6 @@
 //! Machines that GRUB boots, as it boots a real one: from a CD image that grub-mkrescue makes.
 
-use super::{GRACE, image, missing};
+use super::job::{GRACE, image, missing};
 use crate::failure::{Result, fail};
 use crate::test::{Session, Verdict, deadline};
 use crate::{boot, shell};
@@ -56,7 +56,7 @@ fn booted(session: &mut Session, run: &Run) -> Result<Verdict> {
     }
     let image = image(session, "tests/c/heat.c", &[])?;
     let disc = disc(&session.scratch().join("boot/grub"), run, &image)?;
-    let mut qemu = Command::new(boot::guest::QEMU);
+    let mut qemu = Command::new(boot::QEMU);
     qemu.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-accel", "tcg", "-cpu", "max"]);
     qemu.args(["-serial", "stdio", "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-m", "128"]);
     qemu.args(["-smp", &run.cores.to_string(), "-boot", "d", "-cdrom"]).arg(&disc);

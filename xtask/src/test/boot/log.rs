@@ -1,6 +1,6 @@
 //! What machines log: as text, by frames of defmt, and what does not fit together.
 
-use super::{RUN_LIMIT, image_with, judged, missing, started};
+use super::job::{RUN_LIMIT, image_with, judged, missing, started};
 use crate::bare::log::{self, Log};
 use crate::failure::{At, Result, fail};
 use crate::test::{Session, Verdict, deadline};

@@ -1,6 +1,6 @@
 //! Failures on guests: exceptions, wrong boot lines, wrong memory, machines that lose their power.
 
-use super::{RUN_LIMIT, image, launch, missing};
+use super::job::{RUN_LIMIT, image, launch, missing};
 use crate::failure::{Result, fail};
 use crate::test::session::marked::{Mark, Process};
 use crate::test::{Session, Verdict, deadline};
@@ -176,7 +176,7 @@ fn polite(session: &mut Session) -> Result<Verdict> {
 
 /// How much of a core the guest of a rank used, for a second in which the last rank hangs.
 fn share_of(mark: &Mark, out: &Path, rank: u32) -> Option<f64> {
-    let guest = victim(mark, out, rank, boot::guest::QEMU)?;
+    let guest = victim(mark, out, rank, boot::QEMU)?;
     // It may have just begun to wait.
     std::thread::sleep(SETTLE);
     let (begin, before) = (Instant::now(), guest.seconds()?);
@@ -193,9 +193,9 @@ fn refused(session: &mut Session, line: &Line) -> Result<Verdict> {
     let memory = memory(&session.scratch().join("boot/memory"), &line.memory)?;
     let text =
         if line.line.contains("tsc_khz") { line.line.to_owned() } else { format!("tsc_khz=2000000 {}", line.line) };
-    let mut machine = boot::guest::machine(&image, 64, 1, &text);
+    let mut machine = boot::machine(&image, 64, 1, &text);
     if let Some((path, bytes)) = memory {
-        machine.args(boot::guest::device(&path.display().to_string(), bytes));
+        machine.args(boot::device(&path.display().to_string(), bytes));
     }
     let log = session.scratch().join("boot").join(format!("line_{}.log", line.name));
     let ended = deadline::run(&mut machine, RUN_LIMIT, &log)?;
@@ -245,9 +245,9 @@ struct Death {
 }
 
 const DEATHS: &[Death] = &[
-    Death { name: "busy", smp: 1, rank: 1, program: boot::guest::QEMU, says: "with rank 1 was ended (signal: 9" },
-    Death { name: "waiting", smp: 1, rank: 0, program: boot::guest::QEMU, says: "with rank 0 was ended (signal: 9" },
-    Death { name: "both", smp: 2, rank: 0, program: boot::guest::QEMU, says: "with rank 0 was ended (signal: 9" },
+    Death { name: "busy", smp: 1, rank: 1, program: boot::QEMU, says: "with rank 1 was ended (signal: 9" },
+    Death { name: "waiting", smp: 1, rank: 0, program: boot::QEMU, says: "with rank 0 was ended (signal: 9" },
+    Death { name: "both", smp: 2, rank: 0, program: boot::QEMU, says: "with rank 0 was ended (signal: 9" },
     // What mpirun started itself: the machine must not outlive it.
     Death { name: "starter", smp: 1, rank: 1, program: "xtask", says: "rank 1" },
 ];

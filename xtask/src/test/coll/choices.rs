@@ -1,7 +1,7 @@
 //! The algorithms that are forced in turn, and the trace that each must leave.
 
 /// What is forced, and what must be found in the trace where it applies.
-pub struct Choice {
+pub struct Forced {
     /// Of the case.
     pub name: &'static str,
     /// The way of coll/sm for each function that has several.
@@ -16,59 +16,59 @@ pub struct Choice {
 pub type Trace = (&'static str, &'static str, fn(u32) -> bool);
 
 /// All of them.
-pub const CHOICES: &[Choice] = &[
-    Choice { name: "default", sm: "auto", options: &[], traces: CHOSEN },
+pub const CHOICES: &[Forced] = &[
+    Forced { name: "default", sm: "auto", options: &[], traces: CHOSEN },
     // The others run where the system puts them: here ranks share cores that they cannot leave.
-    Choice { name: "bound", sm: "auto", options: &["--bind-to", "core"], traces: CHOSEN },
-    Choice { name: "lines", sm: "lines", options: &[], traces: LINES },
-    Choice { name: "message", sm: "message", options: &[], traces: MESSAGE },
-    Choice { name: "direct", sm: "direct", options: &[], traces: DIRECTLY },
-    Choice {
+    Forced { name: "bound", sm: "auto", options: &["--bind-to", "core"], traces: CHOSEN },
+    Forced { name: "lines", sm: "lines", options: &[], traces: LINES },
+    Forced { name: "message", sm: "message", options: &[], traces: MESSAGE },
+    Forced { name: "direct", sm: "direct", options: &[], traces: DIRECTLY },
+    Forced {
         name: "direct-in-pieces",
         sm: "direct",
         options: &["coll_sm_reduce_piece", "1000", "smsc_cma_chunk_size", "4k"],
         traces: DIRECTLY,
     },
     // What cannot be done directly is done by who comes next.
-    Choice {
+    Forced {
         name: "direct-refused",
         sm: "direct",
         options: &["smsc", "^cma"],
         traces: &[("sm: copies", ": refused", several), ("tuned: Bcast", "", several)],
     },
-    Choice { name: "pipeline", sm: "pipeline", options: &[], traces: PIPELINE },
+    Forced { name: "pipeline", sm: "pipeline", options: &[], traces: PIPELINE },
     // Every slot is used again and again, and elements are cut apart from each other.
-    Choice {
+    Forced {
         name: "pipeline-in-pieces",
         sm: "pipeline",
         options: &["coll_sm_pipeline_piece", "3000", "coll_sm_pipeline_ring", "64k"],
         traces: PIPELINE,
     },
     // There is no room for rings of that length, and so they are shorter.
-    Choice {
+    Forced {
         name: "pipeline-shorter",
         sm: "pipeline",
         options: &["coll_sm_pipeline_ring", "16m"],
         traces: &[("sm: rings", ": no room", several), ("sm: Bcast", ": pipeline", several)],
     },
     // A piece for each of the others is shorter than most elements, which then go another way.
-    Choice {
+    Forced {
         name: "pipeline-bits",
         sm: "pipeline",
         options: &["coll_sm_pipeline_piece", "50"],
         traces: &[("sm: Bcast", ": pipeline", several), ("tuned: Allreduce", "", beyond_three)],
     },
     // Where copies are refused everything long goes through shared memory.
-    Choice { name: "pipeline-only", sm: "auto", options: &["smsc", "^cma"], traces: PIPELINE },
-    Choice {
+    Forced { name: "pipeline-only", sm: "auto", options: &["smsc", "^cma"], traces: PIPELINE },
+    Forced {
         name: "without-sm",
         sm: "auto",
         options: &["coll", "^sm"],
         traces: &[("tuned: Bcast", ": next", several), ("tuned: Allreduce", ": next", several)],
     },
-    Choice { name: "basic", sm: "auto", options: &["coll", "basic,self"], traces: &[] },
+    Forced { name: "basic", sm: "auto", options: &["coll", "basic,self"], traces: &[] },
     // What is forced comes before coll/sm, which has a higher priority.
-    Choice {
+    Forced {
         name: "rings",
         sm: "auto",
         options: &[
@@ -91,7 +91,7 @@ pub const CHOICES: &[Choice] = &[
             ("tuned: ReduceScatter", ": ring", several),
         ],
     },
-    Choice {
+    Forced {
         name: "halvings",
         sm: "auto",
         options: &[
@@ -117,8 +117,8 @@ pub const CHOICES: &[Choice] = &[
         ],
     },
     // coll/han believes that the ranks are on several nodes: two on each, unlike numbers, the ranks of a node apart.
-    Choice { name: "nodes-even", sm: "auto", options: &on_nodes("0,0,1,1,2,2,3,3,4,4,5,5,6,6,7,7"), traces: LEADERS },
-    Choice {
+    Forced { name: "nodes-even", sm: "auto", options: &on_nodes("0,0,1,1,2,2,3,3,4,4,5,5,6,6,7,7"), traces: LEADERS },
+    Forced {
         name: "nodes-uneven",
         sm: "auto",
         options: &on_nodes("0,1,1,1,1,2,2,3,3,3,3,3,3,3,4,5"),
@@ -132,8 +132,8 @@ pub const CHOICES: &[Choice] = &[
             ("sm: Bcast", ": lines", full),
         ],
     },
-    Choice { name: "nodes-apart", sm: "auto", options: &on_nodes("0,1,2"), traces: LEADERS_APART },
-    Choice {
+    Forced { name: "nodes-apart", sm: "auto", options: &on_nodes("0,1,2"), traces: LEADERS_APART },
+    Forced {
         name: "bruck",
         sm: "auto",
         options: &["coll_tuned_allgather_algorithm", "bruck"],

@@ -1,6 +1,6 @@
 //! Ranks with different parameters of coll/sm's pipelines, which would look for each other's data in different places.
 
-use super::{DRAWS, LIMIT};
+use super::differential::{DRAWS, LIMIT};
 use crate::failure::{Result, fail};
 use crate::test::programs::{compiled, own_choice};
 use crate::test::{Session, Verdict, deadline};

@@ -1,6 +1,6 @@
 //! More elements than an `int` counts.
 
-use super::launch;
+use super::differential::launch;
 use crate::failure::{Result, fail};
 use crate::shell;
 use crate::test::{Session, Verdict};

@@ -2,7 +2,7 @@
 //! (`tests/c/coll_differential_inter.c`): groups of 1 to 4 with 1 to 4, under each algorithm that does a part of the work.
 
 use super::choices::{Trace, many, several};
-use super::{EVERYTHING, differential};
+use super::differential::{EVERYTHING, differential};
 use crate::failure::Result;
 use crate::test::{Session, Verdict};
 
@@ -19,27 +19,27 @@ pub fn cases(session: &mut Session) {
 }
 
 /// What serves the merged intracommunicator, on which all of it runs.
-struct Choice {
+struct Forced {
     name: &'static str,
     options: &'static [&'static str],
     traces: &'static [Trace],
 }
 
-fn run(session: &mut Session, choice: &Choice, name: &str, ranks: u32) -> Result<Verdict> {
+fn run(session: &mut Session, choice: &Forced, name: &str, ranks: u32) -> Result<Verdict> {
     let draws = if session.options.all { EVERYTHING } else { DRAWS };
     differential(session, ("coll_differential_inter", name, ranks), choice.options, draws, choice.traces)
 }
 
-const CHOICES: &[Choice] = &[
-    Choice { name: "default", options: &[], traces: &[("tuned: Bcast", ": next", several)] },
-    Choice { name: "basic", options: &["coll", "basic,self,inter"], traces: &[] },
+const CHOICES: &[Forced] = &[
+    Forced { name: "default", options: &[], traces: &[("tuned: Bcast", ": next", several)] },
+    Forced { name: "basic", options: &["coll", "basic,self,inter"], traces: &[] },
     // Among the root and the other group; two processes have nothing to cut up.
-    Choice {
+    Forced {
         name: "scatter_allgather",
         options: &["coll_tuned_bcast_algorithm", "scatter_allgather"],
         traces: &[("tuned: Bcast", ": scatter_allgather", many)],
     },
-    Choice {
+    Forced {
         name: "chain",
         options: &["coll_tuned_bcast_algorithm", "chain", "coll_tuned_bcast_segment", "1000"],
         traces: &[("tuned: Bcast", ": chain", several)],

@@ -1,6 +1,6 @@
 //! Calls that repeat themselves: both ways of long data are tried, and all ranks come to the same verdicts.
 
-use super::launch;
+use super::differential::launch;
 use crate::failure::Result;
 use crate::test::{Session, Verdict};
 

@@ -1,7 +1,7 @@
 //! Programs of the chapter's tests under algorithms that they would not get by themselves.
 
 use super::choices::on_nodes;
-use super::launch;
+use super::differential::launch;
 use crate::failure::Result;
 use crate::test::{Session, Verdict};
 

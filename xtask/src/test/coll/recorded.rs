@@ -1,6 +1,7 @@
 //! The nonblocking and the persistent collectives against MPI_Send and MPI_Recv: the same algorithms, recorded.
 
-use super::{CHOICES, Choice, differential};
+use super::choices::{CHOICES, Forced};
+use super::differential::differential;
 use crate::failure::Result;
 use crate::test::{Session, Verdict};
 
@@ -18,7 +19,7 @@ pub fn cases(session: &mut Session) {
     }
 }
 
-fn run(session: &mut Session, choice: &Choice, kind: &str, name: &str, ranks: u32) -> Result<Verdict> {
+fn run(session: &mut Session, choice: &Forced, kind: &str, name: &str, ranks: u32) -> Result<Verdict> {
     let program = format!("coll_differential_{kind}");
     let draws = if session.options.all { "900" } else { "60" };
     differential(session, (&program, name, ranks), choice.options, draws, choice.traces)

@@ -1,7 +1,7 @@
 //! Jobs on machines without an operating system whose barriers go by wire: `cargo xtask boot --fpga`.
 
-use super::said;
-use crate::boot::{self, fpga::Machine};
+use super::outcome::{missing_or_failed, said};
+use crate::boot::{self, BarrierMachine};
 use crate::failure::Result;
 use crate::fpga;
 use crate::test::boot::{image, missing};
@@ -13,7 +13,7 @@ pub fn tier(session: &mut Session) {
     for job in JOBS.iter().filter(|job| !job.long || session.options.all) {
         session.case(&format!("fpga/boot_{}", job.name), |session| match missing() {
             Some(skipped) => skipped,
-            None => run(session, job).unwrap_or_else(super::missing_or_failed),
+            None => run(session, job).unwrap_or_else(missing_or_failed),
         });
     }
 }
@@ -27,7 +27,7 @@ struct Job {
     ranks: u32,
     smp: u32,
     hosted: u32,
-    machine: Machine,
+    machine: BarrierMachine,
     component: &'static [&'static str],
     faults: &'static [&'static str],
     status: i32,
@@ -47,7 +47,7 @@ const PLAIN: Job = Job {
     ranks: 2,
     smp: 1,
     hosted: 0,
-    machine: Machine::Model,
+    machine: BarrierMachine::Model,
     component: &[],
     faults: &[],
     status: 0,
@@ -67,17 +67,24 @@ const HEAT: Job = Job {
 
 const JOBS: &[Job] = &[
     Job { name: "heat_2", ..HEAT },
-    Job { name: "heat_4", ranks: 4, machine: Machine::Verilator, ..HEAT },
+    Job { name: "heat_4", ranks: 4, machine: BarrierMachine::Verilator, ..HEAT },
     Job { name: "heat_8", ranks: 8, long: true, ..HEAT },
     // Two communicators of both, but for the first barrier of each: one for ever, the other four times.
     Job { name: "several_2", component: CHANNELS, by_wire: (196, 196), ..PLAIN },
     // Of seven communicators four get a channel.
-    Job { name: "several_4", ranks: 4, machine: Machine::Verilator, component: CHANNELS, by_wire: (300, 400), ..PLAIN },
+    Job {
+        name: "several_4",
+        ranks: 4,
+        machine: BarrierMachine::Verilator,
+        component: CHANNELS,
+        by_wire: (300, 400),
+        ..PLAIN
+    },
     Job {
         name: "several_8",
         arguments: &["1000", "several"],
         ranks: 8,
-        machine: Machine::Verilator,
+        machine: BarrierMachine::Verilator,
         component: CHANNELS,
         by_wire: (3_000, 4_000),
         long: true,
@@ -92,7 +99,7 @@ const JOBS: &[Job] = &[
         name: "off",
         arguments: &["2000", "several"],
         ranks: 4,
-        machine: Machine::Off,
+        machine: BarrierMachine::Off,
         by_wire: (0, 0),
         long: true,
         ..PLAIN
@@ -118,7 +125,7 @@ const JOBS: &[Job] = &[
 ];
 
 fn run(session: &mut Session, job: &Job) -> Result<Verdict> {
-    if job.machine == Machine::Verilator {
+    if job.machine == BarrierMachine::Verilator {
         fpga::need(&[("verilator", "verilator")])?;
     }
     let image = image(session, job.source, job.flags)?;

@@ -1,7 +1,7 @@
 //! A Linux guest: the kernel's own drivers for parallel ports, as root and as an ordinary user. At a desk only: it needs a
 //! kernel of the distribution, and boots it twice.
 
-use super::{missing_or_failed, said};
+use super::outcome::{missing_or_failed, said};
 use crate::failure::{At, Result, fail};
 use crate::fpga::{self, rig};
 use crate::shell;
