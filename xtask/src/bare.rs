@@ -9,12 +9,12 @@ pub mod log;
 pub mod program;
 
 use crate::build::Options;
-use crate::compile::{self, Flags};
-use crate::components::Catalogue;
+use crate::build::compile::{self, Flags};
+use crate::build::components::Catalogue;
+use crate::build::image::{self, Image};
+use crate::build::resolve::{self, Choice, Request};
 use crate::failure::{Result, fail, refuse};
-use crate::image::{self, Image};
 use crate::progress::Progress;
-use crate::resolve::{self, Choice, Request};
 use crate::shell;
 use crate::tree::Tree;
 use log::Log;

@@ -16,10 +16,10 @@ pub use options::{BarrierMachine, Options};
 
 use crate::bare;
 use crate::build;
+use crate::build::tools;
 use crate::failure::{At, Failure, Result, fail, refuse};
 use crate::progress::Progress;
 use crate::shell;
-use crate::tools;
 use crate::tree::Tree;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,17 +1,29 @@
-//! `cargo xtask build`: a library with exactly the components that were asked for.
+//! `cargo xtask build`: a library with exactly the components that were asked for. It goes from the source tree through `components`,
+//! `resolve`, `image`, `archive` and `dist` to `product`, which checks what is installed.
 
-use crate::archive::{self, Link};
+pub mod archive;
+pub mod compile;
+pub mod components;
+mod dist;
+pub mod groups;
+pub mod image;
+mod manual;
+mod names;
+mod product;
+pub mod resolve;
+pub mod tools;
+
 use crate::bare;
-use crate::components::Catalogue;
-use crate::dist::{self, Linking, Parts};
 use crate::failure::{At, Result};
-use crate::image::Image;
-use crate::product::{self, Product};
 use crate::progress::Progress;
-use crate::resolve::{self, Choice, Request};
-use crate::tools;
+use crate::shell;
 use crate::tree::Tree;
-use crate::{names, shell};
+use archive::Link;
+use components::Catalogue;
+use dist::{Linking, Parts};
+use image::Image;
+use product::Product;
+use resolve::{Choice, Request};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,37 +1,26 @@
 //! `cargo xtask`: builds, runs, tests and checks ompi-rs.
 //!
-//! One file per subcommand. `build` walks through tree → components → resolve → image → archive → dist → product.
+//! One file per subcommand, its parts in the folder of that name. `failure`, `progress`, `shell` and `tree` stand below all of them.
 
 extern crate alloc;
 
 mod api;
-mod archive;
 mod bare;
 mod bench;
 mod boot;
 mod build;
 mod ci;
-mod compile;
-mod components;
-mod dist;
 mod failure;
 mod fpga;
-mod groups;
-mod image;
-mod manual;
 #[allow(dead_code)] // the library's own file, so that nearest names are the same everywhere
 #[path = "../../opal-core/src/mca/name.rs"]
 mod name;
-mod names;
 mod new;
-mod product;
 mod progress;
-mod resolve;
 mod run;
 mod shell;
 mod test;
 mod tidy;
-mod tools;
 mod tree;
 
 // The launcher's contract is orte-core's; no component runs here.

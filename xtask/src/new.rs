@@ -3,7 +3,7 @@
 mod manifest;
 mod name;
 
-use crate::components::{Catalogue, Policy};
+use crate::build::components::{Catalogue, Policy};
 use crate::failure::{At, Result, fail, refuse};
 use crate::progress::Progress;
 use crate::shell;

@@ -1,6 +1,6 @@
 //! How an image logs: as text, or by frames of defmt, whose texts stay in the image file.
 
-use crate::compile::{self, Call};
+use crate::build::compile::{self, Call};
 use crate::failure::{At, Result, fail, refuse};
 use crate::progress::Progress;
 use crate::shell;

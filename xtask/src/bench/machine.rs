@@ -1,7 +1,7 @@
 //! The machine on which figures depend, without names of hosts or people.
 
 use super::result::Machine;
-use crate::compile;
+use crate::build::compile;
 use crate::shell;
 use std::process::Command;
 

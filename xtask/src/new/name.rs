@@ -1,6 +1,6 @@
 //! The name of a component that is not there yet.
 
-use crate::components::Catalogue;
+use crate::build::components::Catalogue;
 use crate::failure::{Result, refuse};
 
 /// A name that a component can have.

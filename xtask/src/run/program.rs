@@ -1,9 +1,9 @@
 //! One file, compiled against the library that was just built.
 
 use crate::build::Built;
-use crate::compile::Flags;
+use crate::build::compile::Flags;
+use crate::build::image::{self, Image};
 use crate::failure::{Result, fail, refuse};
-use crate::image::{self, Image};
 use crate::progress::Progress;
 use crate::shell;
 use std::path::{Path, PathBuf};

@@ -84,7 +84,7 @@ fn compiled(session: &mut Session) -> Verdict {
         return skipped;
     }
     let run = |session: &mut Session| {
-        crate::tools::build(&session.tree, session.progress)?;
+        crate::build::tools::build(&session.tree, session.progress)?;
         ["examples/ring.rs", "tests/c/heat.c"].iter().try_for_each(|source| image(session, source, &[]).map(drop))
     };
     run(session).map_or_else(Verdict::from, |()| Verdict::Passed(String::new()))

@@ -3,7 +3,7 @@
 
 use super::programs::own_choice;
 use super::{Session, Verdict, deadline};
-use crate::components::{Catalogue, Policy};
+use crate::build::components::{Catalogue, Policy};
 use crate::failure::{At, Result, fail};
 use crate::{build, tree};
 use std::path::{Path, PathBuf};

@@ -2,11 +2,12 @@
 //! linked whole into a freestanding program, which then runs.
 
 use super::{Session, Verdict, deadline};
-use crate::components::{Catalogue, Component, Policy};
+use crate::build::components::{Catalogue, Component, Policy};
+use crate::build::image::Image;
+use crate::build::resolve::Choice;
+use crate::build::{compile, groups};
 use crate::failure::{Result, fail};
-use crate::image::Image;
-use crate::resolve::Choice;
-use crate::{compile, groups, shell, tree};
+use crate::{shell, tree};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;

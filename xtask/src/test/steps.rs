@@ -1,8 +1,9 @@
 //! The steps of `cargo xtask ci` that are subcommands or cargo's own.
 
 use super::{Session, Verdict, deadline};
+use crate::build::compile;
 use crate::failure::Result;
-use crate::{compile, tree};
+use crate::tree;
 use std::process::Command;
 use std::time::Duration;
 

@@ -2,9 +2,10 @@
 //! below, on no other component; hw on opal-core and hw.
 
 use super::files::Sources;
+use crate::build::components::Catalogue;
 use crate::failure::{At, Result};
+use crate::shell;
 use crate::tree::{self, Tree};
-use crate::{components::Catalogue, shell};
 use serde::Deserialize;
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! From what was typed after `--components`, `--exclude` and `--direct` to the components of an image.
 
-use crate::components::{Catalogue, Component, Policy};
+use crate::build::components::{Catalogue, Component, Policy};
+use crate::build::groups;
 use crate::failure::{Result, refuse};
-use crate::groups;
 use std::collections::BTreeMap;
 
 /// What was typed.

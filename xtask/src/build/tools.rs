@@ -1,7 +1,7 @@
 //! The programs of dist/bin: compiled in a cargo call of their own, so that what they ask of shared crates (std above
 //! all) cannot reach the library.
 
-use crate::compile::{Call, Flags};
+use crate::build::compile::{Call, Flags};
 use crate::failure::Result;
 use crate::progress::Progress;
 use crate::tree::Tree;

@@ -3,12 +3,12 @@
 //!
 //! Relocatable: the wrappers find the rest from their own path, pkg-config from the place of its file.
 
-use crate::archive::{SHARED, STATIC};
+use crate::build::archive::{SHARED, STATIC};
+use crate::build::manual;
+use crate::build::resolve::Choice;
+use crate::build::tools::Tool;
 use crate::failure::{At, Result};
-use crate::manual;
-use crate::resolve::Choice;
 use crate::shell;
-use crate::tools::Tool;
 use crate::tree::Tree;
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,7 +1,7 @@
 //! The C names that the library exports.
 
+use crate::build::resolve::Choice;
 use crate::failure::{At, Result};
-use crate::resolve::Choice;
 use crate::shell;
 use crate::tree::Tree;
 use serde::Deserialize;

@@ -1,11 +1,12 @@
 //! Checks of the finished product: its exports, its components, and the programs that it links into.
 
-use crate::archive::{self, SHARED, STATIC};
+use crate::build::archive::{self, SHARED, STATIC};
+use crate::build::resolve::Choice;
+use crate::build::{compile, tools};
 use crate::failure::{At, Failure, Result, fail};
 use crate::progress::Progress;
-use crate::resolve::Choice;
+use crate::shell;
 use crate::shell::Outcome;
-use crate::{compile, shell, tools};
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, elf};
 use std::collections::BTreeSet;

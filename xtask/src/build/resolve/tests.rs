@@ -1,7 +1,7 @@
 //! Names and refusals, over a catalogue made up here.
 
 use super::*;
-use crate::components::Framework;
+use crate::build::components::Framework;
 use crate::tree::{Facts, Package};
 
 fn catalogue() -> Catalogue {

@@ -4,9 +4,9 @@
 //! are few and mostly none, because cargo compiles everything again when they change: each set has an output folder
 //! of its own, and tools and library share crates by sharing the empty set.
 
+use crate::build::resolve::Choice;
 use crate::failure::{At, Result, fail};
 use crate::progress::Progress;
-use crate::resolve::Choice;
 use crate::shell;
 use crate::tree::{self, Tree};
 use std::path::{Path, PathBuf};

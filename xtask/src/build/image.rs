@@ -9,10 +9,10 @@
 //! `--cfg ompi_direct="pml/ob1"` (for the component: define them). Symbols, not types, because the framework's
 //! crate lies below the component's; link-time optimization makes them plain inlined calls, as with static frameworks.
 
-use crate::compile::{Call, Flags};
+use crate::build::compile::{Call, Flags};
+use crate::build::resolve::Choice;
 use crate::failure::{Result, fail};
 use crate::progress::Progress;
-use crate::resolve::Choice;
 use crate::shell;
 use crate::tree::Tree;
 use std::collections::BTreeSet;
