@@ -7,6 +7,7 @@ pub mod components;
 mod dist;
 pub mod groups;
 pub mod image;
+mod lock;
 mod manual;
 mod names;
 mod product;
@@ -22,10 +23,11 @@ use archive::Link;
 use components::Catalogue;
 use dist::{Linking, Parts};
 use image::Image;
+use lock::Lock;
 use product::Product;
 use resolve::{Choice, Request};
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
@@ -119,12 +121,7 @@ impl Work<'_> {
     fn build(&self, out: &Path) -> Result<()> {
         let image = Image::new(self.tree, self.choice, self.options.thin);
         shell::folder(&image.folder)?;
-        // Two builds at once would take each other's files.
-        let lock = File::create(self.tree.target.join("image/lock")).at("create target/image/lock")?;
-        if lock.try_lock().is_err() {
-            self.progress.note("another build runs; waiting for its end");
-            lock.lock().at("lock target/image/lock")?;
-        }
+        let _lock = Lock::take(&self.tree.target.join("image"), self.progress)?;
 
         let count = self.choice.components.len();
         let raw = self.progress.phase(&format!("compile the library with {count} components"), || {
