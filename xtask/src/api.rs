@@ -18,6 +18,7 @@ use std::path::Path;
 
 /// Options of `api`.
 #[derive(clap::Args, Clone, Debug, Default)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// Write every function with its state as JSON
     #[arg(long)]
@@ -81,3 +82,10 @@ fn missing(report: &ApiReport, category: &str) -> Result<()> {
     }
     Ok(())
 }
+
+/// The end of --help.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask api                 compares, and counts functions by category
+  cargo xtask api --missing all   functions that do not work yet
+  cargo xtask api --json          every function with its state";

@@ -104,6 +104,10 @@ enum Other {
     /// What the registry's messages weigh and cost beside string-keyed ones, for 16 to 65,536 processes
     Registry(registry::Options),
     /// Make docs/performance.md, the pages and plots below docs/performance from the figures that --json wrote
+    #[command(after_help = "\
+Examples:
+  cargo xtask bench report a.json b.json              of two runs on one machine
+  cargo xtask bench report a.json --docs /tmp/docs    elsewhere, to look at first")]
     Report {
         /// The figures; of several runs on one machine all rows together
         #[arg(required = true)]

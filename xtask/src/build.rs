@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 
 /// Options of `build`.
 #[derive(clap::Args, Clone, Debug, Default)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// Components (btl/sm), groups (default, minimal, all) and folders of crates outside this tree (./my/btl-foo)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -176,3 +177,12 @@ impl Work<'_> {
         Ok(format!("{:016x}\n", hasher.finish()))
     }
 }
+
+/// The end of --help.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask build                                                       the default library, in dist
+  cargo xtask build --components minimal --out /tmp/mpi                   the least that runs on one node, elsewhere
+  cargo xtask build --components default,./my/btl-foo --exclude btl/tcp   with a component of your own and without TCP
+  cargo xtask build --direct pml/ob1,btl/sm                               calls these two components without their tables
+  cargo xtask build --target x86_64-unknown-none --app examples/ring.rs   an image that boots without an operating system";

@@ -20,6 +20,7 @@ use crate::tree::Tree;
 
 /// Options of `fpga`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(subcommand)]
     step: Step,
@@ -80,3 +81,10 @@ fn say(progress: &Progress, lines: &[String]) -> Result<()> {
     lines.iter().for_each(|line| progress.note(line));
     Ok(())
 }
+
+/// The end of --help.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask fpga sim                  the test benches
+  cargo xtask fpga verify --stride 13   Verilog against the Rust model, a sample of the states
+  cargo xtask fpga wires                constants and pictures, after a change to hw/fpga/wires.txt";

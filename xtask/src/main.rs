@@ -96,3 +96,41 @@ fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    /// Every subcommand that --help lists, with its own ones, and what stands at the end of its help.
+    fn helps(command: &clap::Command, all: &mut Vec<(String, String)>) {
+        let listed = command.get_subcommands().filter(|one| !one.is_hide_set() && one.get_name() != "help");
+        for one in listed {
+            let end = one.get_after_long_help().or(one.get_after_help());
+            all.push((one.get_name().to_owned(), end.map(ToString::to_string).unwrap_or_default()));
+            // The steps of fpga are words without options, but for one.
+            if one.get_name() != "fpga" {
+                helps(one, all);
+            }
+        }
+    }
+
+    #[test]
+    fn every_subcommand_has_examples_that_parse() {
+        let mut all = Vec::new();
+        helps(&Arguments::command(), &mut all);
+        assert!(all.len() > 15, "{all:?}");
+        for (name, help) in all {
+            let lines: Vec<&str> = help.lines().filter(|line| line.starts_with("  cargo xtask ")).collect();
+            assert!(!lines.is_empty(), "{name} has no example");
+            for line in lines {
+                // What the example does stands three spaces or more behind it.
+                let command = line.trim_start().split("   ").next().unwrap_or_default();
+                let words = command.split_whitespace().skip(1);
+                if let Err(error) = Arguments::try_parse_from(words) {
+                    panic!("{name}: `{command}`: {error}");
+                }
+            }
+        }
+    }
+}

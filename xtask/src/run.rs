@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Options of `run`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// How many ranks
     #[arg(short, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
@@ -120,3 +121,10 @@ fn ended(file: &Path, ended: JobEnd) -> Result<()> {
 
 /// What the heat solver says when its field differs from the serial one.
 const FOUND: &str = "heat: FAILED";
+
+/// The end of --help.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask run                                         the heat solver on 4 ranks
+  cargo xtask run -n 8 my.c -- --size 100                 your program, with arguments of its own
+  cargo xtask run --components minimal examples/ring.rs   another library for one run; dist stays";

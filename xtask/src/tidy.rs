@@ -24,6 +24,7 @@ use files::Sources;
 
 /// Options of `tidy`.
 #[derive(clap::Args, Clone, Debug, Default)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// Write tests/tests.list anew, and retire the words that wait for it and have gone
     #[arg(long)]
@@ -131,3 +132,10 @@ fn format(tree: &Tree) -> Result<Vec<String>> {
         false => files.map(|file| format!("{file} is not as rustfmt writes it; run `cargo fmt`")).collect(),
     })
 }
+
+/// The end of --help.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask tidy                                                 all checks, before every commit
+  cargo xtask tidy --bless                                         after a test was added, renamed or removed
+  cargo xtask tidy --only module_order --under components/btl/sm   the circles of one crate";

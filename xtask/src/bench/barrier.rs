@@ -16,6 +16,7 @@ use std::time::Duration;
 
 /// Options of `bench barrier`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// What a message of a software barrier takes from one node to another; an assumption, like the times of ports
     #[arg(long, value_name = "US", default_value_t = 5.0)]
@@ -198,3 +199,9 @@ const RIG_BARRIERS: usize = 20_000;
 const GUEST_LAUNCHES: usize = 3;
 const GUEST_SAMPLES: &str = "40";
 const LIMIT: Duration = Duration::from_secs(120);
+
+/// The end of --help.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask bench barrier                                   the model, the rig and guests
+  cargo xtask bench barrier --model-only --plot barrier.svg   the model alone, as a picture";

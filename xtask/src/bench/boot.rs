@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 /// Options of `bench boot`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// How often each program is started
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -151,6 +152,12 @@ fn untagged(text: &str) -> String {
 
 const CHUNK_US: &str = "4000";
 const LIMIT: Duration = Duration::from_secs(120);
+
+/// The end of --help.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask bench boot                          all of it
+  cargo xtask bench boot --rounds 1 --samples 2   a quick look";
 
 #[cfg(test)]
 mod tests {

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 /// Options of `bench direct`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// What is called directly
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "pml/ob1,btl/sm")]
@@ -159,6 +160,12 @@ fn percent(default: f64, direct: f64) -> f64 {
 const MOST_INSTRUCTIONS: f64 = 6.0;
 const MOST_PERCENT: f64 = 1.0;
 const LIMIT: Duration = Duration::from_secs(60);
+
+/// The end of --help.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask bench direct                              pml/ob1 and btl/sm, called through tables and directly
+  cargo xtask bench direct --direct coll/sm --runs 50   another component, fewer launches";
 
 #[cfg(test)]
 mod tests {

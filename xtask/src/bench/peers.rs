@@ -96,6 +96,13 @@ const INSTALL_LIMIT: Duration = Duration::from_secs(600);
 
 /// What `--help` says on fairness.
 pub const HELP: &str = "\
+Examples:
+  cargo xtask bench --quick                              a look of about a minute
+  cargo xtask bench --rows latency,rate --sizes 8,4k     some rows, some sizes
+  cargo xtask bench --against openmpi,mpich --json a.json
+  cargo xtask bench --baseline HEAD~1 --rows latency     what a change costs
+  cargo xtask bench report a.json                        the pages of docs/performance
+
 How it is measured
   The same C programs of benches/c are compiled with -O2 for every library. Launches alternate:
   A B C, B C A, … No launcher binds; the programs pin rank r to core r % cores by

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 /// Options of `bench tune`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// The file to write
     #[arg(long, value_name = "FILE", default_value = "coll_tuned_decisions")]
@@ -147,6 +148,12 @@ fn lines(function: &str, ranks: u32, times: &Times) -> String {
     }
     text
 }
+
+/// The end of --help.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask bench tune --ranks 2,4 --out my_decisions   measures and writes the file
+  cargo xtask bench tune --minutes 2 --ranks 4            as much as two minutes allow";
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Options of `boot`.
 #[derive(clap::Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// How many ranks
     #[arg(short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
@@ -77,3 +78,11 @@ pub enum BarrierMachine {
 }
 
 const MEMORY_MIB: u32 = 128;
+
+/// The end of --help.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask boot -n 4 examples/ring.rs              four machines, one rank on each
+  cargo xtask boot -n 4 --smp 2 tests/c/heat.c        two machines with two ranks each
+  cargo xtask boot -n 2 --hosted 2 tests/c/heat.c     two machines and two ordinary processes
+  cargo xtask boot -n 2 --log text examples/ring.rs   shows what the machines log";

@@ -20,6 +20,7 @@ use unit_tests::UnitTests;
 
 /// Options of `test`.
 #[derive(clap::Args, Clone, Debug, Default)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     /// Only tests whose name contains one of these; a tier's name stands for all of it
     pub filter: Vec<String>,
@@ -121,3 +122,12 @@ impl Session<'_> {
         self.tree.target.join("test")
     }
 }
+
+/// The end of --help.
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask test                       everything but tidy and clippy
+  cargo xtask test c/pt2pt unit/btl-sm   tests whose name contains one of these
+  cargo xtask test mpirun                one tier
+  cargo xtask test --list                the names of all tests
+  cargo xtask test --all coll            one tier in full";
