@@ -23,7 +23,7 @@ pub struct Options {
     /// Write every function with its state as JSON
     #[arg(long)]
     pub json: bool,
-    /// List the functions of a category that are not done (all: of every category)
+    /// List the functions of a category that do not work yet (all: of every category)
     #[arg(long, value_name = "CATEGORY")]
     pub missing: Option<String>,
 }

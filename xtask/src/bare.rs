@@ -31,11 +31,11 @@ pub fn build(options: &Options, progress: &Progress) -> Result<()> {
     let target = options.target.as_deref().unwrap_or_default();
     if target != TARGET {
         return Err(refuse(format!(
-            "--target {target}: this machine's own target, when --target is left out, or {TARGET} are possible"
+            "--target {target} is not supported; write --target {TARGET}, or leave --target out to build for this machine"
         )));
     }
     let Some(app) = &options.app else {
-        return Err(refuse("--target without --app: an image is made of a program; name a .rs or .c file with --app"));
+        return Err(refuse("--target needs --app: an image contains a program; name a .rs or .c file with --app"));
     };
     let tree = Tree::open()?;
     say_toolchain(app, options.bare_fallback, progress)?;
@@ -162,7 +162,7 @@ fn link(
     let outcome = shell::outcome(&mut linker, LINKER)?;
     match outcome.status.success() {
         true => Ok(()),
-        false => Err(fail(format!("{}the image does not link", outcome.stderr))),
+        false => Err(fail(format!("{}the linker could not link the image; its messages stand above", outcome.stderr))),
     }
 }
 

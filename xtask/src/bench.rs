@@ -58,13 +58,13 @@ pub struct Options {
     /// Only rows whose name contains one of these (latency, rate, tcp-latency, …; --list names them)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     rows: Vec<String>,
-    /// Only rows of so many ranks
+    /// Only rows with these numbers of ranks
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     ranks: Vec<u32>,
     /// Only these sizes: bytes, or with k or m
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     sizes: Vec<String>,
-    /// A look of about a minute: few rows, sizes, rounds and samples
+    /// Take about a minute: few rows, sizes, rounds and samples
     #[arg(long)]
     quick: bool,
     /// How often each contestant takes its turn in each row [default: 5, with --quick 2]
@@ -79,7 +79,7 @@ pub struct Options {
     /// Draw curves into this folder, as SVG and PNG
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
-    /// Name the rows instead of measuring
+    /// List the rows instead of measuring
     #[arg(long)]
     list: bool,
 }
@@ -87,19 +87,19 @@ pub struct Options {
 /// What `bench` does beside measuring rows.
 #[derive(clap::Subcommand, Clone, Debug)]
 enum Other {
-    /// What components cost: instructions and time against a library that calls them directly
+    /// Measure the cost of components: instructions and time against a library that calls them directly
     Direct(direct::Options),
-    /// What a barrier by wire takes: modelled for 2 to 60 nodes, and measured on the rig, which proves the protocol only
+    /// Compute the time of a barrier by wire for 2 to 60 nodes, and measure it on the rig, which proves the protocol only
     Barrier(barrier::Options),
-    /// Machines without an operating system: size of an image, time to MPI_Init, messages and barriers among guests
+    /// Measure machines without an operating system: size of an image, time to MPI_Init, messages and barriers among guests
     Boot(boot::Options),
     /// Write a decision file of coll/tuned from measurements on this machine
     Tune(tune::Options),
-    /// How long mpi4py's own tests take, on this library and on others
+    /// Measure the time of mpi4py's own tests on this library and on others
     Mpi4py(mpi4py::Options),
-    /// HPC Challenge on this library and on others
+    /// Run HPC Challenge on this library and on others
     Hpcc(hpcc::Options),
-    /// What the collective algorithms would take among 2 to 100,000 ranks: a simulation of their schedules
+    /// Simulate the schedules of the collective algorithms among 2 to 100,000 ranks, and show their times
     Scale(scale::Options),
     /// What the registry's messages weigh and cost beside string-keyed ones, for 16 to 65,536 processes
     Registry(registry::Options),
@@ -196,7 +196,7 @@ fn contestants(options: &Options, tree: &Tree, progress: &Progress) -> Result<Ve
 fn sizes(words: &[String]) -> Result<Vec<u64>> {
     words
         .iter()
-        .map(|word| size(word).ok_or_else(|| refuse(format!("--sizes {word}: not a size; say 8, 4k or 1m"))))
+        .map(|word| size(word).ok_or_else(|| refuse(format!("--sizes {word}: this is no size; write 8, 4k or 1m"))))
         .collect()
 }
 

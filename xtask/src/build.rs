@@ -44,28 +44,28 @@ pub struct Options {
     /// Components to call directly instead of through their framework's table (pml/ob1,btl/sm)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub direct: Vec<String>,
-    /// Where the product goes [default: dist in the source tree]
+    /// The folder that receives libraries, header and programs [default: dist in the source tree]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Thin link-time optimization: compiles faster, runs a little slower
     #[arg(long)]
     pub thin: bool,
-    /// What mpicc links where neither its command line nor OMPI_RS_LINK says it
+    /// The form of the library that mpicc links, unless its command line or OMPI_RS_LINK chooses one
     #[arg(long, value_enum, default_value_t)]
     pub link: Linking,
     /// Keep line tables in the libraries
     #[arg(long)]
     pub debug: bool,
-    /// x86_64-unknown-none: an image that boots without an operating system; needs --app
+    /// Make an image that boots without an operating system: x86_64-unknown-none; needs --app
     #[arg(long, value_name = "TRIPLE")]
     pub target: Option<String>,
-    /// The program of such an image: one .rs or .c file
+    /// The program in that image: one .rs or .c file
     #[arg(long, value_name = "FILE", requires = "target")]
     pub app: Option<PathBuf>,
-    /// How such an image logs
+    /// The form of that image's log
     #[arg(long, value_enum, default_value_t, requires = "target")]
     pub log: bare::log::Log,
-    /// Compile such an image with the host's target even where x86_64-unknown-none is installed
+    /// Compile that image with the host's target even where x86_64-unknown-none is installed
     #[arg(long)]
     pub bare_fallback: bool,
     /// Check the product before it is installed (the default)

@@ -51,20 +51,20 @@ enum Command {
     Run(run::Options),
     /// Run a program on machines without an operating system: guests of QEMU, one job
     Boot(boot::Options),
-    /// What `boot` has mpirun start in a rank's place
+    /// The process that mpirun starts for a rank of `boot`
     #[command(hide = true)]
     Guest(boot::guest::Options),
     /// Compare mpi.h and the C functions with the standard's data, and list which functions work
     Api(api::Options),
     /// Measure the library, alone or against others, launch by launch in turn
     Bench(Box<bench::Options>),
-    /// Run everything that is tested; says what was skipped and what to install for it
+    /// Run the tests; name those that were skipped and the packages that they need
     Test(test::Options),
     /// Check the rules of this source tree that no compiler checks
     Tidy(tidy::Options),
-    /// Test benches, verification and synthesis of the hardware barrier's machine
+    /// Simulate, verify and synthesize the machine of the hardware barrier
     Fpga(fpga::Options),
-    /// Everything that a change must pass: tidy, clippy, api, and all tests with nothing skipped
+    /// Run everything that a change must pass: tidy, clippy, api, and all tests with nothing skipped
     Ci(ci::Options),
 }
 

@@ -69,7 +69,7 @@ fn place(tree: &Tree, name: &Name, folder: Option<&Path>) -> Result<PathBuf> {
         }
     };
     match place.exists() {
-        true => Err(refuse(format!("{} is there already; choose another name", place.display()))),
+        true => Err(refuse(format!("{} exists already; choose another name", place.display()))),
         false => Ok(place),
     }
 }

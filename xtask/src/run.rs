@@ -17,19 +17,19 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// How many ranks
+    /// Number of ranks
     #[arg(short, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     n: u32,
     /// Run with these components instead of the default ones; leaves dist alone
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     components: Vec<String>,
-    /// Components to leave out
+    /// Components to leave out of what --components names
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     exclude: Vec<String>,
-    /// Components to call directly
+    /// Components to call directly instead of through their framework's table
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     direct: Vec<String>,
-    /// Thin link-time optimization
+    /// Thin link-time optimization: compiles faster, runs a little slower
     #[arg(long)]
     thin: bool,
     /// Install the library unchecked

@@ -32,7 +32,7 @@ pub struct Options {
     /// Run only the check of this name
     #[arg(long, value_name = "CHECK")]
     only: Option<String>,
-    /// With `--only module_order`: every circle below this folder, known or not
+    /// With `--only module_order`: show every circle of modules below this folder, known or not
     #[arg(long, value_name = "FOLDER", requires = "only")]
     under: Option<String>,
 }
@@ -109,9 +109,9 @@ fn chosen(options: &Options) -> Result<Vec<&'static Check>> {
     let chosen: Vec<&Check> = CHECKS.iter().filter(wanted).collect();
     let names: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
     match (&options.under, chosen.first()) {
-        (_, None) => Err(refuse(format!("no check has this name; there are {}", names.join(", ")))),
+        (_, None) => Err(refuse(format!("tidy has no check of this name; it has {}", names.join(", ")))),
         (Some(_), Some(check)) if check.name != "module_order" => {
-            Err(refuse("--under goes with --only module_order: other checks have no folder"))
+            Err(refuse("--under needs --only module_order: no other check takes a folder"))
         }
         _ => Ok(chosen),
     }

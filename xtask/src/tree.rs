@@ -78,7 +78,9 @@ impl Package {
     pub fn outside(folder: &Path) -> Result<Package> {
         let manifest = folder.join("Cargo.toml").canonicalize().at(format!("find {}/Cargo.toml", folder.display()))?;
         let found = metadata(&manifest)?.packages.into_iter().find(|package| package.manifest_path == manifest);
-        let package = found.ok_or_else(|| fail(format!("{} describes no package", manifest.display())))?;
+        let package = found.ok_or_else(|| {
+            fail(format!("{} has no [package] section; name the folder of a crate", manifest.display()))
+        })?;
         Package::from_cargo(package)
     }
 

@@ -26,7 +26,7 @@ impl Language {
         match file.extension().and_then(|extension| extension.to_str()) {
             Some("c") => Ok(Language::C),
             Some("rs") => Ok(Language::Rust),
-            _ => Err(refuse(format!("{}: an image is made of a .rs or a .c file", file.display()))),
+            _ => Err(refuse(format!("{} is neither a .rs nor a .c file; --app takes one of these", file.display()))),
         }
     }
 }

@@ -41,7 +41,7 @@ pub fn count(dist: &Path, sources: &Path, folder: &Path) -> Result<BTreeMap<Stri
         }
     }
     match sites.len() {
-        0 => Err(fail("callgrind saw none of the functions that count")),
+        0 => Err(fail("callgrind counted no call of the functions that are measured")),
         _ => Ok(sites.iter().map(|(name, sites)| (name.clone(), summary(sites))).collect()),
     }
 }

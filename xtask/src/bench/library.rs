@@ -225,7 +225,7 @@ pub fn loopback_bytes() -> Result<f64> {
     let text = std::fs::read_to_string("/proc/net/dev").at("read /proc/net/dev")?;
     let line = text.lines().find_map(|line| line.trim().strip_prefix("lo:"));
     let field = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-    field.ok_or_else(|| fail("/proc/net/dev has no line of the loopback"))
+    field.ok_or_else(|| fail("/proc/net/dev does not list the loopback interface lo; bring it up: ip link set lo up"))
 }
 
 const COMPILE_LIMIT: Duration = Duration::from_secs(300);

@@ -19,14 +19,18 @@ fn add(all: &mut Table, more: Table) -> Result<()> {
     let same = (&all.machine.processor, all.machine.cores, &all.machine.kernel)
         == (&more.machine.processor, more.machine.cores, &more.machine.kernel);
     if !same || all.format != more.format {
-        return Err(refuse("the figures come from different machines or formats: their ratios mean nothing together"));
+        return Err(refuse(
+            "the files have figures of different machines or formats, whose ratios mean nothing together; measure all on one machine",
+        ));
     }
     let mut places = Vec::new();
     for library in more.libraries {
         places.push(place(&mut all.libraries, library)?);
     }
     if places.first() != Some(&0) {
-        return Err(refuse("the first contestant of all figures must be this library"));
+        return Err(refuse(
+            "each file must have this library as its first contestant; write the files by `cargo xtask bench --json`",
+        ));
     }
     for mut row in more.rows {
         if all.rows.iter().any(|known| known.name == row.name) {

@@ -46,7 +46,9 @@ pub struct Options {
 /// Measures, prints, writes.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     if let Some(other) = options.against.iter().find(|name| !["openmpi", "mpich"].contains(&name.as_str())) {
-        return Err(refuse(format!("--against {other}: mpi4py is compiled for openmpi and mpich")));
+        return Err(refuse(format!(
+            "--against {other} is not possible: this command compiles mpi4py for openmpi and mpich only"
+        )));
     }
     let suites: Vec<&Suite> = SUITES.iter().filter(|suite| suite.ranks.contains(&options.ranks)).collect();
     let wanted = |suite: &&Suite| options.suites.iter().any(|part| suite.name.contains(part.as_str()));

@@ -29,7 +29,7 @@ pub fn chosen(words: &[String], ranks: &[u32], quick: bool) -> Result<Vec<Row>> 
             Err(refuse(format!("no row has a name with {}; `cargo xtask bench --list` names them", words.join(" or "))))
         }
         (true, false) => {
-            Err(refuse(format!("--ranks {ranks:?}: none of the rows that are wanted has so many; rows have 2, 4 or 8")))
+            Err(refuse(format!("--ranks {ranks:?}: no selected row has this number of ranks; rows have 2, 4 or 8")))
         }
         (false, _) => Ok(rows),
     }

@@ -70,7 +70,10 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         .map(|line| serde_json::from_str(line).at("read what the simulator said"))
         .collect::<Result<_>>()?;
     if points.is_empty() {
-        return Err(refuse("no function of these names, or all have more steps than --limit allows"));
+        return Err(refuse(
+            "nothing is left to simulate: --functions names no function, or all have more steps than --limit allows; \
+             `cargo xtask bench scale --help` lists the functions",
+        ));
     }
     println!("A model, no measurement: time in us until the last rank is done. - means more steps than --limit.");
     let functions: BTreeSet<&str> = points.iter().map(|point| point.function.as_str()).collect();

@@ -56,7 +56,7 @@ type Times = BTreeMap<u64, BTreeMap<&'static str, f64>>;
 /// Measures and writes the file.
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     if let Some(ranks) = options.ranks.iter().find(|ranks| **ranks < 2) {
-        return Err(refuse(format!("{ranks} ranks have no collectives to choose for; name 2 or more")));
+        return Err(refuse(format!("--ranks {ranks}: fewer than 2 ranks send no messages; name 2 or more")));
     }
     let tree = Tree::open()?;
     let dist = rig::library(&tree, options.dist.as_deref(), progress)?;

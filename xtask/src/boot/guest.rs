@@ -47,7 +47,7 @@ pub fn run(options: &Options) -> Result<()> {
     let variable = |name: &str| variables.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str());
     let contract = Contract::decode(variable).map_err(fail)?;
     let contract =
-        contract.ok_or_else(|| fail("`xtask guest` is what `xtask boot` starts; write `cargo xtask boot`"))?;
+        contract.ok_or_else(|| fail("mpirun starts `xtask guest` for `xtask boot`; write `cargo xtask boot`"))?;
     let first = contract.rank - contract.rank % options.smp;
     let cores = options.smp.min(options.ranks - first);
     if contract.rank != first {

@@ -39,7 +39,7 @@ impl Shown {
         let status = decoder.wait().at("wait for the decoder of the log")?;
         match status.success() {
             true => Ok(()),
-            false => Err(fail("the machine's log could not be decoded")),
+            false => Err(fail("the decoder could not read the machine's log; its own message stands above")),
         }
     }
 }

@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// How many ranks
+    /// Number of ranks on machines
     #[arg(short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub n: u32,
-    /// How many ranks a machine has, one per core
+    /// Number of ranks on each machine, one per core
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub smp: u32,
-    /// How many ordinary processes join the job, after the ranks on machines
+    /// Number of ordinary processes that join the job, as its last ranks
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub hosted: u32,
     /// MiB of memory of each rank
     #[arg(long, value_name = "MIB", default_value_t = MEMORY_MIB, value_parser = clap::value_parser!(u32).range(32..=3000))]
     pub memory: u32,
-    /// What does the job's barriers by wire, on real port instructions of the guests
+    /// The hardware barrier that guests reach by their parallel ports
     #[arg(long, value_enum, default_value_t)]
     pub fpga: BarrierMachine,
     /// For tests: what is to go wrong with that machine, in tuc-fpga's words
@@ -28,10 +28,10 @@ pub struct Options {
     /// Set a parameter on the boot line
     #[arg(long, num_args = 2, value_names = ["NAME", "VALUE"], action = clap::ArgAction::Append)]
     pub mca: Vec<String>,
-    /// End the job after this many seconds and say what each rank was doing
+    /// End the job after this many seconds and show what each rank was doing
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub timeout: u32,
-    /// Show what the machines themselves log: loader, memory, cores, devices
+    /// Show the log of the machines: loader, memory, cores, devices
     #[arg(long, value_enum, value_name = "HOW")]
     pub log: Option<bare::log::Log>,
     /// Compile with the host's target even where x86_64-unknown-none is installed
@@ -65,7 +65,7 @@ impl Options {
     }
 }
 
-/// What does the barriers of a job.
+/// The hardware that does the barriers of a job.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BarrierMachine {
     /// Nothing: guests have no port, barriers go through shared memory

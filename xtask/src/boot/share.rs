@@ -18,10 +18,12 @@ pub fn lead(contract: &Contract, cores: u32, qemu: &mut Command) -> Result<()> {
         UnixListener::bind_addr(&address(contract, contract.rank)?).at("listen for the other ranks' processes")?;
     let mut others: Vec<Option<UnixStream>> = (0..cores).map(|_| None).collect();
     for _ in 1..cores {
-        let (mut stream, _) = listener.accept().at("hear of another rank's process")?;
+        let (mut stream, _) = listener.accept().at("accept the connection of another rank's process")?;
         let mut number = [0];
-        stream.read_exact(&mut number).at("hear of another rank's process")?;
-        let place = others.get_mut(usize::from(number[0])).ok_or_else(|| fail("a stranger rang"))?;
+        stream.read_exact(&mut number).at("accept the connection of another rank's process")?;
+        let place = others
+            .get_mut(usize::from(number[0]))
+            .ok_or_else(|| fail("a process that is no rank of this machine connected to its socket"))?;
         *place = Some(stream);
     }
     let mut child = qemu.stdout(Stdio::piped()).spawn().at(format!("run {QEMU}"))?;
@@ -69,7 +71,11 @@ pub fn follow(contract: &Contract, first: u32) -> Result<()> {
             Ok(stream) => break stream,
             // It has not come so far.
             Err(_) if Instant::now() < end => std::thread::sleep(Duration::from_millis(10)),
-            Err(error) => return Err(fail(format!("the process of rank {first} does not listen: {error}"))),
+            Err(error) => {
+                return Err(fail(format!(
+                    "cannot connect to the process of rank {first}, which boots the machine: {error}"
+                )));
+            }
         }
     };
     stream.write_all(&[(contract.rank - first) as u8]).at(format!("tell the process of rank {first}"))?;

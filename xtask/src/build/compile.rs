@@ -128,7 +128,7 @@ impl Call<'_> {
         if path.is_file() {
             Ok(path)
         } else {
-            Err(fail(format!("cargo succeeded but {} is not there", path.display())))
+            Err(fail(format!("cargo succeeded but did not make {}", path.display())))
         }
     }
 }

@@ -23,8 +23,9 @@ pub fn write(stage: &Path, version: &str) -> Result<()> {
         }
         let table = shell::output(Command::new(program).arg(argument))?;
         let others = PAGES.iter().map(|(other, ..)| *other).filter(|other| other != name).collect::<Vec<_>>();
-        let page = page(&table, version, &others)
-            .ok_or_else(|| fail(format!("bin/{name} {argument} printed what is no table of options:\n{table}")))?;
+        let page = page(&table, version, &others).ok_or_else(|| {
+            fail(format!("bin/{name} {argument} did not print a table of options; it printed:\n{table}"))
+        })?;
         shell::write(&folder.join(format!("{name}.1")), &page)?;
         for alias in *aliases {
             shell::write(&folder.join(format!("{alias}.1")), &format!(".so man1/{name}.1\n"))?;

@@ -94,7 +94,10 @@ impl Product<'_> {
         let missing: Vec<&str> = names.copied().filter(|name| !self.stage.join("bin").join(name).exists()).collect();
         match missing.is_empty() {
             true => Ok(String::new()),
-            false => Err(fail(format!("this source tree has no package for bin/{}", missing.join(", bin/")))),
+            false => Err(fail(format!(
+                "bin/{} would be missing: this source tree has no package that makes it",
+                missing.join(", bin/")
+            ))),
         }
     }
 

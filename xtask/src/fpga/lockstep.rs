@@ -92,8 +92,13 @@ fn part(program: &Path, part: &Part) -> Result<String> {
         .iter()
         .flat_map(|word| (*word as u64).to_le_bytes())
         .collect();
-    child.stdin.take().ok_or_else(|| fail("no pipe"))?.write_all(&request).at("ask the Verilog model")?;
-    let mut out = child.stdout.take().ok_or_else(|| fail("no pipe"))?;
+    child
+        .stdin
+        .take()
+        .ok_or_else(|| fail("the Verilog model was started without a pipe"))?
+        .write_all(&request)
+        .at("ask the Verilog model")?;
+    let mut out = child.stdout.take().ok_or_else(|| fail("the Verilog model was started without a pipe"))?;
     let mut count = 0;
     for state in (0..1u64 << part.state).step_by(part.stride) {
         count += 1;
@@ -121,7 +126,12 @@ fn notices_mistakes(program: &Path) -> Result<String> {
         match part(program, mistake) {
             Err(found) if found.text.contains("differs from its Rust model") => {}
             Err(other) => return Err(other),
-            Ok(_) => return Err(fail(format!("part {} agrees with a model that is wrong on purpose", mistake.which))),
+            Ok(_) => {
+                return Err(fail(format!(
+                    "part {} agrees with a Rust model that has a seeded mistake: the comparison cannot fail",
+                    mistake.which
+                )));
+            }
         }
     }
     Ok(format!("{} models that are wrong on purpose were found", mistakes.len()))
@@ -224,8 +234,8 @@ fn word(channel: Channel) -> u64 {
 
 fn whole(program: &Path, ticks: u64, seed: u64) -> Result<String> {
     let mut child = start(program)?;
-    let mut to = child.stdin.take().ok_or_else(|| fail("no pipe"))?;
-    let mut from = child.stdout.take().ok_or_else(|| fail("no pipe"))?;
+    let mut to = child.stdin.take().ok_or_else(|| fail("the Verilog model was started without a pipe"))?;
+    let mut from = child.stdout.take().ok_or_else(|| fail("the Verilog model was started without a pipe"))?;
     // Stimuli depend on the seed alone, so that both sides can have them: one writes, one compares.
     let writer = std::thread::spawn(move || {
         let mut stimuli = Stimuli::new(seed);
@@ -258,7 +268,10 @@ fn whole(program: &Path, ticks: u64, seed: u64) -> Result<String> {
             )));
         }
     }
-    writer.join().map_err(|_| fail("the writer panicked"))?.at("feed the Verilog model")?;
+    writer
+        .join()
+        .map_err(|_| fail("the thread that feeds the Verilog model panicked"))?
+        .at("feed the Verilog model")?;
     child.wait().at("wait for the Verilog model")?;
     if flips == 0 || joined < 30 {
         return Err(fail(format!("the stimuli of seed {seed} show too little: {flips} flips, {joined} members")));

@@ -13,7 +13,7 @@ pub fn need(programs: &[(&str, &str)]) -> Result<()> {
     let packages: Vec<&str> = missing.iter().map(|(_, package)| *package).collect();
     Err(Failure {
         status: MISSING,
-        ..refuse(format!("{} not installed: apt-get install {}", names.join(" and "), packages.join(" ")))
+        ..refuse(format!("{} must be installed first: apt-get install {}", names.join(" and "), packages.join(" ")))
     })
 }
 

@@ -16,7 +16,7 @@ impl Name {
     /// Reads `btl/mine`, `btl-mine` or `btl=mine`, and refuses what cannot be.
     pub fn parse(catalogue: &Catalogue, typed: &str) -> Result<Name> {
         let Some((framework, name)) = typed.split_once(['/', '-', '=']) else {
-            return Err(refuse(format!("`{typed}` is no <framework>/<name>; write it like btl/mine")));
+            return Err(refuse(format!("`{typed}` must have the form <framework>/<name>; write for example btl/mine")));
         };
         let frameworks: Vec<&str> = catalogue.frameworks.iter().map(|framework| framework.name.as_str()).collect();
         if !frameworks.contains(&framework) {
@@ -27,7 +27,7 @@ impl Name {
             return Err(refuse(format!("there is no framework `{framework}`; {hint}")));
         }
         if let Some(why) = wrong(name) {
-            return Err(refuse(format!("a component cannot be called `{name}`: {why}")));
+            return Err(refuse(format!("`{name}` cannot be the name of a component: {why}")));
         }
         let made = Name { framework: framework.to_owned(), name: name.to_owned() };
         if let Some(there) = catalogue.find(&made.full()) {
@@ -86,12 +86,12 @@ mod tests {
         for typed in ["btl/mine", "btl-mine", "btl=mine"] {
             assert_eq!(Name::parse(&catalogue, typed).unwrap().full(), "btl/mine");
         }
-        assert!(refusal("mine").contains("write it like btl/mine"));
+        assert!(refusal("mine").contains("write for example btl/mine"));
         assert!(refusal("btll/mine").ends_with("no framework `btll`; write btl/mine"));
         assert!(refusal("infiniband/mine").contains("frameworks are atomics, bml, "));
         assert!(refusal("btl/sm").contains("btl/sm is there already"));
         for bad in ["btl/", "btl/Mine", "btl/my-net", "btl/4x", "btl/my net", "btl/../x", "btl/base", "btl/template"] {
-            assert!(refusal(bad).contains("a component cannot be called"), "{bad}");
+            assert!(refusal(bad).contains("cannot be the name of a component"), "{bad}");
         }
     }
 

@@ -35,7 +35,7 @@ pub struct JobEnd {
 pub fn launch(built: &Built, program: &Path, ranks: u32, arguments: &[String], show: Show) -> Result<JobEnd> {
     let mpirun = built.dist.join("bin/mpirun");
     if !mpirun.exists() {
-        return Err(fail(format!("{} is not there: this source tree has no package mpirun", mpirun.display())));
+        return Err(fail(format!("{} does not exist: this source tree has no package mpirun", mpirun.display())));
     }
     let mut command = Command::new(&mpirun);
     command.args(["-n", &ranks.to_string()]);

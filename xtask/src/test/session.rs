@@ -22,24 +22,24 @@ use unit_tests::UnitTests;
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// Only tests whose name contains one of these; a tier's name stands for all of it
+    /// Run only tests whose name contains one of these words; a tier's name selects all of it
     pub filter: Vec<String>,
-    /// The full tier: more ranks, the fat image, more under valgrind
+    /// Run the full tiers: more ranks, the library with fat link-time optimization, more under valgrind
     #[arg(long)]
     pub all: bool,
-    /// What cannot run here counts as failed
+    /// Count a test that cannot run on this machine as failed
     #[arg(long)]
     pub require_all: bool,
-    /// Commit the instruction counts of this run
+    /// Write the instruction counts of this run into the file that later runs compare with
     #[arg(long)]
     pub bless: bool,
-    /// Name the tests instead of running them
+    /// List the tests instead of running them
     #[arg(long)]
     pub list: bool,
     /// Components of the library under test, as `build` takes them; expectations of the default ones may fail
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub components: Vec<String>,
-    /// Components to leave out of it
+    /// Components to leave out of that library
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub exclude: Vec<String>,
 }
