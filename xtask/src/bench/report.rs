@@ -35,7 +35,7 @@ fn pages(table: &Table, plots: &[String]) -> Vec<(String, String)> {
         ("performance/method.md".to_owned(), method::page(table)),
     ];
     pages.extend(aims::page(table).map(|text| ("performance/aims.md".to_owned(), text)));
-    for family in FAMILIES.iter().filter(|family| family.rows(table).next().is_some()) {
+    for family in FAMILIES.iter().filter(|family| comparison::rows(family, table).next().is_some()) {
         pages.push((format!("performance/{}.md", family.file), figures::page(family, table, plots)));
     }
     pages

@@ -1,5 +1,6 @@
 //! This library against the best of all others, in one number that reads alike for times and rates.
 
+use super::family::{self, Family};
 use crate::bench::print::digits;
 use crate::bench::result::{Measured, SizeLine, Table};
 
@@ -48,6 +49,18 @@ impl<'a> Comparison<'a> {
     pub fn size(&self) -> String {
         label(self.line)
     }
+}
+
+/// The measured rows of a family, in the order of the table. A row belongs to the first family that holds its name.
+pub fn rows<'a>(family: &'static Family, table: &'a Table) -> impl Iterator<Item = &'a Measured> {
+    table.rows.iter().filter(move |row| std::ptr::eq(family::of(&row.name), family))
+}
+
+/// The comparisons of a family, the slowest first.
+pub fn comparisons<'a>(family: &'static Family, table: &'a Table) -> Vec<Comparison<'a>> {
+    let mut all: Vec<_> = rows(family, table).flat_map(|row| Comparison::of_row(table, row)).collect();
+    all.sort_by(|one, other| one.speed.total_cmp(&other.speed));
+    all
 }
 
 /// `2.50`, `650`.

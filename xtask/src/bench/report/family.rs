@@ -1,7 +1,4 @@
-//! Families of rows: a page each.
-
-use super::comparison::Comparison;
-use crate::bench::result::{Measured, Table};
+//! The families of rows: each has a page. Which row belongs to which family stands here; the figures do not.
 
 /// One page.
 pub struct Family {
@@ -12,20 +9,6 @@ pub struct Family {
     /// Notes on what was tried, or nothing. Written by hand.
     pub tried: &'static str,
     holds: fn(&str) -> bool,
-}
-
-impl Family {
-    /// Its rows in the order of the table. A row belongs to the first family that holds its name.
-    pub fn rows<'a>(&'static self, table: &'a Table) -> impl Iterator<Item = &'a Measured> {
-        table.rows.iter().filter(|row| std::ptr::eq(of(&row.name), self))
-    }
-
-    /// Its comparisons, the slowest first.
-    pub fn comparisons<'a>(&'static self, table: &'a Table) -> Vec<Comparison<'a>> {
-        let mut all: Vec<_> = self.rows(table).flat_map(|row| Comparison::of_row(table, row)).collect();
-        all.sort_by(|one, other| one.speed.total_cmp(&other.speed));
-        all
-    }
 }
 
 /// Where a row belongs.

@@ -1,6 +1,6 @@
 //! The page of a family: its rows with every figure, and the notes on what was tried.
 
-use super::comparison::label;
+use super::comparison::{self, label};
 use super::family::Family;
 use crate::bench::print::{digits, title};
 use crate::bench::result::{Figure, Measured, Table};
@@ -14,7 +14,7 @@ pub fn page(family: &'static Family, table: &Table, plots: &[String]) -> String 
          *Raw* is the machine without any MPI. [What was measured, and where](method.md).\n",
         family.title
     );
-    for measured in family.rows(table) {
+    for measured in comparison::rows(family, table) {
         row(&mut page, measured, table, plots.contains(&measured.name));
     }
     if !family.tried.is_empty() {

@@ -1,6 +1,6 @@
 //! docs/performance.md: one screen of losses and wins, and the links to everything else.
 
-use super::comparison::{Comparison, median, speed};
+use super::comparison::{self, Comparison, median, speed};
 use super::family::{self, FAMILIES, Family};
 use crate::bench::result::Table;
 use std::fmt::Write;
@@ -68,9 +68,9 @@ fn slowest(row: Vec<Comparison<'_>>) -> Option<Comparison<'_>> {
 
 /// Each family, the least win first.
 fn wins(page: &mut String, table: &Table) {
-    let families = FAMILIES.iter().filter(|family| family.rows(table).next().is_some());
+    let families = FAMILIES.iter().filter(|family| comparison::rows(family, table).next().is_some());
     let mut families: Vec<(&Family, Vec<Comparison<'_>>)> =
-        families.map(|family| (family, family.comparisons(table))).collect();
+        families.map(|family| (family, comparison::comparisons(family, table))).collect();
     let middle = |all: &[Comparison<'_>]| median(&all.iter().map(|one| one.speed).collect::<Vec<_>>());
     families.sort_by(|(_, one), (_, other)| middle(one).total_cmp(&middle(other)));
     *page += "\n## Where it wins\n\nFamilies of rows, the least win first:\n\n| figures | sizes | won | median speed | best |\n|---|---:|---:|---:|---|\n";

@@ -1,7 +1,7 @@
 //! The picture of docs/performance.md and README.md: a bar per family from its worst to its best speed, with its median, on
 //! a logarithmic axis. Plain SVG without a font of this machine.
 
-use super::comparison::{median, speed};
+use super::comparison::{self, median, speed};
 use super::family::FAMILIES;
 use crate::bench::result::Table;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// The picture.
 pub fn picture(table: &Table) -> String {
     let speeds = FAMILIES.iter().map(|family| {
-        let all: Vec<f64> = family.comparisons(table).iter().map(|one| one.speed).collect();
+        let all: Vec<f64> = comparison::comparisons(family, table).iter().map(|one| one.speed).collect();
         (family.title, all)
     });
     let mut bars: Vec<(&str, Vec<f64>)> = speeds.filter(|(_, all)| !all.is_empty()).collect();
