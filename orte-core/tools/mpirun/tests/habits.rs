@@ -2,46 +2,8 @@
 
 mod rig;
 
-use rig::{Run, run};
-use std::path::PathBuf;
+use rig::{Directory, Run, run, sorted};
 use std::process::Command;
-
-/// A directory that goes away.
-struct Directory(PathBuf);
-
-impl Directory {
-    fn new(name: &str) -> Directory {
-        let path = std::env::temp_dir().join(format!("ompi-rs-habits-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Directory(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-
-    /// Writes a file; its path.
-    fn file(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.join(name), text).unwrap();
-        self.path(name)
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn sorted(text: &str) -> Vec<&str> {
-    let mut lines: Vec<&str> = text.lines().collect();
-    lines.sort_unstable();
-    lines
-}
 
 /// mpirun with this command line, parted at blanks.
 fn line(text: &str) -> rig::Ended {
@@ -50,7 +12,7 @@ fn line(text: &str) -> rig::Ended {
 
 #[test]
 fn every_option_of_other_launchers() {
-    let directory = Directory::new("table");
+    let directory = Directory::new("habits-table");
     let hosts = directory.file("hosts", "localhost slots=2\n");
     let ranks = directory.file("ranks", "rank 0=localhost slot=p0-0\n");
     let parameters = directory.file("parameters", "# nothing yet\nbtl = self,sm\n-x A=b\n");
@@ -120,7 +82,7 @@ fn variables_that_are_passed() {
 
 #[test]
 fn programs_are_looked_for_in_the_path_that_is_given() {
-    let directory = Directory::new("path");
+    let directory = Directory::new("habits-path");
     std::os::unix::fs::symlink("/bin/echo", directory.path("surely-here")).unwrap();
     let folder = directory.path("");
     assert_eq!(run(&["-n", "1", "-path", &folder, "surely-here", "x"]).out, "x\n");
@@ -129,7 +91,7 @@ fn programs_are_looked_for_in_the_path_that_is_given() {
 
 #[test]
 fn programs_from_a_file() {
-    let directory = Directory::new("config");
+    let directory = Directory::new("habits-config");
     let text = "# two programs\n-n 2 -env A 'a b' sh -c 'echo $OMPI_APP_CTX $A'\n\n-n 1 \\\n  sh -c \"echo $OMPI_APP_CTX\" # the second\n";
     let file = directory.file("config", text);
     for option in ["-configfile", "--app"] {
@@ -144,7 +106,7 @@ fn programs_from_a_file() {
 
 #[test]
 fn parameters_from_a_file() {
-    let directory = Directory::new("tune");
+    let directory = Directory::new("habits-tune");
     let file = directory.file("tune", "a_b = 1 # why\n--mca c_d 2\n-x A=3\n");
     let ended =
         run(&["--tune", &file, "-n", "1", "-mca", "a_b", "9", "sh", "-c", "echo $OMPI_MCA_a_b $OMPI_MCA_c_d $A"]);
@@ -170,7 +132,7 @@ fn labels_of_lines() {
 
 #[test]
 fn files_by_pattern() {
-    let directory = Directory::new("pattern");
+    let directory = Directory::new("habits-pattern");
     let (out, err) = (directory.path("out.%r"), directory.path("err.%r"));
     let script = "echo o$OMPI_COMM_WORLD_RANK; echo e >&2";
     let ended = run(&["-n", "2", "-outfile-pattern", &out, "-errfile-pattern", &err, "sh", "-c", script]);
@@ -216,7 +178,7 @@ fn more_ranks_than_slots() {
 
 #[test]
 fn what_mpirun_says_of_itself() {
-    let directory = Directory::new("pid");
+    let directory = Directory::new("habits-pid");
     let ended = run(&["--report-pid", &directory.path("pid"), "-n", "1", "sh", "-c", "true"]);
     assert_eq!(ended.status, Some(0), "{}", ended.err);
     assert!(directory.read("pid").trim().parse::<u32>().is_ok());
@@ -253,7 +215,7 @@ fn full_disks() {
         let ended = ran(&format!("exec $0 {option} >/dev/full"));
         assert!(ended.status == Some(125) && ended.err.contains("No space left"), "{option}: {}", ended.err);
     }
-    let directory = Directory::new("full");
+    let directory = Directory::new("habits-full");
     std::os::unix::fs::symlink("/dev/full", directory.path("out.0")).unwrap();
     let pattern = directory.path("out.%r");
     let ended = run(&["-n", "1", "-outfile-pattern", &pattern, "echo", "x"]);

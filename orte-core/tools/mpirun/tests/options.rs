@@ -2,42 +2,10 @@
 
 mod rig;
 
-use rig::{Run, run, signal};
+use rig::{Directory, Run, run, signal, sorted};
 use std::io::{Read, Write};
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
-
-/// A directory that goes away.
-struct Directory(PathBuf);
-
-impl Directory {
-    fn new(name: &str) -> Directory {
-        let path = std::env::temp_dir().join(format!("ompi-rs-options-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Directory(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn sorted(text: &str) -> Vec<&str> {
-    let mut lines: Vec<&str> = text.lines().collect();
-    lines.sort_unstable();
-    lines
-}
 
 const WHO: &str = "echo $OMPI_APP_CTX $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE $0";
 
@@ -78,7 +46,7 @@ fn hosts_are_local() {
 
 #[test]
 fn hostfiles_are_local() {
-    let directory = Directory::new("hosts");
+    let directory = Directory::new("options-hosts");
     let file = directory.path("hosts");
     std::fs::write(&file, "# here\nlocalhost slots=2 max_slots=9\n").unwrap();
     assert_eq!(run(&["--hostfile", &file, "echo", "x"]).out, "x\nx\n");
@@ -205,7 +173,7 @@ fn ranks_by_list() {
         let ended = run(&[options, &["-n", "2"], &show].concat());
         assert_eq!(ended.out, format!("Cpus_allowed_list:\t{first}\n").repeat(2), "{}", ended.err);
     }
-    let directory = Directory::new("rankfile");
+    let directory = Directory::new("options-rankfile");
     let file = directory.path("ranks");
     let last = mine[mine.len() - 1];
     std::fs::write(&file, format!("# two\nrank 1=localhost slot=p{first}\nrank 0=localhost slot=p{last}\n")).unwrap();
@@ -232,7 +200,7 @@ fn lines_with_the_time() {
 
 #[test]
 fn output_goes_into_files() {
-    let directory = Directory::new("files");
+    let directory = Directory::new("options-files");
     let out = directory.path("out");
     let script = "echo out $OMPI_COMM_WORLD_RANK; echo err >&2; printf end";
     let ended = run(&["-n", "2", "--tag-output", "--output-filename", &out, "sh", "-c", script]);
@@ -282,7 +250,7 @@ fn all_get_all_of_a_long_input() {
 #[test]
 fn prompts_appear_with_several_ranks() {
     let script = "[ $OMPI_COMM_WORLD_RANK = 1 ] || { printf 'name: '; read -r name; echo hello $name; }";
-    let directory = Directory::new("prompt");
+    let directory = Directory::new("options-prompt");
     let fifo = directory.path("fifo");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     // A pipe that this test can write to stands for the terminal.
@@ -312,7 +280,7 @@ fn quiet_and_verbose() {
 
 #[test]
 fn by_its_other_name() {
-    let directory = Directory::new("mpiexec");
+    let directory = Directory::new("options-mpiexec");
     let mpiexec = directory.path("mpiexec");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_mpirun"), &mpiexec).unwrap();
     let ended = Run::start_as(Command::new(&mpiexec).args(["-n", "2", "echo", "x"])).end();

@@ -1,6 +1,11 @@
 //! Running mpirun and looking for processes that it left.
 #![allow(dead_code)] // each test program uses its part
 
+mod directory;
+
+#[allow(unused_imports)] // likewise
+pub use directory::Directory;
+
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -107,6 +112,13 @@ pub fn run(words: &[&str]) -> Ended {
 pub fn signal(name: &str, pid: i32) {
     let status: ExitStatus = Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap();
     assert!(status.success(), "kill -s {name} {pid}");
+}
+
+/// The lines of a text, sorted: ranks write in any order.
+pub fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    lines
 }
 
 /// Both streams at once, and the status.
