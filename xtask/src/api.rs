@@ -1,4 +1,4 @@
-//! `cargo xtask api`: mpi.h, the rows and the standard's data say the same, and which functions work.
+//! `cargo xtask api` compares mpi.h, the rows and the standard's data, and lists the functions that work.
 //!
 //! Three things are compared, each by the compiler that knows best: a C file re-declares every function and asserts
 //! every constant against mpi.h; a Rust crate assigns every row to a function pointer of the type that the data gives;

@@ -1,4 +1,4 @@
-//! Running other programs: quiet unless they fail, and never for ever.
+//! Runs other programs: they are quiet unless they fail, and each has a deadline.
 
 use crate::failure::{At, Result, fail};
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! Which functions work: a row with a body, and a program of tests/c that names and calls it.
+//! The functions that work: such a function has a row with a body, and a program of tests/c that names and calls it.
 //!
 //! The text does not show calls behind macros or in headers. Then the compiler shows them: the undefined symbols of a program's
 //! object, from which unused functions have vanished.

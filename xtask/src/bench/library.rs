@@ -1,4 +1,4 @@
-//! One contestant: how its programs are compiled and launched, and how one sees that it was really it.
+//! One contestant: how its programs are compiled and launched, and the proof that they ran on its library.
 
 use super::rows::{Row, Transport};
 use super::sample::Output;

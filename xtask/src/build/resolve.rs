@@ -1,4 +1,4 @@
-//! From what was typed after `--components`, `--exclude` and `--direct` to the components of an image.
+//! Resolves the words of `--components`, `--exclude` and `--direct` into the components of an image.
 
 use crate::build::components::{Catalogue, Component, Policy};
 use crate::build::groups;

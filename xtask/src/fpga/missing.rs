@@ -1,4 +1,4 @@
-//! Programs of others that a step needs, and the packages that bring them.
+//! The programs that a step needs, and the packages that contain them.
 
 use crate::failure::{Failure, Result, refuse};
 use crate::shell;

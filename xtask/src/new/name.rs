@@ -1,4 +1,4 @@
-//! The name of a component that is not there yet.
+//! The name of a new component.
 
 use crate::build::components::Catalogue;
 use crate::failure::{Result, refuse};

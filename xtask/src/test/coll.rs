@@ -57,9 +57,9 @@ const FEW: &[u32] = &[2, 3, 8];
 const FEW_ON_NODES: &[u32] = &[3, 5, 8];
 
 fn run(session: &mut Session, choice: &Forced, ranks: u32) -> Result<Verdict> {
-    let ways = SM_FUNCTIONS.map(|name| format!("coll_sm_{name}_algorithm"));
+    let parameters = SM_FUNCTIONS.map(|name| format!("coll_sm_{name}_algorithm"));
     let mut options = choice.options.to_vec();
-    options.extend(ways.iter().flat_map(|way| [way, choice.sm]));
+    options.extend(parameters.iter().flat_map(|name| [name, choice.sm]));
     let draws = if session.options.all { EVERYTHING } else { DRAWS };
     differential(session, ("coll_differential", choice.name, ranks), &options, draws, choice.traces)
 }

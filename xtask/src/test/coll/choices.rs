@@ -4,7 +4,7 @@
 pub struct Forced {
     /// Of the case.
     pub name: &'static str,
-    /// The way of coll/sm for each function that has several.
+    /// The algorithm of coll/sm, for each function that has several.
     pub sm: &'static str,
     /// Parameters, or options of mpirun, and their values.
     pub options: &'static [&'static str],
@@ -12,7 +12,7 @@ pub struct Forced {
     pub traces: &'static [Trace],
 }
 
-/// Function and way, and for how many ranks they must be found.
+/// Function and algorithm, and the numbers of ranks for which the trace must show them.
 pub type Trace = (&'static str, &'static str, fn(u32) -> bool);
 
 /// All of them.
@@ -29,7 +29,7 @@ pub const CHOICES: &[Forced] = &[
         options: &["coll_sm_reduce_piece", "1000", "smsc_cma_chunk_size", "4k"],
         traces: DIRECTLY,
     },
-    // What cannot be done directly is done by who comes next.
+    // The component with the next priority does what cannot be done directly.
     Forced {
         name: "direct-refused",
         sm: "direct",
@@ -51,7 +51,7 @@ pub const CHOICES: &[Forced] = &[
         options: &["coll_sm_pipeline_ring", "16m"],
         traces: &[("sm: rings", ": no room", several), ("sm: Bcast", ": pipeline", several)],
     },
-    // A piece for each of the others is shorter than most elements, which then go another way.
+    // A piece for each of the others is shorter than most elements, which other algorithms then carry.
     Forced {
         name: "pipeline-bits",
         sm: "pipeline",

@@ -22,17 +22,19 @@ pub fn differential(
     if !ended.ended_with(0) {
         return Ok(Verdict::Failed(ended.story()));
     }
-    let ran = |function: &str, way: &str| {
-        ended.err.lines().any(|line| line.trim_end().ends_with(way) && line.contains(&format!("{function} of ")))
+    let ran = |function: &str, algorithm: &str| {
+        ended.err.lines().any(|line| line.trim_end().ends_with(algorithm) && line.contains(&format!("{function} of ")))
     };
     // What a rank cannot copy another component does again, and rightly: a wrong partner would not show.
     if ended.err.lines().any(|line| line.ends_with(FELL_BACK)) {
         return Ok(Verdict::Failed(format!("`{FELL_BACK}` is in the trace")));
     }
-    let missing = traces.iter().find(|(function, way, applies)| applies(ranks) && !ran(function, way));
+    let missing = traces.iter().find(|(function, algorithm, applies)| applies(ranks) && !ran(function, algorithm));
     Ok(match missing {
         None => Verdict::Passed(String::new()),
-        Some((function, way, _)) => Verdict::Failed(format!("`{function} … {way}` is not in the trace: it never ran")),
+        Some((function, algorithm, _)) => {
+            Verdict::Failed(format!("`{function} … {algorithm}` is not in the trace: it never ran"))
+        }
     })
 }
 

@@ -1,4 +1,4 @@
-//! Calls that repeat themselves: both ways of long data are tried, and all ranks come to the same verdicts.
+//! Calls that repeat themselves: both algorithms of long data are tried, and all ranks come to the same verdicts.
 
 use super::differential::launch;
 use crate::failure::Result;
@@ -16,10 +16,11 @@ fn run(session: &mut Session, ranks: u32) -> Result<Verdict> {
     if !ended.ended_with(0) {
         return Ok(Verdict::Failed(ended.story()));
     }
-    let ran =
-        |way: &str| ended.err.lines().any(|line| line.contains("sm: Bcast of ") && line.trim_end().ends_with(way));
+    let ran = |algorithm: &str| {
+        ended.err.lines().any(|line| line.contains("sm: Bcast of ") && line.trim_end().ends_with(algorithm))
+    };
     if !ran(": direct") || !ran(": pipeline") {
-        return Ok(Verdict::Failed("one of the two ways never ran".to_owned()));
+        return Ok(Verdict::Failed("one of the two algorithms never ran".to_owned()));
     }
     let verdicts = |rank: u32| -> Vec<&str> {
         let said = ended.err.lines().filter_map(|line| line.split_once(&format!(" rank {rank}] ")));

@@ -56,11 +56,11 @@ impl Other {
 
 fn run(session: &mut Session, other: &Other) -> Result<Verdict> {
     let ended = launch(session, other.program, other.name, other.ranks, other.options, &[])?;
-    let (what, way) = other.trace;
-    let ran = ended.err.lines().any(|line| line.contains(what) && line.trim_end().ends_with(way));
+    let (what, algorithm) = other.trace;
+    let ran = ended.err.lines().any(|line| line.contains(what) && line.trim_end().ends_with(algorithm));
     Ok(match (ended.ended_with(0), ran) {
         (true, true) => Verdict::Passed(String::new()),
-        (true, false) => Verdict::Failed(format!("`{what} … {way}` is not in the trace: it never ran")),
+        (true, false) => Verdict::Failed(format!("`{what} … {algorithm}` is not in the trace: it never ran")),
         (false, _) => Verdict::Failed(ended.story()),
     })
 }

@@ -1,4 +1,4 @@
-//! Where the compiled mpi4py lies.
+//! The folder of a compiled mpi4py.
 
 use super::super::{Verdict, deadline};
 use crate::failure::{At, Failure, Result};

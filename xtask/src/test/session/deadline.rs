@@ -1,4 +1,4 @@
-//! Running one program of a test: with a deadline, into files, and nothing may stay behind.
+//! Runs one program of a test with a deadline. Its output goes into files, and it may leave no process behind.
 
 use super::marked::Mark;
 use super::report::tail;

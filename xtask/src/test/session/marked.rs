@@ -1,4 +1,4 @@
-//! Finding every process that a test started, whatever its parent is by now: they carry a mark in their environment.
+//! Finds every process that a test started, whatever its parent is by now: each carries a mark in its environment.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! mpicc and its like in every way that people and build systems call them.
+//! mpicc and the other wrappers, called as people and build systems call them.
 
 use super::place::{Place, RUN_LIMIT};
 use crate::failure::{At, Result};

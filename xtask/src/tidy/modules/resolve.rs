@@ -1,4 +1,4 @@
-//! Where a path leads.
+//! The item that a path names.
 
 use super::CrateSource;
 use std::collections::BTreeSet;
