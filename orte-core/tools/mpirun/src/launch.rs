@@ -49,8 +49,8 @@ enum Phase {
     Lingering(Instant),
     /// Something went wrong: ranks were asked to end, and are killed at this time.
     Ending(Instant),
-    /// The keeper was told to kill whatever is left and to end.
-    Clearing,
+    /// The keeper was told to kill whatever is left and to end; it is killed itself at this time.
+    Clearing(Instant),
     /// No process is left; output is still being written.
     Draining,
 }
@@ -75,6 +75,8 @@ struct Running {
     refusal: Option<Refusal>,
     measures: Measures,
     deadline: Option<Instant>,
+    /// When the keeper is looked at again.
+    next_check: Instant,
     /// A rank has called MPI_Init.
     has_spoken: bool,
     /// The library of another MPI that rank 0 was seen to have loaded.
@@ -135,6 +137,7 @@ impl Running {
             keeper,
             strangers,
             deadline,
+            next_check: Instant::now() + TICK,
             has_spoken: false,
             other_mpi: None,
             looks: 0,
@@ -183,8 +186,8 @@ impl Running {
         let until = |time: Instant| time.saturating_duration_since(Instant::now());
         let own = match self.phase {
             Phase::Running => Some(self.deadline.map_or(TICK, |deadline| until(deadline).min(TICK))),
-            Phase::Lingering(time) | Phase::Ending(time) => Some(until(time)),
-            Phase::Clearing | Phase::Draining => None,
+            Phase::Lingering(time) | Phase::Ending(time) | Phase::Clearing(time) => Some(until(time).min(TICK)),
+            Phase::Draining => None,
         };
         own.into_iter().chain(self.streams.next_prompt().map(until)).min()
     }
@@ -206,6 +209,7 @@ impl Running {
     fn look_at_clock(&mut self) {
         self.streams.pass_prompts(Instant::now());
         self.look_at_ranks();
+        self.look_at_keeper();
         match self.phase {
             Phase::Running if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
                 let seconds = self.job.timeout_s.unwrap_or_default();
@@ -221,6 +225,7 @@ impl Running {
             }
             Phase::Lingering(end) if Instant::now() >= end => self.end_ranks(true),
             Phase::Ending(kill) if Instant::now() >= kill => self.finish(),
+            Phase::Clearing(end) if Instant::now() >= end => self.kill_keeper(),
             _ => {}
         }
     }
@@ -240,7 +245,7 @@ impl Running {
                 // The terminal has signalled the ranks as well, which are in the same process group.
                 Phase::Running => self.fail(Cause::Interrupted(signal), !from_terminal),
                 Phase::Lingering(_) | Phase::Ending(_) => self.finish(),
-                Phase::Clearing => {}
+                Phase::Clearing(end) => self.phase = Phase::Clearing(end.min(Instant::now() + IMPATIENT)),
                 Phase::Draining => {
                     self.cause.get_or_insert(Cause::Interrupted(signal));
                     return false;
@@ -311,5 +316,7 @@ impl Running {
 
 /// How often to look whether ranks load another MPI.
 const LOOKS: u32 = 20;
-/// How often to look whether a rank called abort.
+/// How often to look whether a rank called abort, and whether the keeper was stopped.
 const TICK: Duration = Duration::from_millis(250);
+/// How long a keeper that kills ranks may go on after one more signal to mpirun, or after it was stopped.
+const IMPATIENT: Duration = Duration::from_secs(1);

@@ -68,7 +68,13 @@ pub fn is_ignored(signal: i32) -> bool {
 
 /// Starts the keeper: it inherits these descriptors, and is deaf to the signals that mpirun forwards.
 pub fn spawn_keeper(command: &mut Command, inherit: [RawFd; 2], deaf_to: Vec<i32>, files: Rlimit) -> Result<Child> {
+    let mpirun = rustix::process::getpid();
     let prepare = move || {
+        // Should mpirun die while the keeper is stopped, the keeper must go on to notice it.
+        rustix::process::set_parent_process_death_signal(Some(Signal::CONT))?;
+        if rustix::process::getppid() != Some(mpirun) {
+            return Err(Error::from_raw_os_error(libc::ESRCH));
+        }
         block(&deaf_to)?;
         rustix::process::setrlimit(Resource::Nofile, files)?;
         inherit.into_iter().try_for_each(inherit_across_exec)

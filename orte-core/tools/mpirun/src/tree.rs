@@ -113,6 +113,12 @@ fn look(pid: i32) -> Option<(Process, i32)> {
     Some((Process { pid, started }, parent))
 }
 
+/// Whether a process was stopped by a signal.
+pub fn is_stopped(pid: i32) -> bool {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+}
+
 /// Fields 4 and 22. The name in field 2 may hold blanks and parentheses.
 fn parse(text: &str) -> Option<(i32, u64)> {
     let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
