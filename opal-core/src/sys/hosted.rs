@@ -53,7 +53,8 @@ pub fn write_stderr(mut bytes: &[u8]) {
     }
 }
 
-/// The whole content of a small file, or `None` if it cannot be read.
+/// The whole content of a small file of the system's own (`/proc`, `/sys`), or `None` if it cannot be read. Others are for
+/// [`read_trusted`](super::read_trusted).
 pub fn read_file(path: &str) -> Option<Vec<u8>> {
     let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut bytes = Vec::new();

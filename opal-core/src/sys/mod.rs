@@ -26,6 +26,9 @@ mod copies;
 #[cfg(not(ompi_bare))]
 pub use copies::{FILE_PREFIX, mark_in_use, other_copy_in_use};
 
+mod trusted;
+pub use trusted::*;
+
 mod wake_socket;
 pub use wake_socket::*;
 
