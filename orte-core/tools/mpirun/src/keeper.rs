@@ -21,7 +21,9 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// Runs as keeper until the job is over.
 pub fn run(words: &[OsString]) -> ExitCode {
-    let Some(orders) = Orders::decode(words) else {
+    let number = words.first().and_then(|word| word.to_str()?.parse().ok());
+    let orders = number.map(|number| raw::adopt(number).and_then(Orders::read));
+    let Some(Ok(orders)) = orders else {
         crate::refusal::say(&format!("{ARGUMENT} is for mpirun itself; run mpirun --help"));
         return ExitCode::from(crate::refusal::OWN);
     };

@@ -104,10 +104,9 @@ impl Running {
         let (control, keeper_end) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .map_err(|errno| failed(&errno))?;
-        let inherit = [raw::number(&keeper_end), raw::number(&segment.descriptor)];
         let orders = Orders {
-            control: inherit[0],
-            segment: inherit[1],
+            control: raw::number(&keeper_end),
+            segment: raw::number(&segment.descriptor),
             job: segment.control.layout().job,
             universe: job.universe.unwrap_or_else(|| ranks.max(opal_core::sys::cores() as u32)),
             bindings: job.places.iter().map(|place| place.processors.clone()).collect(),
@@ -115,8 +114,10 @@ impl Running {
             merge: job.output.merge,
             apps: apps.clone(),
         };
+        let orders = orders.write().map_err(|error| failed(&error))?;
+        let inherit = [&keeper_end, &segment.descriptor, &orders].map(raw::number);
         let mut command = Command::new("/proc/self/exe");
-        command.arg0("mpirun").arg(ARGUMENT).args(orders.encode()).envs(prepare::environment(&job));
+        command.arg0("mpirun").arg(ARGUMENT).arg(inherit[2].to_string()).envs(prepare::environment(&job));
         let keeper = raw::spawn_keeper(&mut command, inherit, handled, limit).map_err(|error| failed(&error))?;
         let deadline = job.timeout_s.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
         Ok(Running {

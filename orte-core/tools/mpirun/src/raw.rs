@@ -67,7 +67,7 @@ pub fn is_ignored(signal: i32) -> bool {
 }
 
 /// Starts the keeper: it inherits these descriptors, and is deaf to the signals that mpirun forwards.
-pub fn spawn_keeper(command: &mut Command, inherit: [RawFd; 2], deaf_to: Vec<i32>, files: Rlimit) -> Result<Child> {
+pub fn spawn_keeper(command: &mut Command, inherit: [RawFd; 3], deaf_to: Vec<i32>, files: Rlimit) -> Result<Child> {
     let mpirun = rustix::process::getpid();
     let prepare = move || {
         // Should mpirun die while the keeper is stopped, the keeper must go on to notice it.

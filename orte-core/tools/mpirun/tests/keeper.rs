@@ -86,3 +86,17 @@ fn a_keeper_that_never_answers_is_killed() {
     stopper.join().unwrap();
     assert_eq!(ended.status, Some(143), "{}", ended.err);
 }
+
+/// Every user of the machine can read the arguments of every process.
+#[test]
+fn arguments_of_the_keeper_tell_nothing_of_the_job() {
+    let run = Run::start(&["-n", "1", "sh", "-c", "sleep 1028 # secret"]);
+    run.wait_for("sh -c sleep 1028 # secret", 1);
+    let command = std::fs::read(format!("/proc/{}/cmdline", keeper(&run))).unwrap();
+    let words: Vec<String> =
+        command.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+    assert_eq!((&words[0][..], &words[1][..], words.len()), ("mpirun", "--ompi-rs-keeper", 4), "{words:?}");
+    assert!(words[2].parse::<u32>().is_ok_and(|number| number < 100) && words[3].is_empty(), "{words:?}");
+    run.signal("TERM");
+    assert_eq!(run.end().status, Some(143));
+}
