@@ -54,6 +54,7 @@ impl Keeper {
         let segment = rustix::io::fcntl_dupfd_cloexec(&low, SEGMENT_NUMBER).unwrap_or(low);
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         rustix::thread::set_name(c"mpirun-keeper")?;
+        raw::defer(&[libc::SIGXFSZ])?;
         let children = raw::signal_descriptor(&[libc::SIGCHLD])?;
         Ok(Keeper { orders, control, segment, children, ranks: Vec::new() })
     }

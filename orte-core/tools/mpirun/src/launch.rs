@@ -100,7 +100,8 @@ impl Running {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| failed(&errno))?;
         let handled = signals::handled();
         let signals = raw::signal_descriptor(&handled).map_err(|error| failed(&error))?;
-        let segment = segment::create(ranks, |rank| job.app_of(rank) as u32)?;
+        raw::defer(&[libc::SIGXFSZ]).map_err(|error| failed(&error))?;
+        let segment = prepare::without_file_limit(|| segment::create(ranks, |rank| job.app_of(rank) as u32))?;
         let (control, keeper_end) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .map_err(|errno| failed(&errno))?;
@@ -114,7 +115,7 @@ impl Running {
             merge: job.output.merge,
             apps: apps.clone(),
         };
-        let orders = orders.write().map_err(|error| failed(&error))?;
+        let orders = prepare::without_file_limit(|| orders.write()).map_err(|error| failed(&error))?;
         let inherit = [&keeper_end, &segment.descriptor, &orders].map(raw::number);
         let mut command = Command::new("/proc/self/exe");
         command.arg0("mpirun").arg(ARGUMENT).arg(inherit[2].to_string()).envs(prepare::environment(&job));

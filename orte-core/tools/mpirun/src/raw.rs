@@ -25,6 +25,12 @@ pub fn signal_descriptor(signals: &[i32]) -> Result<OwnedFd> {
     }
 }
 
+/// Blocks these signals for good: what they tell comes as the error of a call as well. Processes that this one starts do
+/// not have them blocked.
+pub fn defer(signals: &[i32]) -> Result<()> {
+    block(signals).map(|_| ())
+}
+
 /// The next signal and whether the terminal sent it to the whole foreground group.
 pub fn next_signal(descriptor: &OwnedFd) -> Option<(i32, bool)> {
     let mut bytes = [0; size_of::<libc::signalfd_siginfo>()];
@@ -64,6 +70,23 @@ pub fn is_ignored(signal: i32) -> bool {
     // SAFETY: asks only; `action` is writable.
     let result = unsafe { libc::sigaction(signal, core::ptr::null(), &mut action) };
     result == 0 && action.sa_sigaction == libc::SIG_IGN
+}
+
+/// The standard library ends a program without a word if the system refuses poll, before `main` is called.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: extern "C" fn() = check_poll;
+
+extern "C" fn check_poll() {
+    // SAFETY: no descriptors are passed.
+    if unsafe { libc::poll(core::ptr::null_mut(), 0, 0) } != 0
+        && Error::last_os_error().raw_os_error() != Some(libc::EINTR)
+    {
+        opal_core::sys::write_stderr(
+            b"mpirun: the system refuses the call poll, without which mpirun cannot run; look at the filters (seccomp) of this container or service\n",
+        );
+        opal_core::sys::exit(i32::from(crate::refusal::OWN));
+    }
 }
 
 /// Starts the keeper: it inherits these descriptors, and is deaf to the signals that mpirun forwards.

@@ -58,3 +58,41 @@ fn a_lost_keeper_leaves_nothing_without_pidfds() {
     signal("KILL", run.wait_for("mpirun --ompi-rs-keeper", 1)[0]);
     assert_eq!(run.end().status, Some(137));
 }
+
+#[test]
+fn what_cannot_run_says_so_in_a_sentence() {
+    for (call, errno) in [
+        (libc::SYS_poll, libc::EPERM),
+        (libc::SYS_recvfrom, libc::EPERM),
+        (libc::SYS_recvmsg, libc::ENOSYS),
+        (libc::SYS_ppoll, libc::ENOSYS),
+        (libc::SYS_memfd_create, libc::ENOSYS),
+        (libc::SYS_signalfd4, libc::EPERM),
+    ] {
+        let ended = without(call, errno, &["-n", "2", "true"]).end();
+        assert_eq!(ended.status, Some(125), "{call}: {}", ended.err);
+        assert!((1..3).contains(&ended.err.lines().count()), "{call}: {}", ended.err);
+        assert!(ended.err.lines().all(|line| line.starts_with("mpirun: ")), "{call}: {}", ended.err);
+    }
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_no_silent_end() {
+    let ran = |line: &str| Run::start_as(Command::new("bash").args(["-c", line, env!("CARGO_BIN_EXE_mpirun")])).end();
+    let ended = ran("ulimit -f 8; exec $0 -n 2 true");
+    assert_eq!(ended.status, Some(125), "{}", ended.err);
+    assert!(ended.err.contains("the limit on the size of files is too low; raise it to "), "{}", ended.err);
+    // What the user set for itself is for the ranks.
+    let ended = ran("ulimit -S -f 8; exec $0 -n 1 bash -c 'ulimit -f'");
+    assert_eq!((ended.status, ended.out.as_str()), (Some(0), "8\n"), "{}", ended.err);
+    let ended = ran("ulimit -S -f 8; exec $0 -n 1 bash -c 'head -c 20000 /dev/zero > \"${TMPDIR:-/tmp}/limit.$$\"; \
+        status=$?; rm \"${TMPDIR:-/tmp}/limit.$$\"; exit $status'");
+    assert_eq!(ended.status, Some(153), "{}", ended.err);
+    let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("limit.{}", std::process::id()));
+    for option in [format!("-outfile-pattern {}", place.display()), format!("> {}", place.display())] {
+        let ended = ran(&format!("ulimit -S -f 8; exec $0 -n 1 {option} head -c 20000 /dev/zero"));
+        std::fs::remove_file(&place).unwrap();
+        assert_eq!(ended.status, Some(125), "{}", ended.err);
+        assert!(ended.err.contains("cannot be written: File too large"), "{}", ended.err);
+    }
+}
