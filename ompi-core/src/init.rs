@@ -115,6 +115,9 @@ fn start() -> opal_core::Result<()> {
     opal_core::framework::open_static()?;
     datatype::open();
     let environment = ess::select()?;
+    if environment.identity().size > 1 {
+        sys::in_forked_children(state::forked);
+    }
     wait::watch_epoch(|| ess::selected().map_or(0, |environment| environment.epoch()));
     wait::tell_sleeps(|since_ns, now_ns| {
         if let Some(environment) = ess::selected() {

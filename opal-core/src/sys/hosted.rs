@@ -100,6 +100,13 @@ pub fn pid() -> u32 {
     rustix::process::getpid().as_raw_nonzero().get() as u32
 }
 
+/// Has each child that this process forks from now on run this at its beginning, in the forking thread's copy: it may
+/// touch atomics and nothing else.
+pub fn in_forked_children(run: extern "C" fn()) {
+    // SAFETY: a function that lives as long as the process. A failure, for lack of memory, leaves children unguarded.
+    unsafe { libc::pthread_atfork(None, None, Some(run)) };
+}
+
 /// The calling thread's id, unique in the system.
 pub fn thread_id() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get() as u32
