@@ -1,6 +1,7 @@
 //! A job from its segment to its exit status.
 
 mod end;
+mod stall;
 
 use crate::cli::{Job, Stdin};
 use crate::files::Files;
@@ -75,6 +76,7 @@ struct Running {
     refusal: Option<Refusal>,
     measures: Measures,
     deadline: Option<Instant>,
+    stall: stall::Stall,
     /// When the keeper is looked at again.
     next_check: Instant,
     /// A rank has called MPI_Init.
@@ -131,6 +133,7 @@ impl Running {
             cause: None,
             refusal: None,
             measures: Measures::default(),
+            stall: stall::Stall::new(job.stall_s),
             job,
             apps,
             segment,
@@ -166,6 +169,11 @@ impl Running {
                 self.hear_keeper()?;
             }
             self.look_at_clock();
+            // Nobody reads what the ranks wrote.
+            if self.phase == Phase::Draining && self.is_late() {
+                self.cause.get_or_insert(Cause::TimedOut(self.job.timeout_s.unwrap_or_default(), Vec::new()));
+                return Ok(());
+            }
         }
         Ok(())
     }
@@ -189,9 +197,14 @@ impl Running {
         let own = match self.phase {
             Phase::Running => Some(self.deadline.map_or(TICK, |deadline| until(deadline).min(TICK))),
             Phase::Lingering(time) | Phase::Ending(time) | Phase::Clearing(time) => Some(until(time).min(TICK)),
-            Phase::Draining => None,
+            Phase::Draining => self.deadline.map(until),
         };
         own.into_iter().chain(self.streams.next_prompt().map(until)).min()
+    }
+
+    /// Whether `--timeout` has passed.
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Ranks that never call MPI_Init may be those of another MPI.
@@ -213,7 +226,7 @@ impl Running {
         self.look_at_ranks();
         self.look_at_keeper();
         match self.phase {
-            Phase::Running if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
+            Phase::Running if self.is_late() => {
                 let seconds = self.job.timeout_s.unwrap_or_default();
                 let alive = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]);
                 let states = alive.map(|rank| (rank, self.doing(rank))).collect();
@@ -225,6 +238,7 @@ impl Running {
                     self.fail(cause, true);
                 }
             }
+            Phase::Running => self.look_for_stall(),
             Phase::Lingering(end) if Instant::now() >= end => self.end_ranks(true),
             Phase::Ending(kill) if Instant::now() >= kill => self.finish(),
             Phase::Clearing(end) if Instant::now() >= end => self.kill_keeper(),

@@ -100,3 +100,20 @@ fn arguments_of_the_keeper_tell_nothing_of_the_job() {
     run.signal("TERM");
     assert_eq!(run.end().status, Some(143));
 }
+
+/// Whoever reads mpirun's output may do so slowly, but not beyond a time that was asked for.
+#[test]
+fn a_timeout_does_not_wait_for_a_reader() {
+    let words = ["--timeout", "2", "-n", "1", "head", "-c", "1000000", "/dev/zero"];
+    let mut run = Run::start(&words);
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = run.child.try_wait().unwrap() {
+            break status;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "it waits for somebody to read its output");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(status.code(), Some(124));
+    run.assert_nothing_left();
+}
