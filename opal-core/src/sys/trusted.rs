@@ -131,7 +131,7 @@ mod hosted {
         regular(&stat)?;
         own(&stat, folder)?;
         if stat.st_nlink > 1 {
-            return Err(Distrust::Links(u64::from(stat.st_nlink)));
+            return Err(Distrust::Links(stat.st_nlink));
         }
         blocking(file)
     }
