@@ -77,14 +77,6 @@ pub fn is_finalized() -> bool {
     STATE.load(Ordering::Relaxed) >= FINALIZED
 }
 
-/// Runs in each child that this rank forks. Memory, connections and numbers of messages there are copies of the rank's, or
-/// shared with it: any call would disturb both.
-pub(super) extern "C" fn forked() {
-    STATE.store(FORKED, Ordering::Relaxed);
-    USERS.store(0, Ordering::Relaxed);
-    crate::abi::fast_path::close();
-}
-
 /// The level in force.
 pub fn thread_level() -> i32 {
     THREAD_LEVEL.load(Ordering::Relaxed) as i32

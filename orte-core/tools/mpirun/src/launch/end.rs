@@ -129,6 +129,23 @@ impl Running {
         }
     }
 
+    /// Of a stall one line a rank.
+    pub(super) fn look_for_stall(&mut self) {
+        let ranks: Vec<u32> = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]).collect();
+        let slept = ranks.iter().map(|rank| self.segment.control.slept(*rank));
+        if !self.stall.is_new(slept) {
+            return;
+        }
+        say(&format!(
+            "all ranks that run have waited in MPI for {} s (--stall-report): a deadlock, or damaged memory",
+            self.job.stall_s
+        ));
+        for rank in ranks {
+            let pid = self.pids[rank as usize].unwrap_or_default();
+            say(&format!("  rank {rank} (process {pid}) {}", self.doing(rank)));
+        }
+    }
+
     fn grace(&self, cause: &Cause) -> Duration {
         match (self.job.grace_s, cause) {
             (Some(seconds), _) => Duration::from_secs(seconds),

@@ -1,10 +1,8 @@
-//! `--stall-report`: who waits for what when nothing can happen any more.
+//! `--stall-report`: when nothing can happen any more.
 //!
 //! Ranks leave in the segment since when they wait in vain, whether anybody looks or not. A job stalls when every rank that
 //! still runs does so: one that computes may be what the others wait for.
 
-use super::Running;
-use crate::refusal::say;
 use std::time::{Duration, Instant};
 
 /// What is known of a stall.
@@ -23,32 +21,24 @@ impl Stall {
         let after = (seconds > 0).then(|| Duration::from_secs(seconds));
         Stall { after, reported: Vec::new(), next_look: Instant::now() }
     }
-}
 
-impl Running {
-    /// One line a rank, once for each stall.
-    pub(super) fn look_for_stall(&mut self) {
-        let Some(after) = self.stall.after.filter(|_| Instant::now() >= self.stall.next_look) else { return };
-        self.stall.next_look = Instant::now() + LOOK;
-        let ranks: Vec<u32> = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]).collect();
+    /// Whether a stall is to be reported now, once for each. `slept` says of the ranks that run since when they have waited
+    /// and when they last slept, in ns of the monotonic clock.
+    pub fn is_new(&mut self, slept: impl Iterator<Item = Option<(u64, u64)>>) -> bool {
+        let Some(after) = self.after.filter(|_| Instant::now() >= self.next_look) else { return false };
+        self.next_look = Instant::now() + LOOK;
         let now_ns = opal_core::sys::monotonic_ns();
-        let waits = |rank: &u32| {
-            let (since_ns, last_ns) = self.segment.control.slept(*rank)?;
+        let waits = |slept: Option<(u64, u64)>| {
+            let (since_ns, last_ns) = slept?;
             let is_asleep = now_ns.saturating_sub(last_ns) < ASLEEP_NS;
             (is_asleep && u128::from(now_ns.saturating_sub(since_ns)) >= after.as_nanos()).then_some(since_ns)
         };
-        let Some(since) = ranks.iter().map(waits).collect::<Option<Vec<u64>>>() else { return };
-        if since.is_empty() || since == self.stall.reported {
-            return;
-        }
-        self.stall.reported = since;
-        say(&format!(
-            "all ranks that run have waited in MPI for {} s (--stall-report): a deadlock, or damaged memory",
-            after.as_secs()
-        ));
-        for rank in ranks {
-            let pid = self.pids[rank as usize].unwrap_or_default();
-            say(&format!("  rank {rank} (process {pid}) {}", self.doing(rank)));
+        match slept.map(waits).collect::<Option<Vec<u64>>>() {
+            Some(since) if !since.is_empty() && since != self.reported => {
+                self.reported = since;
+                true
+            }
+            _ => false,
         }
     }
 }
