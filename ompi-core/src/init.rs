@@ -27,7 +27,7 @@ pub use abort::abort;
 use abort::give_up;
 pub use configure::{FRAMEWORK, INITIAL_ERRHANDLER, SHOW_COMPONENTS, configure, frameworks, initial_errhandler};
 use show_components::show_components;
-use state::{ACTIVE, BEFORE, FINALIZED, MAIN_THREAD, STARTING, STATE, THREAD_LEVEL, USERS, not_active};
+use state::{ACTIVE, BEFORE, FINALIZED, FORKED, MAIN_THREAD, STARTING, STATE, THREAD_LEVEL, USERS, not_active};
 pub use state::{
     ThreadLevel, always, initialized, is_active, is_finalized, is_main_thread, is_world_active, thread_level,
     was_initialized,
@@ -109,12 +109,23 @@ pub fn leave() {
     }
 }
 
+/// Runs in each child that this rank forks. Memory, connections and numbers of messages there are copies of the rank's, or
+/// shared with it: any call would disturb both.
+extern "C" fn forked() {
+    STATE.store(FORKED, Ordering::Relaxed);
+    USERS.store(0, Ordering::Relaxed);
+    fast_path::close();
+}
+
 fn start() -> opal_core::Result<()> {
     configure()?;
     mca::select::check_all(&frameworks(), image::components())?;
     opal_core::framework::open_static()?;
     datatype::open();
     let environment = ess::select()?;
+    if environment.identity().size > 1 {
+        sys::in_forked_children(forked);
+    }
     wait::watch_epoch(|| ess::selected().map_or(0, |environment| environment.epoch()));
     wait::tell_sleeps(|since_ns, now_ns| {
         if let Some(environment) = ess::selected() {

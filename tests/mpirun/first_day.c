@@ -47,8 +47,24 @@ int main(int argc, char **argv)
     if (strcmp(what, "handler-before") == 0) {
         signal(SIGSEGV, own_handler);
     }
+    if (strcmp(what, "fork-before") == 0) {
+        fork();
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (strcmp(what, "fork-after") == 0 && rank == 1 && fork() == 0) {
+        /* A guard of a program's own must not meet the refusal. */
+        int initialized, finalized;
+        MPI_Initialized(&initialized);
+        MPI_Finalized(&finalized);
+        if (initialized && finalized) {
+            MPI_Send(&rank, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+        }
+        _exit(0);
+    }
+    if (strcmp(what, "fork-after") == 0 && rank == 0) {
+        MPI_Recv(&rank, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
     if (strcmp(what, "error") == 0 && rank == 0) {
         MPI_Send(&rank, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
     }
@@ -63,6 +79,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(what, "abort") == 0 && rank == 1) {
         abort();
+    }
+    if (strcmp(what, "deadlock") == 0 && rank == 0) {
+        MPI_Recv(&rank, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     if (strcmp(what, "wait") == 0) {
         if (rank == 0) {

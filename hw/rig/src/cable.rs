@@ -26,11 +26,36 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
 use hw_fpga::NODES;
 use hw_fpga::wire;
+use opal_core::sys::{self, Distrust};
 use rustix::fd::OwnedFd;
-use rustix::fs::{MemfdFlags, Mode, OFlags};
+use rustix::fs::{FileType, MemfdFlags, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::thread::futex;
+
+/// Why a file is not used as a cable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoCable {
+    /// It cannot be opened, or it is not to be trusted.
+    File(Distrust),
+    /// It is no cable.
+    Foreign,
+}
+
+impl<E: Into<Distrust>> From<E> for NoCable {
+    fn from(why: E) -> NoCable {
+        NoCable::File(why.into())
+    }
+}
+
+impl core::fmt::Display for NoCable {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            NoCable::File(why) => write!(out, "{why}"),
+            NoCable::Foreign => write!(out, "it holds something else than a cable; name another file, or remove it"),
+        }
+    }
+}
 
 /// The registers of one node's port, on a cache line of their own.
 #[repr(C, align(64))]
@@ -70,21 +95,30 @@ pub struct Cable {
 }
 
 impl Cable {
-    /// Makes the file, or what is left of it, a cable that no machine is plugged in at. Outputs keep what they say: the
-    /// latches of a port survive the machine.
-    pub fn create(path: &str) -> Result<Cable, Errno> {
-        let file = rustix::fs::open(path, OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC, Mode::from_raw_mode(0o600))?;
+    /// Makes the file, or what is left of a cable in it, a cable that no machine is plugged in at. Outputs keep what they
+    /// say: the latches of a port survive the machine. A file that holds something else stays as it is.
+    pub fn create(path: &str) -> Result<Cable, NoCable> {
+        let file = sys::create_trusted(path.as_bytes(), 0o600)?;
+        let mut magic = [0; 8];
+        match rustix::fs::fstat(&file)?.st_size as usize {
+            0 => {}
+            size if size != size_of::<Layout>() => return Err(NoCable::Foreign),
+            _ => match rustix::io::pread(&file, &mut magic, 0)? {
+                8 if u64::from_ne_bytes(magic) == MAGIC => {}
+                _ => return Err(NoCable::Foreign),
+            },
+        }
         Cable::made_of(&file)
     }
 
     /// A cable without a name, which vanishes with the last process that has it; the descriptor leads others to it
     /// (`/proc/PID/fd/N`).
-    pub fn unnamed() -> Result<(Cable, OwnedFd), Errno> {
+    pub fn unnamed() -> Result<(Cable, OwnedFd), NoCable> {
         let file = rustix::fs::memfd_create("tuc-cable", MemfdFlags::CLOEXEC)?;
         Ok((Cable::made_of(&file)?, file))
     }
 
-    fn made_of(file: &OwnedFd) -> Result<Cable, Errno> {
+    fn made_of(file: &OwnedFd) -> Result<Cable, NoCable> {
         rustix::fs::ftruncate(file, size_of::<Layout>() as u64)?;
         let cable = Cable::map(file)?;
         cable.unplug();
@@ -93,15 +127,19 @@ impl Cable {
         Ok(cable)
     }
 
-    /// A cable that somebody made; `Err(INVAL)` if the file is none.
-    pub fn open(path: &str) -> Result<Cable, Errno> {
-        let file = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-        if rustix::fs::fstat(&file)?.st_size as u64 != size_of::<Layout>() as u64 {
-            return Err(Errno::INVAL);
+    /// A cable that somebody made.
+    pub fn open(path: &str) -> Result<Cable, NoCable> {
+        // A pipe must not block.
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = rustix::fs::open(path, flags, Mode::empty())?;
+        let stat = rustix::fs::fstat(&file)?;
+        let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        if !is_regular || stat.st_size as u64 != size_of::<Layout>() as u64 {
+            return Err(NoCable::Foreign);
         }
         let cable = Cable::map(&file)?;
         // Acquire pairs with the Release in `create`.
-        if cable.layout.magic.load(Ordering::Acquire) == MAGIC { Ok(cable) } else { Err(Errno::INVAL) }
+        if cable.layout.magic.load(Ordering::Acquire) == MAGIC { Ok(cable) } else { Err(NoCable::Foreign) }
     }
 
     fn map(file: &impl rustix::fd::AsFd) -> Result<Cable, Errno> {

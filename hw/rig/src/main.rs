@@ -2,7 +2,7 @@
 
 mod verilog;
 
-use hw_rig::cable::Cable;
+use hw_rig::cable::{Cable, NoCable};
 use hw_rig::fpga::{Kind, Machine, Stuck};
 use rustix::fd::AsRawFd;
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -86,7 +86,7 @@ fn number(name: &str, text: &str) -> Result<u64, String> {
 }
 
 fn run(options: &Options) -> Result<u8, String> {
-    let wrong = |path: &str, why| format!("cannot make or open the cable {path}: {why}");
+    let wrong = |path: &str, why: NoCable| format!("cannot make or open the cable {path}: {why}");
     // The descriptor stays open as long as the cable is to be found.
     let (cable, path, _file) = match &options.cable {
         Some(path) if options.is_part => (Cable::open(path).map_err(|why| wrong(path, why))?, path.clone(), None),

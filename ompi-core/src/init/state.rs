@@ -8,6 +8,8 @@ pub(super) const BEFORE: u32 = 0;
 pub(super) const STARTING: u32 = 1;
 pub(super) const ACTIVE: u32 = 2;
 pub(super) const FINALIZED: u32 = 3;
+/// In a child that a rank forked: MPI is the rank's.
+pub(super) const FORKED: u32 = 4;
 
 pub(super) static STATE: AtomicU32 = AtomicU32::new(BEFORE);
 // The world model and the sessions that use MPI now.
@@ -70,9 +72,9 @@ pub fn was_initialized() -> bool {
     STATE.load(Ordering::Relaxed) >= ACTIVE
 }
 
-/// Whether MPI_Finalize has completed.
+/// Whether MPI_Finalize has completed. So it is for a forked child, too: a guard of its program's then leaves MPI alone.
 pub fn is_finalized() -> bool {
-    STATE.load(Ordering::Relaxed) == FINALIZED
+    STATE.load(Ordering::Relaxed) >= FINALIZED
 }
 
 /// The level in force.
@@ -101,10 +103,14 @@ pub fn always() -> Result<()> {
 pub(super) fn not_active() -> Fault {
     Fault::new(Class::Other).because(match STATE.load(Ordering::Relaxed) {
         FINALIZED => "it was called after MPI_Finalize",
+        FORKED => FORKED_CHILD,
         _ if opal_core::sys::other_copy_in_use() => OTHER_COPY,
         _ => "it was called before MPI_Init",
     })
 }
+
+const FORKED_CHILD: &str =
+    "it was called in a process that a rank forked after MPI_Init; only the rank itself can call MPI";
 
 const OTHER_COPY: &str = "it was called before MPI_Init, but another copy of ompi-rs in this process is in use: a plug-in or \
     library and its program each hold an MPI of their own. Link plug-ins and libraries with `mpicc -shared`, and a program \

@@ -4,6 +4,7 @@ use super::framework::{Framework, Info, each_param};
 use super::name::{self, Selection};
 use super::open_mpi;
 use super::param::{Param, Source, full_name};
+use crate::sys::Distrust;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::format;
@@ -32,6 +33,8 @@ pub const COMMAND_LINE: &str = "OMPI_RS_MCA_COMMAND_LINE";
 pub const SYSTEM_FILE: &str = "/etc/ompi-rs/mca-params.conf";
 /// The user's file, below `$HOME`.
 pub const USER_FILE: &str = ".ompi-rs/mca-params.conf";
+/// A longer file of parameters is none.
+const LONGEST_FILE: usize = 1 << 20;
 
 /// Everything that was said outside the program, weakest first.
 pub fn collect() -> Vec<Assignment> {
@@ -74,8 +77,10 @@ pub fn collect() -> Vec<Assignment> {
 }
 
 fn read_file(path: &'static str, all: &mut Vec<Assignment>) {
-    if let Some(bytes) = crate::sys::read_file(path) {
-        parse_file(path, &String::from_utf8_lossy(&bytes), all);
+    match crate::sys::read_trusted(path, LONGEST_FILE) {
+        Ok(bytes) => parse_file(path, &String::from_utf8_lossy(&bytes), all),
+        Err(Distrust::Missing) => {}
+        Err(why) => crate::message!("{path} is not read, its parameters do not count: {why}"),
     }
 }
 

@@ -53,7 +53,8 @@ pub fn write_stderr(mut bytes: &[u8]) {
     }
 }
 
-/// The whole content of a small file, or `None` if it cannot be read.
+/// The whole content of a small file of the system's own (`/proc`, `/sys`), or `None` if it cannot be read. Others are for
+/// [`read_trusted`](super::read_trusted).
 pub fn read_file(path: &str) -> Option<Vec<u8>> {
     let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut bytes = Vec::new();
@@ -97,6 +98,13 @@ pub fn page_size() -> usize {
 /// This process's id.
 pub fn pid() -> u32 {
     rustix::process::getpid().as_raw_nonzero().get() as u32
+}
+
+/// Has each child that this process forks from now on run this at its beginning, in the forking thread's copy: it may
+/// touch atomics and nothing else.
+pub fn in_forked_children(run: extern "C" fn()) {
+    // SAFETY: a function that lives as long as the process. A failure, for lack of memory, leaves children unguarded.
+    unsafe { libc::pthread_atfork(None, None, Some(run)) };
 }
 
 /// The calling thread's id, unique in the system.

@@ -31,6 +31,9 @@ mod tmpfile;
 #[cfg(not(ompi_bare))]
 pub use tmpfile::TmpFile;
 
+mod trusted;
+pub use trusted::*;
+
 mod wake_socket;
 pub use wake_socket::*;
 

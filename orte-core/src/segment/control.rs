@@ -83,7 +83,8 @@ impl<S: Shared> Control<S> {
             return Err(Error::OutOfResource);
         }
         let ready = self.shared.word(record + record::READY);
-        if ready.load(Ordering::Relaxed) != 0 {
+        // Of two processes that take themselves for this rank one is refused, even if they come at the same time.
+        if ready.compare_exchange(0, WRITING, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return Err(Error::Exists);
         }
         self.write(record + record::ADDRESSES, addresses);
@@ -248,7 +249,7 @@ impl<S: Shared> Control<S> {
     fn published(&self, record: usize) -> core::result::Result<Option<Vec<u8>>, Missed> {
         // Acquire pairs with the Release in `publish`.
         match self.shared.word(record + record::READY).load(Ordering::Acquire) {
-            0 => Ok(None),
+            0 | WRITING => Ok(None),
             1 => {
                 let length = self.shared.word(record + record::LENGTH).load(Ordering::Relaxed) as usize;
                 if length > record::ADDRESSES_BYTES {
@@ -307,6 +308,8 @@ impl Patience {
     }
 }
 
+/// In the place of `READY`: addresses are being written.
+const WRITING: u32 = 2;
 const POLLS: u32 = 10;
 const YIELDS: u32 = 100;
 const SLEEPS: u32 = POLLS + YIELDS;

@@ -78,7 +78,8 @@ impl<S: Shared + Sync> Module for Member<S> {
         }
         if result == Err(Error::Exists) {
             message!(
-                "this rank was wired up before: only one MPI program can run in a rank's place, one after another cannot"
+                "this rank was wired up before: only one process can be a rank, neither its forked child at the same time \
+                 nor another program afterwards"
             );
         }
         result

@@ -86,6 +86,35 @@ fn defaults() {
     assert_eq!(said.value("engine"), "?");
 }
 
+/// What others may have put in the place of the user's file: it is not obeyed, not waited for, not read without end.
+#[test]
+fn files_of_others_are_not_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new("distrust", "btl_sm_depth = 16\n");
+    let path = home.0.join(source::USER_FILE);
+    let refused = |why: &str| {
+        let said = start(&[("HOME", home.path())]);
+        assert_eq!((said.status, said.value("btl_sm_depth").contains("default")), (0, true), "{}", said.err);
+        assert!(said.err.contains("is not read") && said.err.contains(why), "{}", said.err);
+    };
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).unwrap();
+    refused("everybody may write it");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+    // Only root can give files away.
+    if std::os::unix::fs::chown(&path, Some(65534), None).is_ok() {
+        refused("it belongs to another user (65534)");
+    }
+    std::fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+    refused("it is a device");
+    std::fs::remove_file(&path).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    refused("it is a pipe");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, vec![b'#'; 2 << 20]).unwrap();
+    refused("longer than 1048576 bytes");
+}
+
 #[test]
 fn each_source_is_stronger_than_the_one_before() {
     let file = "# mine\n\nbtl_sm_eager_limit = 1k   # one\nbtl_sm_depth=0x10\nbtl_sm_fast = no\n";

@@ -35,6 +35,9 @@ struct Rule {
     algorithm: &'static str,
 }
 
+/// Bytes; a line is a rule.
+const LONGEST_FILE: usize = 1 << 20;
+
 static IN_FORCE: Once<Option<Decisions>> = Once::new();
 
 /// Reads the file that the parameter names, if it names one; once. `Err(Invalid)` after a message for each mistake.
@@ -43,8 +46,12 @@ pub fn read() -> Result<()> {
     if path.is_empty() || IN_FORCE.get().is_some() {
         return Ok(());
     }
-    let text = sys::read_file(path).and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
-        message!("coll_tuned_decisions: {path} cannot be read as text; name a file that every node has");
+    let bytes = sys::read_trusted(path, LONGEST_FILE).map_err(|why| {
+        message!("coll_tuned_decisions: {path} cannot be read: {why}; name a file that every node has");
+        Error::Invalid
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        message!("coll_tuned_decisions: {path} is no text; name a file that every node has");
         Error::Invalid
     })?;
     let decisions = Decisions::parse(&text).map_err(|mistakes| {

@@ -57,6 +57,8 @@ pub struct Job {
     pub timeout_s: Option<u64>,
     /// Then say where in the program each rank was.
     pub stack_traces: bool,
+    /// Say who waits for what after so long without progress; 0: never.
+    pub stall_s: u64,
     /// How long ranks have to end when they are asked to.
     pub grace_s: Option<u64>,
     /// A rank that fails does not end the job.
@@ -132,6 +134,10 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
             (None, seconds) => seconds,
         },
         stack_traces: whole.get_stack_traces || runtime.stack_traces,
+        stall_s: whole
+            .stall_report
+            .as_deref()
+            .map_or(Ok(STALL_S), |text| values::seconds_or_none("--stall-report", text))?,
         grace_s: whole.grace.as_deref().map(|text| values::seconds("--grace", text)).transpose()?,
         keep_going: whole.disable_auto_cleanup || runtime.keep_going,
         quiet: whole.quiet,
@@ -141,6 +147,9 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
         apps,
     })
 }
+
+/// A job in which nothing happens for so long has most likely come to its end.
+const STALL_S: u64 = 60;
 
 /// The parameters of the job.
 fn parameters(whole: &Options) -> Result<Vec<(String, String)>, Refusal> {

@@ -3,7 +3,12 @@
 use crate::cli::{Output, OutputFiles};
 use crate::refusal::Refusal;
 use crate::tag;
+use opal_core::sys;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::OFlags;
+use std::fmt::Display;
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The files of a job.
@@ -44,15 +49,29 @@ impl Files {
             }
         }
         let [output, error] = names;
-        Ok([create(output)?, create(error)?])
+        Ok([self.create_one(output)?, self.create_one(error)?])
     }
-}
 
-fn create(name: Option<PathBuf>) -> Result<Option<File>, Refusal> {
-    let Some(name) = name else { return Ok(None) };
-    let refuse = |error| Refusal::usage(format!("the file for output {}: {error}", name.display()));
-    if let Some(folder) = name.parent().filter(|folder| *folder != Path::new("")) {
-        std::fs::create_dir_all(folder).map_err(refuse)?;
+    fn create_one(&self, name: Option<PathBuf>) -> Result<Option<File>, Refusal> {
+        let Some(name) = name else { return Ok(None) };
+        let refuse = |error: &dyn Display| Refusal::usage(format!("the file for output {}: {error}", name.display()));
+        // Of the user's own folders links are followed; of those that mpirun makes there, none is.
+        let own = self.output.files.iter().filter(|files| files.is_directory).map(|files| files.path.as_path());
+        let outer = own.chain(name.parent()).find(|outer| name.starts_with(outer)).unwrap_or(Path::new(""));
+        let outer = if outer == Path::new("") { Path::new(".") } else { outer };
+        std::fs::create_dir_all(outer).map_err(|error| refuse(&error))?;
+        let mut folder: OwnedFd = File::open(outer).map_err(|error| refuse(&error))?.into();
+        let inner = name.strip_prefix(outer).unwrap_or(&name);
+        for part in inner.parent().into_iter().flat_map(Path::components) {
+            folder = sys::folder_trusted_in(folder.as_fd(), part.as_os_str().as_bytes()).map_err(|why| refuse(&why))?;
+        }
+        let last = name.file_name().unwrap_or_default().as_bytes();
+        let file = sys::create_trusted_in(folder.as_fd(), last, 0o666, OFlags::WRONLY).map_err(|why| refuse(&why))?;
+        let file = File::from(file);
+        let is_regular = file.metadata().is_ok_and(|data| data.is_file());
+        if is_regular {
+            file.set_len(0).map_err(|error| refuse(&error))?;
+        }
+        Ok(Some(file))
     }
-    File::create(&name).map(Some).map_err(refuse)
 }

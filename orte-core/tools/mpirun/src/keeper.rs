@@ -21,7 +21,9 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// Runs as keeper until the job is over.
 pub fn run(words: &[OsString]) -> ExitCode {
-    let Some(orders) = Orders::decode(words) else {
+    let number = words.first().and_then(|word| word.to_str()?.parse().ok());
+    let orders = number.map(|number| raw::adopt(number).and_then(Orders::read));
+    let Some(Ok(orders)) = orders else {
         crate::refusal::say(&format!("{ARGUMENT} is for mpirun itself; run mpirun --help"));
         return ExitCode::from(crate::refusal::OWN);
     };
@@ -52,6 +54,7 @@ impl Keeper {
         let segment = rustix::io::fcntl_dupfd_cloexec(&low, SEGMENT_NUMBER).unwrap_or(low);
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         rustix::thread::set_name(c"mpirun-keeper")?;
+        raw::defer(&[libc::SIGXFSZ])?;
         let children = raw::signal_descriptor(&[libc::SIGCHLD])?;
         Ok(Keeper { orders, control, segment, children, ranks: Vec::new() })
     }

@@ -1,6 +1,7 @@
 //! A job from its segment to its exit status.
 
 mod end;
+mod stall;
 
 use crate::cli::{Job, Stdin};
 use crate::files::Files;
@@ -49,8 +50,8 @@ enum Phase {
     Lingering(Instant),
     /// Something went wrong: ranks were asked to end, and are killed at this time.
     Ending(Instant),
-    /// The keeper was told to kill whatever is left and to end.
-    Clearing,
+    /// The keeper was told to kill whatever is left and to end; it is killed itself at this time.
+    Clearing(Instant),
     /// No process is left; output is still being written.
     Draining,
 }
@@ -75,6 +76,9 @@ struct Running {
     refusal: Option<Refusal>,
     measures: Measures,
     deadline: Option<Instant>,
+    stall: stall::Stall,
+    /// When the keeper is looked at again.
+    next_check: Instant,
     /// A rank has called MPI_Init.
     has_spoken: bool,
     /// The library of another MPI that rank 0 was seen to have loaded.
@@ -98,14 +102,14 @@ impl Running {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| failed(&errno))?;
         let handled = signals::handled();
         let signals = raw::signal_descriptor(&handled).map_err(|error| failed(&error))?;
-        let segment = segment::create(ranks, |rank| job.app_of(rank) as u32)?;
+        raw::defer(&[libc::SIGXFSZ]).map_err(|error| failed(&error))?;
+        let segment = prepare::without_file_limit(|| segment::create(ranks, |rank| job.app_of(rank) as u32))?;
         let (control, keeper_end) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .map_err(|errno| failed(&errno))?;
-        let inherit = [raw::number(&keeper_end), raw::number(&segment.descriptor)];
         let orders = Orders {
-            control: inherit[0],
-            segment: inherit[1],
+            control: raw::number(&keeper_end),
+            segment: raw::number(&segment.descriptor),
             job: segment.control.layout().job,
             universe: job.universe.unwrap_or_else(|| ranks.max(opal_core::sys::cores() as u32)),
             bindings: job.places.iter().map(|place| place.processors.clone()).collect(),
@@ -113,8 +117,10 @@ impl Running {
             merge: job.output.merge,
             apps: apps.clone(),
         };
+        let orders = prepare::without_file_limit(|| orders.write()).map_err(|error| failed(&error))?;
+        let inherit = [&keeper_end, &segment.descriptor, &orders].map(raw::number);
         let mut command = Command::new("/proc/self/exe");
-        command.arg0("mpirun").arg(ARGUMENT).args(orders.encode()).envs(prepare::environment(&job));
+        command.arg0("mpirun").arg(ARGUMENT).arg(inherit[2].to_string()).envs(prepare::environment(&job));
         let keeper = raw::spawn_keeper(&mut command, inherit, handled, limit).map_err(|error| failed(&error))?;
         let deadline = job.timeout_s.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
         Ok(Running {
@@ -127,6 +133,7 @@ impl Running {
             cause: None,
             refusal: None,
             measures: Measures::default(),
+            stall: stall::Stall::new(job.stall_s),
             job,
             apps,
             segment,
@@ -135,6 +142,7 @@ impl Running {
             keeper,
             strangers,
             deadline,
+            next_check: Instant::now() + TICK,
             has_spoken: false,
             other_mpi: None,
             looks: 0,
@@ -161,6 +169,11 @@ impl Running {
                 self.hear_keeper()?;
             }
             self.look_at_clock();
+            // Nobody reads what the ranks wrote.
+            if self.phase == Phase::Draining && self.is_late() {
+                self.cause.get_or_insert(Cause::TimedOut(self.job.timeout_s.unwrap_or_default(), Vec::new()));
+                return Ok(());
+            }
         }
         Ok(())
     }
@@ -183,10 +196,15 @@ impl Running {
         let until = |time: Instant| time.saturating_duration_since(Instant::now());
         let own = match self.phase {
             Phase::Running => Some(self.deadline.map_or(TICK, |deadline| until(deadline).min(TICK))),
-            Phase::Lingering(time) | Phase::Ending(time) => Some(until(time)),
-            Phase::Clearing | Phase::Draining => None,
+            Phase::Lingering(time) | Phase::Ending(time) | Phase::Clearing(time) => Some(until(time).min(TICK)),
+            Phase::Draining => self.deadline.map(until),
         };
         own.into_iter().chain(self.streams.next_prompt().map(until)).min()
+    }
+
+    /// Whether `--timeout` has passed.
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Ranks that never call MPI_Init may be those of another MPI.
@@ -206,8 +224,9 @@ impl Running {
     fn look_at_clock(&mut self) {
         self.streams.pass_prompts(Instant::now());
         self.look_at_ranks();
+        self.look_at_keeper();
         match self.phase {
-            Phase::Running if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
+            Phase::Running if self.is_late() => {
                 let seconds = self.job.timeout_s.unwrap_or_default();
                 let alive = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]);
                 let states = alive.map(|rank| (rank, self.doing(rank))).collect();
@@ -219,8 +238,10 @@ impl Running {
                     self.fail(cause, true);
                 }
             }
+            Phase::Running => self.look_for_stall(),
             Phase::Lingering(end) if Instant::now() >= end => self.end_ranks(true),
             Phase::Ending(kill) if Instant::now() >= kill => self.finish(),
+            Phase::Clearing(end) if Instant::now() >= end => self.kill_keeper(),
             _ => {}
         }
     }
@@ -240,7 +261,7 @@ impl Running {
                 // The terminal has signalled the ranks as well, which are in the same process group.
                 Phase::Running => self.fail(Cause::Interrupted(signal), !from_terminal),
                 Phase::Lingering(_) | Phase::Ending(_) => self.finish(),
-                Phase::Clearing => {}
+                Phase::Clearing(end) => self.phase = Phase::Clearing(end.min(Instant::now() + IMPATIENT)),
                 Phase::Draining => {
                     self.cause.get_or_insert(Cause::Interrupted(signal));
                     return false;
@@ -311,5 +332,7 @@ impl Running {
 
 /// How often to look whether ranks load another MPI.
 const LOOKS: u32 = 20;
-/// How often to look whether a rank called abort.
+/// How often to look whether a rank called abort, and whether the keeper was stopped.
 const TICK: Duration = Duration::from_millis(250);
+/// How long a keeper that kills ranks may go on after one more signal to mpirun, or after it was stopped.
+const IMPATIENT: Duration = Duration::from_secs(1);

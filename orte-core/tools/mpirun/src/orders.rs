@@ -1,13 +1,18 @@
-//! What mpirun tells its keeper, as words of a command line.
+//! What mpirun tells its keeper: words in a file without a name. On a command line every user of the machine could read
+//! them.
 
 use crate::cli::{Environment, Stdin, processors};
+use rustix::fd::OwnedFd;
+use rustix::fs::MemfdFlags;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{Error, Read, Result, Seek, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// The hidden first argument that makes this program a keeper; the words of [`Orders`] follow.
+/// The hidden first argument that makes this program a keeper; the number of the descriptor of its [`Orders`] follows.
 pub const ARGUMENT: &str = "--ompi-rs-keeper";
 
-/// What mpirun passes in the keeper's arguments; everything else is in its environment and directory.
+/// What mpirun tells its keeper; everything else is in its environment and directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Orders {
     /// Number of the socket to mpirun.
@@ -44,8 +49,40 @@ pub struct Executable {
 }
 
 impl Orders {
-    /// As words of a command line.
-    pub fn encode(&self) -> Vec<OsString> {
+    /// Writes them to a new file, which [`Orders::read`] reads.
+    pub fn write(&self) -> Result<OwnedFd> {
+        let mut bytes = Vec::new();
+        for word in self.encode() {
+            bytes.extend_from_slice(&(word.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(word.as_bytes());
+        }
+        let mut file = File::from(rustix::fs::memfd_create("mpirun-orders", MemfdFlags::CLOEXEC)?);
+        file.write_all(&bytes)?;
+        file.rewind()?;
+        Ok(file.into())
+    }
+
+    /// Reads what mpirun wrote.
+    pub fn read(file: OwnedFd) -> Result<Orders> {
+        let mut file = File::from(file);
+        let malformed = || Error::other("these are no orders of mpirun's");
+        if !file.metadata()?.is_file() {
+            return Err(malformed());
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let (mut words, mut rest) = (Vec::new(), bytes.as_slice());
+        while let Some((length, after)) = rest.split_first_chunk::<8>() {
+            let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| malformed())?;
+            let (word, after) = after.split_at_checked(length).ok_or_else(malformed)?;
+            words.push(OsString::from_vec(word.to_vec()));
+            rest = after;
+        }
+        Orders::decode(&words).ok_or_else(malformed)
+    }
+
+    /// As words.
+    fn encode(&self) -> Vec<OsString> {
         let stdin = match self.stdin {
             Stdin::Rank(rank) => rank.to_string(),
             Stdin::All => "all".to_owned(),
@@ -74,7 +111,7 @@ impl Orders {
     }
 
     /// The same from these words; `None` if that is not what they are.
-    pub fn decode(words: &[OsString]) -> Option<Orders> {
+    fn decode(words: &[OsString]) -> Option<Orders> {
         let (fixed, mut rest) = words.split_first_chunk::<7>()?;
         let set = |text: &str| if text.is_empty() { Some(Vec::new()) } else { processors("", text).ok() };
         let stdin = match fixed[5].to_str()? {
@@ -179,6 +216,8 @@ mod tests {
             apps: vec![app(5, "", &["a b", "", "--x"]), app(1, "/tmp", &[":"])],
         };
         assert_eq!(Orders::decode(&orders.encode()), Some(orders.clone()));
+        assert_eq!(Orders::read(orders.write().unwrap()).unwrap(), orders);
+        assert!(Orders::read(File::open("/dev/null").unwrap().into()).is_err());
         assert_eq!(orders.ranks(), 6);
         let unbound = Orders { bindings: vec![Vec::new(); 6], stdin: Stdin::Rank(3), merge: false, ..orders };
         assert_eq!(Orders::decode(&unbound.encode()), Some(unbound.clone()));

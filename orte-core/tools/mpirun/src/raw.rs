@@ -25,6 +25,12 @@ pub fn signal_descriptor(signals: &[i32]) -> Result<OwnedFd> {
     }
 }
 
+/// Blocks these signals for good: what they tell comes as the error of a call as well. Processes that this one starts do
+/// not have them blocked.
+pub fn defer(signals: &[i32]) -> Result<()> {
+    block(signals).map(|_| ())
+}
+
 /// The next signal and whether the terminal sent it to the whole foreground group.
 pub fn next_signal(descriptor: &OwnedFd) -> Option<(i32, bool)> {
     let mut bytes = [0; size_of::<libc::signalfd_siginfo>()];
@@ -66,9 +72,32 @@ pub fn is_ignored(signal: i32) -> bool {
     result == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
+/// The standard library ends a program without a word if the system refuses poll, before `main` is called.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: extern "C" fn() = check_poll;
+
+extern "C" fn check_poll() {
+    // SAFETY: no descriptors are passed.
+    if unsafe { libc::poll(core::ptr::null_mut(), 0, 0) } != 0
+        && Error::last_os_error().raw_os_error() != Some(libc::EINTR)
+    {
+        opal_core::sys::write_stderr(
+            b"mpirun: the system refuses the call poll, without which mpirun cannot run; look at the filters (seccomp) of this container or service\n",
+        );
+        opal_core::sys::exit(i32::from(crate::refusal::OWN));
+    }
+}
+
 /// Starts the keeper: it inherits these descriptors, and is deaf to the signals that mpirun forwards.
-pub fn spawn_keeper(command: &mut Command, inherit: [RawFd; 2], deaf_to: Vec<i32>, files: Rlimit) -> Result<Child> {
+pub fn spawn_keeper(command: &mut Command, inherit: [RawFd; 3], deaf_to: Vec<i32>, files: Rlimit) -> Result<Child> {
+    let mpirun = rustix::process::getpid();
     let prepare = move || {
+        // Should mpirun die while the keeper is stopped, the keeper must go on to notice it.
+        rustix::process::set_parent_process_death_signal(Some(Signal::CONT))?;
+        if rustix::process::getppid() != Some(mpirun) {
+            return Err(Error::from_raw_os_error(libc::ESRCH));
+        }
         block(&deaf_to)?;
         rustix::process::setrlimit(Resource::Nofile, files)?;
         inherit.into_iter().try_for_each(inherit_across_exec)

@@ -17,6 +17,19 @@ pub fn print(text: &str) -> Result<(), Refusal> {
     }
 }
 
+/// What no other sentence was found for, also where the standard library did not expect the system to refuse a call. Ends
+/// this process; the other one of mpirun and keeper ends the job.
+pub fn panicked(panic: &std::panic::PanicHookInfo<'_>) {
+    let payload = panic.payload_as_str().unwrap_or("no reason is given");
+    let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
+    let words: Vec<&str> = payload.split_whitespace().collect();
+    say(&format!(
+        "{}{place}; the system refuses a call that mpirun needs (filters of a container?), or this is a defect of mpirun",
+        words.join(" ")
+    ));
+    opal_core::sys::exit(i32::from(OWN));
+}
+
 /// mpirun's exit status when it could not do its part: as with env and nohup no error of MPI and few programs end so.
 pub const OWN: u8 = 125;
 

@@ -34,6 +34,12 @@ pub fn block(cause: &Cause, pid: impl Fn(u32) -> Option<u32>, measures: Measures
             writeln!(text, "mpirun: {} ended after MPI_Init without calling MPI_Finalize.", who(*rank))
         }
         Cause::Interrupted(signal) => writeln!(text, "mpirun: got signal {signal} ({}).", signals::describe(*signal)),
+        Cause::TimedOut(seconds, states) if states.is_empty() => {
+            writeln!(
+                text,
+                "mpirun: after {seconds} s (--timeout) nobody had read all output of the ranks, which have ended."
+            )
+        }
         Cause::TimedOut(seconds, states) => {
             writeln!(text, "mpirun: the job still ran after {seconds} s (--timeout): {}.", still(states))
         }

@@ -20,7 +20,13 @@ pub fn create(ranks: u32, app_of: impl Fn(u32) -> u32) -> Result<Segment, Refusa
     let failed = |error: &dyn std::fmt::Display| Refusal::system("making the job's shared memory", error);
     let layout = Layout::new(job_number().map_err(|errno| failed(&errno))?, ranks)
         .ok_or_else(|| failed(&format_args!("{ranks} ranks do not fit")))?;
-    let descriptor = sealed_file(&layout).map_err(|errno| failed(&errno))?;
+    let descriptor = sealed_file(&layout).map_err(|errno| match errno {
+        Errno::FBIG => failed(&format_args!(
+            "the limit on the size of files is too low; raise it to {} KiB (ulimit -H -f), little of which will be used",
+            layout.file_bytes().div_ceil(1024)
+        )),
+        _ => failed(&errno),
+    })?;
     let mapping = Mapping::new(&descriptor, layout.control_bytes()).map_err(|error| failed(&error))?;
     let control = Control::new(layout, mapping).ok_or_else(|| failed(&"it is too short"))?;
     control.set_secret(&random().map_err(|errno| failed(&errno))?);

@@ -2,14 +2,15 @@
 //!
 //! A child subreaper is the parent of all orphans below it. So once `waitpid` says that there is no child, there is no
 //! descendant either, whatever they forked or however they detached themselves. A process is signalled through a pidfd
-//! that was checked to be the one that was listed, so that a number that is used again hits nobody else.
+//! that was checked to be the one that was listed, so that a number that is used again hits nobody else. Where the system
+//! has no pidfds, the start time of the process is compared just before it is signalled.
 
 use crate::raw;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 /// One process: the number alone would be ambiguous over time.
@@ -60,20 +61,20 @@ pub fn family(pid: i32) -> Vec<i32> {
     found
 }
 
-/// Sends a signal to all of them that still exist.
+/// Sends a signal to all of them that still exist, and says which of them the system does not let it reach.
 pub fn signal(processes: &[Process], signal: Signal) {
     for process in processes {
-        if let Some(pidfd) = open(process) {
-            // It may be a zombie by now; there is nothing to tell.
-            let _ = rustix::process::pidfd_send_signal(&pidfd, signal);
+        if let Some(Err(errno)) = Target::open(process).map(|target| target.signal(signal)) {
+            say_unreachable(process, errno);
         }
     }
 }
 
 /// Kills everything below this process except `spare` and waits until it is gone; `ended` hears of every child. Returns
-/// what could not be killed within ten seconds: processes that hang inside the system.
+/// what could not be killed within ten seconds: processes that hang inside the system, or that are somebody else's.
 pub fn clear(spare: &[Process], mut ended: impl FnMut(Pid, i32)) -> Vec<Process> {
     let give_up = Instant::now() + Duration::from_secs(10);
+    let mut unreachable = HashSet::new();
     loop {
         while let Ok(Some((pid, status))) = raw::reap() {
             ended(pid, status);
@@ -82,28 +83,70 @@ pub fn clear(spare: &[Process], mut ended: impl FnMut(Pid, i32)) -> Vec<Process>
         if victims.is_empty() || Instant::now() >= give_up {
             return victims;
         }
-        let pidfds: Vec<OwnedFd> = victims.iter().filter_map(open).collect();
-        for pidfd in &pidfds {
-            let _ = rustix::process::pidfd_send_signal(pidfd, Signal::KILL);
+        let targets: Vec<Target> = victims.iter().filter_map(Target::open).collect();
+        for target in &targets {
+            if let Err(errno) = target.signal(Signal::KILL)
+                && unreachable.insert(target.process)
+            {
+                say_unreachable(&target.process, errno);
+            }
         }
         // What is dead already makes this return at once; then its parent, killed as well, is about to leave it to us.
-        let mut waiting: Vec<PollFd<'_>> = pidfds.iter().map(|pidfd| PollFd::new(pidfd, PollFlags::IN)).collect();
+        let pidfds = targets.iter().filter_map(|target| target.pidfd.as_ref());
+        let mut waiting: Vec<PollFd<'_>> = pidfds.map(|pidfd| PollFd::new(pidfd, PollFlags::IN)).collect();
         let slice = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
         let _ = rustix::event::poll(&mut waiting, Some(&slice));
     }
 }
 
-fn open(process: &Process) -> Option<OwnedFd> {
-    let pidfd = match rustix::process::pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()) {
-        Ok(pidfd) => pidfd,
-        Err(Errno::SRCH) => return None,
-        Err(errno) => {
-            crate::refusal::say(&format!("process {} cannot be reached to end it: {errno}", process.pid));
-            return None;
+/// A process that can be signalled.
+struct Target {
+    process: Process,
+    /// Leads to this process even after its end. None where the system has no such descriptors: kernels before 5.3, and
+    /// filters of containers that refuse what they do not know.
+    pidfd: Option<OwnedFd>,
+}
+
+impl Target {
+    /// `None` if it is gone.
+    fn open(process: &Process) -> Option<Target> {
+        let pidfd = match rustix::process::pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()) {
+            Ok(pidfd) => Some(pidfd),
+            Err(Errno::SRCH) => return None,
+            Err(_) => None,
+        };
+        // The number may have been given to another process between listing and opening.
+        let target = Target { process: *process, pidfd };
+        target.exists().then_some(target)
+    }
+
+    fn signal(&self, signal: Signal) -> Result<(), Errno> {
+        let sent = match &self.pidfd {
+            Some(pidfd) => rustix::process::pidfd_send_signal(pidfd, signal),
+            None => Err(Errno::NOSYS),
+        };
+        let sent = match (sent, Pid::from_raw(self.process.pid)) {
+            (Err(Errno::NOSYS | Errno::PERM | Errno::INVAL), Some(pid)) if self.exists() => {
+                rustix::process::kill_process(pid, signal)
+            }
+            (sent, _) => sent,
+        };
+        match sent {
+            // It may be a zombie by now, or gone; there is nothing to tell.
+            Err(Errno::SRCH) => Ok(()),
+            Err(_) if !self.exists() => Ok(()),
+            sent => sent,
         }
-    };
-    // The number may have been given to another process between listing and opening.
-    (look(process.pid)?.0 == *process).then_some(pidfd)
+    }
+
+    /// Whether the process of this number started when this one did.
+    fn exists(&self) -> bool {
+        look(self.process.pid).is_some_and(|(process, _)| process == self.process)
+    }
+}
+
+fn say_unreachable(process: &Process, errno: Errno) {
+    crate::refusal::say(&format!("process {} cannot be signalled to end it: {errno}", process.pid));
 }
 
 /// A process and its parent, from `/proc/<pid>/stat`.
@@ -111,6 +154,12 @@ fn look(pid: i32) -> Option<(Process, i32)> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (parent, started) = parse(&text)?;
     Some((Process { pid, started }, parent))
+}
+
+/// Whether a process was stopped by a signal.
+pub fn is_stopped(pid: i32) -> bool {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
 }
 
 /// Fields 4 and 22. The name in field 2 may hold blanks and parentheses.

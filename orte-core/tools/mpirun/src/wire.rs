@@ -35,8 +35,17 @@ pub enum Received {
     Nothing,
 }
 
-/// Sends a sentence with at most three descriptors.
+/// Sends a sentence with at most three descriptors; waits while the other side is behind.
 pub fn send(socket: &OwnedFd, message: Message, descriptors: &[BorrowedFd<'_>]) -> Result<()> {
+    put(socket, message, descriptors, SendFlags::NOSIGNAL)
+}
+
+/// Sends a sentence if there is room for it.
+pub fn send_now(socket: &OwnedFd, message: Message) -> Result<()> {
+    put(socket, message, &[], SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
+}
+
+fn put(socket: &OwnedFd, message: Message, descriptors: &[BorrowedFd<'_>], flags: SendFlags) -> Result<()> {
     let bytes = encode(message);
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -44,7 +53,7 @@ pub fn send(socket: &OwnedFd, message: Message, descriptors: &[BorrowedFd<'_>]) 
         assert!(ancillary.push(SendAncillaryMessage::ScmRights(descriptors)), "at most three descriptors");
     }
     loop {
-        match rustix::net::sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::NOSIGNAL) {
+        match rustix::net::sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, flags) {
             Ok(_) => return Ok(()),
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),

@@ -138,6 +138,9 @@ pub struct Options {
     /// With --timeout, say where in the program each rank was
     #[arg(long)]
     pub get_stack_traces: bool,
+    /// Say who waits for what when all ranks have waited in MPI for so long without any progress (default: 60; 0: never)
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    pub stall_report: Option<String>,
     /// How long ranks may take to end when they are asked to (default: 10 after a signal to mpirun, else 1)
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub grace: Option<String>,

@@ -43,6 +43,11 @@ pub fn seconds(option: &str, text: &str) -> Result<u64, Refusal> {
     }
 }
 
+/// The same, or 0.
+pub fn seconds_or_none(option: &str, text: &str) -> Result<u64, Refusal> {
+    text.trim().parse().map_err(|_| Refusal::usage(format!("{option} {text}: a whole number of seconds is wanted")))
+}
+
 /// `--usize`: how many ranks the job could have, if it says so; never fewer than it has.
 pub fn universe(text: &str, ranks: u32) -> Result<Option<u32>, Refusal> {
     match (text.to_ascii_uppercase().as_str(), text.parse::<u32>()) {

@@ -1,12 +1,13 @@
 //! How a job ends: what the end of a rank means for the others, who is asked to end, and who is killed.
 
-use super::{Phase, Running};
+use super::{IMPATIENT, Phase, Running, TICK};
 use crate::calls::{self, Calls};
 use crate::outcome::{self, Cause};
 use crate::refusal::{self, Refusal, say};
 use crate::wire::{self, Message};
 use crate::{other_mpi, report, tree};
 use orte_core::segment::RankState;
+use rustix::process::{Pid, Signal};
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
@@ -128,6 +129,23 @@ impl Running {
         }
     }
 
+    /// Of a stall one line a rank.
+    pub(super) fn look_for_stall(&mut self) {
+        let ranks: Vec<u32> = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]).collect();
+        let slept = ranks.iter().map(|rank| self.segment.control.slept(*rank));
+        if !self.stall.is_new(slept) {
+            return;
+        }
+        say(&format!(
+            "all ranks that run have waited in MPI for {} s (--stall-report): a deadlock, or damaged memory",
+            self.job.stall_s
+        ));
+        for rank in ranks {
+            let pid = self.pids[rank as usize].unwrap_or_default();
+            say(&format!("  rank {rank} (process {pid}) {}", self.doing(rank)));
+        }
+    }
+
     fn grace(&self, cause: &Cause) -> Duration {
         match (self.job.grace_s, cause) {
             (Some(seconds), _) => Duration::from_secs(seconds),
@@ -152,14 +170,14 @@ impl Running {
             return;
         }
         self.measures.killed = self.cause.as_ref().map_or(0, |cause| self.others(cause));
-        self.phase = Phase::Clearing;
+        self.phase = Phase::Clearing(Instant::now() + CLEARING);
         self.fan.close();
         self.tell(Message::Finish);
     }
 
     pub(super) fn keeper_is_gone(&mut self) {
-        let status = self.keeper.wait().map_or(1 << 8, |status| status.into_raw());
-        if self.phase != Phase::Clearing || status != 0 {
+        let status = self.keeper_status();
+        if !matches!(self.phase, Phase::Clearing(_)) || status != 0 {
             self.cause.get_or_insert(Cause::KeeperLost(status));
         }
         // Its orphans are this process's now.
@@ -171,9 +189,47 @@ impl Running {
         self.phase = Phase::Draining;
     }
 
+    /// The wait status of the keeper, whose end of the socket is closed. A process may hang while it ends; then it is
+    /// killed and left to the system.
+    fn keeper_status(&mut self) -> i32 {
+        let end = Instant::now() + LEAVING;
+        while Instant::now() < end {
+            match self.keeper.try_wait() {
+                Ok(Some(status)) => return status.into_raw(),
+                Ok(None) => opal_core::sys::nap_us(1000),
+                Err(_) => break,
+            }
+        }
+        let _ = self.keeper.kill();
+        1 << 8
+    }
+
+    /// A stopped keeper neither hears nor reaps: it is told to go on, however often somebody stops it.
+    pub(super) fn look_at_keeper(&mut self) {
+        if self.phase == Phase::Draining || Instant::now() < self.next_check {
+            return;
+        }
+        self.next_check = Instant::now() + TICK;
+        if tree::is_stopped(self.keeper.id() as i32) {
+            let _ = rustix::process::kill_process(Pid::from_child(&self.keeper), Signal::CONT);
+            // Somebody may stop it again before it has done anything.
+            if let Phase::Clearing(end) = self.phase {
+                self.phase = Phase::Clearing(end.min(Instant::now() + IMPATIENT));
+            }
+        }
+    }
+
+    /// It did not end although it was told to. Its end of the socket closes, and what it left is cleared here.
+    pub(super) fn kill_keeper(&mut self) {
+        say(&format!("the keeper process ({}) does not answer and is killed", self.keeper.id()));
+        let _ = self.keeper.kill();
+        self.phase = Phase::Clearing(Instant::now() + CLEARING);
+    }
+
+    /// Without waiting: a stopped keeper takes nothing, and mpirun must not hang on that. A dead keeper is noticed by its
+    /// closed end.
     pub(super) fn tell(&self, message: Message) {
-        // A dead keeper is noticed by its closed end.
-        let _ = wire::send(&self.control, message, &[]);
+        let _ = wire::send_now(&self.control, message);
     }
 
     pub(super) fn conclude(self) -> Result<u8, Refusal> {
@@ -200,3 +256,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const ASLEEP_NS: u64 = 200_000_000;
 /// How long ranks may go on after another one was done with MPI and then failed.
 const LINGER: Duration = Duration::from_millis(100);
+/// How long the keeper may take to kill what is left: longer than it tries to.
+const CLEARING: Duration = Duration::from_secs(12);
+/// How long the keeper's process may take to vanish after it closed everything.
+const LEAVING: Duration = Duration::from_secs(2);

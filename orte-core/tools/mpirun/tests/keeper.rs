@@ -1,0 +1,119 @@
+//! A keeper that does not answer: stopped, or stopped again and again.
+
+mod rig;
+
+use rig::{Run, signal};
+use std::time::{Duration, Instant};
+
+fn keeper(run: &Run) -> i32 {
+    run.wait_for("mpirun --ompi-rs-keeper", 1)[0]
+}
+
+/// A job whose keeper is stopped.
+fn stopped(words: &[&str], sleeper: &str, ranks: usize) -> Run {
+    let run = Run::start(words);
+    run.wait_for(sleeper, ranks);
+    signal("STOP", keeper(&run));
+    run
+}
+
+/// Stops a process again and again until it is gone.
+fn stop_for_ever(pid: i32) -> std::thread::JoinHandle<()> {
+    std::thread::spawn(move || {
+        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        let end = Instant::now() + Duration::from_secs(60);
+        while Instant::now() < end && rustix::process::kill_process(pid, rustix::process::Signal::STOP).is_ok() {
+            std::thread::yield_now();
+        }
+    })
+}
+
+#[test]
+fn signals_end_a_job_whose_keeper_is_stopped() {
+    for (name, status) in [("INT", 130), ("TERM", 143)] {
+        let run = stopped(&["-n", "2", "sleep", "1021"], "sleep 1021", 2);
+        run.signal(name);
+        let ended = run.end();
+        assert_eq!(ended.status, Some(status), "{}", ended.err);
+        assert!(
+            ended.err.contains("2 ranks that still ran were sent") && ended.err.contains("and ended"),
+            "{}",
+            ended.err
+        );
+    }
+}
+
+#[test]
+fn a_timeout_ends_a_job_whose_keeper_is_stopped() {
+    let ended = stopped(&["--timeout", "2", "-n", "2", "sleep", "1022"], "sleep 1022", 2).end();
+    assert_eq!(ended.status, Some(124), "{}", ended.err);
+}
+
+#[test]
+fn the_death_of_a_rank_is_noticed_although_the_keeper_was_stopped() {
+    let run = stopped(&["-n", "2", "sleep", "1023"], "sleep 1023", 2);
+    signal("KILL", run.wait_for("sleep 1023", 2)[0]);
+    let ended = run.end();
+    assert_eq!(ended.status, Some(137), "{}", ended.err);
+    assert!(ended.err.contains("was ended by signal 9"), "{}", ended.err);
+}
+
+#[test]
+fn a_stopped_keeper_ends_with_mpirun() {
+    let mut run = Run::start(&["-n", "2", "sh", "-c", "setsid sleep 1024 & sleep 1025"]);
+    for sleeper in ["sleep 1024", "sleep 1025"] {
+        run.wait_for(sleeper, 2);
+    }
+    let keeper = keeper(&run);
+    // mpirun as well, so that it cannot let the keeper go on before it dies.
+    run.signal("STOP");
+    signal("STOP", keeper);
+    run.signal("KILL");
+    run.child.wait().unwrap();
+    run.assert_nothing_left();
+}
+
+#[test]
+fn a_keeper_that_never_answers_is_killed() {
+    let run = Run::start(&["-n", "2", "--grace", "1", "sh", "-c", "setsid sleep 1026 & exec sleep 1027"]);
+    for sleeper in ["sleep 1026", "sleep 1027"] {
+        run.wait_for(sleeper, 2);
+    }
+    let keeper = keeper(&run);
+    let stopper = stop_for_ever(keeper);
+    run.signal("TERM");
+    let ended = run.end();
+    stopper.join().unwrap();
+    assert_eq!(ended.status, Some(143), "{}", ended.err);
+}
+
+/// Every user of the machine can read the arguments of every process.
+#[test]
+fn arguments_of_the_keeper_tell_nothing_of_the_job() {
+    let run = Run::start(&["-n", "1", "sh", "-c", "sleep 1028 # secret"]);
+    run.wait_for("sh -c sleep 1028 # secret", 1);
+    let command = std::fs::read(format!("/proc/{}/cmdline", keeper(&run))).unwrap();
+    let words: Vec<String> =
+        command.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+    assert_eq!((&words[0][..], &words[1][..], words.len()), ("mpirun", "--ompi-rs-keeper", 4), "{words:?}");
+    assert!(words[2].parse::<u32>().is_ok_and(|number| number < 100) && words[3].is_empty(), "{words:?}");
+    run.signal("TERM");
+    assert_eq!(run.end().status, Some(143));
+}
+
+/// Whoever reads mpirun's output may do so slowly, but not beyond a time that was asked for.
+#[test]
+fn a_timeout_does_not_wait_for_a_reader() {
+    let words = ["--timeout", "2", "-n", "1", "head", "-c", "1000000", "/dev/zero"];
+    let mut run = Run::start(&words);
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = run.child.try_wait().unwrap() {
+            break status;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "it waits for somebody to read its output");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(status.code(), Some(124));
+    run.assert_nothing_left();
+}

@@ -1,0 +1,88 @@
+//! Files that others put where mpirun writes the output of ranks.
+
+mod rig;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder that vanishes with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("ompi-rs-planted-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(path.join("out/1")).unwrap();
+        Folder(path)
+    }
+
+    fn place(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs a job that writes its output below this path; it must refuse with these words, and leave nothing.
+fn refused(path: &Path, words: &str) {
+    let ended = rig::run(&["-n", "1", "--timeout", "20", "--output-filename", path.to_str().unwrap(), "echo", "hello"]);
+    assert_eq!(ended.status, Some(125), "{}", ended.err);
+    assert!(ended.err.contains("the file for output ") && ended.err.contains(words), "{}", ended.err);
+}
+
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let folder = Folder::new("pipe");
+    std::fs::create_dir(folder.place("out/1/rank.0")).unwrap();
+    let pipe = folder.place("out/1/rank.0/stdout");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    refused(&folder.place("out"), "it is a pipe, a regular file is wanted");
+}
+
+#[test]
+fn links_are_not_followed() {
+    let folder = Folder::new("link");
+    let precious = folder.place("precious");
+    std::fs::write(&precious, "precious").unwrap();
+    std::fs::create_dir(folder.place("out/1/rank.0")).unwrap();
+    let place = folder.place("out/1/rank.0/stdout");
+    std::os::unix::fs::symlink(&precious, &place).unwrap();
+    refused(&folder.place("out"), "it is a symbolic link");
+    std::fs::remove_file(&place).unwrap();
+    std::fs::hard_link(&precious, &place).unwrap();
+    refused(&folder.place("out"), "it has 2 names");
+    std::fs::remove_dir_all(folder.place("out/1/rank.0")).unwrap();
+    std::os::unix::fs::symlink(&folder.0, folder.place("out/1/rank.0")).unwrap();
+    refused(&folder.place("out"), "");
+    assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
+    assert!(!folder.place("stdout").exists());
+}
+
+#[test]
+fn files_of_others_are_not_written() {
+    let folder = Folder::new("owner");
+    let place = folder.place("out/1/rank.0");
+    std::fs::create_dir(&place).unwrap();
+    std::fs::write(place.join("stdout"), "theirs").unwrap();
+    // Only root can give files away.
+    if std::os::unix::fs::chown(place.join("stdout"), Some(65534), None).is_ok() {
+        refused(&folder.place("out"), "it belongs to another user (65534)");
+        assert_eq!(std::fs::read_to_string(place.join("stdout")).unwrap(), "theirs");
+    }
+}
+
+#[test]
+fn own_files_are_written_anew() {
+    let folder = Folder::new("own");
+    for text in ["long before", "short"] {
+        let out = folder.place("out");
+        let ended = rig::run(&["-n", "1", "--output-filename", out.to_str().unwrap(), "echo", text]);
+        assert_eq!((ended.status, ended.out), (Some(0), format!("{text}\n")), "{}", ended.err);
+        assert_eq!(std::fs::read_to_string(folder.place("out/1/rank.0/stdout")).unwrap(), format!("{text}\n"));
+    }
+    let ended = rig::run(&["-n", "1", "--outfile-pattern", "/dev/null", "echo", "x"]);
+    assert_eq!((ended.status, ended.out.as_str()), (Some(0), ""), "{}", ended.err);
+}
