@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::resolve::{self, Choice, Request};
 use crate::tools;
 use crate::tree::Tree;
-use crate::{names, shell};
+use crate::{names, provenance, shell};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -161,6 +161,7 @@ impl Work<'_> {
         }
         (names, &self.choice.direct, self.options.debug, self.options.no_check).hash(&mut hasher);
         (self.options.thin, self.options.link).hash(&mut hasher);
+        std::env::var_os(provenance::EPOCH).hash(&mut hasher);
         for component in &self.choice.components {
             component.name.hash(&mut hasher);
         }

@@ -26,6 +26,7 @@ mod names;
 mod new;
 mod product;
 mod progress;
+mod provenance;
 mod resolve;
 mod run;
 mod shell;
