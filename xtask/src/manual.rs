@@ -83,6 +83,8 @@ fn notes<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 /// Without anything that roff would take for its own.
 fn plain(text: &str) -> String {
     let escaped = text.replace('\\', "\\e").replace('-', "\\-").replace('"', "\\(dq").replace('`', "\\(ga");
+    // Unlike others, the plain letters of ASCII are read by every roff in every locale.
+    let escaped = escaped.replace('…', "...");
     match escaped.starts_with(['.', '\'']) {
         true => format!("\\&{escaped}"),
         false => escaped,
