@@ -16,6 +16,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     session.case("mpirun/launcher-of-another", |session| launcher_of_another(session).unwrap_or_else(Verdict::from));
     session.case("mpirun/library-of-another", |session| library_of_another(session).unwrap_or_else(Verdict::from));
     session.case("mpirun/library-in-python", |session| library_in_python(session).unwrap_or_else(Verdict::from));
+    session.case("mpirun/timeout-in-rust", |session| timeout_in_rust(session).unwrap_or_else(Verdict::from));
     session.case("mpirun/gdb", |session| gdb(session).unwrap_or_else(Verdict::from));
     Ok(())
 }
@@ -295,6 +296,26 @@ fn library_of_another(session: &mut Session) -> Result<Verdict> {
     Ok(match tried.is_empty() {
         true => Verdict::Skipped("no other MPI compiles: apt-get install libopenmpi-dev libmpich-dev".to_owned()),
         false => Verdict::Passed(tried.join(", ")),
+    })
+}
+
+/// Programs in Rust call no symbol of MPI: the methods and functions of the crates are named instead.
+fn timeout_in_rust(session: &mut Session) -> Result<Verdict> {
+    let built = session.library().map_err(fail)?;
+    let source = session.tree.root.join("tests/mpirun/waiting.rs");
+    let program = crate::run::program::compile(&built, &source, &[], session.progress)?;
+    let mut command = Command::new(built.dist.join("bin/mpirun"));
+    command.args(["-n", "3", "--timeout", "3"]).arg(&program);
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("mpirun/timeout-in-rust"))?;
+    let says = [
+        "rank 0 in pml_ob1::module::recv",
+        "rank 1 in ompi::collective::all::CommunicatorCollectives::barrier, where nothing has happened for",
+        "rank 2 not in a call of MPI",
+    ];
+    Ok(match ended.ended_with(124) && says.iter().all(|words| ended.err.contains(words)) {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(format!("{says:?} were expected\n{}", ended.story())),
     })
 }
 
