@@ -1,9 +1,9 @@
 //! What kind of library this is, one fact a line, under the labels and keys that scripts know from Open MPI.
 
 use crate::command_line::Arguments;
+use crate::escaped::escaped;
 use crate::facts::{ABI, STANDARD, VERSION};
 use crate::failure::Failure;
-use crate::lines::escaped;
 use serde_json::Value as Json;
 use std::io::Write;
 

@@ -7,6 +7,7 @@ mod about;
 mod coll;
 mod command_line;
 mod config;
+mod escaped;
 mod facts;
 mod failure;
 mod filter;

@@ -1,6 +1,7 @@
 //! One `key:value` line per fact, as scripts made for Open MPI read them.
 
 use crate::about;
+use crate::escaped::escaped;
 use crate::facts::{ABI, Facts, Row, STANDARD, VERSION};
 use crate::failure::Failure;
 use crate::filter::Filter;
@@ -50,24 +51,4 @@ fn param(row: &Row, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "{of}:level:{}", row.param.level)?;
     writeln!(out, "{of}:help:{}", escaped(&row.help()))?;
     Ok(())
-}
-
-/// A text with a colon or a quote in it stands in quotes, so that a line can be split at its colons.
-pub fn escaped(text: &str) -> String {
-    match text.contains([':', '"', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\\\"").replace('\n', "\\n")),
-        false => text.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::escaped;
-
-    #[test]
-    fn quotes_what_would_split() {
-        assert_eq!(escaped("plain text"), "plain text");
-        assert_eq!(escaped("a:b"), "\"a:b\"");
-        assert_eq!(escaped("say \"x\""), "\"say \\\"x\\\"\"");
-    }
 }

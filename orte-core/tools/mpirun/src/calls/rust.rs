@@ -27,10 +27,29 @@ pub fn path(symbol: &str) -> String {
 pub fn is_of_program(symbol: &str) -> bool {
     let own = path(symbol.split(" + ").next().unwrap_or(symbol));
     let crates = ["std", "core", "alloc", "compiler_builtins"];
-    symbol.starts_with("_ZN")
-        && !crates.iter().any(|name| own.split("::").next() == Some(name))
-        && !super::is_ours(&own)
+    symbol.starts_with("_ZN") && !crates.iter().any(|name| own.split("::").next() == Some(name)) && !is_ours(&own)
 }
+
+/// Whether it is a function of the library.
+pub fn is_ours(name: &str) -> bool {
+    CRATES.iter().any(|part| name.contains(part))
+}
+
+/// What names of the library's crates contain: in mangled names a length stands before each part.
+const CRATES: &[&str] = &[
+    "libmpi_abi",
+    "opal_core",
+    "orte_core",
+    "ompi_core",
+    "4ompi",
+    "pml_",
+    "bml_",
+    "btl_",
+    "coll_",
+    "smsc_",
+    "memcpy_",
+    "topo_",
+];
 
 #[cfg(test)]
 mod tests {
