@@ -64,7 +64,7 @@ pub fn assemble(parts: &Parts, stage: &Path) -> Result<()> {
     shell::write(&share.join("link"), if parts.link == Linking::Shared { "shared\n" } else { "static\n" })?;
     // For programs with the archive inside: plug-ins that they load must find their MPI.
     shell::write(&share.join("mpi.list"), "{ MPI_*; PMPI_*; };\n")?;
-    manual::write(stage, &core, version)?;
+    manual::write(stage, core, version)?;
     shell::write(&share.join("components.json"), &components(parts, version)?)?;
     if parts.info.is_some() {
         let table = shell::output(std::process::Command::new(bin.join("ompi_info")).arg("--params-json"))?;
