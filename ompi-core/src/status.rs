@@ -1,6 +1,8 @@
 //! MPI_Status: the standard ABI's 32 bytes.
 
-use crate::error::{Fault, Result};
+use crate::errhandler;
+use crate::error::{Class, Fault, Result};
+use alloc::format;
 
 /// As the user sees it; MPI 5.0 §3.2.5 and §20 for the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +14,8 @@ pub struct Status {
     pub tag: i32,
     /// MPI_ERROR; single completions leave it alone.
     pub error: i32,
-    // Byte count in [0] (low) and [1] (high), flags in [2].
+    // Byte count in [0] (low) and [1] (high); flags in the low byte of [2]; of a failed operation in [3] the context number
+    // and one more, and of a truncated message its bytes in [4] (low) and the rest of [2] (high).
     internal: [i32; 5],
 }
 
@@ -28,6 +31,7 @@ pub const ROOT: i32 = -4;
 pub const UNDEFINED: i32 = -32766;
 
 const CANCELLED: i32 = 1;
+const FLAG_BITS: u32 = 8;
 
 impl Status {
     /// A status with these three and nothing else.
@@ -78,10 +82,39 @@ impl Status {
         self.internal[3] = context as i32 + 1;
     }
 
+    /// Says that a message of `sent` bytes did not fit; [`Status::bytes`] is what did. At most 2^56 bytes are remembered.
+    #[inline(always)]
+    pub fn fail_truncated(&mut self, sent: u64, context: u32) {
+        self.fail(Class::Truncate as i32, context);
+        self.internal[4] = sent as i32;
+        self.internal[2] |= ((sent >> 32) as i32) << FLAG_BITS;
+    }
+
     /// The fault that [`Status::error`] stands for.
     #[cold]
     pub fn fault(&self) -> Fault {
-        Fault::code(self.error).on(self.context())
+        let fault = Fault::code(self.error).on(self.context());
+        let sent = u64::from(self.internal[4] as u32) | u64::from(self.internal[2] as u32 >> FLAG_BITS) << 32;
+        match self.error == Class::Truncate as i32 && sent > 0 {
+            true => fault.because(format!(
+                "the message from rank {} with tag {} has {sent} bytes, the receive buffer has room for {}",
+                self.source,
+                self.tag,
+                self.bytes()
+            )),
+            false => fault,
+        }
+    }
+
+    /// The fault of a call that completed several operations, of which this was the first that failed; their own codes stand
+    /// in their statuses. The handler in force is that of the communicator on which it failed (MPI 5.0 §9.3).
+    #[cold]
+    pub fn fault_among(&self) -> Fault {
+        let own = self.fault();
+        let class = errhandler::error_string(own.get());
+        let parts = if own.reason().is_empty() { "" } else { "; " };
+        let why = format!("the first that failed: {class}{parts}{}", own.reason());
+        Fault::new(Class::InStatus).on(self.context()).because(why)
     }
 
     /// Fills the user's status but for MPI_ERROR, of an operation that did not fail.
@@ -102,3 +135,24 @@ impl Status {
 }
 
 const _: () = assert!(size_of::<Status>() == 32 && align_of::<Status>() == 4);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_truncated_message_is_described() {
+        for sent in [9, 0x1_0000_0000, 0x12_3456_789a_bcde] {
+            let mut status = Status::new(3, 7, 8);
+            status.set_cancelled(true);
+            status.fail_truncated(sent, 5);
+            let wanted =
+                format!("the message from rank 3 with tag 7 has {sent} bytes, the receive buffer has room for 8");
+            assert_eq!((status.fault().reason(), status.context()), (wanted.as_str(), Some(5)));
+            assert!(status.cancelled() && status.bytes() == 8);
+        }
+        let mut other = Status::new(3, 7, 8);
+        other.fail(Class::Truncate as i32, 5);
+        assert_eq!(other.fault().reason(), "");
+    }
+}

@@ -38,6 +38,44 @@ static void own_handler(int number)
     _exit(9);
 }
 
+/* Rank 0 sends more than rank 1 has room for. */
+static void truncate_message(const char *what, int rank)
+{
+    static char data[1 << 20];
+    MPI_Request r;
+    MPI_Status s;
+    int bytes = strcmp(what, "truncate") == 0 ? 32 : 1 << 20;
+    if (rank == 0) {
+        MPI_Send(data, bytes, MPI_BYTE, 1, 7, MPI_COMM_WORLD);
+    } else if (strcmp(what, "truncate") == 0) {
+        MPI_Recv(data, 16, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Irecv(data, bytes / 2, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &r);
+        if (strcmp(what, "truncate-all") == 0) {
+            MPI_Waitall(1, &r, &s);
+        } else {
+            MPI_Wait(&r, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+/* The default error handler of files returns: nobody has to set one to see that a file cannot be opened. */
+static void open_file(void)
+{
+    MPI_File file;
+    int class, code = MPI_File_open(MPI_COMM_WORLD, "no/such/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+    MPI_Error_class(code, &class);
+    if (class != MPI_ERR_UNSUPPORTED_OPERATION && class != MPI_ERR_NO_SUCH_FILE) {
+        exit(3);
+    }
+    code = MPI_File_delete("no/such/file", MPI_INFO_NULL);
+    if (code == MPI_SUCCESS) {
+        exit(4);
+    }
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
+    MPI_File_delete("no/such/file", MPI_INFO_NULL);
+}
+
 int main(int argc, char **argv)
 {
     int rank;
@@ -74,6 +112,12 @@ int main(int argc, char **argv)
     if ((strcmp(what, "crash") == 0 || strncmp(what, "handler", 7) == 0) && rank == 1) {
         result = follow(NULL);
     }
+    if (strncmp(what, "truncate", 8) == 0 && rank < 2) {
+        truncate_message(what, rank);
+    }
+    if (strcmp(what, "file") == 0) {
+        open_file();
+    }
     if (strcmp(what, "overflow") == 0 && rank == 1) {
         result = descend(0);
     }
@@ -82,6 +126,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(what, "deadlock") == 0 && rank == 0) {
         MPI_Recv(&rank, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    if (strcmp(what, "alone") == 0) {
+        MPI_Recv(&rank, 1, MPI_INT, 0, 7, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     }
     if (strcmp(what, "wait") == 0) {
         if (rank == 0) {

@@ -11,6 +11,7 @@ mod lock;
 mod manual;
 mod names;
 mod product;
+mod provenance;
 pub mod resolve;
 pub mod tools;
 
@@ -171,6 +172,7 @@ impl Work<'_> {
         }
         (names, &self.choice.direct, self.options.debug, self.options.no_check).hash(&mut hasher);
         (self.options.thin, self.options.link).hash(&mut hasher);
+        std::env::var_os(provenance::EPOCH).hash(&mut hasher);
         for component in &self.choice.components {
             component.name.hash(&mut hasher);
         }

@@ -75,6 +75,7 @@ impl Object {
 #[inline(never)]
 pub fn raise(function: &'static str, scopes: &[Scope], fault: Fault) -> c_int {
     let object = match init::is_active() {
+        true if is_io(function) => Object::named(&Scope::File(errhandler::FILE_NULL)),
         true => scopes.iter().find_map(Object::named).or_else(|| {
             let (handle, comm) = fault.context().and_then(comm::of_context)?;
             Some(Object::of_comm(handle, comm))
@@ -84,6 +85,13 @@ pub fn raise(function: &'static str, scopes: &[Scope], fault: Fault) -> c_int {
     };
     call(object.unwrap_or_else(Object::default), function, &fault);
     fault.get()
+}
+
+/// Whether it is a routine of input and output. Without a valid file, and there is none yet, these use the default file error
+/// handler (MPI 5.0 §14.7), whatever communicator they name.
+fn is_io(function: &str) -> bool {
+    (function.starts_with("MPI_File_") && !function.ends_with("errhandler"))
+        || function.starts_with("MPI_Register_datarep")
 }
 
 /// Does what the error handler of an object says, for MPI_Comm_call_errhandler and its like.

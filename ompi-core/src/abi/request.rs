@@ -1,7 +1,7 @@
 //! Completing, testing and cancelling requests. MPI 5.0 §3.7 and §3.8.4.
 
 use super::kinds::{Array, Count, Out, OutArray, OutPtr, Request, StatusOut, array, array_mut};
-use crate::error::{Class, Fault, Result};
+use crate::error::{Fault, Result};
 use crate::request::generalized;
 use crate::request::handles::{self, Any};
 use crate::status::{Status, UNDEFINED};
@@ -236,7 +236,7 @@ fn several(ended: &[Status], statuses: Option<&mut [Status]>) -> Result<()> {
         *to = *ended;
         to.error = error;
     }
-    failed.map_or(Ok(()), |status| Err(Fault::new(Class::InStatus).on(status.context())))
+    failed.map_or(Ok(()), |status| Err(status.fault_among()))
 }
 
 /// An array of statuses, or MPI_STATUSES_IGNORE.

@@ -97,11 +97,20 @@ macro_rules! rows {
             }
             weak_alias!($name);
 
-            $(#[$doc])*
-            pub(super) unsafe extern "C" fn [<complete_ $name:lower>](
-                $($p: <$k as $crate::abi::kinds::ParamKind>::C),*
-            ) -> core::ffi::c_int {
-                rows! { @run initialized raise check [] $name ($($p: $k),*) $body }
+            pub(super) use [<full_ $name:lower>]::[<PMPI_ $name>] as [<complete_ $name:lower>];
+
+            /// The full path. Its function has the symbol's name, too, so that debuggers show it: the symbol itself jumps here
+            /// and is not on the stack.
+            mod [<full_ $name:lower>] {
+                use super::*;
+
+                $(#[$doc])*
+                #[expect(non_snake_case, reason = "the symbol's name")]
+                pub unsafe extern "C" fn [<PMPI_ $name>](
+                    $($p: <$k as $crate::abi::kinds::ParamKind>::C),*
+                ) -> core::ffi::c_int {
+                    rows! { @run initialized raise check [] $name ($($p: $k),*) $body }
+                }
             }
         }
     };

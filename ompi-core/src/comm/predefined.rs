@@ -2,6 +2,7 @@
 
 use super::activate::Activation;
 use super::{Communicator, PREDEFINED, SELF_HANDLE, WORLD_HANDLE, context};
+use crate::errhandler;
 use crate::framework::pml;
 use crate::group::Group;
 use crate::init;
@@ -32,7 +33,10 @@ fn predefined(handle: usize, name: &str, members: Box<[u32]>, number: u32, me: u
     comm.set_name(String::from(name));
     pml::selected().open_context(number).map_err(|_| opal_core::Error::OutOfResource)?;
     let comm = Activation::new(Arc::new(comm)).and_then(Activation::wait).map_err(|fault| {
-        message!("{name} cannot be made: {}", fault.reason());
+        match fault.reason() {
+            "" => message!("{name} cannot be made: {}", errhandler::error_string(fault.get())),
+            reason => message!("{name} cannot be made: {reason}"),
+        }
         opal_core::Error::System
     })?;
     PREDEFINED.set(handle - WORLD_HANDLE, Box::leak(Box::new(comm)));

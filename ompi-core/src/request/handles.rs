@@ -371,8 +371,7 @@ fn note(statuses: &mut Option<&mut [Status]>, index: usize, status: Status, fail
 fn in_status(failed: Option<Status>, statuses: &Option<&mut [Status]>) -> Result<()> {
     match (failed, statuses) {
         (None, _) => Ok(()),
-        // The handler in force is that of the communicator on which an operation failed (MPI 5.0 §9.3).
-        (Some(status), Some(_)) => Err(Fault::new(Class::InStatus).on(status.context())),
+        (Some(status), Some(_)) => Err(status.fault_among()),
         (Some(status), None) => Err(status.fault()),
     }
 }

@@ -29,6 +29,14 @@ pub struct Function {
     /// The plain function of which this is the twin with large counts.
     #[serde(default)]
     pub large_count_of: Option<String>,
+    /// The version of the standard that brought it.
+    pub since: String,
+    /// The version of the standard that deprecated it.
+    #[serde(default)]
+    pub deprecated: Option<String>,
+    /// What a program calls instead.
+    #[serde(default)]
+    pub replaced_by: Option<String>,
     in_abi: bool,
 }
 
@@ -43,6 +51,8 @@ pub struct Parameter {
     pub direction: String,
     /// As the compiler sees it.
     pub c_type: String,
+    /// As C declares it.
+    pub decl: String,
     #[serde(default)]
     length: serde_json::Value,
 }

@@ -20,6 +20,8 @@ pub struct FunctionRow {
     pub body: bool,
     /// Whether its result is an error code.
     pub fails: bool,
+    /// Its doc comment in one line.
+    pub doc: String,
 }
 
 /// Reads the rows of every chapter's file.
@@ -41,17 +43,33 @@ fn rows_of(text: &str, module: &str) -> Vec<FunctionRow> {
     let blocks = text.split("\nrows! {\n").skip(1).map(|block| block.split("\n}").next().unwrap_or(block));
     for block in blocks {
         // A head is everything from the name to the arrow that body or `unsupported` follow.
-        for (head, tail) in block.split("\n    fn ").skip(1).filter_map(|row| row.split_once(" => ")) {
+        let chunks: Vec<&str> = block.split("\n    fn ").collect();
+        for pair in chunks.windows(2) {
+            let Some((head, tail)) = pair[1].split_once(" => ") else { continue };
+            let doc = doc_at_end(pair[0]);
             let name = head.split('(').next().unwrap_or(head);
             let flags = head.rsplit_once(") [").map_or("", |(_, flags)| flags);
             let (body, fails) = (tail.starts_with('{'), !head.contains(") -> "));
-            rows.push(FunctionRow { name: format!("MPI_{name}"), module: module.to_owned(), body, fails });
+            rows.push(FunctionRow {
+                name: format!("MPI_{name}"),
+                module: module.to_owned(),
+                body,
+                fails,
+                doc: doc.clone(),
+            });
             if flags.contains("large") {
-                rows.push(FunctionRow { name: format!("MPI_{name}_c"), module: module.to_owned(), body, fails });
+                rows.push(FunctionRow { name: format!("MPI_{name}_c"), module: module.to_owned(), body, fails, doc });
             }
         }
     }
     rows
+}
+
+/// The doc comment that stands directly before the next row.
+fn doc_at_end(text: &str) -> String {
+    let comment = text.lines().rev().map_while(|line| line.trim_start().strip_prefix("///"));
+    let lines: Vec<&str> = comment.map(str::trim).collect();
+    lines.into_iter().rev().collect::<Vec<_>>().join(" ")
 }
 
 /// Functions with no row, with several, and rows of no function.
@@ -163,6 +181,8 @@ mod tests {
         let rows: Vec<(String, bool)> = rows_of(FILE, "x").into_iter().map(|row| (row.name, row.body)).collect();
         let wanted = [("MPI_One", true), ("MPI_One_c", true), ("MPI_Two", false), ("MPI_Three", true)];
         assert_eq!(rows, wanted.map(|(name, body)| (name.to_owned(), body)));
+        let docs: Vec<String> = rows_of(FILE, "x").into_iter().map(|row| row.doc).collect();
+        assert_eq!(docs, ["One.", "One.", "Two.", "Three."]);
     }
 
     #[test]

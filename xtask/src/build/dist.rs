@@ -5,6 +5,7 @@
 
 use crate::build::archive::{SHARED, STATIC};
 use crate::build::manual;
+use crate::build::provenance;
 use crate::build::resolve::Choice;
 use crate::build::tools::Tool;
 use crate::failure::{At, Result};
@@ -63,8 +64,8 @@ pub fn assemble(parts: &Parts, stage: &Path) -> Result<()> {
     shell::write(&share.join("link"), if parts.link == Linking::Shared { "shared\n" } else { "static\n" })?;
     // For programs with the archive inside: plug-ins that they load must find their MPI.
     shell::write(&share.join("mpi.list"), "{ MPI_*; PMPI_*; };\n")?;
-    manual::write(stage, version)?;
-    shell::write(&share.join("components.json"), &components(parts, version))?;
+    manual::write(stage, core, version)?;
+    shell::write(&share.join("components.json"), &components(parts, version)?)?;
     if parts.info.is_some() {
         let table = shell::output(std::process::Command::new(bin.join("ompi_info")).arg("--params-json"))?;
         shell::write(&share.join("params.json"), &table)?;
@@ -101,7 +102,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::copy(from, to).map(drop).at(format!("copy {} to {}", from.display(), to.display()))
 }
 
-fn components(parts: &Parts, version: &str) -> String {
+fn components(parts: &Parts, version: &str) -> Result<String> {
     let components = parts.choice.components.iter().map(|component| {
         serde_json::json!({
             "name": component.name,
@@ -115,8 +116,9 @@ fn components(parts: &Parts, version: &str) -> String {
         "lto": if parts.thin { "thin" } else { "fat" },
         "components": components.collect::<Vec<_>>(),
         "direct": parts.choice.direct,
+        "build": provenance::facts(parts.tree)?,
     });
-    format!("{text:#}\n")
+    Ok(format!("{text:#}\n"))
 }
 
 /// Our own name, Open MPI's, and what programs ask for that know neither.

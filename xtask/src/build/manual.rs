@@ -1,5 +1,8 @@
 //! Manual pages, made of the tables that the programs themselves read their command lines by.
 
+mod functions;
+mod kinds;
+
 use crate::failure::{Result, fail};
 use crate::shell;
 use std::fmt::Write;
@@ -13,8 +16,10 @@ const PAGES: &[(&str, &str, &[&str])] = &[
     ("ompi_info", "--ompi-rs-manual", &[]),
 ];
 
-/// Writes `share/man/man1` for the programs that `stage/bin` has.
-pub fn write(stage: &Path, version: &str) -> Result<()> {
+/// Writes `share/man/man1` for the programs that `stage/bin` has, and `share/man/man3` for the functions of MPI as `core`,
+/// ompi-core's folder, has them.
+pub fn write(stage: &Path, core: &Path, version: &str) -> Result<()> {
+    functions::write(stage, core, version)?;
     let folder = stage.join("share/man/man1");
     for (name, argument, aliases) in PAGES {
         let program = stage.join("bin").join(name);
@@ -79,6 +84,8 @@ fn notes<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 /// Without anything that roff would take for its own.
 fn plain(text: &str) -> String {
     let escaped = text.replace('\\', "\\e").replace('-', "\\-").replace('"', "\\(dq").replace('`', "\\(ga");
+    // Unlike others, the plain letters of ASCII are read by every roff in every locale.
+    let escaped = escaped.replace('…', "...");
     match escaped.starts_with(['.', '\'']) {
         true => format!("\\&{escaped}"),
         false => escaped,

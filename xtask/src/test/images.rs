@@ -15,6 +15,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
         Err(why) => Verdict::Failed(why),
     });
     session.case("image/ompi_info", info);
+    session.case("image/ompi_info_build", built);
     session.case("image/library_is_one_file", moved);
     for (name, arguments, words) in REFUSED {
         session.case(&format!("image/refuses_{name}"), |session| refused(session, arguments, words));
@@ -63,6 +64,38 @@ fn info(session: &mut Session) -> Verdict {
         true => Verdict::Passed(format!("{} components, {} parameters", have.len(), stored.len())),
         false => Verdict::Failed("share/ompi-rs/params.json and ompi_info --all name different parameters".to_owned()),
     }
+}
+
+/// Shows what the build left, and leaves out what a selection list leaves out.
+fn built(session: &mut Session) -> Verdict {
+    let info = match session.library() {
+        Ok(built) => built.dist.join("bin/ompi_info"),
+        Err(why) => return Verdict::Failed(why),
+    };
+    let lines: &[(&[&str], &str, bool)] = &[
+        (&["--arch", "--parsable"], "config:arch:x86_64-", true),
+        (&["--hostname", "--parsable"], "config:host:", true),
+        (&["--parsable"], "\nbuild:timestamp:\"", true),
+        (&["--parsable"], "\ncompiler:rust:version:rustc ", true),
+        (&["--parsable"], "\ncompiler:c:version:", true),
+        (&["--config"], "Thread support: posix (MPI_THREAD_MULTIPLE: yes", true),
+        (&["--parsable"], ":unknown", false),
+        (&["--parsable", "--mca", "btl", "^tcp"], "mca:btl:tcp:", true),
+        (&["--parsable", "--mca", "btl", "^tcp", "--selected-only"], "mca:btl:tcp:", false),
+        (&["--param", "btl", "-s", "--mca", "btl", "^tcp", "--parsable"], "btl_tcp_if_include", false),
+        (&["--param", "btl", "--mca", "btl", "^tcp", "--parsable"], "btl_tcp_if_include", true),
+    ];
+    for (arguments, text, wanted) in lines {
+        match start(session, &info, arguments) {
+            Err(why) => return Verdict::Failed(why),
+            Ok(said) if said.contains(text) != *wanted => {
+                let has = if *wanted { "lacks" } else { "has" };
+                return Verdict::Failed(format!("ompi_info {}: {has} `{}`\n{said}", arguments.join(" "), text.trim()));
+            }
+            Ok(_) => {}
+        }
+    }
+    Verdict::Passed(String::new())
 }
 
 /// The product works from another folder.

@@ -15,6 +15,9 @@ pub fn tier(session: &mut Session) -> Result<()> {
     }
     session.case("mpirun/launcher-of-another", |session| launcher_of_another(session).unwrap_or_else(Verdict::from));
     session.case("mpirun/library-of-another", |session| library_of_another(session).unwrap_or_else(Verdict::from));
+    session.case("mpirun/library-in-python", |session| library_in_python(session).unwrap_or_else(Verdict::from));
+    session.case("mpirun/timeout-in-rust", |session| timeout_in_rust(session).unwrap_or_else(Verdict::from));
+    session.case("mpirun/gdb", |session| gdb(session).unwrap_or_else(Verdict::from));
     Ok(())
 }
 
@@ -62,6 +65,59 @@ const CASES: &[Case] = &[
         // MPI_ERR_COUNT: not mpirun's own 125.
         status: 2,
         says: &["MPI_Send", "MPI_ERR_COUNT"],
+        lines: 0,
+    },
+    Case {
+        name: "truncate",
+        environment: &[],
+        options: &["-n", "2"],
+        argument: "truncate",
+        status: 15,
+        says: &[
+            "MPI_Recv on MPI_COMM_WORLD failed: MPI_ERR_TRUNCATE",
+            "the message from rank 0 with tag 7 has 32 bytes, the receive buffer has room for 16",
+        ],
+        lines: 0,
+    },
+    Case {
+        name: "truncate-long",
+        environment: &[],
+        options: &["-n", "2"],
+        argument: "truncate-long",
+        status: 15,
+        says: &["MPI_Wait", "from rank 0 with tag 7 has 1048576 bytes, the receive buffer has room for 524288"],
+        lines: 0,
+    },
+    Case {
+        name: "truncate-all",
+        environment: &[],
+        options: &["-n", "2"],
+        argument: "truncate-all",
+        status: 19,
+        says: &["MPI_Waitall", "the first that failed: MPI_ERR_TRUNCATE", "from rank 0 with tag 7 has 1048576 bytes"],
+        lines: 0,
+    },
+    Case {
+        name: "file-errors-return",
+        environment: &[],
+        options: &["-n", "2"],
+        argument: "file",
+        status: 55,
+        says: &["MPI_File_delete on MPI_FILE_NULL failed: MPI_ERR_UNSUPPORTED_OPERATION"],
+        lines: 0,
+    },
+    Case {
+        name: "no-interface-left",
+        environment: &[],
+        options: &["-n", "2", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_exclude", "0.0.0.0/0,::/0"],
+        argument: "end",
+        status: 1,
+        says: &[
+            "no network interface is left of lo 127.0.0.1/8",
+            "btl_tcp_if_exclude is `0.0.0.0/0,::/0`",
+            "those that run here are: self; sm does not: `--mca btl` leaves it out; tcp does not: its parameters",
+            "MPI_COMM_WORLD cannot be made: MPI_ERR_",
+        ],
         lines: 0,
     },
     Case {
@@ -187,7 +243,15 @@ const CASES: &[Case] = &[
         options: &["-n", "2", "--timeout", "2", "--get-stack-traces"],
         argument: "wait",
         status: 124,
-        says: &["rank 0 is in", " main + ", "rank 1 is in", "#0 compute + ", "#1 main + ", "after 2 s (--timeout)"],
+        says: &[
+            "rank 0 is in",
+            "PMPI_Recv",
+            " main + ",
+            "rank 1 is in",
+            "#0 compute + ",
+            "#1 main + ",
+            "after 2 s (--timeout)",
+        ],
         lines: 0,
     },
 ];
@@ -275,6 +339,65 @@ fn library_of_another(session: &mut Session) -> Result<Verdict> {
     Ok(match tried.is_empty() {
         true => Verdict::Skipped("no other MPI compiles: apt-get install libopenmpi-dev libmpich-dev".to_owned()),
         false => Verdict::Passed(tried.join(", ")),
+    })
+}
+
+/// Programs in Rust call no symbol of MPI: the methods and functions of the crates are named instead.
+fn timeout_in_rust(session: &mut Session) -> Result<Verdict> {
+    let built = session.library().map_err(fail)?;
+    let source = session.tree.root.join("tests/mpirun/waiting.rs");
+    let program = crate::run::program::compile(&built, &source, &[], session.progress)?;
+    let mut command = Command::new(built.dist.join("bin/mpirun"));
+    command.args(["-n", "3", "--timeout", "3"]).arg(&program);
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("mpirun/timeout-in-rust"))?;
+    let says = [
+        "rank 0 in pml_ob1::module::recv",
+        "rank 1 in ompi::collective::all::CommunicatorCollectives::barrier, where nothing has happened for",
+        "rank 2 not in a call of MPI",
+    ];
+    Ok(match ended.ended_with(124) && says.iter().all(|words| ended.err.contains(words)) {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(format!("{says:?} were expected\n{}", ended.story())),
+    })
+}
+
+/// As with a wheel of mpi4py: the program is python, which loads another MPI's library when it runs.
+fn library_in_python(session: &mut Session) -> Result<Verdict> {
+    if shell::which("python3").is_none() || shell::which("mpicc.openmpi").is_none() {
+        return Ok(Verdict::Skipped("apt-get install python3 libopenmpi-dev".to_owned()));
+    }
+    let dist = session.library().map_err(fail)?.dist;
+    let mut command = Command::new(dist.join("bin/mpirun"));
+    command.args(["-n", "2", "python3", "-c", LOADS_OPEN_MPI]);
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("mpirun/library-in-python"))?;
+    let hint = ended.err.lines().find(|line| line.contains("mpirun: no rank called this library's MPI_Init"));
+    Ok(match hint.is_some_and(|hint| hint.contains("libmpi.so.40")) && ended.ended_with(0) {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(format!("libmpi.so.40 is not named\n{}", ended.story())),
+    })
+}
+
+/// It stays for as long as a real program would at least.
+const LOADS_OPEN_MPI: &str = "import ctypes, time; ctypes.CDLL('libmpi.so.40', ctypes.RTLD_GLOBAL); time.sleep(2)";
+
+/// gdb shows the call by its name, whatever the symbol jumped to: a breakpoint in what a blocking receive ends in.
+fn gdb(session: &mut Session) -> Result<Verdict> {
+    if shell::which("gdb").is_none() {
+        return Ok(Verdict::Skipped("gdb is not installed: apt-get install gdb".to_owned()));
+    }
+    let source = session.tree.root.join("tests/mpirun/first_day.c");
+    let program = compiled(session, &source, &[])?;
+    let mut command = Command::new("gdb");
+    // Alone a rank waits for itself for ever; nanosleep is where it waits.
+    command.args(["-batch", "-ex", "set breakpoint pending on", "-ex", "break nanosleep", "-ex", "run", "-ex", "bt"]);
+    command.arg("--args").arg(&program).arg("alone");
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("mpirun/gdb"))?;
+    Ok(match ended.out.lines().any(|line| line.starts_with('#') && line.contains("PMPI_Recv")) {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(format!("the backtrace does not show PMPI_Recv\n{}", ended.story())),
     })
 }
 

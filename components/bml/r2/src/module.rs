@@ -1,12 +1,14 @@
 //! Paths to processes.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use ompi_core::addresses;
 use ompi_core::framework::bml::{Module, Path};
 use ompi_core::process::Process;
 use opal_core::framework::btl::{self, Peer};
+use opal_core::mca::select::{self, Decision, Verdict};
 use opal_core::sync::ConditionalLock;
 use opal_core::{Error, Result, message, verbose};
 
@@ -119,9 +121,36 @@ fn say_no_path(process: &Process, transports: &[Transport]) {
         have.push_str(transport.name);
     }
     let place = if process.same_node { "this node" } else { "another node" };
-    message!(
-        "no transport reaches rank {} on {place}; those that run here are: {have}. \
-         `--mca btl_base_verbose 10` says why others do not",
-        process.index
-    );
+    let others = others(&select::decisions());
+    message!("no transport reaches rank {} on {place}; those that run here are: {have}{others}", process.index);
+}
+
+/// Why the other transports do not run.
+fn others(decisions: &[Decision]) -> String {
+    let mut text = String::new();
+    for Decision { component, verdict, .. } in decisions.iter().filter(|one| one.framework == btl::FRAMEWORK.name) {
+        match verdict {
+            Verdict::Declined(why) => text += &format!("; {component} does not: {why}"),
+            Verdict::Excluded => text += &format!("; {component} does not: `--mca btl` leaves it out"),
+            Verdict::Chosen(_) | Verdict::LowerPriority(_) => {}
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_of_transports_that_do_not_run() {
+        let decision = |framework, component, verdict| Decision { framework, component, verdict };
+        let all = [
+            decision("btl", "self", Verdict::Chosen(None)),
+            decision("btl", "sm", Verdict::Excluded),
+            decision("btl", "tcp", Verdict::Declined("no network interface is up")),
+            decision("smsc", "cma", Verdict::Excluded),
+        ];
+        assert_eq!(others(&all), "; sm does not: `--mca btl` leaves it out; tcp does not: no network interface is up");
+    }
 }

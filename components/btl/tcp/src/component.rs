@@ -38,7 +38,7 @@ impl btl::Component for Component {
             said
         })?;
         if interfaces.is_empty() {
-            return Err(Declined("no network interface is up"));
+            return Err(Declined("no network interface with an address is up"));
         }
         let transport = Transport::new(job, Limits::new(), interfaces).map_err(|errno| {
             message!("btl/tcp: the system refuses to watch sockets: {}", socket::why(errno));
@@ -64,8 +64,14 @@ fn listening_interfaces(job: &Job) -> Result<Vec<LocalInterface>, String> {
     for name in vain {
         message!("btl/tcp: btl_tcp_if_exclude names {name}, which this machine does not have; it has {there}");
     }
+    if chosen.is_empty() && there != "none" {
+        let (include, exclude) = (params::IF_INCLUDE.text(), params::IF_EXCLUDE.text());
+        return Err(format!(
+            "no network interface is left of {there}; btl_tcp_if_include is `{include}`, btl_tcp_if_exclude is `{exclude}`"
+        ));
+    }
     let network = network_id();
-    let mut listening = Vec::new();
+    let (mut listening, mut refused) = (Vec::new(), String::new());
     for interface in chosen {
         let mut listeners = Vec::new();
         for (address, prefix) in interface.addresses {
@@ -81,14 +87,20 @@ fn listening_interfaces(job: &Job) -> Result<Vec<LocalInterface>, String> {
                         AddressRecord { interface: number, address, prefix, loopback, port, mbps, job, network };
                     listeners.push((record, listener));
                 }
-                Err(why) => verbose!(btl::FRAMEWORK, 1, "tcp: interface {} is left out: {why}", interface.name),
+                Err(why) => {
+                    verbose!(btl::FRAMEWORK, 1, "tcp: interface {} is left out: {why}", interface.name);
+                    refused += &format!("; {} {address}: {why}", interface.name);
+                }
             }
         }
         if !listeners.is_empty() && listening.len() < INTERFACES_MAX {
             listening.push(LocalInterface { name: interface.name, mbps: interface.mbps, listeners });
         }
     }
-    Ok(listening)
+    match listening.is_empty() && !refused.is_empty() {
+        true => Err(format!("no network interface can be listened on{refused}")),
+        false => Ok(listening),
+    }
 }
 
 /// Equal for processes that share all interfaces: those of one network namespace of one running system.

@@ -110,7 +110,7 @@ pub fn start_matched(mut buffer: UserBuffer, message: Matched) -> Result<Request
 pub fn status_of(source: i32, tag: i32, room: usize, payload: Untrusted<'_>, context: u32) -> Status {
     let mut status = Status::new(source, tag, payload.len().min(room) as u64);
     if payload.len() > room {
-        status.fail(Class::Truncate as i32, context);
+        status.fail_truncated(payload.len() as u64, context);
     }
     status
 }

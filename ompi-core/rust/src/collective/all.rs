@@ -14,7 +14,7 @@ use ompi_core::executor;
 /// Collectives without a root. All processes of the communicator call the same ones in the same order.
 pub trait CommunicatorCollectives: IntraCommunicator {
     /// Waits until all have called it.
-    #[inline]
+    #[inline(never)]
     fn barrier(&self) -> Result<()> {
         let owned = self.owned();
         owned.checked("barrier", executor::barrier(owned.comm()))
@@ -32,6 +32,7 @@ pub trait CommunicatorCollectives: IntraCommunicator {
     /// assert!((0..world.size()).eq(ranks));
     /// # Ok::<(), ompi::Error>(())
     /// ```
+    #[inline(never)]
     fn all_gather_into<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -55,6 +56,7 @@ pub trait CommunicatorCollectives: IntraCommunicator {
     /// assert!((0..world.size()).map(|from| 10 * from + world.rank()).eq(theirs));
     /// # Ok::<(), ompi::Error>(())
     /// ```
+    #[inline(never)]
     fn all_to_all_into<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -77,7 +79,7 @@ pub trait CommunicatorCollectives: IntraCommunicator {
     /// assert_eq!(sum, (0..world.size()).sum());
     /// # Ok::<(), ompi::Error>(())
     /// ```
-    #[inline]
+    #[inline(never)]
     fn all_reduce_into<S, R, O>(&self, send: &S, receive: &mut R, operation: O) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -103,6 +105,7 @@ pub trait CommunicatorCollectives: IntraCommunicator {
     /// assert_eq!(mine, [world.size() - 1; 2]);
     /// # Ok::<(), ompi::Error>(())
     /// ```
+    #[inline(never)]
     fn reduce_scatter_block_into<S, R, O>(&self, send: &S, receive: &mut R, operation: O) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -127,6 +130,7 @@ pub trait CommunicatorCollectives: IntraCommunicator {
     /// assert_eq!(before, world.rank() + 1);
     /// # Ok::<(), ompi::Error>(())
     /// ```
+    #[inline(never)]
     fn scan_into<S, R, O>(&self, send: &S, receive: &mut R, operation: O) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -140,6 +144,7 @@ pub trait CommunicatorCollectives: IntraCommunicator {
     }
 
     /// Combines the data of the ranks below this one; rank 0's buffer stays as it is.
+    #[inline(never)]
     fn exclusive_scan_into<S, R, O>(&self, send: &S, receive: &mut R, operation: O) -> Result<()>
     where
         S: Buffer + ?Sized,

@@ -1,4 +1,6 @@
 //! Collectives in which one process is the root.
+//!
+//! Each method has a frame of its own, so that mpirun and debuggers can tell which one a rank is in.
 #![allow(unsafe_code)] // hands borrowed buffers to the library
 
 use super::begin::now;
@@ -29,6 +31,7 @@ pub trait Root {
     /// assert_eq!(parameters, [0.5, 100.0]);
     /// # Ok::<(), ompi::Error>(())
     /// ```
+    #[inline(never)]
     fn broadcast_into<B: BufferMut + ?Sized>(&self, buffer: &mut B) -> Result<()> {
         let ((owned, root), data) = (self.root(), target(buffer));
         // SAFETY: a buffer that is borrowed mutably.
@@ -36,6 +39,7 @@ pub trait Root {
     }
 
     /// Everybody's data to the root: the others' part.
+    #[inline(never)]
     fn gather_into<S: Buffer + ?Sized>(&self, send: &S) -> Result<()> {
         let (owned, root) = self.root();
         // SAFETY: a borrowed buffer.
@@ -59,6 +63,7 @@ pub trait Root {
     /// }
     /// # Ok::<(), ompi::Error>(())
     /// ```
+    #[inline(never)]
     fn gather_into_root<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -71,6 +76,7 @@ pub trait Root {
     }
 
     /// A block of the root's data to each: the others' part.
+    #[inline(never)]
     fn scatter_into<R: BufferMut + ?Sized>(&self, receive: &mut R) -> Result<()> {
         let ((owned, root), to) = (self.root(), target(receive));
         // SAFETY: a buffer that is borrowed mutably.
@@ -95,6 +101,7 @@ pub trait Root {
     /// assert_eq!(mine, [2 * world.rank(), 2 * world.rank() + 1]);
     /// # Ok::<(), ompi::Error>(())
     /// ```
+    #[inline(never)]
     fn scatter_into_root<S, R>(&self, send: &S, receive: &mut R) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -107,6 +114,7 @@ pub trait Root {
     }
 
     /// Combines everybody's data at the root: the others' part.
+    #[inline(never)]
     fn reduce_into<S, O>(&self, send: &S, operation: O) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -135,6 +143,7 @@ pub trait Root {
     /// }
     /// # Ok::<(), ompi::Error>(())
     /// ```
+    #[inline(never)]
     fn reduce_into_root<S, R, O>(&self, send: &S, receive: &mut R, operation: O) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -150,6 +159,7 @@ pub trait Root {
 }
 
 impl Root for Process<'_> {
+    #[inline(never)]
     fn root(&self) -> (&Owned, Rank) {
         self.parts()
     }

@@ -29,6 +29,7 @@ pub trait VarcountCollectives: IntraCommunicator {
     /// assert_eq!(all[0], 0);
     /// # Ok::<(), ompi::Error>(())
     /// ```
+    #[inline(never)]
     fn all_gather_varcount_into<S, R>(&self, send: &S, receive: &mut PartitionMut<'_, R>) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -58,6 +59,7 @@ pub trait VarcountCollectives: IntraCommunicator {
     /// assert_eq!(received[..2], [0, 0]);
     /// # Ok::<(), ompi::Error>(())
     /// ```
+    #[inline(never)]
     fn all_to_all_varcount_into<S, R>(&self, send: &Partition<'_, S>, receive: &mut PartitionMut<'_, R>) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -85,6 +87,7 @@ pub trait VarcountCollectives: IntraCommunicator {
     /// assert!(heard.iter().all(|one| *one == pressure));
     /// # Ok::<(), ompi::Error>(())
     /// ```
+    #[inline(never)]
     fn all_to_all_buffers_into(&self, send: &[&dyn Buffer], receive: &mut [&mut dyn BufferMut]) -> Result<()> {
         let owned = self.owned();
         let from = call::Several::of(send.iter().map(|one| source(*one)));
@@ -109,6 +112,7 @@ pub trait VarcountCollectives: IntraCommunicator {
     /// assert!(mine.iter().all(|one| *one == f64::from(world.size())));
     /// # Ok::<(), ompi::Error>(())
     /// ```
+    #[inline(never)]
     fn reduce_scatter_into<S, R, O>(&self, send: &S, receive: &mut R, counts: &[usize], operation: O) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -130,6 +134,7 @@ impl<C: IntraCommunicator + ?Sized> VarcountCollectives for C {}
 /// Collectives with a root whose blocks may differ in size; the others have one block.
 pub trait VarcountRoot: Root {
     /// A block of any size from each to the root: the others' part.
+    #[inline(never)]
     fn gather_varcount_into<S: Buffer + ?Sized>(&self, send: &S) -> Result<()> {
         let (owned, root) = self.root();
         let call = at_root(owned.comm(), root, false).map(|root| Call::Gatherv(Source::From(source(send)), None, root));
@@ -156,6 +161,7 @@ pub trait VarcountRoot: Root {
     /// }
     /// # Ok::<(), ompi::Error>(())
     /// ```
+    #[inline(never)]
     fn gather_varcount_into_root<S, R>(&self, send: &S, receive: &mut PartitionMut<'_, R>) -> Result<()>
     where
         S: Buffer + ?Sized,
@@ -169,6 +175,7 @@ pub trait VarcountRoot: Root {
     }
 
     /// A block of any size of the root's data to each: the others' part. `Err(Truncate)` if it is longer than the buffer.
+    #[inline(never)]
     fn scatter_varcount_into<R: BufferMut + ?Sized>(&self, receive: &mut R) -> Result<()> {
         let ((owned, root), to) = (self.root(), target(receive));
         let call = at_root(owned.comm(), root, false).map(|root| Call::Scatterv(None, Some(&to), root));
@@ -177,6 +184,7 @@ pub trait VarcountRoot: Root {
     }
 
     /// A block of any size of the root's data to each: the root's part.
+    #[inline(never)]
     fn scatter_varcount_into_root<S, R>(&self, send: &Partition<'_, S>, receive: &mut R) -> Result<()>
     where
         S: Buffer + ?Sized,

@@ -12,13 +12,22 @@ pub struct Arguments {
     #[arg(short, long)]
     pub all: bool,
     /// Show the parameters of a framework, or of one of its components (`all` stands for every framework)
-    #[arg(long, value_names = ["FRAMEWORK", "COMPONENT"], num_args = 1..=2, action = clap::ArgAction::Append)]
+    #[arg(long, alias = "params", value_names = ["FRAMEWORK", "COMPONENT"], num_args = 1..=2, action = clap::ArgAction::Append)]
     pub param: Vec<String>,
     /// Show parameters up to this level: 1-3 for users, 4-6 for tuners, 7-9 for developers [default: 3; 9 with --all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
     pub level: Option<u8>,
+    /// Show only parameters of this type: int, size, bool, string or choice; Open MPI's names of types do, too
+    #[arg(short, long, value_name = "TYPE")]
+    pub r#type: Option<String>,
+    /// Leave out the components that the selection lists leave out (`--mca btl ^tcp`), and their parameters
+    #[arg(short, long)]
+    pub selected_only: bool,
+    /// Show every parameter of the levels asked for; none is internal, so it changes nothing
+    #[arg(long)]
+    pub internal: bool,
     /// Set a parameter as `mpirun --mca` would, to see what becomes of it
-    #[arg(long, value_names = ["NAME", "VALUE"], num_args = 2, action = clap::ArgAction::Append)]
+    #[arg(long, alias = "gmca", value_names = ["NAME", "VALUE"], num_args = 2, action = clap::ArgAction::Append)]
     pub mca: Vec<String>,
     /// Write JSON
     #[arg(long, conflicts_with = "parsable")]
@@ -26,12 +35,21 @@ pub struct Arguments {
     /// Write one `key:value` line per fact, as scripts made for Open MPI read them
     #[arg(long, alias = "parseable")]
     pub parsable: bool,
+    /// Write text for people, as it is done without --json and --parsable, too
+    #[arg(long, visible_alias = "pretty", conflicts_with_all = ["json", "parsable"])]
+    pub pretty_print: bool,
     /// Write the table of all parameters as a JSON array, without values
     #[arg(long, conflicts_with_all = ["json", "parsable", "param"])]
     pub params_json: bool,
     /// Show how this library was built: components, those that are called directly, and the kind of optimization
     #[arg(short, long)]
     pub config: bool,
+    /// Show the architecture that this library was built for
+    #[arg(long)]
+    pub arch: bool,
+    /// Show the name of the machine that this library was built on
+    #[arg(long)]
+    pub hostname: bool,
     /// Show where this library lies: prefix, bindir, libdir, incdir, mandir, pkgdatadir, sysconfdir, or all
     #[arg(long, value_name = "WHICH", num_args = 0..=1, default_missing_value = "all")]
     pub path: Option<String>,
@@ -51,6 +69,9 @@ pub struct Arguments {
     /// Show the version only
     #[arg(short = 'V', long)]
     pub version: bool,
+    /// Show versions: WHAT is ompi, a framework, framework:component or all, and WHICH is full, major, minor or release
+    #[arg(short = 'v', long, value_name = "WHAT[:WHICH]", conflicts_with_all = ["version", "json"])]
+    pub show_version: Option<String>,
 }
 
 /// Reads the command line; `Err` is the status to end with, everything having been said.
@@ -107,6 +128,8 @@ const EXAMPLES: &str = "Examples:
   ompi_info --all --json               the same for programs
   ompi_info --coll --size 16 --bytes 65536    who would serve collectives, and how
   ompi_info --path libdir              where the libraries lie
+  ompi_info --show-version btl:sm      the version of one component
+  ompi_info --parsable | grep mpi_built_with_cuda_support:value    buffers on a GPU: no
 
 Values come from, weakest first: the parameter's default, /etc/ompi-rs/mca-params.conf,
 ~/.ompi-rs/mca-params.conf, OMPI_MCA_<name> in the environment, mpirun --mca <name> <value>.";

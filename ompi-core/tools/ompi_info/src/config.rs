@@ -1,5 +1,6 @@
-//! How the library was built: what `cargo xtask build` left beside it.
+//! How the library was built and what it offers: what `cargo xtask build` left beside it.
 
+use crate::about;
 use crate::command_line::Arguments;
 use crate::failure::Failure;
 use serde_json::Value as Json;
@@ -7,23 +8,29 @@ use std::io::Write;
 
 /// Writes `share/ompi-rs/components.json`.
 pub fn show(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
+    let config = read()?;
+    if arguments.json {
+        writeln!(out, "{config:#}")?;
+        return Ok(());
+    }
+    about::show(&about::all(Some(&config)), arguments.parsable, out)?;
+    for (key, value) in facts(&config) {
+        match arguments.parsable {
+            true => writeln!(out, "config:{key}:{value}")?,
+            false => writeln!(out, "{key:>24}: {value}")?,
+        }
+    }
+    Ok(())
+}
+
+/// What `share/ompi-rs/components.json` says.
+pub fn read() -> Result<Json, Failure> {
     let path = crate::path::prefix().map_err(Failure::Failed)?.join("share/ompi-rs/components.json");
     let failed = |why: &dyn std::fmt::Display| {
         Failure::Failed(format!("{}: {why}; `cargo xtask build` writes it beside the library", path.display()))
     };
     let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
-    let config: Json = serde_json::from_str(&text).map_err(|error| failed(&error))?;
-    if arguments.json {
-        writeln!(out, "{config:#}")?;
-        return Ok(());
-    }
-    for (key, value) in facts(&config) {
-        match arguments.parsable {
-            true => writeln!(out, "config:{key}:{value}")?,
-            false => writeln!(out, "{key:>12}: {value}")?,
-        }
-    }
-    Ok(())
+    serde_json::from_str(&text).map_err(|error| failed(&error))
 }
 
 fn facts(config: &Json) -> Vec<(&'static str, String)> {

@@ -1,8 +1,9 @@
 //! Which frameworks, components and parameters the command line asks for.
 
 use crate::command_line::Arguments;
-use crate::facts::{Facts, Row};
-use opal_core::mca::name;
+use crate::facts::{Facts, Family, Row};
+use opal_core::mca::name::{self, Selection};
+use opal_core::mca::{Policy, open_mpi};
 
 /// What to show.
 #[derive(Debug)]
@@ -15,6 +16,10 @@ pub struct Filter {
     pub params: Option<Scope>,
     /// The highest level shown.
     pub level: u8,
+    /// Of one type only.
+    kind: Option<&'static str>,
+    /// Components that the selection lists leave out, as framework and component.
+    left_out: Vec<(&'static str, &'static str)>,
 }
 
 /// Parameters of what.
@@ -29,21 +34,43 @@ pub enum Scope {
 impl Filter {
     /// From the command line; `Err` is a sentence with the nearest name.
     pub fn new(arguments: &Arguments, facts: &Facts) -> Result<Filter, String> {
-        let params = match (arguments.all, &arguments.param[..]) {
+        let kind = arguments.r#type.as_deref().map(kind).transpose()?;
+        let params = match (arguments.all || kind.is_some(), &arguments.param[..]) {
             (true, []) => Some(Scope::All),
             (false, []) => None,
             (_, words) => Some(scope(words, facts)?),
         };
         Ok(Filter {
             version_only: arguments.version,
-            components: arguments.param.is_empty(),
+            components: arguments.param.is_empty() && (kind.is_none() || arguments.all),
             params,
             level: arguments.level.unwrap_or(if arguments.all { 9 } else { 3 }),
+            kind,
+            left_out: if arguments.selected_only { left_out(facts) } else { Vec::new() },
         })
+    }
+
+    /// Whether `--selected-only` lets this component be shown.
+    pub fn shows(&self, family: &Family, component: &str) -> bool {
+        !self.left_out.contains(&(family.framework.name, component))
+    }
+
+    /// Whether the parameters of this framework's own are in scope.
+    pub fn covers_framework(&self, name: &str) -> bool {
+        match &self.params {
+            None => false,
+            Some(Scope::All) => self.kind.is_none_or(|kind| kind == "bool"),
+            Some(Scope::Of(list)) => list
+                .iter()
+                .any(|(framework, component)| framework == name && component.as_deref().is_none_or(str::is_empty)),
+        }
     }
 
     /// Whether this parameter is in scope, whatever its level.
     pub fn covers(&self, row: &Row) -> bool {
+        if self.kind.is_some_and(|kind| row.kind() != kind) || self.left_out.contains(&(row.framework, row.component)) {
+            return false;
+        }
         match &self.params {
             None => false,
             Some(Scope::All) => true,
@@ -57,6 +84,40 @@ impl Filter {
     pub fn rows<'a>(&'a self, facts: &'a Facts) -> impl Iterator<Item = &'a Row> {
         facts.params.iter().filter(|row| self.covers(row) && row.param.level <= self.level)
     }
+}
+
+/// Our name of a type that may be called as Open MPI calls it.
+fn kind(typed: &str) -> Result<&'static str, String> {
+    let of_open_mpi = match typed {
+        "unsigned_int" | "unsigned_long" | "unsigned_long_long" | "unsigned" | "long" => "int",
+        "size_t" => "size",
+        "version_string" => "string",
+        other => other,
+    };
+    KINDS
+        .iter()
+        .copied()
+        .find(|kind| *kind == of_open_mpi)
+        .ok_or_else(|| format!("no parameter of this library has the type {typed}; there are {}", KINDS.join(", ")))
+}
+
+/// What [`Row::kind`] answers.
+const KINDS: &[&str] = &["int", "size", "bool", "string", "choice"];
+
+/// What the selection lists keep out of the frameworks where somebody can choose at run time.
+fn left_out(facts: &Facts) -> Vec<(&'static str, &'static str)> {
+    let mut out = Vec::new();
+    for family in &facts.frameworks {
+        let framework = family.framework;
+        if !matches!(framework.policy, Policy::ManyOfMany | Policy::OneOfMany) {
+            continue;
+        }
+        let have: Vec<&str> = family.components.iter().map(|info| info.name).collect();
+        let list = open_mpi::known(Selection::parse(framework.selection.text()), framework.name, &have);
+        let unwanted = family.components.iter().filter(|info| !list.wants(info.name));
+        out.extend(unwanted.map(|info| (framework.name, info.name)));
+    }
+    out
 }
 
 /// `--param btl sm`, `--param btl`, `--param all`, `--param btl/sm`; clap hands all words over in one list, so a word
@@ -95,7 +156,7 @@ fn scope(words: &[String], facts: &Facts) -> Result<Scope, String> {
     Ok(Scope::Of(list))
 }
 
-fn unknown(what: &str, typed: &str, have: Vec<&str>) -> String {
+pub fn unknown(what: &str, typed: &str, have: Vec<&str>) -> String {
     match (name::nearest(typed, have.iter().copied()), have.is_empty()) {
         (Some(near), _) => format!("{what} {typed}; did you mean {near}?"),
         (None, true) => format!("{what} {typed}; this library has none"),

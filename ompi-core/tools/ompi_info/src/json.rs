@@ -11,7 +11,7 @@ use std::io::Write;
 pub fn show(facts: &Facts, filter: &Filter, out: &mut dyn Write) -> Result<(), Failure> {
     let mut whole = json!({ "version": VERSION, "mpi": STANDARD, "abi": ABI });
     if filter.components && !filter.version_only {
-        whole["frameworks"] = facts.frameworks.iter().map(framework).collect();
+        whole["frameworks"] = facts.frameworks.iter().map(|family| framework(family, filter)).collect();
     }
     if filter.params.is_some() && !filter.version_only {
         whole["parameters"] = filter.rows(facts).map(with_value).collect();
@@ -37,8 +37,9 @@ fn with_components(this: &Row, facts: &Facts) -> Json {
     object
 }
 
-fn framework(family: &Family) -> Json {
-    let components = family.components.iter().map(|info| {
+fn framework(family: &Family, filter: &Filter) -> Json {
+    let shown = family.components.iter().filter(|info| filter.shows(family, info.name));
+    let components = shown.map(|info| {
         json!({
             "name": info.name,
             "version": info.version,

@@ -3,9 +3,11 @@
 //! Owns nothing. The program around it names the components (`opal_core::image![…]`) and calls [`main`]; what is shown
 //! is therefore what is linked, not what a file says.
 
+mod about;
 mod coll;
 mod command_line;
 mod config;
+mod escaped;
 mod facts;
 mod failure;
 mod filter;
@@ -16,6 +18,7 @@ mod lines;
 mod manual;
 mod path;
 mod text;
+mod version;
 
 use command_line::Arguments;
 use facts::Facts;
@@ -57,6 +60,14 @@ fn answer(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Failure> {
     }
     if let Some(which) = &arguments.path {
         path::show(which, arguments, out)?;
+        return Ok(0);
+    }
+    if arguments.arch || arguments.hostname {
+        about::built(arguments, &config::read()?, out)?;
+        return Ok(0);
+    }
+    if let Some(typed) = &arguments.show_version {
+        version::show(typed, &Facts::collect(), arguments.parsable, out)?;
         return Ok(0);
     }
     if arguments.config {

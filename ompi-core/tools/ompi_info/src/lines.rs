@@ -1,5 +1,7 @@
 //! One `key:value` line per fact, as scripts made for Open MPI read them.
 
+use crate::about;
+use crate::escaped::escaped;
 use crate::facts::{ABI, Facts, Row, STANDARD, VERSION};
 use crate::failure::Failure;
 use crate::filter::Filter;
@@ -7,15 +9,18 @@ use std::io::Write;
 
 /// Writes what was asked for.
 pub fn show(facts: &Facts, filter: &Filter, out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(out, "package:{VERSION}")?;
-    writeln!(out, "mpi-api:version:full:{STANDARD}")?;
-    writeln!(out, "mpi-abi:version:full:{ABI}")?;
+    if filter.version_only || !filter.components {
+        writeln!(out, "package:{VERSION}")?;
+        writeln!(out, "mpi-api:version:full:{STANDARD}")?;
+        writeln!(out, "mpi-abi:version:full:{ABI}")?;
+    }
     if filter.version_only {
         return Ok(());
     }
     if filter.components {
+        about::show(&about::all(crate::config::read().ok().as_ref()), true, out)?;
         for family in &facts.frameworks {
-            for info in &family.components {
+            for info in family.components.iter().filter(|info| filter.shows(family, info.name)) {
                 let of = format!("mca:{}:{}", family.framework.name, info.name);
                 writeln!(out, "{of}:version:mca:{}.0.0", info.framework_version)?;
                 writeln!(out, "{of}:version:component:{}", info.version)?;
@@ -23,7 +28,11 @@ pub fn show(facts: &Facts, filter: &Filter, out: &mut dyn Write) -> Result<(), F
             }
         }
     }
-    filter.rows(facts).try_for_each(|row| param(row, out))
+    filter.rows(facts).try_for_each(|row| param(row, out))?;
+    match filter.components || filter.covers_framework("mpi") {
+        true => about::built_with(out),
+        false => Ok(()),
+    }
 }
 
 fn param(row: &Row, out: &mut dyn Write) -> Result<(), Failure> {
@@ -42,24 +51,4 @@ fn param(row: &Row, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "{of}:level:{}", row.param.level)?;
     writeln!(out, "{of}:help:{}", escaped(&row.help()))?;
     Ok(())
-}
-
-/// A text with a colon or a quote in it stands in quotes, so that a line can be split at its colons.
-fn escaped(text: &str) -> String {
-    match text.contains([':', '"', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\\\"").replace('\n', "\\n")),
-        false => text.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::escaped;
-
-    #[test]
-    fn quotes_what_would_split() {
-        assert_eq!(escaped("plain text"), "plain text");
-        assert_eq!(escaped("a:b"), "\"a:b\"");
-        assert_eq!(escaped("say \"x\""), "\"say \\\"x\\\"\"");
-    }
 }

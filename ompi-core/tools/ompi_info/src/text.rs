@@ -1,5 +1,6 @@
 //! For people.
 
+use crate::about;
 use crate::facts::{ABI, Facts, Row, STANDARD, VERSION};
 use crate::failure::Failure;
 use crate::filter::Filter;
@@ -13,8 +14,8 @@ pub fn show(facts: &Facts, filter: &Filter, out: &mut dyn Write) -> Result<(), F
         return Ok(());
     }
     if filter.components {
-        head(out)?;
-        components(facts, out)?;
+        about::show(&about::all(crate::config::read().ok().as_ref()), false, out)?;
+        components(facts, filter, out)?;
     }
     if filter.params.is_some() {
         params(facts, filter, out)?;
@@ -22,25 +23,16 @@ pub fn show(facts: &Facts, filter: &Filter, out: &mut dyn Write) -> Result<(), F
     Ok(())
 }
 
-fn head(out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(out, "{:>12}: {}", "Package", VERSION)?;
-    writeln!(out, "{:>12}: {STANDARD}", "MPI API")?;
-    writeln!(out, "{:>12}: {ABI} (libmpi_abi.so.1)", "MPI ABI")?;
-    if let Ok(prefix) = crate::path::prefix() {
-        writeln!(out, "{:>12}: {}", "Prefix", prefix.display())?;
-    }
-    Ok(())
-}
-
-fn components(facts: &Facts, out: &mut dyn Write) -> Result<(), Failure> {
+fn components(facts: &Facts, filter: &Filter, out: &mut dyn Write) -> Result<(), Failure> {
     for family in &facts.frameworks {
         let (framework, policy) = (family.framework, family.policy());
-        writeln!(out, "\n{:>12}: {} ({}, {policy})", framework.name, framework.doc.trim(), family.layer())?;
-        for info in &family.components {
-            writeln!(out, "{:>16} {:<12} v{:<7} {}", "MCA", info.name, info.version, info.doc.trim())?;
+        writeln!(out, "\n{:>24}: {} ({}, {policy})", framework.name, framework.doc.trim(), family.layer())?;
+        for info in family.components.iter().filter(|info| filter.shows(family, info.name)) {
+            let name = format!("MCA {}", framework.name);
+            writeln!(out, "{name:>24}: {:<12} (Component v{}) {}", info.name, info.version, info.doc.trim())?;
         }
         if family.components.is_empty() && framework.policy != opal_core::mca::Policy::Parameters {
-            writeln!(out, "{:>16} no component in this library", "")?;
+            writeln!(out, "{:>26}no component in this library", "")?;
         }
     }
     Ok(())

@@ -43,7 +43,7 @@ fn role() {
 fn shows_components() {
     let said = run(&[], &[]);
     assert_eq!((said.status, said.err.as_str()), (0, ""));
-    for word in ["ompi-rs ", "MPI ABI: 1.0", "btl: ", "MCA clock ", "The system's monotonic clock"] {
+    for word in ["ompi-rs ", "MPI ABI: 1.0", "btl: ", "MCA timer: clock ", "The system's monotonic clock"] {
         assert!(said.out.contains(word), "{word} is missing in\n{}", said.out);
     }
 }
@@ -161,6 +161,108 @@ fn parsable_lines() {
     let said = run(&["--all", "--parsable"], &[]);
     assert!(said.out.contains("\nmca:timer:clock:version:component:"), "{}", said.out);
     assert!(said.out.contains("\nmca:btl:base:param:btl_base_verbose:value:0\n"), "{}", said.out);
+}
+
+/// What scripts look for in Open MPI's output.
+#[test]
+fn lines_that_scripts_look_for() {
+    let said = run(&[], &[]).out;
+    for line in [
+        "          Thread support: posix (MPI_THREAD_MULTIPLE: yes, ",
+        "          MPI extensions: none\n",
+        "            CUDA support: no\n",
+        "        Fort use mpi_f08: no\n",
+    ] {
+        assert!(said.contains(line), "{line} is missing in\n{said}");
+    }
+    let cuda = "mca:mpi:base:param:mpi_built_with_cuda_support:value:false\n";
+    for arguments in
+        [&["--parsable"][..], &["--parsable", "--all"], &["--parsable", "-l", "9", "--param", "mpi", "all"]]
+    {
+        let said = run(arguments, &[]).out;
+        assert!(said.contains(cuda), "{arguments:?}: {said}");
+    }
+    assert!(!run(&["--parsable", "--param", "btl"], &[]).out.contains(cuda));
+    assert!(run(&["--parsable"], &[]).out.contains("\noption:threads:\"posix (MPI_THREAD_MULTIPLE: yes, "));
+}
+
+#[test]
+fn types() {
+    let said = run(&["--type", "bool", "-l", "9"], &[]);
+    assert!(said.out.contains("mpi_show_components = ") && !said.out.contains("btl_base_verbose"), "{}", said.out);
+    assert!(!said.out.contains("MPI ABI"), "{}", said.out);
+    let text = run(&["-t", "version_string", "--param", "btl"], &[]).out;
+    assert!(text.contains("  btl = ") && !text.contains("  timer = "), "{text}");
+    let said = run(&["--type", "double"], &[]);
+    assert_eq!(said.status, 2);
+    assert!(said.err.contains("type double; there are int, size, bool, string, choice"), "{}", said.err);
+}
+
+#[test]
+fn selected_only() {
+    let environment = [("OMPI_MCA_timer", "^clock"), ("OMPI_MCA_memcpy", "^portable")];
+    let said = run(&["--selected-only", "--parsable"], &environment).out;
+    // The one component of a static framework runs whatever a list says.
+    assert!(said.contains("mca:timer:clock:"), "{said}");
+    assert_eq!(run(&["-s"], &[]).out, run(&[], &[]).out);
+}
+
+#[test]
+fn versions() {
+    let version = env!("CARGO_PKG_VERSION");
+    let said = run(&["--show-version", "ompi:full", "--parsable"], &[]);
+    assert_eq!(said.out, format!("ompi:version:full:{version}\nmpi-api:version:full:5.0\n"));
+    let said = run(&["--show-version", "timer:clock", "--parsable"], &[]);
+    assert_eq!(said.out, format!("mca:timer:clock:version:component:{version}\n"));
+    let major = version.split('.').next().unwrap();
+    let said = run(&["-v", "timer:major", "--parsable"], &[]);
+    assert_eq!(said.out, format!("mca:timer:clock:version:component:major:{major}\n"));
+    assert!(run(&["--show-version", "all"], &[]).out.contains("MCA timer: clock "));
+    let said = run(&["--show-version", "timer:cluck"], &[]);
+    assert_eq!((said.status, said.err.contains("did you mean clock?")), (2, true), "{}", said.err);
+}
+
+/// Every option of Open MPI 4 and 5 is taken; those that tell of the build need a product.
+#[test]
+fn options_of_open_mpi() {
+    for line in [
+        "-a",
+        "--all",
+        "-h",
+        "--help",
+        "--internal",
+        "-l 3",
+        "--level 3",
+        "--mca btl sm",
+        "-mca btl sm",
+        "--gmca btl sm",
+        "-gmca btl sm",
+        "--param btl all",
+        "--params btl all",
+        "-t int",
+        "--type int",
+        "--parsable",
+        "--parseable",
+        "--path bindir",
+        "--pretty",
+        "--pretty-print",
+        "-s",
+        "--selected-only",
+        "-V",
+        "--version",
+        "-v ompi:full",
+        "--path mandir",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        // `--mca` starts the program again, which libtest would take for itself.
+        let environment: &[(&str, &str)] = if line.contains("mca") { &[("OMPI_RS_INFO_AGAIN", "1")] } else { &[] };
+        let said = run(&words, environment);
+        assert!(said.status == 0 && !said.out.is_empty(), "{line}: {}{}", said.out, said.err);
+    }
+    for line in ["-c", "--config", "--arch", "--hostname"] {
+        let said = run(&[line], &[]);
+        assert!(said.status == 1 && said.err.contains("components.json"), "{line}: {}", said.err);
+    }
 }
 
 #[test]

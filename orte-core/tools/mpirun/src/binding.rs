@@ -118,10 +118,11 @@ fn unbound(map: &Map, topology: &Topology, ranks: usize) -> Result<Vec<Place>, R
 }
 
 /// What ranks are dealt to: the units of `--map-by`. Where these are no larger than what a rank is bound to, or than the
-/// cores it gets, the ranks simply follow one another.
+/// cores it gets, the ranks simply follow one another, unless each of them is to be filled first.
 fn objects(map: &Map, bound: Unit, topology: &Topology) -> Result<Vec<Group>, Refusal> {
     let is_small = matches!((map.unit, bound), (Unit::Hwthread, _) | (Unit::Core, Unit::Core | Unit::Hwthread));
-    let groups = match is_small && map.per_unit.is_none() && (map.processors > 1 || map.unit == bound) {
+    let in_turn = map.per_unit.is_none() && !(map.fill && map.processors == 1);
+    let groups = match is_small && in_turn && (map.processors > 1 || map.unit == bound) {
         true => topology.groups(Unit::Node)?,
         false => topology.groups(map.unit)?,
     };
@@ -249,6 +250,8 @@ mod tests {
     fn ranks_are_dealt_to_objects() {
         let twice = Map { per_unit: Some(2), ..map(Unit::Core) };
         assert_eq!(bound("core:overload-allowed", &twice, 4).0, [[900], [900], [901], [901]]);
+        let fill = Map { fill: true, ..map(Unit::Core) };
+        assert_eq!(bound("core:overload-allowed", &fill, 5).0, [[900], [900], [901], [902], [903]]);
         let fill = Map { fill: true, ..map(Unit::Package) };
         assert_eq!(bound("core:overload-allowed", &fill, 6).0, [[900], [900], [901], [901], [902], [903]]);
         assert_eq!(bound("core:overload-allowed", &map(Unit::Package), 6).0[4..], [[900], [901]]);

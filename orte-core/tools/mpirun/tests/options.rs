@@ -185,6 +185,57 @@ fn ranks_by_list() {
     assert!(ended.status == Some(125) && ended.err.contains("--rankfile"), "{}", ended.err);
 }
 
+/// Ranks take the places that a list names in its order, and units in turn or one after the other.
+#[test]
+fn the_order_of_places() {
+    let mine = allowed(&std::fs::read_to_string("/proc/self/status").unwrap());
+    let places = |options: &[&str]| {
+        let ended = run(&[options, &["--tag-output", "grep", "Cpus_allowed_list", "/proc/self/status"]].concat());
+        assert_eq!(ended.status, Some(0), "{}", ended.err);
+        let lines: Vec<String> = sorted(&ended.out).into_iter().map(str::to_owned).collect();
+        lines.iter().map(|line| line.split_whitespace().last().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (first, last) = (mine[0].to_string(), mine[mine.len() - 1].to_string());
+    assert_eq!(places(&["-n", "2", "--map-by", &format!("pe-list={last},{first}:ordered")]), [last, first]);
+    let four = ["-n", "4", "--map-by", "core", "--bind-to", "core:overload-allowed"];
+    let (in_turn, filled) = (places(&four), places(&[&four[..], &["--rank-by", "fill"]].concat()));
+    // On one core all are the same.
+    assert_eq!(in_turn[0] != in_turn[1], mine.len() > 1 && filled[0] != filled[3], "{in_turn:?} {filled:?}");
+    assert_eq!(filled[0], filled[1], "{filled:?}");
+}
+
+/// Options that are taken and forgotten would pass the table of other launchers' options.
+#[test]
+fn options_have_their_effect() {
+    let directory = Directory::new("effect");
+    let ended = run(&["-n", "2", "--usize", "1", "true"]);
+    assert!(ended.status == Some(125) && ended.err.contains("has 2 ranks already"), "{}", ended.err);
+    let mine = allowed(&std::fs::read_to_string("/proc/self/status").unwrap());
+    assert_eq!(run(&["--map-by", "ppr:2:hwthread", "echo", "x"]).out.lines().count(), 2 * mine.len());
+    let hosts = directory.path("hosts");
+    std::fs::write(&hosts, "localhost slots=5\n").unwrap();
+    for (options, ranks) in [(&["--host", "localhost:2"][..], 2), (&[], 5)] {
+        let ended = run(&[options, &["--default-hostfile", &hosts, "echo", "x"]].concat());
+        assert_eq!(ended.out.lines().count(), ranks, "{options:?} {}", ended.err);
+    }
+    let show = ["-n", "1", "sh", "-c", "echo mark=$OMPI_TEST_MARK"];
+    assert_eq!(run(&[&["-genvlist", "PATH"][..], &show].concat()).out, "mark=\n");
+    let ended = run(&[&["-genvlist", "PATH", "-envall"][..], &show].concat());
+    assert_ne!(ended.out, "mark=\n", "{}", ended.err);
+    let out = directory.path("out");
+    let ended = run(&["-n", "1", "--output", &format!("dir={out}:nocopy"), "echo", "only there"]);
+    assert_eq!((ended.status, ended.out.as_str()), (Some(0), ""), "{}", ended.err);
+    assert_eq!(directory.read("out/1/rank.0/stdout"), "only there\n");
+    // The other rank goes on when the first has failed: it waits until that one is gone.
+    let pid = directory.path("pid");
+    let script = format!(
+        "if [ $OMPI_COMM_WORLD_RANK = 0 ]; then echo $$ > {pid}.new; mv {pid}.new {pid}; exit 7; fi; \
+         while ! [ -s {pid} ] || kill -0 $(cat {pid}) 2> {pid}.err; do sleep 0.01; done; sleep 0.2; echo on"
+    );
+    let ended = run(&["-n", "2", "--runtime-options", "error-nonzero-status=0", "sh", "-c", &script]);
+    assert_eq!((ended.status, ended.out.as_str()), (Some(7), "on\n"), "{}", ended.err);
+}
+
 #[test]
 fn lines_with_the_time() {
     let year = String::from_utf8(Command::new("date").arg("+%Y").output().unwrap().stdout).unwrap();

@@ -4,7 +4,6 @@ use crate::context::{Body, Message, Payload, PendingRts, Receive};
 use crate::state::State;
 use crate::wire::{Control, Envelope};
 use ompi_core::comm::Communicator;
-use ompi_core::error::Class;
 use ompi_core::framework::pml;
 use ompi_core::request::{self, Id};
 use ompi_core::status::Status;
@@ -139,7 +138,7 @@ fn finish(mut receive: Receive, mut status: Status, context: u32, payload: Untru
     status.set_bytes(receive.buffer.write(payload) as u64);
     if payload.len() > receive.buffer.bytes() {
         // MPI 5.0 §3.2.4: what does not fit is an overflow error; what fits was written.
-        status.fail(Class::Truncate as i32, context);
+        status.fail_truncated(payload.len() as u64, context);
     }
     request::complete(receive.request, status);
 }

@@ -9,7 +9,6 @@ use crate::protocol::{rts_data, smsc};
 use crate::raw::UserBuffer;
 use crate::state::State;
 use crate::wire::{Control, Cts, Rts};
-use ompi_core::error::Class;
 use ompi_core::request::{self, Id};
 use ompi_core::status::Status;
 
@@ -43,7 +42,7 @@ impl State {
         let Receive { buffer, request, .. } = receive;
         let wanted = buffer.bytes().min(usize::try_from(rts.bytes).unwrap_or(usize::MAX));
         if rts.bytes > wanted as u64 {
-            status.fail(Class::Truncate as i32, context);
+            status.fail_truncated(rts.bytes, context);
         }
         status.set_bytes(wanted as u64);
         let single = rts.address.zip(smsc::reachable(process, &buffer, wanted));

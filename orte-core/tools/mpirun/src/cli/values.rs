@@ -71,7 +71,7 @@ pub fn arch(text: &str) -> Result<(), Refusal> {
 
 /// `--memory-alloc-kinds`: notes those that are not there, as MPI 5.0 §11.4.3 has a program ask which it got.
 pub fn memory_kinds(list: &str, notes: &mut Vec<String>) {
-    let is_there = |kind: &str| ["mpi", "system"].contains(&kind);
+    let is_there = |kind: &str| ["mpi", "system", "mpi:alloc_mem"].contains(&kind);
     let missing: Vec<&str> = list.split(',').filter(|kind| !is_there(kind)).collect();
     if !missing.is_empty() {
         notes.push(format!(

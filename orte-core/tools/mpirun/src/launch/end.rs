@@ -120,7 +120,8 @@ impl Running {
             is_asleep.then(|| now_ns.saturating_sub(since_ns) / 1_000_000_000)
         });
         let is_outside = calls.as_ref().is_some_and(Calls::is_outside);
-        match (calls.and_then(|calls| calls.mpi), state, waits) {
+        let call = calls.and_then(|calls| calls.mpi.clone().or_else(|| calls.rust()));
+        match (call, state, waits) {
             (Some(call), _, Some(seconds)) => format!("in {call}, where nothing has happened for {seconds} s"),
             (Some(call), _, None) => format!("in {call}"),
             (None, RankState::Initialized, _) if is_outside => "not in a call of MPI".to_owned(),

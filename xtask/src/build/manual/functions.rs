@@ -1,0 +1,239 @@
+//! A page for every function of MPI: binding and parameters from the standard's data, the sentence of its row.
+
+use super::kinds::{KINDS, NAMES};
+use super::plain;
+use crate::api::data::{Data, Function, Parameter};
+use crate::api::rows::{self, FunctionRow};
+use crate::failure::{Result, fail};
+use crate::shell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Writes `share/man/man3`; `core` is ompi-core's folder. A twin for large counts is a line that leads to the plain one.
+pub fn write(stage: &Path, core: &Path, version: &str) -> Result<()> {
+    let data = Data::read(&core.join("api"))?;
+    let rows = rows::scan(&core.join("src/abi"))?;
+    let book = Book::new(&data, &rows);
+    let folder = stage.join("share/man/man3");
+    for function in &data.functions {
+        let text = match &function.large_count_of {
+            Some(plain) => format!(".so man3/{plain}.3\n"),
+            None => book.page(function, version)?,
+        };
+        shell::write(&folder.join(format!("{}.3", function.name)), &text)?;
+    }
+    Ok(())
+}
+
+struct Book<'a> {
+    /// Twin for large counts of a function.
+    twins: BTreeMap<&'a str, &'a Function>,
+    /// In the order of the chapters' files.
+    rows: &'a [FunctionRow],
+}
+
+impl<'a> Book<'a> {
+    fn new(data: &'a Data, rows: &'a [FunctionRow]) -> Book<'a> {
+        let twins = data.functions.iter().filter_map(|twin| Some((twin.large_count_of.as_deref()?, twin))).collect();
+        Book { twins, rows }
+    }
+
+    fn page(&self, function: &Function, version: &str) -> Result<String> {
+        let name = &function.name;
+        let row = self.rows.iter().find(|row| row.name == *name);
+        let row =
+            row.ok_or_else(|| fail(format!("{name} has no row in ompi-core/src/abi, so it has no manual page")))?;
+        let (about, standard) = parts(&row.doc);
+        let mut text = format!(".TH {name} 3 \"\" \"ompi\\-rs {version}\" \"MPI\"\n.SH NAME\n{name} \\- ");
+        _ = write!(
+            text,
+            "{}\n.SH SYNOPSIS\n.nf\n#include <mpi.h>\n\n{}",
+            plain(first_sentence(&about)),
+            binding(function)
+        );
+        if let Some(twin) = self.twins.get(name.as_str()) {
+            text.push_str(&binding(twin));
+        }
+        text.push_str(".fi\n");
+        if !function.params.is_empty() {
+            text.push_str(".SH PARAMETERS\n");
+            for parameter in &function.params {
+                text.push_str(&described(parameter, name)?);
+            }
+        }
+        _ = write!(text, ".SH DESCRIPTION\n{}\n", plain(&about));
+        if let Some(since) = &function.deprecated {
+            _ = write!(text, ".PP\nDeprecated since MPI {since}");
+            match &function.replaced_by {
+                Some(other) => _ = writeln!(text, "; use \n.BR {other} (3)."),
+                None => text.push_str(".\n"),
+            }
+        }
+        text.push_str(&errors(function, row)?);
+        _ = write!(text, ".SH STANDARD\nMPI 5.0{}", if standard.is_empty() { "" } else { " " });
+        _ = writeln!(
+            text,
+            "{}; the function is there since MPI {}.",
+            plain(&standard.replace('§', "section ")),
+            function.since
+        );
+        text.push_str(&self.see_also(function, row));
+        Ok(text)
+    }
+
+    /// Its neighbours in the chapter's file, and the programs.
+    fn see_also(&self, function: &Function, row: &FunctionRow) -> String {
+        let near: Vec<&str> = self
+            .rows
+            .iter()
+            .filter(|other| other.module == row.module && !self.twins.values().any(|twin| twin.name == other.name))
+            .map(|other| other.name.as_str())
+            .collect();
+        let own = near.iter().position(|name| *name == function.name).unwrap_or(0);
+        let around = near[own.saturating_sub(NEAR)..(own + NEAR + 1).min(near.len())].iter().copied();
+        let mut others: Vec<String> =
+            around.filter(|name| *name != function.name).map(|name| format!(".BR {name} (3)")).collect();
+        others.extend(["mpicc", "mpirun"].map(|name| format!(".BR {name} (1)")));
+        format!(".SH SEE ALSO\n{}\n", others.join(",\n"))
+    }
+}
+
+/// A row's comment without the mention of the standard, and that mention.
+fn parts(doc: &str) -> (String, String) {
+    let (about, standard) = doc.rsplit_once("MPI 5.0 §").map_or((doc, ""), |(about, rest)| (about, rest));
+    let standard = standard.split_whitespace().next().unwrap_or("").trim_end_matches(['.', ',', ';', ':']);
+    let standard = if standard.is_empty() { String::new() } else { format!("§{standard}") };
+    // A comment that mentions the standard in mid-sentence stays whole.
+    match about.trim_end().ends_with(['.', ':']) || about.is_empty() {
+        true => (about.trim().replace('`', ""), standard),
+        false => (doc.trim().replace('`', ""), standard),
+    }
+}
+
+fn first_sentence(text: &str) -> &str {
+    let end = text.find(". ").unwrap_or(text.len());
+    text[..end].trim_end_matches('.')
+}
+
+fn binding(function: &Function) -> String {
+    let parameters: Vec<&str> = function.params.iter().map(|parameter| parameter.decl.as_str()).collect();
+    let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
+    format!(".B {}\n", plain(&format!("{} {}({parameters});", function.result, function.name)))
+}
+
+fn described(parameter: &Parameter, function: &str) -> Result<String> {
+    let Parameter { name, kind, direction, .. } = parameter;
+    let (_, meaning, _) = known(kind, function)?;
+    let own = NAMES.iter().find(|(known, _)| known == name).map(|(_, meaning)| *meaning);
+    let meaning = match (name.as_str(), kind.as_str(), function.contains("ecv") || function.contains("robe")) {
+        ("source", "RANK", true) => "rank of the source, MPI_ANY_SOURCE or MPI_PROC_NULL",
+        ("tag", "TAG", true) => "tag of the message, or MPI_ANY_TAG",
+        _ => own.unwrap_or(meaning),
+    };
+    Ok(format!(".TP\n.IR {} \" ({direction})\"\n{}\n", plain(name), plain(meaning)))
+}
+
+fn known(kind: &str, function: &str) -> Result<&'static (&'static str, &'static str, &'static str)> {
+    let row = KINDS.iter().find(|(known, ..)| *known == kind);
+    row.ok_or_else(|| fail(format!("{function}: xtask/src/manual/kinds.rs has no words for parameters of kind {kind}")))
+}
+
+/// What it returns when it fails, and whose error handler is called before.
+fn errors(function: &Function, row: &FunctionRow) -> Result<String> {
+    let mut text = String::from(".SH ERRORS\n");
+    let tool = function.name.starts_with("MPI_T_");
+    if !row.body {
+        let code = if tool { "MPI_T_ERR_NOT_SUPPORTED" } else { "MPI_ERR_UNSUPPORTED_OPERATION" };
+        _ = writeln!(text, "This version of ompi\\-rs does not have it yet: every call ends with {code}.");
+    }
+    if !row.fails {
+        text.push_str("It returns its result and no error code.\n");
+        return Ok(text);
+    }
+    if tool {
+        text.push_str("It returns MPI_SUCCESS or an MPI_T_ERR_\\&... code. No error handler is called.\n");
+        return Ok(text);
+    }
+    let mut classes = BTreeSet::new();
+    for parameter in &function.params {
+        let (_, _, class) = known(&parameter.kind, &function.name)?;
+        if !class.is_empty() {
+            classes.insert(format!("MPI_ERR_{class}"));
+        }
+        if parameter.direction != "in" {
+            classes.insert("MPI_ERR_ARG".to_owned());
+        }
+    }
+    classes.insert("MPI_ERR_OTHER".to_owned());
+    let handler = HANDLERS.iter().find(|(kind, _)| {
+        function.params.iter().any(|parameter| parameter.kind == *kind && parameter.direction != "out")
+    });
+    let of = match (handler, function.name.starts_with("MPI_File_")) {
+        (Some((_, of)), _) => *of,
+        (None, true) => "MPI_FILE_NULL, by default MPI_ERRORS_RETURN",
+        (None, false) => "MPI_COMM_SELF, by default MPI_ERRORS_ARE_FATAL",
+    };
+    let classes: Vec<String> = classes.into_iter().collect();
+    _ = writeln!(
+        text,
+        "It returns MPI_SUCCESS, or an error code after it has called the error handler of {of}.\n\
+         Classes of its arguments' errors: {}.\n.BR MPI_Error_string (3)\ntells what was wrong.",
+        classes.join(", ")
+    );
+    Ok(text)
+}
+
+/// Kinds of handles that have an error handler, the most special first.
+const HANDLERS: &[(&str, &str)] = &[
+    ("WINDOW", "the window, by default MPI_ERRORS_ARE_FATAL"),
+    ("FILE", "the file, by default MPI_ERRORS_RETURN"),
+    ("SESSION", "the session"),
+    ("COMMUNICATOR", "the communicator, by default MPI_ERRORS_ARE_FATAL"),
+];
+
+/// How many functions before and behind it a page mentions.
+const NEAR: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_has_a_sentence_and_a_section() {
+        let (about, standard) = parts("Sends a message. Returns `later`. MPI 5.0 §3.2.1.");
+        assert_eq!((about.as_str(), standard.as_str()), ("Sends a message. Returns later.", "§3.2.1"));
+        assert_eq!(first_sentence(&about), "Sends a message");
+        assert_eq!(parts("Does it.").0, "Does it.");
+    }
+
+    #[test]
+    fn every_function_has_its_page() {
+        let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ompi-core");
+        let stage = std::env::temp_dir().join(format!("ompi-rs-man3-{}", std::process::id()));
+        write(&stage, &core, "1").unwrap();
+        let page = |name: &str| shell::read(&stage.join(format!("share/man/man3/{name}.3"))).unwrap();
+        let functions = Data::read(&core.join("api")).unwrap().functions;
+        assert!(functions.len() > 600);
+        for function in &functions {
+            let text = page(&function.name);
+            match &function.large_count_of {
+                Some(plain) => assert_eq!(text, format!(".so man3/{plain}.3\n")),
+                None => assert!(text.contains(&format!("\n{} \\- ", function.name)) && text.contains(".SH ERRORS")),
+            }
+        }
+        let send = page("MPI_Send");
+        for line in [
+            ".B int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);\n",
+            ".B int MPI_Send_c(const void *buf, MPI_Count count, ",
+            ".IR dest \" (in)\"\nrank of the destination, or MPI_PROC_NULL\n",
+            "MPI_ERR_RANK, MPI_ERR_TAG, MPI_ERR_TYPE.",
+            "MPI 5.0 section 3.2.1; the function is there since MPI 1.1.",
+            ".BR MPI_Bsend (3)",
+        ] {
+            assert!(send.contains(line), "{line} is missing in\n{send}");
+        }
+        assert!(page("MPI_File_open").contains("does not have it yet"));
+        std::fs::remove_dir_all(stage).unwrap();
+    }
+}
