@@ -174,6 +174,9 @@ pub fn finalize() -> Result<()> {
     if let Some(environment) = ess::selected() {
         environment.barrier()?;
     }
+    if let Some(bml) = bml::selected() {
+        bml.modules().iter().for_each(|module| module.finish());
+    }
     STATE.store(FINALIZED, Ordering::SeqCst);
     comm::close();
     leave();

@@ -282,6 +282,9 @@ pub trait Module: Sync {
         true
     }
 
+    /// The job is at its end, nothing more will be sent: the time to say what was only counted before.
+    fn finish(&self) {}
+
     /// Takes everything that arrived from anybody, handing each to its [`Receiver`]; returns how many.
     fn poll(&self) -> usize;
 

@@ -25,12 +25,33 @@ pub type Reason = String;
 /// Begins to connect: at the first message. The next poll reports what goes wrong.
 #[cold]
 pub fn begin(transport: &Transport, connection: &Connection, tx: &mut Tx) {
-    tx.deadline_ns = sys::monotonic_ns() + transport.limits.connect_timeout_ns;
+    let now = sys::monotonic_ns();
+    tx.deadline_ns = now + transport.limits.connect_timeout_ns;
     let mut attempts = transport.attempts.lock();
+    if attempts.is_empty() {
+        transport.last_seen_ns.store(now, Ordering::Relaxed);
+    }
     attempts.push(connection.id);
     transport.attempt_count.store(attempts.len(), Ordering::Relaxed);
     drop(attempts);
     attempt(transport, connection, tx);
+}
+
+/// Notes where this process was away for so long that peers may have given up its attempts: that is no fault of theirs, and
+/// costs no retry. To be called before the sockets are looked at.
+pub fn note_absence(transport: &Transport) {
+    if transport.attempt_count.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let now = sys::monotonic_ns();
+    let last = transport.last_seen_ns.swap(now, Ordering::Relaxed);
+    if now.saturating_sub(last) < transport.limits.connect_timeout_ns / 2 {
+        return;
+    }
+    let ids = transport.attempts.lock().clone();
+    for connection in ids.into_iter().filter_map(|id| transport.connection(id)) {
+        connection.tx.lock().was_away = true;
+    }
 }
 
 /// Takes the next step of an attempt whose socket is ready. `Err` if the connection cannot be made.
@@ -133,7 +154,7 @@ fn send_hello(transport: &Transport, connection: &Connection, tx: &mut Tx) -> ru
         to_interface: connection.remote.interface,
     };
     let hello = handshake::hello(&transport.job, ids, &handshake_buffer::nonce()?);
-    socket::detect_silence(&socket, Some(transport.limits.connect_timeout_ns))?;
+    socket::detect_silence(&socket, transport.limits.connect_timeout_ns)?;
     // A new socket has room for so little.
     if socket::send(&socket, &hello)? != hello.len() {
         return Err(Errno::NOBUFS);
@@ -172,6 +193,7 @@ fn attempt(transport: &Transport, connection: &Connection, tx: &mut Tx) {
     match begun {
         Ok(socket) => {
             tx.state = State::Connecting;
+            tx.was_away = false;
             tx.socket = Some(Arc::new(socket));
             verbose!(btl::FRAMEWORK, 30, "tcp: connecting {}", transport.ends(connection));
         }
@@ -188,10 +210,14 @@ fn attempt(transport: &Transport, connection: &Connection, tx: &mut Tx) {
 fn back_off(transport: &Transport, tx: &mut Tx) -> bool {
     let pause_ns = (BACKOFF_NS << tx.retries.min(BACKOFF_DOUBLINGS)).min(BACKOFF_MAX_NS);
     let until_ns = sys::monotonic_ns() + pause_ns;
-    if tx.retries >= transport.limits.connect_retries || until_ns > tx.deadline_ns {
+    let is_own_fault = core::mem::take(&mut tx.was_away);
+    if is_own_fault {
+        tx.deadline_ns = tx.deadline_ns.max(sys::monotonic_ns() + transport.limits.connect_timeout_ns);
+    } else if tx.retries >= transport.limits.connect_retries || until_ns > tx.deadline_ns {
         return false;
+    } else {
+        tx.retries += 1;
     }
-    tx.retries += 1;
     tx.socket = None;
     tx.handshake = HandshakeBuffer::new();
     tx.state = State::Backoff { until_ns };

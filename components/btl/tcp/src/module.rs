@@ -171,6 +171,12 @@ impl btl::Module for Module {
         self.interface != 0 || self.tcp.transport.is_drained()
     }
 
+    fn finish(&self) {
+        if self.interface == 0 {
+            self.tcp.poller.lock().finish();
+        }
+    }
+
     fn poll(&self) -> usize {
         // One poll covers all interfaces.
         if self.interface != 0 {

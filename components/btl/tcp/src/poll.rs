@@ -4,6 +4,7 @@ use crate::accept::PendingAccepts;
 use crate::connect;
 use crate::connection::Connection;
 use crate::frames::Frame;
+use crate::raw;
 use crate::rx::{Read, RxEvent};
 use crate::rx_table::RxTable;
 use crate::socket;
@@ -14,7 +15,7 @@ use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use opal_core::framework::btl;
 use opal_core::sync::{ConditionalLock, Ordering};
-use opal_core::{message, verbose, wait};
+use opal_core::{message, sys, verbose, wait};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventFlags};
 use rustix::io::Errno;
@@ -33,6 +34,16 @@ pub struct Poller {
     pending: PendingAccepts,
     backoff: PollBackoff,
     said_failover: bool,
+    /// The system refused to say what happened to sockets.
+    is_deaf: bool,
+    hosts: HostClock,
+}
+
+/// When to ask next whether peers' hosts are silent.
+#[derive(Default)]
+struct HostClock {
+    polls: u32,
+    next_ns: u64,
 }
 
 /// A poll of the sockets costs a system call: how many passes to leave out.
@@ -52,6 +63,8 @@ impl Tcp {
             pending: PendingAccepts::new(),
             backoff: PollBackoff::default(),
             said_failover: false,
+            is_deaf: false,
+            hosts: HostClock::default(),
         };
         Tcp { transport, poller: ConditionalLock::new(poller) }
     }
@@ -66,10 +79,14 @@ impl Tcp {
         let timeout =
             Timespec { tv_sec: (at_most_us / 1_000_000) as i64, tv_nsec: (at_most_us % 1_000_000 * 1000) as _ };
         let mut place = [const { MaybeUninit::<Event>::uninit() }; 1];
-        // The event stays to be found by the next poll.
-        let happened = epoll::wait(&self.transport.epoll, &mut place, Some(&timeout));
-        let happened = happened.is_ok_and(|(events, _)| !events.is_empty());
-        self.poller.lock().poll_now();
+        // The event stays to be found by the next poll, and so does an error.
+        let happened = match epoll::wait(&self.transport.epoll, &mut place, Some(&timeout)) {
+            Ok((events, _)) => !events.is_empty(),
+            Err(errno) => errno != Errno::INTR,
+        };
+        let mut poller = self.poller.lock();
+        poller.poll_now();
+        poller.hosts.polls = HOST_POLLS;
         happened
     }
 }
@@ -82,19 +99,34 @@ impl Poller {
             self.backoff.skip -= 1;
             return 0;
         }
+        connect::note_absence(transport);
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         let mut places = [const { MaybeUninit::uninit() }; EVENTS];
-        // Interrupted: nothing happened.
-        let events = epoll::wait(&transport.epoll, &mut places, Some(&now)).map_or(&mut [][..], |(events, _)| events);
+        let events = match epoll::wait(&transport.epoll, &mut places, Some(&now)) {
+            Ok((events, _)) => events,
+            // Interrupted: nothing happened.
+            Err(Errno::INTR) => &mut [],
+            Err(errno) => {
+                moved += self.become_deaf(transport, errno);
+                &mut []
+            }
+        };
         for event in events {
             moved += match Token::decode(event.data.u64()) {
-                Token::Listener(interface, index) => self.pending.accept(transport, interface, index),
+                Token::Listener(interface, index) => {
+                    self.pending.accept(transport, interface, index);
+                    0
+                }
                 Token::Pending(slot) => self.pending.advance(transport, &mut self.rx, slot),
                 Token::Connection(id) => self.advance(transport, id, event.flags),
                 Token::Waker => 0,
             };
         }
         moved += self.pending.retry_awaiting_peer(transport, &mut self.rx);
+        self.pending.check_clock();
+        if self.hosts.is_time(transport.limits.silence_timeout_ns) {
+            moved += self.check_hosts(transport);
+        }
         for connection in connect::check_clock(transport).into_iter().filter_map(|id| transport.connection(id)) {
             self.cannot_connect(transport, connection, connect::too_late(transport));
         }
@@ -104,6 +136,11 @@ impl Poller {
         }
         self.backoff.after(transport, moved);
         moved
+    }
+
+    /// The job is over: says what was only counted.
+    pub fn finish(&mut self) {
+        self.pending.finish();
     }
 
     /// The next passes poll the sockets.
@@ -159,6 +196,64 @@ impl Poller {
     #[cfg(test)]
     pub fn pending_accepts(&self) -> usize {
         self.pending.count()
+    }
+
+    /// How many lines were written about strangers, and how many were closed.
+    #[cfg(test)]
+    pub fn strangers(&self) -> (usize, u64) {
+        self.pending.strangers()
+    }
+
+    /// Nothing is known of any socket from now on, so no peer can be reached. Nothing of ours is closed: a program that closes
+    /// descriptors may have got the same numbers for its own.
+    #[cold]
+    fn become_deaf(&mut self, transport: &Transport, errno: Errno) -> usize {
+        let first = !core::mem::replace(&mut self.is_deaf, true);
+        if first {
+            message!(
+                "btl/tcp: the system no longer tells what happens to sockets: {}. Did the program close descriptors that it did \
+                 not open (close_range, closefrom)? All processes that are reached by sockets count as lost",
+                match errno {
+                    Errno::INVAL => String::from("the descriptor of epoll is another file now (EINVAL)"),
+                    Errno::BADF => String::from("the descriptor of epoll is closed (EBADF)"),
+                    other => socket::why(other),
+                }
+            );
+        }
+        let mut lost: Vec<u32> = Vec::new();
+        for connection in transport.all() {
+            let mut tx = connection.tx.lock();
+            let is_over = matches!(tx.state, State::Closed | State::FailedOver(_));
+            if !is_over {
+                core::mem::forget(tx.socket.take());
+                drop(tx);
+                self.rx.forget(connection.id);
+                transport.close(connection);
+                lost.push(connection.peer);
+            }
+        }
+        lost.sort_unstable();
+        lost.dedup();
+        lost.iter().for_each(|peer| btl::failed(*peer));
+        lost.len()
+    }
+
+    /// Fails the peers whose hosts have been silent for too long; returns how many.
+    #[cold]
+    fn check_hosts(&mut self, transport: &Transport) -> usize {
+        let timeout_ns = transport.limits.silence_timeout_ns;
+        let mut silent = 0;
+        for connection in transport.all() {
+            let socket = match &*connection.tx.lock() {
+                tx if tx.state == State::Connected => tx.socket.clone(),
+                _ => None,
+            };
+            if socket.is_some_and(|socket| raw::is_silent(&socket, timeout_ns / 1_000_000)) {
+                self.ended(transport, connection, Some(Errno::TIMEDOUT));
+                silent += 1;
+            }
+        }
+        silent
     }
 
     fn deliver_buffered(&mut self, transport: &Transport) -> usize {
@@ -321,6 +416,22 @@ impl Poller {
     }
 }
 
+impl HostClock {
+    fn is_time(&mut self, timeout_ns: u64) -> bool {
+        self.polls += 1;
+        if timeout_ns == 0 || self.polls < HOST_POLLS {
+            return false;
+        }
+        self.polls = 0;
+        let now = sys::monotonic_ns();
+        let is_time = now >= self.next_ns;
+        if is_time {
+            self.next_ns = now + timeout_ns / 4;
+        }
+        is_time
+    }
+}
+
 impl PollBackoff {
     fn reset(&mut self) {
         *self = PollBackoff::default();
@@ -348,6 +459,8 @@ impl PollBackoff {
 }
 
 const EVENTS: usize = 32;
+/// Polls for each look at the clock for silent hosts.
+const HOST_POLLS: u32 = 1024;
 const READS_PER_TURN: usize = 8;
 /// After so many empty polls some passes are left out.
 const EMPTY_POLLS: u32 = 4096;

@@ -30,7 +30,7 @@ impl RxTable {
 
     /// A connection is in force from now on, on this socket. What waited for it leaves.
     pub fn connected(&mut self, transport: &Transport, connection: &Connection, tx: &mut Tx, socket: Arc<OwnedFd>) {
-        if let Err(errno) = socket::detect_silence(&socket, None) {
+        if let Err(errno) = socket::watch_host(&socket, transport.limits.silence_timeout_ns) {
             verbose!(btl::FRAMEWORK, 10, "tcp: the handshake's deadline stays in force: {}", socket::why(errno));
         }
         tx.state = State::Connected;
@@ -42,6 +42,11 @@ impl RxTable {
         verbose!(btl::FRAMEWORK, 30, "tcp: connected {}", transport.ends(connection));
         tx.write();
         transport.after_write(connection, tx);
+    }
+
+    /// As [`RxTable::remove`], without closing the socket: its descriptor is no longer this process's own.
+    pub fn forget(&mut self, id: u32) {
+        core::mem::forget(self.0.get_mut(id as usize).and_then(Option::take));
     }
 
     /// Nothing is received on a connection any more.

@@ -12,7 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 use opal_core::framework::btl::{Endpoint, Job};
-use opal_core::sync::{AtomicBool, AtomicUsize, ConditionalLock, Once, Ordering};
+use opal_core::sync::{AtomicBool, AtomicU64, AtomicUsize, ConditionalLock, Once, Ordering};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::fd::OwnedFd;
 
@@ -37,6 +37,8 @@ pub struct Transport {
     pub attempts: ConditionalLock<Vec<u32>>,
     /// How many there are in `attempts`.
     pub attempt_count: AtomicUsize,
+    /// When attempts were looked at last.
+    pub last_seen_ns: AtomicU64,
     /// Some connection has failed and nobody was told yet.
     pub has_failed: AtomicBool,
     /// Some connection is or was in force.
@@ -100,6 +102,7 @@ impl Transport {
             corked: ConditionalLock::new(Vec::new()),
             attempts: ConditionalLock::new(Vec::new()),
             attempt_count: AtomicUsize::new(0),
+            last_seen_ns: AtomicU64::new(0),
             has_failed: AtomicBool::new(false),
             used: AtomicBool::new(false),
             possible: AtomicUsize::new(0),

@@ -30,6 +30,8 @@ pub struct Tx {
     pub retries: u32,
     /// Until when the system may connect, or the peer whose connection goes first.
     pub deadline_ns: u64,
+    /// This process did not look at the attempt for long.
+    pub was_away: bool,
     /// The peer's part of the handshake, as far as it has come.
     pub handshake: HandshakeBuffer,
     /// The socket is full.
@@ -50,6 +52,7 @@ impl Tx {
             socket: None,
             retries: 0,
             deadline_ns: 0,
+            was_away: false,
             handshake: HandshakeBuffer::new(),
             blocked: false,
             watched: false,
