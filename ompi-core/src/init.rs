@@ -128,8 +128,8 @@ fn start() -> opal_core::Result<()> {
     }
     wait::expect_local_ranks(environment.identity().local_size);
     if let Some(secret) = environment.secret() {
-        let ess::Identity { job, rank, size, .. } = environment.identity();
-        btl::set_job(btl::Job { number: job, index: rank, size, secret });
+        let ess::Identity { job, rank, size, local_size, .. } = environment.identity();
+        btl::set_job(btl::Job { number: job, index: rank, size, one_node: local_size == size, secret });
     }
     smsc::select(environment.launcher())?;
     bml::select()?;

@@ -60,8 +60,8 @@ fn tcp_published_addresses() {
 
 #[test]
 fn tcp_handshakes() {
-    let job = Job { number: 77, index: 1, size: 4, secret: [5; 32] };
-    let ids = handshake::EndpointIds { from: 0, to: 1, from_interface: 0, to_interface: 1 };
+    let job = Job { number: 77, index: 1, size: 4, one_node: false, secret: [5; 32] };
+    let ids = handshake::EndpointIds { from: 0, to: 1, from_interface: 0, to_interface: 1, protect: test_fuzz::record::Protect::None };
     let (mine, theirs) = ([1; 32], [2; 32]);
     let hello = handshake::hello(&job, ids, &mine);
     let answer = handshake::answer(&job, &hello, &theirs);

@@ -3,7 +3,9 @@
 use crate::connection::Connection;
 use crate::handshake::{self, EndpointIds, HELLO_BYTES, Nonce, Refused};
 use crate::handshake_buffer::{self, HandshakeBuffer};
+use crate::record::Protect;
 use crate::rx_table::RxTable;
+use crate::session::Session;
 use crate::socket;
 use crate::state::State;
 use crate::strangers::{Reason, Strangers};
@@ -14,6 +16,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use opal_core::framework::btl;
+use opal_core::sync::Ordering;
 use opal_core::{message, sys, verbose};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::fd::OwnedFd;
@@ -23,6 +26,8 @@ struct PendingAccept {
     socket: Arc<OwnedFd>,
     received: HandshakeBuffer,
     step: Step,
+    /// What the handshake leaves once it is proved, where the connecting side wants protection.
+    session: Option<Session>,
     /// Where it comes from.
     source: IpAddr,
     /// They are numbered: the oldest unauthenticated one of a source is closed when it has too many.
@@ -103,7 +108,7 @@ impl PendingAccepts {
         self.unauthenticated -= 1;
         // Not watched while it waits for the peer: a hang-up would wake this process again and again.
         let _ = epoll::delete(&transport.epoll, &*pending.socket);
-        if !give_verdict(transport, table, &pending, ids) {
+        if !give_verdict(transport, table, &mut pending, ids) {
             self.awaiting_peer += 1;
             self.slots[slot as usize] = Some(pending);
         }
@@ -145,8 +150,8 @@ impl PendingAccepts {
         let mut decided = 0;
         for slot in &mut self.slots {
             let Some(PendingAccept { step: Step::Proved(ids), .. }) = *slot else { continue };
-            let Some(pending) = slot.take() else { continue };
-            if give_verdict(transport, table, &pending, ids) {
+            let Some(mut pending) = slot.take() else { continue };
+            if give_verdict(transport, table, &mut pending, ids) {
                 self.awaiting_peer -= 1;
                 decided += 1;
             } else {
@@ -185,7 +190,8 @@ impl PendingAccepts {
             let (socket, step) = (Arc::new(socket), Step::Accepted);
             // A peer of the job that computes for longer connects again (`connect::note_absence`).
             let deadline_ns = sys::monotonic_ns() + timeout_ns;
-            self.slots[slot] = Some(PendingAccept { socket, received, step, source, number, deadline_ns });
+            self.slots[slot] =
+                Some(PendingAccept { socket, received, step, session: None, source, number, deadline_ns });
         }
     }
 
@@ -264,6 +270,8 @@ impl PendingAccept {
                     if !handshake::is_proof_valid(&transport.job, &hello, &nonce, &proof) {
                         return Err(Refused::Invalid);
                     }
+                    self.session = (ids.protect != Protect::None)
+                        .then(|| Session::accepting(ids.protect, &handshake::keys(&transport.job, &hello, &nonce)));
                     self.step = Step::Proved(ids);
                     return Ok(());
                 }
@@ -279,7 +287,7 @@ impl PendingAccept {
 
 /// Gives the verdict on a proved connection: puts it in force, has it yield, or closes it. `false` if this process does not
 /// know the peer yet.
-fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &PendingAccept, ids: EndpointIds) -> bool {
+fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &mut PendingAccept, ids: EndpointIds) -> bool {
     let meant = |connection: &&Connection| {
         connection.local.interface == ids.to_interface && connection.remote.interface == ids.from_interface
     };
@@ -293,13 +301,21 @@ fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &PendingAcc
     };
     let mut tx = connection.tx.lock();
     match verdict(transport, connection, &tx) {
+        Some(_) if ids.protect != connection.protect => {
+            let verdict = handshake::OTHER_PROTECTION + connection.protect as u8;
+            _ = socket::send(&pending.socket, &[verdict]);
+            // It would come to the same if this process connected.
+            tx.state = State::Refused(ids.protect);
+            transport.has_failed.store(true, Ordering::Relaxed);
+        }
         Some(handshake::WELCOME) => {
             let token = Token::Connection(connection.id).encode();
             let welcomed = socket::send(&pending.socket, &[handshake::WELCOME]) == Ok(1)
                 && socket::watch(&transport.epoll, &pending.socket, token, EventFlags::IN).is_ok();
             // A peer that went away meanwhile connects again, or reports why not.
             if welcomed {
-                table.connected(transport, connection, &mut tx, pending.socket.clone());
+                let session = pending.session.take();
+                table.connected(transport, connection, &mut tx, pending.socket.clone(), session);
             }
         }
         Some(verdict) => _ = socket::send(&pending.socket, &[verdict]),
@@ -315,7 +331,7 @@ fn verdict(transport: &Transport, connection: &Connection, tx: &Tx) -> Option<u8
         State::Idle | State::Backoff { .. } | State::Connecting | State::Yielded => Some(handshake::WELCOME),
         State::HelloSent(_) | State::ProofSent if transport.job.index < connection.peer => Some(handshake::YIELD),
         State::HelloSent(_) | State::ProofSent => Some(handshake::WELCOME),
-        State::Connected | State::Failed(_) | State::FailedOver(_) | State::Closed => None,
+        State::Connected | State::Failed(_) | State::Refused(_) | State::FailedOver(_) | State::Closed => None,
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::connection::Connection;
 use crate::handshake::{self, EndpointIds};
 use crate::handshake_buffer::{self, HandshakeBuffer};
+use crate::record::Protect;
 use crate::rx_table::RxTable;
+use crate::session::Session;
 use crate::socket;
 use crate::state::State;
 use crate::transport::{Token, Transport};
@@ -70,7 +72,13 @@ pub fn advance(transport: &Transport, table: &mut RxTable, connection: &Connecti
             let proof = handshake::proof(&transport.job, &hello, &answer)
                 .ok_or_else(|| String::from("the process that listens there does not belong to this job"))?;
             match socket::send(&socket, &proof) {
-                Ok(sent) if sent == proof.len() => tx.state = State::ProofSent,
+                Ok(sent) if sent == proof.len() => {
+                    tx.session = (connection.protect != Protect::None).then(|| {
+                        let keys = handshake::keys(&transport.job, &hello, &handshake::nonce_of(&answer));
+                        Session::connecting(connection.protect, &keys)
+                    });
+                    tx.state = State::ProofSent;
+                }
                 Ok(_) => return Err(String::from("the system has no room for 32 bytes")),
                 Err(errno) => return retry(transport, tx, Some(errno)),
             }
@@ -80,8 +88,14 @@ pub fn advance(transport: &Transport, table: &mut RxTable, connection: &Connecti
             let Some([verdict]) = receive(transport, tx)? else { return Ok(()) };
             match verdict {
                 handshake::WELCOME => {
-                    table.connected(transport, connection, tx, socket);
+                    let session = tx.session.take();
+                    table.connected(transport, connection, tx, socket, session);
                     Ok(())
+                }
+                other
+                    if let Some(theirs) = other.checked_sub(handshake::OTHER_PROTECTION).and_then(Protect::decode) =>
+                {
+                    Err(other_protection(connection, theirs))
                 }
                 handshake::YIELD => {
                     let ends = transport.ends(connection);
@@ -120,7 +134,12 @@ pub fn check_clock(transport: &Transport) -> Vec<u32> {
             // The system watches over the handshake: `socket::detect_silence`.
             State::HelloSent(_) | State::ProofSent => {}
             State::Backoff { .. } | State::Connecting | State::Yielded => {}
-            State::Idle | State::Connected | State::Failed(_) | State::FailedOver(_) | State::Closed => {
+            State::Idle
+            | State::Connected
+            | State::Failed(_)
+            | State::Refused(_)
+            | State::FailedOver(_)
+            | State::Closed => {
                 over.push(connection.id);
             }
         }
@@ -145,6 +164,16 @@ pub fn too_late(transport: &Transport) -> Reason {
     )
 }
 
+/// The reason where the two ends want different things.
+pub fn other_protection(connection: &Connection, theirs: Protect) -> Reason {
+    format!(
+        "process {} protects it by `{}`, this process by `{}`: give all processes of a job the same btl_tcp_protect",
+        connection.peer,
+        theirs.name(),
+        connection.protect.name()
+    )
+}
+
 fn send_hello(transport: &Transport, connection: &Connection, tx: &mut Tx) -> rustix::io::Result<()> {
     let Some(socket) = tx.socket.clone() else { return Ok(()) };
     let ids = EndpointIds {
@@ -152,6 +181,7 @@ fn send_hello(transport: &Transport, connection: &Connection, tx: &mut Tx) -> ru
         to: connection.peer,
         from_interface: connection.local.interface,
         to_interface: connection.remote.interface,
+        protect: connection.protect,
     };
     let hello = handshake::hello(&transport.job, ids, &handshake_buffer::nonce()?);
     socket::detect_silence(&socket, transport.limits.connect_timeout_ns)?;
@@ -218,7 +248,7 @@ fn back_off(transport: &Transport, tx: &mut Tx) -> bool {
     } else {
         tx.retries += 1;
     }
-    tx.socket = None;
+    (tx.socket, tx.session) = (None, None);
     tx.handshake = HandshakeBuffer::new();
     tx.state = State::Backoff { until_ns };
     true

@@ -32,6 +32,9 @@
 //! as progress, not in what is written (`strangers`), and one source closes nothing of another. A process of the job that
 //! computes for longer connects again, which costs it no retry (`connect::note_absence`).
 //!
+//! Where the peer is on another node, or btl_tcp_protect says so, the stream of frames travels in records that are proved or
+//! encrypted (`record`), under keys that the handshake makes of both nonces and the job's secret. Both ends must want the same.
+//!
 //! The two ends prove to each other that they belong to the same job (`handshake`). Invariants: bytes from the network are
 //! checked before use and never make this process allocate more than a frame; what is not from a process of the job closes
 //! its own connection and nothing else. Locks are taken in this order: the poller, then one connection's `Tx`, then that of the
@@ -67,6 +70,8 @@ mod interfaces;
 mod pairing;
 mod params;
 mod raw;
+mod record;
+mod session;
 mod socket;
 mod wire;
 

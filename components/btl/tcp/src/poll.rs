@@ -5,6 +5,7 @@ use crate::connect;
 use crate::connection::Connection;
 use crate::frames::Frame;
 use crate::raw;
+use crate::record::Protect;
 use crate::rx::{Read, RxEvent};
 use crate::rx_table::RxTable;
 use crate::socket;
@@ -322,20 +323,17 @@ impl Poller {
     fn deliver(&mut self, transport: &Transport, id: u32) -> usize {
         let Some(rx) = self.rx.get(id) else { return 0 };
         let mut taken = 0;
-        loop {
+        let why = loop {
             match rx.next() {
                 RxEvent::Frame(frame) => rx.deliver(&frame),
                 RxEvent::Placed => {}
                 RxEvent::Incomplete => return taken,
-                RxEvent::Malformed => break,
+                RxEvent::Malformed(why) => break why,
             }
             taken += 1;
-        }
+        };
         if let Some(connection) = transport.connection(id) {
-            message!(
-                "btl/tcp: what arrived does not follow the format; the connection is closed: {}",
-                transport.ends(connection)
-            );
+            message!("btl/tcp: {why}; the connection is closed: {}", transport.ends(connection));
             self.fail_peer(transport, connection.peer);
         }
         taken + 1
@@ -385,11 +383,17 @@ impl Poller {
     /// Sees to connections on which a system call failed.
     #[cold]
     fn report_failed(&mut self, transport: &Transport) {
-        let mut failed: Vec<(u32, Errno)> = Vec::new();
+        let (mut failed, mut refused): (Vec<(u32, Errno)>, Vec<(u32, Protect)>) = (Vec::new(), Vec::new());
         for connection in transport.all() {
-            if let State::Failed(errno) = connection.tx.lock().state {
-                failed.push((connection.id, errno));
+            match connection.tx.lock().state {
+                State::Failed(errno) => failed.push((connection.id, errno)),
+                State::Refused(theirs) => refused.push((connection.id, theirs)),
+                _ => {}
             }
+        }
+        for (id, theirs) in refused {
+            let Some(connection) = transport.connection(id) else { continue };
+            self.cannot_connect(transport, connection, connect::other_protection(connection, theirs));
         }
         for (id, errno) in failed {
             let Some(connection) = transport.connection(id) else { continue };

@@ -7,6 +7,7 @@ mod connections;
 mod hosts;
 mod paths;
 mod placement;
+mod protection;
 mod retries;
 mod strangers;
 
@@ -38,7 +39,7 @@ impl Dice {
 }
 
 pub fn job(index: u32, size: u32) -> Job {
-    Job { number: 0xfeed, index, size, secret: [7; 32] }
+    Job { number: 0xfeed, index, size, one_node: false, secret: [7; 32] }
 }
 
 pub fn limits() -> Limits {

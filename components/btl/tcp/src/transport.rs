@@ -2,6 +2,7 @@
 
 use crate::connection::Connection;
 use crate::params::Limits;
+use crate::record::Protect;
 use crate::socket;
 use crate::state::State;
 use crate::tx::Tx;
@@ -136,7 +137,10 @@ impl Transport {
     pub fn add(&self, peer: u32, interface: usize, local: AddressRecord, remote: AddressRecord) -> Option<Endpoint> {
         let id = peer.checked_mul(self.interfaces.len() as u32)?.checked_add(interface as u32)?;
         let place = self.connections.get(id as usize).filter(|place| place.get().is_none())?;
-        place.call_once(|| Box::new(Connection::new(id, peer, local, remote)));
+        // Bytes between processes that share all interfaces leave no machine.
+        let by_distance = if local.network == remote.network { Protect::None } else { Protect::Auth };
+        let protect = self.limits.protect.unwrap_or(by_distance);
+        place.call_once(|| Box::new(Connection::new(id, peer, local, remote, protect)));
         self.possible.fetch_add(1, Ordering::Relaxed);
         Some(Endpoint(id))
     }

@@ -129,7 +129,7 @@ fn published_addresses() {
 #[test]
 fn only_the_secret_passes_the_handshake() {
     let (client, server) = (job(0, 3), job(2, 3));
-    let ids = EndpointIds { from: 0, to: 2, from_interface: 1, to_interface: 4 };
+    let ids = EndpointIds { from: 0, to: 2, from_interface: 1, to_interface: 4, protect: crate::record::Protect::None };
     let hello = handshake::hello(&client, ids, &[1; 32]);
     assert_eq!(handshake::check_hello(&server, &hello), Ok(ids));
     let answer = handshake::answer(&server, &hello, &[2; 32]);
@@ -155,7 +155,7 @@ fn only_the_secret_passes_the_handshake() {
 fn a_hello_must_be_meant_for_this_process() {
     let client = job(0, 3);
     let hello = |from, to| {
-        let ids = EndpointIds { from, to, from_interface: 0, to_interface: 0 };
+        let ids = EndpointIds { from, to, from_interface: 0, to_interface: 0, protect: crate::record::Protect::None };
         handshake::hello(&client, ids, &[1; 32])
     };
     let server = job(2, 3);

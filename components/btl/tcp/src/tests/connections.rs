@@ -120,7 +120,8 @@ fn unauthenticated_connections_are_closed_and_disturb_nobody() {
         let mut outsider = TcpStream::connect(listener).unwrap();
         let length = dice.roll(300);
         let garbage: Vec<u8> = (0..length).map(|_| dice.roll(256) as u8).collect();
-        let ids = EndpointIds { from: 0, to: 1, from_interface: 0, to_interface: 0 };
+        let ids =
+            EndpointIds { from: 0, to: 1, from_interface: 0, to_interface: 0, protect: crate::record::Protect::None };
         match seed % 4 {
             0 => _ = outsider.write_all(&garbage),
             // Knows everything but the secret.

@@ -9,7 +9,8 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-const IDS: EndpointIds = EndpointIds { from: 0, to: 1, from_interface: 0, to_interface: 0 };
+const IDS: EndpointIds =
+    EndpointIds { from: 0, to: 1, from_interface: 0, to_interface: 0, protect: crate::record::Protect::None };
 
 fn port_of(tcp: &Tcp) -> SocketAddr {
     SocketAddr::new(record(tcp).address, record(tcp).port)
