@@ -12,6 +12,17 @@ pub enum Transport {
     Sm,
     /// TCP over the loopback.
     Tcp,
+    /// The same, and this library proves every byte (btl_tcp_protect auth); peers cannot.
+    TcpAuth,
+    /// The same, and this library encrypts every byte; peers cannot.
+    TcpEncrypt,
+}
+
+impl Transport {
+    /// Whether the loopback carries the bytes.
+    pub fn is_tcp(self) -> bool {
+        self != Transport::Sm
+    }
 }
 
 /// Which way is better, and how a figure reads.
@@ -283,6 +294,33 @@ const POINT_TO_POINT: &[Row] = &[
         program: "bandwidth",
         sizes: &[K4, K64, M1],
         transport: Transport::Tcp,
+        raw: Some(("raw_tcp", &["--stream"])),
+        ..PLAIN
+    },
+    Row {
+        name: "tcp-auth-latency",
+        title: "one way over TCP on the loopback, proved by btl_tcp_protect auth; peers and raw: not protected",
+        program: "latency",
+        sizes: &[8, K4, K64, M1],
+        transport: Transport::TcpAuth,
+        raw: Some(("raw_tcp", &[])),
+        ..PLAIN
+    },
+    Row {
+        name: "tcp-auth-bandwidth",
+        title: "windows over TCP on the loopback, proved by btl_tcp_protect auth; peers and raw: not protected",
+        program: "bandwidth",
+        sizes: &[K4, K64, M1],
+        transport: Transport::TcpAuth,
+        raw: Some(("raw_tcp", &["--stream"])),
+        ..PLAIN
+    },
+    Row {
+        name: "tcp-encrypt-bandwidth",
+        title: "windows over TCP on the loopback, encrypted by btl_tcp_protect encrypt; peers and raw: not protected",
+        program: "bandwidth",
+        sizes: &[K4, K64, M1],
+        transport: Transport::TcpEncrypt,
         raw: Some(("raw_tcp", &["--stream"])),
         ..PLAIN
     },

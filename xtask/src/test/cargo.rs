@@ -89,6 +89,9 @@ fn one_program(session: &mut Session, program: &Program) -> Result<()> {
     // Two threads at least: with one, libtest writes a test's name before the test runs, and its output in between.
     let threads = std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
     command.arg(format!("--test-threads={threads}"));
+    if session.options.all {
+        command.env("OMPI_RS_LONG_TESTS", "1");
+    }
     if wanted.len() < all.len() {
         command.arg("--exact").args(&wanted);
     }

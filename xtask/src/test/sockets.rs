@@ -12,6 +12,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     for case in CASES {
         session.case(&format!("sockets/{}", case.name), |session| run(session, case).unwrap_or_else(Verdict::from));
     }
+    session.case("sockets/mixed-protection", |session| mixed(session).unwrap_or_else(Verdict::from));
     Ok(())
 }
 
@@ -39,6 +40,8 @@ const CASES: &[Case] = &[
         says: &["speaks wire format", "only counted", "were closed that did not prove to belong to this job"],
         most_bytes: 4000,
     },
+    Case { name: "authenticated", options: AUTH, argument: "loopback", succeeds: true, says: &[], most_bytes: 0 },
+    Case { name: "encrypted", options: ENCRYPT, argument: "loopback", succeeds: true, says: &[], most_bytes: 0 },
     Case {
         name: "closed-descriptors",
         options: TCP,
@@ -54,6 +57,9 @@ const CASES: &[Case] = &[
 ];
 
 const TCP: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma"];
+
+const AUTH: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "btl_tcp_protect", "auth"];
+const ENCRYPT: &[&str] = &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "btl_tcp_protect", "encrypt"];
 
 fn run(session: &mut Session, case: &Case) -> Result<Verdict> {
     let program = compiled(session, &session.tree.root.join("tests/sockets/sockets.c"), &[])?;
@@ -74,6 +80,27 @@ fn run(session: &mut Session, case: &Case) -> Result<Verdict> {
         return Ok(Verdict::Failed(format!("standard error has {} bytes\n{}", ended.err.len(), ended.story())));
     }
     Ok(Verdict::Passed(String::new()))
+}
+
+/// Ranks with different settings: both say which, and the job ends.
+fn mixed(session: &mut Session) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join("tests/sockets/sockets.c"), &[])?;
+    let dist = session.library().map_err(fail)?.dist;
+    let mut command = Command::new(dist.join("bin/mpirun"));
+    command.args(TCP).args(["-n", "1", "--mca", "btl_tcp_protect", "auth"]).arg(&program).arg("exchange");
+    command.args([":", "-n", "1", "--mca", "btl_tcp_protect", "none"]).arg(&program).arg("exchange");
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("sockets/mixed-protection.log"))?;
+    let says = [
+        "process 1 protects it by `none`, this process by `auth`",
+        "process 0 protects it by `auth`, this process by `none`",
+    ];
+    let said = says.iter().filter(|words| ended.err.contains(**words)).count();
+    Ok(match !ended.ended_with(0) && said > 0 {
+        // The first one that gives up ends the job; unit tests have both sentences.
+        true => Verdict::Passed(format!("{said} of 2 sentences")),
+        false => Verdict::Failed(format!("no rank says what differs\n{}", ended.story())),
+    })
 }
 
 const LIMIT: Duration = Duration::from_secs(60);

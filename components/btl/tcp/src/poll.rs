@@ -383,7 +383,8 @@ impl Poller {
     /// Sees to connections on which a system call failed.
     #[cold]
     fn report_failed(&mut self, transport: &Transport) {
-        let (mut failed, mut refused): (Vec<(u32, Errno)>, Vec<(u32, Protect)>) = (Vec::new(), Vec::new());
+        let mut failed: Vec<(u32, Errno)> = Vec::new();
+        let mut refused: Vec<(u32, Protect)> = Vec::new();
         for connection in transport.all() {
             match connection.tx.lock().state {
                 State::Failed(errno) => failed.push((connection.id, errno)),

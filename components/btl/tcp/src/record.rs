@@ -100,7 +100,7 @@ impl Opener {
         Opener { numbered: Numbered::new(protect, key), buffer: vec![0; BUFFER_BYTES], start: 0, end: 0 }
     }
 
-    /// Where to receive to; never empty after `next` returned `Ok(None)`.
+    /// Where to receive to; never empty after `open` returned `Ok(None)`.
     pub fn room(&mut self) -> &mut [u8] {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
@@ -115,7 +115,7 @@ impl Opener {
 
     /// The next body, if all of its record is there: where it lies, for [`Opener::body`]. After an error nothing of the
     /// connection is worth anything.
-    pub fn next(&mut self) -> Result<Option<Range<usize>>, Forged> {
+    pub fn open(&mut self) -> Result<Option<Range<usize>>, Forged> {
         let Some((length, rest)) = self.buffer[self.start..self.end].split_first_chunk_mut::<LENGTH_BYTES>() else {
             return Ok(None);
         };
@@ -139,7 +139,7 @@ impl Opener {
         Ok(Some(body))
     }
 
-    /// What [`Opener::next`] found, until the next call of `room`.
+    /// What [`Opener::open`] found, until the next call of `room`.
     pub fn body(&self, range: Range<usize>) -> &[u8] {
         &self.buffer[range]
     }

@@ -151,7 +151,7 @@ impl Rx {
         };
         opener.filled(read);
         loop {
-            match opener.next() {
+            match opener.open() {
                 Ok(Some(body)) => frames.push(opener.body(body)),
                 Ok(None) => break,
                 Err(_) => {

@@ -44,7 +44,7 @@ impl RxTable {
         tx.state = State::Connected;
         // If the peer made the connection, that ends an attempt of this process.
         tx.socket = Some(socket.clone());
-        (tx.blocked, tx.watched) = (false, false);
+        (tx.blocked, tx.watched, tx.session) = (false, false, None);
         let (sealer, opener) = session.map(|session| (session.sealer, session.opener)).unzip();
         tx.protect(sealer);
         self.0[connection.id as usize] = Some(Rx::new(socket, connection.peer, opener));

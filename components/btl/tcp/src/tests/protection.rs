@@ -314,7 +314,7 @@ fn records_survive_any_cut() {
             room[..cut].copy_from_slice(&rest[..cut]);
             opener.filled(cut);
             rest = &rest[cut..];
-            while let Some(body) = opener.next().unwrap() {
+            while let Some(body) = opener.open().unwrap() {
                 assert!(opener.body(body) == bodies[got], "body {got} differs");
                 got += 1;
             }
