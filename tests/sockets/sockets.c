@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
     int count = listening(&port, &beyond);
     if (!strcmp(what, "nothing") && count != 0) fail("it listens, and shared memory carries everything");
     if (!strcmp(what, "loopback") && (count == 0 || beyond)) fail("it listens on more than the loopback, or not at all");
-    if (!strcmp(what, "strangers")) {
+    if (!strcmp(what, "outsiders")) {
         int theirs = 0;
         MPI_Sendrecv(&port, 1, MPI_INT, rank ^ 1, 0, &theirs, 1, MPI_INT, rank ^ 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         pid_t child = fork();

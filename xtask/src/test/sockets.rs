@@ -1,4 +1,4 @@
-//! What a job does with sockets and what strangers can do to it: where it listens, a flood while MPI_Finalize runs, a program
+//! What a job does with sockets and what outsiders can do to it: where it listens, a flood while MPI_Finalize runs, a program
 //! that closes descriptors which are not its own.
 
 use super::programs::{compiled, own_choice};
@@ -35,7 +35,7 @@ const CASES: &[Case] = &[
     Case {
         name: "a-flood-at-the-end",
         options: TCP,
-        argument: "strangers",
+        argument: "outsiders",
         succeeds: true,
         says: &["speaks wire format", "only counted", "were closed that did not prove to belong to this job"],
         most_bytes: 4000,
@@ -87,8 +87,9 @@ fn mixed(session: &mut Session) -> Result<Verdict> {
     let program = compiled(session, &session.tree.root.join("tests/sockets/sockets.c"), &[])?;
     let dist = session.library().map_err(fail)?.dist;
     let mut command = Command::new(dist.join("bin/mpirun"));
-    command.args(TCP).args(["-n", "1", "--mca", "btl_tcp_protect", "auth"]).arg(&program).arg("exchange");
-    command.args([":", "-n", "1", "--mca", "btl_tcp_protect", "none"]).arg(&program).arg("exchange");
+    let by_rank = "[ $OMPI_COMM_WORLD_RANK = 0 ] && protect=auth || protect=none
+        OMPI_MCA_btl_tcp_protect=$protect exec \"$0\" exchange";
+    command.args(["-n", "2"]).args(TCP).args(["sh", "-c", by_rank]).arg(&program);
     own_choice(&mut command);
     let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("sockets/mixed-protection.log"))?;
     let says = [

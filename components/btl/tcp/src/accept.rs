@@ -8,9 +8,9 @@ use crate::rx_table::RxTable;
 use crate::session::Session;
 use crate::socket;
 use crate::state::State;
-use crate::strangers::{Reason, Strangers};
 use crate::transport::{Token, Transport};
 use crate::tx::Tx;
+use crate::unauthenticated::{Refusal, Unauthenticated};
 use crate::wire;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -54,7 +54,7 @@ pub struct PendingAccepts {
     awaiting_peer: usize,
     unauthenticated: usize,
     said_full: bool,
-    strangers: Strangers,
+    closed: Unauthenticated,
 }
 
 impl PendingAccepts {
@@ -66,7 +66,7 @@ impl PendingAccepts {
             awaiting_peer: 0,
             unauthenticated: 0,
             said_full: false,
-            strangers: Strangers::new(),
+            closed: Unauthenticated::new(),
         }
     }
 
@@ -126,7 +126,7 @@ impl PendingAccepts {
                 continue;
             };
             self.unauthenticated -= 1;
-            self.strangers.closed(Reason::TooLate, late.source, || {
+            self.closed.closed(Refusal::TooLate, late.source, || {
                 verbose!(
                     btl::FRAMEWORK,
                     20,
@@ -139,7 +139,7 @@ impl PendingAccepts {
 
     /// The job is over: says what was only counted.
     pub fn finish(&mut self) {
-        self.strangers.finish();
+        self.closed.finish();
     }
 
     /// Gives the verdict on connections whose peer has been added since they were proved; returns how many.
@@ -167,10 +167,10 @@ impl PendingAccepts {
         self.slots.iter().flatten().count()
     }
 
-    /// How many lines were written about strangers, and how many were closed.
+    /// How many lines were written about outsiders, and how many were closed.
     #[cfg(test)]
-    pub fn strangers(&self) -> (usize, u64) {
-        self.strangers.counts()
+    pub fn closed_counts(&self) -> (usize, u64) {
+        self.closed.counts()
     }
 
     fn add(&mut self, transport: &Transport, socket: OwnedFd, source: IpAddr) {
@@ -218,7 +218,7 @@ impl PendingAccepts {
         if let Some(place) = self.slots.iter_mut().find(is_oldest) {
             *place = None;
             self.unauthenticated -= 1;
-            self.strangers.closed(Reason::TooMany, crowd, || {
+            self.closed.closed(Refusal::TooMany, crowd, || {
                 verbose!(
                     btl::FRAMEWORK,
                     20,
@@ -230,7 +230,7 @@ impl PendingAccepts {
 
     fn say_refused(&mut self, source: IpAddr, refused: Refused) {
         match refused {
-            Refused::OtherFormat(theirs) => self.strangers.closed(Reason::OtherFormat, source, || {
+            Refused::OtherFormat(theirs) => self.closed.closed(Refusal::OtherFormat, source, || {
                 message!(
                     "btl/tcp: a process that speaks wire format {theirs:#010x} connected from {source}, this process speaks \
                      {:#010x} ({}); all processes of a job need the same version of this library. More of the kind from there \
@@ -239,7 +239,7 @@ impl PendingAccepts {
                     wire::FORMAT
                 );
             }),
-            Refused::Invalid => self.strangers.closed(Reason::NoHandshake, source, || {
+            Refused::Invalid => self.closed.closed(Refusal::NoHandshake, source, || {
                 verbose!(btl::FRAMEWORK, 20, "tcp: closed a connection from {source} that does not follow the handshake");
             }),
         }

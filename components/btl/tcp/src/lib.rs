@@ -29,7 +29,7 @@
 //! which sees to it.
 //!
 //! Whoever connects has btl_tcp_connect_timeout_s to prove that it belongs to the job, and until then counts for nothing: not
-//! as progress, not in what is written (`strangers`), and one source closes nothing of another. A process of the job that
+//! as progress, not in what is written (`unauthenticated`), and one source closes nothing of another. A process of the job that
 //! computes for longer connects again, which costs it no retry (`connect::note_absence`).
 //!
 //! Where the peer is on another node, or btl_tcp_protect says so, the stream of frames travels in records that are proved or
@@ -52,16 +52,17 @@ mod poll;
 mod send;
 
 mod accept;
+mod backoff;
 mod connect;
 
 mod connection;
 mod rx_table;
 mod state;
-mod strangers;
 mod transport;
 
 mod rx;
 mod tx;
+mod unauthenticated;
 
 mod frames;
 mod handshake;

@@ -1,6 +1,7 @@
 //! Polling: whatever happens when this process looks at its sockets.
 
 use crate::accept::PendingAccepts;
+use crate::backoff::{HostClock, PollBackoff};
 use crate::connect;
 use crate::connection::Connection;
 use crate::frames::Frame;
@@ -16,7 +17,7 @@ use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use opal_core::framework::btl;
 use opal_core::sync::{ConditionalLock, Ordering};
-use opal_core::{message, sys, verbose, wait};
+use opal_core::{message, verbose};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventFlags};
 use rustix::io::Errno;
@@ -38,21 +39,6 @@ pub struct Poller {
     /// The system refused to say what happened to sockets.
     is_deaf: bool,
     hosts: HostClock,
-}
-
-/// When to ask next whether peers' hosts are silent.
-#[derive(Default)]
-struct HostClock {
-    polls: u32,
-    next_ns: u64,
-}
-
-/// A poll of the sockets costs a system call: how many passes to leave out.
-#[derive(Default)]
-struct PollBackoff {
-    skip: u32,
-    /// Polls since the last one that found something.
-    empty_polls: u32,
 }
 
 impl Tcp {
@@ -87,7 +73,7 @@ impl Tcp {
         };
         let mut poller = self.poller.lock();
         poller.poll_now();
-        poller.hosts.polls = HOST_POLLS;
+        poller.hosts.is_due();
         happened
     }
 }
@@ -199,10 +185,10 @@ impl Poller {
         self.pending.count()
     }
 
-    /// How many lines were written about strangers, and how many were closed.
+    /// How many lines were written about outsiders, and how many were closed.
     #[cfg(test)]
-    pub fn strangers(&self) -> (usize, u64) {
-        self.pending.strangers()
+    pub fn closed_counts(&self) -> (usize, u64) {
+        self.pending.closed_counts()
     }
 
     /// Nothing is known of any socket from now on, so no peer can be reached. Nothing of ours is closed: a program that closes
@@ -421,52 +407,5 @@ impl Poller {
     }
 }
 
-impl HostClock {
-    fn is_time(&mut self, timeout_ns: u64) -> bool {
-        self.polls += 1;
-        if timeout_ns == 0 || self.polls < HOST_POLLS {
-            return false;
-        }
-        self.polls = 0;
-        let now = sys::monotonic_ns();
-        let is_time = now >= self.next_ns;
-        if is_time {
-            self.next_ns = now + timeout_ns / 4;
-        }
-        is_time
-    }
-}
-
-impl PollBackoff {
-    fn reset(&mut self) {
-        *self = PollBackoff::default();
-    }
-
-    /// After a poll that moved so many things.
-    fn after(&mut self, transport: &Transport, moved: usize) {
-        if moved > 0 {
-            return self.reset();
-        }
-        self.empty_polls = self.empty_polls.saturating_add(1);
-        if transport.possible.load(Ordering::Relaxed) == 0 {
-            // Nobody of the job can connect; others have time.
-            self.skip = SKIP_UNUSED;
-            return;
-        }
-        self.skip = match (transport.used.load(Ordering::Relaxed), wait::may_spin()) {
-            (true, _) if self.empty_polls < EMPTY_POLLS => 0,
-            (true, true) => 7,
-            (true, false) => 1,
-            (false, true) => 63,
-            (false, false) => 7,
-        };
-    }
-}
-
 const EVENTS: usize = 32;
-/// Polls for each look at the clock for silent hosts.
-const HOST_POLLS: u32 = 1024;
 const READS_PER_TURN: usize = 8;
-/// After so many empty polls some passes are left out.
-const EMPTY_POLLS: u32 = 4096;
-const SKIP_UNUSED: u32 = 4095;

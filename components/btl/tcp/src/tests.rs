@@ -9,7 +9,7 @@ mod paths;
 mod placement;
 mod protection;
 mod retries;
-mod strangers;
+mod unauthenticated;
 
 use crate::params::Limits;
 use crate::poll::Tcp;

@@ -17,7 +17,7 @@ fn port_of(tcp: &Tcp) -> SocketAddr {
 }
 
 /// A connection from an address of the loopback, for a test that must tell sources apart.
-fn stranger(from: u8, to: SocketAddr) -> OwnedFd {
+fn outsider(from: u8, to: SocketAddr) -> OwnedFd {
     socket::connect(IpAddr::V4(Ipv4Addr::new(127, 0, 0, from)), to, &limits()).unwrap()
 }
 
@@ -29,7 +29,7 @@ fn send_all(socket: &OwnedFd, bytes: &[u8]) {
 }
 
 fn counts(tcp: &Tcp) -> (usize, u64) {
-    tcp.poller.lock().strangers()
+    tcp.poller.lock().closed_counts()
 }
 
 fn exchange(low: &'static Tcp, high: &'static Tcp, there: opal_core::framework::btl::Endpoint) {
@@ -52,7 +52,7 @@ fn a_wrong_wire_id_is_said_once_for_each_source() {
     poll_until(&[high], || counts(high).1 == 1000);
     assert_eq!(counts(high).0, 1, "lines for one source");
     // However many sources there are, what is written has an end.
-    let all: Vec<OwnedFd> = (2..100).map(|from| stranger(from, port_of(high))).collect();
+    let all: Vec<OwnedFd> = (2..100).map(|from| outsider(from, port_of(high))).collect();
     all.iter().for_each(|socket| send_all(socket, &hello));
     poll_until(&[high], || counts(high).1 == 1098);
     assert_eq!(counts(high).0, 16, "lines in all");
@@ -60,7 +60,7 @@ fn a_wrong_wire_id_is_said_once_for_each_source() {
 }
 
 #[test]
-fn strangers_move_nothing() {
+fn outsiders_move_nothing() {
     let _guard = alone();
     let high = tcp(job(1, 2));
     let mut all = Vec::new();
@@ -69,7 +69,7 @@ fn strangers_move_nothing() {
         let hello = handshake::hello(&job(0, 2), IDS, &[seed as u8; 32]);
         _ = stream.write_all(&hello[..Dice::new(seed).roll(HELLO_BYTES + 1)]);
         all.push(stream);
-        assert_eq!(poll_once(high), 0, "a stranger holds up whoever waits until nothing moves");
+        assert_eq!(poll_once(high), 0, "an outsider holds up whoever waits until nothing moves");
     }
     assert!(high.poller.lock().pending_accepts() > 0);
     drop(all);
@@ -124,7 +124,7 @@ fn a_peer_that_computes_beyond_the_deadline_connects_again() {
 fn a_flood_from_one_source_closes_nothing_of_another() {
     let _guard = alone();
     let high = tcp(job(1, 2));
-    let other = stranger(2, port_of(high));
+    let other = outsider(2, port_of(high));
     poll_until(&[high], || high.poller.lock().pending_accepts() == 1);
     let (mut flood, mut sources) = (Vec::new(), Vec::new());
     for _ in 0..400 {
@@ -134,7 +134,7 @@ fn a_flood_from_one_source_closes_nothing_of_another() {
     assert!(high.poller.lock().pending_accepts() <= 67, "one source has too many places");
     // Three hundred sources, each with one.
     for from in 3..=255 {
-        sources.push(stranger(from, port_of(high)));
+        sources.push(outsider(from, port_of(high)));
         poll_once(high);
     }
     assert!(high.poller.lock().pending_accepts() <= 258, "there are too many places");

@@ -8,7 +8,7 @@ use opal_core::{message, verbose};
 
 /// Why an unproved connection was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum Refusal {
     /// It speaks another wire format.
     OtherFormat,
     /// It does not follow the handshake, or closed it.
@@ -20,21 +20,21 @@ pub enum Reason {
 }
 
 /// What was said and counted so far.
-pub struct Strangers {
-    said: Vec<(Reason, IpAddr)>,
+pub struct Unauthenticated {
+    said: Vec<(Refusal, IpAddr)>,
     /// Closed connections, and those among them of which nothing was said.
     closed: u64,
     unsaid: u64,
 }
 
-impl Strangers {
+impl Unauthenticated {
     /// Nothing.
-    pub const fn new() -> Strangers {
-        Strangers { said: Vec::new(), closed: 0, unsaid: 0 }
+    pub const fn new() -> Unauthenticated {
+        Unauthenticated { said: Vec::new(), closed: 0, unsaid: 0 }
     }
 
     /// Counts a closed connection. `say` says why, if this is the first of its kind from there.
-    pub fn closed(&mut self, reason: Reason, source: IpAddr, say: impl FnOnce()) {
+    pub fn closed(&mut self, reason: Refusal, source: IpAddr, say: impl FnOnce()) {
         self.closed += 1;
         if self.said.contains(&(reason, source)) || self.said.len() >= SAID_MAX {
             self.unsaid += 1;
@@ -46,7 +46,7 @@ impl Strangers {
 
     /// Says how many there were, if not all of them were spoken of.
     pub fn finish(&mut self) {
-        if self.said.iter().any(|(reason, _)| *reason == Reason::OtherFormat) && self.unsaid > 0 {
+        if self.said.iter().any(|(reason, _)| *reason == Refusal::OtherFormat) && self.unsaid > 0 {
             message!(
                 "btl/tcp: {} connections in all were closed that did not prove to belong to this job",
                 self.closed
@@ -54,7 +54,7 @@ impl Strangers {
         } else if self.closed > 0 {
             verbose!(btl::FRAMEWORK, 20, "tcp: {} connections were closed that proved nothing", self.closed);
         }
-        *self = Strangers::new();
+        *self = Unauthenticated::new();
     }
 
     /// How often something was said, and how many connections were closed.
