@@ -18,6 +18,9 @@
 
 static int rank, size;
 
+/* Connections before a flood counts as one. */
+enum { FIRST_ONES = 300 };
+
 static void fail(const char *what) {
     fprintf(stderr, "sockets.c: rank %d: %s\n", rank, what);
     MPI_Abort(MPI_COMM_WORLD, 3);
@@ -73,12 +76,13 @@ static void exchange(void) {
 }
 
 /* Connects again and again until killed: nothing, garbage, and what looks like the first message of another version. */
-static void flood(int port, int seconds) {
+static void flood(int port, int seconds, int begun) {
     struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
     unsigned char hello[64] = "ompi-tcp";
     double end = now() + seconds;
     int open_ones[100] = {0};
     for (unsigned number = 0; now() < end; number++) {
+        if (number == FIRST_ONES) (void)!write(begun, "", 1);
         int one = socket(AF_INET, SOCK_STREAM, 0), *place = &open_ones[number % 100];
         if (*place) close(*place);
         *place = one;
@@ -88,6 +92,20 @@ static void flood(int port, int seconds) {
         if (number % 3) (void)!send(one, hello, sizeof hello, MSG_NOSIGNAL);
     }
     _exit(0);
+}
+
+/* Each rank leaves a file in a folder and waits for the other's, where MPI works no more. */
+static void meet(const char *folder) {
+    char name[4000];
+    struct timespec pause = {0, 10000000};
+    snprintf(name, sizeof name, "%s/rank-%d", folder, rank);
+    FILE *own = fopen(name, "w");
+    if (!own || fclose(own)) fail("the folder takes no file");
+    snprintf(name, sizeof name, "%s/rank-%d", folder, rank ^ 1);
+    for (double end = now() + 20; access(name, F_OK);) {
+        if (now() > end) fail("the other rank's half does not end");
+        nanosleep(&pause, NULL);
+    }
 }
 
 int main(int argc, char **argv) {
@@ -103,8 +121,12 @@ int main(int argc, char **argv) {
     if (!strcmp(what, "outsiders")) {
         int theirs = 0;
         MPI_Sendrecv(&port, 1, MPI_INT, rank ^ 1, 0, &theirs, 1, MPI_INT, rank ^ 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        int begun[2];
+        char byte;
+        if (pipe(begun)) fail("there is no pipe");
         pid_t child = fork();
-        if (child == 0) flood(theirs, 20);
+        if (child == 0) flood(theirs, 20, begun[1]);
+        if (read(begun[0], &byte, 1) != 1) fail("the flood does not begin");
         exchange();
         /* The flood goes on. */
         double begin = now();
@@ -118,7 +140,7 @@ int main(int argc, char **argv) {
         }
         return 0;
     }
-    if (!strcmp(what, "closed") || !strcmp(what, "closed-idle")) {
+    if (!strcmp(what, "closed")) {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 1) syscall(SYS_close_range, 3, ~0U, 0);
@@ -129,6 +151,8 @@ int main(int argc, char **argv) {
             error = MPI_Sendrecv(&out, 1, MPI_BYTE, rank ^ 1, 9, &in, 1, MPI_BYTE, rank ^ 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
         fprintf(stderr, "sockets.c: rank %d: both halves ended, %s\n", rank, error ? "with an error" : "without an error");
+        /* Who ends first ends the job. */
+        meet(argv[2]);
         return error ? 0 : 3;
     }
     MPI_Finalize();

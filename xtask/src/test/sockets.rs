@@ -4,6 +4,7 @@
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};
 use crate::failure::{Result, fail};
+use crate::shell;
 use std::process::Command;
 use std::time::Duration;
 
@@ -66,6 +67,11 @@ fn run(session: &mut Session, case: &Case) -> Result<Verdict> {
     let dist = session.library().map_err(fail)?.dist;
     let mut command = Command::new(dist.join("bin/mpirun"));
     command.args(["-n", "2"]).args(case.options).arg(program).arg(case.argument);
+    // Where ranks meet that have lost each other.
+    let folder = session.scratch().join("sockets").join(case.name);
+    let _ = std::fs::remove_dir_all(&folder);
+    shell::folder(&folder)?;
+    command.arg(&folder);
     own_choice(&mut command);
     let log = session.scratch().join("sockets").join(format!("{}.log", case.name));
     let ended = deadline::run(&mut command, LIMIT, &log)?;
