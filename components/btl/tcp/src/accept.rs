@@ -189,7 +189,7 @@ impl PendingAccepts {
             let (received, number) = (HandshakeBuffer::new(), self.last_number);
             let (socket, step) = (Arc::new(socket), Step::Accepted);
             // A peer of the job that computes for longer connects again (`connect::note_absence`).
-            let deadline_ns = sys::monotonic_ns() + timeout_ns;
+            let deadline_ns = sys::monotonic_ns() + PATIENCE * timeout_ns;
             self.slots[slot] =
                 Some(PendingAccept { socket, received, step, session: None, source, number, deadline_ns });
         }
@@ -336,6 +336,9 @@ fn verdict(transport: &Transport, connection: &Connection, tx: &Tx) -> Option<u8
 }
 
 const ACCEPTS_PER_TURN: usize = 64;
+/// A process of the job takes three calls of MPI for the handshake, and may compute in between. Floods do not wait for the
+/// deadline: `make_room`.
+const PATIENCE: u64 = 20;
 /// So many connections of one source may be in the handshake at the same time, beside one per process of the job.
 const PER_SOURCE_MAX: usize = 64;
 /// And so many of all sources.
