@@ -139,8 +139,8 @@ fn start() -> opal_core::Result<()> {
     }
     wait::expect_local_ranks(environment.identity().local_size);
     if let Some(secret) = environment.secret() {
-        let ess::Identity { job, rank, size, .. } = environment.identity();
-        btl::set_job(btl::Job { number: job, index: rank, size, secret });
+        let ess::Identity { job, rank, size, local_size, .. } = environment.identity();
+        btl::set_job(btl::Job { number: job, index: rank, size, one_node: local_size == size, secret });
     }
     smsc::select(environment.launcher())?;
     bml::select()?;
@@ -184,6 +184,9 @@ pub fn finalize() -> Result<()> {
     drain()?;
     if let Some(environment) = ess::selected() {
         environment.barrier()?;
+    }
+    if let Some(bml) = bml::selected() {
+        bml.modules().iter().for_each(|module| module.finish());
     }
     STATE.store(FINALIZED, Ordering::SeqCst);
     comm::close();

@@ -190,7 +190,7 @@ impl Backoff {
 
     #[inline(never)]
     fn check(&mut self, done: &mut dyn FnMut() -> bool) -> Result<()> {
-        if EPOCH.get().is_some_and(|epoch| epoch() != EPOCH_AT_START.load(Ordering::Relaxed)) {
+        if any_lost() {
             // What the dead process sent before is in the rings: one more pass, then nothing will come.
             if self.is_last_pass {
                 return Err(Error::Unreachable);
@@ -239,6 +239,11 @@ pub fn set_sockets(sockets: &'static dyn Sockets) {
 pub fn watch_epoch(epoch: fn() -> u32) {
     EPOCH_AT_START.store(epoch(), Ordering::Relaxed);
     EPOCH.call_once(|| epoch);
+}
+
+/// Whether a process of the job was lost since the start, as far as the environment knows.
+pub fn any_lost() -> bool {
+    EPOCH.get().is_some_and(|epoch| epoch() != EPOCH_AT_START.load(Ordering::Relaxed))
 }
 
 /// Has this called before each sleep: since when nothing has happened, and the time now, in ns of the monotonic clock.

@@ -2,8 +2,8 @@
 # Two ranks of one job in two network namespaces of this machine, joined by virtual wires. Proves by the wires' counters
 # which way the messages went. Needs root and iproute2; ends with status 77 and a reason where it cannot run.
 #
-#   tests/cluster/two_networks.sh [dist [case]]      one_wire weights exclude_network exclude_name include_unknown ipv6 no_answer
-#   detour
+#   tests/cluster/two_networks.sh [dist [case]]      one_wire unnamed weights exclude_network exclude_name include_unknown ipv6
+#   no_answer detour
 set -eu
 dist=${1:-dist}
 case=${2:-all}
@@ -49,6 +49,11 @@ sent() { # bytes that left on an interface
 }
 
 run() { # parameters of mpirun; the second rank is in the other network
+    # The ranks of a job on one node look for each other on the loopback, unless networks are named.
+    case " $* " in
+    *btl_tcp_if_include*) ;;
+    *) [ "$case" = unnamed ] || set -- --mca btl_tcp_if_include "$([ "$case" = ipv6 ] && echo fd77::/16 || echo 10.77.0.0/16)" "$@" ;;
+    esac
     # Both hosts are one machine: without single copies, which cross no wire.
     # shellcheck disable=SC2016
     timeout 120 "$dist/bin/mpirun" -n 2 --mca btl tcp,self --mca smsc ^cma "$@" sh -c '
@@ -109,6 +114,13 @@ include_unknown() {
         fail "the refusal does not say which interfaces there are"
 }
 
+# Nobody says that the ranks of one node are in two networks.
+unnamed() {
+    wire "$one" "or$$b" 1
+    run && fail "a job on one node listens on more than the loopback"
+    grep -q "is on this node in another network namespace.*btl_tcp_if_include" "$work/said" || fail "nobody says what to do"
+}
+
 # There is no IPv4 address on either wire.
 ipv6() {
     both_wires
@@ -153,7 +165,7 @@ ip link add "$one" type veth peer name "$two" 2>"$work/said" || skip "this syste
 clean
 mkdir "$work"
 "$dist/bin/mpicc" -O2 "$here/two_pairs.c" -o "$work/two_pairs"
-[ "$case" != all ] || set -- one_wire weights exclude_network exclude_name include_unknown ipv6 no_answer detour
+[ "$case" != all ] || set -- one_wire unnamed weights exclude_network exclude_name include_unknown ipv6 no_answer detour
 [ "$case" = all ] || set -- "$case"
 for case in "$@"; do
     ip netns add "$space"

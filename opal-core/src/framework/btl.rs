@@ -36,7 +36,7 @@ use crate::framework::shmem::Segment;
 use crate::mca;
 use crate::mem::Untrusted;
 use crate::queue::fifo_pair::FifoPair;
-use crate::sync::{AtomicU64, Once};
+use crate::sync::{AtomicBool, AtomicU64, Once, Ordering};
 use crate::{Error, Result};
 use alloc::vec::Vec;
 
@@ -129,6 +129,8 @@ pub struct Job {
     pub index: u32,
     /// How many processes.
     pub size: u32,
+    /// All of them are on one node.
+    pub one_node: bool,
     /// What only they know; never leaves a process.
     pub secret: [u8; 32],
 }
@@ -327,6 +329,9 @@ pub trait Module: Sync {
         true
     }
 
+    /// The job is at its end, nothing more will be sent: the time to say what was only counted before.
+    fn finish(&self) {}
+
     /// Takes what arrived from any peer, and hands each message to its [`Receiver`] by [`deliver`], in the order in which the
     /// peer sent them. Also does what is due: connecting, writing what did not fit. Returns how many messages were taken;
     /// after 0 the caller may yield or sleep. It must not wait. It may stop before everything is taken, so that one peer
@@ -351,8 +356,25 @@ pub use drain::{Drain, Drained, PeekResult, drain, drain_with, register_drain};
 pub use module_ref::ModuleRef;
 pub use placement::{Fill, PREFIX_BYTES_MAX, Placement, RxPayload, placement, register_placement};
 
+static NODE_SERVED: AtomicBool = AtomicBool::new(false);
+
+/// For components whose modules reach every process of this node better than others do: says in `query` that they run.
+pub fn serve_node() {
+    NODE_SERVED.store(true, Ordering::Relaxed);
+}
+
+/// Whether every process of this node is reached by a component that said so: others need not be there for them.
+pub fn is_node_served() -> bool {
+    NODE_SERVED.load(Ordering::Relaxed)
+}
+
 /// A transport that may run.
 pub trait Component: mca::Component {
+    /// Whether its modules may reach every process of this node ([`serve_node`]): such components are queried first.
+    fn serves_node(&self) -> bool {
+        false
+    }
+
     /// Its modules; called once after `open`.
     fn query(&self) -> core::result::Result<Vec<&'static dyn Module>, mca::Declined>;
 }

@@ -34,7 +34,7 @@ pub fn between_two(component: &'static dyn Component) {
     let mut pair = pair::fork();
     let side = pair.side;
     shmem::select(Some(pair.inherited)).expect("a component of shmem runs");
-    btl::set_job(Job { number: 4711, index: side, size: 2, secret: [42; 32] });
+    btl::set_job(Job { number: 4711, index: side, size: 2, one_node: true, secret: [42; 32] });
     opened(component);
     let modules = accepted(component.info(), component.query());
     let own: Vec<u8> = modules.iter().flat_map(|module| module.address()).collect();

@@ -89,7 +89,7 @@ fn tcp() {
 
 /// The modules, and what the peer's published.
 fn opened_tcp(pair: &mut Pair) -> (Vec<&'static dyn btl::Module>, Vec<u8>) {
-    btl::set_job(btl::Job { number: 4711, index: pair.side, size: 2, secret: [42; 32] });
+    btl::set_job(btl::Job { number: 4711, index: pair.side, size: 2, one_node: true, secret: [42; 32] });
     btl_tcp::COMPONENT.open().expect("it opens");
     let modules = btl::Component::query(&btl_tcp::COMPONENT).expect("it runs");
     let own: Vec<u8> = modules.iter().flat_map(|module| module.address()).collect();

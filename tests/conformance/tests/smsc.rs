@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // fork, and copies
 
 use opal_core::framework::{shmem, smsc};
+use opal_core::sync::{AtomicU32, Ordering};
 use opal_core::{Error, mca::Component as _};
 use std::time::{Duration, Instant};
 use test_conformance::pair::{self, Pair};
@@ -11,7 +12,12 @@ use test_conformance::smsc::between_two;
 opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd, smsc_cma];
 
 fn main() {
-    let tests: [(&str, fn()); 3] = [("cma", cma), ("dead peer", dead_peer), ("beyond two GiB", very_long)];
+    let tests: [(&str, fn()); 4] = [
+        ("cma", cma),
+        ("dead peer", dead_peer),
+        ("a dead peer's number", number_taken_again),
+        ("beyond two GiB", very_long),
+    ];
     for (name, test) in tests {
         in_a_child(name, test);
         println!("test {name} ... ok");
@@ -86,6 +92,77 @@ fn dead_peer() {
     // SAFETY: a child of this process.
     unsafe { libc::waitpid(pid, &raw mut status, 0) };
     assert_eq!(copy(), Err(Error::Unreachable));
+}
+
+static LOST: AtomicU32 = AtomicU32::new(0);
+
+/// A process that gets a dead peer's number is neither read nor written.
+fn number_taken_again() {
+    opal_core::wait::watch_epoch(|| LOST.load(Ordering::Relaxed));
+    let mut pair = pair::fork();
+    let (module, peer) = connected(&mut pair);
+    let data = vec![7u8; 4096];
+    let theirs =
+        pair.exchange(&[&(data.as_ptr() as u64).to_le_bytes()[..], &std::process::id().to_le_bytes()].concat());
+    let pid = u32::from_le_bytes(theirs[8..].try_into().unwrap()) as i32;
+    if pair.side == 1 {
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+    // SAFETY: a child of this process.
+    assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
+    let mut status = 0;
+    // SAFETY: as above.
+    assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
+    let wanted = [pid];
+    let request = CloneArguments {
+        exit_signal: libc::SIGCHLD as u64,
+        set_tid: wanted.as_ptr() as u64,
+        set_tid_size: 1,
+        ..CloneArguments::default()
+    };
+    // SAFETY: as fork, of a process with one thread; the request is as long as it says.
+    let child = unsafe { libc::syscall(libc::SYS_clone3, &raw const request, size_of::<CloneArguments>()) };
+    if child == 0 {
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+    if child != i64::from(pid) {
+        println!("left out: the system gives nobody a number of his choice ({})", std::io::Error::last_os_error());
+        return;
+    }
+    let mut room = vec![0u8; 4096];
+    // SAFETY: not longer than the vector; the impostor's memory is a copy of this process's.
+    let mut copy = || unsafe { module.copy_from(peer, data.as_ptr() as u64, room.as_mut_ptr(), 4096) };
+    // Nobody has noticed yet: so would it be without the second proof.
+    assert_eq!(copy(), Ok(()));
+    LOST.store(1, Ordering::Relaxed);
+    let read = copy();
+    // SAFETY: not longer than the vector, and memory that the impostor has, too.
+    let written = unsafe { module.copy_to(peer, data.as_ptr() as u64, data.as_ptr(), 4096) };
+    // SAFETY: a child of this process.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+    // SAFETY: as above.
+    unsafe { libc::waitpid(pid, &raw mut status, 0) };
+    assert_eq!((read, written), (Err(Error::Unreachable), Err(Error::Unreachable)));
+}
+
+/// clone(2): struct clone_args, its second version.
+#[repr(C)]
+#[derive(Default)]
+struct CloneArguments {
+    flags: u64,
+    pidfd: u64,
+    child_tid: u64,
+    parent_tid: u64,
+    exit_signal: u64,
+    stack: u64,
+    stack_size: u64,
+    tls: u64,
+    set_tid: u64,
+    set_tid_size: u64,
 }
 
 /// More than the system copies in one call. The memory is the same 4 MiB again and again.

@@ -22,6 +22,15 @@ pub mod wire;
 )]
 pub mod handshake;
 
+/// btl/tcp: records of protected connections.
+#[path = "../../../components/btl/tcp/src/record.rs"]
+#[allow(
+    dead_code,
+    missing_docs,
+    reason = "private to its crate, which uses and documents more of it than the target calls"
+)]
+pub mod record;
+
 /// btl/sm: the address of a receive segment.
 #[path = "../../../components/btl/sm/src/wire.rs"]
 #[allow(

@@ -14,7 +14,7 @@ use orte_core::segment::layout::HEADER_BYTES;
 use orte_core::segment::{Control, Layout, Shared};
 use std::cell::Cell;
 use std::net::IpAddr;
-use test_fuzz::{Random, addresses, control, fuzz, handshake, hosts, sm_wire, wire};
+use test_fuzz::{Random, addresses, control, fuzz, handshake, hosts, record, sm_wire, wire};
 
 opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd];
 
@@ -61,8 +61,14 @@ fn tcp_published_addresses() {
 
 #[test]
 fn tcp_handshakes() {
-    let job = Job { number: 77, index: 1, size: 4, secret: [5; 32] };
-    let ids = handshake::EndpointIds { from: 0, to: 1, from_interface: 0, to_interface: 1 };
+    let job = Job { number: 77, index: 1, size: 4, one_node: false, secret: [5; 32] };
+    let ids = handshake::EndpointIds {
+        from: 0,
+        to: 1,
+        from_interface: 0,
+        to_interface: 1,
+        protect: test_fuzz::record::Protect::None,
+    };
     let (mine, theirs) = ([1; 32], [2; 32]);
     let hello = handshake::hello(&job, ids, &mine);
     let answer = handshake::answer(&job, &hello, &theirs);
@@ -309,4 +315,57 @@ fn files_of_hosts() {
             }
         }
     });
+}
+
+/// Twelve records of each kind under the same key, as btl/tcp's wire has them. The files say that the format has not changed.
+fn records(protect: record::Protect) -> (Vec<Vec<u8>>, Vec<u8>) {
+    let mut random = Random::new(7);
+    let mut sealer = record::Sealer::new(protect, &[9; 32]);
+    let bodies: Vec<Vec<u8>> = (0..12).map(|_| (0..=random.below(90)).map(|_| random.draw() as u8).collect()).collect();
+    let mut stream = Vec::new();
+    bodies.iter().for_each(|body| sealer.seal(body, &mut stream));
+    (bodies, stream)
+}
+
+/// Of a stream: bodies that were believed, and whether it was refused then.
+fn opened(protect: record::Protect, mut bytes: &[u8]) -> (Vec<Vec<u8>>, bool) {
+    let mut opener = record::Opener::new(protect, &[9; 32]);
+    let mut bodies = Vec::new();
+    loop {
+        match opener.open() {
+            Ok(Some(body)) => bodies.push(opener.body(body).to_vec()),
+            Err(record::Forged) => return (bodies, true),
+            Ok(None) if bytes.is_empty() => return (bodies, false),
+            Ok(None) => {
+                let room = opener.room();
+                let cut = room.len().min(bytes.len()).min(50);
+                assert!(cut > 0, "no room although no record is complete");
+                room[..cut].copy_from_slice(&bytes[..cut]);
+                opener.filled(cut);
+                bytes = &bytes[cut..];
+            }
+        }
+    }
+}
+
+#[test]
+fn tcp_records() {
+    const AUTH: &[u8] = include_bytes!("../corpus/tcp_records/auth.bin");
+    const ENCRYPT: &[u8] = include_bytes!("../corpus/tcp_records/encrypt.bin");
+    for (protect, corpus) in [(record::Protect::Auth, AUTH), (record::Protect::Encrypt, ENCRYPT)] {
+        let (bodies, stream) = records(protect);
+        assert!(stream == corpus, "the format of records has changed: {protect:?}");
+        assert_eq!(opened(protect, corpus), (bodies.clone(), false));
+        let refused = Cell::new(0);
+        fuzz(&[corpus], ROUNDS / 5, |bytes| {
+            let (believed, is_refused) = opened(protect, bytes);
+            refused.set(refused.get() + u64::from(is_refused));
+            assert!(
+                bodies.starts_with(&believed),
+                "{} bodies were believed, not all of them as they were sent",
+                believed.len()
+            );
+        });
+        assert!(refused.get() > ROUNDS / 20, "mutations must be noticed: {}", refused.get());
+    }
 }

@@ -105,7 +105,11 @@ impl Library {
             words.extend(self.options(transport, false));
             format!("{name}: {}", words.join(" "))
         };
-        vec![line("shared memory", Transport::Sm), line("TCP", Transport::Tcp)]
+        let mut lines = vec![line("shared memory", Transport::Sm), line("TCP", Transport::Tcp)];
+        if self.kind == Kind::Ours {
+            lines.extend([line("TCP, proved", Transport::TcpAuth), line("TCP, encrypted", Transport::TcpEncrypt)]);
+        }
+        lines
     }
 
     /// Arguments of the launcher. Nobody binds: each program pins its ranks itself, the same way for all.
@@ -113,9 +117,15 @@ impl Library {
         let words: &[&str] = match (self.kind, transport) {
             (Kind::Ours, Transport::Sm) | (Kind::Raw | Kind::Mpich | Kind::Intel, _) => &[],
             (Kind::Ours, Transport::Tcp) => &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma"],
+            (Kind::Ours, Transport::TcpAuth) => {
+                &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "btl_tcp_protect", "auth"]
+            }
+            (Kind::Ours, Transport::TcpEncrypt) => {
+                &["--mca", "btl", "self,tcp", "--mca", "smsc", "^cma", "--mca", "btl_tcp_protect", "encrypt"]
+            }
             (Kind::OpenMpi, Transport::Sm) => &["--mca", "pml", "ob1", "--mca", "btl", "self,sm"],
             (Kind::OpenMpi4, Transport::Sm) => &["--mca", "pml", "ob1", "--mca", "btl", "self,vader"],
-            (Kind::OpenMpi | Kind::OpenMpi4, Transport::Tcp) => {
+            (Kind::OpenMpi | Kind::OpenMpi4, _) => {
                 &["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"]
             }
         };
@@ -200,7 +210,9 @@ const INTEL_YIELDS: &[(&str, &str)] = &[("I_MPI_THREAD_YIELD", "2")];
 
 fn own_variables(kind: Kind, transport: Transport) -> &'static [(&'static str, &'static str)] {
     match (kind, transport) {
-        (Kind::Mpich, Transport::Tcp) => {
+        (Kind::Intel, Transport::Sm) => &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "shm")],
+        (Kind::Intel, _) => &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "ofi"), ("FI_PROVIDER", "tcp")],
+        (Kind::Mpich, Transport::Tcp | Transport::TcpAuth | Transport::TcpEncrypt) => {
             // One is read by builds with libfabric, the other by builds with UCX.
             &[
                 ("MPIR_CVAR_NOLOCAL", "1"),
@@ -209,8 +221,6 @@ fn own_variables(kind: Kind, transport: Transport) -> &'static [(&'static str, &
                 ("UCX_TLS", "tcp,self"),
             ]
         }
-        (Kind::Intel, Transport::Sm) => &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "shm")],
-        (Kind::Intel, Transport::Tcp) => &[("I_MPI_PIN", "0"), ("I_MPI_FABRICS", "ofi"), ("FI_PROVIDER", "tcp")],
         _ => &[],
     }
 }

@@ -2,7 +2,7 @@
 
 use super::library::{Library, is_crowded, loopback_bytes};
 use super::result::{Contestant, Figure, Measured, SizeLine, Table};
-use super::rows::{Row, Transport, Unit};
+use super::rows::{Row, Unit};
 use super::sample::{Cell, Output, best_peer};
 use super::{launch, machine};
 use crate::failure::Result;
@@ -155,7 +155,7 @@ impl Plan<'_> {
             let output = Output::read(&text)?;
             let version = library.verify(&output, row.ranks)?;
             // Others use the loopback, too: this can only show that somebody did not.
-            if row.transport == Transport::Tcp && crossed < output.bytes() {
+            if row.transport.is_tcp() && crossed < output.bytes() {
                 return Err(format!("the loopback carried {crossed} bytes, fewer than were sent: this was not TCP"));
             }
             Ok((version, output))

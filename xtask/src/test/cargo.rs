@@ -47,6 +47,7 @@ fn one_program(session: &mut Session, program: &Program) -> Result<()> {
     if session.options.all {
         // Tests that draw their cases draw more of them.
         command.env("OMPI_TEST_TRIALS", "300");
+        command.env("OMPI_RS_LONG_TESTS", "1");
     }
     if wanted.len() < all.len() {
         command.arg("--exact").args(&wanted);

@@ -28,7 +28,16 @@ fn two_networks(session: &mut Session, case: &str) -> Result<Verdict> {
     Ok(if ended.ended_with(LACKS_SOMETHING) { Verdict::Skipped(ended.story()) } else { Verdict::Failed(ended.story()) })
 }
 
-const CASES: [&str; 8] =
-    ["one_wire", "weights", "exclude_network", "exclude_name", "include_unknown", "ipv6", "no_answer", "detour"];
+const CASES: [&str; 9] = [
+    "one_wire",
+    "unnamed",
+    "weights",
+    "exclude_network",
+    "exclude_name",
+    "include_unknown",
+    "ipv6",
+    "no_answer",
+    "detour",
+];
 const LACKS_SOMETHING: i32 = 77;
 const LIMIT: Duration = Duration::from_secs(300);

@@ -33,7 +33,9 @@ fn open_transports() -> Result<Vec<Transport>, Declined> {
     let components = mca::open(&btl::FRAMEWORK, &btl::OMPI_BTLS)
         .map_err(|_| Declined("the list in parameter `btl` is invalid, see the message above"))?;
     let mut transports = Vec::new();
-    for component in components {
+    // What reaches the whole node first: the others may have nothing left to do.
+    let (node, rest): (Vec<_>, Vec<_>) = components.into_iter().partition(|component| component.serves_node());
+    for component in node.into_iter().chain(rest) {
         let info = component.info();
         match component.query() {
             Ok(modules) => {

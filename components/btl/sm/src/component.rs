@@ -34,6 +34,10 @@ impl mca::Component for Component {
 }
 
 impl btl::Component for Component {
+    fn serves_node(&self) -> bool {
+        true
+    }
+
     fn query(&self) -> Result<Vec<&'static dyn btl::Module>, Declined> {
         let gone = Declined("shared memory was there when the component opened and is not any more");
         let (shmem, place) = (shmem::selected().ok_or(gone)?, shmem::inherited().ok_or(gone)?);
@@ -58,6 +62,7 @@ impl btl::Component for Component {
         wait::add_local_rank(&address.cores, address.registered);
         let module = MODULE.call_once(|| Sm::new(segment, address, shmem));
         wait::set_waker(module.segment());
+        btl::serve_node();
         Ok(vec![module])
     }
 }

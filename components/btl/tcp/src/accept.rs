@@ -3,16 +3,21 @@
 use crate::connection::Connection;
 use crate::handshake::{self, EndpointIds, HELLO_BYTES, Nonce, Refused};
 use crate::handshake_buffer::{self, HandshakeBuffer};
+use crate::record::Protect;
 use crate::rx_table::RxTable;
+use crate::session::Session;
 use crate::socket;
 use crate::state::State;
 use crate::transport::{Token, Transport};
 use crate::tx::Tx;
+use crate::unauthenticated::{Refusal, Unauthenticated};
 use crate::wire;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::net::IpAddr;
 use opal_core::framework::btl;
-use opal_core::{message, verbose};
+use opal_core::sync::Ordering;
+use opal_core::{message, sys, verbose};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::fd::OwnedFd;
 
@@ -21,8 +26,14 @@ struct PendingAccept {
     socket: Arc<OwnedFd>,
     received: HandshakeBuffer,
     step: Step,
-    /// They are numbered: the oldest unauthenticated one is closed when there are too many.
+    /// What the handshake leaves once it is proved, where the connecting side wants protection.
+    session: Option<Session>,
+    /// Where it comes from.
+    source: IpAddr,
+    /// They are numbered: the oldest unauthenticated one of a source is closed when it has too many.
     number: u64,
+    /// Until then it must have proved that it belongs to the job.
+    deadline_ns: u64,
 }
 
 /// The step of the handshake that was taken last.
@@ -41,25 +52,34 @@ pub struct PendingAccepts {
     slots: Vec<Option<PendingAccept>>,
     last_number: u64,
     awaiting_peer: usize,
+    unauthenticated: usize,
     said_full: bool,
+    closed: Unauthenticated,
 }
 
 impl PendingAccepts {
     /// None.
     pub const fn new() -> PendingAccepts {
-        PendingAccepts { slots: Vec::new(), last_number: 0, awaiting_peer: 0, said_full: false }
+        PendingAccepts {
+            slots: Vec::new(),
+            last_number: 0,
+            awaiting_peer: 0,
+            unauthenticated: 0,
+            said_full: false,
+            closed: Unauthenticated::new(),
+        }
     }
 
-    /// Accepts what waits at a listener, a turn's worth at most; returns how many.
-    pub fn accept(&mut self, transport: &Transport, interface: u8, index: u8) -> usize {
+    /// Accepts what waits at a listener, a turn's worth at most. It counts for nothing yet: anybody can connect.
+    pub fn accept(&mut self, transport: &Transport, interface: u8, index: u8) {
         let interface = transport.interfaces.get(interface as usize);
         let Some((_, listener)) = interface.and_then(|interface| interface.listeners.get(index as usize)) else {
-            return 0;
+            return;
         };
         let mut accepted = 0;
         while accepted < ACCEPTS_PER_TURN {
             match socket::accept(listener) {
-                Ok(Some(socket)) => self.add(transport, socket),
+                Ok(Some((socket, source))) => self.add(transport, socket, source),
                 Ok(None) => break,
                 Err(errno) => {
                     if !core::mem::replace(&mut self.said_full, true) {
@@ -70,28 +90,56 @@ impl PendingAccepts {
             }
             accepted += 1;
         }
-        accepted
     }
 
-    /// Takes what came on an accepted connection; returns how many things moved.
+    /// Takes what came on an accepted connection; returns how many things moved, which nobody without the job's secret can
+    /// make them do.
     pub fn advance(&mut self, transport: &Transport, table: &mut RxTable, slot: u32) -> usize {
         let Some(mut pending) = self.slots.get_mut(slot as usize).and_then(Option::take) else { return 0 };
-        match pending.receive(transport) {
-            Some(()) => {
-                if let Step::Proved(ids) = pending.step {
-                    // Not watched while it waits for the peer: a hang-up would wake this process again and again.
-                    let _ = epoll::delete(&transport.epoll, &*pending.socket);
-                    if !give_verdict(transport, table, &pending, ids) {
-                        self.awaiting_peer += 1;
-                        self.slots[slot as usize] = Some(pending);
-                    }
-                } else {
-                    self.slots[slot as usize] = Some(pending);
-                }
-            }
-            None => verbose!(btl::FRAMEWORK, 20, "tcp: closed a connection that does not follow the handshake"),
+        if let Err(refused) = pending.receive(transport) {
+            self.unauthenticated -= 1;
+            self.say_refused(pending.source, refused);
+            return 0;
+        }
+        let Step::Proved(ids) = pending.step else {
+            self.slots[slot as usize] = Some(pending);
+            return 0;
+        };
+        self.unauthenticated -= 1;
+        // Not watched while it waits for the peer: a hang-up would wake this process again and again.
+        let _ = epoll::delete(&transport.epoll, &*pending.socket);
+        if !give_verdict(transport, table, &mut pending, ids) {
+            self.awaiting_peer += 1;
+            self.slots[slot as usize] = Some(pending);
         }
         1
+    }
+
+    /// Closes connections that have proved nothing until their deadline.
+    pub fn check_clock(&mut self) {
+        if self.unauthenticated == 0 {
+            return;
+        }
+        let now = sys::monotonic_ns();
+        for place in &mut self.slots {
+            let Some(late) = place.take_if(|pending| pending.is_unauthenticated() && pending.deadline_ns < now) else {
+                continue;
+            };
+            self.unauthenticated -= 1;
+            self.closed.closed(Refusal::TooLate, late.source, || {
+                verbose!(
+                    btl::FRAMEWORK,
+                    20,
+                    "tcp: a connection from {} proved nothing until its deadline",
+                    late.source
+                );
+            });
+        }
+    }
+
+    /// The job is over: says what was only counted.
+    pub fn finish(&mut self) {
+        self.closed.finish();
     }
 
     /// Gives the verdict on connections whose peer has been added since they were proved; returns how many.
@@ -102,8 +150,8 @@ impl PendingAccepts {
         let mut decided = 0;
         for slot in &mut self.slots {
             let Some(PendingAccept { step: Step::Proved(ids), .. }) = *slot else { continue };
-            let Some(pending) = slot.take() else { continue };
-            if give_verdict(transport, table, &pending, ids) {
+            let Some(mut pending) = slot.take() else { continue };
+            if give_verdict(transport, table, &mut pending, ids) {
                 self.awaiting_peer -= 1;
                 decided += 1;
             } else {
@@ -119,67 +167,127 @@ impl PendingAccepts {
         self.slots.iter().flatten().count()
     }
 
-    fn add(&mut self, transport: &Transport, socket: OwnedFd) {
-        let unauthenticated = |place: &Option<PendingAccept>| match place {
-            Some(PendingAccept { step: Step::Accepted | Step::Answered(..), number, .. }) => Some(*number),
-            _ => None,
-        };
-        let count = self.slots.iter().filter_map(unauthenticated).count();
-        if count >= UNAUTHENTICATED_MAX + transport.job.size as usize {
-            let oldest = self.slots.iter().filter_map(unauthenticated).min();
-            if let Some(slot) = self.slots.iter().position(|place| unauthenticated(place) == oldest) {
-                self.slots[slot] = None;
-            }
-        }
+    /// How many lines were written about outsiders, and how many were closed.
+    #[cfg(test)]
+    pub fn closed_counts(&self) -> (usize, u64) {
+        self.closed.counts()
+    }
+
+    fn add(&mut self, transport: &Transport, socket: OwnedFd, source: IpAddr) {
+        self.make_room(transport, source);
         let slot = self.slots.iter().position(|place| place.is_none()).unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
         });
-        // No deadline by the clock: a peer that computes goes on with the handshake at its next MPI call.
-        let watched = socket::detect_silence(&socket, Some(transport.limits.connect_timeout_ns)).and_then(|()| {
+        let timeout_ns = transport.limits.connect_timeout_ns;
+        let watched = socket::detect_silence(&socket, timeout_ns).and_then(|()| {
             socket::watch(&transport.epoll, &socket, Token::Pending(slot as u32).encode(), EventFlags::IN)
         });
         if watched.is_ok() {
             self.last_number += 1;
+            self.unauthenticated += 1;
             let (received, number) = (HandshakeBuffer::new(), self.last_number);
             let (socket, step) = (Arc::new(socket), Step::Accepted);
-            self.slots[slot] = Some(PendingAccept { socket, received, step, number });
+            // A peer of the job that computes for longer connects again (`connect::note_absence`).
+            let deadline_ns = sys::monotonic_ns() + PATIENCE * timeout_ns;
+            self.slots[slot] =
+                Some(PendingAccept { socket, received, step, session: None, source, number, deadline_ns });
+        }
+    }
+
+    /// Closes the oldest unauthenticated connection of a source that has too many; of the source that has most, if there are
+    /// too many in all. All processes of a node may have the same source.
+    fn make_room(&mut self, transport: &Transport, source: IpAddr) {
+        let mut sources: Vec<(IpAddr, usize)> = Vec::new();
+        for pending in self.slots.iter().flatten().filter(|pending| pending.is_unauthenticated()) {
+            match sources.iter_mut().find(|(source, _)| *source == pending.source) {
+                Some((_, count)) => *count += 1,
+                None => sources.push((pending.source, 1)),
+            }
+        }
+        let size = transport.job.size as usize;
+        let has_too_many = sources.iter().any(|(one, count)| *one == source && *count >= PER_SOURCE_MAX + size);
+        let crowd = match sources.iter().max_by_key(|(_, count)| *count) {
+            _ if has_too_many => source,
+            Some((crowd, _)) if self.unauthenticated >= UNAUTHENTICATED_MAX + size => *crowd,
+            _ => return,
+        };
+        let of_crowd = |pending: &&PendingAccept| pending.source == crowd && pending.is_unauthenticated();
+        let oldest = self.slots.iter().flatten().filter(of_crowd).map(|pending| pending.number).min();
+        let is_oldest = |place: &&mut Option<PendingAccept>| place.as_ref().map(|pending| pending.number) == oldest;
+        if let Some(place) = self.slots.iter_mut().find(is_oldest) {
+            *place = None;
+            self.unauthenticated -= 1;
+            self.closed.closed(Refusal::TooMany, crowd, || {
+                verbose!(
+                    btl::FRAMEWORK,
+                    20,
+                    "tcp: too many connections from {crowd} prove nothing; the oldest is closed"
+                );
+            });
+        }
+    }
+
+    fn say_refused(&mut self, source: IpAddr, refused: Refused) {
+        match refused {
+            Refused::OtherFormat(theirs) => self.closed.closed(Refusal::OtherFormat, source, || {
+                message!(
+                    "btl/tcp: a process that speaks wire format {theirs:#010x} connected from {source}, this process speaks \
+                     {:#010x} ({}); all processes of a job need the same version of this library. More of the kind from there \
+                     are only counted",
+                    wire::WIRE_ID,
+                    wire::FORMAT
+                );
+            }),
+            Refused::Invalid => self.closed.closed(Refusal::NoHandshake, source, || {
+                verbose!(btl::FRAMEWORK, 20, "tcp: closed a connection from {source} that does not follow the handshake");
+            }),
         }
     }
 }
 
 impl PendingAccept {
-    /// Takes what has come; `None` if the connection is to be closed.
-    fn receive(&mut self, transport: &Transport) -> Option<()> {
+    fn is_unauthenticated(&self) -> bool {
+        matches!(self.step, Step::Accepted | Step::Answered(..))
+    }
+
+    /// Takes what has come. `Err` if the connection is to be closed.
+    fn receive(&mut self, transport: &Transport) -> Result<(), Refused> {
         loop {
             match self.step {
                 Step::Accepted => {
-                    let Some(hello) = self.received.receive(&self.socket).ok()? else { return Some(()) };
-                    let ids = handshake::check_hello(&transport.job, &hello).map_err(say_refused).ok()?;
-                    let nonce = handshake_buffer::nonce().ok()?;
+                    let Some(hello) = self.message()? else { return Ok(()) };
+                    let ids = handshake::check_hello(&transport.job, &hello)?;
+                    let nonce = handshake_buffer::nonce().map_err(|_| Refused::Invalid)?;
                     let answer = handshake::answer(&transport.job, &hello, &nonce);
-                    if socket::send(&self.socket, &answer).ok()? != answer.len() {
-                        return None;
+                    if socket::send(&self.socket, &answer) != Ok(answer.len()) {
+                        return Err(Refused::Invalid);
                     }
                     self.step = Step::Answered(hello, nonce, ids);
                 }
                 Step::Answered(hello, nonce, ids) => {
-                    let Some(proof) = self.received.receive(&self.socket).ok()? else { return Some(()) };
+                    let Some(proof) = self.message()? else { return Ok(()) };
                     if !handshake::is_proof_valid(&transport.job, &hello, &nonce, &proof) {
-                        return None;
+                        return Err(Refused::Invalid);
                     }
+                    self.session = (ids.protect != Protect::None)
+                        .then(|| Session::accepting(ids.protect, &handshake::keys(&transport.job, &hello, &nonce)));
                     self.step = Step::Proved(ids);
-                    return Some(());
+                    return Ok(());
                 }
-                Step::Proved(_) => return Some(()),
+                Step::Proved(_) => return Ok(()),
             }
         }
+    }
+
+    fn message<const WANTED: usize>(&mut self) -> Result<Option<[u8; WANTED]>, Refused> {
+        self.received.receive(&self.socket).map_err(|_| Refused::Invalid)
     }
 }
 
 /// Gives the verdict on a proved connection: puts it in force, has it yield, or closes it. `false` if this process does not
 /// know the peer yet.
-fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &PendingAccept, ids: EndpointIds) -> bool {
+fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &mut PendingAccept, ids: EndpointIds) -> bool {
     let meant = |connection: &&Connection| {
         connection.local.interface == ids.to_interface && connection.remote.interface == ids.from_interface
     };
@@ -193,13 +301,21 @@ fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &PendingAcc
     };
     let mut tx = connection.tx.lock();
     match verdict(transport, connection, &tx) {
+        Some(_) if ids.protect != connection.protect => {
+            let verdict = handshake::OTHER_PROTECTION + connection.protect as u8;
+            _ = socket::send(&pending.socket, &[verdict]);
+            // It would come to the same if this process connected.
+            tx.state = State::Refused(ids.protect);
+            transport.has_failed.store(true, Ordering::Relaxed);
+        }
         Some(handshake::WELCOME) => {
             let token = Token::Connection(connection.id).encode();
             let welcomed = socket::send(&pending.socket, &[handshake::WELCOME]) == Ok(1)
                 && socket::watch(&transport.epoll, &pending.socket, token, EventFlags::IN).is_ok();
             // A peer that went away meanwhile connects again, or reports why not.
             if welcomed {
-                table.connected(transport, connection, &mut tx, pending.socket.clone());
+                let session = pending.session.take();
+                table.connected(transport, connection, &mut tx, pending.socket.clone(), session);
             }
         }
         Some(verdict) => _ = socket::send(&pending.socket, &[verdict]),
@@ -215,21 +331,15 @@ fn verdict(transport: &Transport, connection: &Connection, tx: &Tx) -> Option<u8
         State::Idle | State::Backoff { .. } | State::Connecting | State::Yielded => Some(handshake::WELCOME),
         State::HelloSent(_) | State::ProofSent if transport.job.index < connection.peer => Some(handshake::YIELD),
         State::HelloSent(_) | State::ProofSent => Some(handshake::WELCOME),
-        State::Connected | State::Failed(_) | State::FailedOver(_) | State::Closed => None,
-    }
-}
-
-fn say_refused(refused: Refused) {
-    if let Refused::OtherFormat(theirs) = refused {
-        message!(
-            "btl/tcp: a process that speaks wire format {theirs:#010x} connected, this process speaks {:#010x} ({}); all \
-             processes of a job need the same version of this library",
-            wire::WIRE_ID,
-            wire::FORMAT
-        );
+        State::Connected | State::Failed(_) | State::Refused(_) | State::FailedOver(_) | State::Closed => None,
     }
 }
 
 const ACCEPTS_PER_TURN: usize = 64;
-/// So many connections may be in the handshake at the same time, beside one per process of the job.
-const UNAUTHENTICATED_MAX: usize = 64;
+/// A process of the job takes three calls of MPI for the handshake, and may compute in between. Floods do not wait for the
+/// deadline: `make_room`.
+const PATIENCE: u64 = 20;
+/// So many connections of one source may be in the handshake at the same time, beside one per process of the job.
+const PER_SOURCE_MAX: usize = 64;
+/// And so many of all sources.
+const UNAUTHENTICATED_MAX: usize = 256;

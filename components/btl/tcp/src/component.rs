@@ -1,11 +1,12 @@
 //! Registration; the listening sockets are made here.
 
+use crate::interfaces::{self, Interface};
 use crate::module::Module;
 use crate::params::{self, Limits};
 use crate::poll::Tcp;
 use crate::transport::{LocalInterface, Transport};
 use crate::wire::{self, AddressRecord};
-use crate::{interfaces, raw, socket};
+use crate::{raw, socket};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -32,6 +33,9 @@ impl mca::Component for Component {
 impl btl::Component for Component {
     fn query(&self) -> Result<Vec<&'static dyn btl::Module>, Declined> {
         let job = *btl::job().ok_or(Declined("there is no job any more"))?;
+        if job.one_node && btl::is_node_served() {
+            return Err(Declined("the job is on one node, and all its processes are reached through memory"));
+        }
         let said = Declined("its parameters do not fit this machine, see above");
         let interfaces = listening_interfaces(&job).map_err(|sentence| {
             message!("btl/tcp: {sentence}");
@@ -70,6 +74,7 @@ fn listening_interfaces(job: &Job) -> Result<Vec<LocalInterface>, String> {
             "no network interface is left of {there}; btl_tcp_if_include is `{include}`, btl_tcp_if_exclude is `{exclude}`"
         ));
     }
+    let chosen = needed(chosen, job, params::IF_INCLUDE.text().trim().is_empty(), btl::is_node_served());
     let network = network_id();
     let (mut listening, mut refused) = (Vec::new(), String::new());
     for interface in chosen {
@@ -101,6 +106,18 @@ fn listening_interfaces(job: &Job) -> Result<Vec<LocalInterface>, String> {
         true => Err(format!("no network interface can be listened on{refused}")),
         false => Ok(listening),
     }
+}
+
+/// The interfaces on which a process of the job can come, unless the user names some: on one node the loopback alone, and
+/// where others reach the processes of the node, all but the loopback.
+pub fn needed(chosen: Vec<Interface>, job: &Job, by_default: bool, node_served: bool) -> Vec<Interface> {
+    let is_needed = |interface: &Interface| match (job.one_node, node_served) {
+        (true, _) => interface.loopback,
+        (false, true) => !interface.loopback,
+        (false, false) => true,
+    };
+    // The user may have excluded the loopback.
+    if by_default && chosen.iter().any(is_needed) { chosen.into_iter().filter(is_needed).collect() } else { chosen }
 }
 
 /// Equal for processes that share all interfaces: those of one network namespace of one running system.

@@ -3,7 +3,9 @@
 use crate::connection::Connection;
 use crate::handshake::{self, EndpointIds};
 use crate::handshake_buffer::{self, HandshakeBuffer};
+use crate::record::Protect;
 use crate::rx_table::RxTable;
+use crate::session::Session;
 use crate::socket;
 use crate::state::State;
 use crate::transport::{Token, Transport};
@@ -25,12 +27,33 @@ pub type Reason = String;
 /// Begins to connect: at the first message. The next poll reports what goes wrong.
 #[cold]
 pub fn begin(transport: &Transport, connection: &Connection, tx: &mut Tx) {
-    tx.deadline_ns = sys::monotonic_ns() + transport.limits.connect_timeout_ns;
+    let now = sys::monotonic_ns();
+    tx.deadline_ns = now + transport.limits.connect_timeout_ns;
     let mut attempts = transport.attempts.lock();
+    if attempts.is_empty() {
+        transport.last_seen_ns.store(now, Ordering::Relaxed);
+    }
     attempts.push(connection.id);
     transport.attempt_count.store(attempts.len(), Ordering::Relaxed);
     drop(attempts);
     attempt(transport, connection, tx);
+}
+
+/// Notes where this process was away for so long that peers may have given up its attempts: that is no fault of theirs, and
+/// costs no retry. To be called before the sockets are looked at.
+pub fn note_absence(transport: &Transport) {
+    if transport.attempt_count.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let now = sys::monotonic_ns();
+    let last = transport.last_seen_ns.swap(now, Ordering::Relaxed);
+    if now.saturating_sub(last) < transport.limits.connect_timeout_ns / 2 {
+        return;
+    }
+    let ids = transport.attempts.lock().clone();
+    for connection in ids.into_iter().filter_map(|id| transport.connection(id)) {
+        connection.tx.lock().was_away = true;
+    }
 }
 
 /// Takes the next step of an attempt whose socket is ready. `Err` if the connection cannot be made.
@@ -49,7 +72,13 @@ pub fn advance(transport: &Transport, table: &mut RxTable, connection: &Connecti
             let proof = handshake::proof(&transport.job, &hello, &answer)
                 .ok_or_else(|| String::from("the process that listens there does not belong to this job"))?;
             match socket::send(&socket, &proof) {
-                Ok(sent) if sent == proof.len() => tx.state = State::ProofSent,
+                Ok(sent) if sent == proof.len() => {
+                    tx.session = (connection.protect != Protect::None).then(|| {
+                        let keys = handshake::keys(&transport.job, &hello, &handshake::nonce_of(&answer));
+                        Session::connecting(connection.protect, &keys)
+                    });
+                    tx.state = State::ProofSent;
+                }
                 Ok(_) => return Err(String::from("the system has no room for 32 bytes")),
                 Err(errno) => return retry(transport, tx, Some(errno)),
             }
@@ -59,8 +88,14 @@ pub fn advance(transport: &Transport, table: &mut RxTable, connection: &Connecti
             let Some([verdict]) = receive(transport, tx)? else { return Ok(()) };
             match verdict {
                 handshake::WELCOME => {
-                    table.connected(transport, connection, tx, socket);
+                    let session = tx.session.take();
+                    table.connected(transport, connection, tx, socket, session);
                     Ok(())
+                }
+                other
+                    if let Some(theirs) = other.checked_sub(handshake::OTHER_PROTECTION).and_then(Protect::decode) =>
+                {
+                    Err(other_protection(connection, theirs))
                 }
                 handshake::YIELD => {
                     let ends = transport.ends(connection);
@@ -99,7 +134,12 @@ pub fn check_clock(transport: &Transport) -> Vec<u32> {
             // The system watches over the handshake: `socket::detect_silence`.
             State::HelloSent(_) | State::ProofSent => {}
             State::Backoff { .. } | State::Connecting | State::Yielded => {}
-            State::Idle | State::Connected | State::Failed(_) | State::FailedOver(_) | State::Closed => {
+            State::Idle
+            | State::Connected
+            | State::Failed(_)
+            | State::Refused(_)
+            | State::FailedOver(_)
+            | State::Closed => {
                 over.push(connection.id);
             }
         }
@@ -124,6 +164,16 @@ pub fn too_late(transport: &Transport) -> Reason {
     )
 }
 
+/// The reason where the two ends want different things.
+pub fn other_protection(connection: &Connection, theirs: Protect) -> Reason {
+    format!(
+        "process {} protects it by `{}`, this process by `{}`: give all processes of a job the same btl_tcp_protect",
+        connection.peer,
+        theirs.name(),
+        connection.protect.name()
+    )
+}
+
 fn send_hello(transport: &Transport, connection: &Connection, tx: &mut Tx) -> rustix::io::Result<()> {
     let Some(socket) = tx.socket.clone() else { return Ok(()) };
     let ids = EndpointIds {
@@ -131,9 +181,10 @@ fn send_hello(transport: &Transport, connection: &Connection, tx: &mut Tx) -> ru
         to: connection.peer,
         from_interface: connection.local.interface,
         to_interface: connection.remote.interface,
+        protect: connection.protect,
     };
     let hello = handshake::hello(&transport.job, ids, &handshake_buffer::nonce()?);
-    socket::detect_silence(&socket, Some(transport.limits.connect_timeout_ns))?;
+    socket::detect_silence(&socket, transport.limits.connect_timeout_ns)?;
     // A new socket has room for so little.
     if socket::send(&socket, &hello)? != hello.len() {
         return Err(Errno::NOBUFS);
@@ -172,6 +223,7 @@ fn attempt(transport: &Transport, connection: &Connection, tx: &mut Tx) {
     match begun {
         Ok(socket) => {
             tx.state = State::Connecting;
+            tx.was_away = false;
             tx.socket = Some(Arc::new(socket));
             verbose!(btl::FRAMEWORK, 30, "tcp: connecting {}", transport.ends(connection));
         }
@@ -188,11 +240,15 @@ fn attempt(transport: &Transport, connection: &Connection, tx: &mut Tx) {
 fn back_off(transport: &Transport, tx: &mut Tx) -> bool {
     let pause_ns = (BACKOFF_NS << tx.retries.min(BACKOFF_DOUBLINGS)).min(BACKOFF_MAX_NS);
     let until_ns = sys::monotonic_ns() + pause_ns;
-    if tx.retries >= transport.limits.connect_retries || until_ns > tx.deadline_ns {
+    let is_own_fault = core::mem::take(&mut tx.was_away);
+    if is_own_fault {
+        tx.deadline_ns = tx.deadline_ns.max(sys::monotonic_ns() + transport.limits.connect_timeout_ns);
+    } else if tx.retries >= transport.limits.connect_retries || until_ns > tx.deadline_ns {
         return false;
+    } else {
+        tx.retries += 1;
     }
-    tx.retries += 1;
-    tx.socket = None;
+    (tx.socket, tx.session) = (None, None);
     tx.handshake = HandshakeBuffer::new();
     tx.state = State::Backoff { until_ns };
     true

@@ -1,5 +1,6 @@
 //! One connection: to a peer, from one of this process's interfaces to one of the peer's.
 
+use crate::record::Protect;
 use crate::tx::Tx;
 use crate::wire::AddressRecord;
 use opal_core::sync::{AtomicBool, ConditionalLock};
@@ -14,6 +15,8 @@ pub struct Connection {
     pub local: AddressRecord,
     /// The peer's end.
     pub remote: AddressRecord,
+    /// What this process wants; the peer must want the same.
+    pub protect: Protect,
     pub tx: ConditionalLock<Tx>,
     /// Something came since the last long message to the peer: a peer that waits for an answer probably waits for the next
     /// message.
@@ -22,8 +25,8 @@ pub struct Connection {
 
 impl Connection {
     /// Of which nothing was sent yet.
-    pub fn new(id: u32, peer: u32, local: AddressRecord, remote: AddressRecord) -> Connection {
+    pub fn new(id: u32, peer: u32, local: AddressRecord, remote: AddressRecord, protect: Protect) -> Connection {
         let (tx, has_received) = (ConditionalLock::new(Tx::new()), AtomicBool::new(false));
-        Connection { id, peer, local, remote, tx, has_received }
+        Connection { id, peer, local, remote, protect, tx, has_received }
     }
 }

@@ -47,6 +47,21 @@ impl Frames {
         &mut self.buffer[self.end..end]
     }
 
+    /// Appends bytes that came another way, however many frames are there.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.buffer.len() - self.end < bytes.len() || self.start == self.end {
+            let first = self.first();
+            self.buffer.copy_within(self.start..self.end, first);
+            (self.start, self.end) = (first, first + self.end - self.start);
+        }
+        let end = self.end + bytes.len();
+        if end > self.buffer.len() {
+            self.buffer.resize(end, 0);
+        }
+        self.buffer[self.end..end].copy_from_slice(bytes);
+        self.end = end;
+    }
+
     /// Where the buffer's first page begins, which is where the system has what it receives: malloc's memory begins a few bytes
     /// behind (`opal_core::mem::is_aliased_4k`), and the system copies 4 KiB to there in 2.7 µs.
     fn first(&self) -> usize {

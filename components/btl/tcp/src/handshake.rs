@@ -2,13 +2,17 @@
 //!
 //! | sender | message | bytes |
 //! |---|---|---|
-//! | connecting side | hello: magic [8], wire id u32, from u32, to u32, interface of from u8, of to u8, zero u16, job u64, nonce [32] | 64 |
+//! | connecting side | hello: magic [8], wire id u32, from u32, to u32, interface of from u8, of to u8, protection u8, zero u8, job u64, nonce [32] | 64 |
 //! | accepting side | answer: nonce [32], MAC("answer", hello, nonce) | 64 |
 //! | connecting side | proof: MAC("proof", hello, nonce) | 32 |
-//! | accepting side | verdict: 1 welcome, 2 yield to the connection that the accepting side makes | 1 |
+//! | accepting side | verdict: 1 welcome, 2 yield to the connection that the accepting side makes, 3 to 5 refused, because the accepting side's protection is none, auth, encrypt | 1 |
 //!
 //! MAC is HMAC-SHA-256 (RFC 2104) under the job's secret, compared in constant time. Data follows a welcome.
+//! Protection is 0 none, 1 auth, 2 encrypt (`record`); where it is not none the data is under the keys MAC("connect", hello,
+//! nonce) for what the connecting side sends and MAC("accept", hello, nonce) for the rest. Hello and answer have a nonce each, so
+//! no two connections have the same keys. Whoever learns the job's secret can read what was recorded.
 
+use crate::record::{Key, Protect};
 use crate::wire::{self, bytes_in, u32_in, u64_in};
 use hmac::{Hmac, KeyInit, Mac};
 use memoffset::span_of;
@@ -24,12 +28,14 @@ pub const PROOF_BYTES: usize = 32;
 pub const WELCOME: u8 = 1;
 /// The verdict by which the connecting side waits for the accepting side's own connection.
 pub const YIELD: u8 = 2;
+/// The verdict, and how the accepting side protects the connection, by which it does not come about.
+pub const OTHER_PROTECTION: u8 = 3;
 const MAGIC: [u8; 8] = *b"ompi-tcp";
 
 /// Random bytes for one handshake.
 pub type Nonce = [u8; 32];
 
-/// The two ends of a connection: indices of processes and numbers of interfaces.
+/// The two ends of a connection: indices of processes and numbers of interfaces, and how the connecting one protects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndpointIds {
     /// The connecting process.
@@ -38,6 +44,13 @@ pub struct EndpointIds {
     pub to: u32,
     pub from_interface: u8,
     pub to_interface: u8,
+    pub protect: Protect,
+}
+
+/// The keys of a connection, of what either side sends.
+pub struct Keys {
+    pub connecting: Key,
+    pub accepting: Key,
 }
 
 /// Why a hello is refused.
@@ -58,6 +71,7 @@ pub fn hello(job: &Job, ids: EndpointIds, nonce: &Nonce) -> [u8; HELLO_BYTES] {
     bytes[span_of!(Hello, to)].copy_from_slice(&ids.to.to_le_bytes());
     bytes[span_of!(Hello, from_interface)].copy_from_slice(&[ids.from_interface]);
     bytes[span_of!(Hello, to_interface)].copy_from_slice(&[ids.to_interface]);
+    bytes[span_of!(Hello, protect)].copy_from_slice(&[ids.protect as u8]);
     bytes[span_of!(Hello, job)].copy_from_slice(&job.number.to_le_bytes());
     bytes[span_of!(Hello, nonce)].copy_from_slice(nonce);
     bytes
@@ -75,7 +89,9 @@ pub fn check_hello(job: &Job, hello: &[u8; HELLO_BYTES]) -> Result<EndpointIds, 
     let [from_interface] = bytes_in(hello, span_of!(Hello, from_interface));
     let [to_interface] = bytes_in(hello, span_of!(Hello, to_interface));
     let (from, to) = (u32_in(hello, span_of!(Hello, from)), u32_in(hello, span_of!(Hello, to)));
-    let ids = EndpointIds { from, to, from_interface, to_interface };
+    let [protect] = bytes_in(hello, span_of!(Hello, protect));
+    let protect = Protect::decode(protect).ok_or(Refused::Invalid)?;
+    let ids = EndpointIds { from, to, from_interface, to_interface, protect };
     let is_here = u64_in(hello, span_of!(Hello, job)) == job.number && ids.to == job.index;
     let plausible = is_here && ids.from < job.size && ids.from != job.index;
     if plausible { Ok(ids) } else { Err(Refused::Invalid) }
@@ -91,7 +107,7 @@ pub fn answer(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> [u8; HELLO
 
 /// The third message, if the second one proves that the accepting side knows the secret.
 pub fn proof(job: &Job, hello: &[u8; HELLO_BYTES], answer: &[u8; HELLO_BYTES]) -> Option<[u8; PROOF_BYTES]> {
-    let nonce = bytes_in(answer, span_of!(Answer, nonce));
+    let nonce = nonce_of(answer);
     mac(job, b"answer", hello, &nonce).verify_slice(&answer[span_of!(Answer, mac)]).ok()?;
     Some(mac(job, b"proof", hello, &nonce).finalize().into_bytes().into())
 }
@@ -99,6 +115,17 @@ pub fn proof(job: &Job, hello: &[u8; HELLO_BYTES], answer: &[u8; HELLO_BYTES]) -
 /// Whether the third message proves that the connecting side knows the secret.
 pub fn is_proof_valid(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce, proof: &[u8; PROOF_BYTES]) -> bool {
     mac(job, b"proof", hello, nonce).verify_slice(proof).is_ok()
+}
+
+/// The keys after a handshake with this hello, and this nonce in the answer.
+pub fn keys(job: &Job, hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> Keys {
+    let key = |label| mac(job, label, hello, nonce).finalize().into_bytes().into();
+    Keys { connecting: key(b"connect".as_slice()), accepting: key(b"accept".as_slice()) }
+}
+
+/// The accepting side's nonce in its answer.
+pub fn nonce_of(answer: &[u8; HELLO_BYTES]) -> Nonce {
+    bytes_in(answer, span_of!(Answer, nonce))
 }
 
 fn mac(job: &Job, label: &[u8], hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> Hmac<Sha256> {
@@ -118,7 +145,8 @@ struct Hello {
     to: u32,
     from_interface: u8,
     to_interface: u8,
-    zero: u16,
+    protect: u8,
+    zero: u8,
     job: u64,
     nonce: Nonce,
 }
@@ -138,8 +166,9 @@ mod tests {
     fn fields_lie_where_the_table_says() {
         let names = [span_of!(Hello, magic), span_of!(Hello, wire_id), span_of!(Hello, from), span_of!(Hello, to)];
         assert_eq!(names, [0..8, 8..12, 12..16, 16..20]);
-        let places = [span_of!(Hello, from_interface), span_of!(Hello, to_interface), span_of!(Hello, zero)];
-        assert_eq!(places, [20..21, 21..22, 22..24]);
+        let places = [span_of!(Hello, from_interface), span_of!(Hello, to_interface)];
+        assert_eq!(places, [20..21, 21..22]);
+        assert_eq!((span_of!(Hello, protect), span_of!(Hello, zero)), (22..23, 23..24));
         assert_eq!((span_of!(Hello, job), span_of!(Hello, nonce)), (24..32, 32..64));
         assert_eq!((span_of!(Answer, nonce), span_of!(Answer, mac)), (0..32, 32..64));
     }

@@ -20,12 +20,20 @@
 //! `connect` takes the steps above. `Connecting` and `Backoff` share one deadline (btl_tcp_connect_timeout_s), and Backoff's
 //! pauses grow from 10 ms to 1 s (btl_tcp_connect_retries). In `HelloSent` and `ProofSent` the peer may compute for as long as
 //! it likes, so there the deadline is for its system: one that is silent for so long ends the connection. After as long in
-//! `Yielded` this process tries again itself.
+//! `Yielded` this process tries again itself. In `Connected` the host of the peer may be silent for as long as
+//! btl_tcp_silence_timeout_s.
 //!
 //! `accept` takes the steps of the other side: a connection that a peer makes becomes `Connected` from any of the first
 //! states. Of two connections that are made at the same time the one stays that the process with the lower index began; the
 //! other process's becomes `Yielded` or is given up. `Failed` stands between an error in a system call and the next poll,
 //! which sees to it.
+//!
+//! Whoever connects has twenty times btl_tcp_connect_timeout_s to prove that it belongs to the job, and until then counts for
+//! nothing: not as progress, not in what is written (`unauthenticated`), and one source closes nothing of another. A process of
+//! the job that computes for longer connects again, which costs it no retry (`connect::note_absence`).
+//!
+//! Where the peer is on another node, or btl_tcp_protect says so, the stream of frames travels in records that are proved or
+//! encrypted (`record`), under keys that the handshake makes of both nonces and the job's secret. Both ends must want the same.
 //!
 //! The two ends prove to each other that they belong to the same job (`handshake`). Invariants: bytes from the network are
 //! checked before use and never make this process allocate more than a frame; what is not from a process of the job closes
@@ -44,6 +52,7 @@ mod poll;
 mod send;
 
 mod accept;
+mod backoff;
 mod connect;
 
 mod connection;
@@ -53,6 +62,7 @@ mod transport;
 
 mod rx;
 mod tx;
+mod unauthenticated;
 
 mod frames;
 mod handshake;
@@ -61,6 +71,8 @@ mod interfaces;
 mod pairing;
 mod params;
 mod raw;
+mod record;
+mod session;
 mod socket;
 mod wire;
 

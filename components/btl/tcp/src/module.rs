@@ -54,10 +54,27 @@ impl Module {
             (ours[own], theirs[other])
         };
         let found = pairs.iter().map(mine).find(|(own, _)| own.interface as usize == self.interface);
-        let Some((local, remote)) = found else { return Ok(None) };
+        let Some((local, remote)) = found else {
+            if pairs.is_empty() && self.interface == 0 {
+                self.say_apart(peer, &ours, &theirs);
+            }
+            return Ok(None);
+        };
         match transport.add(peer.index, self.interface, local, remote) {
             Some(endpoint) => Ok(Some(endpoint)),
             None => Err(Error::Exists),
+        }
+    }
+
+    /// The processes of a node may be in network namespaces of their own.
+    fn say_apart(&self, peer: &Peer<'_>, ours: &[AddressRecord], theirs: &[AddressRecord]) {
+        let is_apart = |own: &AddressRecord| theirs.iter().all(|record| record.network != own.network);
+        if self.tcp.transport.job.one_node && peer.same_node && ours.iter().all(is_apart) && !theirs.is_empty() {
+            message!(
+                "btl/tcp: process {} is on this node in another network namespace, and a job on one node listens on the \
+                 loopback alone; name the interfaces that join the two with `--mca btl_tcp_if_include`",
+                peer.index
+            );
         }
     }
 
@@ -169,6 +186,12 @@ impl btl::Module for Module {
 
     fn is_drained(&self) -> bool {
         self.interface != 0 || self.tcp.transport.is_drained()
+    }
+
+    fn finish(&self) {
+        if self.interface == 0 {
+            self.tcp.poller.lock().finish();
+        }
     }
 
     fn poll(&self) -> usize {

@@ -1,5 +1,6 @@
 //! Parameters.
 
+use crate::record::Protect;
 use crate::wire;
 use alloc::format;
 use alloc::string::String;
@@ -17,6 +18,13 @@ opal_core::params! {
     /// How long to try to reach a peer before giving up: until its system connects, and how long that system may be silent
     /// in the handshake. A peer that computes meanwhile is waited for.
     pub static CONNECT_TIMEOUT_S: Size = Int(30), "s", level 4;
+    /// How long the host of a peer may be silent on a connection in force before the peer counts as lost; 0 means that the
+    /// system decides, which takes a quarter of an hour. A host whose process computes is not silent.
+    pub static SILENCE_TIMEOUT_S: Size = Int(120), "s", level 4;
+    /// How bytes on a connection are protected after the handshake: not at all (none), against changes (auth), or also against
+    /// being read (encrypt). By default connections within a node are not, and all others have auth. All processes of a job
+    /// need the same; none beyond a node is for networks that no outsider can write to.
+    pub static PROTECT: Choice(&["default", "none", "auth", "encrypt"]) = Text("default"), "", level 3;
     /// How often to try again, within btl_tcp_connect_timeout_s, where a connection is refused or closed before it is made.
     pub static CONNECT_RETRIES: Size = Int(5), "", level 4;
     /// The system's buffer for what is sent on a connection; 0 means that the system decides.
@@ -40,6 +48,9 @@ opal_core::params! {
 pub struct Limits {
     pub connect_timeout_ns: u64,
     pub connect_retries: u32,
+    pub silence_timeout_ns: u64,
+    /// `None`: as the peer's distance says.
+    pub protect: Option<Protect>,
     pub send_buffer: usize,
     pub receive_buffer: usize,
     pub eager_bytes: usize,
@@ -56,6 +67,10 @@ impl Limits {
         Limits {
             connect_timeout_ns: CONNECT_TIMEOUT_S.int().clamp(1, 1 << 20) as u64 * 1_000_000_000,
             connect_retries: CONNECT_RETRIES.int().clamp(0, 1 << 20) as u32,
+            silence_timeout_ns: SILENCE_TIMEOUT_S.int().clamp(0, 1 << 20) as u64 * 1_000_000_000,
+            protect: [Protect::None, Protect::Auth, Protect::Encrypt]
+                .into_iter()
+                .find(|protect| protect.name() == PROTECT.text()),
             send_buffer: SNDBUF.size(),
             receive_buffer: RCVBUF.size(),
             // A message that is sent at once has a prefix sometimes.

@@ -1,9 +1,12 @@
 //! Polling: whatever happens when this process looks at its sockets.
 
 use crate::accept::PendingAccepts;
+use crate::backoff::{HostClock, PollBackoff};
 use crate::connect;
 use crate::connection::Connection;
 use crate::frames::Frame;
+use crate::raw;
+use crate::record::Protect;
 use crate::rx::{Read, RxEvent};
 use crate::rx_table::RxTable;
 use crate::socket;
@@ -14,7 +17,7 @@ use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use opal_core::framework::btl;
 use opal_core::sync::{ConditionalLock, Ordering};
-use opal_core::{message, verbose, wait};
+use opal_core::{message, verbose};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventFlags};
 use rustix::io::Errno;
@@ -33,14 +36,9 @@ pub struct Poller {
     pending: PendingAccepts,
     backoff: PollBackoff,
     said_failover: bool,
-}
-
-/// A poll of the sockets costs a system call: how many passes to leave out.
-#[derive(Default)]
-struct PollBackoff {
-    skip: u32,
-    /// Polls since the last one that found something.
-    empty_polls: u32,
+    /// The system refused to say what happened to sockets.
+    is_deaf: bool,
+    hosts: HostClock,
 }
 
 impl Tcp {
@@ -52,6 +50,8 @@ impl Tcp {
             pending: PendingAccepts::new(),
             backoff: PollBackoff::default(),
             said_failover: false,
+            is_deaf: false,
+            hosts: HostClock::default(),
         };
         Tcp { transport, poller: ConditionalLock::new(poller) }
     }
@@ -66,10 +66,14 @@ impl Tcp {
         let timeout =
             Timespec { tv_sec: (at_most_us / 1_000_000) as i64, tv_nsec: (at_most_us % 1_000_000 * 1000) as _ };
         let mut place = [const { MaybeUninit::<Event>::uninit() }; 1];
-        // The event stays to be found by the next poll.
-        let happened = epoll::wait(&self.transport.epoll, &mut place, Some(&timeout));
-        let happened = happened.is_ok_and(|(events, _)| !events.is_empty());
-        self.poller.lock().poll_now();
+        // The event stays to be found by the next poll, and so does an error.
+        let happened = match epoll::wait(&self.transport.epoll, &mut place, Some(&timeout)) {
+            Ok((events, _)) => !events.is_empty(),
+            Err(errno) => errno != Errno::INTR,
+        };
+        let mut poller = self.poller.lock();
+        poller.poll_now();
+        poller.hosts.is_due();
         happened
     }
 }
@@ -82,19 +86,34 @@ impl Poller {
             self.backoff.skip -= 1;
             return 0;
         }
+        connect::note_absence(transport);
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         let mut places = [const { MaybeUninit::uninit() }; EVENTS];
-        // Interrupted: nothing happened.
-        let events = epoll::wait(&transport.epoll, &mut places, Some(&now)).map_or(&mut [][..], |(events, _)| events);
+        let events = match epoll::wait(&transport.epoll, &mut places, Some(&now)) {
+            Ok((events, _)) => events,
+            // Interrupted: nothing happened.
+            Err(Errno::INTR) => &mut [],
+            Err(errno) => {
+                moved += self.become_deaf(transport, errno);
+                &mut []
+            }
+        };
         for event in events {
             moved += match Token::decode(event.data.u64()) {
-                Token::Listener(interface, index) => self.pending.accept(transport, interface, index),
+                Token::Listener(interface, index) => {
+                    self.pending.accept(transport, interface, index);
+                    0
+                }
                 Token::Pending(slot) => self.pending.advance(transport, &mut self.rx, slot),
                 Token::Connection(id) => self.advance(transport, id, event.flags),
                 Token::Waker => 0,
             };
         }
         moved += self.pending.retry_awaiting_peer(transport, &mut self.rx);
+        self.pending.check_clock();
+        if self.hosts.is_time(transport.limits.silence_timeout_ns) {
+            moved += self.check_hosts(transport);
+        }
         for connection in connect::check_clock(transport).into_iter().filter_map(|id| transport.connection(id)) {
             self.cannot_connect(transport, connection, connect::too_late(transport));
         }
@@ -104,6 +123,11 @@ impl Poller {
         }
         self.backoff.after(transport, moved);
         moved
+    }
+
+    /// The job is over: says what was only counted.
+    pub fn finish(&mut self) {
+        self.pending.finish();
     }
 
     /// The next passes poll the sockets.
@@ -159,6 +183,64 @@ impl Poller {
     #[cfg(test)]
     pub fn pending_accepts(&self) -> usize {
         self.pending.count()
+    }
+
+    /// How many lines were written about outsiders, and how many were closed.
+    #[cfg(test)]
+    pub fn closed_counts(&self) -> (usize, u64) {
+        self.pending.closed_counts()
+    }
+
+    /// Nothing is known of any socket from now on, so no peer can be reached. Nothing of ours is closed: a program that closes
+    /// descriptors may have got the same numbers for its own.
+    #[cold]
+    fn become_deaf(&mut self, transport: &Transport, errno: Errno) -> usize {
+        let first = !core::mem::replace(&mut self.is_deaf, true);
+        if first {
+            message!(
+                "btl/tcp: the system no longer tells what happens to sockets: {}. Did the program close descriptors that it did \
+                 not open (close_range, closefrom)? All processes that are reached by sockets count as lost",
+                match errno {
+                    Errno::INVAL => String::from("the descriptor of epoll is another file now (EINVAL)"),
+                    Errno::BADF => String::from("the descriptor of epoll is closed (EBADF)"),
+                    other => socket::why(other),
+                }
+            );
+        }
+        let mut lost: Vec<u32> = Vec::new();
+        for connection in transport.all() {
+            let mut tx = connection.tx.lock();
+            let is_over = matches!(tx.state, State::Closed | State::FailedOver(_));
+            if !is_over {
+                core::mem::forget(tx.socket.take());
+                drop(tx);
+                self.rx.forget(connection.id);
+                transport.close(connection);
+                lost.push(connection.peer);
+            }
+        }
+        lost.sort_unstable();
+        lost.dedup();
+        lost.iter().for_each(|peer| btl::failed(*peer));
+        lost.len()
+    }
+
+    /// Fails the peers whose hosts have been silent for too long; returns how many.
+    #[cold]
+    fn check_hosts(&mut self, transport: &Transport) -> usize {
+        let timeout_ns = transport.limits.silence_timeout_ns;
+        let mut silent = 0;
+        for connection in transport.all() {
+            let socket = match &*connection.tx.lock() {
+                tx if tx.state == State::Connected => tx.socket.clone(),
+                _ => None,
+            };
+            if socket.is_some_and(|socket| raw::is_silent(&socket, timeout_ns / 1_000_000)) {
+                self.ended(transport, connection, Some(Errno::TIMEDOUT));
+                silent += 1;
+            }
+        }
+        silent
     }
 
     fn deliver_buffered(&mut self, transport: &Transport) -> usize {
@@ -227,20 +309,17 @@ impl Poller {
     fn deliver(&mut self, transport: &Transport, id: u32) -> usize {
         let Some(rx) = self.rx.get(id) else { return 0 };
         let mut taken = 0;
-        loop {
+        let why = loop {
             match rx.next() {
                 RxEvent::Frame(frame) => rx.deliver(&frame),
                 RxEvent::Placed => {}
                 RxEvent::Incomplete => return taken,
-                RxEvent::Malformed => break,
+                RxEvent::Malformed(why) => break why,
             }
             taken += 1;
-        }
+        };
         if let Some(connection) = transport.connection(id) {
-            message!(
-                "btl/tcp: what arrived does not follow the format; the connection is closed: {}",
-                transport.ends(connection)
-            );
+            message!("btl/tcp: {why}; the connection is closed: {}", transport.ends(connection));
             self.fail_peer(transport, connection.peer);
         }
         taken + 1
@@ -291,10 +370,17 @@ impl Poller {
     #[cold]
     fn report_failed(&mut self, transport: &Transport) {
         let mut failed: Vec<(u32, Errno)> = Vec::new();
+        let mut refused: Vec<(u32, Protect)> = Vec::new();
         for connection in transport.all() {
-            if let State::Failed(errno) = connection.tx.lock().state {
-                failed.push((connection.id, errno));
+            match connection.tx.lock().state {
+                State::Failed(errno) => failed.push((connection.id, errno)),
+                State::Refused(theirs) => refused.push((connection.id, theirs)),
+                _ => {}
             }
+        }
+        for (id, theirs) in refused {
+            let Some(connection) = transport.connection(id) else { continue };
+            self.cannot_connect(transport, connection, connect::other_protection(connection, theirs));
         }
         for (id, errno) in failed {
             let Some(connection) = transport.connection(id) else { continue };
@@ -321,34 +407,5 @@ impl Poller {
     }
 }
 
-impl PollBackoff {
-    fn reset(&mut self) {
-        *self = PollBackoff::default();
-    }
-
-    /// After a poll that moved so many things.
-    fn after(&mut self, transport: &Transport, moved: usize) {
-        if moved > 0 {
-            return self.reset();
-        }
-        self.empty_polls = self.empty_polls.saturating_add(1);
-        if transport.possible.load(Ordering::Relaxed) == 0 {
-            // Nobody of the job can connect; others have time.
-            self.skip = SKIP_UNUSED;
-            return;
-        }
-        self.skip = match (transport.used.load(Ordering::Relaxed), wait::may_spin()) {
-            (true, _) if self.empty_polls < EMPTY_POLLS => 0,
-            (true, true) => 7,
-            (true, false) => 1,
-            (false, true) => 63,
-            (false, false) => 7,
-        };
-    }
-}
-
 const EVENTS: usize = 32;
 const READS_PER_TURN: usize = 8;
-/// After so many empty polls some passes are left out.
-const EMPTY_POLLS: u32 = 4096;
-const SKIP_UNUSED: u32 = 4095;

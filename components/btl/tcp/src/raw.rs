@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use rustix::event::epoll::{self, EventFlags};
-use rustix::fd::BorrowedFd;
+use rustix::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 /// Every interface that is up and has an address of family 4 or 6 that is not link-local.
 pub fn interfaces() -> Option<Vec<Interface>> {
@@ -77,6 +77,22 @@ fn is_link_local(address: IpAddr) -> bool {
         IpAddr::V4(address) => address.is_link_local(),
         IpAddr::V6(address) => address.is_unicast_link_local(),
     }
+}
+
+/// Whether the other end's system has acknowledged nothing for so long, although something is under way and was sent again
+/// (tcp(7): TCP_INFO). One that has no room for more acknowledges.
+pub fn is_silent(socket: &OwnedFd, timeout_ms: u64) -> bool {
+    // SAFETY: numbers only, for which zeros are valid.
+    let mut info: libc::tcp_info = unsafe { core::mem::zeroed() };
+    let mut bytes = size_of::<libc::tcp_info>() as libc::socklen_t;
+    let place = (&raw mut info).cast();
+    // SAFETY: an open descriptor, and a place of `bytes` bytes.
+    let result =
+        unsafe { libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut bytes) };
+    result == 0
+        && info.tcpi_unacked > 0
+        && info.tcpi_retransmits > 0
+        && u64::from(info.tcpi_last_ack_recv) >= timeout_ms
 }
 
 /// Has epoll watch a descriptor whose only meaning is to end a sleep.

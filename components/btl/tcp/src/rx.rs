@@ -2,8 +2,10 @@
 //! is read straight to its place, if its handler knows one (`btl::Placement`).
 
 use crate::frames::{Frame, Frames};
+use crate::record::Opener;
 use crate::socket;
 use crate::wire::HEADER_BYTES;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use opal_core::framework::btl::{self, AmId, PREFIX_BYTES_MAX, Placement, RxPayload};
 use opal_core::mem::Untrusted;
@@ -14,6 +16,9 @@ use rustix::io::Errno;
 pub struct Rx {
     socket: Arc<OwnedFd>,
     frames: Frames,
+    // Where the connection is protected.
+    opener: Option<Box<Opener>>,
+    is_forged: bool,
     /// The sender.
     pub peer: u32,
     /// Nothing more will come; the next poll of all sockets reports it.
@@ -52,20 +57,24 @@ pub enum RxEvent {
     Placed,
     /// Nothing is complete.
     Incomplete,
-    /// They follow no format.
-    Malformed,
+    /// They follow no format, or are not what the peer sent: so it is told.
+    Malformed(&'static str),
 }
 
 impl Rx {
     /// Nothing came yet.
-    pub fn new(socket: Arc<OwnedFd>, peer: u32) -> Rx {
-        Rx { socket, frames: Frames::new(), peer, ended: false, arriving: None, readahead: READAHEAD_BYTES }
+    pub fn new(socket: Arc<OwnedFd>, peer: u32, opener: Option<Box<Opener>>) -> Rx {
+        let (frames, readahead) = (Frames::new(), READAHEAD_BYTES);
+        Rx { socket, frames, opener, is_forged: false, peer, ended: false, arriving: None, readahead }
     }
 
     /// Reads once.
     pub fn read(&mut self) -> Read {
         if self.arriving.is_none() {
             self.begin();
+        }
+        if self.opener.is_some() {
+            return self.read_records();
         }
         if self.arriving.as_ref().is_some_and(|payload| !payload.lost)
             && let Some(read) = self.read_to_its_place()
@@ -93,12 +102,12 @@ impl Rx {
     #[inline]
     pub fn next(&mut self) -> RxEvent {
         if self.arriving.is_some() {
-            return if self.absorb() { RxEvent::Placed } else { RxEvent::Incomplete };
+            return if self.absorb() { RxEvent::Placed } else { self.incomplete() };
         }
         match self.frames.peek() {
             Ok(Some(frame)) => RxEvent::Frame(frame),
-            Ok(None) => RxEvent::Incomplete,
-            Err(_) => RxEvent::Malformed,
+            Ok(None) => self.incomplete(),
+            Err(_) => RxEvent::Malformed("what arrived does not follow the format"),
         }
     }
 
@@ -124,6 +133,39 @@ impl Rx {
     /// Whether a long payload is on its way to its place: the message after it cannot be seen yet.
     pub fn is_placing(&self) -> bool {
         self.arriving.is_some()
+    }
+
+    /// Reads once where the connection is protected: what is proved goes to the frames, and from there to its place.
+    fn read_records(&mut self) -> Read {
+        let Rx { socket, frames, opener: Some(opener), is_forged, .. } = self else { return Read::Empty };
+        if *is_forged {
+            return Read::Empty;
+        }
+        let room = opener.room();
+        let wanted = room.len();
+        let read = match socket::receive(socket, room) {
+            Ok(None) => return Read::Empty,
+            Ok(Some(0)) => return Read::Ended(None),
+            Ok(Some(bytes)) => bytes,
+            Err(errno) => return Read::Ended(Some(errno)),
+        };
+        opener.filled(read);
+        loop {
+            match opener.open() {
+                Ok(Some(body)) => frames.push(opener.body(body)),
+                Ok(None) => break,
+                Err(_) => {
+                    *is_forged = true;
+                    break;
+                }
+            }
+        }
+        if read == wanted { Read::More } else { Read::Empty }
+    }
+
+    #[inline]
+    fn incomplete(&self) -> RxEvent {
+        if self.is_forged { RxEvent::Malformed(FORGED) } else { RxEvent::Incomplete }
     }
 
     /// If a long payload has begun and its handler has a place for it, the rest goes there.
@@ -214,6 +256,7 @@ impl PlacedPayload {
     }
 }
 
+const FORGED: &str = "what arrived is not what the peer sent: it was changed, repeated or left out on the way";
 const READAHEAD_BYTES: usize = 16 << 10;
 const READAHEAD_BYTES_MIN: usize = 4 << 10;
 const READAHEAD_BYTES_MAX: usize = 128 << 10;

@@ -2,6 +2,7 @@
 
 use crate::connection::Connection;
 use crate::rx::Rx;
+use crate::session::Session;
 use crate::socket;
 use crate::state::State;
 use crate::transport::Transport;
@@ -29,19 +30,34 @@ impl RxTable {
     }
 
     /// A connection is in force from now on, on this socket. What waited for it leaves.
-    pub fn connected(&mut self, transport: &Transport, connection: &Connection, tx: &mut Tx, socket: Arc<OwnedFd>) {
-        if let Err(errno) = socket::detect_silence(&socket, None) {
+    pub fn connected(
+        &mut self,
+        transport: &Transport,
+        connection: &Connection,
+        tx: &mut Tx,
+        socket: Arc<OwnedFd>,
+        session: Option<Session>,
+    ) {
+        if let Err(errno) = socket::watch_host(&socket, transport.limits.silence_timeout_ns) {
             verbose!(btl::FRAMEWORK, 10, "tcp: the handshake's deadline stays in force: {}", socket::why(errno));
         }
         tx.state = State::Connected;
         // If the peer made the connection, that ends an attempt of this process.
         tx.socket = Some(socket.clone());
-        (tx.blocked, tx.watched) = (false, false);
-        self.0[connection.id as usize] = Some(Rx::new(socket, connection.peer));
+        (tx.blocked, tx.watched, tx.session) = (false, false, None);
+        let (sealer, opener) = session.map(|session| (session.sealer, session.opener)).unzip();
+        tx.protect(sealer);
+        self.0[connection.id as usize] = Some(Rx::new(socket, connection.peer, opener));
         transport.used.store(true, Ordering::Relaxed);
-        verbose!(btl::FRAMEWORK, 30, "tcp: connected {}", transport.ends(connection));
+        let (protect, ends) = (connection.protect.name(), transport.ends(connection));
+        verbose!(btl::FRAMEWORK, 30, "tcp: connected, protection {protect}, {ends}");
         tx.write();
         transport.after_write(connection, tx);
+    }
+
+    /// As [`RxTable::remove`], without closing the socket: its descriptor is no longer this process's own.
+    pub fn forget(&mut self, id: u32) {
+        core::mem::forget(self.0.get_mut(id as usize).and_then(Option::take));
     }
 
     /// Nothing is received on a connection any more.

@@ -52,13 +52,14 @@ pub fn connect_result(socket: &OwnedFd) -> Result<()> {
     sockopt::socket_error(socket)?
 }
 
-/// Accepts the next connection, if there is one.
-pub fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>> {
+/// Accepts the next connection, if there is one, and says where it comes from.
+pub fn accept(listener: &OwnedFd) -> Result<Option<(OwnedFd, IpAddr)>> {
     loop {
-        match net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
-            Ok(socket) => {
+        match net::acceptfrom_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+            Ok((socket, source)) => {
                 sockopt::set_tcp_nodelay(&socket, true)?;
-                return Ok(Some(socket));
+                let source = SocketAddr::try_from(source.ok_or(Errno::AFNOSUPPORT)?)?;
+                return Ok(Some((socket, source.ip())));
             }
             Err(Errno::AGAIN) => return Ok(None),
             // The connection is gone already.
@@ -80,19 +81,32 @@ pub fn receive(socket: &OwnedFd, to: &mut [u8]) -> Result<Option<usize>> {
     }
 }
 
-/// Has the system close a connection whose other end's system was silent for about so long: it did not acknowledge what was
-/// sent, or, if nothing was, probes (tcp(7): TCP_USER_TIMEOUT, TCP_KEEPIDLE). A process that does nothing is not silent, its
-/// system acknowledges. `None` has the system decide again.
-pub fn detect_silence(socket: &OwnedFd, timeout_ns: Option<u64>) -> Result<()> {
-    sockopt::set_socket_keepalive(socket, timeout_ns.is_some())?;
-    sockopt::set_tcp_user_timeout(socket, timeout_ns.map_or(0, |ns| (ns / 1_000_000).min(u64::from(u32::MAX)) as u32))?;
-    if let Some(ns) = timeout_ns {
-        // Whole seconds, at most 32767.
-        let probe = Duration::from_secs((ns / 3_000_000_000).clamp(1, KEEPALIVE_MAX_S));
-        sockopt::set_tcp_keepidle(socket, probe)?;
-        sockopt::set_tcp_keepintvl(socket, probe)?;
+/// Has the system close a connection whose other end's system was silent for about so long during the handshake: it did not
+/// acknowledge what was sent, or, if nothing was, probes (tcp(7): TCP_USER_TIMEOUT, TCP_KEEPIDLE). A process that does nothing
+/// is not silent, its system acknowledges.
+pub fn detect_silence(socket: &OwnedFd, timeout_ns: u64) -> Result<()> {
+    sockopt::set_tcp_user_timeout(socket, (timeout_ns / 1_000_000).min(u64::from(u32::MAX)) as u32)?;
+    probe(socket, timeout_ns)
+}
+
+/// As [`detect_silence`], for a connection in force; 0 has the system decide. There is no TCP_USER_TIMEOUT, because it ends
+/// connections whose receiver computes while its buffer is full, too. The system's probes tell of a silent host where nothing
+/// is under way, and [`crate::raw::is_silent`] where something is.
+pub fn watch_host(socket: &OwnedFd, timeout_ns: u64) -> Result<()> {
+    sockopt::set_tcp_user_timeout(socket, 0)?;
+    if timeout_ns == 0 {
+        return sockopt::set_socket_keepalive(socket, false);
     }
-    Ok(())
+    sockopt::set_tcp_keepcnt(socket, PROBES)?;
+    probe(socket, timeout_ns)
+}
+
+/// Probes at whole seconds, at most 32767.
+fn probe(socket: &OwnedFd, timeout_ns: u64) -> Result<()> {
+    let probe = Duration::from_secs((timeout_ns / 3_000_000_000).clamp(1, KEEPALIVE_MAX_S));
+    sockopt::set_tcp_keepidle(socket, probe)?;
+    sockopt::set_tcp_keepintvl(socket, probe)?;
+    sockopt::set_socket_keepalive(socket, true)
 }
 
 /// As many bytes as there is room for.
@@ -161,6 +175,8 @@ pub fn why(errno: Errno) -> String {
         Errno::ACCESS | Errno::PERM => "the system does not permit it",
         Errno::MFILE | Errno::NFILE => "too many descriptors are open; `ulimit -n` may be too low",
         Errno::NOBUFS | Errno::NOMEM => "the system has no memory for it",
+        Errno::BADF => "its descriptor is closed (EBADF)",
+        Errno::NOTSOCK => "its descriptor is no socket any more (ENOTSOCK)",
         other => return format!("{other}"),
     };
     String::from(text)
@@ -185,5 +201,7 @@ fn stream(address: IpAddr, limits: &Limits) -> Result<OwnedFd> {
 
 const BACKLOG: i32 = 4096;
 const KEEPALIVE_MAX_S: u64 = 32_767;
+/// A third of the time passes before the first one, and a third after each.
+const PROBES: u32 = 2;
 /// Copying so much is cheaper than a second part of a call.
 const TOGETHER_BYTES: usize = 512;

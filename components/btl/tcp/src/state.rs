@@ -1,6 +1,7 @@
 //! The states of a connection; the diagram is in `lib.rs`.
 
 use crate::handshake::HELLO_BYTES;
+use crate::record::Protect;
 use rustix::io::Errno;
 
 /// How far a connection is.
@@ -22,6 +23,8 @@ pub enum State {
     Connected,
     /// The system refused to connect or to send. The next poll closes it and reports.
     Failed(Errno),
+    /// The peer proved itself and protects connections otherwise. The next poll closes it and reports.
+    Refused(Protect),
     /// It cannot be made. Its messages take the connection of this id to the same peer, for ever, so that their order
     /// stays.
     FailedOver(u32),
@@ -32,6 +35,6 @@ pub enum State {
 impl State {
     /// Whether messages leave on it now or later.
     pub fn is_usable(&self) -> bool {
-        !matches!(self, State::Failed(_) | State::FailedOver(_) | State::Closed)
+        !matches!(self, State::Failed(_) | State::Refused(_) | State::FailedOver(_) | State::Closed)
     }
 }

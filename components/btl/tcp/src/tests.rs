@@ -1,11 +1,15 @@
 //! White-box tests: bytes, choices, and two transports in one process that talk over the loopback.
+#![allow(unsafe_code)] // SO_ATTACH_FILTER
 
 mod bytes;
 mod choices;
 mod connections;
+mod hosts;
 mod paths;
 mod placement;
+mod protection;
 mod retries;
+mod unauthenticated;
 
 use crate::params::Limits;
 use crate::poll::Tcp;
@@ -35,7 +39,7 @@ impl Dice {
 }
 
 pub fn job(index: u32, size: u32) -> Job {
-    Job { number: 0xfeed, index, size, secret: [7; 32] }
+    Job { number: 0xfeed, index, size, one_node: false, secret: [7; 32] }
 }
 
 pub fn limits() -> Limits {
@@ -76,4 +80,19 @@ fn interface_at(interface: u8, job: Job, address: IpAddr, port: u16) -> LocalInt
 
 pub fn record(tcp: &Tcp) -> AddressRecord {
     tcp.transport.interfaces[0].listeners[0].0
+}
+
+/// From now on this end's system acknowledges nothing and sends nothing, as if its cable were cut.
+pub fn silence(descriptor: i32) {
+    let mut drop_all = libc::sock_filter { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k: 0 };
+    let program = libc::sock_fprog { len: 1, filter: &mut drop_all };
+    let (place, bytes) = ((&raw const program).cast(), size_of_val(&program) as u32);
+    // SAFETY: an open descriptor, and a program of one instruction that the call copies.
+    let result = unsafe { libc::setsockopt(descriptor, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, place, bytes) };
+    assert_eq!(result, 0);
+}
+
+/// So many seeds of a test; ten times as many where tests may take long (`cargo xtask test --all`).
+pub fn rounds(short: u64) -> u64 {
+    if std::env::var_os("OMPI_RS_LONG_TESTS").is_some() { 10 * short } else { short }
 }

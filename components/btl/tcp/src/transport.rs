@@ -2,6 +2,7 @@
 
 use crate::connection::Connection;
 use crate::params::Limits;
+use crate::record::Protect;
 use crate::socket;
 use crate::state::State;
 use crate::tx::Tx;
@@ -12,7 +13,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 use opal_core::framework::btl::{Endpoint, Job};
-use opal_core::sync::{AtomicBool, AtomicUsize, ConditionalLock, Once, Ordering};
+use opal_core::sync::{AtomicBool, AtomicU64, AtomicUsize, ConditionalLock, Once, Ordering};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::fd::OwnedFd;
 
@@ -37,6 +38,8 @@ pub struct Transport {
     pub attempts: ConditionalLock<Vec<u32>>,
     /// How many there are in `attempts`.
     pub attempt_count: AtomicUsize,
+    /// When attempts were looked at last.
+    pub last_seen_ns: AtomicU64,
     /// Some connection has failed and nobody was told yet.
     pub has_failed: AtomicBool,
     /// Some connection is or was in force.
@@ -100,6 +103,7 @@ impl Transport {
             corked: ConditionalLock::new(Vec::new()),
             attempts: ConditionalLock::new(Vec::new()),
             attempt_count: AtomicUsize::new(0),
+            last_seen_ns: AtomicU64::new(0),
             has_failed: AtomicBool::new(false),
             used: AtomicBool::new(false),
             possible: AtomicUsize::new(0),
@@ -133,7 +137,10 @@ impl Transport {
     pub fn add(&self, peer: u32, interface: usize, local: AddressRecord, remote: AddressRecord) -> Option<Endpoint> {
         let id = peer.checked_mul(self.interfaces.len() as u32)?.checked_add(interface as u32)?;
         let place = self.connections.get(id as usize).filter(|place| place.get().is_none())?;
-        place.call_once(|| Box::new(Connection::new(id, peer, local, remote)));
+        // Bytes between processes that share all interfaces leave no machine.
+        let by_distance = if local.network == remote.network { Protect::None } else { Protect::Auth };
+        let protect = self.limits.protect.unwrap_or(by_distance);
+        place.call_once(|| Box::new(Connection::new(id, peer, local, remote, protect)));
         self.possible.fetch_add(1, Ordering::Relaxed);
         Some(Endpoint(id))
     }

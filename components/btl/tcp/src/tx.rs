@@ -2,9 +2,12 @@
 
 use crate::handshake_buffer::HandshakeBuffer;
 use crate::params::Limits;
+use crate::record::{RECORD_MAX, Sealer};
+use crate::session::Session;
 use crate::socket;
 use crate::state::State;
 use crate::wire::HEADER_BYTES;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
@@ -30,14 +33,22 @@ pub struct Tx {
     pub retries: u32,
     /// Until when the system may connect, or the peer whose connection goes first.
     pub deadline_ns: u64,
+    /// This process did not look at the attempt for long.
+    pub was_away: bool,
     /// The peer's part of the handshake, as far as it has come.
     pub handshake: HandshakeBuffer,
+    /// What the handshake left, for when the peer's verdict comes.
+    pub session: Option<Session>,
     /// The socket is full.
     pub blocked: bool,
     /// Epoll reports when the socket becomes writable.
     pub watched: bool,
     queue: Vec<u8>,
     start: usize,
+    // Where the connection is protected: what makes records of the queue, and records for which there was no room.
+    sealer: Option<Box<Sealer>>,
+    records: Vec<u8>,
+    records_start: usize,
     messages: usize,
     corked: bool,
 }
@@ -50,11 +61,16 @@ impl Tx {
             socket: None,
             retries: 0,
             deadline_ns: 0,
+            was_away: false,
             handshake: HandshakeBuffer::new(),
+            session: None,
             blocked: false,
             watched: false,
             queue: Vec::new(),
             start: 0,
+            sealer: None,
+            records: Vec::new(),
+            records_start: 0,
             messages: 0,
             corked: false,
         }
@@ -130,10 +146,18 @@ impl Tx {
         }
     }
 
+    /// From now on what is sent is protected, if there is a sealer.
+    pub fn protect(&mut self, sealer: Option<Box<Sealer>>) {
+        self.sealer = sealer;
+    }
+
     /// Writes as much of the queue as there is room for.
     pub fn write(&mut self) {
         if self.state != State::Connected {
             return;
+        }
+        if self.sealer.is_some() {
+            return self.write_records();
         }
         let Some(socket) = &self.socket else { return };
         while self.start < self.queue.len() {
@@ -161,11 +185,16 @@ impl Tx {
         self.socket = None;
         self.queue = Vec::new();
         self.start = 0;
+        (self.sealer, self.session) = (None, None);
+        (self.records, self.records_start) = (Vec::new(), 0);
         self.blocked = false;
     }
 
     #[inline]
     fn write_now(&mut self, lead: &[u8], payload: &[u8], awaited: bool) -> FollowUp {
+        if self.sealer.is_some() {
+            return self.write_protected(lead, payload);
+        }
         let Some(socket) = &self.socket else { return FollowUp::None };
         let queued = &self.queue[self.start..];
         let whole = queued.len() + lead.len() + payload.len();
@@ -190,6 +219,49 @@ impl Tx {
         self.cork()
     }
 
+    /// As `write_now` on a protected connection.
+    #[inline(never)]
+    fn write_protected(&mut self, lead: &[u8], payload: &[u8]) -> FollowUp {
+        self.queue.extend_from_slice(lead);
+        self.queue.extend_from_slice(payload);
+        self.messages += 1;
+        self.write_records();
+        self.cork()
+    }
+
+    /// Makes records of the queue and writes them, as far as there is room. A record that is made leaves before the next one is.
+    fn write_records(&mut self) {
+        let (Some(socket), Some(sealer)) = (&self.socket, &mut self.sealer) else { return };
+        loop {
+            while self.records_start < self.records.len() {
+                match socket::send(socket, &self.records[self.records_start..]) {
+                    Ok(0) => {
+                        self.blocked = true;
+                        return;
+                    }
+                    Ok(bytes) => self.records_start += bytes,
+                    Err(errno) => {
+                        self.state = State::Failed(errno);
+                        return;
+                    }
+                }
+            }
+            self.records.clear();
+            self.records_start = 0;
+            let body = &self.queue[self.start..];
+            let body = &body[..body.len().min(RECORD_MAX)];
+            if body.is_empty() {
+                break;
+            }
+            sealer.seal(body, &mut self.records);
+            self.start += body.len();
+        }
+        self.clear_queue();
+        if self.queue.capacity() > KEPT_BYTES {
+            self.queue.shrink_to(KEPT_BYTES);
+        }
+    }
+
     fn after_queueing(&mut self, limits: &Limits) -> FollowUp {
         self.messages += 1;
         match self.state {
@@ -208,7 +280,7 @@ impl Tx {
 
     /// `Err(Full)` if so many bytes do not fit into the queue, or nothing leaves any more.
     fn reserve(&mut self, limits: &Limits, bytes: usize) -> Result<(), Full> {
-        if matches!(self.state, State::Failed(_) | State::Closed) {
+        if matches!(self.state, State::Failed(_) | State::Refused(_) | State::Closed) {
             return Err(Full);
         }
         let queued = self.queued_bytes();
@@ -228,7 +300,7 @@ impl Tx {
     }
 
     fn queued_bytes(&self) -> usize {
-        self.queue.len() - self.start
+        self.queue.len() - self.start + self.records.len() - self.records_start
     }
 
     fn clear_queue(&mut self) {

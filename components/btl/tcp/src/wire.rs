@@ -2,6 +2,8 @@
 //!
 //! Frame: 0 magic u16 · 2 kind u8 · 3 pad u8 · 4 payload length u32 · 8 immediate u64 · 16 pad zeros · 16 + pad payload.
 //!
+//! Frames follow each other in a stream. Where a connection is protected the stream is cut into records: `record`.
+//!
 //! Published per address of an interface: 0 wire id u32 · 4 interface u8 · 5 family u8 (4 or 6) · 6 prefix length u8 · 7
 //! flags u8 (bit 0 loopback) · 8 port u16 · 10 zero u16 · 12 Mb/s u32 · 16 job u64 · 24 network u64 · 32 address [16].
 
@@ -11,9 +13,8 @@ use core::ops::Range;
 use memoffset::span_of;
 use opal_core::framework::btl::{AM_IDS, PREFIX_BYTES_MAX};
 
-/// What both ends must agree on; the number changes whenever anything in this file or in the handshake does.
-pub const FORMAT: &str =
-    "btl/tcp 2: frame 16 magic kind pad length immediate; hello 64, answer 64, proof 32, verdict 1";
+/// What both ends must agree on; the number changes whenever anything in this file, in the handshake or in `record` does.
+pub const FORMAT: &str = "btl/tcp 3: frame 16 magic kind pad length immediate; hello 64, answer 64, proof 32, verdict 1; record 4 length, tag 16";
 
 /// Hash (FNV-1a) of the format.
 pub const WIRE_ID: u32 = fnv(FORMAT.as_bytes()) as u32;

@@ -6,13 +6,16 @@ use crate::params::{CHUNK_SIZE, MIN_SIZE};
 use crate::raw::{self, Direction, NonceCell, transfer};
 use alloc::vec::Vec;
 use opal_core::framework::smsc::{Caps, Module, PeerId};
-use opal_core::{Error, Result, sys};
+use opal_core::sync::ConditionalLock;
+use opal_core::{Error, Result, sys, wait};
 
-/// Peers are process numbers.
+/// Peers are numbers in the list of those that were proved. The system is told a process number, which may be somebody else's
+/// after the peer has died: once a process of the job was lost, each copy proves its peer again.
 pub struct Cma {
     caps: Caps,
     nonce: NonceCell,
     address: Address,
+    proved: ConditionalLock<Vec<Address>>,
 }
 
 impl Cma {
@@ -26,7 +29,7 @@ impl Cma {
         let cell = NonceCell::new(nonce);
         let address = Address { pid: sys::pid(), at: cell.address(), nonce };
         let caps = Caps { min_bytes: MIN_SIZE.size().max(1), max_bytes: CHUNK_SIZE.size().max(4096) };
-        Some(Cma { caps, nonce: cell, address })
+        Some(Cma { caps, nonce: cell, address, proved: ConditionalLock::new(Vec::new()) })
     }
 
     /// Its abilities.
@@ -43,17 +46,41 @@ impl Cma {
     /// Proves that a peer is who its address says.
     pub fn prove(&self, address: &[u8]) -> Result<PeerId> {
         let address = Address::decode(address).ok_or(Error::Malformed)?;
-        let pid = i32::try_from(address.pid).ok().filter(|pid| *pid > 0).ok_or(Error::Malformed)?;
-        let mut found = Nonce::default();
-        match raw::read(pid, address.at, &mut found) {
-            Ok(()) if found == address.nonce => {}
-            // A process that has other memory than the peer is not the peer.
-            Ok(()) | Err(Error::Invalid) => return Err(Error::Mismatch),
-            Err(error) => return Err(error),
-        }
+        let pid = process_number(&address).ok_or(Error::Malformed)?;
+        read_nonce(pid, &address)?;
         // To read may be allowed where to write is not. What is written is what lies there.
         raw::write(pid, address.at, &address.nonce)?;
-        Ok(PeerId(u64::from(address.pid)))
+        let mut proved = self.proved.lock();
+        proved.push(address);
+        Ok(PeerId(proved.len() as u64 - 1))
+    }
+
+    /// The process number of a peer, for a copy that follows at once.
+    fn current(&self, peer: PeerId) -> Result<i32> {
+        let known = self.proved.lock().get(peer.0 as usize).copied();
+        let (address, pid) =
+            known.and_then(|address| Some((address, process_number(&address)?))).ok_or(Error::Invalid)?;
+        if wait::any_lost() {
+            // Whoever has the number now and another nonce is not the peer.
+            read_nonce(pid, &address)
+                .map_err(|error| if error == Error::Mismatch { Error::Unreachable } else { error })?;
+        }
+        Ok(pid)
+    }
+}
+
+fn process_number(address: &Address) -> Option<i32> {
+    i32::try_from(address.pid).ok().filter(|pid| *pid > 0)
+}
+
+/// `Err(Mismatch)` if the process is not the one of the address.
+fn read_nonce(pid: i32, address: &Address) -> Result<()> {
+    let mut found = Nonce::default();
+    match raw::read(pid, address.at, &mut found) {
+        Ok(()) if found == address.nonce => Ok(()),
+        // A process that has other memory than the peer is not the peer.
+        Ok(()) | Err(Error::Invalid) => Err(Error::Mismatch),
+        Err(error) => Err(error),
     }
 }
 
@@ -71,12 +98,14 @@ impl Module for Cma {
     }
 
     unsafe fn copy_from(&self, peer: PeerId, remote: u64, local: *mut u8, bytes: usize) -> Result<()> {
-        // SAFETY: the caller's promise. PeerIds are what `prove` made of positive 32-bit numbers.
-        unsafe { transfer(Direction::From, peer.0 as i32, remote, local, bytes) }
+        let pid = self.current(peer)?;
+        // SAFETY: the caller's promise.
+        unsafe { transfer(Direction::From, pid, remote, local, bytes) }
     }
 
     unsafe fn copy_to(&self, peer: PeerId, remote: u64, local: *const u8, bytes: usize) -> Result<()> {
-        // SAFETY: the caller's promise; it is only read. PeerIds as above.
-        unsafe { transfer(Direction::To, peer.0 as i32, remote, local.cast_mut(), bytes) }
+        let pid = self.current(peer)?;
+        // SAFETY: the caller's promise; it is only read.
+        unsafe { transfer(Direction::To, pid, remote, local.cast_mut(), bytes) }
     }
 }

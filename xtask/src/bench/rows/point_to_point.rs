@@ -171,4 +171,31 @@ pub const ROWS: &[Row] = &[
         raw: Some(("raw_tcp", &["--stream"])),
         ..PLAIN
     },
+    Row {
+        name: "tcp-auth-latency",
+        title: "one way over TCP on the loopback, proved by btl_tcp_protect auth; peers and raw: not protected",
+        program: "latency",
+        sizes: &[8, K4, K64, M1],
+        transport: Transport::TcpAuth,
+        raw: Some(("raw_tcp", &[])),
+        ..PLAIN
+    },
+    Row {
+        name: "tcp-auth-bandwidth",
+        title: "windows over TCP on the loopback, proved by btl_tcp_protect auth; peers and raw: not protected",
+        program: "bandwidth",
+        sizes: &[K4, K64, M1],
+        transport: Transport::TcpAuth,
+        raw: Some(("raw_tcp", &["--stream"])),
+        ..PLAIN
+    },
+    Row {
+        name: "tcp-encrypt-bandwidth",
+        title: "windows over TCP on the loopback, encrypted by btl_tcp_protect encrypt; peers and raw: not protected",
+        program: "bandwidth",
+        sizes: &[K4, K64, M1],
+        transport: Transport::TcpEncrypt,
+        raw: Some(("raw_tcp", &["--stream"])),
+        ..PLAIN
+    },
 ];

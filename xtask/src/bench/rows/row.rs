@@ -7,6 +7,17 @@ pub enum Transport {
     Sm,
     /// TCP over the loopback.
     Tcp,
+    /// The same, and this library proves every byte (btl_tcp_protect auth); peers cannot.
+    TcpAuth,
+    /// The same, and this library encrypts every byte; peers cannot.
+    TcpEncrypt,
+}
+
+impl Transport {
+    /// Whether the loopback carries the bytes.
+    pub fn is_tcp(self) -> bool {
+        self != Transport::Sm
+    }
 }
 
 /// Which way is better, and how a figure reads.

@@ -129,7 +129,7 @@ fn published_addresses() {
 #[test]
 fn only_the_secret_passes_the_handshake() {
     let (client, server) = (job(0, 3), job(2, 3));
-    let ids = EndpointIds { from: 0, to: 2, from_interface: 1, to_interface: 4 };
+    let ids = EndpointIds { from: 0, to: 2, from_interface: 1, to_interface: 4, protect: crate::record::Protect::None };
     let hello = handshake::hello(&client, ids, &[1; 32]);
     assert_eq!(handshake::check_hello(&server, &hello), Ok(ids));
     let answer = handshake::answer(&server, &hello, &[2; 32]);
@@ -152,10 +152,33 @@ fn only_the_secret_passes_the_handshake() {
 }
 
 #[test]
+fn each_direction_of_each_connection_has_its_own_key() {
+    let (client, server) = (job(0, 3), job(2, 3));
+    let ids = EndpointIds { from: 0, to: 2, from_interface: 1, to_interface: 4, protect: crate::record::Protect::Auth };
+    let hello = handshake::hello(&client, ids, &[1; 32]);
+    let answer = handshake::answer(&server, &hello, &[2; 32]);
+    let keys = handshake::keys(&client, &hello, &handshake::nonce_of(&answer));
+    let theirs = handshake::keys(&server, &hello, &[2; 32]);
+    assert_eq!((keys.connecting, keys.accepting), (theirs.connecting, theirs.accepting));
+    let outsider = Job { secret: [8; 32], ..client };
+    let other_hello = handshake::hello(&client, ids, &[3; 32]);
+    let others = [(&client, &hello, [3; 32]), (&client, &other_hello, [2; 32]), (&outsider, &hello, [2; 32])];
+    let mut all = vec![keys.connecting, keys.accepting, answer[32..].try_into().unwrap()];
+    for (job, hello, nonce) in others {
+        let keys = handshake::keys(job, hello, &nonce);
+        all.extend([keys.connecting, keys.accepting]);
+    }
+    let count = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), count, "two are the same");
+}
+
+#[test]
 fn a_hello_must_be_meant_for_this_process() {
     let client = job(0, 3);
     let hello = |from, to| {
-        let ids = EndpointIds { from, to, from_interface: 0, to_interface: 0 };
+        let ids = EndpointIds { from, to, from_interface: 0, to_interface: 0, protect: crate::record::Protect::None };
         handshake::hello(&client, ids, &[1; 32])
     };
     let server = job(2, 3);

@@ -1,6 +1,7 @@
 //! Interfaces, ports and pairs.
 
 use super::*;
+use crate::component::needed;
 use crate::interfaces::{self, Interface};
 use crate::pairing::pairs;
 use crate::params;
@@ -105,4 +106,20 @@ fn pairs_of_interfaces() {
     let six = [record(0, "2001:db8::1", 64, 1000, 1), record(0, "10.0.0.1", 24, 1000, 1)];
     let seven = [record(0, "2001:db8::2", 64, 1000, 2), record(0, "10.0.0.9", 24, 1000, 2)];
     assert_eq!(pairs(&six, &seven).len(), 1, "an interface carries one connection, whatever its families");
+}
+
+#[test]
+fn only_what_a_process_of_the_job_can_need_listens() {
+    let at = &[("127.0.0.1", 8)];
+    let all = || vec![interface("lo", 1, at), interface("eth0", 1, at), interface("eth1", 1, at)];
+    let names = |one_node, by_default, served| -> Vec<alloc::string::String> {
+        let job = Job { one_node, ..job(0, 2) };
+        needed(all(), &job, by_default, served).into_iter().map(|one| one.name).collect()
+    };
+    assert_eq!(names(true, true, false), ["lo"]);
+    assert_eq!(names(false, true, true), ["eth0", "eth1"]);
+    assert_eq!(names(false, true, false), ["lo", "eth0", "eth1"]);
+    assert_eq!(names(true, false, false), ["lo", "eth0", "eth1"], "the user names them");
+    let job = Job { one_node: true, ..job(0, 2) };
+    assert_eq!(needed(all().split_off(1), &job, true, false).len(), 2, "the loopback is excluded");
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::frames::Frame;
 use crate::handshake::{self, EndpointIds, HELLO_BYTES};
+use crate::record::Protect;
 use crate::state::State;
 use alloc::vec::Vec;
 use opal_core::framework::btl::{self, Endpoint};
@@ -76,7 +77,11 @@ fn both_ends_connect_at_the_same_time() {
     for seed in 0..300 {
         let mut dice = Dice::new(seed);
         ARRIVED.lock().unwrap().clear();
-        let (low, high, there, back) = couple();
+        let protect = [Protect::None, Protect::Auth, Protect::Encrypt][seed as usize % 3];
+        let limits = Limits { protect: Some(protect), ..limits() };
+        let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let (low, high) = (tcp_at(job(0, 2), address, limits), tcp_at(job(1, 2), address, limits));
+        let (low, high, there, back) = acquainted(low, high);
         // Which end begins when, and how often each polls in between, is different each time.
         let (mut sent_low, mut sent_high) = (0u64, 0u64);
         for _ in 0..40 {
@@ -120,7 +125,7 @@ fn unauthenticated_connections_are_closed_and_disturb_nobody() {
         let mut outsider = TcpStream::connect(listener).unwrap();
         let length = dice.roll(300);
         let garbage: Vec<u8> = (0..length).map(|_| dice.roll(256) as u8).collect();
-        let ids = EndpointIds { from: 0, to: 1, from_interface: 0, to_interface: 0 };
+        let ids = EndpointIds { from: 0, to: 1, from_interface: 0, to_interface: 0, protect: Protect::None };
         match seed % 4 {
             0 => _ = outsider.write_all(&garbage),
             // Knows everything but the secret.

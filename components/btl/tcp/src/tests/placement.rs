@@ -84,7 +84,7 @@ fn push(stream: &mut Vec<u8>, kind: u8, number: u64, bytes: usize) {
 fn rx() -> (OwnedFd, Rx) {
     let flags = net::SocketFlags::NONBLOCK;
     let (near, far) = net::socketpair(net::AddressFamily::UNIX, net::SocketType::STREAM, flags, None).unwrap();
-    (near, Rx::new(Arc::new(far), 5))
+    (near, Rx::new(Arc::new(far), 5, None))
 }
 
 fn write(to: &OwnedFd, bytes: &[u8]) {
@@ -105,7 +105,7 @@ fn take(rx: &mut Rx, sizes: &BTreeMap<u64, usize>, taken: &mut Vec<u64>) {
             }
             RxEvent::Placed => {}
             RxEvent::Incomplete => return,
-            RxEvent::Malformed => panic!("sound bytes are called malformed"),
+            RxEvent::Malformed(_) => panic!("sound bytes are called malformed"),
         }
     }
 }
@@ -204,6 +204,6 @@ fn garbage_behind_a_placed_payload_is_malformed() {
     write(&near, &stream[30_000..]);
     while !matches!(rx.read(), Read::Empty) {}
     assert!(matches!(rx.next(), RxEvent::Placed));
-    assert!(matches!(rx.next(), RxEvent::Malformed));
+    assert!(matches!(rx.next(), RxEvent::Malformed(_)));
     assert_eq!(PLACES.lock().unwrap().as_ref().unwrap().placed, [7]);
 }

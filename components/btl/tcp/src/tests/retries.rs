@@ -1,5 +1,4 @@
 //! Attempts to connect that are made again, and the deadline of each state of the handshake.
-#![allow(unsafe_code)] // SO_ATTACH_FILTER
 
 use super::connections::{ARRIVED, FAILED, acquainted, alone, poll_once, poll_until, state};
 use super::*;
@@ -28,17 +27,6 @@ fn listener() -> (TcpListener, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     (listener, port)
-}
-
-/// From now on this end's system acknowledges nothing and sends nothing, as if its cable were cut.
-fn silence(stream: &TcpStream) {
-    let mut drop_all = libc::sock_filter { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k: 0 };
-    let program = libc::sock_fprog { len: 1, filter: &mut drop_all };
-    let (place, bytes) = ((&raw const program).cast(), size_of_val(&program) as u32);
-    // SAFETY: an open descriptor, and a program of one instruction that the call copies.
-    let result =
-        unsafe { libc::setsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, place, bytes) };
-    assert_eq!(result, 0);
 }
 
 /// Accepts and answers the hello, as process 1; returns the connection after the proof has come.
@@ -101,7 +89,7 @@ fn a_host_that_is_silent_after_the_hello_is_given_up() {
     let (low, there) = client(Duration::from_secs(1), 0, port);
     low.transport.send(there, 0, 1, b"hello?").unwrap();
     let (stream, _) = listener.accept().unwrap();
-    silence(&stream);
+    silence(stream.as_raw_fd());
     poll_until(&[low], || matches!(state(low, there), State::HelloSent(_)));
     poll_until(&[low], || *FAILED.lock().unwrap() == [1]);
 }
@@ -114,7 +102,7 @@ fn a_host_that_is_silent_after_the_proof_is_given_up() {
     low.transport.send(there, 0, 1, b"hello?").unwrap();
     let stream = proved(&listener, low);
     assert_eq!(state(low, there), State::ProofSent);
-    silence(&stream);
+    silence(stream.as_raw_fd());
     poll_until(&[low], || *FAILED.lock().unwrap() == [1]);
 }
 
@@ -139,7 +127,7 @@ fn an_accepted_connection_whose_host_is_silent_is_closed() {
     let high = tcp_at(job(1, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), limits);
     let stream = TcpStream::connect((record(high).address, record(high).port)).unwrap();
     poll_until(&[high], || high.poller.lock().pending_accepts() == 1);
-    silence(&stream);
+    silence(stream.as_raw_fd());
     poll_until(&[high], || high.poller.lock().pending_accepts() == 0);
 }
 

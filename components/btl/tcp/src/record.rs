@@ -1,0 +1,166 @@
+//! Records: the stream of frames under a key, where connections are protected (btl_tcp_protect).
+//!
+//! Record: 0 length of the body u32, 1 to RECORD_MAX · 4 body · 4 + length tag [16]. Each direction has a key of its own, and
+//! its records are numbered from 0. `auth`: the body is as it is, the tag is GMAC (NIST SP 800-38D) of length and body;
+//! `encrypt`: the body is AES-256-GCM's ciphertext, with the length as additional data. The nonce is the number, u64, behind
+//! four zeros: it never travels, so a record that was changed, left out, sent twice or moved has a wrong tag. What a frame says
+//! is believed only once its records are proved.
+//!
+//! GMAC is the fastest of what is well kept, over all lengths: 50 ns for 64 bytes and 4.2 GB/s for 64 KiB, where keyed BLAKE3
+//! takes 65 ns and reaches 8.3 but needs six times as long for 1 KiB, and Poly1305 under ChaCha20 1.8 µs and 2.5 GB/s.
+
+use aes_gcm::aead::AeadInOut;
+use aes_gcm::{Aes256Gcm, KeyInit, Nonce, Tag};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// How the bytes of a connection are protected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protect {
+    /// Not at all, after the handshake.
+    #[default]
+    None = 0,
+    /// Changes are noticed.
+    Auth = 1,
+    /// And nobody else reads them.
+    Encrypt = 2,
+}
+
+impl Protect {
+    /// From a peer's byte.
+    pub fn decode(byte: u8) -> Option<Protect> {
+        [Protect::None, Protect::Auth, Protect::Encrypt].into_iter().find(|protect| *protect as u8 == byte)
+    }
+
+    /// As btl_tcp_protect has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Protect::None => "none",
+            Protect::Auth => "auth",
+            Protect::Encrypt => "encrypt",
+        }
+    }
+}
+
+/// Key of one direction of one connection.
+pub type Key = [u8; 32];
+/// Most bytes of a record's body.
+pub const RECORD_MAX: usize = 64 << 10;
+
+/// A record is not the one that the peer sent next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forged;
+
+/// One direction: its key and the number of the next record.
+struct Numbered {
+    cipher: Aes256Gcm,
+    encrypts: bool,
+    number: u64,
+}
+
+/// Makes records of what is sent.
+pub struct Sealer(Numbered);
+
+/// Takes records apart: bytes as they arrive, bodies as they were sent.
+pub struct Opener {
+    numbered: Numbered,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Sealer {
+    /// For a connection's sending side. `protect` is not `None`.
+    pub fn new(protect: Protect, key: &Key) -> Sealer {
+        Sealer(Numbered::new(protect, key))
+    }
+
+    /// Appends a record of this body.
+    pub fn seal(&mut self, body: &[u8], to: &mut Vec<u8>) {
+        debug_assert!((1..=RECORD_MAX).contains(&body.len()));
+        let start = to.len();
+        to.reserve(LENGTH_BYTES + body.len() + TAG_BYTES);
+        to.extend_from_slice(&(body.len() as u32).to_le_bytes());
+        to.extend_from_slice(body);
+        let nonce = self.0.next_nonce();
+        let (length, sealed) = to[start..].split_at_mut(LENGTH_BYTES);
+        let tag = if self.0.encrypts {
+            self.0.cipher.encrypt_inout_detached(&nonce, length, sealed.into())
+        } else {
+            self.0.cipher.encrypt_inout_detached(&nonce, &to[start..], (&mut [][..]).into())
+        };
+        to.extend_from_slice(&tag.expect("a record is far shorter than GCM allows"));
+    }
+}
+
+impl Opener {
+    /// For a connection's receiving side. `protect` is not `None`.
+    pub fn new(protect: Protect, key: &Key) -> Opener {
+        Opener { numbered: Numbered::new(protect, key), buffer: vec![0; BUFFER_BYTES], start: 0, end: 0 }
+    }
+
+    /// Where to receive to; never empty after `open` returned `Ok(None)`.
+    pub fn room(&mut self) -> &mut [u8] {
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        &mut self.buffer[self.end..]
+    }
+
+    /// So many bytes were received to `room`.
+    pub fn filled(&mut self, bytes: usize) {
+        assert!(bytes <= self.buffer.len() - self.end);
+        self.end += bytes;
+    }
+
+    /// The next body, if all of its record is there: where it lies, for [`Opener::body`]. After an error nothing of the
+    /// connection is worth anything.
+    pub fn open(&mut self) -> Result<Option<Range<usize>>, Forged> {
+        let Some((length, rest)) = self.buffer[self.start..self.end].split_first_chunk_mut::<LENGTH_BYTES>() else {
+            return Ok(None);
+        };
+        let bytes = u32::from_le_bytes(*length) as usize;
+        if !(1..=RECORD_MAX).contains(&bytes) {
+            return Err(Forged);
+        }
+        let Some(tag) = rest.get(bytes..bytes + TAG_BYTES) else { return Ok(None) };
+        let tag = Tag::try_from(tag).map_err(|_| Forged)?;
+        let nonce = self.numbered.next_nonce();
+        let opened = if self.numbered.encrypts {
+            let length = *length;
+            self.numbered.cipher.decrypt_inout_detached(&nonce, &length, (&mut rest[..bytes]).into(), &tag)
+        } else {
+            let proved = &self.buffer[self.start..self.start + LENGTH_BYTES + bytes];
+            self.numbered.cipher.decrypt_inout_detached(&nonce, proved, (&mut [][..]).into(), &tag)
+        };
+        opened.map_err(|_| Forged)?;
+        let body = self.start + LENGTH_BYTES..self.start + LENGTH_BYTES + bytes;
+        self.start = body.end + TAG_BYTES;
+        Ok(Some(body))
+    }
+
+    /// What [`Opener::open`] found, until the next call of `room`.
+    pub fn body(&self, range: Range<usize>) -> &[u8] {
+        &self.buffer[range]
+    }
+}
+
+impl Numbered {
+    fn new(protect: Protect, key: &Key) -> Numbered {
+        debug_assert!(protect != Protect::None);
+        Numbered { cipher: Aes256Gcm::new(key.into()), encrypts: protect == Protect::Encrypt, number: 0 }
+    }
+
+    fn next_nonce(&mut self) -> Nonce<aes_gcm::aead::consts::U12> {
+        let mut nonce = [0; 12];
+        nonce[4..].copy_from_slice(&self.number.to_le_bytes());
+        // Not in the life of any machine.
+        self.number = self.number.checked_add(1).expect("2^64 records were sent");
+        nonce.into()
+    }
+}
+
+const LENGTH_BYTES: usize = 4;
+const TAG_BYTES: usize = 16;
+/// Room for two records, so that one can arrive while another is there.
+const BUFFER_BYTES: usize = 2 * (LENGTH_BYTES + RECORD_MAX + TAG_BYTES);
