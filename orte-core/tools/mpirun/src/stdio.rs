@@ -186,8 +186,13 @@ impl Streams {
     pub fn pass_prompts(&mut self, now: Instant) {
         for index in 0..self.sources.len() {
             let source = &self.sources[index];
-            if !source.partial.is_empty() && now >= source.heard + PROMPT {
-                self.forward(index, source.partial.len());
+            let sink = self.sink_of(source.origin.stream);
+            let has_waited = !source.partial.is_empty() && now >= source.heard + PROMPT;
+            // While much waits for a reader nothing is read: the end of the line may be there, then and later.
+            if has_waited && (self.sinks[sink].is_full() || self.read(index) != Read::Nothing) {
+                self.sources[index].heard = now;
+            } else if has_waited {
+                self.forward(index, self.sources[index].partial.len());
             }
         }
     }
