@@ -1,6 +1,6 @@
 //! Pseudo terminals for standard output of the ranks.
 //!
-//! C's stdio, Fortran, Python and others look where standard output goes. To a terminal they write each line at once, to
+//! C's stdio, C++'s cout, Python and others look where standard output goes. To a terminal they write each line at once, to
 //! a pipe some KiB together, and what they still hold when they die is lost. No variable, no library reaches all of them,
 //! and static programs, too. So ranks see a terminal that changes no byte, as with Open MPI.
 //!
