@@ -1,8 +1,9 @@
 //! One file per framework of the run-time.
 
 pub mod ess;
+pub mod iof;
 
 use opal_core::mca::Framework;
 
 /// The frameworks of this layer.
-pub static ALL: &[&Framework] = &[&ess::FRAMEWORK];
+pub static ALL: &[&Framework] = &[&ess::FRAMEWORK, &iof::FRAMEWORK];

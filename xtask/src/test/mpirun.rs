@@ -1,6 +1,8 @@
 //! What a user meets in the first days with mpirun: parameters of another MPI, launchers and libraries of others, and how
 //! jobs end that do not end well.
 
+mod printed;
+
 use super::programs::{compiled, own_choice};
 use super::{Session, Verdict, deadline};
 use crate::failure::{Result, fail};
@@ -13,6 +15,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     for case in CASES {
         session.case(&format!("mpirun/{}", case.name), |session| run(session, case).unwrap_or_else(Verdict::from));
     }
+    printed::cases(session);
     session.case("mpirun/launcher-of-another", |session| launcher_of_another(session).unwrap_or_else(Verdict::from));
     session.case("mpirun/library-of-another", |session| library_of_another(session).unwrap_or_else(Verdict::from));
     session.case("mpirun/library-in-python", |session| library_in_python(session).unwrap_or_else(Verdict::from));

@@ -4,6 +4,7 @@
 
 use crate::cli::{self, Stdin};
 use crate::orders::{ARGUMENT, Executable, Orders};
+use crate::pty;
 use crate::raw::{self, Start};
 use crate::tree;
 use crate::wire::{self, Message, Received};
@@ -107,6 +108,14 @@ impl Keeper {
                         _ => tree::signal(&tree::below(&[]), signal),
                     }
                 }
+                Received::Message(Message::Unread(rank), _) => {
+                    // Pending before the answer makes mpirun close the terminal: no writer sees an error first.
+                    if let Some(Some(pid)) = self.ranks.get(rank as usize) {
+                        _ = rustix::process::kill_process(*pid, Signal::PIPE);
+                    }
+                    // A dead mpirun is noticed by its closed end.
+                    let _ = wire::send(&self.control, Message::Unread(rank), &[]);
+                }
                 Received::Message(Message::Finish, _) | Received::Closed => return Ok(false),
                 Received::Message(..) => return Err(Error::other("mpirun sent what only a keeper sends")),
                 Received::Nothing => return Ok(true),
@@ -139,8 +148,8 @@ impl Keeper {
 
     /// Starts one rank: its process, the read ends of its standard output and error, and perhaps the write end of its
     /// standard input.
-    fn start(&self, rank: u32, environment: &[(OsString, OsString)]) -> Result<(Pid, Vec<OwnedFd>)> {
-        let (output, output_end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    fn start(&mut self, rank: u32, environment: &[(OsString, OsString)]) -> Result<(Pid, Vec<OwnedFd>)> {
+        let (output, output_end) = self.output()?;
         let (error, error_end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         let mut ends = vec![output, error];
         let input = match self.orders.stdin {
@@ -163,6 +172,20 @@ impl Keeper {
         let child = raw::spawn_rank(&mut command, self.begin(rank, app, environment)?)?;
         // The child is waited for by number, with all the others.
         Ok((Pid::from_child(&child), ends))
+    }
+
+    /// The two ends of a rank's standard output. Where no pseudo terminal is to be had, none is tried again.
+    fn output(&mut self) -> Result<(OwnedFd, OwnedFd)> {
+        if let Some(pty) = self.orders.pty {
+            match pty::open(pty) {
+                Ok(ends) => return Ok(ends),
+                Err(errno) => {
+                    pty.complain(errno);
+                    self.orders.pty = None;
+                }
+            }
+        }
+        Ok(rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?)
     }
 
     fn begin(&self, rank: u32, app: usize, environment: &[(OsString, OsString)]) -> Result<Start> {

@@ -15,7 +15,7 @@ use crate::stdio::{Interest, Streams};
 use crate::tag::{Origin, Stream};
 use crate::tree::Process;
 use crate::wire::{self, Message, Received};
-use crate::{other_mpi, prepare, program, raw, signals, tree};
+use crate::{other_mpi, prepare, program, pty, raw, signals, tree};
 use orte_core::segment::RankState;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
@@ -94,6 +94,7 @@ type Answers = (Vec<Interest>, Vec<FanInterest>, Vec<PollFlags>);
 impl Running {
     fn start(job: Job, apps: Vec<Executable>) -> Result<Running, Refusal> {
         let failed = |error: &dyn std::fmt::Display| Refusal::system("starting the keeper process", error);
+        let pty = pty::wanted(&job)?;
         let ranks = job.ranks();
         let files = Files::new(&job.output, ranks)?;
         job.report_pid.as_deref().map_or(Ok(()), prepare::report_pid)?;
@@ -115,12 +116,16 @@ impl Running {
             bindings: job.places.iter().map(|place| place.processors.clone()).collect(),
             stdin: job.stdin,
             merge: job.output.merge,
+            pty,
             apps: apps.clone(),
         };
         let orders = prepare::without_file_limit(|| orders.write()).map_err(|error| failed(&error))?;
         let inherit = [&keeper_end, &segment.descriptor, &orders].map(raw::number);
         let mut command = Command::new("/proc/self/exe");
         command.arg0("mpirun").arg(ARGUMENT).arg(inherit[2].to_string()).envs(prepare::environment(&job));
+        if pty.is_some() && !pty::is_seen(&job.output) {
+            command.envs(pty::PLAIN);
+        }
         let keeper = raw::spawn_keeper(&mut command, inherit, handled, limit).map_err(|error| failed(&error))?;
         let deadline = job.timeout_s.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
         Ok(Running {
@@ -167,6 +172,9 @@ impl Running {
             self.fan.pump(&readers, fan);
             if !own[1].is_empty() && self.phase != Phase::Draining {
                 self.hear_keeper()?;
+            }
+            for rank in self.streams.unread() {
+                self.tell(Message::Unread(rank));
             }
             self.look_at_clock();
             // Nobody reads what the ranks wrote.
@@ -292,6 +300,7 @@ impl Running {
                     self.finish();
                 }
                 Received::Message(Message::Ended(rank, status), _) => self.ended(rank, status as i32),
+                Received::Message(Message::Unread(rank), _) => self.streams.close(rank),
                 Received::Message(..) => return Err(Refusal::system("hearing the keeper process", "wrong message")),
                 Received::Closed => {
                     self.keeper_is_gone();

@@ -22,6 +22,7 @@ mod outcome;
 mod params;
 mod prepare;
 mod program;
+mod pty;
 mod rankfile;
 mod raw;
 mod refusal;

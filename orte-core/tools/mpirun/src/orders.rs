@@ -2,6 +2,7 @@
 //! them.
 
 use crate::cli::{Environment, Stdin, processors};
+use crate::pty::Pty;
 use rustix::fd::OwnedFd;
 use rustix::fs::MemfdFlags;
 use std::ffi::{OsStr, OsString};
@@ -29,6 +30,8 @@ pub struct Orders {
     pub stdin: Stdin,
     /// Standard error of a rank is its standard output.
     pub merge: bool,
+    /// Standard output of a rank is a pseudo terminal like this.
+    pub pty: Option<Pty>,
     /// What to start.
     pub apps: Vec<Executable>,
 }
@@ -96,6 +99,7 @@ impl Orders {
             self.bindings.iter().map(|set| ranges(set)).collect::<Vec<_>>().join(";"),
             stdin,
             u32::from(self.merge).to_string(),
+            self.pty.map_or_else(String::new, Pty::encode),
         ];
         let mut words: Vec<OsString> = fixed.into_iter().map(OsString::from).collect();
         for app in &self.apps {
@@ -112,7 +116,7 @@ impl Orders {
 
     /// The same from these words; `None` if that is not what they are.
     fn decode(words: &[OsString]) -> Option<Orders> {
-        let (fixed, mut rest) = words.split_first_chunk::<7>()?;
+        let (fixed, mut rest) = words.split_first_chunk::<8>()?;
         let set = |text: &str| if text.is_empty() { Some(Vec::new()) } else { processors("", text).ok() };
         let stdin = match fixed[5].to_str()? {
             "all" => Stdin::All,
@@ -146,6 +150,7 @@ impl Orders {
             bindings: fixed[4].to_str()?.split(';').map(set).collect::<Option<_>>()?,
             stdin,
             merge: &fixed[6] == "1",
+            pty: if fixed[7].is_empty() { None } else { Some(Pty::decode(fixed[7].to_str()?)?) },
             apps,
         })
     }
@@ -213,13 +218,15 @@ mod tests {
             bindings: vec![vec![0, 2, 3, 4], vec![], vec![1]],
             stdin: Stdin::All,
             merge: true,
+            pty: Some(Pty { rows: 24, columns: 80, verbose: true }),
             apps: vec![app(5, "", &["a b", "", "--x"]), app(1, "/tmp", &[":"])],
         };
         assert_eq!(Orders::decode(&orders.encode()), Some(orders.clone()));
         assert_eq!(Orders::read(orders.write().unwrap()).unwrap(), orders);
         assert!(Orders::read(File::open("/dev/null").unwrap().into()).is_err());
         assert_eq!(orders.ranks(), 6);
-        let unbound = Orders { bindings: vec![Vec::new(); 6], stdin: Stdin::Rank(3), merge: false, ..orders };
+        let unbound =
+            Orders { bindings: vec![Vec::new(); 6], stdin: Stdin::Rank(3), merge: false, pty: None, ..orders };
         assert_eq!(Orders::decode(&unbound.encode()), Some(unbound.clone()));
         assert_eq!(Orders::decode(&["3".into()]), None);
         let mut cut = unbound.encode();

@@ -81,7 +81,7 @@ fn library_path(path: Option<OsString>) -> Option<OsString> {
 
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
-/// Two pipes per rank may be more than the usual limit. Returns the user's limit, which the ranks get.
+/// Two descriptors per rank may be more than the usual limit. Returns the user's limit, which the ranks get.
 pub fn raise_descriptor_limit() -> Rlimit {
     let files = rustix::process::getrlimit(Resource::Nofile);
     // Refused only above the hard limit; then a large job says so when it runs out.

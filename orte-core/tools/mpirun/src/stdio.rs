@@ -1,6 +1,6 @@
 //! Output of the ranks, line by line: a line is never broken into by another rank's.
 //!
-//! mpirun reads a pipe per rank and stream and writes whole lines. It never blocks on a slow reader: it writes only what
+//! mpirun reads a pseudo terminal or pipe per rank and stream and writes whole lines. It never blocks on a slow reader: it writes only what
 //! the reader has room for, and stops reading ranks while much is waiting, so that they wait as they would for the
 //! reader itself.
 
@@ -28,6 +28,8 @@ pub struct Streams {
     copy: [bool; 2],
     /// A file of a rank could not be written.
     file_lost: bool,
+    /// Ranks that are to be told that nobody reads them any more.
+    unread: Vec<u32>,
     scratch: Vec<u8>,
 }
 
@@ -49,6 +51,27 @@ struct Source {
     heard: Instant,
     /// Where everything is written as well.
     file: Option<File>,
+    /// How a rank notices that nobody reads this any more.
+    end: End,
+}
+
+/// What a rank gets when it writes what nobody reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// From a pipe SIGPIPE, by the system.
+    Pipe,
+    /// From a pseudo terminal an error only, which many programs do not look at: the keeper sends the signal first.
+    Terminal,
+    /// The keeper was asked to.
+    Asked,
+}
+
+/// What came from a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Read {
+    Bytes,
+    Nothing,
+    End,
 }
 
 struct Sink {
@@ -90,15 +113,27 @@ impl Streams {
                 .each_ref()
                 .map(|instead| instead.is_none() && !wish.files.as_ref().is_some_and(|files| files.nocopy)),
             file_lost: false,
+            unread: Vec::new(),
             scratch: vec![0; CHUNK],
         }
+    }
+
+    /// Ranks that wrote what nobody reads, each once: the keeper is to send them SIGPIPE, then [`Streams::close`].
+    pub fn unread(&mut self) -> Vec<u32> {
+        core::mem::take(&mut self.unread)
+    }
+
+    /// A rank was told that nobody reads it: who writes there from now on gets an error.
+    pub fn close(&mut self, rank: u32) {
+        self.sources.retain(|source| source.origin.rank != rank || source.end != End::Asked);
     }
 
     /// Takes over the read end of a rank's stream.
     pub fn add(&mut self, origin: Origin, descriptor: OwnedFd, file: Option<File>) -> Result<(), Errno> {
         let flags = rustix::fs::fcntl_getfl(&descriptor)?;
         rustix::fs::fcntl_setfl(&descriptor, flags | OFlags::NONBLOCK)?;
-        self.sources.push(Source { descriptor, origin, partial: Vec::new(), heard: Instant::now(), file });
+        let end = if rustix::termios::isatty(&descriptor) { End::Terminal } else { End::Pipe };
+        self.sources.push(Source { descriptor, origin, partial: Vec::new(), heard: Instant::now(), file, end });
         Ok(())
     }
 
@@ -128,7 +163,7 @@ impl Streams {
                 Interest::Sink(index) if self.sinks[index].is_idle() => self.sinks[index].state = SinkState::Unread,
                 Interest::Sink(index) => self.sinks[index].write(),
                 Interest::Source(index) => {
-                    if !self.read(index) {
+                    if self.read(index) == Read::End {
                         ended.push(index);
                     }
                 }
@@ -151,8 +186,13 @@ impl Streams {
     pub fn pass_prompts(&mut self, now: Instant) {
         for index in 0..self.sources.len() {
             let source = &self.sources[index];
-            if !source.partial.is_empty() && now >= source.heard + PROMPT {
-                self.forward(index, source.partial.len());
+            let sink = self.sink_of(source.origin.stream);
+            let has_waited = !source.partial.is_empty() && now >= source.heard + PROMPT;
+            // While much waits for a reader nothing is read: the end of the line may be there, then and later.
+            if has_waited && (self.sinks[sink].is_full() || self.read(index) != Read::Nothing) {
+                self.sources[index].heard = now;
+            } else if has_waited {
+                self.forward(index, self.sources[index].partial.len());
             }
         }
     }
@@ -167,31 +207,40 @@ impl Streams {
         self.file_lost || self.sinks.iter().any(|sink| sink.state == SinkState::Lost)
     }
 
-    /// All ranks are dead: reads what is left in the pipes, and expects nothing more even if a stranger holds one open.
+    /// All ranks are dead: reads what is left in terminals and pipes, and expects nothing more even if a stranger holds one open.
     pub fn last_call(&mut self) {
         while !self.sources.is_empty() {
-            let before = self.pending();
-            if !self.read(0) || self.pending() == before {
+            // A read takes 4 KiB of what a terminal holds.
+            if self.read(0) != Read::Bytes {
                 self.finish(0);
             }
         }
     }
 
-    /// Reads one source once; false at its end.
-    fn read(&mut self, index: usize) -> bool {
+    /// Reads one source once.
+    fn read(&mut self, index: usize) -> Read {
         match rustix::io::read(&self.sources[index].descriptor, &mut self.scratch[..]) {
-            Ok(0) => false,
+            Ok(0) => Read::End,
             Ok(read) => {
                 self.take(index, read);
-                true
+                Read::Bytes
             }
-            Err(Errno::AGAIN | Errno::INTR) => true,
-            Err(_) => false,
+            Err(Errno::AGAIN | Errno::INTR) => Read::Nothing,
+            // EIO: nobody has the terminal open any more.
+            Err(_) => Read::End,
         }
     }
 
     fn take(&mut self, index: usize, read: usize) {
+        let sink = self.sink_of(self.sources[index].origin.stream);
         let source = &mut self.sources[index];
+        if self.sinks[sink].state == SinkState::Unread {
+            if source.end == End::Terminal {
+                source.end = End::Asked;
+                self.unread.push(source.origin.rank);
+            }
+            return;
+        }
         source.heard = Instant::now();
         if let Some(file) = &mut source.file
             && let Err(error) = file.write_all(&self.scratch[..read])
@@ -237,16 +286,14 @@ impl Streams {
         self.sources.swap_remove(index);
     }
 
-    /// A rank whose output nobody reads gets SIGPIPE, as it would without mpirun in between.
+    /// A rank whose output nobody reads gets SIGPIPE when it writes, as it would without mpirun in between.
     fn drop_unread(&mut self) {
         let (sinks, error_sink) = (&self.sinks, self.error_sink);
         let sink = |source: &Source| &sinks[if source.origin.stream == Stream::Error { error_sink } else { 0 }];
-        self.sources.retain(|source| sink(source).state != SinkState::Unread);
-    }
-
-    fn pending(&self) -> usize {
-        let partial: usize = self.sources.iter().map(|source| source.partial.len()).sum();
-        partial + self.sinks.iter().map(|sink| sink.waiting.len()).sum::<usize>()
+        self.sources.retain(|source| sink(source).state != SinkState::Unread || source.end != End::Pipe);
+        // The beginning of a line would wait for ever.
+        let unread = self.sources.iter_mut().filter(|source| sink(source).state == SinkState::Unread);
+        unread.for_each(|source| source.partial.clear());
     }
 
     fn sink_of(&self, stream: Stream) -> usize {

@@ -20,6 +20,8 @@ pub enum Message {
     Ended(u32, u32),
     /// mpirun: send this signal to every rank (0) or to every process below the keeper (1).
     Signal(u32, u32),
+    /// mpirun: send this rank SIGPIPE, because nobody reads what it writes. Keeper: that is done.
+    Unread(u32),
     /// mpirun: kill whatever still runs below the keeper, then end.
     Finish,
 }
@@ -99,6 +101,7 @@ pub fn encode(message: Message) -> [u8; BYTES] {
         Message::Ended(rank, status) => (3, rank, status),
         Message::Signal(signal, all) => (4, signal, all),
         Message::Finish => (5, 0, 0),
+        Message::Unread(rank) => (6, rank, 0),
     };
     let mut bytes = [0; BYTES];
     for (field, value) in bytes.chunks_exact_mut(4).zip([kind, first, second]) {
@@ -118,6 +121,7 @@ pub fn decode(bytes: &[u8]) -> Option<Message> {
         3 => Some(Message::Ended(first, second)),
         4 => Some(Message::Signal(first, second)),
         5 => Some(Message::Finish),
+        6 => Some(Message::Unread(first)),
         _ => None,
     }
 }
@@ -136,6 +140,7 @@ mod tests {
             Message::Ended(1023, 0x8b),
             Message::Signal(15, 1),
             Message::Finish,
+            Message::Unread(7),
         ] {
             assert_eq!(decode(&encode(message)), Some(message));
         }

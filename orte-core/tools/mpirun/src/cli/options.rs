@@ -17,6 +17,11 @@ use std::path::PathBuf;
                   (one rank if -n is missing); all other options hold for the whole job, wherever they stand.\n\n\
                   Options of Open MPI, MPICH and Intel MPI that are not listed here are understood or refused with the words to\n\
                   write instead; --help all lists them.\n\n\
+                  What a rank has written arrives before mpirun ends, however the job ends. Standard output of the ranks is a\n\
+                  pseudo terminal that changes no byte, so that programs write each whole line when it is printed; where the\n\
+                  system has none, it is a pipe, and -v says so. If files or pipes get the output, ranks have TERM=dumb and\n\
+                  NO_COLOR=1 (-x changes that). --mca iof_pty 0 gives them pipes: faster for megabytes of output, but lines\n\
+                  come late, and those that a program still holds when it dies are lost.\n\n\
                   Variables: MPIEXEC_TIMEOUT, MPIEXEC_UNIVERSE_SIZE, MPIEXEC_PREFIX_DEFAULT, MPIEXEC_PREFIX_STDOUT and\n\
                   MPIEXEC_PREFIX_STDERR stand for --timeout, --usize and --prepend-pattern where these are missing.\n\n\
                   Exit status: that of the first rank that failed, 128+n if signal n ended it; 127 the program was not\n\

@@ -1,0 +1,16 @@
+//! iof, "input and output forwarding": how what the ranks write comes to the launcher.
+//!
+//! It has no components: mpirun reads these parameters, the ranks only know their names.
+
+use opal_core::mca::{Framework, Layer, Policy};
+use opal_core::params;
+
+params! {
+    /// Standard output of the ranks is a pseudo terminal, so that programs write each line when it is printed: it is seen at
+    /// once, and not lost when the job dies. 0: it is a pipe, programs collect some KiB before they write.
+    pub static PTY: Bool = Bool(true), "", level 2;
+}
+
+/// The framework.
+pub static FRAMEWORK: Framework =
+    Framework::new("iof", "Output of the ranks.", Layer::Orte, 1, Policy::Parameters, |_| {}).with_params(ALL);
