@@ -1,7 +1,8 @@
 /*
  * Handles and statuses of Fortran in C, MPI 5.0 sections 19.3.4 and 19.3.5: inline over the functions of the standard ABI
  * (section 20.4), which has no MPI_Fint. An INTEGER of Fortran is an int here. mpi.h includes this file, unless
- * OMPI_OMIT_FINT_DECLS is defined as something else than 0.
+ * OMPI_OMIT_FINT_DECLS is defined as something else than 0, or MPI_Fint is a macro: programs that were made for the plain
+ * ABI are compiled with -DMPI_Fint=int.
  */
 #ifndef MPI_FINT_H
 #define MPI_FINT_H

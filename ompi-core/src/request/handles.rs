@@ -6,8 +6,10 @@
 use super::slot::*;
 use super::slots::*;
 use super::{Id, NULL};
+use crate::errhandler;
 use crate::error::{Class, Fault, Result};
 use crate::status::Status;
+use alloc::format;
 use opal_core::sync::{Ordering, threads_possible};
 use opal_core::{progress, wait};
 
@@ -75,7 +77,7 @@ pub fn wait_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
         }
         let Some(handle) = handles.get_mut(index) else { break };
         let status = wait(handle)?;
-        note(&mut statuses, index, status, &mut failed);
+        note(&mut statuses, [index, index], status, &mut failed);
         index += 1;
     }
     in_status(failed, &statuses)
@@ -94,7 +96,7 @@ pub fn test_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
     let mut failed = None;
     for (index, handle) in handles.iter_mut().enumerate() {
         let status = wait(handle)?;
-        note(&mut statuses, index, status, &mut failed);
+        note(&mut statuses, [index, index], status, &mut failed);
     }
     in_status(failed, &statuses).map(|()| true)
 }
@@ -186,12 +188,12 @@ pub fn test_some(
 }
 
 /// MPI_Request_free: the handle becomes null; an active operation completes in silence. `Err(MPI_ERR_REQUEST)` for a
-/// collective operation that was started and not completed by the user (MPI 5.0 §6.12 and §6.13).
+/// collective operation that is under way (MPI 5.0 §6.12 and §6.13); one that has ended is accepted, as in other libraries.
 pub fn free(handle: &mut usize) -> Result<()> {
     let slot = find(*handle).ok_or_else(|| invalid(*handle))?;
     let word = slot.word.load(Ordering::Acquire);
-    if word & COLLECTIVE != 0 && word & STATE != INACTIVE {
-        let why = "a collective operation that was started cannot be freed; complete it first";
+    if word & COLLECTIVE != 0 && word & STATE == ACTIVE {
+        let why = "a collective operation that is under way cannot be freed; complete it first";
         return Err(Fault::new(Class::Request).argument("request").because(why));
     }
     let number = *handle as u32;
@@ -344,18 +346,32 @@ fn some(
         }
         let status = take(slot, handle);
         indices[ended] = index as i32;
-        note(statuses, ended, status, &mut failed);
+        note(statuses, [ended, index], status, &mut failed);
         ended += 1;
     }
     *count = active.then_some(ended);
     in_status(failed, statuses)
 }
 
-/// Writes a status; from the first failure on with its error code, and zero in those before.
+/// The first operation of several that failed.
+#[derive(Clone, Copy)]
+struct Failed {
+    /// Its request's place in the array.
+    request: usize,
+    status: Status,
+}
+
+/// Writes a status; from the first failure on with its error code, and zero in those before. The places are those of the
+/// status and of the request in their arrays.
 #[inline(always)]
-fn note(statuses: &mut Option<&mut [Status]>, index: usize, status: Status, failed: &mut Option<Status>) {
+fn note(
+    statuses: &mut Option<&mut [Status]>,
+    [index, request]: [usize; 2],
+    status: Status,
+    failed: &mut Option<Failed>,
+) {
     if status.error != 0 && failed.is_none() {
-        *failed = Some(status);
+        *failed = Some(Failed { request, status });
         if let Some(all) = statuses {
             all[..index].iter_mut().for_each(|earlier| earlier.error = 0);
         }
@@ -368,13 +384,23 @@ fn note(statuses: &mut Option<&mut [Status]>, index: usize, status: Status, fail
 }
 
 /// With MPI_STATUSES_IGNORE there is no status to look into, so the operation's own code is returned.
-fn in_status(failed: Option<Status>, statuses: &Option<&mut [Status]>) -> Result<()> {
+fn in_status(failed: Option<Failed>, statuses: &Option<&mut [Status]>) -> Result<()> {
     match (failed, statuses) {
         (None, _) => Ok(()),
-        // The handler in force is that of the communicator on which an operation failed (MPI 5.0 §9.3).
-        (Some(status), Some(_)) => Err(Fault::new(Class::InStatus).on(status.context())),
-        (Some(status), None) => Err(status.fault()),
+        (Some(failed), Some(_)) => Err(one_of_several(failed.request, &failed.status)),
+        (Some(failed), None) => {
+            Err(failed.status.fault().because(format!("array_of_requests[{}] failed", failed.request)))
+        }
     }
+}
+
+/// MPI_ERR_IN_STATUS, for the first operation that failed. Its communicator's handler is the one in force (MPI 5.0 §9.3);
+/// a handler that ends the job leaves nobody to look into the statuses, so that the text names the error.
+#[cold]
+pub fn one_of_several(request: usize, status: &Status) -> Fault {
+    let why =
+        format!("the first that failed: array_of_requests[{request}] with {}", errhandler::error_string(status.error));
+    Fault::new(Class::InStatus).on(status.context()).because(why)
 }
 
 /// Of any request's number (MPI 5.0 §19.3: handles are converted to C's int and back).

@@ -57,6 +57,11 @@ pub fn beside_the_abi(place: &Place) -> Result<Verdict> {
     for (flags, is_right, what) in [
         (&["-DUSES", "-w"][..], true, "a program with removed functions and MPI_Fint compiles"),
         (&["-DUSES", "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0", "-w"], true, "0 leaves nothing out"),
+        (
+            &["-DUSES", "-DMPI_Fint=int", "-DMPI_Comm_c2f=MPI_Comm_toint", "-w"],
+            true,
+            "who brought an MPI_Fint keeps it",
+        ),
         (&["-DUSES", "-Werror=deprecated-declarations"], false, "a removed function warns"),
         (&["-DUSES", "-Werror=implicit-function-declaration", OMIT], false, "removed functions can be left out"),
         (&[OMIT, "-DOMPI_OMIT_FINT_DECLS=1", "-Wall", "-Wextra", "-Werror"], true, "their names are free again"),
