@@ -2608,4 +2608,12 @@ MPI_Win PMPI_Win_fromint(int win);
 }
 #endif
 
+/* Beside the ABI: nothing of it is a symbol of the library. */
+#if !defined(MPI_Fint) && (!defined(OMPI_OMIT_FINT_DECLS) || !(OMPI_OMIT_FINT_DECLS + 0))
+#include "mpi_fint.h"
+#endif
+#if !defined(OMPI_OMIT_MPI1_COMPAT_DECLS) || !(OMPI_OMIT_MPI1_COMPAT_DECLS + 0)
+#include "mpi_removed.h"
+#endif
+
 #endif

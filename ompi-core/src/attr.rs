@@ -72,13 +72,13 @@ pub fn create_key(kind: KeyvalKind, copy: *const c_void, delete: *const c_void, 
     Ok(key.ok_or_else(full)? as c_int)
 }
 
-/// Frees a key. Attributes that have it keep it: they can still be read and deleted (MPI 5.0 §7.7.2).
+/// Frees a key. Attributes that have it keep it: they can still be read and deleted (MPI 5.0 §7.7.2). As long as there are
+/// any, it may be freed again through another copy of its handle, as in other libraries; that changes nothing.
 pub fn free_key(kind: KeyvalKind, key: c_int) -> Result<()> {
     let found = find(kind, key)?;
-    if found.freed.swap(true, Ordering::Relaxed) {
-        return Err(unknown(key).because("it was freed already"));
+    if !found.freed.swap(true, Ordering::Relaxed) {
+        release(key as usize);
     }
-    release(key as usize);
     Ok(())
 }
 

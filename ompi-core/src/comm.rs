@@ -8,6 +8,7 @@ use crate::group::{Group, is_first};
 use crate::handle::{Fixed, HandleTable};
 use crate::topo::Topology;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use opal_core::sync::{AtomicPtr, AtomicU64, AtomicUsize, ConditionalLock, Once, Ordering};
@@ -69,6 +70,8 @@ pub struct Communicator {
     /// The handle of the error handler in force.
     pub errhandler: AtomicUsize,
     name: ConditionalLock<String>,
+    // Which function made it, from which other one.
+    origin: Once<(&'static str, String)>,
     // Counts the collective constructors that were called on it.
     constructors: AtomicU64,
 }
@@ -106,6 +109,7 @@ impl Communicator {
             pml: AtomicPtr::new(core::ptr::null_mut()),
             errhandler: AtomicUsize::new(errhandler),
             name: ConditionalLock::new(String::new()),
+            origin: Once::new(),
             constructors: AtomicU64::new(0),
         }
     }
@@ -201,6 +205,31 @@ impl Communicator {
     /// MPI_Comm_get_name.
     pub fn name(&self) -> String {
         self.name.lock().clone()
+    }
+
+    /// Its name for a message, or how it was made and from what.
+    #[cold]
+    pub fn described(&self) -> String {
+        let name = self.name();
+        if !name.is_empty() {
+            return name;
+        }
+        let size = self.size();
+        let others = self.remote.as_ref().map_or(String::new(), |remote| format!(" and {}", remote.size()));
+        let how = match self.origin.get() {
+            Some((function, parent)) if parent.is_empty() => format!("made by {function}, "),
+            Some((function, parent)) => format!("made by {function} from {parent}, "),
+            None => String::new(),
+        };
+        format!("a communicator without a name ({how}{size}{others} ranks)")
+    }
+
+    /// Says which function made it from what, once; for [`Communicator::described`].
+    pub fn set_origin(&self, function: &'static str, parent: Option<&Communicator>) {
+        self.origin.call_once(|| {
+            let name = parent.map_or(String::new(), Communicator::name);
+            (function, if parent.is_some() && name.is_empty() { "another one without a name".into() } else { name })
+        });
     }
 
     /// MPI_Comm_set_name; the caller has cut it to MPI_MAX_OBJECT_NAME - 1 bytes.

@@ -9,6 +9,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::sync::Mutex;
 use opal_core::sys;
+use orte_core::environment;
 
 /// MPI_INFO_NULL.
 pub const NULL: usize = 0x130;
@@ -22,6 +23,21 @@ pub const MAX_VALUE: usize = 1024;
 /// The kinds of memory in which buffers may lie, whatever was asked for, and the key under which sessions, communicators and
 /// MPI_INFO_ENV say so. MPI 5.0 §11.4.3.
 pub const MEMORY_KINDS: (&str, &str) = ("mpi_memory_alloc_kinds", "mpi,system");
+
+/// The one kind with a restriction that is there, too (MPI 5.0 §11.4.3): memory of MPI_Alloc_mem. It is named where it was
+/// asked for.
+const ALLOC_MEM: &str = "mpi:alloc_mem";
+
+/// Whether the library supports a kind of memory.
+pub fn is_memory_kind(kind: &str) -> bool {
+    kind == ALLOC_MEM || MEMORY_KINDS.1.split(',').any(|known| known == kind)
+}
+
+/// What follows [`MEMORY_KINDS`] when these kinds were asked for, with the comma before it.
+pub fn granted_kinds(asked: &str) -> String {
+    let named = asked.split(',').any(|kind| kind.trim() == ALLOC_MEM);
+    if named { format!(",{ALLOC_MEM}") } else { String::new() }
+}
 
 static DYNAMIC: HandleTable<Info> = HandleTable::new();
 
@@ -101,12 +117,25 @@ pub fn environment(command_line: Vec<String>) -> Info {
     if cfg!(target_arch = "x86_64") {
         info.set("arch", "x86_64");
     }
-    if init::is_active() {
-        info.set(MEMORY_KINDS.0, MEMORY_KINDS.1);
-        info.set("maxprocs", &format!("{}", process::count()));
-        info.set("thread_level", init::ThreadLevel::from_int(init::thread_level()).map_or("", |level| level.symbol()));
+    info.set(MEMORY_KINDS.0, MEMORY_KINDS.1);
+    if let Some(size) = job_size() {
+        info.set("maxprocs", &size);
     }
+    // Before MPI_Init as after the usual one: who did not ask for threads has this level.
+    let level = init::ThreadLevel::from_int(init::thread_level()).unwrap_or(init::ThreadLevel::Single);
+    info.set("thread_level", level.symbol());
     info
+}
+
+/// The number of ranks; before MPI is started as the launcher says it to this process.
+fn job_size() -> Option<String> {
+    if init::is_active() {
+        return Some(format!("{}", process::count()));
+    }
+    let name = if cfg!(ompi_bare) { environment::BOOT_SIZE } else { environment::SIZE };
+    let ours = cfg!(ompi_bare) || sys::variable(environment::SEGMENT).is_some();
+    // Without a launcher of this library a process is alone.
+    if ours { sys::variable(name).map(String::from) } else { Some(String::from("1")) }
 }
 
 fn cut(value: &str) -> String {

@@ -23,14 +23,17 @@ mod crash_report;
 mod show_components;
 mod state;
 
-pub use abort::abort;
+pub use crate::parameters::{INITIAL_ERRHANDLER, SHOW_COMPONENTS};
 use abort::give_up;
-pub use configure::{FRAMEWORK, INITIAL_ERRHANDLER, SHOW_COMPONENTS, configure, frameworks, initial_errhandler};
+pub use abort::{abort, abort_unstarted};
+pub use configure::{FRAMEWORK, configure, frameworks, initial_errhandler};
 use show_components::show_components;
-use state::{ACTIVE, BEFORE, FINALIZED, FORKED, MAIN_THREAD, STARTING, STATE, THREAD_LEVEL, USERS, not_active};
+use state::{
+    ACTIVE, BEFORE, FINALIZED, FORKED, HIGHEST_LEVEL, MAIN_THREAD, STARTING, STATE, THREAD_LEVEL, USERS, not_active,
+};
 pub use state::{
-    ThreadLevel, always, initialized, is_active, is_finalized, is_main_thread, is_world_active, thread_level,
-    was_initialized,
+    ThreadLevel, always, initialized, is_active, is_finalized, is_main_thread, is_world_active, level_in_force,
+    thread_level, was_initialized,
 };
 
 static LIFE: Mutex<Life> = Mutex::new(Life { started: None, thread: 0 });
@@ -88,6 +91,7 @@ pub fn enter(wanted: ThreadLevel) -> opal_core::Result<()> {
             started?;
         }
     }
+    HIGHEST_LEVEL.fetch_max(wanted as u32, Ordering::Relaxed);
     if USERS.fetch_add(1, Ordering::SeqCst) == 0
         && let Some(environment) = ess::selected()
     {

@@ -30,6 +30,7 @@ pub mod info;
 pub mod init;
 pub mod oob;
 pub mod op;
+pub mod parameters;
 pub mod process;
 pub mod request;
 pub mod schedule;

@@ -5,9 +5,11 @@ use crate::datatype::Datatype;
 use crate::error::{Class, Fault, Result};
 use crate::framework::op::{self, Kernel, Operation};
 use crate::handle::HandleTable;
+use crate::parameters::STRICT_REDUCTIONS;
 use alloc::format;
 use alloc::sync::Arc;
 use core::ffi::{c_int, c_void};
+use opal_core::datatype::{Primitive, Scalar};
 
 /// MPI_User_function.
 pub type UserFunction = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut usize);
@@ -82,7 +84,7 @@ impl Op {
         };
         let primitive = datatype.layout.primitive();
         primitive
-            .and_then(|primitive| op::kernel(*operation, primitive))
+            .and_then(|primitive| op::kernel(*operation, reduced_as(primitive, datatype, *operation)?))
             .ok_or_else(|| refused(*operation, datatype, "is not defined for that type (MPI 5.0 section 6.9.2)"))
     }
 
@@ -120,6 +122,22 @@ impl Op {
         Ok(())
     }
 }
+
+/// Text is no number in the standard; programs of other libraries reduce MPI_CHAR and MPI_WCHAR all the same, as signed
+/// integers. The bytes of MPI_PACKED are a format of the library's: `None`, while those of MPI_BYTE are bits.
+#[inline]
+fn reduced_as(primitive: Primitive, datatype: &Datatype, operation: Operation) -> Option<Primitive> {
+    match primitive.scalar {
+        Scalar::Character if !STRICT_REDUCTIONS.flag() => Some(Primitive::new(Scalar::Signed, primitive.bytes)),
+        Scalar::Byte if datatype.predefined == PACKED => {
+            matches!(operation, Operation::Replace | Operation::NoOp).then_some(primitive)
+        }
+        _ => Some(primitive),
+    }
+}
+
+/// MPI_PACKED.
+const PACKED: u32 = 0x207;
 
 /// MPI_User_function counts in `int`: longer arrays come in pieces.
 ///

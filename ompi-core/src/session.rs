@@ -5,14 +5,16 @@
 use crate::errhandler;
 use crate::handle::HandleTable;
 use crate::info::{Info, MEMORY_KINDS};
-use crate::init::ThreadLevel;
+use crate::init::level_in_force;
+use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use opal_core::sync::{AtomicUsize, Ordering};
 
 mod init;
 mod process_sets;
 pub use init::{close, open};
-pub use process_sets::{group, is_member, members, process_sets, set_info};
+pub use process_sets::{group, members, process_sets, set_info};
 
 /// MPI_SESSION_NULL.
 pub const NULL: usize = 0x120;
@@ -21,8 +23,8 @@ static DYNAMIC: HandleTable<Session> = HandleTable::new();
 
 /// A session in use.
 pub struct Session {
-    /// Its thread level.
-    pub level: ThreadLevel,
+    /// Kinds of memory that were asked for and are there, beside those that always are.
+    pub memory_kinds: String,
     /// The handle of the error handler in force.
     pub errhandler: AtomicUsize,
 }
@@ -33,9 +35,10 @@ pub fn get(handle: usize) -> Option<Arc<Session>> {
 }
 
 impl Session {
-    /// MPI_Session_get_info.
+    /// MPI_Session_get_info: what is in force, which may be more than what was asked for.
     pub fn info(&self) -> Info {
-        Info::of([(THREAD_LEVEL, self.level.symbol()), MEMORY_KINDS])
+        let kinds = format!("{}{}", MEMORY_KINDS.1, self.memory_kinds);
+        Info::of([(THREAD_LEVEL, level_in_force().symbol()), (MEMORY_KINDS.0, &kinds)])
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::errhandler;
 use crate::error::{Class, Fault, Result};
 use alloc::format;
+use alloc::string::String;
 
 /// As the user sees it; MPI 5.0 §3.2.5 and §20 for the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,14 +107,23 @@ impl Status {
         }
     }
 
-    /// The fault of a call that completed several operations, of which this was the first that failed; their own codes stand
-    /// in their statuses. The handler in force is that of the communicator on which it failed (MPI 5.0 §9.3).
+    /// The fault of a call that completed several operations and has no statuses to fill: what that of array_of_requests at
+    /// this place stands for.
     #[cold]
-    pub fn fault_among(&self) -> Fault {
+    pub fn fault_of(&self, request: usize) -> Fault {
+        let own = self.fault();
+        let why = format!("array_of_requests[{request}] failed{}", behind(&own));
+        own.because(why)
+    }
+
+    /// The fault of a call that completed several operations, of which that of array_of_requests at this place was the first
+    /// that failed; their own codes stand in their statuses. The handler in force is that of the communicator on which it
+    /// failed (MPI 5.0 §9.3); one that ends the job leaves nobody to look into the statuses, so that the text names the error.
+    #[cold]
+    pub fn fault_among(&self, request: usize) -> Fault {
         let own = self.fault();
         let class = errhandler::error_string(own.get());
-        let parts = if own.reason().is_empty() { "" } else { "; " };
-        let why = format!("the first that failed: {class}{parts}{}", own.reason());
+        let why = format!("the first that failed: array_of_requests[{request}] with {class}{}", behind(&own));
         Fault::new(Class::InStatus).on(self.context()).because(why)
     }
 
@@ -135,6 +145,11 @@ impl Status {
 }
 
 const _: () = assert!(size_of::<Status>() == 32 && align_of::<Status>() == 4);
+
+/// A fault's reason as the end of a sentence.
+fn behind(fault: &Fault) -> String {
+    if fault.reason().is_empty() { String::new() } else { format!("; {}", fault.reason()) }
+}
 
 #[cfg(test)]
 mod tests {

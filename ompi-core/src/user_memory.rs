@@ -4,23 +4,29 @@
 use crate::error::{Class, Fault, Result};
 use alloc::alloc::{Layout, alloc, dealloc};
 
-/// A cache line before the memory says how long it is, so that the memory itself begins on a cache line.
+/// A cache line before the memory says how it was allocated, so that the memory itself begins on a cache line. It is the
+/// least alignment, too.
 const HEAD: usize = 64;
+/// Of who asks for more than any device or huge page wants.
+const MAX_ALIGNMENT: usize = 1 << 30;
 /// Marks a head; freeing something else is found out unless it lies by chance.
 const MARK: usize = 0x6f6d_7069_5f6d_656d;
 
-/// `size` bytes on a cache line; not null even if `size` is 0.
-pub fn allocate(size: usize) -> Result<*mut u8> {
+/// `size` bytes on a cache line, or on a multiple of `alignment`, a power of two, if that is more; not null even if `size`
+/// is 0.
+pub fn allocate(size: usize, alignment: usize) -> Result<*mut u8> {
     let none = || Fault::new(Class::NoMem).because(alloc::format!("{size} bytes are not to be had"));
-    let layout = layout(size).ok_or_else(none)?;
+    let before = alignment.max(HEAD);
+    let layout = layout(size, before).ok_or_else(none)?;
     // SAFETY: the layout is at least a head long.
-    let head = unsafe { alloc(layout) };
-    if head.is_null() {
+    let base = unsafe { alloc(layout) };
+    if base.is_null() {
         return Err(none());
     }
-    // SAFETY: the head has room for two words and is aligned for them.
-    unsafe { head.cast::<[usize; 2]>().write([MARK, size]) };
-    Ok(head.wrapping_add(HEAD))
+    let at = base.wrapping_add(before);
+    // SAFETY: `before` is at least a head, which has room for three words and is aligned for them.
+    unsafe { at.wrapping_sub(HEAD).cast::<[usize; 3]>().write([MARK, size, before]) };
+    Ok(at)
 }
 
 /// Gives it back.
@@ -34,17 +40,24 @@ pub unsafe fn free(at: *mut u8) -> Result<()> {
     }
     let head = at.wrapping_sub(HEAD);
     // SAFETY: the caller's promise.
-    let [mark, size] = unsafe { head.cast::<[usize; 2]>().read() };
-    let layout = layout(size).filter(|_| mark == MARK).ok_or_else(wrong)?;
+    let [mark, size, before] = unsafe { head.cast::<[usize; 3]>().read() };
+    let layout = layout(size, before).filter(|_| mark == MARK).ok_or_else(wrong)?;
     // SAFETY: as above; a second call finds no mark, as long as the memory is not in use again.
     unsafe { head.cast::<usize>().write(0) };
     // SAFETY: allocated with this layout.
-    unsafe { dealloc(head, layout) };
+    unsafe { dealloc(at.wrapping_sub(before), layout) };
     Ok(())
 }
 
-fn layout(size: usize) -> Option<Layout> {
-    Layout::from_size_align(size.checked_add(HEAD)?, HEAD).ok()
+/// The alignment that a value of mpi_minimum_memory_alignment asks for (MPI 5.0 §9.2): a power of two in bytes. Other values
+/// are no hint that is understood, and are ignored.
+pub fn alignment(value: &str) -> Option<usize> {
+    value.trim().parse().ok().filter(|bytes: &usize| bytes.is_power_of_two() && *bytes <= MAX_ALIGNMENT)
+}
+
+/// `before` bytes for the head, whose last ones it is; as many are the alignment.
+fn layout(size: usize, before: usize) -> Option<Layout> {
+    Layout::from_size_align(size.checked_add(before)?, before).ok()
 }
 
 #[cfg(test)]
@@ -54,14 +67,22 @@ mod tests {
     #[test]
     fn what_is_given_can_be_written_and_given_back() {
         for size in [0, 1, 4096, 1 << 20] {
-            let at = allocate(size).unwrap();
-            assert!((at as usize).is_multiple_of(64));
-            // SAFETY: `size` bytes of our own.
-            unsafe { at.write_bytes(0x5a, size) };
-            // SAFETY: given back once.
-            unsafe { free(at).unwrap() };
+            for alignment in [1, 64, 128, 4096, 1 << 21] {
+                let at = allocate(size, alignment).unwrap();
+                assert!((at as usize).is_multiple_of(alignment.max(64)));
+                // SAFETY: `size` bytes of our own.
+                unsafe { at.write_bytes(0x5a, size) };
+                // SAFETY: given back once.
+                unsafe { free(at).unwrap() };
+            }
         }
-        assert_eq!(allocate(usize::MAX - 1).unwrap_err().get(), Class::NoMem as i32);
+        assert_eq!(allocate(usize::MAX - 1, 1).unwrap_err().get(), Class::NoMem as i32);
+    }
+
+    #[test]
+    fn alignments_are_powers_of_two() {
+        assert_eq!(["4096", " 8 ", "1"].map(alignment), [Some(4096), Some(8), Some(1)]);
+        assert_eq!(["0", "96", "-64", "much", "9223372036854775808"].map(alignment), [None; 5]);
     }
 
     #[test]

@@ -199,6 +199,9 @@ static void some(MPI_Session s)
     MPI_Group_free(&all), MPI_Group_free(&evens);
 }
 
+/* The level in force: it stays where one session took it. */
+static int raised;
+
 static void level_of(MPI_Session s, const char *want)
 {
     char text[64] = "";
@@ -221,7 +224,7 @@ static void whole_life(int thorough)
     MPI_Comm_size(c, &check_ranks);
     ring(c, 17);
     if (thorough) {
-        level_of(s, "MPI_THREAD_SINGLE");
+        level_of(s, raised ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_SINGLE");
         psets(s);
         mistakes(s);
         handlers(s);
@@ -245,8 +248,9 @@ static void two(void)
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &one);
     a = world_of(one, "one");
     MPI_Session_init(info, MPI_ERRORS_RETURN, &many);
+    raised = 1;
     level_of(many, "MPI_THREAD_MULTIPLE");
-    level_of(one, "MPI_THREAD_SINGLE");
+    level_of(one, "MPI_THREAD_MULTIPLE"); /* in force, not what it asked for */
     b = world_of(many, "many");
     ring(a, 1), ring(b, 2);
     MPI_Session_finalize(&one); /* its communicator is the user's to free, and works until then */

@@ -32,6 +32,8 @@ int descend(volatile int depth)
     return depth == -1 ? 0 : descend(depth + 1) + room[0];
 }
 
+static int result_of_one;
+
 static void own_handler(int number)
 {
     (void)number;
@@ -88,6 +90,9 @@ int main(int argc, char **argv)
     if (strcmp(what, "fork-before") == 0) {
         fork();
     }
+    if (strcmp(what, "abort-early") == 0) {
+        MPI_Abort(MPI_COMM_WORLD, 7);
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(what, "fork-after") == 0 && rank == 1 && fork() == 0) {
@@ -105,6 +110,27 @@ int main(int argc, char **argv)
     }
     if (strcmp(what, "error") == 0 && rank == 0) {
         MPI_Send(&rank, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    }
+    if (strcmp(what, "unnamed") == 0) {
+        MPI_Comm half;
+        MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
+        if (rank == 0) {
+            MPI_Send(&rank, -1, MPI_INT, 0, 0, half);
+        }
+    }
+    if (strcmp(what, "no-communicator") == 0 && rank == 0) {
+        MPI_Datatype none;
+        MPI_Type_contiguous(-1, MPI_INT, &none);
+    }
+    if (strcmp(what, "in-status") == 0 && rank == 0) {
+        int one[2], two[2] = {1, 2};
+        MPI_Request q[3];
+        MPI_Status s[3];
+        MPI_Irecv(&result_of_one, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &q[0]);
+        MPI_Irecv(one, 1, MPI_INT, 0, 2, MPI_COMM_SELF, &q[1]);
+        MPI_Isend(two, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &q[2]);
+        MPI_Send(two, 2, MPI_INT, 0, 2, MPI_COMM_SELF);
+        MPI_Waitall(3, q, s);
     }
     if (strcmp(what, "handler-after") == 0) {
         signal(SIGSEGV, own_handler);

@@ -164,7 +164,8 @@ impl Work<'_> {
     fn stamp<'p>(&self, inputs: impl Iterator<Item = &'p Path>, names: &BTreeSet<String>) -> Result<String> {
         let mut hasher = DefaultHasher::new();
         let mut files: Vec<PathBuf> = inputs.map(Path::to_path_buf).collect();
-        files.push(self.tree.folder("ompi-core")?.join("include/mpi.h"));
+        let include = self.tree.folder("ompi-core")?.join("include");
+        files.extend(dist::HEADERS.map(|header| include.join(header)));
         files.extend(std::env::current_exe().ok());
         for file in files {
             let facts = fs::metadata(&file).at(format!("find {}", file.display()))?;

@@ -28,6 +28,7 @@ mod new;
 mod peers;
 mod probe;
 mod programs;
+mod rsmpi;
 mod rust;
 mod sanitizers;
 pub mod session;
@@ -139,5 +140,6 @@ const TIERS: &[Tier] = &[
     Tier { name: "netpipe", budget_minutes: 1.0, run: netpipe::tier, ci_only: false },
     // Nothing of it without --all.
     Tier { name: "fftw", budget_minutes: 0.0, run: fftw::tier, ci_only: false },
+    Tier { name: "rsmpi", budget_minutes: 0.0, run: rsmpi::tier, ci_only: false },
     Tier { name: "hpcc", budget_minutes: 0.0, run: hpcc::tier, ci_only: false },
 ];

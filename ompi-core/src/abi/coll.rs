@@ -4,8 +4,8 @@
 use super::coll_when::When;
 use super::kinds;
 use super::kinds::{
-    Array, ArrayOfCounts, Buffer, Comm, Committed, ConstBuffer, Count, CountArray, LateType, Rank, Role, Signed,
-    blocks, data, distinct, in_place, in_place_on, late, not_in_place, role, typed_blocks,
+    Array, ArrayOfCounts, Buffer, Comm, Committed, ConstBuffer, Count, CountArray, LateType, Rank, Role, Signed, apart,
+    blocks, data, in_place, in_place_on, late, not_in_place, role, typed_blocks,
 };
 use crate::comm::Communicator;
 use crate::data::{Data, Source};
@@ -130,7 +130,7 @@ pub(super) fn gather(when: When, from: LateData, to: LateData, root: i32) -> Res
     let (from, to) = match role(root, comm) {
         Role::Root => {
             let to = target_only(to)?;
-            (root_source(comm, from, &to)?, Some(to))
+            (root_source(comm, from, [blocks_of(comm, &to)])?, Some(to))
         }
         Role::Other => (Source::From(source_only(from)?), None),
         Role::Beside => (Source::InPlace, None),
@@ -148,8 +148,7 @@ pub(super) fn gatherv(when: When, from: LateData, to: LateBlocks, root: i32) -> 
             let names = ["recvbuf", "recvcounts", "displs", "recvtype"];
             // SAFETY: the arrays have an element per peer by the standard.
             let to = unsafe { blocks(at, counts, displs, datatype, comm.peer_count(), names)? };
-            let own = if comm.is_inter() { 0 } else { root };
-            (root_source(comm, from, &to.block(own))?, Some(to))
+            (root_source(comm, from, (0..comm.peer_count()).map(|rank| to.block(rank)))?, Some(to))
         }
         Role::Other => (Source::From(source_only(from)?), None),
         Role::Beside => (Source::InPlace, None),
@@ -164,7 +163,7 @@ pub(super) fn scatter(when: When, from: LateData, to: LateData, root: i32) -> Re
     let (from, to) = match role(root, comm) {
         Role::Root => {
             let from = source_only(from)?;
-            (Some(from), root_target(comm, to, &from)?)
+            (Some(from), root_target(comm, to, [blocks_of(comm, &from)])?)
         }
         Role::Other => (None, Some(target_only(to)?)),
         Role::Beside => (None, None),
@@ -182,8 +181,7 @@ pub(super) fn scatterv(when: When, from: LateBlocks, to: LateData, root: i32) ->
             let names = ["sendbuf", "sendcounts", "displs", "sendtype"];
             // SAFETY: the arrays have an element per peer by the standard.
             let from = unsafe { blocks(at, counts, displs, datatype, comm.peer_count(), names)? };
-            let own = if comm.is_inter() { 0 } else { root };
-            (Some(from), root_target(comm, to, &from.block(own))?)
+            (Some(from), root_target(comm, to, (0..comm.peer_count()).map(|rank| from.block(rank)))?)
         }
         Role::Other => (None, Some(target_only(to)?)),
         Role::Beside => (None, None),
@@ -194,7 +192,7 @@ pub(super) fn scatterv(when: When, from: LateBlocks, to: LateData, root: i32) ->
 
 pub(super) fn allgather(when: When, from: LateData, to: Whole) -> Result<()> {
     let to = whole(to)?;
-    let from = source(when.comm(), from, &to)?;
+    let from = source(when.comm(), from, [blocks_of(when.comm(), &to)])?;
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::Allgather(from, &to)) }
 }
@@ -205,15 +203,14 @@ pub(super) fn allgatherv(when: When, from: LateData, to: LateBlocks) -> Result<(
     let names = ["recvbuf", "recvcounts", "displs", "recvtype"];
     // SAFETY: the arrays have an element per peer by the standard.
     let to = unsafe { blocks(at, counts, displs, datatype, comm.peer_count(), names)? };
-    let own = if comm.is_inter() { 0 } else { comm.rank as usize };
-    let from = source(comm, from, &to.block(own))?;
+    let from = source(comm, from, (0..comm.peer_count()).map(|rank| to.block(rank)))?;
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::Allgatherv(from, &to)) }
 }
 
 pub(super) fn alltoall(when: When, from: LateData, to: Whole) -> Result<()> {
     let to = whole(to)?;
-    let from = source(when.comm(), from, &to)?;
+    let from = source(when.comm(), from, [blocks_of(when.comm(), &to)])?;
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::Alltoall(from, &to)) }
 }
@@ -257,21 +254,30 @@ fn whole((at, count, datatype): Whole) -> Result<Data<'static>> {
     data(at, count, datatype, "recvbuf")
 }
 
-/// The send buffer of the root, which an intercommunicator's does not have.
-fn root_source(comm: &Communicator, from: LateData, to: &Data<'_>) -> Result<Source<'static>> {
+/// The blocks of all processes, of each of which `block` is one, one behind the other.
+fn blocks_of<'a>(comm: &Communicator, block: &Data<'a>) -> Data<'a> {
+    Data { count: block.count.saturating_mul(comm.peer_count()), ..*block }
+}
+
+/// The send buffer of the root, which an intercommunicator's does not have; `to` is where it receives.
+fn root_source<'a>(
+    comm: &Communicator,
+    from: LateData,
+    to: impl IntoIterator<Item = Data<'a>>,
+) -> Result<Source<'static>> {
     if comm.is_inter() {
         return Ok(Source::InPlace);
     }
     source(comm, from, to)
 }
 
-/// The send buffer of a rank that may say MPI_IN_PLACE; `to` is where its own block goes.
-fn source(comm: &Communicator, from: LateData, to: &Data<'_>) -> Result<Source<'static>> {
+/// The send buffer of a rank that may say MPI_IN_PLACE; `to` is where it receives.
+fn source<'a>(comm: &Communicator, from: LateData, to: impl IntoIterator<Item = Data<'a>>) -> Result<Source<'static>> {
     if in_place_on(comm, from.0, "sendbuf")? {
         return Ok(Source::InPlace);
     }
     let from = source_only(from)?;
-    distinct(&from, to)?;
+    to.into_iter().try_for_each(|to| apart(&from, &to))?;
     Ok(Source::From(from))
 }
 
@@ -279,14 +285,17 @@ fn source_only((at, count, datatype): LateData) -> Result<Data<'static>> {
     late(at, count, datatype, ["sendbuf", "sendcount", "sendtype"])
 }
 
-/// The receive buffer of a root that may say MPI_IN_PLACE, and has none on an intercommunicator; `from` is where its own
-/// block lies.
-fn root_target(comm: &Communicator, to: LateData, from: &Data<'_>) -> Result<Option<Data<'static>>> {
+/// The receive buffer of a root that may say MPI_IN_PLACE, and has none on an intercommunicator; `from` is what it sends.
+fn root_target<'a>(
+    comm: &Communicator,
+    to: LateData,
+    from: impl IntoIterator<Item = Data<'a>>,
+) -> Result<Option<Data<'static>>> {
     if comm.is_inter() || in_place(to.0) {
         return Ok(None);
     }
     let to = target_only(to)?;
-    distinct(from, &to)?;
+    from.into_iter().try_for_each(|from| apart(&from, &to))?;
     Ok(Some(to))
 }
 

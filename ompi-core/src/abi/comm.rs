@@ -37,38 +37,38 @@ rows! {
     /// Copies a communicator with its attributes into a new context. MPI 5.0 §7.4.2.
     fn Comm_dup(comm: CommHandle, newcomm: Out<usize>) [] => {
         newcomm.set(comm::NULL);
-        newcomm.set(comm::duplicate(comm.0, comm.1, HintsInUse::default())?);
+        newcomm.set(made(comm::duplicate(comm.0, comm.1, HintsInUse::default())?, "MPI_Comm_dup", comm.1));
         Ok(())
     }
 
     /// As MPI_Comm_dup with hints of its own. MPI 5.0 §7.4.2.
     fn Comm_dup_with_info(comm: CommHandle, info: Hints, newcomm: Out<usize>) [] => {
         newcomm.set(comm::NULL);
-        newcomm.set(comm::duplicate(comm.0, comm.1, HintsInUse::of(info.as_deref()))?);
+        newcomm.set(made(comm::duplicate(comm.0, comm.1, HintsInUse::of(info.as_deref()))?, "MPI_Comm_dup_with_info", comm.1));
         Ok(())
     }
 
     /// Begins MPI_Comm_dup. MPI 5.0 §7.4.2.
     fn Comm_idup(comm: CommHandle, newcomm: Out<usize>, request: Out<usize>) [] => {
-        begin(comm, HintsInUse::default(), newcomm, request)
+        begin(comm, HintsInUse::default(), newcomm, request, "MPI_Comm_idup")
     }
 
     /// Begins MPI_Comm_dup_with_info. MPI 5.0 §7.4.2.
     fn Comm_idup_with_info(comm: CommHandle, info: Hints, newcomm: Out<usize>, request: Out<usize>) [] => {
-        begin(comm, HintsInUse::of(info.as_deref()), newcomm, request)
+        begin(comm, HintsInUse::of(info.as_deref()), newcomm, request, "MPI_Comm_idup_with_info")
     }
 
     /// A communicator for a part of the processes, called by all. MPI 5.0 §7.4.2.
     fn Comm_create(comm: Comm, group: Group, newcomm: Out<usize>) [] => {
         newcomm.set(comm::NULL);
-        newcomm.set(comm::create(comm, &group)?.unwrap_or(comm::NULL));
+        newcomm.set(made(comm::create(comm, &group)?.unwrap_or(comm::NULL), "MPI_Comm_create", comm));
         Ok(())
     }
 
     /// A communicator for a group, called by its members only. MPI 5.0 §7.4.2.
     fn Comm_create_group(comm: Comm, group: Group, tag: Tag, newcomm: Out<usize>) [] => {
         newcomm.set(comm::NULL);
-        newcomm.set(comm::create_group(comm, &group, tag)?.unwrap_or(comm::NULL));
+        newcomm.set(made(comm::create_group(comm, &group, tag)?.unwrap_or(comm::NULL), "MPI_Comm_create_group", comm));
         Ok(())
     }
 
@@ -83,14 +83,16 @@ rows! {
             }
         };
         newcomm.set(comm::NULL);
-        newcomm.set(comm::split(comm, color, key, HintsInUse::default())?.unwrap_or(comm::NULL));
+        let new = comm::split(comm, color, key, HintsInUse::default())?.unwrap_or(comm::NULL);
+        newcomm.set(made(new, "MPI_Comm_split", comm));
         Ok(())
     }
 
     /// Communicators for the processes that share a resource. MPI 5.0 §7.4.2.
     fn Comm_split_type(comm: Comm, split_type: Raw<c_int>, key: Raw<c_int>, info: Hints, newcomm: Out<usize>) [] => {
         newcomm.set(comm::NULL);
-        newcomm.set(comm::split_type(comm, split_type, key, info.as_deref())?.unwrap_or(comm::NULL));
+        let new = comm::split_type(comm, split_type, key, info.as_deref())?.unwrap_or(comm::NULL);
+        newcomm.set(made(new, "MPI_Comm_split_type", comm));
         Ok(())
     }
 
@@ -147,14 +149,15 @@ rows! {
         // The leader's communicator to the other leader counts at the leader only.
         let peer = comm::borrow(peer_comm);
         newintercomm.set(comm::NULL);
-        newintercomm.set(comm::create_inter(local_comm, local_leader, peer, remote_leader, tag)?);
+        let new = comm::create_inter(local_comm, local_leader, peer, remote_leader, tag)?;
+        newintercomm.set(made(new, "MPI_Intercomm_create", local_comm));
         Ok(())
     }
 
     /// Merges both groups of an intercommunicator into one. MPI 5.0 §7.6.2.
     fn Intercomm_merge(intercomm: Comm, high: Raw<c_int>, newintracomm: Out<usize>) [] => {
         newintracomm.set(comm::NULL);
-        newintracomm.set(comm::merge(intercomm, high != 0)?);
+        newintracomm.set(made(comm::merge(intercomm, high != 0)?, "MPI_Intercomm_merge", intercomm));
         Ok(())
     }
 
@@ -180,16 +183,25 @@ const MAX_OBJECT_NAME: usize = 128;
 /// MPI_CONGRUENT: the same groups, other contexts.
 const CONGRUENT: c_int = 202;
 
+/// The handle of a new communicator, which remembers for messages about it how it was made.
+pub(super) fn made(handle: usize, function: &'static str, parent: &Communicator) -> usize {
+    if let Some(new) = comm::borrow(handle) {
+        new.set_origin(function, Some(parent));
+    }
+    handle
+}
+
 /// The new handle is in force when the request is complete.
 fn begin(
     comm: (usize, &Communicator),
     hints: HintsInUse,
     newcomm: OutPtr<usize>,
     request: OutPtr<usize>,
+    function: &'static str,
 ) -> Result<()> {
     newcomm.set(comm::NULL);
     let (copy, started) = comm::begin_duplicate(comm.0, comm.1, hints)?;
-    newcomm.set(copy);
+    newcomm.set(made(copy, function, comm.1));
     request.set(started.into_handle());
     Ok(())
 }

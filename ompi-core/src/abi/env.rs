@@ -1,6 +1,6 @@
 //! Environment: starting, ending, versions, time. MPI 5.0 §9 and §11.2.
 
-use super::kinds::{Aint, Buffer, Comm, Hints, Out, OutPtr, Raw, give_text};
+use super::kinds::{Aint, Buffer, CommIfActive, Hints, Out, OutPtr, Raw, give_text};
 use crate::error::{Class, Fault};
 use crate::init::{self, ThreadLevel};
 use crate::{hardware, user_memory};
@@ -91,10 +91,11 @@ rows! {
 
     /// Allocates memory that may suit communication. MPI 5.0 §9.2.
     fn Alloc_mem(size: Raw<Aint>, info: Hints, baseptr: Raw<*mut c_void>) [] => {
-        drop(info);
+        let wanted = info.and_then(|info| info.get("mpi_minimum_memory_alignment"));
+        let alignment = wanted.and_then(|value| user_memory::alignment(&value)).unwrap_or(1);
         let size = usize::try_from(size).map_err(|_| Fault::new(Class::Arg).argument("size").because("it is negative"))?;
         let place = OutPtr::new(baseptr.cast::<*mut u8>()).map_err(|fault| fault.argument("baseptr"))?;
-        place.set(user_memory::allocate(size)?);
+        place.set(user_memory::allocate(size, alignment)?);
         Ok(())
     }
 
@@ -111,7 +112,11 @@ rows! {
     }
 
     /// Ends the job. MPI 5.0 §9.7.
-    fn Abort(comm: Comm, errorcode: Raw<c_int>) [] => {
-        init::abort(errorcode, &format!("called MPI_Abort on {} with error code {errorcode}", comm.name()))
+    fn Abort(comm: CommIfActive, errorcode: Raw<c_int>) [always] => {
+        let Some(comm) = comm else {
+            let when = if init::is_finalized() { "after MPI_Finalize" } else { "before MPI_Init" };
+            init::abort_unstarted(errorcode, &format!("called MPI_Abort {when} with error code {errorcode}"))
+        };
+        init::abort(errorcode, &format!("called MPI_Abort on {} with error code {errorcode}", comm.described()))
     }
 }

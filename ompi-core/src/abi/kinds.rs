@@ -22,8 +22,8 @@ mod place;
 pub use kind::{Aint, LargeCount, Offset, ParamKind};
 pub use number::{AnyNumber, Count, Signed, TwinAint};
 pub use pair::{
-    Role, blocks, data, distinct, in_place, in_place_on, intra, late, not_in_place, not_negative, rank_from, rank_to,
-    role, root, typed_blocks,
+    Role, apart, blocks, data, distinct, in_place, in_place_on, intra, late, not_in_place, not_negative, rank_from,
+    rank_to, role, root, typed_blocks,
 };
 pub use place::{ArrayOfCounts, CountArray, CountPlace, OutCount, OutPtr, array, array_mut, give_text};
 
@@ -102,6 +102,16 @@ same! {
     /// A communicator.
     Comm, usize => &'static Communicator,
     |raw| crate::comm::borrow(raw).ok_or_else(|| bad_handle(Class::Comm, "communicator", raw, 0x100)),
+    scope Scope::Comm
+}
+
+same! {
+    /// A communicator for a call that may come before there are any, or after: then `None`, whatever is passed.
+    CommIfActive, usize => Option<&'static Communicator>,
+    |raw| match crate::comm::borrow(raw) {
+        None if crate::init::is_active() => Err(bad_handle(Class::Comm, "communicator", raw, 0x100)),
+        found => Ok(found),
+    },
     scope Scope::Comm
 }
 

@@ -2,6 +2,7 @@
 
 use crate::errhandler::{self, Errhandler};
 use crate::error::{Class, Fault};
+use crate::parameters::COMPAT_MPI3;
 use crate::{comm, init, session};
 use alloc::format;
 use alloc::string::String;
@@ -27,13 +28,16 @@ struct Object {
     handler: Errhandler,
     // What a handler of the user's gets.
     handle: usize,
-    // For the text.
+    // For the text: the object that the program named.
     name: String,
+    // For the text: whose handler it is.
+    whose: String,
 }
 
 impl Object {
     fn of_comm(handle: usize, comm: &comm::Communicator) -> Object {
-        Object { handler: errhandler::of(&comm.errhandler), handle, name: format!(" on {}", comm.name()) }
+        let whose = comm.described();
+        Object { handler: errhandler::of(&comm.errhandler), handle, name: format!(" on {whose}"), whose }
     }
 
     fn named(scope: &Scope) -> Option<Object> {
@@ -42,29 +46,41 @@ impl Object {
             Scope::Comm(handle) => comm::borrow(handle).map(|comm| Object::of_comm(handle, comm)),
             Scope::Session(handle) => {
                 let handler = errhandler::of(&session::get(handle)?.errhandler);
-                Some(Object { handler, handle, name: String::from(" on a session") })
+                Some(Object {
+                    handler,
+                    handle,
+                    name: String::from(" on a session"),
+                    whose: String::from("the session"),
+                })
             }
             Scope::File(handle) => {
                 let handler = (handle == errhandler::FILE_NULL).then(|| errhandler::of(&errhandler::DEFAULT_FILE))?;
-                Some(Object { handler, handle, name: String::from(" on MPI_FILE_NULL") })
+                Some(Object {
+                    handler,
+                    handle,
+                    name: String::from(" on MPI_FILE_NULL"),
+                    whose: String::from("MPI_FILE_NULL"),
+                })
             }
             Scope::Handler(handler, kind) => {
                 let handle = if kind == errhandler::HandlerKind::Session { session::NULL } else { comm::NULL };
                 errhandler::check(handler, kind).ok()?;
-                Some(Object { handler: errhandler::get(handler)?, handle, name: String::new() })
+                let whose = String::from("the call's own argument");
+                Some(Object { handler: errhandler::get(handler)?, handle, name: String::new(), whose })
             }
         }
     }
 
     /// Without a valid object it is MPI_COMM_SELF's handler (MPI 5.0 §9.3), outside the world model the initial one. The
-    /// text does not speak of a communicator that the program did not name.
+    /// text does not say that something failed on a communicator that the program did not name.
     fn default() -> Object {
-        let own = init::is_world_active().then(|| comm::borrow(comm::SELF_HANDLE)).flatten();
-        match own.map(|comm| Object::of_comm(comm::SELF_HANDLE, comm)) {
+        let handle = if COMPAT_MPI3.flag() { comm::WORLD_HANDLE } else { comm::SELF_HANDLE };
+        let own = init::is_world_active().then(|| comm::borrow(handle)).flatten();
+        match own.map(|comm| Object::of_comm(handle, comm)) {
             Some(object) => Object { name: String::new(), ..object },
             None => {
                 let handler = errhandler::get(init::initial_errhandler()).unwrap_or(Errhandler::Fatal);
-                Object { handler, handle: comm::NULL, name: String::new() }
+                Object { handler, handle: comm::NULL, name: String::new(), whose: String::new() }
             }
         }
     }
@@ -105,7 +121,7 @@ fn call(object: Object, function: &'static str, fault: &Fault) {
     match object.handler {
         Errhandler::Return => {}
         Errhandler::Fatal | Errhandler::Abort => {
-            init::abort(fault.get(), &describe(function, &object.name, fault));
+            init::abort(fault.get(), &describe(function, &object, fault));
         }
         Errhandler::User(call) => {
             let (mut handle, mut code) = (object.handle, fault.get());
@@ -127,7 +143,8 @@ pub fn raise_tool(_function: &'static str, _scopes: &[Scope], fault: Fault) -> c
 }
 
 /// The readable block: what failed, why, and what happens now.
-fn describe(function: &str, on: &str, fault: &Fault) -> String {
+fn describe(function: &str, object: &Object, fault: &Fault) -> String {
+    let Object { name: on, whose, .. } = object;
     let class = errhandler::error_string(fault.get());
     let mut text = format!("{function}{on} failed: {class}");
     match (fault.of_argument(), fault.reason()) {
@@ -139,5 +156,7 @@ fn describe(function: &str, on: &str, fault: &Fault) -> String {
     if fault.get() == Class::UnsupportedOperation as i32 && fault.reason().is_empty() {
         text += "\n  this version of ompi-rs does not offer it yet";
     }
-    text + "\n  The error handler in force ends the job; MPI_Comm_set_errhandler with MPI_ERRORS_RETURN would return the error instead."
+    let of = if whose.is_empty() { String::new() } else { format!(", that of {whose},") };
+    text + &format!("\n  The error handler in force{of} ends the job; ")
+        + "MPI_Comm_set_errhandler with MPI_ERRORS_RETURN would return the error instead."
 }

@@ -167,7 +167,7 @@ rows! {
         }
         flag.set(1);
         // SAFETY: MPI_STATUSES_IGNORE or `count` elements by the standard.
-        several(&ended, unsafe { statuses(array_of_statuses, count) })
+        several(&ended, |place| place, unsafe { statuses(array_of_statuses, count) })
     }
 
     /// Finds those of several requests that are complete without freeing them. MPI 5.0 §3.7.6.
@@ -195,7 +195,7 @@ rows! {
             }
         }
         outcount.set(if active { found.len() as c_int } else { UNDEFINED });
-        several(&found, statuses)
+        several(&found, |place| indices[place] as usize, statuses)
     }
 
     /// Marks a pending operation for cancellation. MPI 5.0 §3.8.4.
@@ -225,18 +225,18 @@ fn any(found: Option<(usize, Status)>, index: OutPtr<c_int>, status: Option<&mut
 }
 
 /// Fills the statuses of operations that have ended; error codes stand in them only if one of them failed (MPI 5.0
-/// §3.7.5).
-fn several(ended: &[Status], statuses: Option<&mut [Status]>) -> Result<()> {
-    let failed = ended.iter().find(|status| status.error != 0);
+/// §3.7.5). `request_of` is the place of a status's request in the array.
+fn several(ended: &[Status], request_of: impl Fn(usize) -> usize, statuses: Option<&mut [Status]>) -> Result<()> {
+    let failed = ended.iter().enumerate().find(|(_, status)| status.error != 0);
     let Some(statuses) = statuses else {
-        return failed.map_or(Ok(()), |status| Err(status.fault()));
+        return failed.map_or(Ok(()), |(place, status)| Err(status.fault_of(request_of(place))));
     };
     for (to, ended) in statuses.iter_mut().zip(ended) {
         let error = if failed.is_some() { ended.error } else { to.error };
         *to = *ended;
         to.error = error;
     }
-    failed.map_or(Ok(()), |status| Err(status.fault_among()))
+    failed.map_or(Ok(()), |(place, status)| Err(status.fault_among(request_of(place))))
 }
 
 /// An array of statuses, or MPI_STATUSES_IGNORE.

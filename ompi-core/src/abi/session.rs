@@ -80,7 +80,7 @@ rows! {
         let hints = HintsInUse::of(info.as_deref());
         newcomm.set(comm::NULL);
         let made = comm::create_from_group(&group, tag(stringtag)?, errhandler, hints)?;
-        newcomm.set(made.unwrap_or(comm::NULL));
+        newcomm.set(from_groups(made.unwrap_or(comm::NULL), "MPI_Comm_create_from_group"));
         Ok(())
     }
 
@@ -96,9 +96,17 @@ rows! {
         let made = comm::create_inter_from_groups(
             (&local_group, local_leader), (remote.as_deref(), remote_leader), tag(stringtag)?, errhandler, hints,
         )?;
-        newintercomm.set(made);
+        newintercomm.set(from_groups(made, "MPI_Intercomm_create_from_groups"));
         Ok(())
     }
+}
+
+/// The handle of a communicator that was made without another one.
+fn from_groups(handle: usize, function: &'static str) -> usize {
+    if let Some(new) = comm::borrow(handle) {
+        new.set_origin(function, None);
+    }
+    handle
 }
 
 /// MPI_MAX_STRINGTAG_LEN, with the terminating NUL.

@@ -1,5 +1,6 @@
 //! Virtual topologies. MPI 5.0 §8.5.
 
+use super::comm::made;
 use super::kinds::{Array, Comm, Count, Hints, Out, OutArray, Rank, Raw, array, array_mut};
 use crate::comm::{self, Communicator};
 use crate::error::{Class, Fault, Result};
@@ -18,7 +19,8 @@ rows! {
     ) [] => {
         one_group(comm_old, "comm_old")?;
         let cart = grid(comm_old, ndims, dims, periods)?;
-        comm_cart.set(topo::cart_create(comm_old, cart, reorder != 0)?.unwrap_or(comm::NULL));
+        let new = topo::cart_create(comm_old, cart, reorder != 0)?.unwrap_or(comm::NULL);
+        comm_cart.set(made(new, "MPI_Cart_create", comm_old));
         Ok(())
     }
 
@@ -36,7 +38,8 @@ rows! {
     ) [] => {
         one_group(comm_old, "comm_old")?;
         let graph = graph(comm_old, nnodes, index, edges)?;
-        comm_graph.set(topo::graph_create(comm_old, graph, reorder != 0)?.unwrap_or(comm::NULL));
+        let new = topo::graph_create(comm_old, graph, reorder != 0)?.unwrap_or(comm::NULL);
+        comm_graph.set(made(new, "MPI_Graph_create", comm_old));
         Ok(())
     }
 
@@ -58,7 +61,8 @@ rows! {
         let inward = side(comm_old, degrees.0, sources, sourceweights, ["sources", "sourceweights"])?;
         let outward = side(comm_old, degrees.1, destinations, destweights, ["destinations", "destweights"])?;
         let mine = DistGraph { inward, outward, weighted: unweighted != [true; 2] };
-        comm_dist_graph.set(topo::dist_graph_create_adjacent(comm_old, mine, reorder != 0)?);
+        let new = topo::dist_graph_create_adjacent(comm_old, mine, reorder != 0)?;
+        comm_dist_graph.set(made(new, "MPI_Dist_graph_create_adjacent", comm_old));
         Ok(())
     }
 
@@ -81,7 +85,8 @@ rows! {
         let weights = weighting(weights, edges, "weights")?;
         let named = Named { sources, degrees, destinations, weights };
         named.check(comm_old.size())?;
-        comm_dist_graph.set(topo::dist_graph_create(comm_old, &named, reorder != 0)?);
+        let new = topo::dist_graph_create(comm_old, &named, reorder != 0)?;
+        comm_dist_graph.set(made(new, "MPI_Dist_graph_create", comm_old));
         Ok(())
     }
 
@@ -215,7 +220,7 @@ rows! {
         let cart = comm.cart()?;
         // SAFETY: the array has an element per dimension by the standard.
         let keep = logicals(unsafe { array(remain_dims, cart.dims().len(), "remain_dims")? });
-        newcomm.set(topo::cart_sub(comm, cart, &keep)?);
+        newcomm.set(made(topo::cart_sub(comm, cart, &keep)?, "MPI_Cart_sub", comm));
         Ok(())
     }
 

@@ -15,7 +15,7 @@
 //!
 //! Hints that are not understood, and values that are none, are ignored and not returned.
 
-use crate::info::{Info, MEMORY_KINDS};
+use crate::info::{Info, MEMORY_KINDS, is_memory_kind};
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::sync::{AtomicBool, Mutex, Ordering};
@@ -114,7 +114,7 @@ impl Hints {
                 self.set(key, value);
             }
         }
-        let known = |kind: &str| MEMORY_KINDS.1.split(',').any(|known| known == kind.trim());
+        let known = |kind: &str| is_memory_kind(kind.trim());
         if let Some(kinds) = value_of(ASSERTED_KINDS).filter(|kinds| kinds.split(',').all(known)) {
             self.set(ASSERTED_KINDS, kinds);
         }

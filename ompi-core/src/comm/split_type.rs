@@ -33,7 +33,7 @@ pub fn split_type(parent: &Communicator, split_type: i32, key: i32, info: Option
         HW_UNGUIDED => return unguided(parent, key, hints),
         HW_GUIDED => guide(RESOURCE).and_then(|name| hardware_place(&name, &hints)),
         RESOURCE_GUIDED => match guide("mpi_pset_name") {
-            Some(name) => session::is_member(&name).then(|| hash(&name)),
+            Some(name) => set_place(&name),
             None => guide(RESOURCE).and_then(|name| hardware_place(&name, &hints)),
         },
         _ => return Err(Fault::new(Class::Arg).argument("split_type").because("it is no MPI_COMM_TYPE_ constant")),
@@ -57,6 +57,12 @@ fn unguided(parent: &Communicator, key: i32, hints: Hints) -> Result<Option<usiz
         hints.set(RESOURCE, hardware::TYPES[index].into());
     }
     create::split(parent, chosen.map(|index| mine[index]), key, hints)
+}
+
+/// The color of a process set that this process is in: one name stands for another set on each process (mpi://SELF).
+fn set_place(name: &str) -> Option<u64> {
+    let members = session::members(name).filter(|members| members.contains(&process::me().index))?;
+    Some(hash(&format!("{} from {}", name.to_ascii_lowercase(), members[0])))
 }
 
 /// The color of this process's resource of a type.

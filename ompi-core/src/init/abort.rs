@@ -1,5 +1,6 @@
 //! Ending the job.
 
+use super::configure;
 use opal_core::{message, sys};
 use orte_core::framework::ess;
 
@@ -9,6 +10,15 @@ pub fn abort(status: i32, text: &str) -> ! {
         Some(environment) => environment.abort(status, text),
         None => give_up(text),
     }
+}
+
+/// As [`abort`] before MPI was started: the launcher is asked all the same if there is one.
+pub fn abort_unstarted(status: i32, text: &str) -> ! {
+    if ess::selected().is_none() && configure().is_ok() {
+        // What is wrong with the environment was said; the end comes either way.
+        let _ = ess::select();
+    }
+    abort(status, text)
 }
 
 /// Ends this process where the job cannot be asked.

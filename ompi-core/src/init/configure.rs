@@ -1,23 +1,12 @@
-//! Parameters: those of MPI as a whole, and the values of all.
+//! Gives all parameters their values.
 
 use crate::errhandler;
+use crate::parameters::{ALL, INITIAL_ERRHANDLER};
 use alloc::vec::Vec;
 use opal_core::mca::{self, Framework, image, source};
 use opal_core::sync::Once;
-use opal_core::{message, params, sys};
+use opal_core::{message, sys};
 use orte_core::environment;
-
-params! {
-    /// Print at start, on rank 0, which components run and why the others do not.
-    pub static SHOW_COMPONENTS: Bool = Bool(false), "", level 2;
-    /// When a signal such as SIGSEGV ends a rank, print the signal, the address and the calls that it was in. Handlers of the
-    /// program come first. A stack that overflowed is reported of the thread that called MPI_Init; other threads need a
-    /// sigaltstack of their own for that. Not on bare metal.
-    pub static REPORT_CRASHES: Bool = Bool(true), "", level 2;
-    /// The error handler of MPI_COMM_WORLD, of MPI_COMM_SELF and of calls that concern no object, until the program sets
-    /// others: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.
-    pub static INITIAL_ERRHANDLER: Text = Text("mpi_errors_are_fatal"), "", level 2;
-}
 
 /// Parameters of MPI as a whole: `mpi_<name>`.
 pub static FRAMEWORK: Framework =

@@ -1,7 +1,7 @@
 //! The report of a signal that ends a rank.
 
 #[cfg(not(ompi_bare))]
-use super::configure::REPORT_CRASHES;
+use crate::parameters::REPORT_CRASHES;
 #[cfg(not(ompi_bare))]
 use alloc::{boxed::Box, format};
 #[cfg(not(ompi_bare))]

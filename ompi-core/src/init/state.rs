@@ -1,7 +1,7 @@
 //! Where MPI is in its life: the state that rows ask for, and thread levels. `init.rs` has the steps that change it.
 
 use crate::error::{Class, Fault, Result};
-use opal_core::sync::{AtomicU32, Ordering};
+use opal_core::sync::{AtomicU32, Ordering, threads_possible};
 use opal_core::sys;
 
 pub(super) const BEFORE: u32 = 0;
@@ -15,6 +15,8 @@ pub(super) static STATE: AtomicU32 = AtomicU32::new(BEFORE);
 // The world model and the sessions that use MPI now.
 pub(super) static USERS: AtomicU32 = AtomicU32::new(0);
 pub(super) static THREAD_LEVEL: AtomicU32 = AtomicU32::new(0);
+// The highest level that a user of MPI, the world model or a session, asked for.
+pub(super) static HIGHEST_LEVEL: AtomicU32 = AtomicU32::new(0);
 pub(super) static MAIN_THREAD: AtomicU32 = AtomicU32::new(0);
 
 /// MPI_THREAD_*: what a caller asks for and gets.
@@ -80,6 +82,15 @@ pub fn is_finalized() -> bool {
 /// The level in force.
 pub fn thread_level() -> i32 {
     THREAD_LEVEL.load(Ordering::Relaxed) as i32
+}
+
+/// The level that holds for the whole process: the highest one that the world model or a session asked for, or what the
+/// threads that were seen need.
+pub fn level_in_force() -> ThreadLevel {
+    match threads_possible() {
+        true => ThreadLevel::Multiple,
+        false => ThreadLevel::from_int(HIGHEST_LEVEL.load(Ordering::Relaxed) as i32).unwrap_or(ThreadLevel::Single),
+    }
 }
 
 /// Whether the calling thread is the one that started MPI.

@@ -75,7 +75,7 @@ pub fn wait_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
         }
         let Some(handle) = handles.get_mut(index) else { break };
         let status = wait(handle)?;
-        note(&mut statuses, index, status, &mut failed);
+        note(&mut statuses, [index, index], status, &mut failed);
         index += 1;
     }
     in_status(failed, &statuses)
@@ -94,7 +94,7 @@ pub fn test_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
     let mut failed = None;
     for (index, handle) in handles.iter_mut().enumerate() {
         let status = wait(handle)?;
-        note(&mut statuses, index, status, &mut failed);
+        note(&mut statuses, [index, index], status, &mut failed);
     }
     in_status(failed, &statuses).map(|()| true)
 }
@@ -186,12 +186,12 @@ pub fn test_some(
 }
 
 /// MPI_Request_free: the handle becomes null; an active operation completes in silence. `Err(MPI_ERR_REQUEST)` for a
-/// collective operation that was started and not completed by the user (MPI 5.0 §6.12 and §6.13).
+/// collective operation that is under way (MPI 5.0 §6.12 and §6.13); one that has ended is accepted, as in other libraries.
 pub fn free(handle: &mut usize) -> Result<()> {
     let slot = find(*handle).ok_or_else(|| invalid(*handle))?;
     let word = slot.word.load(Ordering::Acquire);
-    if word & COLLECTIVE != 0 && word & STATE != INACTIVE {
-        let why = "a collective operation that was started cannot be freed; complete it first";
+    if word & COLLECTIVE != 0 && word & STATE == ACTIVE {
+        let why = "a collective operation that is under way cannot be freed; complete it first";
         return Err(Fault::new(Class::Request).argument("request").because(why));
     }
     let number = *handle as u32;
@@ -344,18 +344,32 @@ fn some(
         }
         let status = take(slot, handle);
         indices[ended] = index as i32;
-        note(statuses, ended, status, &mut failed);
+        note(statuses, [ended, index], status, &mut failed);
         ended += 1;
     }
     *count = active.then_some(ended);
     in_status(failed, statuses)
 }
 
-/// Writes a status; from the first failure on with its error code, and zero in those before.
+/// The first operation of several that failed.
+#[derive(Clone, Copy)]
+struct Failed {
+    /// Its request's place in the array.
+    request: usize,
+    status: Status,
+}
+
+/// Writes a status; from the first failure on with its error code, and zero in those before. The places are those of the
+/// status and of the request in their arrays.
 #[inline(always)]
-fn note(statuses: &mut Option<&mut [Status]>, index: usize, status: Status, failed: &mut Option<Status>) {
+fn note(
+    statuses: &mut Option<&mut [Status]>,
+    [index, request]: [usize; 2],
+    status: Status,
+    failed: &mut Option<Failed>,
+) {
     if status.error != 0 && failed.is_none() {
-        *failed = Some(status);
+        *failed = Some(Failed { request, status });
         if let Some(all) = statuses {
             all[..index].iter_mut().for_each(|earlier| earlier.error = 0);
         }
@@ -368,11 +382,11 @@ fn note(statuses: &mut Option<&mut [Status]>, index: usize, status: Status, fail
 }
 
 /// With MPI_STATUSES_IGNORE there is no status to look into, so the operation's own code is returned.
-fn in_status(failed: Option<Status>, statuses: &Option<&mut [Status]>) -> Result<()> {
+fn in_status(failed: Option<Failed>, statuses: &Option<&mut [Status]>) -> Result<()> {
     match (failed, statuses) {
         (None, _) => Ok(()),
-        (Some(status), Some(_)) => Err(status.fault_among()),
-        (Some(status), None) => Err(status.fault()),
+        (Some(failed), Some(_)) => Err(failed.status.fault_among(failed.request)),
+        (Some(failed), None) => Err(failed.status.fault_of(failed.request)),
     }
 }
 

@@ -4,7 +4,7 @@ use super::{DYNAMIC, Session, THREAD_LEVEL};
 use crate::buffer::{self, Owner};
 use crate::errhandler;
 use crate::error::{Class, Fault, Result};
-use crate::info::Info;
+use crate::info::{Info, MEMORY_KINDS, granted_kinds};
 use crate::init::{self, ThreadLevel};
 use alloc::format;
 use alloc::sync::Arc;
@@ -24,7 +24,8 @@ pub fn open(info: Option<&Info>, errhandler: usize) -> Result<usize> {
         Fault::new(Class::Other).because(format!("MPI cannot start ({error:?}); the lines above say why"))
     })?;
     errhandler::retain(errhandler);
-    let session = Session { level, errhandler: AtomicUsize::new(errhandler) };
+    let asked = info.and_then(|info| info.get(MEMORY_KINDS.0)).unwrap_or_default();
+    let session = Session { memory_kinds: granted_kinds(&asked), errhandler: AtomicUsize::new(errhandler) };
     let none = || Fault::new(Class::NoMem).because("all session handles are in use");
     DYNAMIC.insert(Arc::new(session)).ok_or_else(none).inspect_err(|_| init::leave())
 }

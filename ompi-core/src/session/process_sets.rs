@@ -44,11 +44,6 @@ pub fn members(name: &str) -> Option<Box<[u32]>> {
     (!members.is_empty()).then_some(members)
 }
 
-/// Whether this process is in a set.
-pub fn is_member(name: &str) -> bool {
-    members(name).is_some_and(|members| members.contains(&process::me().index))
-}
-
 /// MPI_Group_from_session_pset.
 pub fn group(session: usize, name: &str) -> Result<Group> {
     Ok(Group::new(known(name)?, process::me().index).in_session(session))

@@ -55,7 +55,9 @@ pub fn assemble(parts: &Parts, stage: &Path) -> Result<()> {
         copy(info, &bin.join("ompi_info"))?;
     }
     let core = parts.tree.folder("ompi-core")?;
-    copy(&core.join("include/mpi.h"), &stage.join("include/mpi.h"))?;
+    for header in HEADERS {
+        copy(&core.join("include").join(header), &stage.join("include").join(header))?;
+    }
     let version = parts.tree.package("ompi-core").map_or("", |package| &package.version);
     for name in PKG_CONFIG {
         shell::write(&stage.join(format!("lib/pkgconfig/{name}.pc")), &pkgconfig(name, version, parts.link))?;
@@ -120,6 +122,9 @@ fn components(parts: &Parts, version: &str) -> Result<String> {
     });
     Ok(format!("{text:#}\n"))
 }
+
+/// What a program includes: the standard ABI, and beside it what is inline only.
+pub const HEADERS: [&str; 3] = ["mpi.h", "mpi_fint.h", "mpi_removed.h"];
 
 /// Our own name, Open MPI's, and what programs ask for that know neither.
 const PKG_CONFIG: &[&str] = &["ompi-rs", "ompi", "ompi-c", "ompi-cxx", "mpi", "mpi-c", "mpi-cxx"];

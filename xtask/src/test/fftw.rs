@@ -55,8 +55,7 @@ fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
     configure.args(["--quiet", "--enable-mpi", "--disable-fortran", "--disable-doc", "CFLAGS=-O0 -w"]);
     configure.arg(format!("MPICC={}", mpicc.display()));
     let mut make = Command::new("make");
-    // The standard's ABI gives C no Fortran integers, which wrappers want that are compiled in any case.
-    make.args(["-s", "-j2", "CPPFLAGS=-DMPI_Fint=int -DMPI_Comm_f2c=MPI_Comm_fromint"]);
+    make.args(["-s", "-j2"]);
     let mut steps = if source.join("mpi/Makefile").is_file() { vec![make] } else { vec![configure, make] };
     for step in &mut steps {
         programs::own_choice(step.current_dir(&source));

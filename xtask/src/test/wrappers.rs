@@ -21,6 +21,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
         ("other-compiler", compile::other_compiler),
         ("cplusplus", compile::cplusplus),
         ("other-names", compile::other_names),
+        ("beside-the-abi", compile::beside_the_abi),
         ("several-programs", compile::several_programs),
         ("pkg-config", build_systems::pkg_config),
         ("cmake", build_systems::cmake),

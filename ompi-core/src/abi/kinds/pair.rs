@@ -212,6 +212,20 @@ pub fn distinct(from: &Data<'_>, to: &Data<'_>) -> Result<()> {
     }
 }
 
+/// Refuses buffers that share memory, of which one has a block for each process. Each rank that passes such buffers finds
+/// it, whichever block it is: if one alone did, the others would wait for it.
+pub fn apart(from: &Data<'_>, to: &Data<'_>) -> Result<()> {
+    let (Some(one), Some(two)) = (from.contiguous(), to.contiguous()) else { return Ok(()) };
+    let (one, two, sent, received) = (one as usize, two as usize, from.bytes(), to.bytes());
+    let shared = sent > 0 && received > 0 && one < two + received && two < one + sent;
+    match shared {
+        false => Ok(()),
+        true => Err(Fault::new(Class::Buffer)
+            .argument("sendbuf")
+            .because("it shares memory with the receive buffer; use MPI_IN_PLACE, or a buffer of its own")),
+    }
+}
+
 /// An array of counts, one per rank, none of them negative.
 ///
 /// # Safety

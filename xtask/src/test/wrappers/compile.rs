@@ -46,6 +46,58 @@ pub fn shared(place: &Place) -> Result<Verdict> {
     Ok(Verdict::Passed(String::new()))
 }
 
+/// What mpi.h has inline beside the ABI: removed functions warn, both parts can be left out, and neither is a symbol.
+pub fn beside_the_abi(place: &Place) -> Result<Verdict> {
+    shell::write(&place.folder.join("old.c"), OLD_C)?;
+    let compiled = |flags: &[&str]| -> Result<bool> {
+        let mut command = place.tool("mpicc", &["-c", "old.c", "-o", "old.o"]);
+        Ok(shell::outcome(command.args(flags), RUN_LIMIT)?.status.success())
+    };
+    const OMIT: &str = "-DOMPI_OMIT_MPI1_COMPAT_DECLS=1";
+    for (flags, is_right, what) in [
+        (&["-DUSES", "-w"][..], true, "a program with removed functions and MPI_Fint compiles"),
+        (&["-DUSES", "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0", "-w"], true, "0 leaves nothing out"),
+        (
+            &["-DUSES", "-DMPI_Fint=int", "-DMPI_Comm_c2f=MPI_Comm_toint", "-w"],
+            true,
+            "who brought an MPI_Fint keeps it",
+        ),
+        (&["-DUSES", "-Werror=deprecated-declarations"], false, "a removed function warns"),
+        (&["-DUSES", "-Werror=implicit-function-declaration", OMIT], false, "removed functions can be left out"),
+        (&[OMIT, "-DOMPI_OMIT_FINT_DECLS=1", "-Wall", "-Wextra", "-Werror"], true, "their names are free again"),
+        (&["-DINCLUDES", "-Wall", "-Wextra", "-Werror", "-pedantic", "-std=c99"], true, "the header does not warn"),
+    ] {
+        if compiled(flags)? != is_right {
+            return Ok(Verdict::Failed(format!("{what}: {}", flags.join(" "))));
+        }
+    }
+    compiled(&["-DUSES", "-w", "-O0"])?;
+    let names = shell::output(&mut place.command("nm", &["old.o"]))?;
+    let wanted = |line: &str| line.contains(" U MPI_Address") || line.contains(" U MPI_Comm_c2f");
+    Ok(match names.lines().find(|line| wanted(line)) {
+        Some(line) => Verdict::Failed(format!("the library would have to export what the ABI does not have: {line}")),
+        None => Verdict::Passed(String::new()),
+    })
+}
+
+const OLD_C: &str = r#"#include <mpi.h>
+#ifdef USES
+int main(void)
+{
+    MPI_Aint at;
+    MPI_Fint world = MPI_Comm_c2f(MPI_COMM_WORLD);
+    return MPI_Address(&at, &at) + world;
+}
+#elif defined INCLUDES
+int main(void) { return 0; }
+#else
+typedef long MPI_Fint;
+int MPI_Address(MPI_Fint mine) { return (int)mine; }
+int MPI_LB;
+int main(void) { return MPI_Address(0) + MPI_LB; }
+#endif
+"#;
+
 /// What -show prints does what mpicc does; so do its parts together.
 pub fn show(place: &Place) -> Result<Verdict> {
     let line = shell::output(&mut place.tool("mpicc", &["-show", "ring.c", "-o", "shown"]))?;

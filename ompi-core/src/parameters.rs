@@ -1,0 +1,21 @@
+//! Parameters of MPI as a whole: `mpi_<name>`. Here, below all that asks for them; [`crate::init::FRAMEWORK`] registers them.
+
+use opal_core::params;
+
+params! {
+    /// Print at start, on rank 0, which components run and why the others do not.
+    pub static SHOW_COMPONENTS: Bool = Bool(false), "", level 2;
+    /// When a signal such as SIGSEGV ends a rank, print the signal, the address and the calls that it was in. Handlers of the
+    /// program come first. A stack that overflowed is reported of the thread that called MPI_Init; other threads need a
+    /// sigaltstack of their own for that. Not on bare metal.
+    pub static REPORT_CRASHES: Bool = Bool(true), "", level 2;
+    /// The error handler of MPI_COMM_WORLD, of MPI_COMM_SELF and of calls that concern no object, until the program sets
+    /// others: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.
+    pub static INITIAL_ERRHANDLER: Text = Text("mpi_errors_are_fatal"), "", level 2;
+    /// Refuse MPI_SUM and the other arithmetic, bitwise and logical operations on MPI_CHAR and MPI_WCHAR, as MPI 5.0 section
+    /// 6.9.2 says. Otherwise these types are reduced as signed integers of their size, as other libraries do.
+    pub static STRICT_REDUCTIONS: Bool = Bool(false), "", level 3;
+    /// An error in a call that concerns no communicator, session or file is handled by MPI_COMM_WORLD's error handler, as up
+    /// to MPI 3.1, instead of MPI_COMM_SELF's.
+    pub static COMPAT_MPI3: Bool = Bool(false), "", level 3;
+}
