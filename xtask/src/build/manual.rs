@@ -2,9 +2,11 @@
 
 mod functions;
 mod kinds;
+mod roff;
 
 use crate::failure::{Result, fail};
 use crate::shell;
+use roff::plain;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -79,17 +81,6 @@ fn notes<'a>(lines: impl Iterator<Item = &'a str>) -> String {
         }
     }
     text + if inside { ".fi\n" } else { "" }
-}
-
-/// Without anything that roff would take for its own.
-fn plain(text: &str) -> String {
-    let escaped = text.replace('\\', "\\e").replace('-', "\\-").replace('"', "\\(dq").replace('`', "\\(ga");
-    // Unlike others, the plain letters of ASCII are read by every roff in every locale.
-    let escaped = escaped.replace('…', "...");
-    match escaped.starts_with(['.', '\'']) {
-        true => format!("\\&{escaped}"),
-        false => escaped,
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A page for every function of MPI: binding and parameters from the standard's data, the sentence of its row.
 
 use super::kinds::{KINDS, NAMES};
-use super::plain;
+use super::roff::plain;
 use crate::api::data::{Data, Function, Parameter};
 use crate::api::rows::{self, FunctionRow};
 use crate::failure::{Result, fail};

@@ -2,7 +2,7 @@
 
 use super::super::programs::{compiled, own_choice};
 use super::super::{Session, Verdict, deadline};
-use super::LIMIT;
+use super::cases::LIMIT;
 use crate::failure::{Result, fail};
 use crate::shell;
 use std::path::PathBuf;
