@@ -11,6 +11,7 @@ mod bench;
 mod boot;
 mod build;
 mod ci;
+mod cluster;
 mod compile;
 mod components;
 mod dist;
@@ -75,6 +76,8 @@ enum Command {
     Tidy(tidy::Options),
     /// Test benches, verification and synthesis of the hardware barrier's machine
     Fpga(fpga::Options),
+    /// Test hosts on this machine, to try jobs over several hosts on: up, exec, status, down
+    Cluster(cluster::Options),
     /// Everything that a change must pass: tidy, clippy, api, and all tests with nothing skipped
     Ci(ci::Options),
 }
@@ -94,6 +97,7 @@ fn main() -> ExitCode {
         Command::Test(options) => test::run(options, &progress),
         Command::Tidy(options) => tidy::run(options, &progress),
         Command::Fpga(options) => fpga::run(options, &progress),
+        Command::Cluster(options) => cluster::run(options),
         Command::Ci(options) => ci::run(options, &progress),
     };
     match result {
