@@ -7,6 +7,8 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[cfg(not(ompi_bare))]
+pub mod direct;
 pub mod environment;
 pub mod framework;
 pub mod gpr;

@@ -1,5 +1,6 @@
 //! Jobs over several networks: namespaces of this machine, joined by virtual wires whose counters are read; and test hosts.
 
+mod direct;
 mod hosts;
 
 use super::{Session, Verdict, deadline};
@@ -10,6 +11,7 @@ use std::time::Duration;
 /// `cluster/…`: the test hosts, then a case of `tests/cluster/two_networks.sh` each.
 pub fn tier(session: &mut Session) -> Result<()> {
     hosts::cases(session);
+    direct::cases(session);
     for case in CASES {
         session.case(&format!("cluster/{case}"), |session| match two_networks(session, case) {
             Ok(verdict) => verdict,

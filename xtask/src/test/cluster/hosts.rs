@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+type Case = fn(&Cluster) -> Result<()>;
+
 /// `cluster/hosts…`
 pub fn cases(session: &mut Session) {
-    let cases: [(&str, fn(&Cluster) -> Result<()>); 4] = [
+    let cases: [(&str, Case); 4] = [
         ("cluster/hosts", each_is_a_host),
         ("cluster/hosts_down", down_leaves_nothing),
         ("cluster/hosts_killed", killed_leave_nothing),
@@ -30,7 +32,7 @@ pub fn cases(session: &mut Session) {
 }
 
 /// Runs a case on two hosts and takes them down, whatever came of it.
-fn with_two(session: &Session, case: fn(&Cluster) -> Result<()>) -> Result<()> {
+fn with_two(session: &Session, case: Case) -> Result<()> {
     let folder = session.scratch().join("cluster/hosts");
     let cluster = Cluster::up(&session.tree, &folder, 2, Life::OfThisThread)?;
     let result = case(&cluster);
@@ -49,7 +51,7 @@ fn each_is_a_host(cluster: &Cluster) -> Result<()> {
     equal("files", &said(cluster, "h2", "ls /tmp /dev/shm | grep of_h1 || echo none")?, "none")?;
     equal("first process", &said(cluster, "h2", "cat /proc/1/comm")?, "sshd")?;
     let namespaces = "for n in net uts mnt pid ipc; do readlink /proc/self/ns/$n; done";
-    let mut all = format!("{}\n", text(&mut Command::new("sh").args(["-c", namespaces]))?);
+    let mut all = format!("{}\n", text(Command::new("sh").args(["-c", namespaces]))?);
     for host in ["head", "h1", "h2"] {
         all += &said(cluster, host, namespaces)?;
         all.push('\n');
@@ -146,7 +148,7 @@ fn before(end: Instant, what: &str) -> Result<()> {
     Ok(())
 }
 
-fn said(cluster: &Cluster, host: &str, script: &str) -> Result<String> {
+pub fn said(cluster: &Cluster, host: &str, script: &str) -> Result<String> {
     text(&mut cluster.command(host, &["sh", "-c", script])?)
 }
 
@@ -159,7 +161,7 @@ fn text(command: &mut Command) -> Result<String> {
     Ok(outcome.stdout.trim_end().to_owned())
 }
 
-fn equal(what: &str, found: &str, expected: &str) -> Result<()> {
+pub fn equal(what: &str, found: &str, expected: &str) -> Result<()> {
     if found == expected { Ok(()) } else { Err(fail(format!("{what}: `{found}`, not `{expected}`"))) }
 }
 
