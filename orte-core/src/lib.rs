@@ -8,6 +8,8 @@ extern crate alloc;
 extern crate std;
 
 pub mod allocation;
+#[cfg(not(ompi_bare))]
+pub mod direct;
 pub mod environment;
 pub mod framework;
 pub mod gpr;

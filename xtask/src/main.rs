@@ -10,6 +10,7 @@ mod bench;
 mod boot;
 mod build;
 mod ci;
+mod cluster;
 mod failure;
 mod fpga;
 #[allow(dead_code)] // the library's own file, so that nearest names are the same everywhere
@@ -64,6 +65,8 @@ enum Command {
     Tidy(tidy::Options),
     /// Simulate, verify and synthesize the machine of the hardware barrier
     Fpga(fpga::Options),
+    /// Test hosts on this machine, to try jobs over several hosts on: up, exec, status, down
+    Cluster(cluster::Options),
     /// Run everything that a change must pass: tidy, clippy, api, and all tests with nothing skipped
     Ci(ci::Options),
 }
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
         Command::Test(options) => test::run(options, &progress),
         Command::Tidy(options) => tidy::run(options, &progress),
         Command::Fpga(options) => fpga::run(options, &progress),
+        Command::Cluster(options) => cluster::run(options),
         Command::Ci(options) => ci::run(options, &progress),
     };
     match result {

@@ -4,10 +4,13 @@
 //! before the inboxes is the *control part*: [`Control`] is everything that is ever done to it. The file is sparse and
 //! sealed against shrinking, so a mapping of it cannot be cut off.
 //!
-//! **Invariant:** pure; no system call is named here. Whoever maps the file implements [`Shared`].
+//! **Invariant:** pure; only `mapping`, which a bare image does not have, names system calls. Whoever maps the file implements
+//! [`Shared`].
 
 pub mod control;
 pub mod layout;
+#[cfg(not(ompi_bare))]
+pub mod mapping;
 pub mod member;
 pub mod record;
 

@@ -40,6 +40,11 @@ pub mod record;
 )]
 pub mod sm_wire;
 
+/// ess/pmi1: lines of a process manager.
+#[path = "../../../components/ess/pmi1/src/wire.rs"]
+#[allow(dead_code, reason = "private to its crate, which uses more of it than the target calls")]
+pub mod pmi1_wire;
+
 /// Layer 3: what a process publishes.
 #[path = "../../../ompi-core/src/addresses.rs"]
 pub mod addresses;

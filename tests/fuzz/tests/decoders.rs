@@ -5,6 +5,7 @@ use opal_core::mca::name::Selection;
 use opal_core::mca::{Source, source};
 use opal_core::sync::AtomicU32;
 use orte_core::allocation::{HOSTS_MAX, Surroundings, allocation};
+use orte_core::direct::{job, nodes};
 use orte_core::environment::Contract;
 use orte_core::gpr::key::{self, Kind, Value};
 use orte_core::gpr::registry::Registry;
@@ -14,7 +15,7 @@ use orte_core::segment::layout::HEADER_BYTES;
 use orte_core::segment::{Control, Layout, Shared};
 use std::cell::Cell;
 use std::net::IpAddr;
-use test_fuzz::{Random, addresses, control, fuzz, handshake, hosts, record, sm_wire, wire};
+use test_fuzz::{Random, addresses, control, fuzz, handshake, hosts, pmi1_wire, record, sm_wire, wire};
 
 opal_core::image![opal_core::framework::atomics, memcpy_portable, shmem_memfd];
 
@@ -140,6 +141,56 @@ fn allocations_of_resource_managers() {
         }
         let _ = orte_core::allocation::expand(&text);
     });
+}
+
+/// What Hydra 4.0 says, and a manager that claims more than it sends.
+#[test]
+fn lines_of_process_managers() {
+    let corpus: &[&[u8]] = &[
+        b"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\ncmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n",
+        b"cmd=initack\ncmd=set size=4\ncmd=set rank=3\ncmd=set debug=0\n",
+        b"cmd=get_result rc=0 msg=success value=(vector,(0,2,2))\ncmd=get_result rc=-1 msg=key_not_found value=unknown\n",
+        b"cmd=barrier_out\ncmd=put_result rc=0 msg=success\ncmd=appnum appnum=0\ncmd=universe_size size=-1\n",
+        b"cmd=maxes vallen_max=1099511627776\n",
+    ];
+    fuzz(corpus, ROUNDS, |bytes| {
+        let (mut read, mut taken) = (bytes.to_vec(), 0);
+        while let Some(line) = pmi1_wire::take_line(&mut read) {
+            taken += line.len() + 1;
+            assert!(!line.contains(&b'\n'));
+            if let Some(reply) = pmi1_wire::Reply::parse(&line) {
+                assert!(reply.text().len() <= 200 && !reply.command().contains(' '));
+                let _ = (reply.number::<usize>("vallen_max"), reply.is_refusal(), reply.value("value"));
+            }
+        }
+        assert_eq!(taken + read.len(), bytes.len());
+    });
+}
+
+#[test]
+fn placements_of_process_managers() {
+    let corpus: &[&[u8]] = &[
+        b"(vector,(0,2,2))",
+        b"(vector,(0,1,1),(1,3,2),(0,4294967295,4294967295))",
+        b"(vector,(4294967295,1,1099511627776))",
+    ];
+    fuzz(corpus, ROUNDS, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        assert!(nodes::nodes(&text, 5).is_none_or(|nodes| nodes.len() == 5));
+    });
+}
+
+#[test]
+fn what_rank_0_says_of_a_directly_launched_job() {
+    let job = job::Job { number: 0xfeed, secret: [7; 32] };
+    fuzz(
+        &[job.encode().as_bytes(), b"0.1.0:ffffffffffffffffff:00", b"9.9.9:::"],
+        ROUNDS,
+        |bytes| match job::Job::decode(&String::from_utf8_lossy(bytes)) {
+            Ok(read) => assert_eq!(job::Job::decode(&read.encode()), Ok(read)),
+            Err(sentence) => assert!(!sentence.is_empty()),
+        },
+    );
 }
 
 #[test]

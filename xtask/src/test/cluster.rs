@@ -1,12 +1,17 @@
-//! Jobs over several networks: network namespaces of this machine, joined by virtual wires whose counters are read.
+//! Jobs over several networks: namespaces of this machine, joined by virtual wires whose counters are read; and test hosts.
+
+mod direct;
+mod hosts;
 
 use super::{Session, Verdict, deadline};
 use crate::failure::{Result, fail};
 use std::process::Command;
 use std::time::Duration;
 
-/// `cluster/…`: a case of `tests/cluster/two_networks.sh` each.
+/// `cluster/…`: the test hosts, then a case of `tests/cluster/two_networks.sh` each.
 pub fn tier(session: &mut Session) -> Result<()> {
+    hosts::cases(session);
+    direct::cases(session);
     for case in CASES {
         session.case(&format!("cluster/{case}"), |session| match two_networks(session, case) {
             Ok(verdict) => verdict,

@@ -51,6 +51,8 @@ const PLACES: &[&str] = &[
     // The macros that register a component or define its symbols.
     "opal-core/src/framework/",
     "orte-core/src/framework/",
+    // The mapped memory file of a job.
+    "orte-core/src/segment/mapping.rs",
     "ompi-core/src/framework/",
     "ompi-core/src/abi/",
     // Objects of MPI that hold what a C program gave: addresses of buffers, functions, extra state.

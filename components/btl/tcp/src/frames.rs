@@ -29,14 +29,12 @@ impl Frames {
     /// Where to receive to, about `readahead` bytes or all that a frame which has begun lacks: never empty after `peek`
     /// returned `Ok(None)`.
     pub fn room(&mut self, readahead: usize) -> &mut [u8] {
-        let first = self.first();
-        if self.start == self.end {
-            (self.start, self.end) = (first, first);
-        }
         let wanted = self.wanted();
-        if self.start + wanted > self.buffer.len() || self.buffer.len() - self.end < self.buffer.len() / 4 {
-            self.buffer.copy_within(self.start..self.end, first);
-            (self.start, self.end) = (first, first + self.end - self.start);
+        if self.start == self.end
+            || self.start + wanted > self.buffer.len()
+            || self.buffer.len() - self.end < self.buffer.len() / 4
+        {
+            self.compact();
         }
         if self.start + wanted > self.buffer.len() {
             // A sound header promised a frame that is longer than the buffer: at most PAYLOAD_MAX.
@@ -50,9 +48,7 @@ impl Frames {
     /// Appends bytes that came another way, however many frames are there.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.buffer.len() - self.end < bytes.len() || self.start == self.end {
-            let first = self.first();
-            self.buffer.copy_within(self.start..self.end, first);
-            (self.start, self.end) = (first, first + self.end - self.start);
+            self.compact();
         }
         let end = self.end + bytes.len();
         if end > self.buffer.len() {
@@ -60,6 +56,18 @@ impl Frames {
         }
         self.buffer[self.end..end].copy_from_slice(bytes);
         self.end = end;
+    }
+
+    /// Moves what is there to where the buffer's first page begins. A buffer that grew may begin elsewhere in its page: then what
+    /// lies before that stays, because behind it there may be no room.
+    fn compact(&mut self) {
+        let first = self.first();
+        if self.start == self.end {
+            (self.start, self.end) = (first, first);
+        } else if first < self.start {
+            self.buffer.copy_within(self.start..self.end, first);
+            (self.start, self.end) = (first, first + self.end - self.start);
+        }
     }
 
     /// Where the buffer's first page begins, which is where the system has what it receives: malloc's memory begins a few bytes
@@ -129,3 +137,29 @@ impl Frames {
 
 const PAGE: usize = 4096;
 const FIRST_BYTES: usize = 128 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A frame of which all but its last byte is there, in a buffer that ends with it and whose page begins behind it.
+    #[test]
+    fn what_lies_before_the_first_page_of_a_grown_buffer_stays() {
+        let bytes = 8 * PAGE;
+        let header = Header { kind: 1, pad: 0, bytes, immediate: 9 }.encode();
+        // A buffer whose page begins in its middle is there for some of these lengths.
+        let mut grown = (0..64).map(|more| Frames { buffer: vec![0; FIRST_BYTES + 16 * more], start: 0, end: 0 });
+        let mut frames = grown.find(|frames| frames.first() > 0).expect("malloc's memory begins behind a head");
+        frames.push(&header);
+        frames.push(&vec![7; bytes - 1]);
+        frames.buffer.copy_within(frames.start..frames.end, 0);
+        (frames.start, frames.end) = (0, frames.end - frames.start);
+        frames.buffer.truncate(frames.end);
+        assert_eq!(frames.peek(), Ok(None));
+        frames.room(1)[0] = 7;
+        frames.filled(1);
+        let frame = frames.peek().expect("it is sound").expect("it is whole");
+        assert!(frame.immediate == 9 && frames.payload(&frame).iter().all(|byte| *byte == 7));
+        assert_eq!(frames.payload(&frame).len(), bytes);
+    }
+}

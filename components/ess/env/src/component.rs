@@ -1,12 +1,12 @@
 //! Parameters and registration.
 
-use crate::raw::Mapping;
 use alloc::boxed::Box;
 use alloc::format;
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
 use orte_core::environment::{Contract, SEGMENT};
 use orte_core::framework::ess;
+use orte_core::segment::mapping::Mapping;
 use orte_core::segment::member::{Member, Patience};
 
 opal_core::params! {

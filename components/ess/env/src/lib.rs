@@ -8,7 +8,6 @@
 extern crate alloc;
 
 mod component;
-mod raw;
 mod segment;
 
 pub use component::{COMPONENT, INFO};

@@ -33,6 +33,8 @@ opal_core::image![
     coll_tuned,
     #[cfg(feature = "ess-env")]
     ess_env,
+    #[cfg(feature = "ess-pmi1")]
+    ess_pmi1,
     #[cfg(feature = "ess-singleton")]
     ess_singleton,
     #[cfg(feature = "memcpy-avx2")]

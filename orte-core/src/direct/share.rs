@@ -1,0 +1,215 @@
+//! How the ranks of a node get its memory: over a socket whose name is random, from a process of the same user, against the
+//! job's secret.
+//!
+//! | bytes | what a rank says |
+//! |---|---|
+//! | 0–3 | its index on the node, little-endian |
+//! | 4–35 | the job's secret |
+//!
+//! The answer is one byte, and the descriptor with it.
+
+use super::job::{Job, random};
+use crate::segment::Control;
+use crate::segment::mapping::{self, Mapping};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use core::mem::MaybeUninit;
+use opal_core::verbose;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::{Errno, IoSlice, IoSliceMut, Result};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen, recvmsg, send, sendmsg,
+    socket_with, sockopt,
+};
+
+/// The socket of a node's first rank.
+#[derive(Debug)]
+pub struct Door {
+    socket: OwnedFd,
+    /// Its abstract name.
+    pub name: [u8; 16],
+}
+
+impl Door {
+    /// Others can knock from now on.
+    pub fn open() -> Result<Door> {
+        let (socket, name) = (socket()?, random()?);
+        bind(&socket, &address(&name)?)?;
+        listen(&socket, BACKLOG)?;
+        Ok(Door { socket, name })
+    }
+
+    /// Gives the segment to each of the other `ranks` - 1 ranks of this node. A stranger gets nothing and stops nobody.
+    pub fn hand_out(self, file: &OwnedFd, job: &Job, ranks: u32, deadline_ns: u64) -> core::result::Result<(), String> {
+        let mut came = vec![false; ranks as usize];
+        came[0] = true;
+        while let Some(missing) = came.iter().position(|came| !came) {
+            let late = |errno| match errno {
+                Errno::TIMEDOUT => {
+                    format!("the rank with index {missing} on this node did not ask for the shared memory")
+                }
+                errno => format!("cannot hand out the shared memory ({errno})"),
+            };
+            await_bytes(self.socket.as_fd(), deadline_ns).map_err(late)?;
+            let peer = accept_with(&self.socket, SocketFlags::CLOEXEC).map_err(late)?;
+            match self.admit(&peer, job, deadline_ns) {
+                Ok(index) if came.get(index as usize) == Some(&false) => {
+                    pass(&peer, file).map_err(late)?;
+                    came[index as usize] = true;
+                }
+                _ => verbose!(crate::framework::ess::FRAMEWORK, 10, "a stranger asked for this node's shared memory"),
+            }
+        }
+        Ok(())
+    }
+
+    /// The index of a rank of this job.
+    fn admit(&self, peer: &OwnedFd, job: &Job, deadline_ns: u64) -> Result<u32> {
+        check_user(peer)?;
+        // A silent stranger must not take all of the time.
+        let soon_ns = opal_core::sys::monotonic_ns().saturating_add(STRANGER_NS).min(deadline_ns);
+        await_bytes(peer.as_fd(), soon_ns)?;
+        let mut said = [0; 4 + 32];
+        // Packets come whole or not at all.
+        let (read, _) = rustix::net::recv(peer, &mut said[..], RecvFlags::DONTWAIT)?;
+        let (index, secret) = said.split_at(4);
+        // Every byte is looked at: how long it takes tells nothing.
+        let differing = secret.iter().zip(&job.secret).fold(0, |all, (left, right)| all | (left ^ right));
+        match read == said.len() && differing == 0 {
+            true => Ok(u32::from_le_bytes([index[0], index[1], index[2], index[3]])),
+            false => Err(Errno::ACCESS),
+        }
+    }
+}
+
+/// Asks the node's first rank for the segment.
+pub fn receive(
+    name: &[u8; 16],
+    job: &Job,
+    local: u32,
+    deadline_ns: u64,
+) -> core::result::Result<(OwnedFd, Control<Mapping>), String> {
+    let refused = |errno: Errno| match errno {
+        Errno::TIMEDOUT => String::from("it did not answer in time"),
+        Errno::CONNREFUSED => String::from(
+            "it is on another machine or in another network namespace, or has ended; start ranks that the manager calls one node \
+             in one namespace",
+        ),
+        errno => format!("the system refused ({errno})"),
+    };
+    let file = ask(name, job, local, deadline_ns).map_err(refused)?;
+    let control = mapping::open(file.as_fd())?;
+    Ok((file, control))
+}
+
+fn ask(name: &[u8; 16], job: &Job, local: u32, deadline_ns: u64) -> Result<OwnedFd> {
+    let socket = socket()?;
+    connect(&socket, &address(name)?)?;
+    // Before the secret is said.
+    check_user(&socket)?;
+    let mut words = [0; 4 + 32];
+    words[..4].copy_from_slice(&local.to_le_bytes());
+    words[4..].copy_from_slice(&job.secret);
+    send(&socket, &words, SendFlags::NOSIGNAL)?;
+    await_bytes(socket.as_fd(), deadline_ns)?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    recvmsg(&socket, &mut [IoSliceMut::new(&mut byte)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    let mut files = ancillary.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(files) => Some(files),
+        _ => None,
+    });
+    files.next().and_then(|mut files| files.next()).ok_or(Errno::CONNRESET)
+}
+
+fn pass(peer: &OwnedFd, file: &OwnedFd) -> Result<()> {
+    let files = [file.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    ancillary.push(SendAncillaryMessage::ScmRights(&files));
+    match sendmsg(peer, &[IoSlice::new(&[1])], &mut ancillary, SendFlags::NOSIGNAL) {
+        // It died between question and answer: whoever started it ends the job.
+        Err(Errno::PIPE | Errno::CONNRESET) => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+fn check_user(peer: &OwnedFd) -> Result<()> {
+    match sockopt::socket_peercred(peer)?.uid == rustix::process::geteuid() {
+        true => Ok(()),
+        false => Err(Errno::ACCESS),
+    }
+}
+
+/// `Err(TIMEDOUT)` if nothing came by then.
+fn await_bytes(socket: BorrowedFd<'_>, deadline_ns: u64) -> Result<()> {
+    loop {
+        let left = deadline_ns.saturating_sub(opal_core::sys::monotonic_ns());
+        if left == 0 {
+            return Err(Errno::TIMEDOUT);
+        }
+        let limit = Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as _ };
+        match poll(&mut [PollFd::from_borrowed_fd(socket, PollFlags::IN)], Some(&limit)) {
+            Ok(0) | Err(Errno::INTR) => {}
+            other => return other.map(drop),
+        }
+    }
+}
+
+fn socket() -> Result<OwnedFd> {
+    socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+}
+
+fn address(name: &[u8; 16]) -> Result<SocketAddrUnix> {
+    SocketAddrUnix::new_abstract_name(name)
+}
+
+/// More ranks than that wait until the first ones were served.
+const BACKLOG: i32 = 1024;
+const STRANGER_NS: u64 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    fn soon() -> u64 {
+        opal_core::sys::monotonic_ns() + 5_000_000_000
+    }
+
+    #[test]
+    fn ranks_get_the_memory_and_strangers_do_not() {
+        let job = Job { number: 7, secret: [3; 32] };
+        let door = Door::open().unwrap();
+        let name = door.name;
+        let (file, control) = mapping::create(job.number, 3, &job.secret).unwrap();
+        let first = thread::spawn(move || door.hand_out(&file, &job, 3, soon()));
+        let stranger = Job { number: 7, secret: [4; 32] };
+        assert!(receive(&name, &stranger, 1, soon()).is_err());
+        assert!(receive(&name, &job, 3, soon()).is_err(), "an index that the node does not have");
+        let (_file, second) = receive(&name, &job, 1, soon()).unwrap();
+        assert!(receive(&name, &job, 1, soon()).is_err(), "twice the same index");
+        let (_other, third) = receive(&name, &job, 2, soon()).unwrap();
+        first.join().unwrap().unwrap();
+        control.publish(0, b"first").unwrap();
+        for other in [second, third] {
+            assert_eq!(other.lookup(0, soon()).unwrap(), b"first");
+            assert_eq!((other.layout().job, other.secret()), (7, [3; 32]));
+        }
+        // The socket is gone with its owner.
+        assert!(receive(&name, &job, 1, soon()).unwrap_err().contains("has ended"));
+    }
+
+    #[test]
+    fn nobody_is_waited_for_longer_than_the_deadline() {
+        let job = Job { number: 7, secret: [3; 32] };
+        let (file, _control) = mapping::create(job.number, 2, &job.secret).unwrap();
+        let door = Door::open().unwrap();
+        let sentence = door.hand_out(&file, &job, 2, opal_core::sys::monotonic_ns() + 10_000_000).unwrap_err();
+        assert!(sentence.contains("index 1 on this node"), "{sentence}");
+    }
+}

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Process 1 of a test host: own name, /tmp, /dev/shm and /run; then it becomes the daemon that lets others in.
+#
+#   host.sh FOLDER NUMBER
+set -eu
+folder=$1 name=h$2
+inside=/run/cluster
+hostname "$name"
+mount -t sysfs sysfs /sys
+# What all hosts share of the head's /run stays; the rest is the host's own.
+mkdir "/tmp/$name"
+mount --bind "$inside" "/tmp/$name"
+mount -t tmpfs tmpfs /run
+mkdir -p "$inside" /run/sshd
+mount --move "/tmp/$name" "$inside"
+mount -t tmpfs tmpfs /tmp
+mount -t tmpfs tmpfs /dev/shm
+cat >"/run/sshd_config" <<END
+Port 22
+HostKey $inside/key
+AuthorizedKeysFile $inside/authorized
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+PermitRootLogin prohibit-password
+PrintMotd no
+UseDNS no
+MaxStartups 100
+PidFile $folder/$name.sshd
+END
+# sshd wants its own path. It also reaps whatever ends here without a parent.
+exec "$(command -v sshd)" -D -e -f /run/sshd_config
