@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 /// A resource manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manager {
+pub enum ResourceManager {
     /// Slurm.
     Slurm,
     /// PBS Pro, OpenPBS, Torque.
@@ -28,31 +28,31 @@ pub trait Surroundings {
     fn file(&self, path: &str) -> Result<String, String>;
 }
 
-impl Manager {
+impl ResourceManager {
     /// Its name, for people.
     pub fn name(self) -> &'static str {
         match self {
-            Manager::Slurm => "Slurm",
-            Manager::Pbs => "PBS",
-            Manager::GridEngine => "Grid Engine",
-            Manager::Lsf => "LSF",
+            ResourceManager::Slurm => "Slurm",
+            ResourceManager::Pbs => "PBS",
+            ResourceManager::GridEngine => "Grid Engine",
+            ResourceManager::Lsf => "LSF",
         }
     }
 
     /// The one that runs this process, if one does. A job of one may be run inside of another's; then the first of this
     /// order counts, and mpirun's `--host` and `--hostfile` go before all.
-    pub fn of(surroundings: &impl Surroundings) -> Option<Manager> {
+    pub fn of(surroundings: &impl Surroundings) -> Option<ResourceManager> {
         let has = |name| surroundings.variable(name).is_some();
         if has("SLURM_JOB_ID") && (has("SLURM_JOB_NODELIST") || has("SLURM_NODELIST")) {
-            return Some(Manager::Slurm);
+            return Some(ResourceManager::Slurm);
         }
         if has("PBS_JOBID") && has("PBS_NODEFILE") {
-            return Some(Manager::Pbs);
+            return Some(ResourceManager::Pbs);
         }
         if has("LSB_JOBID") && (has("LSB_DJOB_HOSTFILE") || has("LSB_MCPU_HOSTS")) {
-            return Some(Manager::Lsf);
+            return Some(ResourceManager::Lsf);
         }
-        (has("JOB_ID") && has("PE_HOSTFILE")).then_some(Manager::GridEngine)
+        (has("JOB_ID") && has("PE_HOSTFILE")).then_some(ResourceManager::GridEngine)
     }
 
     /// The hosts that it gave.
@@ -63,13 +63,13 @@ impl Manager {
             read(&text).map_err(|why| format!("{path}, which {variable} names: {why}"))
         };
         match self {
-            Manager::Slurm => slurm(surroundings),
-            Manager::Pbs => of_file("PBS_NODEFILE", text::line_per_slot),
-            Manager::GridEngine => of_file("PE_HOSTFILE", text::grid_engine),
-            Manager::Lsf if surroundings.variable("LSB_DJOB_HOSTFILE").is_some() => {
+            ResourceManager::Slurm => slurm(surroundings),
+            ResourceManager::Pbs => of_file("PBS_NODEFILE", text::line_per_slot),
+            ResourceManager::GridEngine => of_file("PE_HOSTFILE", text::grid_engine),
+            ResourceManager::Lsf if surroundings.variable("LSB_DJOB_HOSTFILE").is_some() => {
                 of_file("LSB_DJOB_HOSTFILE", text::line_per_slot)
             }
-            Manager::Lsf => {
+            ResourceManager::Lsf => {
                 let text = surroundings.variable("LSB_MCPU_HOSTS").ok_or("LSB_MCPU_HOSTS is not set")?;
                 text::pairs(&text).map_err(|why| format!("LSB_MCPU_HOSTS: {why}"))
             }
@@ -79,8 +79,8 @@ impl Manager {
 
 /// The allocation that this process runs in: `Ok(None)` if no manager gave one, `Err` with a sentence if it gave one that
 /// cannot be understood.
-pub fn allocation(surroundings: &impl Surroundings) -> Result<Option<(Manager, Vec<Host>)>, String> {
-    let Some(manager) = Manager::of(surroundings) else { return Ok(None) };
+pub fn allocation(surroundings: &impl Surroundings) -> Result<Option<(ResourceManager, Vec<Host>)>, String> {
+    let Some(manager) = ResourceManager::of(surroundings) else { return Ok(None) };
     match manager.hosts(surroundings) {
         Ok(hosts) => Ok(Some((manager, hosts))),
         Err(why) => Err(format!("the allocation of {} cannot be read: {why}", manager.name())),

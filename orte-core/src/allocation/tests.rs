@@ -16,7 +16,7 @@ impl Surroundings for Given {
     }
 }
 
-fn hosts(given: &'static [(&'static str, &'static str)]) -> Result<(Manager, String), String> {
+fn hosts(given: &'static [(&'static str, &'static str)]) -> Result<(ResourceManager, String), String> {
     let (manager, hosts) = allocation(&Given(given))?.expect("a manager is there");
     let words: Vec<String> = hosts.iter().map(|host| format!("{}:{}", host.name, host.slots)).collect();
     Ok((manager, words.join(" ")))
@@ -54,19 +54,19 @@ fn every_manager_is_understood() {
         ("SLURM_TASKS_PER_NODE", "2(x3),1"),
         ("SLURM_JOB_CPUS_PER_NODE", "8(x4)"),
     ]);
-    assert_eq!(slurm.unwrap(), (Manager::Slurm, "n1:2 n2:2 n3:2 n4:1".to_string()));
+    assert_eq!(slurm.unwrap(), (ResourceManager::Slurm, "n1:2 n2:2 n3:2 n4:1".to_string()));
     let processors = hosts(&[("SLURM_JOB_ID", "7"), ("SLURM_NODELIST", "n1,n9"), ("SLURM_JOB_CPUS_PER_NODE", "8(x2)")]);
     assert_eq!(processors.unwrap().1, "n1:8 n9:8");
     let pbs = hosts(&[("PBS_JOBID", "7.head"), ("PBS_NODEFILE", "/f"), ("/f", "a\na\nb\n\na\n")]);
-    assert_eq!(pbs.unwrap(), (Manager::Pbs, "a:3 b:1".to_string()));
+    assert_eq!(pbs.unwrap(), (ResourceManager::Pbs, "a:3 b:1".to_string()));
     let engine = hosts(&[
         ("JOB_ID", "7"),
         ("PE_HOSTFILE", "/f"),
         ("/f", "a.site 2 all.q@a.site UNDEFINED\nb.site 4 all.q@b.site 0,0\na.site 1 big.q@a.site <NULL>\n"),
     ]);
-    assert_eq!(engine.unwrap(), (Manager::GridEngine, "a.site:3 b.site:4".to_string()));
+    assert_eq!(engine.unwrap(), (ResourceManager::GridEngine, "a.site:3 b.site:4".to_string()));
     let lsf = hosts(&[("LSB_JOBID", "7"), ("LSB_MCPU_HOSTS", "a 2 b 4 ")]);
-    assert_eq!(lsf.unwrap(), (Manager::Lsf, "a:2 b:4".to_string()));
+    assert_eq!(lsf.unwrap(), (ResourceManager::Lsf, "a:2 b:4".to_string()));
     let file = hosts(&[("LSB_JOBID", "7"), ("LSB_DJOB_HOSTFILE", "/f"), ("LSB_MCPU_HOSTS", "x 1"), ("/f", "a\na\nb")]);
     assert_eq!(file.unwrap().1, "a:2 b:1");
 }

@@ -60,7 +60,7 @@ fn overwrites_nothing(session: &Session) -> Result<String> {
     let ended = xtask(session, &session.tree.root, &["new", "btl/mine", "--in", &folder])?;
     let kept = std::fs::read_to_string(&file).is_ok_and(|text| text == "// written by hand\n");
     let _ = std::fs::remove_dir_all(&place);
-    match kept && ended.ended_with(2) && ended.err.contains("is there already") {
+    match kept && ended.ended_with(2) && ended.err.contains("exists already") {
         true => Ok(String::new()),
         false => Err(fail(format!("the file was {}kept\n{}", if kept { "" } else { "not " }, ended.story()))),
     }
@@ -226,7 +226,7 @@ fn verdict(outcome: Result<String>) -> Verdict {
 const REFUSED: &[(&str, &[&str], &[&str])] = &[
     ("an_unknown_framework", &["btll/mine"], &["no framework `btll`", "write btl/mine"]),
     ("a_name_that_is_taken", &["btl/sm"], &["btl/sm is there already"]),
-    ("a_name_that_is_none", &["btl/my-net"], &["cannot be called `my-net`", "lower-case letters"]),
+    ("a_name_that_is_none", &["btl/my-net"], &["`my-net` cannot be the name of a component", "lower-case letters"]),
     ("atomics_outside", &["atomics/mine", "--in", "/tmp"], &["cannot come from outside", "leave --in out"]),
 ];
 
