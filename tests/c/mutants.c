@@ -297,7 +297,7 @@ int MPI_Iscan(const void *a, void *b, int n, MPI_Datatype t, MPI_Op op, MPI_Comm
 {
     return PMPI_Iexscan(a, b, n, t, op, c, q);
 }
-#elif MUTANT == 63 /* mutant 63 coll_nonblocking_4 2: an active collective can be freed */
+#elif MUTANT == 63 /* mutant 63 accepted 2: an active collective can be freed */
 int MPI_Request_free(MPI_Request *q)
 {
     (void)q;

@@ -16,7 +16,7 @@ pub struct Counts {
     pub default: u32,
     /// On this machine, and so in the job; with the option that says so.
     pub most: Option<(u32, String)>,
-    /// Slots that hosts name, or usable processors.
+    /// Slots that hosts name or a resource manager gave, or usable processors.
     pub slots: u32,
     /// Places of a `--rankfile`.
     pub rankfile: Option<Vec<Place>>,
@@ -29,7 +29,10 @@ impl Counts {
         if whole.host.is_empty() && files.is_empty() {
             files.extend(whole.default_hostfile.clone());
         }
-        let named = hosts::slots(&whole.host, &files)?;
+        let named = match hosts::slots(&whole.host, &files)? {
+            None => hosts::allocated(&hosts::Own)?,
+            named => named,
+        };
         let slots = named.unwrap_or(topology.usable.len() as u32);
         let rankfile = map.rankfile.as_deref().map(|path| rankfile::read(path, topology)).transpose()?;
         let mut most = None;
@@ -56,8 +59,8 @@ impl Counts {
         }
         match &self.most {
             Some((most, option)) if total > u64::from(*most) => Err(Refusal::usage(format!(
-                "{total} ranks with at most {most} on each machine need several machines, which are not there yet; raise \
-             {option} or leave it out"
+                "{total} ranks with at most {most} on each machine need several machines, where mpirun does not start ranks \
+                 yet; raise {option} or leave it out"
             ))),
             _ => Ok(total as u32),
         }

@@ -28,7 +28,8 @@ use std::path::PathBuf;
                   found, 126 it cannot be executed, 125 a wrong option or mpirun itself failed, 124 --timeout."
 )]
 pub struct Options {
-    /// Number of ranks (default: the slots of --host or --hostfile, else one per usable core); more than cores is fine
+    /// Number of ranks (default: the slots of --host, --hostfile or the resource manager, else one per usable core); more than
+    /// cores is fine
     #[arg(short = 'n', long = "np", visible_aliases = ["n"], aliases = ["c"], value_name = "N", allow_hyphen_values = true)]
     pub np: Option<String>,
     /// At most this many ranks on each machine; how many are started if -n is missing
