@@ -80,20 +80,26 @@ static void open_file(void)
 
 int main(int argc, char **argv)
 {
-    int rank;
+    int rank, ends[2] = {-1, -1};
     volatile long count = 1;
     volatile int result = 0;
     const char *what = argc > 1 ? argv[1] : "end";
     if (strcmp(what, "handler-before") == 0) {
         signal(SIGSEGV, own_handler);
     }
-    if (strcmp(what, "fork-before") == 0) {
-        fork();
+    if (strcmp(what, "fork-before") == 0 && pipe(ends) == 0 && fork() > 0) {
+        /* The child is the rank when this process tries, too. */
+        char byte;
+        close(ends[1]);
+        count = read(ends[0], &byte, 1);
     }
     if (strcmp(what, "abort-early") == 0) {
         MPI_Abort(MPI_COMM_WORLD, 7);
     }
     MPI_Init(&argc, &argv);
+    if (strcmp(what, "fork-before") == 0) {
+        close(ends[1]);
+    }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(what, "fork-after") == 0 && rank == 1 && fork() == 0) {
         /* A guard of a program's own must not meet the refusal. */
