@@ -164,6 +164,8 @@ static void aliased(void)
     CHECK_CLASS(MPI_Allgatherv(many, 2, MPI_INT, many, counts, places, MPI_INT, MPI_COMM_WORLD), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Iallgather(many, 2, MPI_INT, many, 2, MPI_INT, MPI_COMM_WORLD, &q), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Alltoall(many, 2, MPI_INT, many, 2, MPI_INT, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Alltoall(many, 2, MPI_INT, many + 2 * check_ranks - 1, 2, MPI_INT, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Alltoall(many, 2, MPI_INT, many + 2 * check_ranks, 2, MPI_INT, MPI_COMM_WORLD), MPI_SUCCESS);
     CHECK_CLASS(MPI_Allreduce(many, many, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Allgather(many + 40, 2, MPI_INT, many, 2, MPI_INT, MPI_COMM_WORLD), MPI_SUCCESS);
 }
