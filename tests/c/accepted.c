@@ -110,6 +110,7 @@ static void info_and_memory(void)
                 CHECK_EQ(MPI_Free_mem(at[j]), MPI_SUCCESS);
         }
     MPI_Info_free(&info);
+    CHECK_CLASS(MPI_Free_mem(NULL), MPI_SUCCESS);
 }
 
 static void sets(void)
