@@ -1,6 +1,6 @@
 //! A page for every function of MPI: binding and parameters from the standard's data, the sentence of its row.
 
-use super::kinds::{KINDS, NAMES};
+use super::kinds::{CLASSES, KINDS, NAMES, is_about};
 use super::roff::plain;
 use crate::api::data::{Data, Function, Parameter};
 use crate::api::rows::{self, FunctionRow};
@@ -130,6 +130,8 @@ fn described(parameter: &Parameter, function: &str) -> Result<String> {
     let meaning = match (name.as_str(), kind.as_str(), function.contains("ecv") || function.contains("robe")) {
         ("source", "RANK", true) => "rank of the source, MPI_ANY_SOURCE or MPI_PROC_NULL",
         ("tag", "TAG", true) => "tag of the message, or MPI_ANY_TAG",
+        (_, "STATUS", _) if direction != "out" => "what is known of a finished operation",
+        (_, "INFO", _) if function.starts_with("MPI_Info_") => "info object",
         _ => own.unwrap_or(meaning),
     };
     Ok(format!(".TP\n.IR {} \" ({direction})\"\n{}\n", plain(name), plain(meaning)))
@@ -160,14 +162,17 @@ fn errors(function: &Function, row: &FunctionRow) -> Result<String> {
     }
     let mut classes = BTreeSet::new();
     for parameter in &function.params {
-        let (_, _, class) = known(&parameter.kind, &function.name)?;
+        let own = CLASSES.iter().filter(|(of, name, _)| is_about(of, &function.name) && *name == parameter.name);
+        let mut wrong: Vec<&str> = own.map(|(_, _, class)| *class).collect();
+        // These come instead of the kind's; a communicator can be a bad handle all the same.
+        if wrong.is_empty() || parameter.kind == "COMMUNICATOR" {
+            wrong.push(known(&parameter.kind, &function.name)?.2);
+        }
         // What a call only gives back can be at a bad address, and nothing else is wrong with it.
         let is_given = parameter.direction != "out" || parameter.kind == "BUFFER";
-        let class = if parameter.name == "root" { "ROOT" } else { class };
-        if is_given && !class.is_empty() {
-            classes.insert(format!("MPI_ERR_{class}"));
-        }
-        if parameter.direction != "in" {
+        let wrong = wrong.into_iter().filter(|class| is_given && !class.is_empty());
+        classes.extend(wrong.map(|class| format!("MPI_ERR_{class}")));
+        if parameter.direction != "in" || parameter.decl.contains('[') {
             classes.insert("MPI_ERR_ARG".to_owned());
         }
     }
@@ -276,6 +281,46 @@ mod tests {
             let text = page(name);
             assert!(text.contains(line), "{line} is missing in\n{text}");
         }
+        what_is_tried_is_listed(&core, page);
         std::fs::remove_dir_all(stage).unwrap();
+    }
+
+    /// The classes that `tests/bad_input/arguments.txt` wants stand on the pages.
+    fn what_is_tried_is_listed(core: &Path, page: impl Fn(&str) -> String) {
+        let text = shell::read(&core.join("../tests/bad_input/arguments.txt")).unwrap();
+        let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut excepted = BTreeSet::new();
+        let mut head = "";
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            match (line.starts_with(' '), line.trim().split_once(' ')) {
+                (false, _) => head = line.split("  #").next().unwrap_or_default().trim(),
+                (true, Some(("!", rest))) => {
+                    wanted.entry(head).or_default().insert(rest.split(' ').next().unwrap_or_default());
+                }
+                (true, Some(("-", _))) => _ = excepted.insert(head),
+                _ => {}
+            }
+        }
+        let mut tried = 0;
+        for function in Data::read(&core.join("api")).unwrap().functions {
+            let text = page(&function.name);
+            let listed = text.split_once("arguments' errors: ").map(|(_, rest)| rest.split_once('.').unwrap().0);
+            let Some(listed) = listed.map(|listed| listed.split(", ").collect::<BTreeSet<_>>()) else { continue };
+            for parameter in function.params.iter().filter(|parameter| parameter.direction != "out") {
+                let own = format!("{}.{}", function.name, parameter.name);
+                let mut heads = vec![own.clone(), format!("*.{}", parameter.name)];
+                let is_value = !parameter.decl.contains(['[', '*']);
+                if is_value && !excepted.contains(own.as_str()) && !wanted.contains_key(own.as_str()) {
+                    heads.push(format!("{} value", parameter.kind));
+                }
+                // A root is no rank like others.
+                heads.retain(|head| parameter.name != "root" || !head.ends_with(" value"));
+                for class in heads.iter().filter_map(|head| wanted.get(head.as_str())).flatten() {
+                    assert!(listed.contains(class), "{own}: {class} is missing among {listed:?}");
+                    tried += 1;
+                }
+            }
+        }
+        assert!(tried > 500, "{tried}");
     }
 }
