@@ -10,6 +10,7 @@ mod array;
 mod combiner;
 mod construct;
 mod fortran;
+mod marker;
 mod object;
 mod predefined;
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub use construct::{
     Number, contiguous, dup, hindexed, hindexed_block, hvector, indexed, indexed_block, resized, structure, vector,
 };
 pub use fortran::{Typeclass, f90_complex, f90_integer, f90_real, match_size, value_index};
+pub use marker::member;
 pub use object::{Contents, Datatype};
 
 /// MPI_DATATYPE_NULL.

@@ -2,7 +2,7 @@
 
 use crate::error::{Class, Fault, Result};
 use crate::handle::HandleTable;
-use crate::{init, process};
+use crate::init;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use opal_core::sync::Mutex;
 use opal_core::sys;
 use orte_core::environment;
+use orte_core::framework::ess;
 
 /// MPI_INFO_NULL.
 pub const NULL: usize = 0x130;
@@ -129,13 +130,13 @@ pub fn environment(command_line: Vec<String>) -> Info {
 
 /// The number of ranks; before MPI is started as the launcher says it to this process.
 fn job_size() -> Option<String> {
-    if init::is_active() {
-        return Some(format!("{}", process::count()));
+    if let Some(environment) = ess::selected() {
+        return Some(format!("{}", environment.identity().size));
     }
-    let name = if cfg!(ompi_bare) { environment::BOOT_SIZE } else { environment::SIZE };
-    let ours = cfg!(ompi_bare) || sys::variable(environment::SEGMENT).is_some();
-    // Without a launcher of this library a process is alone.
-    if ours { sys::variable(name).map(String::from) } else { Some(String::from("1")) }
+    match cfg!(ompi_bare) {
+        true => sys::variable(environment::BOOT_SIZE).map(String::from),
+        false => environment::told_size(sys::variable).map(String::from),
+    }
 }
 
 fn cut(value: &str) -> String {

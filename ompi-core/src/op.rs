@@ -123,8 +123,8 @@ impl Op {
     }
 }
 
-/// Text is no number in the standard; programs of other libraries reduce MPI_CHAR and MPI_WCHAR all the same, as signed
-/// integers. The bytes of MPI_PACKED are a format of the library's: `None`, while those of MPI_BYTE are bits.
+/// Text is no number in the standard; programs reduce MPI_CHAR all the same, which Open MPI and MPICH take for a signed
+/// integer. The bytes of MPI_PACKED are a format of the library's: `None`, while those of MPI_BYTE are bits.
 #[inline]
 fn reduced_as(primitive: Primitive, datatype: &Datatype, operation: Operation) -> Option<Primitive> {
     match primitive.scalar {

@@ -170,4 +170,24 @@ mod tests {
         other.fail(Class::Truncate as i32, 5);
         assert_eq!(other.fault().reason(), "");
     }
+
+    /// What the calls for several requests say is what the call for one would say, with the place in the array before it.
+    #[test]
+    fn one_of_several_is_described_as_alone() {
+        let mut status = Status::new(3, 7, 8);
+        status.fail_truncated(9, 5);
+        let mut plain = Status::new(3, 7, 8);
+        plain.fail(Class::Rank as i32, 5);
+        for (status, class) in [(status, "MPI_ERR_TRUNCATE"), (plain, "MPI_ERR_RANK")] {
+            let own = status.fault();
+            let rest = if own.reason().is_empty() { String::new() } else { format!("; {}", own.reason()) };
+            let (of, among) = (status.fault_of(4), status.fault_among(4));
+            assert_eq!(of.reason(), format!("array_of_requests[4] failed{rest}"));
+            let first = "the first that failed: array_of_requests[4] with ";
+            assert!(among.reason().starts_with(&format!("{first}{class}")), "{}", among.reason());
+            assert!(among.reason().ends_with(&rest), "{}", among.reason());
+            assert_eq!((of.get(), among.get()), (status.error, Class::InStatus as i32));
+            assert_eq!((of.context(), among.context()), (Some(5), Some(5)));
+        }
+    }
 }

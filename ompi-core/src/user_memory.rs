@@ -29,13 +29,16 @@ pub fn allocate(size: usize, alignment: usize) -> Result<*mut u8> {
     Ok(at)
 }
 
-/// Gives it back.
+/// Gives it back. Nothing is given back for null, as with C's free and with other libraries.
 ///
 /// # Safety
 /// `at` is null or came from [`allocate`] and was not given back.
 pub unsafe fn free(at: *mut u8) -> Result<()> {
     let wrong = || Fault::new(Class::Base).argument("base").because("it is no memory of MPI_Alloc_mem");
-    if at.is_null() || !(at as usize).is_multiple_of(HEAD) {
+    if at.is_null() {
+        return Ok(());
+    }
+    if !(at as usize).is_multiple_of(HEAD) {
         return Err(wrong());
     }
     let head = at.wrapping_sub(HEAD);
@@ -93,5 +96,7 @@ mod tests {
         // SAFETY: the line before it is readable; nothing is freed, because it has no mark.
         let freed = unsafe { free(lines.0.as_mut_ptr().wrapping_add(64)) };
         assert_eq!(freed.unwrap_err().get(), Class::Base as i32);
+        // SAFETY: null.
+        unsafe { free(core::ptr::null_mut()).unwrap() };
     }
 }

@@ -138,6 +138,18 @@ pub fn other_launcher<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Option<
     ))
 }
 
+/// The number of ranks as this library's mpirun or a process manager says it to a process that has not started MPI; 1 without
+/// either. `None` for a manager that says it on request only.
+pub fn told_size<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Option<&'a str> {
+    if variable(SEGMENT).is_some() {
+        return variable(SIZE);
+    }
+    match variable("PMI_FD").or_else(|| variable("PMI_PORT")) {
+        Some(_) => variable("PMI_SIZE"),
+        None => Some("1"),
+    }
+}
+
 fn missing(name: &str) -> String {
     format!("{SEGMENT} is set but {name} is not; {ADVICE}")
 }
@@ -166,6 +178,17 @@ mod tests {
                 .extend(value.map(|value| (GOOD.encode().iter().find(|pair| pair.0 == name).unwrap().0, value.into())));
         }
         Contract::decode(|name| pairs.iter().find(|(other, _)| *other == name).map(|(_, value)| value.as_str()))
+    }
+
+    #[test]
+    fn the_size_is_known_before_the_start() {
+        let told = |pairs: &[(&str, &'static str)]| {
+            told_size(|name| pairs.iter().find(|(other, _)| *other == name).map(|(_, value)| *value))
+        };
+        assert_eq!(told(&[(SEGMENT, "200"), (SIZE, "4")]), Some("4"));
+        assert_eq!(told(&[("PMI_FD", "6"), ("PMI_RANK", "1"), ("PMI_SIZE", "3")]), Some("3"));
+        assert_eq!(told(&[("PMI_PORT", "host:1"), ("PMI_ID", "1")]), None);
+        assert_eq!(told(&[]), Some("1"));
     }
 
     #[test]

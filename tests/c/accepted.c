@@ -1,4 +1,4 @@
-// covers: MPI_Allreduce MPI_Reduce_local MPI_Request_free MPI_Comm_free_keyval MPI_Info_get_nthkey MPI_Alloc_mem MPI_Comm_split_type MPI_Info_create_env MPI_Session_get_info
+// covers: MPI_Allreduce MPI_Reduce_local MPI_Request_free MPI_Barrier_init MPI_Comm_free_keyval MPI_Info_get_nthkey MPI_Alloc_mem MPI_Comm_split_type MPI_Info_create_env MPI_Session_get_info
 // args: usual
 // args: strict
 // args: mpi3
@@ -44,14 +44,17 @@ static void reductions(void)
     CHECK_CLASS(MPI_Reduce_local(packed, other, 3, MPI_BYTE, MPI_SUM), MPI_ERR_OP);
 }
 
-static void requests_and_keys(void)
+/* A collective request: under way as long as the others wait for the message, and refused; accepted when it is complete. */
+static void freed_collective(MPI_Request q, int persistent)
 {
-    MPI_Request q, kept;
-    int flag = 0, key, copy;
-    /* Under way as long as the others wait for the message: refused. */
+    MPI_Request kept = q;
+    int flag = 0;
     if (check_rank > 0)
         MPI_Recv(NULL, 0, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Ibarrier(MPI_COMM_WORLD, &q);
+    if (persistent)
+        MPI_Start(&q);
+    else
+        MPI_Ibarrier(MPI_COMM_WORLD, &q);
     if (check_rank == 0 && check_ranks > 1) {
         kept = q;
         CHECK_CLASS(MPI_Request_free(&q), MPI_ERR_REQUEST);
@@ -61,8 +64,20 @@ static void requests_and_keys(void)
     }
     while (!flag)
         MPI_Request_get_status(q, &flag, MPI_STATUS_IGNORE);
+    kept = q;
     CHECK_CLASS(MPI_Request_free(&q), MPI_SUCCESS);
     CHECK(q == MPI_REQUEST_NULL);
+    if (persistent)
+        CHECK_CLASS(MPI_Start(&kept), MPI_ERR_REQUEST);
+}
+
+static void requests_and_keys(void)
+{
+    MPI_Request q;
+    int key, copy;
+    freed_collective(MPI_REQUEST_NULL, 0);
+    MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &q);
+    freed_collective(q, 1);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_WORLD, key, &key);
     copy = key;
@@ -95,6 +110,7 @@ static void info_and_memory(void)
                 CHECK_EQ(MPI_Free_mem(at[j]), MPI_SUCCESS);
         }
     MPI_Info_free(&info);
+    CHECK_CLASS(MPI_Free_mem(NULL), MPI_SUCCESS);
 }
 
 static void sets(void)
@@ -149,6 +165,8 @@ static void aliased(void)
     CHECK_CLASS(MPI_Allgatherv(many, 2, MPI_INT, many, counts, places, MPI_INT, MPI_COMM_WORLD), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Iallgather(many, 2, MPI_INT, many, 2, MPI_INT, MPI_COMM_WORLD, &q), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Alltoall(many, 2, MPI_INT, many, 2, MPI_INT, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Alltoall(many, 2, MPI_INT, many + 2 * check_ranks - 1, 2, MPI_INT, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Alltoall(many, 2, MPI_INT, many + 2 * check_ranks, 2, MPI_INT, MPI_COMM_WORLD), MPI_SUCCESS);
     CHECK_CLASS(MPI_Allreduce(many, many, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Allgather(many + 40, 2, MPI_INT, many, 2, MPI_INT, MPI_COMM_WORLD), MPI_SUCCESS);
 }

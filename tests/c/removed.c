@@ -65,7 +65,19 @@ static void markers(void)
     bounds(nested, -3, 6, 4, "a member's marker beyond");
     MPI_Datatype shorter = structure(2, none, (MPI_Aint[]){0, 2}, (MPI_Datatype[]){MPI_INT, MPI_UB});
     bounds(shorter, 0, 4, 4, "a marker of length 0");
-    MPI_Datatype *all[] = {&plain, &both, &upper, &inside, &low, &nested, &shorter};
+    MPI_Datatype high = structure(3, ones, (MPI_Aint[]){9, 0, 7}, (MPI_Datatype[]){MPI_UB, MPI_INT, MPI_UB});
+    bounds(high, 0, 9, 4, "the highest MPI_UB");
+    /* One marker alone leaves the other bound to the data, in structures of structures, too. */
+    MPI_Datatype items = structure(2, (int[]){1, 2}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_INT, upper});
+    bounds(items, 0, 88, 20, "MPI_UB in a member");
+    MPI_Datatype behind = structure(2, ones, (MPI_Aint[]){-4, 0}, (MPI_Datatype[]){MPI_LB, MPI_INT});
+    MPI_Datatype longer = structure(2, ones, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){behind, MPI_INT});
+    bounds(longer, -4, 12, 8, "MPI_LB in a member");
+    MPI_Datatype alone = structure(1, ones, (MPI_Aint[]){8}, (MPI_Datatype[]){MPI_UB}), created;
+    bounds(alone, 0, 8, 0, "nothing but MPI_UB");
+    MPI_Type_create_struct(2, ones, (MPI_Aint[]){0, 12}, (MPI_Datatype[]){MPI_INT, MPI_UB}, &created);
+    bounds(created, 0, 12, 4, "MPI_UB as MPI 2 has it");
+    MPI_Datatype *all[] = {&plain, &both, &upper, &inside, &low, &nested, &shorter, &high, &items, &behind, &longer, &alone, &created};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         MPI_Type_free(all[i]);
 }

@@ -46,7 +46,7 @@ static void truncate_message(const char *what, int rank)
     static char data[1 << 20];
     MPI_Request r;
     MPI_Status s;
-    int bytes = strcmp(what, "truncate") == 0 ? 32 : 1 << 20;
+    int flag = 0, bytes = strcmp(what, "truncate") == 0 ? 32 : 1 << 20;
     if (rank == 0) {
         MPI_Send(data, bytes, MPI_BYTE, 1, 7, MPI_COMM_WORLD);
     } else if (strcmp(what, "truncate") == 0) {
@@ -55,6 +55,12 @@ static void truncate_message(const char *what, int rank)
         MPI_Irecv(data, bytes / 2, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &r);
         if (strcmp(what, "truncate-all") == 0) {
             MPI_Waitall(1, &r, &s);
+        } else if (strcmp(what, "truncate-all-quiet") == 0) {
+            MPI_Waitall(1, &r, MPI_STATUSES_IGNORE);
+        } else if (strcmp(what, "truncate-status-all") == 0) {
+            while (!flag) {
+                MPI_Request_get_status_all(1, &r, &flag, MPI_STATUSES_IGNORE);
+            }
         } else {
             MPI_Wait(&r, MPI_STATUS_IGNORE);
         }

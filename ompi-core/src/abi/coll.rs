@@ -210,7 +210,10 @@ pub(super) fn allgatherv(when: When, from: LateData, to: LateBlocks) -> Result<(
 
 pub(super) fn alltoall(when: When, from: LateData, to: Whole) -> Result<()> {
     let to = whole(to)?;
-    let from = source(when.comm(), from, [blocks_of(when.comm(), &to)])?;
+    let from = source(when.comm(), from, [])?;
+    if let Source::From(from) = &from {
+        apart(&blocks_of(when.comm(), from), &blocks_of(when.comm(), &to))?;
+    }
     // SAFETY: both buffers are the caller's by the standard.
     unsafe { when.run(Call::Alltoall(from, &to)) }
 }

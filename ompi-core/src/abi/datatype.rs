@@ -90,7 +90,7 @@ rows! {
         let places = unsafe { array(array_of_displacements, length(count), "array_of_displacements")? };
         // SAFETY: as above.
         let handles = unsafe { array(array_of_types, length(count), "array_of_types")? };
-        let found: Option<Vec<_>> = handles.iter().map(|handle| datatype::get(*handle)).collect();
+        let found: Option<Vec<_>> = handles.iter().map(|handle| datatype::member(*handle)).collect();
         let old = found.ok_or_else(|| {
             Fault::new(Class::Type).argument("array_of_types").because("one of them is no datatype in force")
         })?;

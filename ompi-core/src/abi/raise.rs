@@ -32,12 +32,20 @@ struct Object {
     name: String,
     // For the text: whose handler it is.
     whose: String,
+    // For the text: what would have errors returned.
+    remedy: &'static str,
 }
 
 impl Object {
     fn of_comm(handle: usize, comm: &comm::Communicator) -> Object {
         let whose = comm.described();
-        Object { handler: errhandler::of(&comm.errhandler), handle, name: format!(" on {whose}"), whose }
+        Object {
+            handler: errhandler::of(&comm.errhandler),
+            handle,
+            name: format!(" on {whose}"),
+            whose,
+            remedy: "MPI_Comm_set_errhandler with MPI_ERRORS_RETURN",
+        }
     }
 
     fn named(scope: &Scope) -> Option<Object> {
@@ -51,6 +59,7 @@ impl Object {
                     handle,
                     name: String::from(" on a session"),
                     whose: String::from("the session"),
+                    remedy: "MPI_Session_set_errhandler with MPI_ERRORS_RETURN",
                 })
             }
             Scope::File(handle) => {
@@ -60,13 +69,14 @@ impl Object {
                     handle,
                     name: String::from(" on MPI_FILE_NULL"),
                     whose: String::from("MPI_FILE_NULL"),
+                    remedy: "MPI_File_set_errhandler on MPI_FILE_NULL with MPI_ERRORS_RETURN",
                 })
             }
             Scope::Handler(handler, kind) => {
                 let handle = if kind == errhandler::HandlerKind::Session { session::NULL } else { comm::NULL };
                 errhandler::check(handler, kind).ok()?;
-                let whose = String::from("the call's own argument");
-                Some(Object { handler: errhandler::get(handler)?, handle, name: String::new(), whose })
+                let (handler, name, whose) = (errhandler::get(handler)?, String::new(), "argument errhandler".into());
+                Some(Object { handler, handle, name, whose, remedy: "MPI_ERRORS_RETURN there" })
             }
         }
     }
@@ -80,7 +90,8 @@ impl Object {
             Some(object) => Object { name: String::new(), ..object },
             None => {
                 let handler = errhandler::get(init::initial_errhandler()).unwrap_or(Errhandler::Fatal);
-                Object { handler, handle: comm::NULL, name: String::new(), whose: String::new() }
+                let remedy = "the parameter mpi_initial_errhandler with mpi_errors_return";
+                Object { handler, handle: comm::NULL, name: String::new(), whose: String::new(), remedy }
             }
         }
     }
@@ -144,7 +155,7 @@ pub fn raise_tool(_function: &'static str, _scopes: &[Scope], fault: Fault) -> c
 
 /// The readable block: what failed, why, and what happens now.
 fn describe(function: &str, object: &Object, fault: &Fault) -> String {
-    let Object { name: on, whose, .. } = object;
+    let Object { name: on, whose, remedy, .. } = object;
     let class = errhandler::error_string(fault.get());
     let mut text = format!("{function}{on} failed: {class}");
     match (fault.of_argument(), fault.reason()) {
@@ -157,6 +168,20 @@ fn describe(function: &str, object: &Object, fault: &Fault) -> String {
         text += "\n  this version of ompi-rs does not offer it yet";
     }
     let of = if whose.is_empty() { String::new() } else { format!(", that of {whose},") };
-    text + &format!("\n  The error handler in force{of} ends the job; ")
-        + "MPI_Comm_set_errhandler with MPI_ERRORS_RETURN would return the error instead."
+    text + &format!("\n  The error handler in force{of} ends the job; {remedy} would return the error instead.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_names_the_function_that_would_help() {
+        let said = |object: Option<Object>| describe("MPI_X", &object.unwrap(), &Fault::new(Class::Arg));
+        let of_file = said(Object::named(&Scope::File(errhandler::FILE_NULL)));
+        assert!(of_file.contains("that of MPI_FILE_NULL, ends the job; MPI_File_set_errhandler on MPI_FILE_NULL with"));
+        let fatal = Scope::Handler(errhandler::FATAL, errhandler::HandlerKind::Session);
+        let of_argument = said(Object::named(&fatal));
+        assert!(of_argument.contains("that of argument errhandler, ends the job; MPI_ERRORS_RETURN there would"));
+    }
 }

@@ -272,3 +272,16 @@ fn the_unit_of_a_type_whose_elements_touch() {
     assert!(borrow(0x229).is_some());
     assert_eq!(unit(0x229), 0);
 }
+
+#[test]
+fn markers_are_members_of_structures_only() {
+    let (lb, ub) = (usize::MAX - 1, usize::MAX - 2);
+    let members = [member(ub).unwrap(), int(), member(lb).unwrap()];
+    let (lengths, at) = (Counts::Int(&[1, 1, 1]), Counts::Large(&[12, 0, -4]));
+    let made = structure(Number::Int(3), lengths, at, &members).unwrap();
+    assert_eq!((made.layout.lb(), made.layout.extent(), made.layout.size()), (-4, 16, 4));
+    // MPI_Type_get_contents returns the handles that were passed.
+    let handles: Vec<usize> = made.contents().datatypes.iter().map(|old| register(old.clone()).unwrap()).collect();
+    assert_eq!(handles, [ub, 521, lb]);
+    assert!(get(lb).is_none() && borrow(ub).is_none() && member(0).is_none() && free(lb).is_err());
+}

@@ -24,15 +24,30 @@ pub struct Layout {
     pub(super) signature: Signature,
 }
 
+/// One of the two bounds of a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// MPI_LB of MPI 1.1.
+    Lower,
+    /// MPI_UB.
+    Upper,
+}
+
 /// Lower and upper bound, true ones and those that may be shifted; MPI 5.0 §5.1.6 to §5.1.8.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Bounds {
-    // None: no entry in the type map, not even a marker of a bound.
-    declared: Option<(isize, isize)>,
-    // MPI_Type_create_resized was applied to it or to a part: such bounds outweigh all others.
-    marked: bool,
+    // None: no entry in the type map that says something about it.
+    low: Option<Bound>,
+    high: Option<Bound>,
     // None: no data.
     real: Option<(isize, isize)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bound {
+    at: isize,
+    // MPI_Type_create_resized was applied to it or to a part, or a part is a marker: such bounds outweigh all others.
+    marked: bool,
 }
 
 impl Layout {
@@ -57,7 +72,7 @@ impl Layout {
         let body = builder.finish().expect("a basic type has no loops");
         let end = runs.iter().map(|run| run.offset + run.bytes as isize).max().unwrap_or(0);
         let (signature, primitives) = Signature::basic(primitive, narrow);
-        let bounds = Bounds { declared: Some((0, extent as isize)), marked: false, real: Some((0, end)) };
+        let bounds = Bounds { real: Some((0, end)), ..Bounds::new(0, extent as isize, false) };
         Layout::assemble(body, bounds, align, Some(primitive), primitives, signature)
     }
 
@@ -75,7 +90,7 @@ impl Layout {
 
     /// Lower bound.
     pub fn lb(&self) -> isize {
-        self.bounds.declared.unwrap_or_default().0
+        self.bounds.declared().0
     }
 
     /// Where data begins.
@@ -185,9 +200,19 @@ impl Layout {
         Ok(Layout::assemble(builder.finish()?, bounds, align, primitive, primitives, signature))
     }
 
+    /// No data, and a bound at displacement 0 that outweighs those of data: a part of a structure as MPI 1.1 §3.12.3 has it.
+    pub fn marker(which: Marker) -> Result<Layout> {
+        let here = Some(Bound { at: 0, marked: true });
+        let bounds = match which {
+            Marker::Lower => Bounds { low: here, ..Bounds::default() },
+            Marker::Upper => Bounds { high: here, ..Bounds::default() },
+        };
+        Ok(Layout::assemble(Builder::default().finish()?, bounds, 1, None, 0, Signature::sequence(Vec::new())?))
+    }
+
     /// Blocks of different types: byte displacement, number of elements and type of each. MPI_Type_create_struct.
     ///
-    /// Without a part that was resized the extent is rounded up to the strictest alignment (MPI 5.0 §5.1.6).
+    /// Without a part that marks the upper bound the extent is rounded up to the strictest alignment (MPI 5.0 §5.1.6).
     pub fn structure(blocks: &[(isize, usize, &Arc<Layout>)]) -> Result<Layout> {
         let mut builder = Builder::default();
         let mut bounds = Bounds::default();
@@ -207,9 +232,10 @@ impl Layout {
                 only = Some(only.map_or(of.primitive, |seen| if seen == of.primitive { seen } else { None }));
             }
         }
-        if let (Some((low, high)), false) = (bounds.declared, bounds.marked) {
-            let extent = round_up(high - low, align)?;
-            bounds.declared = Some((low, low.checked_add(extent).ok_or(Error::Invalid)?));
+        if let Some(Bound { at: high, marked: false }) = bounds.high {
+            let (low, _) = bounds.declared();
+            let at = low.checked_add(round_up(high - low, align)?).ok_or(Error::Invalid)?;
+            bounds.high = Some(Bound { at, marked: false });
         }
         let signature = Signature::sequence(parts)?;
         Ok(Layout::assemble(builder.finish()?, bounds, align, only.flatten(), primitives, signature))
@@ -219,7 +245,7 @@ impl Layout {
     pub fn resized(&self, lb: isize, extent: isize) -> Result<Layout> {
         let ub = lb.checked_add(extent).ok_or(Error::Invalid)?;
         let mut resized = self.clone();
-        resized.bounds = Bounds { declared: Some((lb, ub)), marked: true, real: self.bounds.real };
+        resized.bounds = Bounds { real: self.bounds.real, ..Bounds::new(lb, ub, true) };
         resized.settle();
         Ok(resized)
     }
@@ -251,7 +277,7 @@ impl Layout {
 
     /// Derives from the bounds what the message path asks for.
     fn settle(&mut self) {
-        let (low, high) = self.bounds.declared.unwrap_or_default();
+        let (low, high) = self.bounds.declared();
         self.extent = high - low;
         self.flat = self.size == 0 || self.single == Some(0) && self.size as isize == self.extent;
     }
@@ -268,38 +294,54 @@ impl Layout {
 }
 
 impl Bounds {
+    fn new(low: isize, high: isize, marked: bool) -> Bounds {
+        Bounds { low: Some(Bound { at: low, marked }), high: Some(Bound { at: high, marked }), real: None }
+    }
+
+    /// Lower and upper bound; 0 where no entry says something.
+    fn declared(&self) -> (isize, isize) {
+        let at = |bound: Option<Bound>| bound.map_or(0, |bound| bound.at);
+        (at(self.low), at(self.high))
+    }
+
     /// Of `count` elements, `stride` apart, the first at `start`.
     fn repeated(&self, start: isize, count: usize, stride: isize) -> Result<Bounds> {
         let count = isize::try_from(count).map_err(|_| Error::Invalid)?;
         let last = (count - 1).checked_mul(stride).ok_or(Error::Invalid)?;
         // Half the address space on either side: any difference of two such offsets fits, too.
         let fits = |value: isize| (-LIMIT..=LIMIT).contains(&value).then_some(value);
-        let shift = |(low, high): (isize, isize)| {
-            let low = low.checked_add(start)?.checked_add(last.min(0)).and_then(fits)?;
-            let high = high.checked_add(start)?.checked_add(last.max(0)).and_then(fits)?;
-            Some((low, high))
-        };
-        let shifted = |bounds: Option<(isize, isize)>| match bounds {
+        let shift_low = |low: isize| low.checked_add(start)?.checked_add(last.min(0)).and_then(fits);
+        let shift_high = |high: isize| high.checked_add(start)?.checked_add(last.max(0)).and_then(fits);
+        let shifted = |bound: Option<Bound>, shift: &dyn Fn(isize) -> Option<isize>| match bound {
             None => Ok(None),
-            Some(bounds) => shift(bounds).map(Some).ok_or(Error::Invalid),
+            Some(bound) => Ok(Some(Bound { at: shift(bound.at).ok_or(Error::Invalid)?, ..bound })),
         };
-        Ok(Bounds { declared: shifted(self.declared)?, marked: self.marked, real: shifted(self.real)? })
+        let real = match self.real {
+            None => None,
+            Some((low, high)) => Some(shift_low(low).zip(shift_high(high)).ok_or(Error::Invalid)?),
+        };
+        Ok(Bounds { low: shifted(self.low, &shift_low)?, high: shifted(self.high, &shift_high)?, real })
     }
 
     /// Of both together.
     fn with(&self, other: &Bounds) -> Bounds {
-        let declared = match (self.marked, other.marked) {
-            (true, false) => self.declared,
-            (false, true) => other.declared,
-            _ => union(self.declared, other.declared),
+        let real = match (self.real, other.real) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (one, None) | (None, one) => one,
         };
-        Bounds { declared, marked: self.marked || other.marked, real: union(self.real, other.real) }
+        Bounds {
+            low: stronger(self.low, other.low, isize::min),
+            high: stronger(self.high, other.high, isize::max),
+            real,
+        }
     }
 }
 
-fn union(a: Option<(isize, isize)>, b: Option<(isize, isize)>) -> Option<(isize, isize)> {
+/// The marked one; of two that are equal in this, the outer one.
+fn stronger(a: Option<Bound>, b: Option<Bound>, outer: fn(isize, isize) -> isize) -> Option<Bound> {
     match (a, b) {
-        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        (Some(a), Some(b)) if a.marked == b.marked => Some(Bound { at: outer(a.at, b.at), ..a }),
+        (Some(a), Some(b)) => Some(if a.marked { a } else { b }),
         (one, None) | (None, one) => one,
     }
 }

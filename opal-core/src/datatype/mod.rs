@@ -21,5 +21,5 @@ mod walk;
 pub use body::Run;
 pub use convertor::Convertor;
 pub use external::{pack_external, unpack_external};
-pub use layout::Layout;
+pub use layout::{Layout, Marker};
 pub use primitive::{Primitive, Scalar};

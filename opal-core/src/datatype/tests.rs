@@ -1,6 +1,6 @@
 //! Layouts of known shapes; [`trees`] tries any.
 
-use super::{Convertor, Layout, Primitive, Run, Scalar};
+use super::{Convertor, Layout, Marker, Primitive, Run, Scalar};
 use crate::Error;
 use alloc::sync::Arc;
 use std::vec::Vec;
@@ -71,6 +71,30 @@ fn structures_are_padded_unless_resized() {
     let type1 = Arc::new(int.resized(-3, 9).unwrap());
     let type2 = Layout::contiguous(2, &type1).unwrap();
     assert_eq!((type2.lb(), type2.extent()), (-3, 18));
+}
+
+#[test]
+fn each_bound_has_a_marker_of_its_own() {
+    let (int, char) = (Arc::new(basic(Scalar::Signed, 4)), Arc::new(basic(Scalar::Character, 1)));
+    let [lower, upper] = [Marker::Lower, Marker::Upper].map(|which| Arc::new(Layout::marker(which).unwrap()));
+    let structure = |parts: &[(isize, usize, &Arc<Layout>)]| Arc::new(Layout::structure(parts).unwrap());
+    let bounds = |layout: &Layout| (layout.lb(), layout.lb() + layout.extent());
+    // MPI 1.1 §3.12.3, example: {(lb, -3), (int, 0), (ub, 6)} has extent 9, and two of them have 18.
+    let both = structure(&[(-3, 1, &lower), (0, 1, &int), (6, 1, &upper)]);
+    assert_eq!((bounds(&both), both.size(), both.primitives()), ((-3, 6), 4, 1));
+    assert_eq!(bounds(&Layout::contiguous(2, &both).unwrap()), (-3, 15));
+    // One marker alone leaves the other bound to the data, in structures of structures, too.
+    let item = structure(&[(0, 1, &int), (4, 1, &char), (20, 1, &upper)]);
+    assert_eq!((bounds(&item), bounds(&structure(&[(0, 1, &int), (4, 2, &item)]))), ((0, 20), (0, 44)));
+    let behind = structure(&[(-4, 1, &lower), (0, 1, &int)]);
+    assert_eq!((bounds(&behind), bounds(&structure(&[(0, 1, &behind), (8, 1, &int)]))), ((-4, 4), (-4, 12)));
+    // Of several the outer one counts; markers alone are a type; none of them is repeated.
+    let all = [(9, 1, &upper), (2, 1, &lower), (0, 1, &int), (-8, 3, &lower), (7, 3, &upper)];
+    assert_eq!(bounds(&structure(&all)), (-8, 9));
+    let alone = structure(&[(8, 1, &upper)]);
+    assert_eq!((bounds(&alone), alone.size()), ((0, 8), 0));
+    // Without MPI_UB the end is padded, from the marked beginning on.
+    assert_eq!(bounds(&structure(&[(-3, 1, &lower), (0, 1, &int)])), (-3, 5));
 }
 
 #[test]

@@ -92,7 +92,9 @@ pub fn silence(descriptor: i32) {
     assert_eq!(result, 0);
 }
 
-/// So many seeds of a test; ten times as many where tests may take long (`cargo xtask test --all`).
-pub fn rounds(short: u64) -> u64 {
-    if std::env::var_os("OMPI_RS_LONG_TESTS").is_some() { 10 * short } else { short }
+/// So many seeds of a test, times OMPI_TEST_TRIALS (12 in `cargo xtask test --all`).
+pub fn rounds(usual: u64) -> u64 {
+    let name = "OMPI_TEST_TRIALS";
+    usual
+        * std::env::var(name).map_or(1, |times| times.parse().unwrap_or_else(|_| panic!("{name}={times} is no number")))
 }

@@ -12,7 +12,7 @@ pub struct Fact {
     /// For people.
     label: &'static str,
     /// For programs.
-    key: &'static str,
+    key: String,
     /// Both.
     value: String,
 }
@@ -28,8 +28,9 @@ pub fn all(config: Option<&Json>) -> Vec<Fact> {
         fact("MPI API", "mpi-api:version:full", STANDARD),
         fact("MPI ABI", "mpi-abi:version:full", ABI),
     ];
-    if let Ok(prefix) = crate::path::prefix() {
-        facts.push(fact("Prefix", "path:prefix", prefix.display()));
+    for (name, path) in crate::path::folders().unwrap_or_default() {
+        // People see the one below which the others lie.
+        facts.push(fact(if name == "prefix" { "Prefix" } else { "" }, &format!("path:{name}"), path.display()));
     }
     for (label, key, name) in BUILD {
         facts.push(fact(label, key, build(name)));
@@ -38,10 +39,11 @@ pub fn all(config: Option<&Json>) -> Vec<Fact> {
     facts
 }
 
-/// Writes them; a fact without a key of its own is for people only.
+/// Writes them; a fact without a key of its own is for people only, one without a label for programs.
 pub fn show(facts: &[Fact], parsable: bool, out: &mut dyn Write) -> Result<(), Failure> {
     for Fact { label, key, value } in facts {
         match parsable {
+            false if label.is_empty() => {}
             false => writeln!(out, "{label:>24}: {value}")?,
             true if key.is_empty() => {}
             true => writeln!(out, "{key}:{}", escaped(value))?,
@@ -53,7 +55,7 @@ pub fn show(facts: &[Fact], parsable: bool, out: &mut dyn Write) -> Result<(), F
 /// `--arch` and `--hostname`.
 pub fn built(arguments: &Arguments, config: &Json, out: &mut dyn Write) -> Result<(), Failure> {
     let wanted = |key: &str| (arguments.arch && key == "config:arch") || (arguments.hostname && key == "config:host");
-    let facts: Vec<Fact> = all(Some(config)).into_iter().filter(|fact| wanted(fact.key)).collect();
+    let facts: Vec<Fact> = all(Some(config)).into_iter().filter(|fact| wanted(&fact.key)).collect();
     if arguments.json {
         let object: serde_json::Map<_, _> = facts
             .into_iter()
@@ -75,8 +77,8 @@ pub fn built_with(out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-fn fact(label: &'static str, key: &'static str, value: impl ToString) -> Fact {
-    Fact { label, key, value: value.to_string() }
+fn fact(label: &'static str, key: &str, value: impl ToString) -> Fact {
+    Fact { label, key: key.to_owned(), value: value.to_string() }
 }
 
 /// Label, key, and the name that `cargo xtask build` stores the fact under.
@@ -159,5 +161,9 @@ mod tests {
         assert!(said(true).contains("\nconfig:arch:x86_64-unknown-linux-gnu\n"));
         assert!(said(true).contains("\ncompiler:c:command:\"unknown: "));
         assert!(!said(true).contains("\n:no"));
+        for name in ["prefix", "bindir", "libdir", "incdir", "mandir"] {
+            assert!(said(true).contains(&format!("\npath:{name}:/")), "{name}");
+        }
+        assert!(said(false).contains(" Prefix: /") && !said(false).contains("\n                        : "));
     }
 }

@@ -7,13 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Writes one folder, or all.
 pub fn show(which: &str, arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
-    let prefix = prefix().map_err(Failure::Failed)?;
-    let folder = |(name, below): &(&'static str, &str)| {
-        // Joining nothing would leave a slash behind.
-        let path = if below.is_empty() { prefix.clone() } else { prefix.join(below) };
-        (*name, path)
-    };
-    let all: Vec<(&str, PathBuf)> = FOLDERS.iter().map(folder).collect();
+    let all = folders().map_err(Failure::Failed)?;
     let wanted: Vec<&(&str, PathBuf)> = all.iter().filter(|(name, _)| which == "all" || *name == which).collect();
     if wanted.is_empty() {
         let names = FOLDERS.iter().map(|(name, _)| *name);
@@ -36,6 +30,14 @@ pub fn show(which: &str, arguments: &Arguments, out: &mut dyn Write) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Each with its name, the prefix first.
+pub fn folders() -> Result<Vec<(&'static str, PathBuf)>, String> {
+    let prefix = prefix()?;
+    // Joining nothing would leave a slash behind.
+    let place = |below: &str| if below.is_empty() { prefix.clone() } else { prefix.join(below) };
+    Ok(FOLDERS.iter().map(|(name, below)| (*name, place(below))).collect())
 }
 
 /// Two folders above this program.

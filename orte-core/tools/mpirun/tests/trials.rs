@@ -1,6 +1,6 @@
 //! SIGKILL at random moments of a job, for ranks, keeper and mpirun: no process is left, no file, and the job ends soon.
 //!
-//! OMPI_TEST_TRIALS says how many trials there are (24), OMPI_TEST_SEED where they begin.
+//! There are 24 trials times OMPI_TEST_TRIALS (1), and they begin at OMPI_TEST_SEED (1).
 
 mod rig;
 
@@ -44,7 +44,7 @@ const FAMILY: &str = "setsid sleep 1041 & (sleep 1042 & ) ; sleep 1043";
 
 #[test]
 fn killed_at_any_moment_a_job_leaves_nothing() {
-    let (trials, seed) = (number("OMPI_TEST_TRIALS", 24), number("OMPI_TEST_SEED", 1));
+    let (trials, seed) = (24 * number("OMPI_TEST_TRIALS", 1), number("OMPI_TEST_SEED", 1));
     let before = shared_files();
     for trial in seed..seed + trials {
         let mut random = Random(trial);

@@ -1,6 +1,6 @@
 //! A page for every function of MPI: binding and parameters from the standard's data, the sentence of its row.
 
-use super::kinds::{KINDS, NAMES};
+use super::kinds::{CLASSES, KINDS, NAMES, is_about};
 use super::roff::plain;
 use crate::api::data::{Data, Function, Parameter};
 use crate::api::rows::{self, FunctionRow};
@@ -76,7 +76,8 @@ impl<'a> Book<'a> {
             text,
             "{}; the function is there since MPI {}.",
             plain(&standard.replace('§', "section ")),
-            function.since
+            // The data does not tell the versions of MPI 1 apart.
+            if function.since.starts_with("1.") { "1" } else { &function.since }
         );
         text.push_str(&self.see_also(function, row));
         Ok(text)
@@ -129,6 +130,8 @@ fn described(parameter: &Parameter, function: &str) -> Result<String> {
     let meaning = match (name.as_str(), kind.as_str(), function.contains("ecv") || function.contains("robe")) {
         ("source", "RANK", true) => "rank of the source, MPI_ANY_SOURCE or MPI_PROC_NULL",
         ("tag", "TAG", true) => "tag of the message, or MPI_ANY_TAG",
+        (_, "STATUS", _) if direction != "out" => "what is known of a finished operation",
+        (_, "INFO", _) if function.starts_with("MPI_Info_") => "info object",
         _ => own.unwrap_or(meaning),
     };
     Ok(format!(".TP\n.IR {} \" ({direction})\"\n{}\n", plain(name), plain(meaning)))
@@ -136,7 +139,9 @@ fn described(parameter: &Parameter, function: &str) -> Result<String> {
 
 fn known(kind: &str, function: &str) -> Result<&'static (&'static str, &'static str, &'static str)> {
     let row = KINDS.iter().find(|(known, ..)| *known == kind);
-    row.ok_or_else(|| fail(format!("{function}: xtask/src/manual/kinds.rs has no words for parameters of kind {kind}")))
+    row.ok_or_else(|| {
+        fail(format!("{function}: xtask/src/build/manual/kinds.rs has no words for parameters of kind {kind}"))
+    })
 }
 
 /// What it returns when it fails, and whose error handler is called before.
@@ -157,31 +162,52 @@ fn errors(function: &Function, row: &FunctionRow) -> Result<String> {
     }
     let mut classes = BTreeSet::new();
     for parameter in &function.params {
-        let (_, _, class) = known(&parameter.kind, &function.name)?;
-        if !class.is_empty() {
-            classes.insert(format!("MPI_ERR_{class}"));
+        let own = CLASSES.iter().filter(|(of, name, _)| is_about(of, &function.name) && *name == parameter.name);
+        let mut wrong: Vec<&str> = own.map(|(_, _, class)| *class).collect();
+        // These come instead of the kind's; a communicator can be a bad handle all the same.
+        if wrong.is_empty() || parameter.kind == "COMMUNICATOR" {
+            wrong.push(known(&parameter.kind, &function.name)?.2);
         }
-        if parameter.direction != "in" {
+        // What a call only gives back can be at a bad address, and nothing else is wrong with it.
+        let is_given = parameter.direction != "out" || parameter.kind == "BUFFER";
+        let wrong = wrong.into_iter().filter(|class| is_given && !class.is_empty());
+        classes.extend(wrong.map(|class| format!("MPI_ERR_{class}")));
+        if parameter.direction != "in" || parameter.decl.contains('[') {
             classes.insert("MPI_ERR_ARG".to_owned());
         }
     }
     classes.insert("MPI_ERR_OTHER".to_owned());
-    let handler = HANDLERS.iter().find(|(kind, _)| {
-        function.params.iter().any(|parameter| parameter.kind == *kind && parameter.direction != "out")
-    });
-    let of = match (handler, function.name.starts_with("MPI_File_")) {
-        (Some((_, of)), _) => *of,
-        (None, true) => "MPI_FILE_NULL, by default MPI_ERRORS_RETURN",
-        (None, false) => "MPI_COMM_SELF, by default MPI_ERRORS_ARE_FATAL",
-    };
+    let of = handler(function);
     let classes: Vec<String> = classes.into_iter().collect();
+    let statuses = function.params.iter().any(|parameter| parameter.name == "array_of_statuses");
     _ = writeln!(
         text,
         "It returns MPI_SUCCESS, or an error code after it has called the error handler of {of}.\n\
          Classes of its arguments' errors: {}.\n.BR MPI_Error_string (3)\ntells what was wrong.",
         classes.join(", ")
     );
+    if statuses {
+        text.push_str(
+            "When an operation failed it returns MPI_ERR_IN_STATUS, and each status has its operation's code;\n\
+             with MPI_STATUSES_IGNORE it returns the code of the first one that failed.\n",
+        );
+    }
     Ok(text)
+}
+
+/// Whose error handler a call raises, as `ompi-core/src/abi/raise.rs` chooses it.
+fn handler(function: &Function) -> &'static str {
+    let gets =
+        |kind: &str| function.params.iter().any(|parameter| parameter.kind == kind && parameter.direction != "out");
+    let name = &function.name;
+    let is_io =
+        name.starts_with("MPI_File_") && !name.ends_with("errhandler") || name.starts_with("MPI_Register_datarep");
+    match HANDLERS.iter().find(|(kind, _)| gets(kind)) {
+        _ if is_io && !gets("FILE") => "MPI_FILE_NULL, by default MPI_ERRORS_RETURN",
+        Some((_, of)) => of,
+        None if name == "MPI_Session_init" || name.contains("_from_group") => "its argument errhandler",
+        None => "MPI_COMM_SELF, by default MPI_ERRORS_ARE_FATAL",
+    }
 }
 
 /// Kinds of handles that have an error handler, the most special first.
@@ -190,6 +216,10 @@ const HANDLERS: &[(&str, &str)] = &[
     ("FILE", "the file, by default MPI_ERRORS_RETURN"),
     ("SESSION", "the session"),
     ("COMMUNICATOR", "the communicator, by default MPI_ERRORS_ARE_FATAL"),
+    (
+        "REQUEST",
+        "the communicator of the operation that failed, else of MPI_COMM_SELF, by default MPI_ERRORS_ARE_FATAL",
+    ),
 ];
 
 /// How many functions before and behind it a page mentions.
@@ -228,12 +258,69 @@ mod tests {
             ".B int MPI_Send_c(const void *buf, MPI_Count count, ",
             ".IR dest \" (in)\"\nrank of the destination, or MPI_PROC_NULL\n",
             "MPI_ERR_RANK, MPI_ERR_TAG, MPI_ERR_TYPE.",
-            "MPI 5.0 section 3.2.1; the function is there since MPI 1.1.",
+            "MPI 5.0 section 3.2.1; the function is there since MPI 1.\n",
             ".BR MPI_Bsend (3)",
         ] {
             assert!(send.contains(line), "{line} is missing in\n{send}");
         }
         assert!(page("MPI_File_open").contains("does not have it yet"));
+        for (name, line) in [
+            ("MPI_Bcast", "MPI_ERR_OTHER, MPI_ERR_ROOT, MPI_ERR_TYPE."),
+            ("MPI_Comm_rank", "errors: MPI_ERR_ARG, MPI_ERR_COMM, MPI_ERR_OTHER."),
+            ("MPI_Irecv", "MPI_ERR_ARG, MPI_ERR_BUFFER, MPI_ERR_COMM, MPI_ERR_COUNT, MPI_ERR_OTHER, MPI_ERR_RANK"),
+            ("MPI_Waitsome", "it returns MPI_ERR_IN_STATUS"),
+            ("MPI_Wait", "error handler of the communicator of the operation that failed"),
+            ("MPI_File_open", "error handler of MPI_FILE_NULL"),
+            ("MPI_File_delete", "error handler of MPI_FILE_NULL"),
+            ("MPI_File_sync", "error handler of the file"),
+            ("MPI_Session_init", "error handler of its argument errhandler"),
+            ("MPI_Comm_create_from_group", "error handler of its argument errhandler"),
+            ("MPI_Type_size", "error handler of MPI_COMM_SELF"),
+            ("MPI_Barrier", "error handler of the communicator,"),
+        ] {
+            let text = page(name);
+            assert!(text.contains(line), "{line} is missing in\n{text}");
+        }
+        what_is_tried_is_listed(&core, page);
         std::fs::remove_dir_all(stage).unwrap();
+    }
+
+    /// The classes that `tests/bad_input/arguments.txt` wants stand on the pages.
+    fn what_is_tried_is_listed(core: &Path, page: impl Fn(&str) -> String) {
+        let text = shell::read(&core.join("../tests/bad_input/arguments.txt")).unwrap();
+        let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut excepted = BTreeSet::new();
+        let mut head = "";
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            match (line.starts_with(' '), line.trim().split_once(' ')) {
+                (false, _) => head = line.split("  #").next().unwrap_or_default().trim(),
+                (true, Some(("!", rest))) => {
+                    wanted.entry(head).or_default().insert(rest.split(' ').next().unwrap_or_default());
+                }
+                (true, Some(("-", _))) => _ = excepted.insert(head),
+                _ => {}
+            }
+        }
+        let mut tried = 0;
+        for function in Data::read(&core.join("api")).unwrap().functions {
+            let text = page(&function.name);
+            let listed = text.split_once("arguments' errors: ").map(|(_, rest)| rest.split_once('.').unwrap().0);
+            let Some(listed) = listed.map(|listed| listed.split(", ").collect::<BTreeSet<_>>()) else { continue };
+            for parameter in function.params.iter().filter(|parameter| parameter.direction != "out") {
+                let own = format!("{}.{}", function.name, parameter.name);
+                let mut heads = vec![own.clone(), format!("*.{}", parameter.name)];
+                let is_value = !parameter.decl.contains(['[', '*']);
+                if is_value && !excepted.contains(own.as_str()) && !wanted.contains_key(own.as_str()) {
+                    heads.push(format!("{} value", parameter.kind));
+                }
+                // A root is no rank like others.
+                heads.retain(|head| parameter.name != "root" || !head.ends_with(" value"));
+                for class in heads.iter().filter_map(|head| wanted.get(head.as_str())).flatten() {
+                    assert!(listed.contains(class), "{own}: {class} is missing among {listed:?}");
+                    tried += 1;
+                }
+            }
+        }
+        assert!(tried > 500, "{tried}");
     }
 }

@@ -4,10 +4,10 @@
 pub const KINDS: &[(&str, &str, &str)] = &[
     ("ACCESS_MODE", "access mode of a file: MPI_MODE_… values, or-ed", "AMODE"),
     ("ALLOC_MEM_NUM_BYTES", "size in bytes", "ARG"),
-    ("ARGUMENT_COUNT", "pointer to the count of arguments of main, or NULL", ""),
+    ("ARGUMENT_COUNT", "count of arguments of main; a pointer to it may be NULL", "ARG"),
     ("ARGUMENT_LIST", "pointer to the arguments of main, or NULL", ""),
     ("ARRAY_LENGTH", "length of an array", "ARG"),
-    ("ARRAY_LENGTH_NNI", "length of an array, not negative", "ARG"),
+    ("ARRAY_LENGTH_NNI", "length of an array, not negative", "COUNT"),
     ("ARRAY_LENGTH_PI", "length of an array, positive", "ARG"),
     ("ASSERT", "assertion about the program: 0 or MPI_MODE_… values, or-ed", "ASSERT"),
     ("ATTRIBUTE_VAL", "value of the attribute; a call that reads it takes the address of a pointer", ""),
@@ -57,7 +57,7 @@ pub const KINDS: &[(&str, &str, &str)] = &[
     ("HANDLE_INT", "handle as an integer, for another language", ""),
     ("INDEX", "index, from 0", "ARG"),
     ("INFO", "info object, or MPI_INFO_NULL", "INFO"),
-    ("INFO_VALUE_LENGTH", "length of the value, with or without its NUL as the standard says of this call", "ARG"),
+    ("INFO_VALUE_LENGTH", "length of the value, with or without its NUL as the standard says of this call", "COUNT"),
     ("KEY", "order of the ranks in the new communicator: the smaller comes first", ""),
     ("KEYVAL", "key of an attribute", "KEYVAL"),
     ("KEY_INDEX", "number of a key, or of keys", "ARG"),
@@ -87,7 +87,7 @@ pub const KINDS: &[(&str, &str, &str)] = &[
     ("POLYFUNCTION", "function of the program", "ARG"),
     ("POLYLOCATION", "position in the packed data, in bytes", "ARG"),
     ("POLYNUM_BYTES", "count of bytes", "ARG"),
-    ("POLYNUM_BYTES_NNI", "count of bytes, not negative", "ARG"),
+    ("POLYNUM_BYTES_NNI", "count of bytes, not negative", "COUNT"),
     ("POLYNUM_PARAM_VALUES", "number of values", "ARG"),
     ("POLYRMA_DISPLACEMENT", "unit of displacements in the window, in bytes", "DISP"),
     ("POLYXFER_NUM_ELEM", "number of elements", "COUNT"),
@@ -132,7 +132,7 @@ pub const KINDS: &[(&str, &str, &str)] = &[
     ("WINDOW", "window", "WIN"),
     ("WINDOW_SIZE", "size of the window in bytes", "SIZE"),
     ("WIN_ATTACH_SIZE", "size of the memory in bytes", "SIZE"),
-    ("XFER_NUM_ELEM", "number of elements, bound or extent", "ARG"),
+    ("XFER_NUM_ELEM", "number of elements, bound or extent", "COUNT"),
     ("XFER_NUM_ELEM_NNI", "number of elements, not negative", "COUNT"),
 ];
 
@@ -140,7 +140,37 @@ pub const KINDS: &[(&str, &str, &str)] = &[
 pub const NAMES: &[(&str, &str)] = &[
     ("root", "rank of the root; between groups MPI_ROOT there, MPI_PROC_NULL beside it"),
     ("dest", "rank of the destination, or MPI_PROC_NULL"),
+    ("recvtag", "tag of the message to receive, or MPI_ANY_TAG"),
     ("recvbuf", "address where received data go"),
     ("sendbuf", "address of the data to send; MPI_IN_PLACE where the standard allows it"),
     ("array_of_requests", "requests"),
 ];
+
+/// Where a class depends on more than the kind: function, or the beginning of several before `*`; parameter; and class
+/// without `MPI_ERR_`. `cargo xtask test bad_input` tries them.
+pub const CLASSES: &[(&str, &str, &str)] = &[
+    ("*", "root", "ROOT"),
+    ("MPI_Info_*", "key", "INFO_KEY"),
+    ("MPI_Info_delete", "key", "INFO_NOKEY"),
+    ("MPI_Info_set", "value", "INFO_VALUE"),
+    ("MPI_Free_mem", "base", "BASE"),
+    ("MPI_Type_create_darray", "rank", "ARG"),
+    ("MPI_Group_*", "n", "COUNT"),
+    ("MPI_Neighbor_*", "comm", "TOPOLOGY"),
+    ("MPI_Ineighbor_*", "comm", "TOPOLOGY"),
+    ("MPI_Cartdim_get", "comm", "TOPOLOGY"),
+    ("MPI_Cart_get", "comm", "TOPOLOGY"),
+    ("MPI_Cart_rank", "comm", "TOPOLOGY"),
+    ("MPI_Cart_coords", "comm", "TOPOLOGY"),
+    ("MPI_Cart_shift", "comm", "TOPOLOGY"),
+    ("MPI_Cart_sub", "comm", "TOPOLOGY"),
+    ("MPI_Graphdims_get", "comm", "TOPOLOGY"),
+    ("MPI_Graph_get", "comm", "TOPOLOGY"),
+    ("MPI_Graph_neighbors*", "comm", "TOPOLOGY"),
+    ("MPI_Dist_graph_neighbors*", "comm", "TOPOLOGY"),
+];
+
+/// Whether a row of [`CLASSES`] is about this function.
+pub fn is_about(pattern: &str, function: &str) -> bool {
+    pattern.strip_suffix('*').map_or(pattern == function, |start| function.starts_with(start))
+}
