@@ -78,7 +78,7 @@ pub struct Direct<M> {
     /// This rank's index there.
     local: u32,
     control: Control<Mapping>,
-    /// Open for the life of the process, because inboxes are mapped when they are first needed.
+    /// Open for the life of the process, because receive segments are mapped when they are first needed.
     descriptor: i32,
 }
 
@@ -266,8 +266,8 @@ impl<M: Manager> Module for Direct<M> {
         let layout = self.control.layout();
         Some(Inherited {
             descriptor: self.descriptor,
-            offset: layout.inbox_offset,
-            stride: layout.inbox_stride,
+            offset: layout.rx_segment_offset,
+            stride: layout.rx_segment_stride,
             local_rank: self.local,
             local_size: self.here.len() as u32,
         })

@@ -10,8 +10,8 @@
 //! | 16 | 8 | job | launcher |
 //! | 24 | 8 | record of rank 0 | launcher |
 //! | 32 | 8 | from one record to the next | launcher |
-//! | 40 | 8 | inbox of rank 0 | launcher |
-//! | 48 | 8 | from one inbox to the next | launcher |
+//! | 40 | 8 | receive segment of rank 0 | launcher |
+//! | 48 | 8 | from one receive segment to the next | launcher |
 //! | 56 | 8 | bytes of the whole | launcher |
 //! | 64 | 4 | epoch: rises when a rank was lost | launcher |
 //! | 128 | 4 | ranks inside the barrier | ranks |
@@ -32,8 +32,8 @@ pub const VERSION: u32 = 3;
 pub const RANKS_MAX: u32 = 1024;
 /// Bytes of the header page and of one record.
 pub const PAGE: u64 = 4096;
-/// Inboxes begin at multiples of this, so that they can be mapped whatever the system's page size is.
-pub const INBOX_ALIGN: u64 = 64 << 10;
+/// Receive segments begin at multiples of this, so that they can be mapped whatever the system's page size is.
+pub const RX_SEGMENT_ALIGN: u64 = 64 << 10;
 /// Encoded length of the constant part of the header, in bytes.
 pub const HEADER_BYTES: usize = size_of::<Header>();
 
@@ -61,10 +61,10 @@ pub struct Layout {
     pub record_offset: u64,
     /// From one record to the next.
     pub record_stride: u64,
-    /// Inbox of local rank 0.
-    pub inbox_offset: u64,
-    /// From one inbox to the next; the length of each.
-    pub inbox_stride: u64,
+    /// Receive segment of local rank 0.
+    pub rx_segment_offset: u64,
+    /// From one receive segment to the next; the length of each.
+    pub rx_segment_stride: u64,
     /// Length of the whole.
     pub bytes: u64,
 }
@@ -91,10 +91,18 @@ impl Layout {
             return None;
         }
         let count = u64::from(ranks);
-        let inbox_offset = (PAGE * (1 + count)).next_multiple_of(INBOX_ALIGN);
-        let inbox_stride = ((9 << 20) + count * bytes_per_sender(ranks)).next_multiple_of(INBOX_ALIGN);
-        let bytes = inbox_offset + count * inbox_stride;
-        Some(Layout { job, ranks, record_offset: PAGE, record_stride: PAGE, inbox_offset, inbox_stride, bytes })
+        let rx_segment_offset = (PAGE * (1 + count)).next_multiple_of(RX_SEGMENT_ALIGN);
+        let rx_segment_stride = ((9 << 20) + count * bytes_per_sender(ranks)).next_multiple_of(RX_SEGMENT_ALIGN);
+        let bytes = rx_segment_offset + count * rx_segment_stride;
+        Some(Layout {
+            job,
+            ranks,
+            record_offset: PAGE,
+            record_stride: PAGE,
+            rx_segment_offset,
+            rx_segment_stride,
+            bytes,
+        })
     }
 
     /// The constant part of the header.
@@ -106,8 +114,8 @@ impl Layout {
         header[span_of!(Header, job)].copy_from_slice(&self.job.to_le_bytes());
         header[span_of!(Header, record_offset)].copy_from_slice(&self.record_offset.to_le_bytes());
         header[span_of!(Header, record_stride)].copy_from_slice(&self.record_stride.to_le_bytes());
-        header[span_of!(Header, inbox_offset)].copy_from_slice(&self.inbox_offset.to_le_bytes());
-        header[span_of!(Header, inbox_stride)].copy_from_slice(&self.inbox_stride.to_le_bytes());
+        header[span_of!(Header, rx_segment_offset)].copy_from_slice(&self.rx_segment_offset.to_le_bytes());
+        header[span_of!(Header, rx_segment_stride)].copy_from_slice(&self.rx_segment_stride.to_le_bytes());
         header[span_of!(Header, bytes)].copy_from_slice(&self.bytes.to_le_bytes());
         header
     }
@@ -129,8 +137,8 @@ impl Layout {
             job: u64_in(header, span_of!(Header, job)),
             record_offset: u64_in(header, span_of!(Header, record_offset)),
             record_stride: u64_in(header, span_of!(Header, record_stride)),
-            inbox_offset: u64_in(header, span_of!(Header, inbox_offset)),
-            inbox_stride: u64_in(header, span_of!(Header, inbox_stride)),
+            rx_segment_offset: u64_in(header, span_of!(Header, rx_segment_offset)),
+            rx_segment_stride: u64_in(header, span_of!(Header, rx_segment_stride)),
             bytes: u64_in(header, span_of!(Header, bytes)),
         };
         layout.check(file_bytes)?;
@@ -142,9 +150,9 @@ impl Layout {
         self.bytes.next_power_of_two()
     }
 
-    /// Length of the part before the inboxes: what the launcher and every rank map.
+    /// Length of the part before the receive segments: what the launcher and every rank map.
     pub fn control_bytes(&self) -> usize {
-        self.inbox_offset as usize
+        self.rx_segment_offset as usize
     }
 
     /// Where a rank's record begins; `None` if there is no such rank.
@@ -158,19 +166,19 @@ impl Layout {
         }
         let aligned = self.record_offset.is_multiple_of(PAGE)
             && self.record_stride.is_multiple_of(PAGE)
-            && self.inbox_offset.is_multiple_of(INBOX_ALIGN)
-            && self.inbox_stride.is_multiple_of(INBOX_ALIGN);
+            && self.rx_segment_offset.is_multiple_of(RX_SEGMENT_ALIGN)
+            && self.rx_segment_stride.is_multiple_of(RX_SEGMENT_ALIGN);
         let count = u64::from(self.ranks);
         let end = |offset: u64, stride: u64| stride.checked_mul(count).and_then(|length| offset.checked_add(length));
         let records_end = end(self.record_offset, self.record_stride).ok_or(Flaw::Offsets)?;
-        let inboxes_end = end(self.inbox_offset, self.inbox_stride).ok_or(Flaw::Offsets)?;
+        let rx_segments_end = end(self.rx_segment_offset, self.rx_segment_stride).ok_or(Flaw::Offsets)?;
         let apart = self.record_offset >= PAGE
             && self.record_stride >= PAGE
-            && self.inbox_stride > 0
-            && self.inbox_offset >= records_end
-            && self.bytes >= inboxes_end
+            && self.rx_segment_stride > 0
+            && self.rx_segment_offset >= records_end
+            && self.bytes >= rx_segments_end
             // The control part is mapped whole: a header must not make every rank map gigabytes.
-            && self.inbox_offset <= PAGE * u64::from(2 * RANKS_MAX)
+            && self.rx_segment_offset <= PAGE * u64::from(2 * RANKS_MAX)
             && i64::try_from(self.bytes).is_ok();
         if !aligned || !apart {
             return Err(Flaw::Offsets);
@@ -191,8 +199,8 @@ impl core::fmt::Display for Flaw {
     }
 }
 
-/// Room of an inbox for each rank that may send to it: a byte ring and the rest. Memory is taken when it is first touched, so
-/// that room costs nothing.
+/// Room of a receive segment for each rank that may send to it: a byte ring and the rest. Memory is taken when it is first
+/// touched, so room that is not used costs nothing.
 fn bytes_per_sender(ranks: u32) -> u64 {
     (256 << 10) + payload_ring_bytes(ranks) as u64
 }
@@ -218,8 +226,8 @@ struct Header {
     job: u64,
     record_offset: u64,
     record_stride: u64,
-    inbox_offset: u64,
-    inbox_stride: u64,
+    rx_segment_offset: u64,
+    rx_segment_stride: u64,
     bytes: u64,
 }
 
@@ -252,8 +260,8 @@ mod tests {
             span_of!(Header, job),
             span_of!(Header, record_offset),
             span_of!(Header, record_stride),
-            span_of!(Header, inbox_offset),
-            span_of!(Header, inbox_stride),
+            span_of!(Header, rx_segment_offset),
+            span_of!(Header, rx_segment_stride),
             span_of!(Header, bytes),
         ];
         assert_eq!(header, [0..8, 8..12, 12..16, 16..24, 24..32, 32..40, 40..48, 48..56, 56..64]);

@@ -124,8 +124,8 @@ impl<S: Shared + Sync> Module for Member<S> {
         let layout = self.control.layout();
         Some(Inherited {
             descriptor: self.contract.segment,
-            offset: layout.inbox_offset,
-            stride: layout.inbox_stride,
+            offset: layout.rx_segment_offset,
+            stride: layout.rx_segment_stride,
             local_rank: self.contract.local_rank,
             local_size: self.contract.local_size,
         })

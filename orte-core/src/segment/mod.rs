@@ -1,8 +1,8 @@
 //! The job segment: one memory file that mpirun makes and its ranks on a node inherit; the whole contract between them.
 //!
-//! One header page, one page per rank ([`record`]), then one inbox per rank, which only transports touch. The part
-//! before the inboxes is the *control part*: [`Control`] is everything that is ever done to it. The file is sparse and
-//! sealed against shrinking, so a mapping of it cannot be cut off.
+//! One header page, one page per rank ([`record`]), then one receive segment per rank, which only transports touch. The
+//! part before the receive segments is the *control part*: [`Control`] is everything that is ever done to it. The file is
+//! sparse and sealed against shrinking, so a mapping of it cannot be cut off.
 //!
 //! **Invariant:** pure; only `mapping`, which a bare image does not have, names system calls. Whoever maps the file implements
 //! [`Shared`].

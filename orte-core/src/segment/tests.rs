@@ -1,6 +1,6 @@
 //! The layout against hostile bytes, the protocol between threads.
 
-use super::layout::{HEADER_BYTES, INBOX_ALIGN, PAGE, RANKS_MAX};
+use super::layout::{HEADER_BYTES, PAGE, RANKS_MAX, RX_SEGMENT_ALIGN};
 use super::record::{ABORT_TEXT_BYTES, ADDRESSES_BYTES};
 use super::*;
 use crate::segment::control::Missed;
@@ -50,7 +50,7 @@ fn layout_round_trip() {
     for (ranks, sender) in [(1, 1280), (2, 1280), (8, 1280), (9, 768), (32, 768), (33, 512), (RANKS_MAX, 512)] {
         let layout = Layout::new(0xabcd, ranks).unwrap();
         assert_eq!(Layout::new_checked(&layout.encode(), layout.bytes), Ok(layout));
-        assert!(layout.inbox_stride >= (9 << 20) + u64::from(ranks) * (sender << 10));
+        assert!(layout.rx_segment_stride >= (9 << 20) + u64::from(ranks) * (sender << 10));
         assert!(layout.record(ranks - 1).unwrap() + PAGE as usize <= layout.control_bytes());
         assert_eq!(layout.record(ranks), None);
     }
@@ -75,7 +75,7 @@ fn flawed_headers_are_refused() {
     assert_eq!(with(12, &0u32.to_le_bytes()), Err(Flaw::Ranks(0)));
     assert_eq!(with(12, &u32::MAX.to_le_bytes()), Err(Flaw::Ranks(u32::MAX)));
     for at in [24, 32, 40, 48] {
-        for absurd in [0, 1, PAGE / 2, u64::MAX, u64::MAX - (INBOX_ALIGN - 1), 1 << 62, i64::MAX as u64] {
+        for absurd in [0, 1, PAGE / 2, u64::MAX, u64::MAX - (RX_SEGMENT_ALIGN - 1), 1 << 62, i64::MAX as u64] {
             assert!(with(at, &absurd.to_le_bytes()).is_err(), "field at {at} accepts {absurd}");
         }
     }
@@ -100,7 +100,7 @@ fn random_headers_never_reach_outside() {
         if let Ok(layout) = Layout::new_checked(&header, file_bytes) {
             let last = layout.ranks - 1;
             assert!(layout.record(last).unwrap() + PAGE as usize <= layout.control_bytes());
-            assert!(layout.inbox_offset + layout.inbox_stride * u64::from(layout.ranks) <= file_bytes);
+            assert!(layout.rx_segment_offset + layout.rx_segment_stride * u64::from(layout.ranks) <= file_bytes);
         }
     }
 }

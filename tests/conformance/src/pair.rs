@@ -19,7 +19,7 @@ pub struct Pair {
 /// Forks; both return. Before any thread exists and before any component is opened.
 pub fn fork() -> Pair {
     let (here, there) = UnixStream::pair().expect("a pair of sockets");
-    let stride = Layout::new(0, 2).expect("two ranks").inbox_stride;
+    let stride = Layout::new(0, 2).expect("two ranks").rx_segment_stride;
     let descriptor = memory(2 * stride);
     // SAFETY: one thread; the child uses nothing that another thread of the parent might hold.
     let child = unsafe { libc::fork() };

@@ -41,12 +41,12 @@ macro_rules! shmem_suite {
             }
 
             #[test]
-            fn a_killed_owner_leaves_its_inbox_and_nothing_else() {
+            fn a_killed_owner_leaves_its_receive_segment_and_nothing_else() {
                 alone(
                     stringify!($name),
-                    "a_killed_owner_leaves_its_inbox_and_nothing_else",
+                    "a_killed_owner_leaves_its_receive_segment_and_nothing_else",
                     super::component,
-                    shmem::a_killed_owner_leaves_its_inbox_and_nothing_else,
+                    shmem::a_killed_owner_leaves_its_receive_segment_and_nothing_else,
                 );
             }
 
@@ -94,7 +94,7 @@ pub fn alone(name: &str, test: &str, components: Components, run: fn(&str, Compo
     assert!(passed, "{said}{}", String::from_utf8_lossy(&outcome.stderr));
 }
 
-/// Each writes to the other one's inbox.
+/// Each writes to the other one's receive segment.
 pub fn both_see_the_same_bytes(name: &str, components: Components) {
     let mut pair = Pair::new(name, components);
     pair.exchange();
@@ -104,7 +104,7 @@ pub fn both_see_the_same_bytes(name: &str, components: Components) {
 }
 
 /// What a process that is killed leaves.
-pub fn a_killed_owner_leaves_its_inbox_and_nothing_else(name: &str, components: Components) {
+pub fn a_killed_owner_leaves_its_receive_segment_and_nothing_else(name: &str, components: Components) {
     let before = names();
     let mut pair = Pair::new(name, components);
     assert_eq!(names(), before, "{name} has a name somewhere");
@@ -119,7 +119,7 @@ pub fn a_killed_owner_leaves_its_inbox_and_nothing_else(name: &str, components: 
     pair.module.detach(pair.peer);
 }
 
-/// Addresses of nobody, and a second inbox.
+/// Addresses of nobody, and a second receive segment.
 pub fn what_is_refused(name: &str, components: Components) {
     let pair = Pair::new(name, components);
     assert_eq!(pair.module.create(1).unwrap_err(), Error::Exists);
@@ -147,7 +147,7 @@ pub fn what_is_refused(name: &str, components: Components) {
     pair.end();
 }
 
-/// This process and its copy, inboxes created and attached.
+/// This process and its copy, receive segments created and attached.
 struct Pair {
     child: Child,
     output: BufReader<std::process::ChildStdout>,
@@ -179,7 +179,7 @@ impl Pair {
         Pair { child, output, module, own, peer, _segment: segment }
     }
 
-    /// Each fills the other's inbox; afterwards both have seen what they got.
+    /// Each fills the other's receive segment; afterwards both have seen what they got.
     fn exchange(&mut self) {
         fill(&self.peer, 0x15);
         let address = hex(&self.module.address());

@@ -19,7 +19,7 @@ impl Ivshmem {
         let memory = ivshmem::memory()?;
         match inherited.fits(memory.bytes as u64, sys::page_size() as u64) {
             true => Ok(Ivshmem { memory, inherited, own: Once::new() }),
-            false => Err("the device's memory does not hold an inbox for each rank"),
+            false => Err("the device's memory does not hold a receive segment for each rank"),
         }
     }
 

@@ -27,7 +27,7 @@ impl Memfd {
         }
         let bytes = u64::try_from(stat.st_size).unwrap_or(0);
         if !inherited.fits(bytes, opal_core::sys::page_size() as u64) {
-            return Err("the launcher's segment does not hold an inbox for each rank");
+            return Err("the launcher's segment does not hold a receive segment for each rank");
         }
         Ok(Memfd { inherited, file: (stat.st_dev, stat.st_ino), own: Once::new() })
     }

@@ -14,7 +14,7 @@ pub fn inherited(number: i32) -> Option<BorrowedFd<'static>> {
 /// Maps part of a file for reading and writing.
 pub fn map(descriptor: BorrowedFd<'_>, offset: u64, bytes: usize) -> rustix::io::Result<Segment> {
     let protection = ProtFlags::READ | ProtFlags::WRITE;
-    // Reserves nothing: pages come when they are touched, and most of an inbox never is.
+    // Reserves nothing: pages come when they are touched, and most of a receive segment never is.
     let flags = MapFlags::SHARED | MapFlags::NORESERVE;
     // SAFETY: a new mapping at an address of the kernel's choice.
     let base = unsafe { rustix::mm::mmap(core::ptr::null_mut(), bytes, protection, flags, descriptor, offset) }?;

@@ -1,4 +1,4 @@
-//! The module: one inbox per process, created once, attached by its senders.
+//! The module: one receive segment per process, created once, attached by its senders.
 
 use opal_core::framework::shmem::{Address, Module, Segment};
 use opal_core::{Error, Result};

@@ -1,5 +1,5 @@
 //! mpirun on one side, ess and shmem on the other: this program starts itself as the ranks of real jobs.
-#![allow(unsafe_code)] // words of the shared inboxes
+#![allow(unsafe_code)] // words of the shared receive segments
 
 mod rig;
 
@@ -115,9 +115,9 @@ fn wire_up(ess: &'static dyn Module) {
     for peer in 0..me.size {
         assert_eq!(ess.node_of(peer), ess.node_of(me.rank));
         let address = ess.lookup(peer).unwrap().try_into().unwrap();
-        let inbox = memory.attach(&address).unwrap();
-        word(&inbox, me.rank).store(1000 * peer + me.rank + 1, Ordering::Release);
-        memory.detach(inbox);
+        let segment = memory.attach(&address).unwrap();
+        word(&segment, me.rank).store(1000 * peer + me.rank + 1, Ordering::Release);
+        memory.detach(segment);
     }
     ess.barrier().unwrap();
     for peer in 0..me.size {
