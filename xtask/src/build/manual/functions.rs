@@ -140,7 +140,7 @@ fn described(parameter: &Parameter, function: &str) -> Result<String> {
 fn known(kind: &str, function: &str) -> Result<&'static (&'static str, &'static str, &'static str)> {
     let row = KINDS.iter().find(|(known, ..)| *known == kind);
     row.ok_or_else(|| {
-        fail(format!("{function}: xtask/src/build/manual/kinds.rs has no words for parameters of kind {kind}"))
+        fail(format!("{function}: no words for parameters of kind {kind}: add them in xtask/src/build/manual/kinds.rs"))
     })
 }
 
