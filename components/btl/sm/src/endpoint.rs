@@ -1,4 +1,4 @@
-//! One peer: the queue in its receive segment, and its queue in ours.
+//! One peer: our queue in its receive segment, and its queue in ours.
 
 use crate::rx_segment::RxSegment;
 use opal_core::framework::btl::Full;

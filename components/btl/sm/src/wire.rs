@@ -13,7 +13,7 @@
 //! | B | P · n | byte ring, per sender: P is 1 MiB for up to 8 ranks, 512 KiB for up to 32, else 256 KiB | the sender |
 //! | C | 8388608 + 196608 · n | shared pool, for the layer above | anybody |
 //!
-//! W, A, B and C are the ends of what stands before, each rounded up to a page. Nothing is touched before it is used.
+//! W, A, B and C are each the end of the row before, rounded up to a page. No page is touched before it is used.
 //!
 //! Address, little-endian: 0 wire id u32 · 4 registered for membarrier u8, 3 bytes zero · 8 local rank u32 · 12 local size
 //! u32 · 16 shmem address [24] · 40 cores [32] · 72 wake-up socket's name [8] · 80 network namespace u64.

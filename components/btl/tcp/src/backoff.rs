@@ -1,4 +1,4 @@
-//! How seldom sockets are polled while nothing happens, and peers' hosts are looked at.
+//! How rarely sockets are polled while nothing happens, and how rarely the system is asked whether peers' hosts are silent.
 
 use crate::transport::Transport;
 use opal_core::sync::Ordering;

@@ -19,7 +19,7 @@
 //!
 //! `connect` takes the steps above. `Connecting` and `Backoff` share one deadline (btl_tcp_connect_timeout_s), and Backoff's
 //! pauses grow from 10 ms to 1 s (btl_tcp_connect_retries). In `HelloSent` and `ProofSent` the peer may compute for as long as
-//! it likes, so there the deadline is for its system: one that is silent for so long ends the connection. After as long in
+//! it likes, so there the deadline is for its system: if that is silent for so long, the connection ends. After the same time in
 //! `Yielded` this process tries again itself. In `Connected` the host of the peer may be silent for as long as
 //! btl_tcp_silence_timeout_s.
 //!
@@ -28,12 +28,13 @@
 //! other process's becomes `Yielded` or is given up. `Failed` stands between an error in a system call and the next poll,
 //! which sees to it.
 //!
-//! Whoever connects has twenty times btl_tcp_connect_timeout_s to prove that it belongs to the job, and until then counts for
-//! nothing: not as progress, not in what is written (`unauthenticated`), and one source closes nothing of another. A process of
-//! the job that computes for longer connects again, which costs it no retry (`connect::note_absence`).
+//! An incoming connection has twenty times btl_tcp_connect_timeout_s to prove that it belongs to the job. Until then it is not
+//! counted as progress, messages about it are limited (`unauthenticated`), and too many of one source close none of another.
+//! A process of the job that computes for longer connects again, which costs it no retry (`connect::note_absence`).
 //!
-//! Where the peer is on another node, or btl_tcp_protect says so, the stream of frames travels in records that are proved or
-//! encrypted (`record`), under keys that the handshake makes of both nonces and the job's secret. Both ends must want the same.
+//! Where the peer is on another node, or btl_tcp_protect says so, the stream of frames travels in records that are authenticated
+//! or encrypted (`record`). The handshake derives their keys from both nonces and the job's secret. Both ends must want the
+//! same protection.
 //!
 //! The two ends prove to each other that they belong to the same job (`handshake`). Invariants: bytes from the network are
 //! checked before use and never make this process allocate more than a frame; what is not from a process of the job closes

@@ -1,4 +1,4 @@
-//! Polling: whatever happens when this process looks at its sockets.
+//! Polling: what happens when this process asks epoll for its sockets.
 
 use crate::accept::PendingAccepts;
 use crate::backoff::{HostClock, PollBackoff};

@@ -1,4 +1,4 @@
-//! Sending on connections: finding the one in charge, connecting at the first message, coalescing, failing over.
+//! Sending on connections: finding the one in use to a peer, connecting at the first message, coalescing, failing over.
 
 use crate::connect;
 use crate::connection::Connection;

@@ -1,4 +1,4 @@
-//! Bytes on the medium. All numbers are little-endian.
+//! Frames and addresses as they travel. All numbers are little-endian.
 //!
 //! Frame: 0 magic u16 · 2 kind u8 · 3 pad u8 · 4 payload length u32 · 8 immediate u64 · 16 pad zeros · 16 + pad payload.
 //!

@@ -165,7 +165,7 @@ impl LargeData {
             verbose!(
                 FRAMEWORK,
                 10,
-                "sm: a rank cannot copy: this communicator's long data goes other ways from now on"
+                "sm: the system refused a copy between two ranks: this communicator uses no direct copies from now on"
             );
             // On all ranks: what failed once fails again.
             self.copies.store(false, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The handlers of ob1's active messages, one per kind. Payloads are a peer's and hostile.
+//! The handlers of ob1's active messages, one per kind. A payload comes from a peer: nothing in it is believed unchecked.
 
 use crate::context::{Body, Message, PendingRts};
 use crate::state::STATE;

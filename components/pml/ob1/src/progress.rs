@@ -1,4 +1,4 @@
-//! The part of ob1 in a pass of progress: what waits for room, and the next single copy.
+//! What ob1 does in each pass of progress: it sends what waits for room, and makes the next single copy.
 
 use crate::peers::endpoint;
 use crate::protocol::smsc;

@@ -1,5 +1,5 @@
-//! Stands in for the image crate in this crate's own unit tests, keeps account of its copies, and has the transports that
-//! they send by and the state with a communicator that they begin with.
+//! Stands in for the image crate in this crate's own unit tests, counts its copies, and holds the transports
+//! that the tests send by and the state with one communicator that they begin with.
 #![allow(unsafe_code)]
 
 use crate::state::State;

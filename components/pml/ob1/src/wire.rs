@@ -21,7 +21,7 @@
 //! | PUSH_FAILED | 7 | receiver | – | the sender claimed its part and could not write it |
 //! | FIN | 8 | sender | – | all has been copied |
 //!
-//! [`crate::protocol`] draws which one follows which.
+//! [`crate::protocol`] draws which message follows which.
 //!
 //! Envelope: bit 0 collective, 1–22 the receiver's context number, 23–53 tag. A handle names an operation in its owner's
 //! table; it comes back from a peer and is checked like everything else.

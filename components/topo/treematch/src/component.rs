@@ -1,4 +1,4 @@
-//! Registration, and the choice between candidates.
+//! Registration, and the choice between the two candidate orders.
 
 use crate::graph::Graph;
 use crate::{cut, exchange};

@@ -1,4 +1,4 @@
-//! Cutting a pattern up along the tree of places.
+//! Dividing the pattern along the tree of places, level by level.
 
 use crate::graph::Graph;
 use alloc::collections::{BTreeMap, BinaryHeap};

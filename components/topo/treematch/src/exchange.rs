@@ -1,4 +1,4 @@
-//! Exchanging pairs of vertices as long as that lowers the cost.
+//! Improving an order: exchanges pairs of ranks as long as that lowers the cost.
 
 use crate::graph::Graph;
 use alloc::vec;

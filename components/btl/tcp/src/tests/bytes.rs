@@ -1,4 +1,4 @@
-//! Bytes on the medium: any cuts, any garbage.
+//! The stream of frames and the handshake: cut anywhere, and with any garbage in them.
 
 use super::*;
 use crate::frames::Frames;

@@ -1,4 +1,4 @@
-//! Paths that lead nowhere or end on the way, and IPv6.
+//! Paths that cannot be connected or that break later, and IPv6.
 
 use super::connections::{ARRIVED, FAILED, acquainted, alone, poll_until, state};
 use super::*;

@@ -1,4 +1,4 @@
-//! What those can do who reach a port and know no secret: nothing that the job notices, and little that it writes.
+//! Outsiders who reach a port and do not know the secret: the job loses nothing and prints little.
 
 use super::connections::{ARRIVED, FAILED, acquainted, alone, poll_once, poll_until, state};
 use super::*;

@@ -3,11 +3,15 @@
 //!
 //! In an all-to-all epoch the ranks of a core arrive at a counter of their core first, and the last of them arrives for the
 //! core. So a rank that waits knows whether one on its core still has to come, and only one arrival of each core moves to
-//! another core's cache. With ten polls and a yield after each, the last rank of its core gave the core to ranks that had come
-//! already, some 2 µs for nothing: four ranks on two cores MPI_Barrier 3.6 and 2.3 µs, MPI_Alltoall of eight bytes 4.3 and
-//! 2.8, eight ranks 7.7 and 6.8, 8.5 and 6.8 (AMD EPYC, least of three launches in turn).
+//! another core's cache. Before, ranks polled ten times and then yielded: the last rank of a core gave the core to ranks that
+//! had come already, which cost some 2 µs. On an AMD EPYC (least of three launches in turn) it was and is, in µs:
 //!
-//! Ranks exchange their cores now and then. If they moved since, only the hints are wrong.
+//! | ranks on two cores | MPI_Barrier | MPI_Alltoall of eight bytes |
+//! |---|---|---|
+//! | 4 | 3.6, 2.3 | 4.3, 2.8 |
+//! | 8 | 7.7, 6.8 | 8.5, 6.8 |
+//!
+//! Ranks exchange their cores now and then. A rank that moved since makes waiting slower, and nothing wrong.
 
 use crate::flags::layout;
 #[cfg(loom)]

@@ -1,6 +1,7 @@
 //! MPI_Allgatherv, MPI_Alltoallv and MPI_Alltoallw through the segment, of more than two ranks.
 //!
-//! Of the latter two each rank knows only its own lengths: all ranks exchange them first, and short blocks come along.
+//! In MPI_Alltoallv and MPI_Alltoallw each rank knows only its own lengths: all ranks exchange them first, and short blocks
+//! come along.
 
 use crate::buffer::{VBlocks, block_index, contribution, packed};
 use crate::flags::epoch::Epoch;

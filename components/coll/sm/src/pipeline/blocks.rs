@@ -1,4 +1,4 @@
-//! Blocks of a buffer with one per rank, while they go through rings.
+//! The blocks of a buffer, one per rank, while they go through rings.
 
 use super::schedule::Pieces;
 use crate::buffer::{block, contiguous_target, packed};

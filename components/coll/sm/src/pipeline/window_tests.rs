@@ -1,4 +1,4 @@
-//! The slot of a step, and the tail that it waits for.
+//! Which slot a step gets, and which tail its writer waits for.
 
 use super::*;
 use alloc::vec;

@@ -1,4 +1,4 @@
-//! Messages and RTS that arrive meet their receives, or are kept as unexpected until a receive comes.
+//! Messages and RTS that arrive are matched with posted receives, or kept as unexpected until a receive is posted.
 
 use crate::context::{Body, Message, Payload, PendingRts, Receive};
 use crate::state::State;

@@ -1,7 +1,8 @@
-//! Eager messages that a transport receives straight to where they belong: when it has read the header, it asks with the
-//! envelope, and if that meets a receive, the rest needs no copy. It is then a long receive without RTS.
+//! Eager messages that a transport receives straight into the user's buffer. When it has read the header it asks where the
+//! payload belongs, giving the envelope. If a posted receive matches, the rest needs no copy: it is then a long receive
+//! without RTS.
 //!
-//! 64 KiB over TCP otherwise lie in the transport's buffer first, as large as the message, and are copied from there.
+//! Otherwise 64 KiB over TCP are read into a buffer of the transport that is as large as the message, and copied from there.
 
 use crate::context::Receive;
 use crate::protocol::operation::OperationState;

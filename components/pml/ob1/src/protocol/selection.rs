@@ -2,24 +2,25 @@
 //! through shared memory.
 //!
 //! Neither is always the better one. A single copy moves each byte once, and both sides work; but each system call has its
-//! price, and the smsc_endpoint takes the lines of the other's buffer away, so that a sender that writes its buffer again, as
-//! programs do, waits for each of them. Through shared memory everyone works out of its own cache. 64 KiB one way: on an
+//! price, and the core that copies pulls the lines of the peer's buffer into its own cache, so that a sender that writes its
+//! buffer again, as programs do, misses the cache for each of them. Through shared memory each core works in its own cache. 64 KiB one way: on an
 //! Intel Xeon 3.3 µs in a single copy from buffers that nobody touches, 15 from buffers that are written each time, where
 //! Intel's library takes 6.9 and 8.5 through shared memory; on an AMD EPYC, without a library, 4.1 and 6.9 in a single copy
 //! against 1.5 and 2.3 through shared memory.
 //!
 //! Where more is received at once than the caches hold, fragments may also be *streamed*: the receiver
 //! stores them around its caches (`opal_core::mem::copy_streaming`). Windows of 32 MiB on an AMD EPYC whose cores share a third
-//! cache: 12.9 and 18.3 GB/s. Below [`LARGE_WINDOW_BYTES`] that is not tried: what is received soon is read, and then out of memory.
+//! cache: 12.9 GB/s through the caches, 18.3 streamed. Below [`LARGE_WINDOW_BYTES`] that is not tried: a program soon reads what it
+//! received, and would then read it from memory.
 //!
-//! So the receiver, which decides, measures: by process and size (powers of two) all protocols have a trial of a few sample
-//! windows now and then ([`Autotuner`]). A *sample window* begins with a message when none is under way and ends when none is any more, or after
-//! [`MOST_PER_WINDOW`] messages: of several at once the time of one says nothing. Where a single copy is out of the question, a window
-//! in which its turn would be counts as infinitely long.
+//! So the receiver, which decides, measures: now and then, by process and size (powers of two), each protocol gets a few
+//! sample windows ([`Autotuner`]). A *sample window* begins with a message when none is under way. It ends when none is under
+//! way any more, or after [`MOST_PER_WINDOW`] messages. The time of one message among several says nothing. Where a single copy
+//! is impossible, a window in which it would be measured counts as infinitely long.
 //!
-//! Programs also compute while messages are under way, and look now and then. Then the protocol that needs the fewest looks is over
-//! soonest, which is no merit: the time of a single copy is the program's. Such sample windows say nothing, or count as infinitely long
-//! where fragments were not what was tried. MPI_Iallreduce of 64 KiB around 120 µs of computing took 150 instead of 122 µs when
+//! Programs also compute while messages are under way, and call MPI_Test now and then. Then the protocol that needs the fewest
+//! calls ends first, although a single copy takes its time from the program's computing. Such a sample window is not counted
+//! for fragments, and counts as infinitely long for the other protocols. MPI_Iallreduce of 64 KiB around 120 µs of computing took 150 instead of 122 µs when
 //! they were counted (AMD EPYC).
 
 use crate::params::LONG_MESSAGES;

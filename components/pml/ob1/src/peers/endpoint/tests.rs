@@ -1,4 +1,4 @@
-//! Whoever pushes to a FIFO pair himself must wake the peer that sleeps behind it.
+//! Code that pushes to a FIFO pair without the transport must wake the peer that sleeps on it.
 #![allow(unsafe_code)] // pushes what it owns
 
 use super::*;

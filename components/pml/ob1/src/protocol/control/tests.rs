@@ -1,4 +1,4 @@
-//! What a peer may not end before it has left.
+//! No control message of a peer ends an operation whose own message is still in the backlog.
 #![allow(unsafe_code)] // the shape of a transport's call
 
 use super::*;

@@ -1,4 +1,4 @@
-//! Which eager messages are read straight to their receive, and which are copied there.
+//! Which eager messages are read straight into the user's buffer, and which are copied there.
 
 use super::*;
 use crate::matching::Tag;

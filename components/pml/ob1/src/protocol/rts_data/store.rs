@@ -1,4 +1,4 @@
-//! RTS data of messages that no receive has matched yet, and where RTS data goes that is still on its way.
+//! RTS data of messages that no receive has matched yet, and the destination of RTS data that has not arrived yet.
 
 use crate::slab::Slab;
 use alloc::vec::Vec;
