@@ -1,4 +1,4 @@
-//! Which resource manager gave this process an allocation, and what it is.
+//! Which resource manager gave this process an allocation, and which hosts and slots that has.
 
 use super::hostlist::{counts, expand};
 use super::{Host, text};

@@ -1,4 +1,4 @@
-//! Allocations: which hosts a job may use, as resource managers and files say it.
+//! Allocations: which hosts a job may use, read from the variables and files of resource managers.
 //!
 //! | manager | found by | hosts and slots from |
 //! |---|---|---|
@@ -11,7 +11,7 @@
 //! of LSF the reference of its environment variables.
 //!
 //! **Invariant:** everything here is a function of variables and texts, so that a test needs no manager. A text that is not
-//! understood is refused with what was wrong and where; nobody gets a wrong number of ranks without a word.
+//! understood is refused with what was wrong and where; no job silently gets a wrong number of ranks.
 
 mod hostlist;
 mod manager;

@@ -1,4 +1,4 @@
-//! Each manager's variables and files as its manual shows them, and what is wrong with others.
+//! Each manager's variables and files as its manual shows them, and the messages for malformed ones.
 
 use super::*;
 use alloc::format;

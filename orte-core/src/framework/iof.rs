@@ -1,6 +1,6 @@
-//! iof, "input and output forwarding": how what the ranks write comes to the launcher.
+//! iof, "input and output forwarding": how output of the ranks reaches the launcher.
 //!
-//! It has no components: mpirun reads these parameters, the ranks only know their names.
+//! It has no components. mpirun alone uses these parameters; ranks know their names, so that they do not warn of them.
 
 use opal_core::mca::{Framework, Layer, Policy};
 use opal_core::params;

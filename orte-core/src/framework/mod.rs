@@ -1,4 +1,4 @@
-//! One file per framework of the run-time.
+//! One file per framework of layer 2.
 
 pub mod ess;
 pub mod iof;

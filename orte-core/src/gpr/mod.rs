@@ -10,14 +10,14 @@
 //!
 //! A key is a number from the central schema ([`key`]), or one that the name service gave out ([`names`]). A container is
 //! an index, so that no name of a process ever travels. All values of a key lie together in the order of the
-//! containers ([`column`]); a value that follows from the index, such as the node of a rank, takes a few bytes for the
-//! whole job.
+//! containers ([`column`]). Where values follow from the index, as the node of a rank does, a rule of a few bytes replaces
+//! the column of the whole job.
 //!
 //! A node subscribes to keys ([`subscription`]). What it is sent is one message for all its ranks, with nothing in it that it
 //! was sent before ([`registry`]). A message ([`encode`]) is read where it lies ([`view`]), so that the ranks of a node
 //! read one mapped copy.
 //!
-//! **Invariant:** whoever decodes allocates no more than the bytes that arrived pay for, and believes no length.
+//! **Invariant:** decoding allocates no more than is in proportion to the bytes that arrived, and checks every length.
 
 pub mod column;
 pub mod encode;

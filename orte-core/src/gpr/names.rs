@@ -1,4 +1,4 @@
-//! The name service's part of the registry: names that the schema lacks get a number once, and are that number from then on.
+//! The registry's name service: a name that the schema lacks gets a number once, and keeps it.
 
 use super::key::{DYNAMIC, KEYS_MAX, Key, Kind};
 use alloc::string::String;

@@ -1,4 +1,4 @@
-//! The registry itself: segments of columns, who subscribed, and what every node was sent.
+//! The registry itself: segments of columns, the subscriptions, and what each node was sent.
 
 use super::column::Column;
 use super::encode::{Extent, encode};

@@ -1,4 +1,4 @@
-//! Segments: what the containers of a part of the registry are.
+//! Segments: the parts of the registry, and what the containers of each are.
 
 use super::column::Column;
 use super::key::Key;

@@ -1,4 +1,4 @@
-//! Numbers of the message's heads: seven bits a byte, the low ones first, the top bit says that more follow.
+//! Numbers in the heads of messages: seven bits a byte, the low ones first, the top bit says that more follow.
 
 use super::flaw::{Fault, MessageFlaw};
 use super::key::Key;

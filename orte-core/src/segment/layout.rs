@@ -1,4 +1,4 @@
-//! Where everything lies: offsets as data, checked before use.
+//! Where everything lies in the job segment: offsets as data, checked before use.
 //!
 //! The first page, numbers little-endian; where several processes write, each word has a cache line of its own:
 //!

@@ -1,4 +1,4 @@
-//! A rank's environment where a launcher left a job segment, however it came to be mapped.
+//! Framework ess for a rank whose launcher left a job segment, whichever way the segment was mapped.
 
 use super::control::{Control, Missed, Shared};
 use super::record::{ADDRESSES_BYTES, RankState};

@@ -1,4 +1,4 @@
-//! One rank's page: offsets from its start, and what its state word says.
+//! One rank's page, its *record*: offsets from its start, and the values of its state word.
 //!
 //! The rank writes its own page; the launcher writes the state of a rank before it starts and after it ended.
 //!
@@ -9,8 +9,8 @@
 //! | 8 | 4 | bytes of addresses |
 //! | 12 | 4 | status given to abort |
 //! | 16 | 4 | bytes of the message given to abort |
-//! | 20 | 4 | program |
-//! | 24 | 16 | since when it has waited in vain, and when it last slept over that |
+//! | 20 | 4 | which of the job's programs it runs |
+//! | 24 | 16 | since when it has waited in vain, and when it last went to sleep since then |
 //! | 64 | 704 | message given to abort |
 //! | 768 | 3328 | addresses |
 
@@ -28,7 +28,7 @@ pub const ABORT_STATUS: usize = offset_of!(Record, abort_status);
 pub const ABORT_LENGTH: usize = offset_of!(Record, abort_length);
 /// Which of the job's programs the rank runs, counted from 0; written by the launcher before any rank starts.
 pub const APP: usize = offset_of!(Record, app);
-/// Since when the rank has waited in vain and when it last slept over that, in ns of the system's monotonic clock: two
+/// Since when the rank has waited in vain and when it last went to sleep since then, in ns of the system's monotonic clock: two
 /// words each. Both are 0 if it never did.
 pub const SLEPT: usize = offset_of!(Record, slept);
 /// The message given to abort, UTF-8, cut if longer.

@@ -1,4 +1,4 @@
-//! The layout against hostile bytes, the protocol between threads.
+//! The layout read from arbitrary bytes, and the protocol between launcher and ranks, played by threads.
 
 use super::layout::{HEADER_BYTES, PAGE, RANKS_MAX, RX_SEGMENT_ALIGN};
 use super::record::{ABORT_TEXT_BYTES, ADDRESSES_BYTES};

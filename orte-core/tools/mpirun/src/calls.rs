@@ -1,5 +1,5 @@
-//! Which MPI call a rank is in: its process is stopped for a moment, and its stack is read from outside. Ranks pay nothing
-//! for that while they run.
+//! Which MPI call a rank is in: its process is stopped for a moment (ptrace), and its stack is read from outside. So ranks need
+//! not record their calls.
 
 mod rust;
 

@@ -1,5 +1,5 @@
-//! The command line, as users of Open MPI and MPICH type it: options with one dash or two, up to the first word that is
-//! none, the program; `:` parts several programs of one job.
+//! The command line, as users of Open MPI and MPICH type it: options with one dash or two, then the program, which is the
+//! first word that is no option; `:` separates several programs of one job.
 
 mod app;
 mod counts;

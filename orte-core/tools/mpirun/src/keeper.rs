@@ -1,6 +1,6 @@
 //! The keeper: parent of all ranks. It starts them, tells mpirun how each ended, and passes signals on.
 //!
-//! When mpirun dies its end of the socket closes, and the keeper kills everything below itself.
+//! When mpirun dies, even by SIGKILL, its end of the socket closes, and the keeper kills everything below itself.
 
 use crate::cli::{self, Stdin};
 use crate::orders::{ARGUMENT, Executable, Orders};

@@ -1,4 +1,4 @@
-//! A job from its segment to its exit status.
+//! A job from the creation of its segment to mpirun's exit status: starts the keeper, then waits for what happens.
 
 mod end;
 mod stall;

@@ -1,4 +1,4 @@
-//! What the manual page is made of: the table of options as lines of fields parted by tabs, for `cargo xtask build`.
+//! The source of the manual page: the table of options as lines of fields separated by tabs, for `cargo xtask build`.
 //!
 //! `name`, `about` and `usage` with one field, `option` with the names and the meaning, `text` for what follows.
 

@@ -1,5 +1,5 @@
-//! What mpirun tells its keeper: words in a file without a name. On a command line every user of the machine could read
-//! them.
+//! What mpirun tells its keeper at its start: words in a memfd that it inherits. Every user of the machine could read them on a
+//! command line.
 
 use crate::cli::{Environment, Stdin, processors};
 use crate::pty::Pty;
@@ -16,9 +16,9 @@ pub const ARGUMENT: &str = "--ompi-rs-keeper";
 /// What mpirun tells its keeper; everything else is in its environment and directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Orders {
-    /// Number of the socket to mpirun.
+    /// Descriptor of the socket to mpirun.
     pub control: i32,
-    /// Number of the segment.
+    /// Descriptor of the job segment.
     pub segment: i32,
     /// The job.
     pub job: u64,

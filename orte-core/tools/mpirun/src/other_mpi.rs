@@ -1,4 +1,4 @@
-//! Programs of another MPI: started here, each of their processes believes that it is alone.
+//! Programs that are linked with another MPI: started by this mpirun, each of their processes is a job of one rank.
 
 use std::io::Read;
 use std::path::Path;

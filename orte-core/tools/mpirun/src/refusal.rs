@@ -1,4 +1,4 @@
-//! Sentences on standard error, and why a job was not started.
+//! Messages on standard error, and the reasons why a job was not started.
 
 /// Says one sentence on standard error, in one write; unlike `eprintln!` it survives that nobody listens.
 pub fn say(sentence: &str) {

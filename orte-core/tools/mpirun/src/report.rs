@@ -1,4 +1,4 @@
-//! What people read when a job did not end well: one block, written once, after all output of the ranks.
+//! The message about a job that failed: one block, written once, after all output of the ranks.
 
 use crate::outcome::Cause;
 use crate::signals;

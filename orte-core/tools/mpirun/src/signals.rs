@@ -1,4 +1,4 @@
-//! Signals: which are forwarded, and what people call them.
+//! Signals: which ones are forwarded to the ranks, and their names in messages.
 
 /// End the job, after they were passed on.
 pub const ENDING: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];

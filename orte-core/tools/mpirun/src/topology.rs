@@ -1,4 +1,4 @@
-//! The processors of this machine and what they share, as the system tells it.
+//! The processors of this machine and what they share (caches, packages, NUMA nodes), read from sysfs.
 
 use crate::cli::{Unit, processors};
 use crate::refusal::Refusal;

@@ -1,4 +1,4 @@
-//! Every process below this one, and how none of them is left.
+//! Every process below this one: finding them, signalling them, killing them until none is left.
 //!
 //! A child subreaper is the parent of all orphans below it. So once `waitpid` says that there is no child, there is no
 //! descendant either, whatever they forked or however they detached themselves. A process is signalled through a pidfd

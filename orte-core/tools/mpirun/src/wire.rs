@@ -1,4 +1,4 @@
-//! What mpirun and its keeper say to each other: one packet per sentence over a socket that keeps packets apart.
+//! The messages between mpirun and its keeper while the job runs: one packet each over a SOCK_SEQPACKET socket.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::{Errno, IoSlice, IoSliceMut};
@@ -8,7 +8,7 @@ use rustix::net::{
 use std::io::Result;
 use std::mem::MaybeUninit;
 
-/// A sentence.
+/// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
     /// Keeper: this rank runs as this process; with the read ends of its standard output and error, and with
@@ -29,7 +29,7 @@ pub enum Message {
 /// What arrived.
 #[derive(Debug)]
 pub enum Received {
-    /// A sentence with its descriptors.
+    /// A message with its descriptors.
     Message(Message, Vec<OwnedFd>),
     /// The other side is dead.
     Closed,
@@ -37,12 +37,12 @@ pub enum Received {
     Nothing,
 }
 
-/// Sends a sentence with at most three descriptors; waits while the other side is behind.
+/// Sends a message with at most three descriptors; waits while the other side is behind.
 pub fn send(socket: &OwnedFd, message: Message, descriptors: &[BorrowedFd<'_>]) -> Result<()> {
     put(socket, message, descriptors, SendFlags::NOSIGNAL)
 }
 
-/// Sends a sentence if there is room for it.
+/// Sends a message if there is room for it.
 pub fn send_now(socket: &OwnedFd, message: Message) -> Result<()> {
     put(socket, message, &[], SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
 }

@@ -62,7 +62,7 @@ pub fn launch(
     deadline::run(&mut command, limit, &session.scratch().join("coll").join(format!("{name}@{ranks}.log")))
 }
 
-const FELL_BACK: &str = "this communicator's long data goes other ways from now on";
+const FELL_BACK: &str = "this communicator uses no direct copies from now on";
 pub const DRAWS: &str = "1000";
 /// Instead of draws: all combinations.
 pub const EVERYTHING: &str = "0";

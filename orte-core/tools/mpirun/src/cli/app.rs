@@ -1,4 +1,4 @@
-//! The programs of a job.
+//! The programs of a job, and what each of them is given: ranks, directory, environment, arguments.
 
 use super::environment::Environment;
 use std::ffi::OsString;

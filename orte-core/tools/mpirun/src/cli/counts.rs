@@ -1,4 +1,4 @@
-//! How many ranks there are, and may be.
+//! How many ranks a job has, and how many it may have.
 
 use super::app::App;
 use super::map::Map;

@@ -1,4 +1,4 @@
-//! Variables: what the ranks of a program get (`-x` and its relatives), and those that stand for options.
+//! Environment variables: those that the ranks of a program get (`-x` and its relatives), and those that replace options.
 
 use super::options::Options;
 use crate::refusal::Refusal;

@@ -1,5 +1,5 @@
 //! Options of other launchers (Open MPI's, MPICH's Hydra, Intel MPI's, the standard's mpiexec) that this one has under
-//! another name, need not have, or does not have: a table.
+//! another name, accepts and ignores, or refuses: a table.
 
 use crate::refusal::Refusal;
 use std::ffi::{OsStr, OsString};

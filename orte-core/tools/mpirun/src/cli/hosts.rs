@@ -1,5 +1,5 @@
-//! `--host`, `--hostfile` and the allocation of a resource manager: mpirun uses one machine, so they say how many ranks it has
-//! room for, and other machines are refused.
+//! `--host`, `--hostfile` and the allocation of a resource manager: jobs run on this machine, so they say how many ranks it
+//! has room for, and other machines are refused.
 
 use crate::refusal::Refusal;
 use orte_core::allocation::{self, Surroundings};

@@ -1,4 +1,4 @@
-//! The words of a command line with those of the files that it names, parted into programs.
+//! The words of a command line, with those of the files that it names in their places, divided into programs.
 
 use super::app::App;
 use super::counts::Counts;

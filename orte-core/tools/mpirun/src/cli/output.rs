@@ -1,4 +1,4 @@
-//! What becomes of output: `--output` and the older options for its words.
+//! Where output goes and how it is labelled: `--output`, and the older options that mean the same as its words.
 
 use super::environment::Defaults;
 use super::options::Options;

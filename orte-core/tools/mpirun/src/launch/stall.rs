@@ -1,4 +1,4 @@
-//! `--stall-report`: when nothing can happen any more.
+//! `--stall-report`: a message when all ranks wait for each other.
 //!
 //! Ranks leave in the segment since when they wait in vain, whether anybody looks or not. A job stalls when every rank that
 //! still runs does so: one that computes may be what the others wait for.
