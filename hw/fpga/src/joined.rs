@@ -1,6 +1,6 @@
-//! A node's memory of its channels, without input and output. A machine that lost its power forgets everything. The node's
-//! read-back line says *present* again as soon as the node tells the restarted machine anything. So the node itself remembers
-//! which of its channels the restarted machine does not know.
+//! A node's record of the channels that it joined, without input and output. A machine that lost its power forgets all
+//! channels. The read-back line says *present* again as soon as the node sends the restarted machine anything, so it does not
+//! show the loss. So the node itself remembers which of its channels the restarted machine does not know.
 
 use crate::CHANNELS;
 

@@ -1,4 +1,4 @@
-//! The machine in Rust, tick by tick the same as `rtl/`. Sets of nodes are words, node i is bit i.
+//! The machine in Rust, clock tick by clock tick the same as `rtl/`. A set of nodes is a word, node i is bit i.
 
 use crate::wires::{CHANNELS, CLAIM, JOIN, LEAVE, NODES};
 

@@ -1,8 +1,9 @@
 //! Parallel ports: three registers, reached in four ways.
 //!
-//! [`inout`] by the processor's instructions (bare metal, or Linux after ioperm), [`ppdev`] through the kernel's driver
-//! (no privileges beyond the device's group), [`mapped`] as memory of a card, [`emulated`] by the very instructions of
-//! `inout`, which fault in an ordinary process and are then carried out on a cable in shared memory.
+//! * [`inout`]: the processor's port instructions, on bare metal or on Linux after ioperm;
+//! * [`ppdev`]: the kernel's driver, for members of the device's group;
+//! * [`mapped`]: registers of a card that are mapped as memory;
+//! * [`emulated`]: the instructions of `inout` fault in an ordinary process and are carried out on a cable in shared memory.
 //!
 //! **Invariant:** one [`Lines`] owns a port; data and control register change only through its shadows, bit by bit and
 //! in one piece.

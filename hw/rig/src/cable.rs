@@ -1,8 +1,8 @@
 //! The cable: one layout for nodes and machine.
 //!
-//! Waking. A write to a port bumps `written` and wakes the machine if that sleeps. A node that read the same status
+//! Waking. A write to a port increments `written` and wakes the machine if that sleeps. A node that read the same status
 //! several times sleeps on its status word for at most a millisecond, and the machine wakes it when the word changes.
-//! Yielding alone collapses when there are more processes than cores.
+//! Yielding alone is very slow when there are more processes than cores.
 //!
 //! The file, in bytes; node `n` has the 64 bytes from 64 · (1 + n) on:
 //!

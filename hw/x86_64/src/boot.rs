@@ -5,8 +5,8 @@
 //! Specification 2.0, 3.1 and 3.3): a header in the first 32 KiB of the file names its own entry; `eax` holds a number
 //! that proves it, `ebx` the address of the boot information. The other cores begin in
 //! real mode at a page below 1 MiB (Intel SDM vol. 3, 10.4.4) into which [`crate::start`] copies `ompi_trampoline`.
-//! All of them meet in `ompi_enter_long`; what is not 0 in `ebp` there is what the loader left for the first core, an
-//! address that [`crate::loader`] reads; its lowest bit is set for multiboot2.
+//! All of them meet in `ompi_enter_long`. There `ebp` is 0 on the other cores. On the first core it holds the address that the
+//! loader left, which [`crate::loader`] reads, with the lowest bit set for multiboot2.
 #![allow(unsafe_code)]
 
 use crate::rank::HandOver;

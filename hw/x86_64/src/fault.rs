@@ -1,4 +1,4 @@
-//! What a person reads when a rank does something that the processor refuses, or when the library finds a defect.
+//! The message when the processor raises an exception in a rank, or when the library panics.
 #![allow(unsafe_code)]
 
 use crate::memory::{STACK_BYTES, STACK_END};

@@ -1,5 +1,6 @@
 //! Memory that the ranks of a job share. Several guests of one host: QEMU's ivshmem-plain device
-//! (docs/specs/ivshmem-spec.txt), whose second region is the memory. One machine alone: a part of its own.
+//! (docs/specs/ivshmem-spec.txt), whose BAR 2 is the memory. One machine alone uses a part of
+//! its own memory.
 #![allow(unsafe_code)]
 
 use crate::paging;

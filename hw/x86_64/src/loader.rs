@@ -1,8 +1,8 @@
-//! What a loader says of the machine: the boot line, and where memory is.
+//! What a loader says of the machine: the boot line, and which memory there is.
 //!
 //! PVH (Xen's public/arch-x86/hvm/start_info.h) is what QEMU and other machine monitors speak; multiboot2 (Multiboot2
 //! Specification 2.0, 3.6) is what GRUB speaks, from a disk or from the network. Both leave everything below 4 GiB, in
-//! memory that nobody protects: it is read before any of that memory is used.
+//! memory that counts as free: it is read before any of that memory is used.
 //!
 //! | structure | offset | bytes | what |
 //! |---|---|---|---|

@@ -1,10 +1,10 @@
 //! The machine's log: what this crate, drivers and Rust programs say by `info!` and its relatives, on serial port 2.
 //!
-//! How it travels is chosen when the image is made: as lines of text, which any terminal shows, or by feature `defmt` as
-//! frames of numbers, whose texts stay in the image file. Both macros take the formats that the two have in common:
+//! Its format is chosen when the image is made: lines of text, which any terminal shows, or with feature `defmt` frames of
+//! numbers, whose texts stay in the image file. The macros take the formats that the two have in common:
 //! arguments behind the text, `{}` and `{:#x}` for numbers, truth values and strings.
 //!
-//! Nothing is formatted where no such port is. Each core is a logger of its own, and one line goes out at a time.
+//! Nothing is formatted on a machine without serial port 2. Each core is a logger of its own, and one line goes out at a time.
 #![allow(unsafe_code)]
 
 #[cfg(feature = "defmt")]

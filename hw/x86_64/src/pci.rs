@@ -6,7 +6,7 @@
 //! | 2 | 2 | device |
 //! | 4 | 2 | command |
 //! | 6 | 2 | status |
-//! | 16 | 6 · 4 | regions |
+//! | 16 | 6 · 4 | regions: base address registers (BARs) |
 #![allow(unsafe_code)]
 
 use core::mem::offset_of;

@@ -1,4 +1,4 @@
-//! The program of an image.
+//! The start of the program that an image was made for, and its arguments.
 #![allow(unsafe_code)]
 
 unsafe extern "Rust" {

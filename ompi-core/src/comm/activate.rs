@@ -1,4 +1,4 @@
-//! Activation, the last step of making a communicator: matching, and collectives on which all members agree.
+//! Activation, the last step of making a communicator: the PML learns of it, and all members agree on its table of collectives.
 
 use super::cid::{Member, Reservation};
 use super::coll_select::Selection;

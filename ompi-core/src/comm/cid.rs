@@ -1,4 +1,4 @@
-//! Reservation of context numbers (CIDs), and the exchange in which the members of a new communicator tell theirs.
+//! Reservation of context numbers (CIDs), and the exchange by which the members of a new communicator learn each other's.
 //!
 //! Each process numbers its communicators for itself. Before a communicator is made, each member reserves a number, and
 //! an allgather over the parent tells it to the other members.

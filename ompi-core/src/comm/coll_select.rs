@@ -1,9 +1,11 @@
 //! Selection of the components that serve a communicator's collectives.
 //!
-//! Each member asks its coll components, and all members agree by a reduction over words: they have in common what the
-//! bitwise and of their words says. Word i names the functions that the i-th component would serve here, in the high half
-//! those that it can record. Then come two words a component: its fingerprint and the complement, which show together
-//! whether it is the same everywhere. A last word a component names the functions for which the user forces it.
+//! Each member asks its coll components and writes the answers as words, which all members exchange. The bitwise and of all
+//! members' words is what they have in common. Of these words there are, for each component:
+//!
+//! * one with the functions that it would serve here, and in the high half those that it can record;
+//! * two with its fingerprint and the complement of that: if all members have the same one, both come out unchanged;
+//! * one with the functions for which the user forces it.
 
 use super::Communicator;
 use crate::framework::coll;

@@ -1,4 +1,4 @@
-//! MPI_Comm_disconnect: as freeing, but what is under way ends first. MPI 5.0 §11.10.4.
+//! MPI_Comm_disconnect: as MPI_Comm_free, but waits until pending communication is complete. MPI 5.0 §11.10.4.
 
 use super::{Communicator, create, get};
 use crate::buffer::{self, Owner};

@@ -1,16 +1,16 @@
 //! Hints of communicators: MPI 5.0 §7.4.4.
 //!
-//! An implementation may ignore any hint; what it does not ignore MPI_Comm_get_info returns, and the program must comply
-//! with. What becomes of each here:
+//! An implementation may ignore any hint. MPI_Comm_get_info returns those that it does not ignore, and the program must comply
+//! with them. What becomes of each here:
 //!
 //! * `mpi_assert_no_any_source`: a receive or probe from MPI_ANY_SOURCE breaks the promise and is refused
-//!   (MPI_ERR_RANK). Nobody else pays for that: a receive that names its source never comes there.
+//!   (MPI_ERR_RANK). Receives that name their source do not pay for the check.
 //! * `mpi_assert_no_any_tag`, `mpi_assert_exact_length`, `mpi_assert_allow_overtaking`,
-//!   `mpi_assert_strict_persistent_collective_ordering`: recorded. The library keeps what the program does without: matching
-//!   takes the same time with wildcards allowed, messages leave in order on one wire anyway, persistent collectives get
-//!   their tags when they are made. To look at these promises would cost each message an instruction and gain none.
+//!   `mpi_assert_strict_persistent_collective_ordering`: recorded, and not used: matching takes the same time with wildcards
+//!   allowed, messages leave in order on one wire anyway, persistent collectives get their tags when they are made. A check of
+//!   these promises would cost each message an instruction and save none.
 //! * `mpi_assert_memory_alloc_kinds`: recorded if all its kinds are supported ([`MEMORY_KINDS`]); all of them are memory
-//!   that any processor core reads and writes, so that there is nothing to choose.
+//!   that every core can read and write, so no choice depends on it.
 //! * `mpi_hw_resource_type`: set by MPI_Comm_split_type.
 //!
 //! Hints that are not understood, and values that are none, are ignored and not returned.

@@ -1,7 +1,8 @@
 //! Intercommunicators from two groups: MPI 5.0 §7.6.2.
 //!
 //! Each group gathers its members' context numbers. Its leader exchanges them with the other leader, and broadcasts those
-//! of the other group. A leader whose arguments are wrong tells its group so with the numbers: nobody waits for ever.
+//! of the other group. A leader whose arguments are wrong tells its group so along with the numbers, so that no rank waits
+//! for ever.
 
 use super::cid::{Member, Reservation, members};
 use super::create::name_of;

@@ -1,4 +1,4 @@
-//! MPI_COMM_WORLD and MPI_COMM_SELF: the world model's communicators.
+//! MPI_COMM_WORLD and MPI_COMM_SELF, the communicators of the World Model.
 
 use super::activate::Activation;
 use super::{Communicator, PREDEFINED, SELF_HANDLE, WORLD_HANDLE, context};

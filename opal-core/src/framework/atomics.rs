@@ -1,4 +1,4 @@
-//! Atomics: static, and the one framework whose components are leaf crates below this one, so that they inline in
+//! Atomics: static, and the one framework whose components are crates below opal-core, so that they inline in
 //! every build. [`crate::sync`] re-exports the one that `--cfg ompi_atomics` selects; it is registered here.
 #![allow(unsafe_code)] // linkme's expansion
 

@@ -13,9 +13,9 @@
 //! 2. `open` and [`Component::query`] of each component, once. A transport that cannot run here declines with a sentence.
 //! 3. [`register`], [`register_placement`], [`register_drain`] and [`on_failure`], by the PML, once each.
 //! 4. [`Module::address`] of each module, once. All processes exchange the results.
-//! 5. [`Module::add_peer`] for a process, before this one first sends to it or expects a message from it. The other side
-//!    may have done so long before, and may have sent: what it sent must be kept.
-//! 6. Sends, polls and, if the transport is not used for that process, [`Module::remove_peer`].
+//! 5. [`Module::add_peer`] for a process, before this one first sends to it or expects a message from it. The peer may have
+//!    added this process long before and sent to it: what it sent must be kept.
+//! 6. Sends and polls; [`Module::remove_peer`] instead, if another transport is used for that process.
 //!
 //! A module lives as long as its process; no call closes it. MPI_Finalize polls until [`Module::is_drained`].
 //!
@@ -28,7 +28,7 @@
 //! # Errors
 //! A send knows one failure, [`Full`]. A transport that loses a peer, or finds that it breaks the format, prints a message
 //! with the reason, closes the peer, calls [`failed`] once in its next [`Module::poll`], and answers sends to the peer
-//! with [`Full`]. Bytes of a peer are hostile: they are checked, never asserted.
+//! with [`Full`]. Bytes of a peer may be anything: they are checked, never asserted.
 #![allow(unsafe_code)] // linkme's expansion
 
 use crate::framework::memcpy;

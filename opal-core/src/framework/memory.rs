@@ -1,4 +1,4 @@
-//! Watching the program's memory come and go: static. A transport that registers memory with a device must
+//! Notices of memory that the program unmaps: static. A transport that registers memory with a device must
 //! know when a mapping ends. A component that hooks the C library tells it; `memory/none` says that no component does.
 #![allow(unsafe_code)] // linkme's expansion and the component's symbol
 

@@ -1,7 +1,7 @@
 //! Memory shared by the processes of a node: one *receive segment* per rank, which owns it, and whose senders map it.
 //!
-//! The segment starts as zeros. Its contents belong to the transport. Bytes in it are hostile and racy:
-//! they are touched through [`crate::mem`] only, never as `&[u8]`.
+//! The segment starts as zeros. Its contents belong to the transport. Peers may write any bytes
+//! to it at any time, so it is accessed through [`crate::mem`] only, never as `&[u8]`.
 #![allow(unsafe_code)] // linkme's expansion
 
 use crate::Result;

@@ -5,8 +5,7 @@
 //! namespaces all forbid it in their own ways. So [`Module::connect`] tries it on the very peer. Without that permission
 //! messages go another way.
 //!
-//! A peer's address space is the peer's: whatever address it named, nothing but that peer's own memory is read or
-//! written. This process's memory is touched only where the caller of a copy says.
+//! Whatever address a peer names, only that peer's own memory is read or written. This process's memory is touched only where the caller of a copy says.
 #![allow(unsafe_code)] // linkme's expansion
 
 use crate::mca;

@@ -1,5 +1,5 @@
 //! A module as the message path calls it: through its table, or directly if it is the one that `--direct btl/…` names.
-//! The others stay; each call first tests whether the module is that one.
+//! Other modules remain usable; each call first tests whether the module is the named one.
 
 use super::{AmId, Endpoint, Full, Module, RxMessage};
 use core::ops::Deref;

@@ -1,4 +1,4 @@
-//! Where long payloads belong, for transports that can receive them straight to there.
+//! Placement: where a long payload belongs, for transports that can receive it straight into the user's buffer.
 
 use super::{AM_IDS, AmId};
 use crate::sync::Once;

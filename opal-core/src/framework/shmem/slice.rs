@@ -1,5 +1,5 @@
-//! Slices of the memory that a launcher left, one per rank. An address is the number of a slice and the length in use. It is
-//! the same for every process that maps that memory, by whatever means.
+//! Slices of the memory that a launcher left: the receive segment of each rank. An address is the number of a slice and the
+//! length in use, so it means the same to every process that maps that memory, by whatever means.
 
 use super::{Address, Inherited};
 use crate::{Error, Result};

@@ -1,4 +1,4 @@
-//! The other rank of a node's port.
+//! A rank that shares the port of another rank of its node, which drives it.
 
 use super::{Board, Mistake, Move, State, Step};
 
