@@ -1,8 +1,8 @@
 //! The environment contract: the variables that a launcher gives to a rank. Numbers are decimal unless it says otherwise.
 //!
 //! The names beginning `OMPI_COMM_WORLD_` are Open MPI's, because scripts read them. Parameters travel as
-//! `OMPI_MCA_<name>=<value>` ([`opal_core::mca::source::PREFIX`]); the variable [`opal_core::mca::source::COMMAND_LINE`] names
-//! those that were typed on mpirun's command line.
+//! `OMPI_MCA_<name>=<value>` ([`opal_core::mca::source::PREFIX`]); the variable
+//! [`opal_core::mca::source::COMMAND_LINE`] names those that were typed on mpirun's command line.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -1,5 +1,5 @@
-//! The signals of a node on its control lines, step by step: joining and leaving channels, and reading back. After each step
-//! the node must leave the machine time to see it.
+//! The signals of a node on its control lines, step by step: joining and leaving channels, and reading back. After each
+//! step the node must leave the machine time to see it.
 
 use crate::machine::{BIT, SHIFT};
 use crate::wires::{CHANNELS, CLAIM, FRAME, JOIN, LEAVE};

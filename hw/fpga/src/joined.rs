@@ -1,6 +1,6 @@
 //! A node's record of the channels that it joined, without input and output. A machine that lost its power forgets all
-//! channels. The read-back line says *present* again as soon as the node sends the restarted machine anything, so it does not
-//! show the loss. So the node itself remembers which of its channels the restarted machine does not know.
+//! channels. The read-back line says *present* again as soon as the node sends the restarted machine anything, so it
+//! does not show the loss. So the node itself remembers which of its channels the restarted machine does not know.
 
 use crate::CHANNELS;
 

@@ -1,11 +1,11 @@
 //! One member's side of the protocol on one channel, without input and output. coll/hwbarr feeds it with the
 //! signals of the port and the messages of the other members, the model check with all possible ones.
 //!
-//! Barriers are counted from 1. To arrive at barrier k a member writes the inverse of the level at which k - 1 ended, and
-//! waits until it reads it. Nothing is ever taken back: a retraction that crosses the flip would count as arrival at the
-//! next barrier. A member whose barrier takes too long, or that hears of another one's, *stops*: it does not write to the channel any more. When all have stopped
-//! and the wires had time to settle, each reads once more, and the highest number of a completed barrier that any of
-//! them has decides for all.
+//! Barriers are counted from 1. To arrive at barrier k a member writes the inverse of the level at which k - 1 ended,
+//! and waits until it reads it. Nothing is ever taken back: a retraction that crosses the flip would count as arrival
+//! at the next barrier. A member whose barrier takes too long, or that hears of another one's, *stops*: it does not
+//! write to the channel any more. When all have stopped and the wires had time to settle, each reads once more, and the
+//! highest number of a completed barrier that any of them has decides for all.
 
 /// What a member reads of its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

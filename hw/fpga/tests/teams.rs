@@ -1,6 +1,6 @@
-//! Teams of nodes that form, use and leave channels of one machine, which may lose its memory at any moment and then gives
-//! channels away that old teams believe to own: `hw_fpga::joined` and `hw_fpga::node` together, over every order of events. Wires
-//! have no delay here; `protocol.rs` has late ones.
+//! Teams of nodes that form, use and leave channels of one machine, which may lose its memory at any moment and then
+//! gives channels away that old teams believe to own: `hw_fpga::joined` and `hw_fpga::node` together, over every order
+//! of events. Wires have no delay here; `protocol.rs` has late ones.
 
 #[path = "protocol/explore.rs"]
 mod explore;

@@ -1,5 +1,5 @@
-//! The same instructions as [`inout`](crate::inout), in a process that may not use them: each faults, and the signal handler
-//! carries it out on a cable in shared memory.
+//! The same instructions as [`inout`](crate::inout), in a process that may not use them: each faults, and the signal
+//! handler carries it out on a cable in shared memory.
 #![allow(unsafe_code)]
 
 use crate::inout::InOut;

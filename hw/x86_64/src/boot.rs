@@ -1,12 +1,12 @@
 //! From the machine's first instruction to Rust: the entries for loaders, long mode, and the way in for the other cores.
 //!
-//! PVH (Xen's public/arch-x86/hvm/start_info.h): an ELF note of type 18 names a 32-bit address; the loader jumps there in
-//! flat protected mode without paging, `ebx` holding the address of a start-info structure. Multiboot2 (Multiboot2
+//! PVH (Xen's public/arch-x86/hvm/start_info.h): an ELF note of type 18 names a 32-bit address; the loader jumps there
+//! in flat protected mode without paging, `ebx` holding the address of a start-info structure. Multiboot2 (Multiboot2
 //! Specification 2.0, 3.1 and 3.3): a header in the first 32 KiB of the file names its own entry; `eax` holds a number
-//! that proves it, `ebx` the address of the boot information. The other cores begin in
-//! real mode at a page below 1 MiB (Intel SDM vol. 3, 10.4.4) into which [`crate::start`] copies `ompi_trampoline`.
-//! All of them meet in `ompi_enter_long`. There `ebp` is 0 on the other cores. On the first core it holds the address that the
-//! loader left, which [`crate::loader`] reads, with the lowest bit set for multiboot2.
+//! that proves it, `ebx` the address of the boot information. The other cores begin in real mode at a page below 1 MiB
+//! (Intel SDM vol. 3, 10.4.4) into which [`crate::start`] copies `ompi_trampoline`. All of them meet in
+//! `ompi_enter_long`. There `ebp` is 0 on the other cores. On the first core it holds the address that the loader left,
+//! which [`crate::loader`] reads, with the lowest bit set for multiboot2.
 #![allow(unsafe_code)]
 
 use crate::rank::HandOver;

@@ -4,7 +4,8 @@
 //! numbers, whose texts stay in the image file. The macros take the formats that the two have in common:
 //! arguments behind the text, `{}` and `{:#x}` for numbers, truth values and strings.
 //!
-//! Nothing is formatted on a machine without serial port 2. Each core is a logger of its own, and one line goes out at a time.
+//! Nothing is formatted on a machine without serial port 2. Each core is a logger of its own, and one line goes out at
+//! a time.
 #![allow(unsafe_code)]
 
 #[cfg(feature = "defmt")]

@@ -1,5 +1,5 @@
-//! From the assembly code to the program: reads what the loader left, divides memory among the ranks, starts the other cores
-//! and the rank of each.
+//! From the assembly code to the program: reads what the loader left, divides memory among the ranks, starts the other
+//! cores and the rank of each.
 #![allow(unsafe_code)]
 
 use crate::line::LINE_BYTES;

@@ -1,8 +1,8 @@
 //! What compilers and the precompiled core of a hosted target expect to find: memory functions, and two symbols of
 //! unwinding that nothing ever calls because a panic ends the machine.
 //!
-//! They are weak, because a C library brings better ones. They are in assembly, because a compiler would turn a loop in Rust
-//! into a call of the function itself.
+//! They are weak, because a C library brings better ones. They are in assembly, because a compiler would turn a loop in
+//! Rust into a call of the function itself.
 #![allow(unsafe_code)]
 
 use core::arch::global_asm;

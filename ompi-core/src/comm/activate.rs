@@ -1,4 +1,5 @@
-//! Activation, the last step of making a communicator: the PML learns of it, and all members agree on its table of collectives.
+//! Activation, the last step of making a communicator: the PML learns of it, and all members agree on its table of
+//! collectives.
 
 use super::cid::{Member, Reservation};
 use super::coll_select::Selection;

@@ -1,7 +1,7 @@
 //! Hints of communicators: MPI 5.0 §7.4.4.
 //!
-//! An implementation may ignore any hint. MPI_Comm_get_info returns those that it does not ignore, and the program must comply
-//! with them. What becomes of each here:
+//! An implementation may ignore any hint. MPI_Comm_get_info returns those that it does not ignore, and the program must
+//! comply with them. What becomes of each here:
 //!
 //! * `mpi_assert_no_any_source`: a receive or probe from MPI_ANY_SOURCE breaks the promise and is refused
 //!   (MPI_ERR_RANK). Receives that name their source do not pay for the check.

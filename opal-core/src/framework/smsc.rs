@@ -5,7 +5,8 @@
 //! namespaces all forbid it in their own ways. So [`Module::connect`] tries it on the very peer. Without that permission
 //! messages go another way.
 //!
-//! Whatever address a peer names, only that peer's own memory is read or written. This process's memory is touched only where the caller of a copy says.
+//! Whatever address a peer names, only that peer's own memory is read or written. This process's memory is touched only
+//! where the caller of a copy says.
 #![allow(unsafe_code)] // linkme's expansion
 
 use crate::mca;

@@ -7,8 +7,8 @@
 //! | Grid Engine | `JOB_ID` and `PE_HOSTFILE` | the file that `PE_HOSTFILE` names |
 //! | LSF | `LSB_JOBID` | the file that `LSB_DJOB_HOSTFILE` names, or else `LSB_MCPU_HOSTS` |
 //!
-//! The formats are those of the managers' manuals: of Slurm sbatch(1) and scontrol(1), of PBS qsub(1), of Grid Engine sge_pe(5),
-//! of LSF the reference of its environment variables.
+//! The formats are those of the managers' manuals: of Slurm sbatch(1) and scontrol(1), of PBS qsub(1), of Grid Engine
+//! sge_pe(5), of LSF the reference of its environment variables.
 //!
 //! **Invariant:** everything here is a function of variables and texts, so that a test needs no manager. A text that is not
 //! understood is refused with what was wrong and where; no job silently gets a wrong number of ranks.

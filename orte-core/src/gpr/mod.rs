@@ -13,9 +13,9 @@
 //! containers ([`column`]). Where values follow from the index, as the node of a rank does, a rule of a few bytes replaces
 //! the column of the whole job.
 //!
-//! A node subscribes to keys ([`subscription`]). What it is sent is one message for all its ranks, with nothing in it that it
-//! was sent before ([`registry`]). A message ([`encode`]) is read where it lies ([`view`]), so that the ranks of a node
-//! read one mapped copy.
+//! A node subscribes to keys ([`subscription`]). What it is sent is one message for all its ranks, with nothing in it
+//! that it was sent before ([`registry`]). A message ([`encode`]) is read where it lies ([`view`]), so that the ranks
+//! of a node read one mapped copy.
 //!
 //! **Invariant:** decoding allocates no more than is in proportion to the bytes that arrived, and checks every length.
 

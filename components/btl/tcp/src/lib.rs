@@ -17,29 +17,30 @@
 //!                                                                          +----------> Connecting
 //! ```
 //!
-//! `connect` takes the steps above. `Connecting` and `Backoff` share one deadline (btl_tcp_connect_timeout_s), and Backoff's
-//! pauses grow from 10 ms to 1 s (btl_tcp_connect_retries). In `HelloSent` and `ProofSent` the peer may compute for as long as
-//! it likes, so there the deadline is for its system: if that is silent for so long, the connection ends. After the same time in
-//! `Yielded` this process tries again itself. In `Connected` the host of the peer may be silent for as long as
-//! btl_tcp_silence_timeout_s.
+//! `connect` takes the steps above. `Connecting` and `Backoff` share one deadline (btl_tcp_connect_timeout_s), and
+//! Backoff's pauses grow from 10 ms to 1 s (btl_tcp_connect_retries). In `HelloSent` and `ProofSent` the peer may
+//! compute for as long as it likes, so there the deadline is for its system: if that is silent for so long, the
+//! connection ends. After the same time in `Yielded` this process tries again itself. In `Connected` the host of the
+//! peer may be silent for as long as btl_tcp_silence_timeout_s.
 //!
 //! `accept` takes the steps of the other side: a connection that a peer makes becomes `Connected` from any of the first
 //! states. Of two connections that are made at the same time the one stays that the process with the lower index began; the
 //! other process's becomes `Yielded` or is given up. `Failed` stands between an error in a system call and the next poll,
 //! which sees to it.
 //!
-//! An incoming connection has twenty times btl_tcp_connect_timeout_s to prove that it belongs to the job. Until then it is not
-//! counted as progress, messages about it are limited (`unauthenticated`), and too many of one source close none of another.
-//! A process of the job that computes for longer connects again, which costs it no retry (`connect::note_absence`).
+//! An incoming connection has twenty times btl_tcp_connect_timeout_s to prove that it belongs to the job. Until then it
+//! is not counted as progress, messages about it are limited (`unauthenticated`), and too many of one source close none
+//! of another. A process of the job that computes for longer connects again, which costs it no retry
+//! (`connect::note_absence`).
 //!
-//! Where the peer is on another node, or btl_tcp_protect says so, the stream of frames travels in records that are authenticated
-//! or encrypted (`record`). The handshake derives their keys from both nonces and the job's secret. Both ends must want the
-//! same protection.
+//! Where the peer is on another node, or btl_tcp_protect says so, the stream of frames travels in records that are
+//! authenticated or encrypted (`record`). The handshake derives their keys from both nonces and the job's secret. Both
+//! ends must want the same protection.
 //!
-//! The two ends prove to each other that they belong to the same job (`handshake`). Invariants: bytes from the network are
-//! checked before use and never make this process allocate more than a frame; what is not from a process of the job closes
-//! its own connection and nothing else. Locks are taken in this order: the poller, then one connection's `Tx`, then that of the
-//! connection to which it fails over.
+//! The two ends prove to each other that they belong to the same job (`handshake`). Invariants: bytes from the network
+//! are checked before use and never make this process allocate more than a frame; what is not from a process of the job
+//! closes its own connection and nothing else. Locks are taken in this order: the poller, then one connection's `Tx`,
+//! then that of the connection to which it fails over.
 #![no_std]
 
 extern crate alloc;

@@ -1,14 +1,14 @@
 //! Records: the stream of frames under a key, where connections are protected (btl_tcp_protect).
 //!
-//! Record: 0 length of the body u32, 1 to RECORD_MAX · 4 body · 4 + length tag [16]. Each direction has a key of its own, and
-//! its records are numbered from 0. `auth`: the body is as it is, the tag is GMAC (NIST SP 800-38D) of length and body;
-//! `encrypt`: the body is AES-256-GCM's ciphertext, with the length as additional data. The nonce is the number, u64, behind
-//! four zeros: it never travels, so a record that was changed, left out, sent twice or moved has a wrong tag. A frame is used only
-//! after the tags of its records were checked.
+//! Record: 0 length of the body u32, 1 to RECORD_MAX · 4 body · 4 + length tag [16]. Each direction has a key of its
+//! own, and its records are numbered from 0. `auth`: the body is as it is, the tag is GMAC (NIST SP 800-38D) of length
+//! and body; `encrypt`: the body is AES-256-GCM's ciphertext, with the length as additional data. The nonce is the
+//! number, u64, behind four zeros: it never travels, so a record that was changed, left out, sent twice or moved has a
+//! wrong tag. A frame is used only after the tags of its records were checked.
 //!
-//! Of the MACs in well-maintained crates GMAC is the fastest over all lengths: 50 ns for 64 bytes and 4.2 GB/s for 64 KiB. Keyed
-//! BLAKE3 takes 65 ns and reaches 8.3 GB/s, but needs six times as long for 1 KiB. Poly1305 with ChaCha20 takes 1.8 µs and
-//! reaches 2.5 GB/s.
+//! Of the MACs in well-maintained crates GMAC is the fastest over all lengths: 50 ns for 64 bytes and 4.2 GB/s for 64
+//! KiB. Keyed BLAKE3 takes 65 ns and reaches 8.3 GB/s, but needs six times as long for 1 KiB. Poly1305 with ChaCha20
+//! takes 1.8 µs and reaches 2.5 GB/s.
 
 use aes_gcm::aead::AeadInOut;
 use aes_gcm::{Aes256Gcm, KeyInit, Nonce, Tag};

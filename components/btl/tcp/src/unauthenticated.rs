@@ -1,5 +1,5 @@
-//! Messages about connections that were not authenticated: each reason is printed once for each source, the rest is counted.
-//! Outsiders who reach a port decide how often this happens, but must not decide how much this process prints.
+//! Messages about connections that were not authenticated: each reason is printed once for each source, the rest is
+//! counted. Outsiders who reach a port decide how often this happens, but must not decide how much this process prints.
 
 use alloc::vec::Vec;
 use core::net::IpAddr;

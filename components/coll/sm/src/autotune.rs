@@ -1,20 +1,21 @@
 //! Large data goes direct or in a pipeline, whichever measures better.
 //!
 //! Neither is always the better one. MPI_Allreduce of 64 KiB of doubles by two ranks takes 10.5 µs direct and 5.4 in a
-//! pipeline on an AMD EPYC, where a copy by the system is slow. MPI_Bcast of 1 MiB takes 49 µs direct and 57 in a pipeline. On an Intel Xeon copies by
-//! the system of buffers that no rank writes are twice as fast as those through shared memory. So both are measured now and
-//! then ([`Autotuner`]), for each function and size (powers of two) of a communicator.
+//! pipeline on an AMD EPYC, where a copy by the system is slow. MPI_Bcast of 1 MiB takes 49 µs direct and 57 in a
+//! pipeline. On an Intel Xeon copies by the system of buffers that no rank writes are twice as fast as those through
+//! shared memory. So both are measured now and then ([`Autotuner`]), for each function and size (powers of two) of a
+//! communicator.
 //!
-//! All ranks must choose alike. Samples begin and end by counts of calls, which are equal on all ranks, and in the end the
-//! ranks exchange their times: the longest one counts. One measurement is a few calls, because a root is done before the others
-//! are, and because slots that were not used for a while are slower at first. When one call of 128 KiB was a measurement, each
-//! sample reversed the choice of the one before.
+//! All ranks must choose alike. Samples begin and end by counts of calls, which are equal on all ranks, and in the end
+//! the ranks exchange their times: the longest one counts. One measurement is a few calls, because a root is done
+//! before the others are, and because slots that were not used for a while are slower at first. When one call of 128
+//! KiB was a measurement, each sample reversed the choice of the one before.
 //!
 //! Nothing is measured before a function's calls of a size have moved as much as the rings hold: the first ones cause page
 //! faults, and a sample saw 6 µs instead of 1.4 for MPI_Allreduce of 16 KiB.
 //!
-//! The two algorithms combine operands in different orders. With two ranks that changes no bit of a sum. With more, MPI 5.0 §6.9.1 advises that
-//! equal calls have equal results, so reductions are measured with two ranks only.
+//! The two algorithms combine operands in different orders. With two ranks that changes no bit of a sum. With more, MPI
+//! 5.0 §6.9.1 advises that equal calls have equal results, so reductions are measured with two ranks only.
 
 use crate::flags::epoch::Epoch;
 use crate::flags::segment::{Pattern, Segment};

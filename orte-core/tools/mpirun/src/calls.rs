@@ -1,5 +1,5 @@
-//! Which MPI call a rank is in: its process is stopped for a moment (ptrace), and its stack is read from outside. So ranks need
-//! not record their calls.
+//! Which MPI call a rank is in: its process is stopped for a moment (ptrace), and its stack is read from outside. So
+//! ranks need not record their calls.
 
 mod rust;
 

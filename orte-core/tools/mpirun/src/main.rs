@@ -1,8 +1,9 @@
 //! mpirun: starts the ranks of a job on this node, carries their output, and leaves nothing behind.
 //!
-//! Three kinds of processes: *mpirun* (this file, [`launch`]) reads the command line, makes the job segment, forwards output
-//! and decides when the job ends; the *keeper* ([`keeper`]), a child of it and this same program, is the parent of all *ranks*. Both are
-//! child subreapers and share a socket; when either of them dies, the other one sees its end of the socket close and kills the ranks and all their children.
+//! Three kinds of processes: *mpirun* (this file, [`launch`]) reads the command line, makes the job segment, forwards
+//! output and decides when the job ends; the *keeper* ([`keeper`]), a child of it and this same program, is the parent
+//! of all *ranks*. Both are child subreapers and share a socket; when either of them dies, the other one sees its end
+//! of the socket close and kills the ranks and all their children.
 //!
 //! **Invariant:** one thread in each process; nothing but `raw` is unsafe.
 

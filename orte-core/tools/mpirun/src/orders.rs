@@ -1,5 +1,5 @@
-//! What mpirun tells its keeper at its start: words in a memfd that it inherits. Every user of the machine could read them on a
-//! command line.
+//! What mpirun tells its keeper at its start: words in a memfd that it inherits. Every user of the machine could read
+//! them on a command line.
 
 use crate::cli::{Environment, Stdin, processors};
 use crate::pty::Pty;

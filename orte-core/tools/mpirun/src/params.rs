@@ -1,5 +1,5 @@
-//! Checks names and values of parameters against the table (share/ompi-rs/params.json) of the library that was built with this
-//! mpirun, so that a mistyped one is found before anything starts.
+//! Checks names and values of parameters against the table (share/ompi-rs/params.json) of the library that was built
+//! with this mpirun, so that a mistyped one is found before anything starts.
 
 use crate::refusal::Refusal;
 use opal_core::mca::name::{self, Selection};

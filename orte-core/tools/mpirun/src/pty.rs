@@ -1,8 +1,9 @@
 //! Pseudo terminals for standard output of the ranks.
 //!
-//! C's stdio, C++'s cout, Python and others look where standard output goes. To a terminal they write each line at once, to
-//! a pipe some KiB together, and what they still hold when they die is lost. No environment variable and no preloaded library
-//! changes that for all of them, static programs included. So ranks see a terminal that changes no byte, as with Open MPI.
+//! C's stdio, C++'s cout, Python and others look where standard output goes. To a terminal they write each line at
+//! once, to a pipe some KiB together, and what they still hold when they die is lost. No environment variable and no
+//! preloaded library changes that for all of them, static programs included. So ranks see a terminal that changes no
+//! byte, as with Open MPI.
 //!
 //! **Invariant:** it is nobody's controlling terminal and sends no signals; ranks have it open for writing only.
 

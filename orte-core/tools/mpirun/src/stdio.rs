@@ -1,7 +1,8 @@
 //! Output of the ranks, line by line: output of another rank never comes into the middle of a line.
 //!
-//! mpirun reads a pseudo terminal or pipe per rank and stream, and writes whole lines. A line whose end does not come within
-//! half a second, or that is longer than 64 MiB, is passed on in parts. With one rank and no labels bytes go as they come.
+//! mpirun reads a pseudo terminal or pipe per rank and stream, and writes whole lines. A line whose end does not come
+//! within half a second, or that is longer than 64 MiB, is passed on in parts. With one rank and no labels bytes go as
+//! they come.
 //!
 //! mpirun never blocks on a slow reader of its own output: it writes only what the reader has room for, and stops reading
 //! ranks while much is waiting, so that they wait as they would for the reader itself.

@@ -1,4 +1,5 @@
-//! Placement of long payloads: cut anywhere, refused, with a place that vanishes, with a connection that ends in the middle.
+//! Placement of long payloads: cut anywhere, refused, with a place that vanishes, with a connection that ends in the
+//! middle.
 
 use super::*;
 use crate::rx::{Read, Rx, RxEvent};

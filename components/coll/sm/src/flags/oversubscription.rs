@@ -1,10 +1,11 @@
-//! Oversubscription: more ranks than cores. A rank that waits for one on the same core yields at once; a rank that waits for
-//! other cores only keeps polling.
+//! Oversubscription: more ranks than cores. A rank that waits for one on the same core yields at once; a rank that
+//! waits for other cores only keeps polling.
 //!
-//! In an all-to-all epoch the ranks of a core arrive at a counter of their core first, and the last of them arrives for the
-//! core. So a rank that waits knows whether one on its core still has to come, and only one arrival of each core moves to
-//! another core's cache. Before, ranks polled ten times and then yielded: the last rank of a core gave the core to ranks that
-//! had come already, which cost some 2 µs. On an AMD EPYC (least of three launches in turn) it was and is, in µs:
+//! In an all-to-all epoch the ranks of a core arrive at a counter of their core first, and the last of them arrives for
+//! the core. So a rank that waits knows whether one on its core still has to come, and only one arrival of each core
+//! moves to another core's cache. Before, ranks polled ten times and then yielded: the last rank of a core gave the
+//! core to ranks that had come already, which cost some 2 µs. On an AMD EPYC (least of three launches in turn) it was
+//! and is, in µs:
 //!
 //! | ranks on two cores | MPI_Barrier | MPI_Alltoall of eight bytes |
 //! |---|---|---|

@@ -1,10 +1,10 @@
 //! The active window of a ring: how many of its slots are used.
 //!
 //! A page of shared memory that no rank has touched costs its writer more than copying through 16 pages in use. So the
-//! window is small at first, and doubles after [`LAPS`] wraps, because a longer ring is a faster one. It doubles sooner the
-//! first time if operations are longer than half of it: they would wait in the middle, and with more ranks than cores each wait is a
-//! context switch. With whole rings from the beginning the first calls for 64 KiB by two ranks took 90 to 100 µs each, later ones 12
-//! (AMD EPYC, a virtual machine).
+//! window is small at first, and doubles after [`LAPS`] wraps, because a longer ring is a faster one. It doubles sooner
+//! the first time if operations are longer than half of it: they would wait in the middle, and with more ranks than
+//! cores each wait is a context switch. With whole rings from the beginning the first calls for 64 KiB by two ranks
+//! took 90 to 100 µs each, later ones 12 (AMD EPYC, a virtual machine).
 
 /// The slots of a ring that are in use.
 #[derive(Clone, Copy)]

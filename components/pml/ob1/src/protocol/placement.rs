@@ -2,7 +2,8 @@
 //! payload belongs, giving the envelope. If a posted receive matches, the rest needs no copy: it is then a long receive
 //! without RTS.
 //!
-//! Otherwise 64 KiB over TCP are read into a buffer of the transport that is as large as the message, and copied from there.
+//! Otherwise 64 KiB over TCP are read into a buffer of the transport that is as large as the message, and copied from
+//! there.
 
 use crate::context::Receive;
 use crate::protocol::operation::OperationState;

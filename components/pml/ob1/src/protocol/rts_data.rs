@@ -1,12 +1,13 @@
 //! RTS data: the beginning of a long message, which follows its RTS at once. While the receiver's CTS is on its way, the
 //! sender copies already. If a receive is posted, the data goes straight there; if none is, it is kept with the RTS.
 //!
-//! RTS data goes only to peers of the node over a transport that gives its queues away, because there it arrives in order
-//! behind its RTS. It goes only if the peer took its last message of that size in fragments: a single copy has no use for it.
-//! Where the transport has no room, all data goes in fragments.
+//! RTS data goes only to peers of the node over a transport that gives its queues away, because there it arrives in
+//! order behind its RTS. It goes only if the peer took its last message of that size in fragments: a single copy has no
+//! use for it. Where the transport has no room, all data goes in fragments.
 //!
-//! One way, on an AMD EPYC: 32 KiB 1.77 instead of 2.07 µs, 64 KiB 2.97 instead of 3.27 µs. Without RTS data neither side copied
-//! for the 0.44 µs until the receiver had answered. 8 or 32 KiB of RTS data are no better, nor 16 KiB whose first part has 4.
+//! One way, on an AMD EPYC: 32 KiB 1.77 instead of 2.07 µs, 64 KiB 2.97 instead of 3.27 µs. Without RTS data neither
+//! side copied for the 0.44 µs until the receiver had answered. 8 or 32 KiB of RTS data are no better, nor 16 KiB whose
+//! first part has 4.
 
 pub mod store;
 

@@ -4,13 +4,13 @@
 //! The RTS names the address of the data. The receiver takes one of its claim words, stores *open* in it, sends
 //! PUSH_OFFER (address of its buffer, where the second half begins, which claim word), and reads the first half. The
 //! second half belongs to the side that changes the word first: the sender when it gets to the offer, or the receiver
-//! when it has read its own half. So neither side waits for one that is busy outside of MPI. The sender says PUSH_DONE when it
-//! has written what it claimed; the receiver says FIN when everything is there.
+//! when it has read its own half. So neither side waits for one that is busy outside of MPI. The sender says PUSH_DONE
+//! when it has written what it claimed; the receiver says FIN when everything is there.
 //!
-//! With several messages under way each side first copies its halves of all of them, in order, and then the halves that the
-//! other has not begun. So neither waits for the other. Each core writes the same part of a buffer each time, and the lines
-//! of that part stay in its cache. Messages below [`HALVED_BYTES`] are not halved then: each belongs as a whole to the side that
-//! changes its word first, because a call of the system costs as much as copying a dozen KiB.
+//! With several messages under way each side first copies its halves of all of them, in order, and then the halves that
+//! the other has not begun. So neither waits for the other. Each core writes the same part of a buffer each time, and
+//! the lines of that part stay in its cache. Messages below [`HALVED_BYTES`] are not halved then: each belongs as a
+//! whole to the side that changes its word first, because a call of the system costs as much as copying a dozen KiB.
 //!
 //! The word holds the receiver's handle beside its state, so that a late offer, whose word already serves another message,
 //! claims nothing. Without a word (all are in use, no memory is shared) the receiver reads all. Where a copy fails (memory
