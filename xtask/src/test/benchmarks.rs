@@ -92,7 +92,7 @@ fn report(session: &mut Session) -> Result<String> {
         }
     }
     match shell::read(&docs.join("performance/latency.svg"))?.matches("polyline").count() {
-        0 | 1 => Err(fail("the plot has no two curves")),
+        0 | 1 => Err(fail("performance/latency.svg should have a curve for each library, and has less than two")),
         _ => Ok(String::new()),
     }
 }
@@ -115,7 +115,10 @@ fn noticed(session: &mut Session) -> Result<String> {
     let ended = deadline::run(&mut command, LIMIT, &log)?;
     match ended.ended_with(1) && ended.out.contains("mapped, which is not below") {
         true => Ok(String::new()),
-        false => Err(fail(format!("figures were taken of another library\n{}", ended.story()))),
+        false => Err(fail(format!(
+            "xtask bench should refuse figures of a library that is not below --dist\n{}",
+            ended.story()
+        ))),
     }
 }
 

@@ -127,11 +127,15 @@ fn copied(
     well(ended)?;
     let (reads, _) = lines(ended, ranks, READ);
     if reads.iter().any(|lines| *lines != 1) {
-        return Err(format!("each rank should have read a peer's memory and said so once, said was {reads:?}"));
+        return Err(format!(
+            "each rank should have read a peer's memory and say so in one line; lines of each rank: {reads:?}"
+        ));
     }
     let (writes, all) = lines(ended, ranks, WRITTEN);
     if writes.iter().any(|lines| *lines > 1) || !writers.contains(&all) {
-        return Err(format!("of the ranks {writers:?} should have written to a peer's memory, these did: {writes:?}"));
+        return Err(format!(
+            "{writers:?} ranks should have written to a peer's memory and say so in one line; lines of each rank: {writes:?}"
+        ));
     }
     Ok(())
 }
@@ -148,7 +152,7 @@ fn not_copied(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), 
     well(ended)?;
     match lines(ended, ranks, "single copy").1 + lines(ended, ranks, REFUSED).1 {
         0 => Ok(()),
-        lines => Err(format!("{lines} lines speak of single copies, which were left out")),
+        lines => Err(format!("{lines} lines report single copies, although single copies were turned off")),
     }
 }
 
@@ -158,7 +162,9 @@ fn rts_data(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), St
     for words in ["goes straight to its receive", "is kept: no receive is posted", "will come again"] {
         let (said, all) = lines(ended, ranks, words);
         if all == 0 || said.iter().any(|lines| *lines > 1) {
-            return Err(format!("some rank should say once that RTS data {words:?}, said was {said:?}"));
+            return Err(format!(
+                "some rank should say in one line that RTS data {words:?}; lines of each rank: {said:?}"
+            ));
         }
     }
     Ok(())
@@ -168,11 +174,13 @@ fn refused(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), Str
     well(ended)?;
     let (said, all) = lines(ended, ranks, REFUSED);
     if said.iter().any(|lines| *lines != 1) || all != ranks {
-        return Err(format!("each rank should say once that the system forbids it, said was {said:?}"));
+        return Err(format!(
+            "each rank should say in one line that the system forbids single copies; lines of each rank: {said:?}"
+        ));
     }
     match lines(ended, ranks, "single copy").1 {
         0 => Ok(()),
-        lines => Err(format!("{lines} single copies, which the system refuses")),
+        lines => Err(format!("{lines} lines report single copies, although the system refuses them")),
     }
 }
 
@@ -181,7 +189,10 @@ fn reads_failed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<()
     let ((reads, _), (fragments, _)) = (lines(ended, ranks, READ), lines(ended, ranks, FRAGMENTS));
     match reads.iter().all(|lines| *lines == 0) && fragments.iter().all(|lines| *lines == 1) {
         true => Ok(()),
-        false => Err(format!("reads fail, yet {reads:?} were made; messages in fragments: {fragments:?}")),
+        false => Err(format!(
+            "reads of a peer's memory fail here, so each rank should report none and fragments in one line; lines of each rank: \
+             {reads:?} of reads, {fragments:?} of fragments"
+        )),
     }
 }
 
@@ -191,7 +202,9 @@ fn measured(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), St
     let ((verdicts, _), (reads, _)) = (lines(ended, ranks, VERDICT), lines(ended, ranks, READ));
     match verdicts.iter().chain(&reads).all(|lines| *lines > 0) {
         true => Ok(()),
-        false => Err(format!("verdicts said: {verdicts:?}, single copies tried: {reads:?}; each rank should do both")),
+        false => Err(format!(
+            "each rank should try single copies and report a choice; lines of each rank: {reads:?} of copies, {verdicts:?} of choices"
+        )),
     }
 }
 
@@ -200,7 +213,9 @@ fn streamed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), St
     not_copied(ended, ranks)?;
     match lines(ended, ranks, STORED).0 {
         said if said.iter().all(|lines| *lines == 1) => Ok(()),
-        said => Err(format!("each rank should store messages around its caches and say so once, said was {said:?}")),
+        said => Err(format!(
+            "each rank should store messages around its caches and say so in one line; lines of each rank: {said:?}"
+        )),
     }
 }
 
@@ -209,14 +224,16 @@ fn placed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), Stri
     not_copied(ended, ranks)?;
     match lines(ended, ranks, PLACED).0 {
         said if said.iter().all(|lines| *lines == 1) => Ok(()),
-        said => Err(format!("each rank should read messages to their receives and say so once, said was {said:?}")),
+        said => Err(format!(
+            "each rank should read messages straight into its buffers and say so in one line; lines of each rank: {said:?}"
+        )),
     }
 }
 
 /// The usual words, and nothing stays behind.
 fn killed(ended: &deadline::Ended, ranks: usize) -> std::result::Result<(), String> {
     if !ended.ended_with(137) {
-        return Err("status 137 was expected, and nothing left behind".to_owned());
+        return Err("status 137 was expected, and no process left behind".to_owned());
     }
     // Each pair has a rank that kills itself only if it is the last.
     let who = format!("mpirun: rank {} (process ", ranks - 1);

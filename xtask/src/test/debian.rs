@@ -32,7 +32,11 @@ impl DebianSource {
         let bytes = std::fs::read(&archive).at(format!("read {}", archive.display()))?;
         let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         if hash != self.sha256 {
-            let why = format!("{} has the hash {hash}, not {}; remove it", archive.display(), self.sha256);
+            let why = format!(
+                "{} has the hash {hash} instead of {}; remove it, and it is downloaded again",
+                archive.display(),
+                self.sha256
+            );
             return Err(Verdict::Failed(why));
         }
         shell::folder(place)?;
@@ -45,7 +49,7 @@ impl DebianSource {
     fn download(&self, home: &Path, log: &Path) -> std::result::Result<(), Verdict> {
         let by_hand = format!("put {} into {}", self.archive, home.display());
         if shell::which("apt-get").is_none() {
-            return Err(Verdict::Skipped(format!("apt-get is needed here; or {by_hand}")));
+            return Err(Verdict::Skipped(format!("apt-get, which downloads it, is not there; {by_hand}")));
         }
         shell::folder(&home.join("lists/partial"))?;
         shell::folder(&home.join("cache/archives/partial"))?;

@@ -39,7 +39,9 @@ fn run(session: &mut Session, program: &Path, ranks: u32) -> Result<Verdict> {
     let silent: Vec<&&str> = PROBLEMS.iter().filter(|problem| !verified(problem)).collect();
     match ended.ended_with(0) && silent.is_empty() {
         true => Ok(Verdict::Passed(format!("{} transforms", PROBLEMS.len()))),
-        false => Ok(Verdict::Failed(format!("not verified: {silent:?}\n{}", ended.story()))),
+        false => {
+            Ok(Verdict::Failed(format!("the benchmark printed no verified result for {silent:?}\n{}", ended.story())))
+        }
     }
 }
 
@@ -66,7 +68,11 @@ fn compiled(session: &mut Session) -> std::result::Result<PathBuf, Verdict> {
     }
     match program.is_file() {
         true => Ok(program),
-        false => Err(Verdict::Failed(format!("make left no {}; see {}", program.display(), log.display()))),
+        false => Err(Verdict::Failed(format!(
+            "make succeeded, but {} is not there; see {}",
+            program.display(),
+            log.display()
+        ))),
     }
 }
 

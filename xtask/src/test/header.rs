@@ -41,7 +41,11 @@ impl Header {
                     let seconds = value.trim().parse().map_err(|_| bad("write a number of seconds"))?;
                     header.limit = Duration::from_secs(seconds);
                 }
-                _ => return Err(bad("known are covers, ranks, args and seconds")),
+                _ => {
+                    return Err(bad(
+                        "write covers, ranks, args or seconds; other comments with a colon come after the first line of code",
+                    ));
+                }
             }
         }
         if header.arguments.is_empty() {
@@ -80,6 +84,6 @@ mod tests {
         assert_eq!(rich.arguments, [vec!["a".to_owned(), "b".to_owned()], vec![]]);
         assert_eq!((rich.limit, rich.mistakes), (Duration::from_secs(7), vec!["SEED_X_MISTAKE".to_owned()]));
         assert!(Header::read("// ranks: many\n").is_err());
-        assert!(Header::read("// rank: 3\n").unwrap_err().contains("known are"));
+        assert!(Header::read("// rank: 3\n").unwrap_err().contains("write covers"));
     }
 }

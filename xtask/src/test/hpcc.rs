@@ -74,7 +74,7 @@ pub fn report(folder: &Path) -> Result<std::result::Result<String, String>> {
     let bad: Vec<&str> = results.lines().filter(|line| line.contains("FAILED") || line.contains("ERROR")).collect();
     match missing.is_empty() && bad.is_empty() {
         true => Ok(Ok(results)),
-        false => Ok(Err(format!("not there: {missing:?}; {}", bad.join("; ")))),
+        false => Ok(Err(format!("hpccoutf.txt lacks the lines {missing:?}; lines with failures: {}", bad.join("; ")))),
     }
 }
 

@@ -131,7 +131,7 @@ fn refused(session: &mut Session, arguments: &[&str], words: &[&str]) -> Verdict
     match deadline::run(&mut command, PATIENCE, &session.scratch().join("refused.log")) {
         Ok(ended) if ended.ended_with(2) => match words.iter().find(|word| !ended.err.contains(**word)) {
             None => Verdict::Passed(String::new()),
-            Some(word) => Verdict::Failed(format!("it does not say `{word}`\n{}", ended.story())),
+            Some(word) => Verdict::Failed(format!("standard error lacks `{word}`\n{}", ended.story())),
         },
         Ok(ended) => Verdict::Failed(format!("status 2 was expected\n{}", ended.story())),
         Err(failure) => failure.into(),

@@ -42,8 +42,10 @@ fn count(session: &mut Session) -> Result<(Counts, Counts)> {
 
 fn compare(now: Option<&Count>, committed: Option<&Count>) -> Verdict {
     let (Some(now), Some(committed)) = (now, committed) else {
-        let who = if now.is_none() { "the program counts" } else { "the committed figures have" };
-        return Verdict::Failed(format!("{who} no such call; `cargo xtask test instructions --bless` writes {FILE}"));
+        let who = if now.is_none() { "the program printed" } else { "the committed figures have" };
+        return Verdict::Failed(format!(
+            "{who} no figure of this call; `cargo xtask test instructions --bless` writes {FILE} anew"
+        ));
     };
     let text = format!("{} instructions, {} in the mean", now.typical, now.mean);
     let grown = |now: f64, committed: f64| now > committed * TOLERANCE;

@@ -78,7 +78,7 @@ fn at_home<'a>(
     match home {
         Some(Ok(home)) => Ok(home),
         Some(Err(missing)) => Err(missing.verdict()),
-        None => Err(Verdict::Failed("mpi4py was not built".to_owned())),
+        None => Err(Verdict::Failed("mpi4py was not built; another case of this tier says why".to_owned())),
     }
 }
 

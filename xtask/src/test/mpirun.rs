@@ -38,7 +38,12 @@ fn run(session: &mut Session, case: &Case) -> Result<Verdict> {
     for words in case.says {
         match rest.find(words) {
             Some(at) => rest = &rest[at + words.len()..],
-            None => return Ok(Verdict::Failed(format!("`{words}` is not said in its place\n{}", ended.story()))),
+            None => {
+                return Ok(Verdict::Failed(format!(
+                    "standard error lacks `{words}`, or has it in another order\n{}",
+                    ended.story()
+                )));
+            }
         }
     }
     let lines = ended.err.lines().count();
@@ -136,7 +141,9 @@ fn timeout_in_rust(session: &mut Session) -> Result<Verdict> {
 /// As with a wheel of mpi4py: the program is python, which loads another MPI's library when it runs.
 fn library_in_python(session: &mut Session) -> Result<Verdict> {
     if shell::which("python3").is_none() || shell::which("mpicc.openmpi").is_none() {
-        return Ok(Verdict::Skipped("apt-get install python3 libopenmpi-dev".to_owned()));
+        return Ok(Verdict::Skipped(
+            "python3 or Open MPI is not installed: apt-get install python3 libopenmpi-dev".to_owned(),
+        ));
     }
     let dist = session.library().map_err(fail)?.dist;
     let mut command = Command::new(dist.join("bin/mpirun"));

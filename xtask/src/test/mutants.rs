@@ -50,7 +50,7 @@ impl Mutant {
         let [place] = places[..] else {
             let Mutant { name, file, .. } = self;
             return Err(fail(format!(
-                "mutant {name}: its lines are {} times in {file}, not once: {TABLE} must follow the source",
+                "mutant {name}: its lines stand {} times in {file} instead of once; write into {TABLE} what the source says now",
                 places.len()
             )));
         };
@@ -64,7 +64,12 @@ impl Mutant {
 fn read(text: &str) -> Result<Vec<Mutant>> {
     let mut table: Vec<Mutant> = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let wrong = || fail(format!("{TABLE}:{}: `{line}` is no line of a mutant", number + 1));
+        let wrong = || {
+            fail(format!(
+                "{TABLE}:{}: `{line}` is not understood; write `mutant NAME TEST FILE`, `- line`, `+ line` or `# comment`",
+                number + 1
+            ))
+        };
         let words: Vec<&str> = line.split_whitespace().collect();
         match (words.first().copied(), table.last_mut()) {
             (None, _) => {}
@@ -80,7 +85,10 @@ fn read(text: &str) -> Result<Vec<Mutant>> {
         }
     }
     match table.iter().find(|mutant| mutant.right.is_empty() || mutant.right == mutant.wrong) {
-        Some(mutant) => Err(fail(format!("{TABLE}: mutant {} changes nothing", mutant.name))),
+        Some(mutant) => Err(fail(format!(
+            "{TABLE}: mutant {} changes nothing; its + lines must differ from its - lines",
+            mutant.name
+        ))),
         None => Ok(table),
     }
 }
@@ -110,8 +118,11 @@ fn run(session: &Session, mutant: &Mutant) -> Result<Verdict> {
     let failed = ended.stdout.lines().any(|line| line.starts_with("FAILED") && line.ends_with(&mutant.test));
     Ok(match failed && !said.contains("could not be built") && !said.contains("is not in the trace") {
         true => Verdict::Passed(format!("{} fails", mutant.test)),
-        false if ended.status.success() => Verdict::Failed(format!("{} passes with this mistake", mutant.test)),
-        false => Verdict::Failed(format!("{} did not fail by the mistake\n{said}", mutant.test)),
+        false if ended.status.success() => Verdict::Failed(format!(
+            "{} passes although the source has this mistake; the test must check what the mistake breaks",
+            mutant.test
+        )),
+        false => Verdict::Failed(format!("{} failed for another reason than the mistake\n{said}", mutant.test)),
     })
 }
 

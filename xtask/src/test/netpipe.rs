@@ -73,7 +73,7 @@ fn measured(results: &str, ways: u64) -> std::result::Result<String, String> {
         let numbers: Vec<f64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         match numbers[..] {
             [bytes, rate, seconds] if rate > 0.0 && seconds > 0.0 => rows.push((bytes as u64, rate)),
-            _ => return Err(format!("`{line}` is no size, rate and time above 0")),
+            _ => return Err(format!("`{line}` is not a size, a rate and a time, both above 0")),
         }
     }
     let is_there = |bytes: u64| rows.iter().any(|(size, _)| *size == bytes * ways);
@@ -85,7 +85,7 @@ fn measured(results: &str, ways: u64) -> std::result::Result<String, String> {
         true => {
             Ok(format!("{} sizes, {:.0} Mbit/s at best", rows.len(), rows.iter().map(|row| row.1).fold(0.0, f64::max)))
         }
-        false => Err(format!("messages of {missing:?} bytes are missing")),
+        false => Err(format!("the results lack messages of {missing:?} bytes")),
     }
 }
 
@@ -96,7 +96,9 @@ fn intact(results: &str, said: &str) -> std::result::Result<String, String> {
     let last = results.lines().last().and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
     match passed == sizes && sizes >= 30 && last.is_some_and(|bytes| bytes > LONGEST / 2) {
         true => Ok(format!("{sizes} sizes")),
-        false => Err(format!("{passed} of {sizes} sizes passed, the last has {last:?} bytes\n{said}")),
+        false => Err(format!(
+            "{passed} of {sizes} sizes passed the integrity check, the last one has {last:?} bytes; all should pass, up to half of {LONGEST} at least\n{said}"
+        )),
     }
 }
 
@@ -129,7 +131,7 @@ mod tests {
 
     #[test]
     fn results_are_looked_at() {
-        assert!(measured("1 0.1 0.1\n2 0.2 0.1\n", 1).unwrap_err().contains("missing"));
+        assert!(measured("1 0.1 0.1\n2 0.2 0.1\n", 1).unwrap_err().contains("lack messages"));
         assert!(measured("1 0.0 0.1\n", 1).unwrap_err().contains("above 0"));
         assert!(measured("1 inf\n", 1).is_err());
         assert!(intact("1 5\n", "0: 1 bytes 5 times --> Integrity check passed\n").is_err());

@@ -45,7 +45,7 @@ fn refused(session: &Session, arguments: &[&str], words: &[&str]) -> Verdict {
     match xtask(session, &session.tree.root, &[&["new"], arguments].concat()) {
         Ok(ended) if ended.ended_with(2) => match words.iter().find(|word| !ended.err.contains(**word)) {
             None => Verdict::Passed(String::new()),
-            Some(word) => Verdict::Failed(format!("it does not say `{word}`\n{}", ended.story())),
+            Some(word) => Verdict::Failed(format!("standard error lacks `{word}`\n{}", ended.story())),
         },
         Ok(ended) => Verdict::Failed(format!("status 2 was expected\n{}", ended.story())),
         Err(failure) => failure.into(),
@@ -62,7 +62,11 @@ fn overwrites_nothing(session: &Session) -> Result<String> {
     let _ = std::fs::remove_dir_all(&place);
     match kept && ended.ended_with(2) && ended.err.contains("exists already") {
         true => Ok(String::new()),
-        false => Err(fail(format!("the file was {}kept\n{}", if kept { "" } else { "not " }, ended.story()))),
+        false => Err(fail(format!(
+            "an existing file should be kept and named; it was {}kept\n{}",
+            if kept { "" } else { "not " },
+            ended.story()
+        ))),
     }
 }
 
@@ -73,7 +77,7 @@ fn suite(session: &Session, framework: &str) -> Result<String> {
     let said = format!("{}{}", ended.out, ended.err);
     match !ended.ended_with(0) && ended.trouble.is_none() && said.contains(SENTENCE) {
         true => Ok("it declines".to_owned()),
-        false => Err(fail(format!("it does not fail by declining\n{}", ended.story()))),
+        false => Err(fail(format!("the suite should fail because the new component declines\n{}", ended.story()))),
     }
 }
 
@@ -115,7 +119,10 @@ fn beside(session: &Session, frameworks: &[String], name: &str) -> Result<String
     let silent: Vec<&String> = asked.filter(|framework| !declines(framework)).collect();
     match ended.ended_with(0) && silent.is_empty() {
         true => Ok(format!("{} components decline, and the program runs", frameworks.len())),
-        false => Err(fail(format!("no word of the new components of {silent:?}\n{}", ended.story()))),
+        false => Err(fail(format!(
+            "the output does not say that the new components of {silent:?} decline\n{}",
+            ended.story()
+        ))),
     }
 }
 
@@ -167,7 +174,7 @@ fn outside(session: &Session, framework: &str) -> Result<PathBuf> {
     let ended = succeeded(xtask(session, &session.tree.root, &arguments)?)?;
     match ended.out.contains("cargo xtask build --components default,") {
         true => Ok(place),
-        false => Err(fail(format!("it does not say what comes next\n{}", ended.story()))),
+        false => Err(fail(format!("the output does not say which command to type next\n{}", ended.story()))),
     }
 }
 

@@ -67,7 +67,10 @@ fn wheel(session: &Session) -> std::result::Result<PathBuf, Verdict> {
         }
     };
     let mut venv = Command::new("python3");
-    step(venv.args(["-m", "venv"]).arg(&home), "python3 makes no venv: apt-get install python3-venv")?;
+    step(
+        venv.args(["-m", "venv"]).arg(&home),
+        "python3 cannot make a virtual environment: apt-get install python3-venv",
+    )?;
     let mut pip = Command::new(home.join("bin/pip"));
     pip.args(["install", "--quiet", "--disable-pip-version-check", WHEEL]);
     step(&mut pip, &format!("pip cannot install {WHEEL}; install it into {}", home.display()))?;

@@ -62,7 +62,10 @@ fn mutated(session: &mut Session, mutants: &Path) -> Result<()> {
                     Verdict::Failed(format!("it succeeds on a library with this mistake\n{}", ended.story()))
                 }
                 Ok(ended) if ended.trouble.is_none() => Verdict::Passed("found".to_owned()),
-                Ok(ended) => Verdict::Failed(format!("it did not end by finding the mistake\n{}", ended.story())),
+                Ok(ended) => Verdict::Failed(format!(
+                    "it ended otherwise than by finding the mistake (status 1)\n{}",
+                    ended.story()
+                )),
                 Err(failure) => failure.into(),
             }
         });
@@ -111,7 +114,9 @@ fn wrong(session: &mut Session, source: &Path, ranks: u32, mistake: &str, limit:
         Ok(ended) if ended.trouble.is_none() && ended.status.is_some_and(|status| status.code() == Some(1)) => {
             Verdict::Passed("found the seeded mistake".to_owned())
         }
-        Ok(ended) => Verdict::Failed(format!("it did not end by finding {mistake}\n{}", ended.story())),
+        Ok(ended) => {
+            Verdict::Failed(format!("it ended otherwise than by finding {mistake} (status 1)\n{}", ended.story()))
+        }
         Err(failure) => failure.into(),
     }
 }

@@ -38,11 +38,14 @@ fn run(session: &mut Session, folder: &Path, ranks: u32) -> Result<Verdict> {
         let ended =
             deadline::run(&mut command, RUN_LIMIT, &session.scratch().join(format!("rsmpi/{name}@{ranks}.log")))?;
         if !ended.ended_with(0) {
-            return Ok(Verdict::Failed(format!("{name}\n{}", ended.story())));
+            return Ok(Verdict::Failed(format!("example {name} failed\n{}", ended.story())));
         }
     }
     Ok(match names.is_empty() {
-        true => Verdict::Failed(format!("{} has no examples", folder.display())),
+        true => Verdict::Failed(format!(
+            "{} has no examples that can run here; look at the list of skipped ones in xtask/src/test/rsmpi.rs",
+            folder.display()
+        )),
         false => Verdict::Passed(format!("{} examples", names.len())),
     })
 }
@@ -82,9 +85,12 @@ fn copied(session: &Session, folder: &Path) -> std::result::Result<(), Verdict> 
     }
     let data: serde_json::Value = serde_json::from_str(&outcome.stdout).at("read cargo metadata")?;
     let packages = data["packages"].as_array().map_or(&[][..], Vec::as_slice);
-    let package = packages.iter().find(|package| package["name"] == "mpi").ok_or_else(|| fail("cargo knows no mpi"))?;
+    let package = packages
+        .iter()
+        .find(|package| package["name"] == "mpi")
+        .ok_or_else(|| fail("`cargo metadata` does not list crate mpi"))?;
     let manifest = PathBuf::from(package["manifest_path"].as_str().unwrap_or_default());
-    let source = manifest.parent().ok_or_else(|| fail("crate mpi has no folder"))?;
+    let source = manifest.parent().ok_or_else(|| fail("the manifest of crate mpi lies in no folder"))?;
     shell::folder(folder.parent().unwrap_or(folder))?;
     shell::output(Command::new("cp").arg("-r").arg(source).arg(folder))?;
     let text = shell::read(&folder.join("Cargo.toml"))?;

@@ -58,7 +58,7 @@ fn instructions(session: &mut Session) -> Verdict {
         }
         [ours, standard] => Verdict::Failed(format!(
             "a send through the crate takes {ours} instructions, one through MPI_Send {standard}; {MORE_AT_MOST} more are \
-             allowed"
+             allowed: look for calls that are not inlined"
         )),
     }
 }

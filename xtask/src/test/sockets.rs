@@ -80,10 +80,15 @@ fn run(session: &mut Session, case: &Case) -> Result<Verdict> {
         return Ok(Verdict::Failed(format!("{wanted}\n{}", ended.story())));
     }
     if let Some(words) = case.says.iter().find(|words| !ended.err.contains(**words)) {
-        return Ok(Verdict::Failed(format!("nobody says `{words}`\n{}", ended.story())));
+        return Ok(Verdict::Failed(format!("standard error does not contain `{words}`\n{}", ended.story())));
     }
     if ended.err.len() > case.most_bytes {
-        return Ok(Verdict::Failed(format!("standard error has {} bytes\n{}", ended.err.len(), ended.story())));
+        return Ok(Verdict::Failed(format!(
+            "standard error has {} bytes, more than {}: outsiders can make the job write\n{}",
+            ended.err.len(),
+            case.most_bytes,
+            ended.story()
+        )));
     }
     Ok(Verdict::Passed(String::new()))
 }
@@ -106,7 +111,7 @@ fn mixed(session: &mut Session) -> Result<Verdict> {
     Ok(match !ended.ended_with(0) && said > 0 {
         // The first one that gives up ends the job; unit tests have both sentences.
         true => Verdict::Passed(format!("{said} of 2 sentences")),
-        false => Verdict::Failed(format!("no rank says what differs\n{}", ended.story())),
+        false => Verdict::Failed(format!("no rank says which parameter differs\n{}", ended.story())),
     })
 }
 

@@ -46,7 +46,10 @@ fn walk(session: &mut Session) -> Outcome<Verdict> {
     }
     // Both ranks send and receive once; that of the eight bytes that rank 1 waits for cannot be told from the other.
     let [one, other] = &profiles[..] else {
-        return Ok(Verdict::Failed(format!("two ranks left {} profiles", profiles.len())));
+        return Ok(Verdict::Failed(format!(
+            "callgrind should leave two profiles, one of each rank, and left {}",
+            profiles.len()
+        )));
     };
     let either = compare(&session.tree.root, one, other).or_else(|_| compare(&session.tree.root, other, one));
     Ok(either.map_or_else(Verdict::Failed, Verdict::Passed))
@@ -151,7 +154,11 @@ fn section(page: &str, heading: &str) -> Result<Vec<Step>, String> {
             Some(Step { number: number.into(), from: from.into(), file: file.into(), function: function.into() })
         })
         .collect();
-    if steps.len() < 4 { Err(format!("`{heading}` has no table of steps")) } else { Ok(steps) }
+    if steps.len() < 4 {
+        Err(format!("{PAGE}: section `{heading}` should have a table of at least four steps"))
+    } else {
+        Ok(steps)
+    }
 }
 
 /// First and last line of every function of this name in a file; `Type::name` looks only into impl blocks of the type.

@@ -61,7 +61,11 @@ pub fn no_std(tree: &Tree, sources: &Sources) -> Result<Vec<String>> {
 pub fn descriptions(tree: &Tree) -> Result<Vec<String>> {
     let silent =
         packages(tree)?.into_iter().filter(|package| package.description.as_deref().unwrap_or("").trim().is_empty());
-    Ok(silent.map(|package| format!("{}/Cargo.toml: no description", package.folder(tree))).collect())
+    Ok(silent
+        .map(|package| {
+            format!("{}/Cargo.toml: no description; say in a sentence what the crate is", package.folder(tree))
+        })
+        .collect())
 }
 
 /// Unit tests that cargo was told not to compile: they would be listed and never run.
@@ -72,7 +76,10 @@ pub fn dead_tests(tree: &Tree, sources: &Sources) -> Result<Vec<String>> {
         let off = package.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "lib") && !target.test);
         let mut inside = sources.rust().filter(|source| source.path.starts_with(&format!("{folder}/src/")));
         if let Some(source) = inside.find(|source| off && source.text.contains("#[test]")) {
-            findings.push(format!("{folder}/Cargo.toml says `test = false`, but {} has tests", source.path));
+            findings.push(format!(
+                "{folder}/Cargo.toml says `test = false`, but {} has tests, which would never run; remove that line",
+                source.path
+            ));
         }
     }
     Ok(findings)

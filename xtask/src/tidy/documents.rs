@@ -20,7 +20,9 @@ pub fn sizes(sources: &Sources) -> Vec<String> {
             _ => return None,
         };
         let lines = source.text.lines().count();
-        (lines > limit).then(|| format!("{} has {lines} lines; the limit is {limit}", source.path))
+        (lines > limit).then(|| {
+            format!("{} has {lines} lines; the limit is {limit}: move a part to a page of its own", source.path)
+        })
     };
     sources.0.iter().filter_map(too_long).collect()
 }
@@ -41,7 +43,7 @@ pub fn linked(sources: &Sources) -> Vec<String> {
     let pages = sources.0.iter().map(|source| &source.path);
     let pages = pages.filter(|path| path.starts_with("docs/") && path.ends_with(".md"));
     let lost = pages.filter(|path| !reached.contains(*path));
-    lost.map(|path| format!("{path}: no link leads here from {}", ROOTS.join(", "))).collect()
+    lost.map(|path| format!("{path}: no link leads here from {}; link it or remove it", ROOTS.join(", "))).collect()
 }
 
 /// Foreign crates of the workspace without a row on the page, and rows without a crate.
@@ -53,8 +55,10 @@ pub fn crates(root: &Path, sources: &Sources) -> Result<Vec<String>> {
 
 fn compared(manifest: &str, page: &str) -> Vec<String> {
     let (used, explained) = (foreign(manifest), rows(page));
-    let missing = used.difference(&explained).map(|name| format!("{CRATES}: no row says why {name} is there"));
-    let gone = explained.difference(&used).map(|name| format!("{CRATES}: {name} is no dependency of the workspace"));
+    let missing = used.difference(&explained).map(|name| format!("{CRATES}: no row says why {name} is there; add one"));
+    let gone = explained
+        .difference(&used)
+        .map(|name| format!("{CRATES}: {name} is no dependency of the workspace; remove its row"));
     missing.chain(gone).collect()
 }
 
@@ -103,8 +107,8 @@ mod tests {
             page("docs/performance/latency.md", &lines(900)),
         ]);
         let expected = [
-            "ARCHITECTURE.md has 251 lines; the limit is 250",
-            "docs/architecture/long.md has 401 lines; the limit is 400",
+            "ARCHITECTURE.md has 251 lines; the limit is 250: move a part to a page of its own",
+            "docs/architecture/long.md has 401 lines; the limit is 400: move a part to a page of its own",
         ];
         assert_eq!(sizes(&sources), expected);
     }
@@ -120,7 +124,7 @@ mod tests {
         ]);
         assert_eq!(
             linked(&sources),
-            ["docs/d.md: no link leads here from README.md, ARCHITECTURE.md, CONTRIBUTING.md"]
+            ["docs/d.md: no link leads here from README.md, ARCHITECTURE.md, CONTRIBUTING.md; link it or remove it"]
         );
     }
 
@@ -129,8 +133,8 @@ mod tests {
         let manifest = "[workspace.dependencies]\nours = { path = \"ours\" }\n# why\nlog = \"0.4\"\nspin = { version = \"1\" }\n\n[lints]\nx = \"deny\"\n";
         let page = "# Crates\n\n| crate | reason |\n|---|---|\n| log | messages |\n| gone | nothing |\n";
         let expected = [
-            "docs/architecture/dependencies.md: no row says why spin is there",
-            "docs/architecture/dependencies.md: gone is no dependency of the workspace",
+            "docs/architecture/dependencies.md: no row says why spin is there; add one",
+            "docs/architecture/dependencies.md: gone is no dependency of the workspace; remove its row",
         ];
         assert_eq!(compared(manifest, page), expected);
     }

@@ -63,7 +63,7 @@ fn stale(sources: &Sources, page: &Source) -> Vec<String> {
     }
     missing
         .into_iter()
-        .map(|(line, word, _)| format!("{PAGE}:{line}: nothing in the tree is called `{word}`"))
+        .map(|(line, word, _)| format!("{PAGE}:{line}: nothing in the tree is called `{word}`; remove the row"))
         .collect()
 }
 
@@ -117,6 +117,6 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert!(found[0].starts_with("components/btl/sm/src/lead.rs: `lead` is neither"));
         assert!(found[1].starts_with("components/btl/sm/src/gone.rs is explained or gone"));
-        assert_eq!(stale(&sources, &page), [format!("{PAGE}:6: nothing in the tree is called `rig`")]);
+        assert_eq!(stale(&sources, &page), [format!("{PAGE}:6: nothing in the tree is called `rig`; remove the row")]);
     }
 }

@@ -23,7 +23,7 @@ fn broken(root: &Path, document: &Source) -> Vec<String> {
         let links = links(line).into_iter().map(|path| (&*folder, path));
         for (base, path) in links.chain(paths(line).into_iter().map(|path| (root, path))) {
             if !base.join(path).exists() {
-                findings.push(format!("{}:{}: there is no {path}", document.path, at + 1));
+                findings.push(format!("{}:{}: there is no {path}; correct the link", document.path, at + 1));
             }
         }
     }
@@ -78,7 +78,10 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let text = "[a](links.rs) [b](../tidy.rs) [c](src/tidy.rs)\n`docs/x.md`\n";
         let document = Source { path: "src/tidy/page.md".to_owned(), text: text.to_owned() };
-        let expected = ["src/tidy/page.md:1: there is no src/tidy.rs", "src/tidy/page.md:2: there is no docs/x.md"];
+        let expected = [
+            "src/tidy/page.md:1: there is no src/tidy.rs; correct the link",
+            "src/tidy/page.md:2: there is no docs/x.md; correct the link",
+        ];
         assert_eq!(broken(root, &document), expected);
     }
 }

@@ -21,7 +21,7 @@ pub fn files(sources: &Sources) -> Vec<String> {
 pub fn unfinished(sources: &Sources) -> Vec<String> {
     lines(sources, |line| {
         let words = [concat!("to", "do!("), concat!("unimple", "mented!("), concat!("FIX", "ME"), concat!("dbg", "!(")];
-        words.into_iter().find(|word| line.contains(word))
+        words.into_iter().any(|word| line.contains(word)).then_some(UNFINISHED)
     })
 }
 
@@ -30,7 +30,9 @@ pub fn conflicts(sources: &Sources) -> Vec<String> {
     let mark = |line: &str| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ");
     let find = |source: &Source| -> Vec<String> {
         let lines = source.text.lines().enumerate().filter(|(_, line)| mark(line));
-        lines.map(|(at, _)| format!("{}:{}: a merge was not finished here", source.path, at + 1)).collect()
+        lines
+            .map(|(at, _)| format!("{}:{}: a conflict of a merge is left here; resolve it", source.path, at + 1))
+            .collect()
     };
     sources.0.iter().flat_map(find).collect()
 }
@@ -42,7 +44,7 @@ pub fn machine_paths(sources: &Sources) -> Vec<String> {
     let find = |source: &Source| -> Vec<String> {
         let found = source.text.lines().enumerate().filter_map(|(at, line)| {
             let word = words.iter().find(|word| begins_a_path(line, word))?;
-            Some(format!("{}:{}: {word} is a path of one machine", source.path, at + 1))
+            Some(format!("{}:{}: {word} is a path of one machine; name a place below the tree", source.path, at + 1))
         });
         found.collect()
     };
@@ -56,6 +58,8 @@ fn begins_a_path(line: &str, word: &str) -> bool {
         !before.is_some_and(|c| c.is_alphanumeric() || "._-}*".contains(c))
     })
 }
+
+const UNFINISHED: &str = "this is unfinished; write it, or raise MPI_ERR_UNSUPPORTED_OPERATION that names the function";
 
 fn lines(sources: &Sources, wrong: impl Fn(&str) -> Option<&'static str>) -> Vec<String> {
     let mut findings = Vec::new();

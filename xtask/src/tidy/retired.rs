@@ -15,10 +15,14 @@ pub fn check(sources: &Sources) -> Vec<String> {
     for (at, line) in list.text.lines().enumerate().filter(|(_, line)| !is_comment(line)) {
         match Entry::read(line) {
             Some(entry) if !entry.is_later && entry.covers_nothing(sources) => {
-                findings.push(format!("{LIST}:{}: nothing lies below {}", at + 1, entry.place));
+                findings.push(format!(
+                    "{LIST}:{}: nothing lies below {}; correct or remove the line",
+                    at + 1,
+                    entry.place
+                ));
             }
             Some(entry) => entries.push(entry),
-            None => findings.push(format!("{LIST}:{}: a line is `word -> the field's word  in folder`", at + 1)),
+            None => findings.push(format!("{LIST}:{}: write `word -> the field's word  in folder`", at + 1)),
         }
     }
     let active: Vec<&Entry> = entries.iter().filter(|entry| !entry.is_later).collect();
@@ -144,8 +148,8 @@ mod tests {
         let says =
             |place: &str, word: &str, field: &str| format!("{place}: `{word}` is retired: the field says {field}");
         let expected = [
-            format!("{LIST}:6: nothing lies below c"),
-            format!("{LIST}:7: a line is `word -> the field's word  in folder`"),
+            format!("{LIST}:6: nothing lies below c; correct or remove the line"),
+            format!("{LIST}:7: write `word -> the field's word  in folder`"),
             says("a/src/conduits.rs:1", "conduit", "FIFO pair (docs/glossary.md)"),
             says("a/src/x.rs:1", "Next", "iterator of sends (docs/glossary.md), 2 times here"),
             says("a/src/x.rs:2", "at_once", "immediate (docs/glossary.md)"),

@@ -21,9 +21,9 @@ fn taken(sources: &Sources) -> Taken<'_> {
             let places: Vec<&str> = places.iter().map(String::as_str).collect();
             let places = places.join(", ");
             let why = match (PRELUDE.contains(&name), files.len()) {
-                (true, _) => format!("a name of Rust's prelude: {places}"),
+                (true, _) => format!("a name of Rust's prelude, rename it: {places}"),
                 (false, 1) => continue,
-                (false, count) => format!("the name of {count} public types: {places}"),
+                (false, count) => format!("the name of {count} public types, rename all but one: {places}"),
             };
             taken.insert((one.folder.clone(), name), why);
         }
@@ -111,7 +111,10 @@ mod tests {
             file("b/Cargo.toml", ""),
             file("b/src/lib.rs", "pub struct Next; #[cfg(test)] mod tests { pub struct Next; }"),
         ]);
-        let prelude = "a: Sized is a name of Rust's prelude: a/src/y.rs:2";
-        assert_eq!(check(&sources), ["a: Next is the name of 2 public types: a/src/x.rs:1, a/src/y.rs:2", prelude]);
+        let prelude = "a: Sized is a name of Rust's prelude, rename it: a/src/y.rs:2";
+        assert_eq!(
+            check(&sources),
+            ["a: Next is the name of 2 public types, rename all but one: a/src/x.rs:1, a/src/y.rs:2", prelude]
+        );
     }
 }

@@ -181,7 +181,11 @@ fn add(entry: &mut Entry, line: &str) -> std::result::Result<(), String> {
         "may" if rest == "wait" => entry.waits = true,
         "alone" => entry.alone = true,
         "never" => entry.never = Some(rest.to_owned()),
-        _ => return Err(format!("`{line}` begins with none of = ! - before after alone any gives may never")),
+        _ => {
+            return Err(format!(
+                "`{line}` must begin with = ! - before, after, alone, any time, gives, may wait or never"
+            ));
+        }
     }
     Ok(())
 }

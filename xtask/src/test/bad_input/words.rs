@@ -53,7 +53,7 @@ fn findings(session: &mut Session) -> Result<Vec<String>> {
         if !ended.ended_with(status) || lines != 1 || silent.is_some() {
             let typed = (words.environment, words.mpirun);
             findings.push(format!(
-                "{typed:?}: {silent:?} in one sentence and status {status} were wanted\n{}",
+                "{typed:?}: expected were status {status} and one line on standard error; missing in it: {silent:?}\n{}",
                 ended.story()
             ));
         }

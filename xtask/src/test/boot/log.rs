@@ -58,8 +58,12 @@ fn refused(session: &mut Session) -> Result<Verdict> {
         options.log = Some(wanted);
         match boot::command(&session.tree, &options, &image, None, session.progress) {
             Err(failure) if failure.text.contains(words) && failure.status == 2 => {}
-            Err(failure) => return Ok(Verdict::Failed(format!("wanted \"{words}\", got \"{}\"\n", failure.text))),
-            Ok(_) => return Ok(Verdict::Failed(format!("{wanted:?} was taken for an image of {made:?}\n"))),
+            Err(failure) => {
+                return Ok(Verdict::Failed(format!("expected was \"{words}\", the message is \"{}\"\n", failure.text)));
+            }
+            Ok(_) => {
+                return Ok(Verdict::Failed(format!("an image with {made:?} was accepted with --log {wanted:?}\n")));
+            }
         }
     }
     Ok(Verdict::Passed(String::new()))

@@ -203,7 +203,7 @@ fn refused(session: &mut Session, line: &Line) -> Result<Verdict> {
     let failed = ended.trouble.is_none() && ended.status.and_then(|status| status.code()).is_some_and(|code| code > 3);
     Ok(match failed && ended.out.contains(line.says) {
         true => Verdict::Passed(String::new()),
-        false => Verdict::Failed(format!("wanted: a failure and \"{}\"\n{}", line.says, ended.story())),
+        false => Verdict::Failed(format!("a failure was expected, and \"{}\"\n{}", line.says, ended.story())),
     })
 }
 
@@ -266,12 +266,17 @@ fn killed(session: &mut Session, death: &Death) -> Result<Verdict> {
     let ended = deadline::run_while(&mut command, RUN_LIMIT, &log, |mark, out| {
         dead = strike(mark, out, death).then(Instant::now)
     })?;
-    let Some(dead) = dead else { return Ok(Verdict::Failed(format!("nobody was killed\n{}", ended.story()))) };
+    let Some(dead) = dead else {
+        return Ok(Verdict::Failed(format!(
+            "no process was killed, because the last rank never came to its endless loop\n{}",
+            ended.story()
+        )));
+    };
     let (waited, said) = (dead.elapsed(), ended.out.contains(death.says) || ended.err.contains(death.says));
     Ok(match said && ended.ended_with(KILLED) && waited < NOTICED {
         true => Verdict::Passed(format!("noticed within {:.2} s", waited.as_secs_f64())),
         false => Verdict::Failed(format!(
-            "wanted: status {KILLED} and \"{}\" within {} s; it took {:.1} s\n{}",
+            "expected were status {KILLED} and \"{}\" within {} s; the job ended after {:.1} s\n{}",
             death.says,
             NOTICED.as_secs(),
             waited.as_secs_f64(),

@@ -11,7 +11,7 @@ pub fn run(session: &mut Session) -> Result<Verdict> {
     let (free, wanted) = (available_gib()?, WANTED_GIB);
     if free < wanted {
         return Ok(Verdict::Skipped(format!(
-            "{free:.1} GiB of memory are free, and it takes {wanted}: end other programs"
+            "it needs {wanted} GiB of memory, and {free:.1} are free; end other programs"
         )));
     }
     let ended = launch(session, "coll_giant", "giant", 2, &[], &[ELEMENTS])?;

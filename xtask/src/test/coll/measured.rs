@@ -20,7 +20,9 @@ fn run(session: &mut Session, ranks: u32) -> Result<Verdict> {
         ended.err.lines().any(|line| line.contains("sm: Bcast of ") && line.trim_end().ends_with(algorithm))
     };
     if !ran(": direct") || !ran(": pipeline") {
-        return Ok(Verdict::Failed("one of the two algorithms never ran".to_owned()));
+        return Ok(Verdict::Failed(
+            "MPI_Bcast did not run both direct and in a pipeline (see --mca coll_base_verbose 40)".to_owned(),
+        ));
     }
     let verdicts = |rank: u32| -> Vec<&str> {
         let said = ended.err.lines().filter_map(|line| line.split_once(&format!(" rank {rank}] ")));
@@ -29,6 +31,6 @@ fn run(session: &mut Session, ranks: u32) -> Result<Verdict> {
     let first = verdicts(0);
     Ok(match first.is_empty() || (1..ranks).any(|rank| verdicts(rank) != first) {
         false => Verdict::Passed(String::new()),
-        true => Verdict::Failed(format!("the ranks came to no or different verdicts\n{}", ended.story())),
+        true => Verdict::Failed(format!("the ranks report no choice, or different ones\n{}", ended.story())),
     })
 }

@@ -147,9 +147,11 @@ fn run(session: &mut Session, job: &Job) -> Result<Verdict> {
     let silent = job.says.iter().find(|words| !ended.out.contains(**words) && !ended.err.contains(**words));
     Ok(match (ended.ended_with(job.status), silent) {
         (true, None) if (job.by_wire.0..=job.by_wire.1).contains(&flips) => Verdict::Passed(said(&ended).to_owned()),
-        (true, None) => {
-            Verdict::Failed(format!("{flips} barriers went by wire, wanted were {:?}\n{}", job.by_wire, ended.story()))
-        }
+        (true, None) => Verdict::Failed(format!(
+            "{flips} barriers went by wire, expected were {:?}\n{}",
+            job.by_wire,
+            ended.story()
+        )),
         (_, Some(words)) => Verdict::Failed(format!("nobody says \"{words}\"\n{}", ended.story())),
         _ => Verdict::Failed(ended.story()),
     })

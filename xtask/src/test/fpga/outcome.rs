@@ -8,7 +8,7 @@ use crate::test::{Verdict, deadline};
 pub fn said(ended: &deadline::Ended) -> &str {
     let lines = ended.err.lines().filter_map(|line| line.strip_prefix("tuc-fpga: "));
     let mut lines = lines.filter(|line| line.ends_with(" machines"));
-    lines.next_back().unwrap_or("the machine does not say what it did")
+    lines.next_back().unwrap_or("the barrier machine printed nothing")
 }
 
 /// Skipped if a program is not installed.

@@ -20,8 +20,8 @@ pub fn measured(session: &mut Session) -> Result<Verdict> {
         return Ok(Verdict::Failed(ended.story()));
     }
     let table: Table = serde_json::from_str(&shell::read(&file)?).at("read the figures")?;
-    let row = table.rows.first().ok_or_else(|| fail("there is no row"))?;
-    let line = row.sizes.first().ok_or_else(|| fail("there is no line"))?;
+    let row = table.rows.first().ok_or_else(|| fail("the table of figures has no row"))?;
+    let line = row.sizes.first().ok_or_else(|| fail("the row of figures has no sizes"))?;
     let right = table.libraries[0].version.starts_with("ompi-rs")
         && row.failures.is_empty()
         && line.label.as_deref() == Some("request (30 tests)")

@@ -97,7 +97,10 @@ fn build(folder: &Path, mpicc: &Path, standard: bool) -> std::result::Result<(),
         ended if ended.ended_with(0) => Ok(()),
         ended => Err(Missing::Here(format!("{help}\n{}", ended.story()))),
     };
-    need(Command::new("python3").args(["-m", "venv", "venv"]), "python3 makes no venv: apt-get install python3-venv")?;
+    need(
+        Command::new("python3").args(["-m", "venv", "venv"]),
+        "python3 cannot make a virtual environment: apt-get install python3-venv",
+    )?;
     let pip = |arguments: &[&str]| {
         let mut pip = Command::new(folder.join("venv/bin/pip"));
         pip.args(["--quiet", "--disable-pip-version-check"]).args(arguments);
@@ -105,13 +108,13 @@ fn build(folder: &Path, mpicc: &Path, standard: bool) -> std::result::Result<(),
         pip.env("PIP_CONSTRAINT", folder.join("constraints.txt"));
         pip
     };
-    let help = format!("pip cannot download mpi4py {VERSION} with the hash that the test knows");
+    let help = format!("pip cannot download mpi4py {VERSION} with the hash that the test expects");
     need(
         &mut pip(&["download", "--no-deps", "--no-binary", "mpi4py", "--require-hashes", "-r", "requirements.txt"]),
         &help,
     )?;
     let archive = format!("mpi4py-{VERSION}.tar.gz");
-    need(Command::new("tar").args(["-xf", &archive]), "tar is needed: apt-get install tar")?;
+    need(Command::new("tar").args(["-xf", &archive]), "tar cannot unpack it; if tar is missing: apt-get install tar")?;
     // For its tests of handles in foreign hands.
     need(&mut pip(&["install", CFFI]), "pip cannot install cffi")?;
     let mut install = pip(&["install", "--no-deps", &archive]);

@@ -44,7 +44,7 @@ fn ending(session: &mut Session, end: &str, options: &[&str], status: i32) -> Re
         let ended = deadline::run(&mut command, LIMIT, &folder.join(format!("printed-{end}{}", flags.concat())))?;
         if !ended.ended_with(status) || ended.out != "printed before\n".repeat(2) {
             return Ok(Verdict::Failed(format!(
-                "status {status} and a line of each rank are expected {}\n{}",
+                "status {status} and the line of each rank were expected {}\n{}",
                 flags.concat(),
                 ended.story()
             )));
@@ -165,6 +165,6 @@ fn spoken(session: &mut Session, language: &Language) -> Result<Verdict> {
     let lines = ended.out.matches("printed before\n").count();
     Ok(match ended.ended_with(137) && lines >= 1 && ended.out.len() == lines * "printed before\n".len() {
         true => Verdict::Passed(String::new()),
-        false => Verdict::Failed(format!("a line and status 137 are expected\n{}", ended.story())),
+        false => Verdict::Failed(format!("the printed line and status 137 were expected\n{}", ended.story())),
     })
 }
