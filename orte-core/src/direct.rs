@@ -1,8 +1,8 @@
-//! Direct launch: a rank that the manager of another project started (Hydra, Slurm), without a daemon of ours.
+//! Direct launch: ranks that the process manager of another project started (Hydra, Slurm), without a daemon of ours.
 //!
-//! The manager offers a store of short texts and a fence. Through it go the job's number and secret, of each node the name of a
-//! socket, and, if there are several nodes, the addresses of each rank. The first rank of a node makes the node's segment and
-//! hands it to the others there.
+//! The manager offers a store of keys with short texts, and a fence. The store carries the job's number and secret, the name of
+//! one socket for each node, and, if there are several nodes, the addresses of each rank. The first rank of a node makes the
+//! node's segment and hands it to the others there.
 //!
 //! | key | put by | value |
 //! |---|---|---|

@@ -1,8 +1,8 @@
 //! Layer 2, a job of processes: what a launcher and its ranks say to each other.
 //!
-//! [`segment`] is the memory that they share, [`environment`] the variables of a rank, [`framework`] the interfaces
-//! (ess: who am I). [`allocation`] reads which hosts a resource manager gave, [`gpr`] is the registry for jobs of
-//! several nodes; mpirun uses neither yet.
+//! `segment` is the memory that they share, `environment` the variables of a rank, `framework` the interfaces (ess: who am I).
+//! `direct` is what ranks have in common that the process manager of another project started. `allocation` reads which hosts a
+//! resource manager gave. `gpr` is the registry for jobs of several nodes; nothing uses it yet.
 //!
 //! **Invariant:** `no_std` + `alloc`; knows processes and nodes, nothing of MPI.
 #![no_std]

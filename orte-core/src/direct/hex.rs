@@ -1,4 +1,4 @@
-//! Bytes as text that every manager's store keeps as it is.
+//! Bytes as hexadecimal text, which every manager's store keeps unchanged.
 
 use alloc::string::String;
 use core::fmt::Write;

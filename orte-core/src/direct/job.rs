@@ -1,4 +1,4 @@
-//! What rank 0 tells all ranks: which library it is, the job's number, and what only processes of the job know.
+//! What rank 0 puts into the manager's store for all ranks: the library's version, the job's number and the job's secret.
 
 use super::hex;
 use alloc::format;

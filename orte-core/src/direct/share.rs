@@ -1,5 +1,5 @@
-//! How the ranks of a node get its memory: over a socket whose name is random, from a process of the same user, against the
-//! job's secret.
+//! How the ranks of a node get its segment: the first rank listens on an abstract socket with a random name, and sends the
+//! descriptor to processes of the same user that know the job's secret.
 //!
 //! | bytes | what a rank says |
 //! |---|---|

@@ -10,7 +10,7 @@
 //!
 //! A key is a number from the central schema ([`key`]), or one that the name service gave out ([`names`]). A container is
 //! an index, so that no name of a process ever travels. All values of a key lie together in the order of the
-//! containers ([`column`]). Where values follow from the index, as the node of a rank does, a rule of a few bytes replaces
+//! containers ([`column`](mod@column)). Where values follow from the index, as the node of a rank does, a rule of a few bytes replaces
 //! the column of the whole job.
 //!
 //! A node subscribes to keys ([`subscription`]). What it is sent is one message for all its ranks, with nothing in it

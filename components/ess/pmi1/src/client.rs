@@ -1,4 +1,4 @@
-//! Requests to the manager, and what it answers.
+//! The requests of PMI-1 to the manager, and its replies.
 
 use crate::connection::Connection;
 use crate::traces::{self, ADVICE, Traces};

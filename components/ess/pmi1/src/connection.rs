@@ -1,4 +1,4 @@
-//! Bytes to and from the manager.
+//! Reading and writing lines on the inherited socket to the manager.
 
 use crate::raw;
 use crate::traces::{ADVICE, Traces};

@@ -1,8 +1,8 @@
 //! ess/pmi1: a rank that a process manager started which speaks PMI version 1, such as Hydra, the mpiexec of MPICH.
 //!
-//! Owns the connection to the manager. There is no standard of PMI-1: requests and replies are those that MPICH's lists of
-//! messages name (its folder src/pmi/maint) and Flux RFC 13 describes. Invariant: a line of the manager is checked word by
-//! word, and no more is kept of it than it may have.
+//! Owns the connection to the manager. PMI-1 has no standard: requests and replies are those in MPICH's lists of messages
+//! (its folder src/pmi/maint) and in Flux RFC 13. Invariant: a line of the manager is checked word by word, and its length is
+//! bounded.
 #![no_std]
 
 extern crate alloc;

@@ -1,4 +1,4 @@
-//! Against managers that are not Hydra: each says one thing that this library cannot use.
+//! Managers played by the test: each sends one line that this library must refuse.
 
 use crate::client::Client;
 use crate::connection::Connection;

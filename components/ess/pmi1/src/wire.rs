@@ -1,4 +1,4 @@
-//! A line of PMI-1: words `key=value` apart by single spaces, the first of them `cmd`, and a newline.
+//! A line of PMI-1: words `key=value` with single spaces between them, the first key being `cmd`, and a newline.
 
 use alloc::string::String;
 use alloc::vec::Vec;
