@@ -58,7 +58,7 @@ pub struct Received<const N: usize> {
 }
 
 impl<const N: usize> Received<N> {
-    /// From the words of [`Participants::of`] the communicator.
+    /// Sorts the words of [`Participants::of`](crate::oob::allgather::Participants::of) the communicator by group.
     pub fn sort(group: &Group, remote: Option<&Group>, mut words: Vec<[u64; N]>) -> Received<N> {
         let Some(remote) = remote else { return Received { local: words, remote: Vec::new() } };
         if is_first(group.members(), remote.members()) {

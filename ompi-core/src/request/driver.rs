@@ -12,10 +12,10 @@ pub trait Driver: Sync {
     /// MPI_Cancel. May [`complete`](super::complete) the request with a cancelled status, or do nothing.
     fn cancel(&self, _token: u64, _id: Id) {}
 
-    /// [`Kind::Polled`] and [`Kind::Persistent`]: tries to move the operation on.
+    /// [`Kind::Polled`](super::Kind::Polled) and [`Kind::Persistent`](super::Kind::Persistent): tries to move the operation on.
     fn poll(&self, _token: u64) {}
 
-    /// [`Kind::Persistent`]: starts the operation; the request is active already.
+    /// [`Kind::Persistent`](super::Kind::Persistent): starts the operation; the request is active already.
     fn start(&self, _token: u64, _id: Id) -> Result<()> {
         Err(Class::UnsupportedOperation.into())
     }

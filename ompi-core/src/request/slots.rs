@@ -44,7 +44,7 @@ pub(super) fn slot(index: u32) -> Option<&'static Slot> {
     Some(unsafe { &*at })
 }
 
-/// A slot whose chunk was not made: only that of [`done`] is made when it is looked at.
+/// A slot whose chunk was not made: only that of [`done`](super::done) is made when it is looked at.
 #[cold]
 #[inline(never)]
 fn absent(index: u32) -> Option<&'static Slot> {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use resolve::Target;
 
-/// A crate: modules[0] is its root.
+/// A crate: `modules[0]` is its root.
 #[derive(Debug, Default)]
 pub struct CrateSource<'a> {
     /// Where its Cargo.toml lies, below the root of the tree.

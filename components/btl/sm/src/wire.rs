@@ -16,7 +16,7 @@
 //! W, A, B and C are each the end of the row before, rounded up to a page. No page is touched before it is used.
 //!
 //! Address, little-endian: 0 wire id u32 · 4 registered for membarrier u8, 3 bytes zero · 8 local rank u32 · 12 local size
-//! u32 · 16 shmem address [24] · 40 cores [32] · 72 wake-up socket's name [8] · 80 network namespace u64.
+//! u32 · 16 shmem address (24 bytes) · 40 cores (32 bytes) · 72 wake-up socket's name (8 bytes) · 80 network namespace u64.
 
 use alloc::vec::Vec;
 use core::ops::Range;

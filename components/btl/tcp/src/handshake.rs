@@ -2,15 +2,15 @@
 //!
 //! | sender | message | bytes |
 //! |---|---|---|
-//! | connecting side | hello: magic [8], wire id u32, from u32, to u32, interface of from u8, of to u8, protection u8, zero u8, job u64, nonce [32] | 64 |
-//! | accepting side | answer: nonce [32], MAC("answer", hello, nonce) | 64 |
+//! | connecting side | hello: magic (8 bytes), wire id u32, from u32, to u32, interface of from u8, of to u8, protection u8, zero u8, job u64, nonce (32 bytes) | 64 |
+//! | accepting side | answer: nonce (32 bytes), MAC("answer", hello, nonce) | 64 |
 //! | connecting side | proof: MAC("proof", hello, nonce) | 32 |
 //! | accepting side | verdict: 1 welcome, 2 yield to the connection that the accepting side makes, 3 to 5 refused, because the accepting side's protection is none, auth, encrypt | 1 |
 //!
-//! MAC is HMAC-SHA-256 (RFC 2104) under the job's secret, compared in constant time. Data follows a welcome.
-//! Protection is 0 none, 1 auth, 2 encrypt (`record`); where it is not none the data is under the keys MAC("connect", hello,
-//! nonce) for what the connecting side sends and MAC("accept", hello, nonce) for the rest. Hello and answer have a nonce each, so
-//! no two connections have the same keys. Whoever learns the job's secret can read what was recorded.
+//! MAC is HMAC-SHA-256 (RFC 2104) under the job's secret, compared in constant time. Data follows a welcome. Protection
+//! is 0 none, 1 auth, 2 encrypt (`record`); where it is not none the data is under the keys MAC("connect", hello,
+//! nonce) for what the connecting side sends and MAC("accept", hello, nonce) for the rest. Hello and answer have a
+//! nonce each, so no two connections have the same keys. Whoever learns the job's secret can read what was recorded.
 
 use crate::record::{Key, Protect};
 use crate::wire::{self, bytes_in, u32_in, u64_in};

@@ -1,6 +1,6 @@
 //! Records: the stream of frames under a key, where connections are protected (btl_tcp_protect).
 //!
-//! Record: 0 length of the body u32, 1 to RECORD_MAX · 4 body · 4 + length tag [16]. Each direction has a key of its
+//! Record: 0 length of the body u32, 1 to RECORD_MAX · 4 body · 4 + length tag (16 bytes). Each direction has a key of its
 //! own, and its records are numbered from 0. `auth`: the body is as it is, the tag is GMAC (NIST SP 800-38D) of length
 //! and body; `encrypt`: the body is AES-256-GCM's ciphertext, with the length as additional data. The nonce is the
 //! number, u64, behind four zeros: it never travels, so a record that was changed, left out, sent twice or moved has a

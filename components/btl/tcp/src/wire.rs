@@ -4,8 +4,9 @@
 //!
 //! Frames follow each other in a stream. Where a connection is protected the stream is cut into records: `record`.
 //!
-//! Published per address of an interface: 0 wire id u32 · 4 interface u8 · 5 family u8 (4 or 6) · 6 prefix length u8 · 7
-//! flags u8 (bit 0 loopback) · 8 port u16 · 10 zero u16 · 12 Mb/s u32 · 16 job u64 · 24 network u64 · 32 address [16].
+//! Published per address of an interface: 0 wire id u32 · 4 interface u8 · 5 family u8 (4 or 6) · 6 prefix length u8 ·
+//! 7 flags u8 (bit 0 loopback) · 8 port u16 · 10 zero u16 · 12 Mb/s u32 · 16 job u64 · 24 network u64 · 32 address (16
+//! bytes).
 
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -13,7 +13,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// As [`Communicator::carried`](ompi_core::comm::Communicator::carried) says.
+    /// From [`Communicator::merged_ranks`](ompi_core::comm::Communicator::merged_ranks).
     pub fn new([here, there]: [Range<usize>; 2]) -> Groups {
         Groups { here: here.collect(), there: there.collect() }
     }

@@ -1,4 +1,5 @@
-//! What a process publishes: tag [4] · process number u32 · where its nonce lies u64 · nonce [16]; little-endian.
+//! What a process publishes: tag (4 bytes) · process number u32 · where its nonce lies u64 · nonce (16 bytes);
+//! little-endian.
 
 use alloc::vec::Vec;
 

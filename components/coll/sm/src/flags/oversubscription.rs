@@ -97,7 +97,7 @@ impl Core {
         self.counter.fetch_add(1, Ordering::AcqRel) + 1 == self.expected
     }
 
-    /// As [`word::wait_for`] for a rank that shares its core.
+    /// As [`wait_for`](crate::word::wait_for) for a rank that shares its core.
     #[cfg(not(loom))]
     #[inline(never)]
     pub fn wait_for(&self, word: &AtomicU64, wanted: u64) -> Result<()> {

@@ -69,7 +69,7 @@ impl<P> FreeSlot<'_, P> {
         *self.free
     }
 
-    /// As [`Matcher::post`].
+    /// As [`Matcher::post`](super::Matcher::post).
     #[inline(always)]
     pub fn post(self, tag: Tag, receive: P) {
         let number = *self.free;
