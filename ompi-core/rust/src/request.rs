@@ -1,6 +1,6 @@
 //! Operations that go on after the call that began them, and the scopes that their buffers are lent to. MPI 5.0 §3.7.
 //!
-//! A buffer of an operation under way is the library's. [`scope`] makes sure that it cannot come back to the program too
+//! A buffer of an operation under way is the library's. [`scope()`] makes sure that it cannot come back to the program too
 //! early, whatever the program does with the [`Request`]: what was not completed when the scope ends is completed then.
 //!
 //! ```

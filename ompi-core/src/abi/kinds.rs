@@ -188,7 +188,7 @@ same! {
 }
 
 same! {
-    /// An array that is read. The row's body knows its length and calls [`array`].
+    /// An array that is read. The row's body knows its length and calls [`array()`].
     Array<T>, *const T => *const T, |raw| Ok(raw)
 }
 

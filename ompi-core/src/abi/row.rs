@@ -2,7 +2,7 @@
 
 /// One row per function of the standard:
 ///
-/// ```ignore
+/// ```text
 /// rows! {
 ///     /// Sends a message. MPI 5.0 §3.2.1.
 ///     fn Send(buf: ConstBuffer, count: Count, datatype: Committed, dest: Rank, tag: Tag, comm: Comm) [large] => {

@@ -50,7 +50,7 @@ pub struct Framework {
 }
 
 impl Framework {
-    /// For [`framework!`](crate::framework).
+    /// For [`framework!`](macro@crate::framework).
     pub const fn new(
         name: &'static str,
         doc: &'static str,

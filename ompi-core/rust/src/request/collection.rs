@@ -30,7 +30,7 @@ pub struct RequestCollection<'a, D: Loan> {
 /// One that has ended: its place in the collection, its status, its buffers.
 pub type Completed<D> = (usize, Status, D);
 
-/// As [`scope`], with a collection for about `capacity` requests.
+/// As [`scope()`], with a collection for about `capacity` requests.
 ///
 /// ```
 /// # let universe = test_singleton::universe();

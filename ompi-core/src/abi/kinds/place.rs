@@ -156,7 +156,7 @@ pub unsafe fn array<T>(at: *const T, length: usize, argument: &'static str) -> R
     Ok(unsafe { core::slice::from_raw_parts(at, length) })
 }
 
-/// As [`array`], to be written. Nothing of the user's runs while the slice lives.
+/// As [`array()`], to be written. Nothing of the user's runs while the slice lives.
 ///
 /// # Safety
 /// The array has that many elements, and nobody else looks at them.
