@@ -19,6 +19,7 @@ use std::path::PathBuf;
 
 /// Options of `cluster`.
 #[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Options {
     #[command(subcommand)]
     action: Action,
@@ -27,12 +28,16 @@ pub struct Options {
 #[derive(clap::Subcommand, Debug)]
 enum Action {
     /// Make test hosts h1, h2 … and a node `head` to start jobs from; they know each other by name and let each other in by ssh
+    #[command(after_help = "Examples:\n  cargo xtask cluster up 4")]
     Up {
         /// How many hosts
         #[arg(default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=i64::from(hosts::MOST)))]
         hosts: u32,
     },
     /// Run a command on a host, in this folder and with this environment
+    #[command(
+        after_help = "Examples:\n  cargo xtask cluster exec head dist/bin/mpirun -n 2 ./hello\n  cargo xtask cluster exec h1 ip address"
+    )]
     Exec {
         /// `head`, `h1`, `h2` …
         host: String,
@@ -41,10 +46,18 @@ enum Action {
         command: Vec<String>,
     },
     /// List the hosts, and which of them run
+    #[command(after_help = "Examples:\n  cargo xtask cluster status")]
     Status,
     /// End everything on the hosts, and remove them
+    #[command(after_help = "Examples:\n  cargo xtask cluster down")]
     Down,
 }
+
+const EXAMPLES: &str = "Examples:
+  cargo xtask cluster up 4                    four test hosts on this machine; needs root
+  cargo xtask cluster exec head hostname      runs a command where jobs are started from
+  cargo xtask cluster status                  the hosts, and which of them run
+  cargo xtask cluster down                    ends and removes all of it";
 
 /// `cargo xtask cluster`.
 pub fn run(options: &Options) -> Result<()> {
