@@ -180,7 +180,7 @@ impl Keeper {
             match pty::open(pty) {
                 Ok(ends) => return Ok(ends),
                 Err(errno) => {
-                    pty.complain(errno);
+                    pty::complain(errno);
                     self.orders.pty = None;
                 }
             }

@@ -24,8 +24,6 @@ pub struct Pty {
     pub rows: u16,
     /// Characters of a line there.
     pub columns: u16,
-    /// Say so if there is none to be had.
-    pub verbose: bool,
 }
 
 /// What a job wants: parameter `iof_pty`.
@@ -45,7 +43,7 @@ pub fn wanted(job: &Job) -> Result<Option<Pty>, Refusal> {
         false => None,
     };
     let (rows, columns) = size.map_or((0, 0), |size| (size.ws_row, size.ws_col));
-    Ok(iof::PTY.flag().then_some(Pty { rows, columns, verbose: job.verbose }))
+    Ok(iof::PTY.flag().then_some(Pty { rows, columns }))
 }
 
 /// Whether a terminal shows what the ranks write, and no file keeps it.
@@ -72,25 +70,22 @@ pub fn open(pty: Pty) -> Result<(OwnedFd, OwnedFd), Errno> {
 impl Pty {
     /// As one word.
     pub fn encode(self) -> String {
-        format!("{},{},{}", self.rows, self.columns, u32::from(self.verbose))
+        format!("{},{}", self.rows, self.columns)
     }
 
     /// The same from this word; `None` if that is not what it is.
     pub fn decode(word: &str) -> Option<Pty> {
-        let mut fields = word.split(',');
-        let (rows, columns) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-        Some(Pty { rows, columns, verbose: fields.next()? == "1" })
+        let (rows, columns) = word.split_once(',')?;
+        Some(Pty { rows: rows.parse().ok()?, columns: columns.parse().ok()? })
     }
+}
 
-    /// Says that there is none.
-    pub fn complain(self, errno: Errno) {
-        if self.verbose {
-            say(&format!(
-                "no pseudo terminal for standard output of the ranks: {errno}; they write to pipes, so what they print may \
-                 come late, and be lost if they die"
-            ));
-        }
-    }
+/// Says that there is none.
+pub fn complain(errno: Errno) {
+    say(&format!(
+        "no pseudo terminal for standard output of the ranks: {errno}; they write to pipes, so what they print may come late, \
+         and be lost if they die (--mca iof_pty 0 asks for none)"
+    ));
 }
 
 /// What keeps colours and the like out of files: ranks see a terminal, but what they write goes to none.

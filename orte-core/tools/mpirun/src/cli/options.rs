@@ -19,7 +19,7 @@ use std::path::PathBuf;
                   write instead; --help all lists them.\n\n\
                   What a rank has written arrives before mpirun ends, however the job ends. Standard output of the ranks is a\n\
                   pseudo terminal that changes no byte, so that programs write each whole line when it is printed; where the\n\
-                  system has none, it is a pipe, and -v says so. If files or pipes get the output, ranks have TERM=dumb and\n\
+                  system has none, it is a pipe, and mpirun says so. If files or pipes get the output, ranks have TERM=dumb and\n\
                   NO_COLOR=1 (-x changes that). --mca iof_pty 0 gives them pipes: faster for megabytes of output, but lines\n\
                   come late, and those that a program still holds when it dies are lost.\n\n\
                   Variables: MPIEXEC_TIMEOUT, MPIEXEC_UNIVERSE_SIZE, MPIEXEC_PREFIX_DEFAULT, MPIEXEC_PREFIX_STDOUT and\n\
