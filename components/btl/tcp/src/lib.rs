@@ -29,8 +29,9 @@
 //! which sees to it.
 //!
 //! Whoever connects has twenty times btl_tcp_connect_timeout_s to prove that it belongs to the job, and until then counts for
-//! nothing: not as progress, not in what is written (`unauthenticated`), and one source closes nothing of another. A process of
-//! the job that computes for longer connects again, which costs it no retry (`connect::note_absence`).
+//! nothing: not as progress, not in what is written (`unauthenticated`), and one source closes nothing of another, nor of a
+//! process of the job whose hello is there. A process of the job that computes for longer connects again, which costs it no retry
+//! (`connect::note_absence`).
 //!
 //! Where the peer is on another node, or btl_tcp_protect says so, the stream of frames travels in records that are proved or
 //! encrypted (`record`), under keys that the handshake makes of both nonces and the job's secret. Both ends must want the same.
