@@ -47,6 +47,11 @@ pub fn connect(from: IpAddr, to: SocketAddr, limits: &Limits) -> Result<OwnedFd>
     }
 }
 
+/// Whether an attempt to connect has ended well.
+pub fn is_connected(socket: &OwnedFd) -> bool {
+    net::getpeername(socket).is_ok()
+}
+
 /// How an attempt to connect ended.
 pub fn connect_result(socket: &OwnedFd) -> Result<()> {
     sockopt::socket_error(socket)?

@@ -173,6 +173,22 @@ fn a_flood_from_its_own_source_closes_nothing_of_the_job() {
     assert_eq!(*FAILED.lock().unwrap(), []);
 }
 
+/// It may compute for long after its first send, and a connection whose hello is not there is crowded out.
+#[test]
+fn within_a_machine_the_hello_leaves_with_the_first_send() {
+    let _guard = alone();
+    // The system may leave a packet to a thread of its own now and then.
+    let leaves_at_once = || {
+        let (low, high, there, back) = acquainted(tcp(job(0, 2)), tcp(job(1, 2)));
+        low.transport.send(there, 0, 1, b"hello?").unwrap();
+        let has_left = matches!(state(low, there), State::HelloSent(_));
+        low.transport.connection(there.0).unwrap().tx.lock().close();
+        high.transport.connection(back.0).unwrap().tx.lock().close();
+        has_left
+    };
+    assert!((0..20).any(|_| leaves_at_once()));
+}
+
 /// Whoever sees a handshake on the wire can play it again, turn it round and change its ranks.
 #[test]
 fn forged_ranks_prove_nothing() {
