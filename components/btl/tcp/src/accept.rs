@@ -47,6 +47,14 @@ enum Step {
     Proved(EndpointIds),
 }
 
+/// Unauthenticated connections of one source.
+struct Crowd {
+    source: IpAddr,
+    /// Those without a hello.
+    silent: usize,
+    all: usize,
+}
+
 /// All accepted connections before the verdict.
 pub struct PendingAccepts {
     slots: Vec<Option<PendingAccept>>,
@@ -207,20 +215,25 @@ impl PendingAccepts {
 
     /// Closes the oldest unauthenticated connection of a source that has too many; of the source that has most, if there are
     /// too many in all. All processes of a node may have the same source, and strangers there as well: those that sent no hello
-    /// of the job go first.
+    /// of the job go first, and take only a part of this process's descriptors, however large the job is.
     fn make_room(&mut self, transport: &Transport, source: IpAddr) {
-        let mut sources: Vec<(IpAddr, usize)> = Vec::new();
+        let mut crowds: Vec<Crowd> = Vec::new();
         for pending in self.slots.iter().flatten().filter(|pending| pending.is_unauthenticated()) {
-            match sources.iter_mut().find(|(source, _)| *source == pending.source) {
-                Some((_, count)) => *count += 1,
-                None => sources.push((pending.source, 1)),
+            let silent = usize::from(matches!(pending.step, Step::Accepted));
+            match crowds.iter_mut().find(|crowd| crowd.source == pending.source) {
+                Some(crowd) => (crowd.silent, crowd.all) = (crowd.silent + silent, crowd.all + 1),
+                None => crowds.push(Crowd { source: pending.source, silent, all: 1 }),
             }
         }
-        let size = transport.job.size as usize;
-        let has_too_many = sources.iter().any(|(one, count)| *one == source && *count >= PER_SOURCE_MAX + size);
-        let crowd = match sources.iter().max_by_key(|(_, count)| *count) {
-            _ if has_too_many => source,
-            Some((crowd, _)) if self.unauthenticated >= UNAUTHENTICATED_MAX + size => *crowd,
+        let (size, descriptors) = (transport.job.size as usize, transport.limits.descriptors);
+        let is_too_large = |crowd: &Crowd| {
+            crowd.source == source && (crowd.all >= PER_SOURCE_MAX + size || crowd.silent >= descriptors / 8)
+        };
+        let silent: usize = crowds.iter().map(|crowd| crowd.silent).sum();
+        let are_too_many = self.unauthenticated >= UNAUTHENTICATED_MAX + size || silent >= descriptors / 4;
+        let crowd = match crowds.iter().max_by_key(|crowd| (crowd.silent, crowd.all)) {
+            _ if crowds.iter().any(is_too_large) => source,
+            Some(crowd) if are_too_many => crowd.source,
             _ => return,
         };
         let of_crowd = |pending: &&PendingAccept| pending.source == crowd && pending.is_unauthenticated();

@@ -173,6 +173,33 @@ fn a_flood_from_its_own_source_closes_nothing_of_the_job() {
     assert_eq!(*FAILED.lock().unwrap(), []);
 }
 
+/// Of a large job more processes may connect at once than a process may have files open: strangers get no such number of them.
+#[test]
+fn strangers_leave_descriptors_to_a_large_job() {
+    let _guard = alone();
+    let limits = Limits { descriptors: 160, ..limits() };
+    let high = tcp_at(job(1, 5000), IpAddr::V4(Ipv4Addr::LOCALHOST), limits);
+    let (mut flood, mut others) = (Vec::new(), Vec::new());
+    for _ in 0..100 {
+        flood.push(TcpStream::connect(port_of(high)).unwrap());
+        poll_once(high);
+    }
+    assert_eq!(high.poller.lock().pending_accepts(), 20, "of one source");
+    for from in 2..100 {
+        others.push(outsider(from, port_of(high)));
+        poll_once(high);
+    }
+    assert_eq!(high.poller.lock().pending_accepts(), 40, "of all");
+    // Those of the job are no strangers.
+    for seed in 0..30 {
+        let mut stream = TcpStream::connect(port_of(high)).unwrap();
+        stream.write_all(&handshake::hello(&job(0, 5000), IDS, &[seed; 16])).unwrap();
+        flood.push(stream);
+        poll_once(high);
+    }
+    poll_until(&[high], || high.poller.lock().pending_accepts() >= 40 + 29);
+}
+
 /// It may compute for long after its first send, and a connection whose hello is not there is crowded out.
 #[test]
 fn within_a_machine_the_hello_leaves_with_the_first_send() {
