@@ -98,7 +98,7 @@ impl Cable {
     /// Makes the file, or what is left of a cable in it, a cable that no machine is plugged in at. Outputs keep what they
     /// say: the latches of a port survive the machine. A file that holds something else stays as it is.
     pub fn create(path: &str) -> Result<Cable, NoCable> {
-        let file = sys::create_trusted(path.as_bytes(), 0o600)?;
+        let file = sys::create_trusted(path.as_bytes(), 0o600, OFlags::RDWR)?;
         let mut magic = [0; 8];
         match rustix::fs::fstat(&file)?.st_size as usize {
             0 => {}

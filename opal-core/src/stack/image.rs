@@ -108,7 +108,7 @@ impl Process {
 }
 
 impl Image {
-    fn new(base: u64, path: &[u8]) -> Option<Image> {
+    pub(super) fn new(base: u64, path: &[u8]) -> Option<Image> {
         let mut own = [0; PATH_BYTES];
         own.get_mut(..path.len())?.copy_from_slice(path);
         Some(Image { base, path: own, length: path.len() })

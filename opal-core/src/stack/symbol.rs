@@ -25,7 +25,9 @@ impl Name {
         let mut path = [0; 513];
         path.get_mut(..image.path().len())?.copy_from_slice(image.path());
         let path = core::ffi::CStr::from_bytes_until_nul(&path).ok()?;
-        let file = File(rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?);
+        // Something else may have that name by now: a pipe that blocks who opens it.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = File(rustix::fs::open(path, flags, Mode::empty()).ok()?);
         let sections = file.number::<8>(40)?;
         let (size, count) = (file.number::<2>(58)?, file.number::<2>(60)?);
         let kinds = [SYMTAB, DYNSYM];
@@ -53,6 +55,8 @@ impl File {
         let mut best: Option<(u64, u64)> = None;
         let mut chunk = [0; 24 * 128];
         let mut at = 0;
+        // What a file says of its length may be anything.
+        let bytes = bytes.min(TABLE_BYTES);
         while at < bytes {
             let room = chunk.len().min((bytes - at) as usize);
             let read = rustix::io::pread(&self.0, &mut chunk[..room], table + at).ok().filter(|read| *read >= 24)?;
@@ -86,3 +90,5 @@ const SYMTAB: u64 = 2;
 const DYNSYM: u64 = 11;
 const FUNCTION: u8 = 2;
 const NAME_BYTES: usize = 160;
+/// Of 40 million symbols.
+const TABLE_BYTES: u64 = 1 << 30;

@@ -59,3 +59,23 @@ fn nonsense_ends_the_walk() {
     assert_eq!(Walk::new(&process, wild).count(), 1);
     assert!(process.image(1).is_none() && process.word(8).is_none());
 }
+
+/// A program that still runs may have been replaced by anything.
+#[test]
+fn a_pipe_in_the_place_of_a_program_is_not_waited_for() {
+    let path = std::env::temp_dir().join(std::format!("ompi-rs-stack-pipe-{}", std::process::id()));
+    let name = String::from(path.to_str().unwrap());
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, name.as_str(), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let process = Process::own().unwrap();
+        let address = here()[PC];
+        let own = process.image(address).unwrap();
+        let replaced = Image::new(own.base, name.as_bytes()).unwrap();
+        send.send((Name::find(&process, &own, address).is_some(), Name::find(&process, &replaced, address).is_some()))
+    });
+    let found = receive.recv_timeout(std::time::Duration::from_secs(20));
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(found, Ok((true, false)));
+}

@@ -87,20 +87,19 @@ mod hosted {
         Err(Distrust::Long(most))
     }
 
-    /// Opens a file to read and write it, or makes an empty one. Nothing in it is changed yet: look at it, then truncate.
+    /// Opens a file with `access`, or makes an empty one. Nothing in it is changed yet: look at it, then truncate.
     /// What is there must be a regular file with one name, of this user's or of the folder's owner; the last part of the
-    /// path is no symbolic link.
-    pub fn create_trusted(path: &[u8], mode: u32) -> Result<OwnedFd, Distrust> {
+    /// path is no symbolic link. Null devices and terminals are taken as well where nothing is to be read.
+    pub fn create_trusted(path: &[u8], mode: u32, access: OFlags) -> Result<OwnedFd, Distrust> {
         let (folder, name) = match path.iter().rposition(|byte| *byte == b'/') {
             Some(at) => (&path[..=at], &path[at + 1..]),
             None => (&b"."[..], path),
         };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        create_trusted_in(rustix::fs::open(folder, flags, Mode::empty())?.as_fd(), name, mode, OFlags::RDWR)
+        create_trusted_in(rustix::fs::open(folder, flags, Mode::empty())?.as_fd(), name, mode, access)
     }
 
-    /// The same in a folder, opened with `access`; null devices and terminals are taken as well where nothing is to be
-    /// read.
+    /// The same in a folder.
     pub fn create_trusted_in(
         folder: BorrowedFd<'_>,
         name: &[u8],

@@ -30,7 +30,7 @@ struct PendingAccept {
     session: Option<Session>,
     /// Where it comes from.
     source: IpAddr,
-    /// They are numbered: the oldest unauthenticated one of a source is closed when it has too many.
+    /// They are numbered: the oldest unauthenticated one of a source is closed when it has too many, first of those without a hello.
     number: u64,
     /// Until then it must have proved that it belongs to the job.
     deadline_ns: u64,
@@ -41,10 +41,18 @@ struct PendingAccept {
 enum Step {
     /// The hello has not come.
     Accepted,
-    /// The hello was answered, the proof has not come.
+    /// The hello was of the job and was answered, the proof has not come.
     Answered([u8; HELLO_BYTES], Nonce, EndpointIds),
     /// The proof was valid. This process does not know the peer yet: the layer above has not added it.
     Proved(EndpointIds),
+}
+
+/// Unauthenticated connections of one source.
+struct Crowd {
+    source: IpAddr,
+    /// Those without a hello.
+    silent: usize,
+    all: usize,
 }
 
 /// All accepted connections before the verdict.
@@ -174,48 +182,65 @@ impl PendingAccepts {
     }
 
     fn add(&mut self, transport: &Transport, socket: OwnedFd, source: IpAddr) {
+        let timeout_ns = transport.limits.connect_timeout_ns;
+        let mut pending = PendingAccept {
+            socket: Arc::new(socket),
+            received: HandshakeBuffer::new(),
+            step: Step::Accepted,
+            session: None,
+            source,
+            number: self.last_number + 1,
+            // A peer of the job that computes for longer connects again (`connect::note_absence`).
+            deadline_ns: sys::monotonic_ns() + PATIENCE * timeout_ns,
+        };
+        // A hello that is there already keeps its connection from being crowded out, and a wrong one takes no place.
+        if let Err(refused) = pending.receive(transport) {
+            return self.say_refused(source, refused);
+        }
         self.make_room(transport, source);
         let slot = self.slots.iter().position(|place| place.is_none()).unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
         });
-        let timeout_ns = transport.limits.connect_timeout_ns;
-        let watched = socket::detect_silence(&socket, timeout_ns).and_then(|()| {
-            socket::watch(&transport.epoll, &socket, Token::Pending(slot as u32).encode(), EventFlags::IN)
+        let socket = &pending.socket;
+        let watched = socket::detect_silence(socket, timeout_ns).and_then(|()| {
+            socket::watch(&transport.epoll, socket, Token::Pending(slot as u32).encode(), EventFlags::IN)
         });
         if watched.is_ok() {
             self.last_number += 1;
             self.unauthenticated += 1;
-            let (received, number) = (HandshakeBuffer::new(), self.last_number);
-            let (socket, step) = (Arc::new(socket), Step::Accepted);
-            // A peer of the job that computes for longer connects again (`connect::note_absence`).
-            let deadline_ns = sys::monotonic_ns() + PATIENCE * timeout_ns;
-            self.slots[slot] =
-                Some(PendingAccept { socket, received, step, session: None, source, number, deadline_ns });
+            self.slots[slot] = Some(pending);
         }
     }
 
     /// Closes the oldest unauthenticated connection of a source that has too many; of the source that has most, if there are
-    /// too many in all. All processes of a node may have the same source.
+    /// too many in all. All processes of a node may have the same source, and strangers there as well: those that sent no hello
+    /// of the job go first, and take only a part of this process's descriptors, however large the job is.
     fn make_room(&mut self, transport: &Transport, source: IpAddr) {
-        let mut sources: Vec<(IpAddr, usize)> = Vec::new();
+        let mut crowds: Vec<Crowd> = Vec::new();
         for pending in self.slots.iter().flatten().filter(|pending| pending.is_unauthenticated()) {
-            match sources.iter_mut().find(|(source, _)| *source == pending.source) {
-                Some((_, count)) => *count += 1,
-                None => sources.push((pending.source, 1)),
+            let silent = usize::from(matches!(pending.step, Step::Accepted));
+            match crowds.iter_mut().find(|crowd| crowd.source == pending.source) {
+                Some(crowd) => (crowd.silent, crowd.all) = (crowd.silent + silent, crowd.all + 1),
+                None => crowds.push(Crowd { source: pending.source, silent, all: 1 }),
             }
         }
-        let size = transport.job.size as usize;
-        let has_too_many = sources.iter().any(|(one, count)| *one == source && *count >= PER_SOURCE_MAX + size);
-        let crowd = match sources.iter().max_by_key(|(_, count)| *count) {
-            _ if has_too_many => source,
-            Some((crowd, _)) if self.unauthenticated >= UNAUTHENTICATED_MAX + size => *crowd,
+        let (size, descriptors) = (transport.job.size as usize, transport.limits.descriptors);
+        let is_too_large = |crowd: &Crowd| {
+            crowd.source == source && (crowd.all >= PER_SOURCE_MAX + size || crowd.silent >= descriptors / 8)
+        };
+        let silent: usize = crowds.iter().map(|crowd| crowd.silent).sum();
+        let are_too_many = self.unauthenticated >= UNAUTHENTICATED_MAX + size || silent >= descriptors / 4;
+        let crowd = match crowds.iter().max_by_key(|crowd| (crowd.silent, crowd.all)) {
+            _ if crowds.iter().any(is_too_large) => source,
+            Some(crowd) if are_too_many => crowd.source,
             _ => return,
         };
         let of_crowd = |pending: &&PendingAccept| pending.source == crowd && pending.is_unauthenticated();
-        let oldest = self.slots.iter().flatten().filter(of_crowd).map(|pending| pending.number).min();
-        let is_oldest = |place: &&mut Option<PendingAccept>| place.as_ref().map(|pending| pending.number) == oldest;
-        if let Some(place) = self.slots.iter_mut().find(is_oldest) {
+        let rank = |pending: &&PendingAccept| (matches!(pending.step, Step::Answered(..)), pending.number);
+        let first = self.slots.iter().flatten().filter(of_crowd).min_by_key(rank).map(|pending| pending.number);
+        let is_first = |place: &&mut Option<PendingAccept>| place.as_ref().map(|pending| pending.number) == first;
+        if let Some(place) = self.slots.iter_mut().find(is_first) {
             *place = None;
             self.unauthenticated -= 1;
             self.closed.closed(Refusal::TooMany, crowd, || {

@@ -34,7 +34,10 @@ impl btl::Component for Component {
     fn query(&self) -> Result<Vec<&'static dyn btl::Module>, Declined> {
         let job = *btl::job().ok_or(Declined("there is no job any more"))?;
         if job.one_node && btl::is_node_served() {
-            return Err(Declined("the job is on one node, and all its processes are reached through memory"));
+            // Where it cannot run in another process, the two have nothing in common.
+            return Err(Declined(
+                "the job is on one node and btl/sm runs here; where it cannot in each process, leave it out by `--mca btl ^sm`",
+            ));
         }
         let said = Declined("its parameters do not fit this machine, see above");
         let interfaces = listening_interfaces(&job).map_err(|sentence| {

@@ -224,8 +224,14 @@ fn attempt(transport: &Transport, connection: &Connection, tx: &mut Tx) {
         Ok(socket) => {
             tx.state = State::Connecting;
             tx.was_away = false;
+            let is_connected = socket::is_connected(&socket);
             tx.socket = Some(Arc::new(socket));
             verbose!(btl::FRAMEWORK, 30, "tcp: connecting {}", transport.ends(connection));
+            // Within a machine that takes no time. This process may compute from now on, and who sent no hello may be crowded out.
+            if is_connected {
+                // What fails does so again at the next poll, which reports it.
+                _ = send_hello(transport, connection, tx);
+            }
         }
         Err(errno) if is_transient(errno) && back_off(transport, tx) => {}
         Err(errno) => {

@@ -2,15 +2,17 @@
 //!
 //! | sender | message | bytes |
 //! |---|---|---|
-//! | connecting side | hello: magic (8 bytes), wire id u32, from u32, to u32, interface of from u8, of to u8, protection u8, zero u8, job u64, nonce (32 bytes) | 64 |
+//! | connecting side | hello: magic (8 bytes), wire id u32, from u32, to u32, interface of from u8, of to u8, protection u8, zero u8, job u64, nonce (16 bytes), first half of MAC("hello", what goes before) | 64 |
 //! | accepting side | answer: nonce (32 bytes), MAC("answer", hello, nonce) | 64 |
 //! | connecting side | proof: MAC("proof", hello, nonce) | 32 |
 //! | accepting side | verdict: 1 welcome, 2 yield to the connection that the accepting side makes, 3 to 5 refused, because the accepting side's protection is none, auth, encrypt | 1 |
 //!
-//! MAC is HMAC-SHA-256 (RFC 2104) under the job's secret, compared in constant time. Data follows a welcome. Protection
-//! is 0 none, 1 auth, 2 encrypt (`record`); where it is not none the data is under the keys MAC("connect", hello,
-//! nonce) for what the connecting side sends and MAC("accept", hello, nonce) for the rest. Hello and answer have a
-//! nonce each, so no two connections have the same keys. Whoever learns the job's secret can read what was recorded.
+//! MAC is HMAC-SHA-256 (RFC 2104) under the job's secret, compared in constant time. Data follows a welcome.
+//! That of the hello proves nothing for good, since whoever has seen it can send it again: it tells at once who cannot be of the
+//! job, so that crowds of those take nobody's place (`accept`).
+//! Protection is 0 none, 1 auth, 2 encrypt (`record`); where it is not none the data is under the keys MAC("connect", hello,
+//! nonce) for what the connecting side sends and MAC("accept", hello, nonce) for the rest. Hello and answer have a nonce each, so
+//! no two connections have the same keys. Whoever learns the job's secret can read what was recorded.
 
 use crate::record::{Key, Protect};
 use crate::wire::{self, bytes_in, u32_in, u64_in};
@@ -32,8 +34,10 @@ pub const YIELD: u8 = 2;
 pub const OTHER_PROTECTION: u8 = 3;
 const MAGIC: [u8; 8] = *b"ompi-tcp";
 
-/// Random bytes for one handshake.
+/// Random bytes of the accepting side for one handshake.
 pub type Nonce = [u8; 32];
+/// Random bytes of the connecting side for one handshake.
+pub type HelloNonce = [u8; 16];
 
 /// The two ends of a connection: indices of processes and numbers of interfaces, and how the connecting one protects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,14 +60,14 @@ pub struct Keys {
 /// Why a hello is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It is no hello to this process of this job.
+    /// It is no hello of a process of this job to this one.
     Invalid,
     /// It has another wire format, of this id.
     OtherFormat(u32),
 }
 
 /// The first message.
-pub fn hello(job: &Job, ids: EndpointIds, nonce: &Nonce) -> [u8; HELLO_BYTES] {
+pub fn hello(job: &Job, ids: EndpointIds, nonce: &HelloNonce) -> [u8; HELLO_BYTES] {
     let mut bytes = [0; HELLO_BYTES];
     bytes[span_of!(Hello, magic)].copy_from_slice(&MAGIC);
     bytes[span_of!(Hello, wire_id)].copy_from_slice(&wire::WIRE_ID.to_le_bytes());
@@ -74,6 +78,8 @@ pub fn hello(job: &Job, ids: EndpointIds, nonce: &Nonce) -> [u8; HELLO_BYTES] {
     bytes[span_of!(Hello, protect)].copy_from_slice(&[ids.protect as u8]);
     bytes[span_of!(Hello, job)].copy_from_slice(&job.number.to_le_bytes());
     bytes[span_of!(Hello, nonce)].copy_from_slice(nonce);
+    let mac = hello_mac(job, &bytes).finalize().into_bytes();
+    bytes[span_of!(Hello, mac)].copy_from_slice(&mac[..HELLO_MAC_BYTES]);
     bytes
 }
 
@@ -94,7 +100,8 @@ pub fn check_hello(job: &Job, hello: &[u8; HELLO_BYTES]) -> Result<EndpointIds, 
     let ids = EndpointIds { from, to, from_interface, to_interface, protect };
     let is_here = u64_in(hello, span_of!(Hello, job)) == job.number && ids.to == job.index;
     let plausible = is_here && ids.from < job.size && ids.from != job.index;
-    if plausible { Ok(ids) } else { Err(Refused::Invalid) }
+    let from_job = || hello_mac(job, hello).verify_truncated_left(&hello[span_of!(Hello, mac)]).is_ok();
+    if plausible && from_job() { Ok(ids) } else { Err(Refused::Invalid) }
 }
 
 /// The second message.
@@ -129,12 +136,22 @@ pub fn nonce_of(answer: &[u8; HELLO_BYTES]) -> Nonce {
 }
 
 fn mac(job: &Job, label: &[u8], hello: &[u8; HELLO_BYTES], nonce: &Nonce) -> Hmac<Sha256> {
+    mac_of(job, [label, hello, nonce])
+}
+
+/// Of all that goes before its own place.
+fn hello_mac(job: &Job, hello: &[u8; HELLO_BYTES]) -> Hmac<Sha256> {
+    mac_of(job, [b"hello", &hello[..span_of!(Hello, mac).start], &[]])
+}
+
+fn mac_of(job: &Job, parts: [&[u8]; 3]) -> Hmac<Sha256> {
     let mut mac = Hmac::<Sha256>::new_from_slice(&job.secret).expect("HMAC takes keys of any length");
-    mac.update(label);
-    mac.update(hello);
-    mac.update(nonce);
+    parts.iter().for_each(|part| mac.update(part));
     mac
 }
+
+/// Half of the hash, the least that RFC 2104 §5 recommends.
+const HELLO_MAC_BYTES: usize = 16;
 
 /// The first message. No value of it ever exists: it says where fields lie, as the next type does.
 #[repr(C)]
@@ -148,7 +165,8 @@ struct Hello {
     protect: u8,
     zero: u8,
     job: u64,
-    nonce: Nonce,
+    nonce: HelloNonce,
+    mac: [u8; HELLO_MAC_BYTES],
 }
 
 #[repr(C)]
@@ -169,7 +187,7 @@ mod tests {
         let places = [span_of!(Hello, from_interface), span_of!(Hello, to_interface)];
         assert_eq!(places, [20..21, 21..22]);
         assert_eq!((span_of!(Hello, protect), span_of!(Hello, zero)), (22..23, 23..24));
-        assert_eq!((span_of!(Hello, job), span_of!(Hello, nonce)), (24..32, 32..64));
+        assert_eq!((span_of!(Hello, job), span_of!(Hello, nonce), span_of!(Hello, mac)), (24..32, 32..48, 48..64));
         assert_eq!((span_of!(Answer, nonce), span_of!(Answer, mac)), (0..32, 32..64));
     }
 }

@@ -1,14 +1,14 @@
 //! What the handshake asks of the system: random bytes, and the peer's messages as they arrive.
 
-use crate::handshake::{HELLO_BYTES, Nonce};
+use crate::handshake::HELLO_BYTES;
 use crate::socket;
 use heapless::Vec;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
 /// Random bytes of the system.
-pub fn nonce() -> rustix::io::Result<Nonce> {
-    let mut bytes = [0; 32];
+pub fn nonce<const N: usize>() -> rustix::io::Result<[u8; N]> {
+    let mut bytes = [0; N];
     let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     if got == bytes.len() { Ok(bytes) } else { Err(Errno::IO) }
 }

@@ -30,7 +30,8 @@
 //!
 //! An incoming connection has twenty times btl_tcp_connect_timeout_s to prove that it belongs to the job. Until then it
 //! is not counted as progress, messages about it are limited (`unauthenticated`), and too many of one source close none
-//! of another. A process of the job that computes for longer connects again, which costs it no retry
+//! of another, nor one of a process of the job whose hello is there. A process of the job that computes for longer
+//! connects again, which costs it no retry
 //! (`connect::note_absence`).
 //!
 //! Where the peer is on another node, or btl_tcp_protect says so, the stream of frames travels in records that are

@@ -4,6 +4,7 @@ use crate::record::Protect;
 use crate::wire;
 use alloc::format;
 use alloc::string::String;
+use rustix::process::{Resource, getrlimit};
 
 opal_core::params! {
     /// Interfaces to use, by name or as addresses such as 10.0.0.0/8, separated by commas; empty means all.
@@ -58,6 +59,8 @@ pub struct Limits {
     pub queue_bytes: usize,
     pub gather_bytes: usize,
     pub gather_messages: usize,
+    /// Files that this process may have open.
+    pub descriptors: usize,
 }
 
 impl Limits {
@@ -79,6 +82,7 @@ impl Limits {
             queue_bytes: QUEUE_LIMIT.size(),
             gather_bytes: GATHER_BYTES.size(),
             gather_messages: GATHER_MESSAGES.size(),
+            descriptors: getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most as usize),
         }
     }
 }

@@ -47,6 +47,11 @@ pub fn connect(from: IpAddr, to: SocketAddr, limits: &Limits) -> Result<OwnedFd>
     }
 }
 
+/// Whether an attempt to connect has ended well.
+pub fn is_connected(socket: &OwnedFd) -> bool {
+    net::getpeername(socket).is_ok()
+}
+
 /// How an attempt to connect ended.
 pub fn connect_result(socket: &OwnedFd) -> Result<()> {
     sockopt::socket_error(socket)?
@@ -91,7 +96,7 @@ pub fn detect_silence(socket: &OwnedFd, timeout_ns: u64) -> Result<()> {
 
 /// As [`detect_silence`], for a connection in force; 0 has the system decide. There is no TCP_USER_TIMEOUT, because it ends
 /// connections whose receiver computes while its buffer is full, too. The system's probes tell of a silent host where nothing
-/// is under way, and [`crate::raw::is_silent`] where something is.
+/// is to be sent, and [`crate::raw::is_silent`] where something is.
 pub fn watch_host(socket: &OwnedFd, timeout_ns: u64) -> Result<()> {
     sockopt::set_tcp_user_timeout(socket, 0)?;
     if timeout_ns == 0 {

@@ -143,11 +143,16 @@ impl Client {
     }
 
     fn with<T>(&self, call: impl FnOnce(&mut Connection) -> Result<T, String>) -> Result<T, String> {
-        let mut connection = self.connection.lock();
-        let connection = connection.as_mut().ok_or_else(|| {
-            format!("this rank told the process manager ({}) that it ends; MPI cannot go on after it ended", self.name)
+        let mut place = self.connection.lock();
+        let connection = place.as_mut().ok_or_else(|| {
+            format!(
+                "the connection to the process manager ({}) was ended: at the end of MPI, or after it failed",
+                self.name
+            )
         })?;
         call(connection).map_err(|why| {
+            // An answer that comes late must not be taken for that of the next request.
+            *place = None;
             format!("the process manager ({}) cannot be used: {why}; ess_pmi1_timeout_s sets how long to wait at start-up; {ADVICE}", self.name)
         })
     }

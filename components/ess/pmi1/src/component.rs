@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
-use opal_core::sys;
+use opal_core::{message, sys};
 use orte_core::direct::{Direct, Place};
 use orte_core::environment::SEGMENT;
 use orte_core::framework::ess;
@@ -50,6 +50,12 @@ fn open() -> Result<Direct<Client>, String> {
     let patience_s = TIMEOUT_S.int().unsigned_abs();
     let connection = Connection::open(&traces)?;
     let (client, rank, size) = Client::start(connection, &traces, patience_s)?;
+    if matches!(traces, Traces::Port { .. }) && rank == 0 {
+        message!(
+            "ess/pmi1: every user of this machine can connect to the process manager's port and read the secret of this job; start \
+             it without -pmi-port where other users are"
+        );
+    }
     sys::mark_in_use();
     opal_core::log::set_prefix(format!("{}:{} rank {rank}", sys::hostname(), sys::pid()));
     let place = Place {

@@ -52,6 +52,10 @@ pub fn of_rank(pid: u32) -> Option<Calls> {
 }
 
 fn of_process(pid: i32) -> Option<Calls> {
+    // Nobody knows when it could be stopped, and until then it could not be let go either.
+    if tree::is_stuck(pid) {
+        return None;
+    }
     // It goes on when this is dropped.
     let stopped = Stopped::new(pid)?;
     let process = Process::open(&format!("/proc/{pid}/mem"), &format!("/proc/{pid}/maps"))?;

@@ -5,8 +5,14 @@ use crate::orders::Executable;
 use crate::program;
 use crate::refusal::Refusal;
 use opal_core::mca::source;
+use opal_core::sys;
+use rustix::fs::OFlags;
 use rustix::process::{Resource, Rlimit};
 use std::ffi::OsString;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Looks for every program of a job where it will be started.
@@ -108,10 +114,21 @@ pub fn report_pid(place: &Path) -> Result<(), Refusal> {
     match place.to_str() {
         Some("-") => crate::refusal::print(&line),
         Some("+") => {
-            opal_core::sys::write_stderr(line.as_bytes());
+            sys::write_stderr(line.as_bytes());
             Ok(())
         }
-        _ => std::fs::write(place, line)
-            .map_err(|error| Refusal::usage(format!("--report-pid {}: {error}", place.display()))),
+        _ => {
+            let refuse = |error: &dyn Display| Refusal::usage(format!("--report-pid {}: {error}", place.display()));
+            let file = sys::create_trusted(place.as_os_str().as_bytes(), 0o666, OFlags::WRONLY);
+            written(file.map_err(|why| refuse(&why))?.into(), &line).map_err(|error| refuse(&error))
+        }
     }
+}
+
+/// Writes a text in the place of what a file holds.
+fn written(mut file: File, text: &str) -> std::io::Result<()> {
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    file.write_all(text.as_bytes())
 }

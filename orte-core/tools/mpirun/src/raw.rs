@@ -12,6 +12,7 @@ use std::ffi::{CString, c_char};
 use std::io::{Error, Result};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
+use std::time::{Duration, Instant};
 
 /// Blocks these signals in this process and returns a descriptor that reads them.
 pub fn signal_descriptor(signals: &[i32]) -> Result<OwnedFd> {
@@ -159,7 +160,7 @@ pub struct Stopped {
 }
 
 impl Stopped {
-    /// Stops a process; `None` if the system forbids it.
+    /// Stops a process that does not hang inside the system; `None` if the system forbids it.
     pub fn new(pid: i32) -> Option<Stopped> {
         // SAFETY: no memory is passed; the process stays as it is.
         if unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid, 0, 0) } != 0 {
@@ -170,9 +171,13 @@ impl Stopped {
         if unsafe { libc::ptrace(libc::PTRACE_INTERRUPT, pid, 0, 0) } != 0 {
             return None;
         }
-        let mut status = 0;
-        // SAFETY: `status` is writable. A process that hangs inside the system stops late: what it waits for ends.
-        let waited = unsafe { libc::waitpid(pid, &mut status, libc::__WALL) };
+        let (mut status, mut waited, end) = (0, 0, Instant::now() + STOPS);
+        // One that just began to hang inside the system is let go when this process ends.
+        while waited == 0 && Instant::now() < end {
+            opal_core::sys::nap_us(50);
+            // SAFETY: `status` is writable.
+            waited = unsafe { libc::waitpid(pid, &mut status, libc::__WALL | libc::WNOHANG) };
+        }
         (waited == pid && libc::WIFSTOPPED(status)).then_some(stopped)
     }
 
@@ -195,6 +200,9 @@ impl Drop for Stopped {
         unsafe { libc::ptrace(libc::PTRACE_DETACH, self.pid, 0, 0) };
     }
 }
+
+/// How long the system may take to stop a process.
+const STOPS: Duration = Duration::from_secs(1);
 
 /// Takes over a descriptor that mpirun left to its keeper under this number; closed when a rank is executed.
 pub fn adopt(number: RawFd) -> Result<OwnedFd> {

@@ -72,7 +72,7 @@ enum End {
 /// What came from a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Read {
-    Bytes,
+    Bytes(usize),
     Nothing,
     End,
 }
@@ -210,13 +210,19 @@ impl Streams {
         self.file_lost || self.sinks.iter().any(|sink| sink.state == SinkState::Lost)
     }
 
-    /// All ranks are dead: reads what is left in terminals and pipes, and expects nothing more even if a stranger holds one open.
+    /// All ranks are dead: reads what is left in terminals and pipes, and expects nothing more even if a stranger holds one open
+    /// or goes on writing.
     pub fn last_call(&mut self) {
-        while !self.sources.is_empty() {
+        // From the back, because `finish` moves the last one into the gap.
+        for index in (0..self.sources.len()).rev() {
+            let mut left = self.sources[index].held();
             // A read takes 4 KiB of what a terminal holds.
-            if self.read(0) != Read::Bytes {
-                self.finish(0);
+            while left > 0
+                && let Read::Bytes(bytes) = self.read(index)
+            {
+                left = left.saturating_sub(bytes);
             }
+            self.finish(index);
         }
     }
 
@@ -226,7 +232,7 @@ impl Streams {
             Ok(0) => Read::End,
             Ok(read) => {
                 self.take(index, read);
-                Read::Bytes
+                Read::Bytes(read)
             }
             Err(Errno::AGAIN | Errno::INTR) => Read::Nothing,
             // EIO: nobody has the terminal open any more.
@@ -301,6 +307,13 @@ impl Streams {
 
     fn sink_of(&self, stream: Stream) -> usize {
         if stream == Stream::Error { self.error_sink } else { 0 }
+    }
+}
+
+impl Source {
+    /// The most bytes that it can hold unread.
+    fn held(&self) -> usize {
+        rustix::pipe::fcntl_getpipe_size(&self.descriptor).unwrap_or(HELD_BY_TERMINAL)
     }
 }
 
@@ -384,6 +397,8 @@ impl Sink {
 
 /// How long the beginning of a line waits for its end before it is passed on by itself.
 const PROMPT: Duration = Duration::from_millis(500);
+/// What Linux keeps for the reader of a terminal: 64 KiB, newer kernels 640, and a line buffer of 4.
+const HELD_BY_TERMINAL: usize = 1 << 20;
 /// Bytes read at once.
 const CHUNK: usize = 64 << 10;
 /// Ranks are not read while this much waits for a reader.

@@ -158,8 +158,26 @@ fn look(pid: i32) -> Option<(Process, i32)> {
 
 /// Whether a process was stopped by a signal.
 pub fn is_stopped(pid: i32) -> bool {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+    state(pid) == Some('T')
+}
+
+/// Whether a process hangs inside the system, where no signal but SIGKILL reaches it: it waits for a file server, or is in vfork
+/// until its child executes something.
+pub fn is_stuck(pid: i32) -> bool {
+    let end = Instant::now() + DISK;
+    while state(pid) == Some('D') {
+        if Instant::now() >= end {
+            return true;
+        }
+        opal_core::sys::nap_us(100);
+    }
+    false
+}
+
+/// The letter that proc(5) lists.
+fn state(pid: i32) -> Option<char> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    text.rsplit_once(") ")?.1.chars().next()
 }
 
 /// Fields 4 and 22. The name in field 2 may hold blanks and parentheses.
@@ -167,6 +185,9 @@ fn parse(text: &str) -> Option<(i32, u64)> {
     let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().collect();
     Some((fields.get(1)?.parse().ok()?, fields.get(19)?.parse().ok()?))
 }
+
+/// So long a process may wait for a disk.
+const DISK: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {

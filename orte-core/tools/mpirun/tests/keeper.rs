@@ -1,8 +1,9 @@
-//! A keeper that does not answer: stopped, or stopped again and again.
+//! A keeper that does not answer: stopped, or stopped again and again. And what else a timeout must not wait for.
 
 mod rig;
 
-use rig::{Run, signal};
+use rig::{Directory, Run, signal};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 fn keeper(run: &Run) -> i32 {
@@ -105,15 +106,21 @@ fn arguments_of_the_keeper_tell_nothing_of_the_job() {
 #[test]
 fn a_timeout_does_not_wait_for_a_reader() {
     let words = ["--timeout", "2", "-n", "1", "head", "-c", "1000000", "/dev/zero"];
-    let mut run = Run::start(&words);
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = run.child.try_wait().unwrap() {
-            break status;
-        }
-        assert!(start.elapsed() < Duration::from_secs(20), "it waits for somebody to read its output");
-        std::thread::sleep(Duration::from_millis(10));
-    };
-    assert_eq!(status.code(), Some(124));
-    run.assert_nothing_left();
+    let status = Run::start(&words).end_within(Duration::from_secs(20), "waits for somebody to read its output");
+    assert_eq!(status, Some(124));
+}
+
+/// A process in vfork cannot be stopped until its child executes something; this child waits for a writer of a pipe first.
+#[test]
+fn the_timeout_ends_a_rank_that_hangs_inside_the_system() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let directory = Directory::new("keeper-hangs");
+    let pipe = directory.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let script = "import os, sys; opens = (os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0); \
+                  os.posix_spawn('/bin/true', ['true'], {}, file_actions=[opens])";
+    let mut run = Run::start(&["-n", "1", "--timeout", "2", "python3", "-c", script, &pipe]);
+    assert_eq!(run.end_within(Duration::from_secs(20), "waits for a rank to stop"), Some(124));
 }

@@ -158,3 +158,13 @@ fn the_time_to_end_is_an_option() {
     assert_eq!((ended.status, ended.out.as_str()), (Some(143), ""), "{}", ended.err);
     assert!(ended.err.contains("have 1 s to end (--grace)"), "{}", ended.err);
 }
+
+#[test]
+fn the_time_to_end_may_be_for_ever() {
+    let longest = u64::MAX.to_string();
+    let run = Run::start(&["-n", "1", "--grace", &longest, "sh", "-c", SLOW]);
+    run.wait_for("sleep 1012", 1);
+    run.signal("TERM");
+    let ended = run.end();
+    assert_eq!((ended.status, ended.out.as_str()), (Some(143), "saved\n"), "{}", ended.err);
+}

@@ -4,6 +4,7 @@ mod rig;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// A folder that vanishes with the test.
 struct Folder(PathBuf);
@@ -85,4 +86,30 @@ fn own_files_are_written_anew() {
     }
     let ended = rig::run(&["-n", "1", "--outfile-pattern", "/dev/null", "echo", "x"]);
     assert_eq!((ended.status, ended.out.as_str()), (Some(0), ""), "{}", ended.err);
+}
+
+#[test]
+fn the_file_for_the_process_number_is_no_trap() {
+    let folder = Folder::new("pid");
+    let (place, precious) = (folder.place("pid"), folder.place("precious"));
+    let start = || rig::Run::start(&["--report-pid", place.to_str().unwrap(), "-n", "1", "true"]);
+    let refused = |words: &str| {
+        let mut run = start();
+        assert_eq!(run.end_within(Duration::from_secs(20), "waits for a reader"), Some(125));
+        let err = std::io::read_to_string(run.child.stderr.take().unwrap()).unwrap();
+        assert!(err.contains("--report-pid ") && err.contains(words), "{err}");
+    };
+    assert!(Command::new("mkfifo").arg(&place).status().unwrap().success());
+    refused("it is a pipe");
+    std::fs::remove_file(&place).unwrap();
+    std::fs::write(&precious, "precious").unwrap();
+    std::os::unix::fs::symlink(&precious, &place).unwrap();
+    refused("it is a symbolic link");
+    assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
+    std::fs::remove_file(&place).unwrap();
+    std::fs::write(&place, "1234567890 and more").unwrap();
+    let run = start();
+    let wanted = format!("{}\n", run.child.id());
+    assert_eq!(run.end().status, Some(0));
+    assert_eq!(std::fs::read_to_string(&place).unwrap(), wanted);
 }

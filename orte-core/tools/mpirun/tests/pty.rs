@@ -2,10 +2,17 @@
 
 mod rig;
 
-use rig::{Run, run};
+use rig::{Run, run, signal};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 
+/// O_NOCTTY of Linux on x86_64.
+const NO_TERMINAL: i32 = 0o400;
 const OFF: [&str; 3] = ["--mca", "iof_pty", "0"];
 
 fn python(before: &[&str], script: &str) -> rig::Ended {
@@ -89,6 +96,38 @@ fn nothing_is_lost_at_the_end() {
         let line = "x".repeat(10000) + "\n";
         assert_eq!(ended.status, Some(137));
         assert!(ended.out.contains(&line), "{} bytes came", ended.out.len());
+    }
+}
+
+/// Somebody outside the job who got hold of a rank's output, and goes on writing there.
+#[test]
+fn a_stranger_that_writes_on_keeps_no_job_alive() {
+    for number in [1, 2] {
+        let mut run = Run::start(&["-n", "1", "sleep", "1076"]);
+        let path = format!("/proc/{}/fd/{number}", run.wait_for("sleep 1076", 1)[0]);
+        let end = Arc::new(AtomicBool::new(false));
+        let strangers: Vec<_> = (0..2)
+            .map(|_| {
+                let mut output = File::options().write(true).custom_flags(NO_TERMINAL).open(&path).unwrap();
+                // A terminal has no such size.
+                _ = rustix::pipe::fcntl_setpipe_size(&output, 1 << 20);
+                let end = end.clone();
+                // Until mpirun closes the other end, or is killed.
+                std::thread::spawn(move || while !end.load(Relaxed) && output.write_all(&[b'x'; 65536]).is_ok() {})
+            })
+            .collect();
+        let (mut out, mut err) = (run.child.stdout.take().unwrap(), run.child.stderr.take().unwrap());
+        let readers = [
+            std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()).unwrap()),
+            std::thread::spawn(move || std::io::copy(&mut err, &mut std::io::sink()).unwrap()),
+        ];
+        signal("KILL", run.wait_for("sleep 1076", 1)[0]);
+        let status = run.end_within(Duration::from_secs(10), "reads what a stranger writes");
+        assert_eq!(status, Some(137));
+        end.store(true, Relaxed);
+        strangers.into_iter().for_each(|thread| thread.join().unwrap());
+        let read: u64 = readers.into_iter().map(|thread| thread.join().unwrap()).sum();
+        assert!(read > 0, "the strangers wrote nothing");
     }
 }
 

@@ -130,13 +130,19 @@ fn published_addresses() {
 fn only_the_secret_passes_the_handshake() {
     let (client, server) = (job(0, 3), job(2, 3));
     let ids = EndpointIds { from: 0, to: 2, from_interface: 1, to_interface: 4, protect: crate::record::Protect::None };
-    let hello = handshake::hello(&client, ids, &[1; 32]);
+    let hello = handshake::hello(&client, ids, &[1; 16]);
     assert_eq!(handshake::check_hello(&server, &hello), Ok(ids));
     let answer = handshake::answer(&server, &hello, &[2; 32]);
     let proof = handshake::proof(&client, &hello, &answer).unwrap();
     assert!(handshake::is_proof_valid(&server, &hello, &[2; 32], &proof));
 
     let outsider = Job { secret: [8; 32], ..client };
+    assert_eq!(handshake::check_hello(&server, &handshake::hello(&outsider, ids, &[1; 16])), Err(Refused::Invalid));
+    for byte in 12..hello.len() {
+        let mut changed = hello;
+        changed[byte] ^= 1;
+        assert_eq!(handshake::check_hello(&server, &changed), Err(Refused::Invalid), "byte {byte}");
+    }
     assert_eq!(handshake::proof(&outsider, &hello, &answer), None);
     let own = handshake::answer(&outsider, &hello, &[2; 32]);
     assert!(
@@ -155,13 +161,13 @@ fn only_the_secret_passes_the_handshake() {
 fn each_direction_of_each_connection_has_its_own_key() {
     let (client, server) = (job(0, 3), job(2, 3));
     let ids = EndpointIds { from: 0, to: 2, from_interface: 1, to_interface: 4, protect: crate::record::Protect::Auth };
-    let hello = handshake::hello(&client, ids, &[1; 32]);
+    let hello = handshake::hello(&client, ids, &[1; 16]);
     let answer = handshake::answer(&server, &hello, &[2; 32]);
     let keys = handshake::keys(&client, &hello, &handshake::nonce_of(&answer));
     let theirs = handshake::keys(&server, &hello, &[2; 32]);
     assert_eq!((keys.connecting, keys.accepting), (theirs.connecting, theirs.accepting));
     let outsider = Job { secret: [8; 32], ..client };
-    let other_hello = handshake::hello(&client, ids, &[3; 32]);
+    let other_hello = handshake::hello(&client, ids, &[3; 16]);
     let others = [(&client, &hello, [3; 32]), (&client, &other_hello, [2; 32]), (&outsider, &hello, [2; 32])];
     let mut all = vec![keys.connecting, keys.accepting, answer[32..].try_into().unwrap()];
     for (job, hello, nonce) in others {
@@ -179,7 +185,7 @@ fn a_hello_must_be_meant_for_this_process() {
     let client = job(0, 3);
     let hello = |from, to| {
         let ids = EndpointIds { from, to, from_interface: 0, to_interface: 0, protect: crate::record::Protect::None };
-        handshake::hello(&client, ids, &[1; 32])
+        handshake::hello(&client, ids, &[1; 16])
     };
     let server = job(2, 3);
     for (from, to) in [(0, 1), (2, 2), (3, 2), (u32::MAX, 2)] {

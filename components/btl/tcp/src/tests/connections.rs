@@ -131,10 +131,10 @@ fn unauthenticated_connections_are_closed_and_disturb_nobody() {
             // Knows everything but the secret.
             1 => {
                 let other = Job { secret: [9; 32], ..job(0, 2) };
-                _ = outsider.write_all(&handshake::hello(&other, ids, &[1; 32]));
+                _ = outsider.write_all(&handshake::hello(&other, ids, &[1; 16]));
                 _ = outsider.write_all(&[seed as u8; 32]);
             }
-            2 => _ = outsider.write_all(&handshake::hello(&job(0, 2), ids, &[1; 32])[..40]),
+            2 => _ = outsider.write_all(&handshake::hello(&job(0, 2), ids, &[1; 16])[..40]),
             _ => {}
         }
         poll_once(high);

@@ -39,18 +39,34 @@ fn a_silent_host_is_noticed_where_a_message_is_under_way() {
     poll_until(&[low], || *FAILED.lock().unwrap() == [1]);
 }
 
-#[test]
-fn a_peer_that_reads_nothing_is_not_silent() {
-    let _guard = alone();
-    let (low, high, there) = connected();
+/// Sends until nothing more fits, and so long that all there was room for is there; returns how many messages.
+fn fill(low: &'static Tcp, there: opal_core::framework::btl::Endpoint, seconds: u64) -> usize {
     let payload = vec![1; 100_000];
-    let mut sent = 1;
+    let mut sent = 0;
     while low.transport.send(there, 0, 2, &payload).is_ok() {
         sent += 1;
         low.transport.flush();
     }
     let start = Instant::now();
-    poll_until(&[low], || start.elapsed() > Duration::from_secs(4));
+    poll_until(&[low], || start.elapsed() > Duration::from_secs(seconds));
+    sent
+}
+
+/// Nothing is under way then, and something waits: the system asks now and then whether there is room.
+#[test]
+fn a_silent_host_is_noticed_where_its_process_read_nothing() {
+    let _guard = alone();
+    let (low, high, there) = connected();
+    fill(low, there, 1);
+    cut(high);
+    poll_until(&[low], || *FAILED.lock().unwrap() == [1]);
+}
+
+#[test]
+fn a_peer_that_reads_nothing_is_not_silent() {
+    let _guard = alone();
+    let (low, high, there) = connected();
+    let sent = 1 + fill(low, there, 4);
     assert_eq!(*FAILED.lock().unwrap(), []);
     poll_until(&[low, high], || ARRIVED.lock().unwrap().len() == sent);
 }

@@ -149,7 +149,7 @@ impl Running {
 
     fn grace(&self, cause: &Cause) -> Duration {
         match (self.job.grace_s, cause) {
-            (Some(seconds), _) => Duration::from_secs(seconds),
+            (Some(seconds), _) => Duration::from_secs(seconds).min(LONGEST),
             (None, Cause::Interrupted(_)) => GRACE_ASKED,
             (None, _) => GRACE,
         }
@@ -251,6 +251,8 @@ impl Running {
 /// How long ranks have to end by themselves after a signal to mpirun: somebody asked for it, and they may have files to
 /// write. MPICH's mpiexec waits for a second signal, Open MPI's kills after a second.
 const GRACE_ASKED: Duration = Duration::from_secs(10);
+/// The longest --grace: as good as for ever, and not so long that the clock cannot count it.
+const LONGEST: Duration = Duration::from_secs(100 * 366 * 24 * 60 * 60);
 /// And when the job ends for a reason of its own.
 const GRACE: Duration = Duration::from_secs(1);
 /// A rank that waits sleeps again after a fraction of this.

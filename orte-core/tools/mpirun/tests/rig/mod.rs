@@ -92,6 +92,23 @@ impl Run {
         signal(name, self.child.id() as i32);
     }
 
+    /// Waits for mpirun, whoever reads what it writes: its status. Fails with these words, and leaves nothing, if it takes longer.
+    pub fn end_within(&mut self, limit: Duration, otherwise: &str) -> Option<i32> {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                self.assert_nothing_left();
+                return status.code();
+            }
+            if start.elapsed() > limit {
+                self.signal("KILL");
+                self.child.wait().unwrap();
+                panic!("after {limit:?} mpirun {otherwise}");
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Waits for mpirun, then asserts that nothing is left.
     pub fn end(mut self) -> Ended {
         let output = collect(&mut self.child);
