@@ -193,8 +193,9 @@ impl PendingAccepts {
             // A peer of the job that computes for longer connects again (`connect::note_absence`).
             deadline_ns: sys::monotonic_ns() + PATIENCE * timeout_ns,
         };
-        // A hello that is there already keeps its connection from being crowded out, and a wrong one takes no place.
-        if let Err(refused) = pending.receive(transport) {
+        // A hello that is there already keeps its connection from being crowded out, and a wrong one takes no place. The proof may
+        // follow at once; `advance` takes it, which gives the verdict.
+        if let Err(refused) = pending.receive_one(transport) {
             return self.say_refused(source, refused);
         }
         self.make_room(transport, source);
@@ -278,31 +279,35 @@ impl PendingAccept {
 
     /// Takes what has come. `Err` if the connection is to be closed.
     fn receive(&mut self, transport: &Transport) -> Result<(), Refused> {
-        loop {
-            match self.step {
-                Step::Accepted => {
-                    let Some(hello) = self.message()? else { return Ok(()) };
-                    let ids = handshake::check_hello(&transport.job, &hello)?;
-                    let nonce = handshake_buffer::nonce().map_err(|_| Refused::Invalid)?;
-                    let answer = handshake::answer(&transport.job, &hello, &nonce);
-                    if socket::send(&self.socket, &answer) != Ok(answer.len()) {
-                        return Err(Refused::Invalid);
-                    }
-                    self.step = Step::Answered(hello, nonce, ids);
+        while self.receive_one(transport)? {}
+        Ok(())
+    }
+
+    /// Takes the next message; `false` if it is not there yet, or was the last.
+    fn receive_one(&mut self, transport: &Transport) -> Result<bool, Refused> {
+        match self.step {
+            Step::Accepted => {
+                let Some(hello) = self.message()? else { return Ok(false) };
+                let ids = handshake::check_hello(&transport.job, &hello)?;
+                let nonce = handshake_buffer::nonce().map_err(|_| Refused::Invalid)?;
+                let answer = handshake::answer(&transport.job, &hello, &nonce);
+                if socket::send(&self.socket, &answer) != Ok(answer.len()) {
+                    return Err(Refused::Invalid);
                 }
-                Step::Answered(hello, nonce, ids) => {
-                    let Some(proof) = self.message()? else { return Ok(()) };
-                    if !handshake::is_proof_valid(&transport.job, &hello, &nonce, &proof) {
-                        return Err(Refused::Invalid);
-                    }
-                    self.session = (ids.protect != Protect::None)
-                        .then(|| Session::accepting(ids.protect, &handshake::keys(&transport.job, &hello, &nonce)));
-                    self.step = Step::Proved(ids);
-                    return Ok(());
-                }
-                Step::Proved(_) => return Ok(()),
+                self.step = Step::Answered(hello, nonce, ids);
             }
+            Step::Answered(hello, nonce, ids) => {
+                let Some(proof) = self.message()? else { return Ok(false) };
+                if !handshake::is_proof_valid(&transport.job, &hello, &nonce, &proof) {
+                    return Err(Refused::Invalid);
+                }
+                self.session = (ids.protect != Protect::None)
+                    .then(|| Session::accepting(ids.protect, &handshake::keys(&transport.job, &hello, &nonce)));
+                self.step = Step::Proved(ids);
+            }
+            Step::Proved(_) => return Ok(false),
         }
+        Ok(true)
     }
 
     fn message<const WANTED: usize>(&mut self) -> Result<Option<[u8; WANTED]>, Refused> {

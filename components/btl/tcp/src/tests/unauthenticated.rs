@@ -274,3 +274,41 @@ fn floods_of_garbage_disturb_nobody() {
     let (lines, closed) = counts(high);
     assert!(closed > 0 && lines <= 4, "{lines} lines about {closed} connections from one source");
 }
+
+/// The hello is read when a connection is accepted; a quick peer's proof may be there before that is over.
+#[test]
+fn a_proof_that_follows_at_once_gets_its_verdict() {
+    const TIMES: usize = 500;
+    let _guard = alone();
+    let (_, high, ..) = acquainted(tcp(job(0, 2)), tcp(job(1, 2)));
+    let port = port_of(high);
+    // On one core the system runs whom it wakes: the peer's proof is there before the call that sent the answer returns.
+    let all = rustix::thread::sched_getaffinity(None).unwrap();
+    let mut one = rustix::thread::CpuSet::new();
+    one.set((0..rustix::thread::CpuSet::MAX_CPU).find(|core| all.is_set(*core)).unwrap());
+    rustix::thread::sched_setaffinity(None, &one).unwrap();
+    let client = std::thread::spawn(move || {
+        let job = job(0, 2);
+        for number in 0..TIMES {
+            let mut stream = TcpStream::connect(port).unwrap();
+            stream.set_nodelay(true).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+            let hello = handshake::hello(&job, IDS, &[1; 16]);
+            stream.write_all(&hello).unwrap();
+            let mut answer = [0; HELLO_BYTES];
+            stream.read_exact(&mut answer).unwrap();
+            stream.write_all(&handshake::proof(&job, &hello, &answer).unwrap()).unwrap();
+            // The first is welcome; the others are closed, because that one is in force.
+            let verdict = stream.read(&mut [0]).map_err(|error| error.kind());
+            assert_eq!(verdict, Ok(usize::from(number == 0)), "connection {number} of {TIMES}");
+            if number == 0 {
+                std::mem::forget(stream);
+            }
+        }
+    });
+    while !client.is_finished() {
+        poll_once(high);
+    }
+    client.join().unwrap();
+    rustix::thread::sched_setaffinity(None, &all).unwrap();
+}
