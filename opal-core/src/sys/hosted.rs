@@ -53,6 +53,14 @@ pub fn write_stderr(mut bytes: &[u8]) {
     }
 }
 
+/// Random bytes of the system, for secrets and nonces: at most 256, which it gives whole or not at all.
+pub fn random<const N: usize>() -> rustix::io::Result<[u8; N]> {
+    const { assert!(N <= 256) };
+    let mut bytes = [0; N];
+    let read = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    if read == N { Ok(bytes) } else { Err(rustix::io::Errno::IO) }
+}
+
 /// The whole content of a small file of the system's own (`/proc`, `/sys`), or `None` if it cannot be read. Others are for
 /// [`read_trusted`](super::read_trusted).
 pub fn read_file(path: &str) -> Option<Vec<u8>> {

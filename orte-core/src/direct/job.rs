@@ -3,11 +3,11 @@
 use super::hex;
 use alloc::format;
 use alloc::string::String;
-use rustix::io::{Errno, Result};
-use rustix::rand::{GetRandomFlags, getrandom};
+use opal_core::sys::random;
+use rustix::io::Result;
 
 /// A job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Job {
     /// Random, so that another job's memory is never taken for this one's.
     pub number: u64,
@@ -45,11 +45,11 @@ impl Job {
     }
 }
 
-/// Random bytes.
-pub fn random<const N: usize>() -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    let read = getrandom(&mut bytes, GetRandomFlags::empty())?;
-    if read == bytes.len() { Ok(bytes) } else { Err(Errno::IO) }
+/// Without the secret, which nobody is to read in a log.
+impl core::fmt::Debug for Job {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Job").field("number", &self.number).finish_non_exhaustive()
+    }
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -62,6 +62,7 @@ mod tests {
     fn what_is_encoded_is_decoded() {
         let job = Job { number: 0xfeed, secret: core::array::from_fn(|at| at as u8) };
         assert_eq!(Job::decode(&job.encode()), Ok(job));
+        assert_eq!(format!("{job:?}"), "Job { number: 65261, .. }", "the secret is in no log");
         let other = job.encode().replacen(VERSION, "9.9.9", 1);
         let sentence = Job::decode(&other).unwrap_err();
         assert!(sentence.contains("ompi-rs 9.9.9") && sentence.contains(VERSION), "{sentence}");

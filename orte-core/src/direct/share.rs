@@ -8,13 +8,14 @@
 //!
 //! The answer is one byte, and the descriptor with it.
 
-use super::job::{Job, random};
+use super::job::Job;
 use crate::segment::Control;
 use crate::segment::mapping::{self, Mapping};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use core::mem::MaybeUninit;
+use opal_core::sys::random;
 use opal_core::verbose;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -43,7 +43,13 @@ pub fn open(descriptor: BorrowedFd<'_>) -> core::result::Result<Control<Mapping>
 /// Makes a segment whose ranks all count as started. `Err` with half a sentence.
 pub fn create(job: u64, ranks: u32, secret: &[u8; 32]) -> core::result::Result<(OwnedFd, Control<Mapping>), String> {
     let layout = Layout::new(job, ranks).ok_or_else(|| format!("{ranks} ranks do not fit"))?;
-    let file = sealed_file(&layout).map_err(refused)?;
+    let file = sealed_file(&layout).map_err(|errno| match errno {
+        Errno::FBIG => format!(
+            "the limit on the size of files is too low; raise it to {} KiB (ulimit -H -f), little of which will be used",
+            layout.file_bytes().div_ceil(1024)
+        ),
+        _ => refused(errno),
+    })?;
     let control = open(file.as_fd())?;
     control.set_secret(secret);
     for rank in 0..ranks {

@@ -2,7 +2,7 @@
 
 use crate::connection::Connection;
 use crate::handshake::{self, EndpointIds, HELLO_BYTES, Nonce, Refused};
-use crate::handshake_buffer::{self, HandshakeBuffer};
+use crate::handshake_buffer::HandshakeBuffer;
 use crate::record::Protect;
 use crate::rx_table::RxTable;
 use crate::session::Session;
@@ -289,7 +289,7 @@ impl PendingAccept {
             Step::Accepted => {
                 let Some(hello) = self.message()? else { return Ok(false) };
                 let ids = handshake::check_hello(&transport.job, &hello)?;
-                let nonce = handshake_buffer::nonce().map_err(|_| Refused::Invalid)?;
+                let nonce = sys::random().map_err(|_| Refused::Invalid)?;
                 let answer = handshake::answer(&transport.job, &hello, &nonce);
                 if socket::send(&self.socket, &answer) != Ok(answer.len()) {
                     return Err(Refused::Invalid);

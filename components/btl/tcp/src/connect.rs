@@ -2,7 +2,7 @@
 
 use crate::connection::Connection;
 use crate::handshake::{self, EndpointIds};
-use crate::handshake_buffer::{self, HandshakeBuffer};
+use crate::handshake_buffer::HandshakeBuffer;
 use crate::record::Protect;
 use crate::rx_table::RxTable;
 use crate::session::Session;
@@ -183,7 +183,7 @@ fn send_hello(transport: &Transport, connection: &Connection, tx: &mut Tx) -> ru
         to_interface: connection.remote.interface,
         protect: connection.protect,
     };
-    let hello = handshake::hello(&transport.job, ids, &handshake_buffer::nonce()?);
+    let hello = handshake::hello(&transport.job, ids, &sys::random()?);
     socket::detect_silence(&socket, transport.limits.connect_timeout_ns)?;
     // A new socket has room for so little.
     if socket::send(&socket, &hello)? != hello.len() {

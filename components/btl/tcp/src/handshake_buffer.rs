@@ -1,17 +1,10 @@
-//! What the handshake asks of the system: random bytes, and the peer's messages as they arrive.
+//! Messages of the handshake as they arrive.
 
 use crate::handshake::HELLO_BYTES;
 use crate::socket;
 use heapless::Vec;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-
-/// Random bytes of the system.
-pub fn nonce<const N: usize>() -> rustix::io::Result<[u8; N]> {
-    let mut bytes = [0; N];
-    let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    if got == bytes.len() { Ok(bytes) } else { Err(Errno::IO) }
-}
 
 /// A message of the handshake as it arrives.
 #[derive(Clone, Debug)]

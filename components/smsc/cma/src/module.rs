@@ -21,11 +21,7 @@ pub struct Cma {
 impl Cma {
     /// `None` if there are no random bytes.
     pub fn new() -> Option<Cma> {
-        let mut nonce = Nonce::default();
-        let read = rustix::rand::getrandom(&mut nonce, rustix::rand::GetRandomFlags::empty());
-        if read != Ok(nonce.len()) {
-            return None;
-        }
+        let nonce: Nonce = sys::random().ok()?;
         let cell = NonceCell::new(nonce);
         let address = Address { pid: sys::pid(), at: cell.address(), nonce };
         let caps = Caps { min_bytes: MIN_SIZE.size().max(1), max_bytes: CHUNK_SIZE.size().max(4096) };

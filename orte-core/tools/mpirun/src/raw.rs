@@ -1,13 +1,10 @@
-//! The only unsafe code: signals as a descriptor, what happens between fork and exec, and the mapped segment.
+//! The only unsafe code: signals as a descriptor, and what happens between fork and exec.
 #![allow(unsafe_code)]
 
-use opal_core::sync::AtomicU32;
-use orte_core::segment::Shared;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use rustix::io::FdFlags;
-use rustix::mm::{MapFlags, ProtFlags};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
-use rustix::thread::{CpuSet, futex};
+use rustix::thread::CpuSet;
 use std::ffi::{CString, c_char};
 use std::io::{Error, Result};
 use std::os::unix::process::CommandExt;
@@ -223,57 +220,6 @@ pub fn reap() -> Result<Option<(Pid, i32)>> {
     match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
         -1 => Err(Error::last_os_error()),
         pid => Ok(Pid::from_raw(pid).map(|pid| (pid, status))),
-    }
-}
-
-/// The mapped control part of the segment.
-pub struct Mapping {
-    base: *mut u8,
-    bytes: usize,
-}
-
-impl Mapping {
-    /// Maps the first `bytes` of a file that is at least that long and sealed against shrinking.
-    pub fn new(descriptor: &OwnedFd, bytes: usize) -> Result<Mapping> {
-        let protection = ProtFlags::READ | ProtFlags::WRITE;
-        let nowhere = core::ptr::null_mut();
-        // SAFETY: a new mapping at an address of the kernel's choice.
-        let base = unsafe { rustix::mm::mmap(nowhere, bytes, protection, MapFlags::SHARED, descriptor, 0) }?;
-        Ok(Mapping { base: base.cast(), bytes })
-    }
-
-    fn at(&self, offset: usize) -> *mut u32 {
-        assert!(offset.is_multiple_of(4) && offset + 4 <= self.bytes, "a word outside the segment");
-        self.base.wrapping_add(offset).cast()
-    }
-
-    fn futex(&self, offset: usize) -> &core::sync::atomic::AtomicU32 {
-        // SAFETY: `at` checked that it lies in the mapping, aligned; all access to it is atomic.
-        unsafe { core::sync::atomic::AtomicU32::from_ptr(self.at(offset)) }
-    }
-}
-
-impl Shared for Mapping {
-    fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    fn word(&self, offset: usize) -> &AtomicU32 {
-        // SAFETY: `at` checked that it lies in the mapping, aligned; all access to it is atomic, and the mapping is
-        // never undone.
-        unsafe { &*self.at(offset).cast::<AtomicU32>() }
-    }
-
-    fn sleep(&self, offset: usize, seen: u32, timeout_us: u64) {
-        let timeout = rustix::time::Timespec {
-            tv_sec: (timeout_us / 1_000_000) as i64,
-            tv_nsec: (timeout_us % 1_000_000 * 1000) as _,
-        };
-        let _ = futex::wait(self.futex(offset), futex::Flags::empty(), seen, Some(&timeout));
-    }
-
-    fn wake(&self, offset: usize) {
-        let _ = futex::wake(self.futex(offset), futex::Flags::empty(), i32::MAX as u32);
     }
 }
 

@@ -2,7 +2,8 @@
 
 mod rig;
 
-use rig::{Directory, Run, run, sorted};
+use rig::directory::Directory;
+use rig::{Run, run, sorted};
 use std::process::Command;
 
 /// mpirun with this command line, parted at blanks.

@@ -2,7 +2,8 @@
 
 mod rig;
 
-use rig::{Directory, Run, signal};
+use rig::directory::Directory;
+use rig::{Run, signal};
 use std::process::Command;
 use std::time::{Duration, Instant};
 

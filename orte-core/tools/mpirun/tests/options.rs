@@ -2,7 +2,8 @@
 
 mod rig;
 
-use rig::{Directory, Run, run, signal, sorted};
+use rig::directory::Directory;
+use rig::{Run, run, signal, sorted};
 use std::io::{Read, Write};
 use std::process::Command;
 use std::time::{Duration, Instant};

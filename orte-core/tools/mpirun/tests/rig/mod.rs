@@ -1,10 +1,7 @@
 //! Running mpirun and looking for processes that it left.
 #![allow(dead_code)] // each test program uses its part
 
-mod directory;
-
-#[allow(unused_imports)] // likewise
-pub use directory::Directory;
+pub mod directory;
 
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
