@@ -29,6 +29,13 @@ pub const JOB: &str = "OMPI_RS_JOB";
 /// the rank; the rank sets close-on-exec on it when it initializes.
 pub const SEGMENT: &str = "OMPI_RS_SEGMENT";
 
+/// In a job over several nodes: descriptor of the file that says where each rank is.
+pub const MAP: &str = "OMPI_RS_MAP";
+/// In a job over several nodes: descriptor of the file that gets the addresses of the other nodes' ranks.
+pub const ADDRESSES: &str = "OMPI_RS_ADDRESSES";
+/// In a job over several nodes: descriptor of the socket by which a rank tells the launcher to look.
+pub const DOORBELL: &str = "OMPI_RS_DOORBELL";
+
 /// The number of the process on this node that all ranks here descend from; left out by a launcher that has none.
 pub const LAUNCHER: &str = "OMPI_RS_LAUNCHER";
 
@@ -36,7 +43,9 @@ pub const LAUNCHER: &str = "OMPI_RS_LAUNCHER";
 pub const BOOT_SIZE: &str = "SIZE";
 
 /// Every variable of the contract that a launcher sets anew for each job.
-pub const ALL: [&str; 10] = [RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, NODE_RANK, UNIVERSE_SIZE, APP, JOB, SEGMENT, LAUNCHER];
+pub const ALL: [&str; 13] = [
+    RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, NODE_RANK, UNIVERSE_SIZE, APP, JOB, SEGMENT, LAUNCHER, MAP, ADDRESSES, DOORBELL,
+];
 
 /// What the variables say to one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +68,19 @@ pub struct Contract {
     pub segment: i32,
     /// The process that all ranks of this node descend from.
     pub launcher: Option<u32>,
+    /// What leads to the other nodes; none if the whole job runs on this one.
+    pub wireup: Option<Wireup>,
+}
+
+/// Descriptors of what the launcher of a node leaves to its ranks in a job over several nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wireup {
+    /// Of [`MAP`].
+    pub map: i32,
+    /// Of [`ADDRESSES`].
+    pub addresses: i32,
+    /// Of [`DOORBELL`].
+    pub doorbell: i32,
 }
 
 impl Contract {
@@ -76,33 +98,49 @@ impl Contract {
             (SEGMENT, self.segment.to_string()),
         ];
         variables.extend(self.launcher.map(|pid| (LAUNCHER, pid.to_string())));
+        if let Some(Wireup { map, addresses, doorbell }) = self.wireup {
+            let named = [(MAP, map), (ADDRESSES, addresses), (DOORBELL, doorbell)];
+            variables.extend(named.map(|(name, number)| (name, number.to_string())));
+        }
         variables
     }
 
     /// Reads the variables: `Ok(None)` if no launcher left a segment, `Err` with a sentence if one is missing, is not
     /// a number or contradicts another.
     pub fn decode<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Result<Option<Contract>, String> {
-        let Some(segment) = variable(SEGMENT) else { return Ok(None) };
+        if variable(SEGMENT).is_none() {
+            return Ok(None);
+        }
         let number = |name: &str| -> Result<u32, String> {
             let text = variable(name).ok_or_else(|| missing(name))?;
             text.parse().map_err(|_| format!("{name} is `{text}`, which is not a number; {ADVICE}"))
         };
+        let descriptor = |name: &str| -> Result<i32, String> {
+            let text = variable(name).ok_or_else(|| missing(name))?;
+            let number = text.parse().ok().filter(|number| *number >= 0);
+            number.ok_or_else(|| format!("{name} is `{text}`, which is not a descriptor; {ADVICE}"))
+        };
         let job = variable(JOB).ok_or_else(|| missing(JOB))?;
+        let (size, local_size) = (number(SIZE)?, number(LOCAL_SIZE)?);
         let contract = Contract {
             job: u64::from_str_radix(job, 16)
                 .map_err(|_| format!("{JOB} is `{job}`, which is not a hexadecimal number; {ADVICE}"))?,
             rank: number(RANK)?,
-            size: number(SIZE)?,
+            size,
             local_rank: number(LOCAL_RANK)?,
-            local_size: number(LOCAL_SIZE)?,
+            local_size,
             universe: number(UNIVERSE_SIZE)?,
             app: number(APP)?,
-            segment: segment
-                .parse()
-                .ok()
-                .filter(|descriptor| *descriptor >= 0)
-                .ok_or_else(|| format!("{SEGMENT} is `{segment}`, which is not a descriptor; {ADVICE}"))?,
+            segment: descriptor(SEGMENT)?,
             launcher: variable(LAUNCHER).map(|_| number(LAUNCHER)).transpose()?,
+            wireup: match local_size < size {
+                true => Some(Wireup {
+                    map: descriptor(MAP)?,
+                    addresses: descriptor(ADDRESSES)?,
+                    doorbell: descriptor(DOORBELL)?,
+                }),
+                false => None,
+            },
         };
         contract.check()?;
         Ok(Some(contract))
@@ -168,14 +206,23 @@ mod tests {
         app: 1,
         segment: 200,
         launcher: Some(4711),
+        wireup: None,
     };
+    const SEVERAL: Contract =
+        Contract { local_size: 3, wireup: Some(Wireup { map: 210, addresses: 211, doorbell: 213 }), ..GOOD };
 
-    fn decode(change: Option<(&str, Option<&str>)>) -> Result<Option<Contract>, String> {
-        let mut pairs: Vec<(&str, String)> = GOOD.encode();
+    fn decode(change: Option<(&'static str, Option<&str>)>) -> Result<Option<Contract>, String> {
+        decode_of(GOOD, change)
+    }
+
+    fn decode_of(
+        contract: Contract,
+        change: Option<(&'static str, Option<&str>)>,
+    ) -> Result<Option<Contract>, String> {
+        let mut pairs: Vec<(&str, String)> = contract.encode();
         if let Some((name, value)) = change {
             pairs.retain(|(other, _)| *other != name);
-            pairs
-                .extend(value.map(|value| (GOOD.encode().iter().find(|pair| pair.0 == name).unwrap().0, value.into())));
+            pairs.extend(value.map(|value| (name, value.into())));
         }
         Contract::decode(|name| pairs.iter().find(|(other, _)| *other == name).map(|(_, value)| value.as_str()))
     }
@@ -209,6 +256,18 @@ mod tests {
         assert!(decode(Some((RANK, Some("4")))).unwrap_err().contains("4"));
         assert!(decode(Some((LOCAL_SIZE, Some("5")))).unwrap_err().contains("5"));
         assert!(decode(Some((LOCAL_RANK, Some("7")))).unwrap_err().contains("7"));
+    }
+
+    #[test]
+    fn a_job_over_several_nodes_needs_the_way_to_them() {
+        assert_eq!(decode_of(SEVERAL, None), Ok(Some(SEVERAL)));
+        for name in [MAP, ADDRESSES, DOORBELL] {
+            assert!(decode_of(SEVERAL, Some((name, None))).unwrap_err().contains(name));
+            assert!(decode_of(SEVERAL, Some((name, Some("-3")))).unwrap_err().contains(name));
+        }
+        let pairs = SEVERAL.encode();
+        let all_known = pairs.iter().all(|(name, _)| ALL.contains(name));
+        assert!(all_known && pairs.len() == ALL.len(), "a launcher sets all of them anew");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! `segment` is the memory that they share, `environment` the variables of a rank, `framework` the interfaces (ess: who am I).
 //! `direct` is what ranks have in common that the process manager of another project started. `allocation` reads which hosts a
-//! resource manager gave. `gpr` is the registry for jobs of several nodes; nothing uses it yet.
+//! resource manager gave. `gpr` is the registry for jobs of several nodes, `modex` their wire-up.
 //!
 //! **Invariant:** `no_std` + `alloc`; knows processes and nodes, nothing of MPI.
 #![no_std]
@@ -17,4 +17,5 @@ pub mod direct;
 pub mod environment;
 pub mod framework;
 pub mod gpr;
+pub mod modex;
 pub mod segment;

@@ -50,9 +50,18 @@ impl<'a> View<'a> {
         if version != VERSION {
             return Err(Fault::Version(version).at(0));
         }
+        View::read(&mut rest)
+    }
+
+    /// Checks the sections of a message, without its version.
+    pub fn sections_checked(bytes: &'a [u8]) -> Result<View<'a>, MessageFlaw> {
+        View::read(&mut Rest { bytes, at: 0 })
+    }
+
+    fn read(rest: &mut Rest<'a>) -> Result<View<'a>, MessageFlaw> {
         let mut sections = Vec::new();
         while !rest.bytes.is_empty() {
-            sections.push(SectionView::read(&mut rest)?);
+            sections.push(SectionView::read(rest)?);
         }
         Ok(View { sections })
     }
@@ -81,6 +90,11 @@ impl<'a> SectionView<'a> {
     /// Its containers, ascending.
     pub fn containers(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.selection.count()).map(|place| self.selection.container(place))
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> u32 {
+        self.selection.count()
     }
 
     /// The greatest of its containers.

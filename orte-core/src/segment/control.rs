@@ -3,6 +3,8 @@
 //! Bytes are moved word by word with relaxed atomics: another process may write them at any time, and a few kilobytes
 //! once per job are not worth a raw copy.
 
+mod elsewhere;
+
 use super::layout::{ABORTS, BARRIER_ARRIVED, BARRIER_GENERATION, EPOCH, Layout, SECRET, SECRET_BYTES};
 use super::record::{self, RankState};
 use alloc::string::String;
@@ -39,6 +41,8 @@ pub enum Missed {
     Deadline,
     /// This rank is lost.
     Lost(u32),
+    /// This rank of another node is lost; it is counted in the job, not on this node.
+    LostElsewhere(u32),
     /// The words make no sense: somebody else wrote them.
     Malformed,
 }
@@ -47,7 +51,7 @@ impl From<Missed> for Error {
     fn from(missed: Missed) -> Error {
         match missed {
             Missed::Deadline => Error::Timeout,
-            Missed::Lost(_) => Error::Unreachable,
+            Missed::Lost(_) | Missed::LostElsewhere(_) => Error::Unreachable,
             Missed::Malformed => Error::Malformed,
         }
     }
@@ -130,12 +134,18 @@ impl<S: Shared> Control<S> {
         if arrived > self.layout.ranks || arrived == 0 {
             return Err(Missed::Malformed);
         }
+        self.leave_barrier(seen)
+    }
+
+    /// Sleeps until the barrier is over that was due when the generation was `seen`.
+    fn leave_barrier(&self, seen: u32) -> core::result::Result<(), Missed> {
         let mut patience = Patience::new();
-        while generation.load(Ordering::Acquire) == seen {
+        // Acquire pairs with the Release of the last one to arrive.
+        while self.shared.word(BARRIER_GENERATION).load(Ordering::Acquire) == seen {
             if patience.slept()
-                && let Some(rank) = self.lost()
+                && let Some(missed) = self.lost().map(Missed::Lost).or_else(|| self.lost_elsewhere().map(Missed::LostElsewhere))
             {
-                return Err(Missed::Lost(rank));
+                return Err(missed);
             }
             patience.wait(&self.shared, BARRIER_GENERATION, seen);
         }

@@ -18,6 +18,16 @@
 //! | 192 | 4 | barriers completed | ranks |
 //! | 256 | 4 | ranks that called abort | ranks |
 //! | 320 | 32 | the job's secret | launcher |
+//!
+//! Only in jobs over several nodes, else never touched:
+//!
+//! | offset | bytes | what | who writes |
+//! |---|---|---|---|
+//! | 384 | 4 | ranks of this node that published their addresses | ranks |
+//! | 448 | 4 | barriers over the job that all ranks of this node have reached | ranks |
+//! | 512 | 4 | 1: the addresses of the other nodes' ranks are there | launcher |
+//! | 576 | 4 | ranks of other nodes that were lost | launcher |
+//! | 640 | 2048 | which, in the order in which they were lost | launcher |
 
 use core::mem::offset_of;
 use core::ops::Range;
@@ -27,7 +37,7 @@ use opal_core::queue::fifo::payload_ring_bytes;
 /// The first eight bytes of every segment.
 pub const MAGIC: [u8; 8] = *b"ompi-rs\n";
 /// Raised when the layout or the meaning of a word changes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Most ranks of one node.
 pub const RANKS_MAX: u32 = 1024;
 /// Bytes of the header page and of one record.
@@ -49,6 +59,19 @@ pub const ABORTS: usize = offset_of!(FirstPage, aborts);
 pub const SECRET: usize = offset_of!(FirstPage, secret);
 /// Bytes of it.
 pub const SECRET_BYTES: usize = 32;
+
+/// Offset of the number of ranks of this node that published their addresses.
+pub const PUBLISHED: usize = offset_of!(FirstPage, published);
+/// Offset of the number of barriers over the job that all ranks of this node have reached.
+pub const REACHED: usize = offset_of!(FirstPage, reached);
+/// Offset of the word that is 1 once the addresses of the other nodes' ranks are there; readers sleep on it.
+pub const ELSEWHERE: usize = offset_of!(FirstPage, elsewhere);
+/// Offset of the number of ranks of other nodes that were lost.
+pub const LOST: usize = offset_of!(FirstPage, lost);
+/// Offset of the list of them.
+pub const LOST_LIST: usize = offset_of!(FirstPage, lost_list);
+/// Ranks that the list has room for.
+pub const LOST_MAX: usize = 512;
 
 /// Where the parts of one segment lie, in bytes from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,6 +266,11 @@ struct FirstPage {
     barrier_generation: Line<u32>,
     aborts: Line<u32>,
     secret: Line<[u8; SECRET_BYTES]>,
+    published: Line<u32>,
+    reached: Line<u32>,
+    elsewhere: Line<u32>,
+    lost: Line<u32>,
+    lost_list: [u32; LOST_MAX],
 }
 
 const _: () = assert!(size_of::<FirstPage>() as u64 == PAGE);
@@ -266,6 +294,7 @@ mod tests {
         ];
         assert_eq!(header, [0..8, 8..12, 12..16, 16..24, 24..32, 32..40, 40..48, 48..56, 56..64]);
         assert_eq!([EPOCH, BARRIER_ARRIVED, BARRIER_GENERATION, ABORTS, SECRET], [64, 128, 192, 256, 320]);
+        assert_eq!([PUBLISHED, REACHED, ELSEWHERE, LOST, LOST_LIST], [384, 448, 512, 576, 640]);
         assert_eq!(span_of!(FirstPage, ..epoch), 0..HEADER_BYTES, "nothing lies between the header and the words");
     }
 }

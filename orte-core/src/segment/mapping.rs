@@ -58,6 +58,28 @@ pub fn create(job: u64, ranks: u32, secret: &[u8; 32]) -> core::result::Result<(
     Ok((file, control))
 }
 
+/// The bytes of a file that nobody can change any more, mapped for the life of the process. `Err` with half a sentence.
+pub fn sealed(file: BorrowedFd<'_>) -> core::result::Result<&'static [u8], String> {
+    // Only memory files have seals.
+    let seals = rustix::fs::fcntl_get_seals(file).map_err(|_| String::from("it is not a memory file"))?;
+    if !seals.contains(SEALED) {
+        return Err(String::from("it is not sealed"));
+    }
+    let bytes = rustix::fs::fstat(file).map_err(refused)?.st_size;
+    let Some(bytes) = usize::try_from(bytes).ok().filter(|bytes| *bytes > 0) else {
+        return Err(String::from("it is empty"));
+    };
+    // SAFETY: a new mapping at an address of the kernel's choice.
+    let base = unsafe { rustix::mm::mmap(core::ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, file, 0) };
+    let base = base.map_err(refused)?.cast::<u8>();
+    // SAFETY: mapped just now, so many bytes, for ever; the seals, which cannot be taken off, keep anybody from writing to the
+    // file or cutting it off.
+    Ok(unsafe { core::slice::from_raw_parts(base, bytes) })
+}
+
+/// The seals of a file whose bytes stay what they are.
+pub const SEALED: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::WRITE);
+
 fn checked(descriptor: BorrowedFd<'_>) -> core::result::Result<Layout, String> {
     let stat = rustix::fs::fstat(descriptor).map_err(refused)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {

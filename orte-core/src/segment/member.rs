@@ -30,17 +30,89 @@ pub struct Member<S> {
 impl<S: Shared> Member<S> {
     /// Takes its place in the segment: `Err` with half a sentence if the segment is not that of the contract's job.
     pub fn new(contract: Contract, control: Control<S>, patience: Patience) -> core::result::Result<Member<S>, String> {
+        let Contract { size, local_size, .. } = contract;
+        if size != local_size {
+            let ranks = control.layout().ranks;
+            return Err(format!("it holds {ranks} ranks, the launcher says {local_size} on this node and {size} in the job"));
+        }
+        Member::of_node(contract, control, patience)
+    }
+
+    /// As `new` for a job that may have ranks on other nodes as well; of those this knows nothing.
+    pub fn of_node(
+        contract: Contract,
+        control: Control<S>,
+        patience: Patience,
+    ) -> core::result::Result<Member<S>, String> {
         let layout = control.layout();
         if layout.job != contract.job {
             return Err(format!("it belongs to job {:x}, this process to job {:x}", layout.job, contract.job));
         }
-        if layout.ranks != contract.local_size || contract.size != contract.local_size {
+        if layout.ranks != contract.local_size {
             return Err(format!(
                 "it holds {} ranks, the launcher says {} on this node and {} in the job",
                 layout.ranks, contract.local_size, contract.size
             ));
         }
         Ok(Member { contract, control, patience })
+    }
+
+    /// What the launcher said.
+    pub(crate) fn contract(&self) -> &Contract {
+        &self.contract
+    }
+
+    /// The segment.
+    pub(crate) fn control(&self) -> &Control<S> {
+        &self.control
+    }
+
+    /// Until when to wait for addresses now, and how long that is.
+    pub(crate) fn deadline(&self) -> (u64, u64) {
+        let seconds = (self.patience.seconds)();
+        (opal_core::sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000)), seconds)
+    }
+
+    /// The parameter that says it.
+    pub(crate) fn parameter(&self) -> &'static str {
+        self.patience.parameter
+    }
+
+    /// Says why addresses could not be published.
+    pub(crate) fn said_of_publish(&self, error: Error, addresses: &[u8]) -> Error {
+        if error == Error::OutOfResource {
+            message!(
+                "the addresses of this rank take {} bytes, the job segment has room for {ADDRESSES_BYTES}; \
+                 leave out transports with --mca btl ^name",
+                addresses.len()
+            );
+        }
+        if error == Error::Exists {
+            message!(
+                "this rank was wired up before: only one process can be a rank, neither its forked child at the same time \
+                 nor another program afterwards"
+            );
+        }
+        error
+    }
+
+    /// What the rank at a place of this node published; `rank` is how it is called.
+    pub(crate) fn lookup_here(&self, local: u32, rank: u32) -> Result<Vec<u8>> {
+        let (deadline_ns, seconds) = self.deadline();
+        let parameter = self.patience.parameter;
+        self.control.lookup(local, deadline_ns).map_err(|missed| {
+            match missed {
+                Missed::Deadline => message!(
+                    "rank {rank} did not say its addresses within {seconds} s: it hangs before or in MPI_Init, or runs \
+                     another program; {parameter} sets how long to wait"
+                ),
+                Missed::Lost(_) | Missed::LostElsewhere(_) => {
+                    message!("rank {rank} ended before it said its addresses");
+                }
+                Missed::Malformed => message!("rank {rank} left no readable addresses; its memory was overwritten"),
+            }
+            missed.into()
+        })
     }
 }
 
@@ -68,38 +140,12 @@ impl<S: Shared + Sync> Module for Member<S> {
     }
 
     fn publish(&self, addresses: &[u8]) -> Result<()> {
-        let result = self.control.publish(self.contract.local_rank, addresses);
-        if result == Err(Error::OutOfResource) {
-            message!(
-                "the addresses of this rank take {} bytes, the job segment has room for {ADDRESSES_BYTES}; \
-                 leave out transports with --mca btl ^name",
-                addresses.len()
-            );
-        }
-        if result == Err(Error::Exists) {
-            message!(
-                "this rank was wired up before: only one process can be a rank, neither its forked child at the same time \
-                 nor another program afterwards"
-            );
-        }
-        result
+        let published = self.control.publish(self.contract.local_rank, addresses);
+        published.map_err(|error| self.said_of_publish(error, addresses))
     }
 
     fn lookup(&self, rank: u32) -> Result<Vec<u8>> {
-        let Patience { parameter, seconds } = self.patience;
-        let seconds = seconds();
-        let deadline_ns = opal_core::sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000));
-        self.control.lookup(rank, deadline_ns).map_err(|missed| {
-            match missed {
-                Missed::Deadline => message!(
-                    "rank {rank} did not say its addresses within {seconds} s: it hangs before or in MPI_Init, or runs \
-                     another program; {parameter} sets how long to wait"
-                ),
-                Missed::Lost(rank) => message!("rank {rank} ended before it said its addresses"),
-                Missed::Malformed => message!("rank {rank} left no readable addresses; its memory was overwritten"),
-            }
-            missed.into()
-        })
+        self.lookup_here(rank, rank)
     }
 
     fn barrier(&self) -> Result<()> {

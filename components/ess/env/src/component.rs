@@ -1,13 +1,13 @@
 //! Parameters and registration.
 
+use crate::segment::Place;
 use alloc::boxed::Box;
 use alloc::format;
 use opal_core::mca::{self, Declined};
 use opal_core::sync::Once;
 use orte_core::environment::{Contract, SEGMENT};
 use orte_core::framework::ess;
-use orte_core::segment::mapping::Mapping;
-use orte_core::segment::member::{Member, Patience};
+use orte_core::segment::member::Patience;
 
 opal_core::params! {
     /// How long to wait for the addresses of a rank at start-up before giving up.
@@ -16,7 +16,7 @@ opal_core::params! {
 
 /// The component.
 pub struct Component {
-    module: Once<Member<Mapping>>,
+    module: Once<Place>,
 }
 
 impl mca::Component for Component {
@@ -38,8 +38,12 @@ impl ess::Component for Component {
         opal_core::log::set_prefix(who);
         let patience =
             Patience { parameter: "ess_env_lookup_timeout_s", seconds: || LOOKUP_TIMEOUT_S.int().unsigned_abs() };
-        let member = crate::segment::open(contract, patience).map_err(|sentence| declined(&sentence))?;
-        Ok((PRIORITY, COMPONENT.module.call_once(|| member)))
+        let place = crate::segment::open(contract, patience).map_err(|sentence| declined(&sentence))?;
+        let module: &'static dyn ess::Module = match COMPONENT.module.call_once(|| place) {
+            Place::OneNode(member) => member,
+            Place::Nodes(member) => member,
+        };
+        Ok((PRIORITY, module))
     }
 }
 

@@ -3,12 +3,21 @@
 use alloc::format;
 use alloc::string::String;
 use orte_core::environment::{ADVICE, Contract, SEGMENT};
+use orte_core::modex;
 use orte_core::segment::mapping::{self, Mapping};
 use orte_core::segment::member::{Member, Patience};
 use rustix::io::{Errno, FdFlags};
 
+/// The environment of this rank.
+pub enum Place {
+    /// The whole job is on this node.
+    OneNode(Member<Mapping>),
+    /// There are other nodes.
+    Nodes(modex::member::Member),
+}
+
 /// Checks that the inherited descriptor is the segment of this job and maps its control part. `Err` with a sentence.
-pub fn open(contract: Contract, patience: Patience) -> Result<Member<Mapping>, String> {
+pub fn open(contract: Contract, patience: Patience) -> Result<Place, String> {
     let number = contract.segment;
     let wrong =
         |why: &str| format!("{SEGMENT} names descriptor {number}, which is not this job's segment: {why}; {ADVICE}");
@@ -33,7 +42,10 @@ pub fn open(contract: Contract, patience: Patience) -> Result<Member<Mapping>, S
         }
     }
     let control = mapping::open(descriptor).map_err(|why| wrong(&why))?;
-    Member::new(contract, control, patience).map_err(|why| wrong(&why))
+    match contract.wireup {
+        None => Member::new(contract, control, patience).map(Place::OneNode).map_err(|why| wrong(&why)),
+        Some(_) => modex::member::Member::new(contract, control, patience).map(Place::Nodes),
+    }
 }
 
 fn refused(errno: Errno) -> String {

@@ -31,7 +31,8 @@ pub fn contract<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Result<Option
         )
     });
     let job = if size == 1 { job.unwrap_or(0) } else { job? };
-    Ok(Some(Contract { job, rank, size, local_rank, local_size, universe, app, segment: -1, launcher: None }))
+    let (segment, launcher, wireup) = (-1, None, None);
+    Ok(Some(Contract { job, rank, size, local_rank, local_size, universe, app, segment, launcher, wireup }))
 }
 
 fn number<'a>(variable: impl Fn(&str) -> Option<&'a str>, name: &str, default: Option<u32>) -> Result<u32, String> {

@@ -201,6 +201,7 @@ impl Keeper {
             app: app as u32,
             segment: raw::number(&self.segment),
             launcher: Some(std::process::id()),
+            wireup: None,
         };
         let own = contract.encode().into_iter().map(|(name, value)| (name.into(), value.into()));
         let app = &apps[app];

@@ -4,6 +4,7 @@ mod end;
 mod stall;
 
 use crate::cli::{Job, Stdin};
+use crate::file_limit::without_file_limit;
 use crate::files::Files;
 use crate::orders::{ARGUMENT, Executable, Orders};
 use crate::outcome::Cause;
@@ -104,7 +105,7 @@ impl Running {
         let handled = signals::handled();
         let signals = raw::signal_descriptor(&handled).map_err(|error| failed(&error))?;
         raw::defer(&[libc::SIGXFSZ]).map_err(|error| failed(&error))?;
-        let segment = prepare::without_file_limit(|| segment::create(ranks, |rank| job.app_of(rank) as u32))?;
+        let segment = without_file_limit(|| segment::create(ranks, |rank| job.app_of(rank) as u32))?;
         let (control, keeper_end) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .map_err(|errno| failed(&errno))?;
@@ -119,7 +120,7 @@ impl Running {
             pty,
             apps: apps.clone(),
         };
-        let orders = prepare::without_file_limit(|| orders.write()).map_err(|error| failed(&error))?;
+        let orders = without_file_limit(|| orders.write()).map_err(|error| failed(&error))?;
         let inherit = [&keeper_end, &segment.descriptor, &orders].map(raw::number);
         let mut command = Command::new("/proc/self/exe");
         command.arg0("mpirun").arg(ARGUMENT).arg(inherit[2].to_string()).envs(prepare::environment(&job));

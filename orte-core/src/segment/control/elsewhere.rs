@@ -1,0 +1,113 @@
+//! What a node's ranks and its launcher leave each other in a job over several nodes.
+//!
+//! The launcher waits for descriptors, not for words. So the last rank of the node that comes somewhere *rings*: the calls here
+//! say when.
+
+use super::{Control, Missed, Patience, Shared};
+use crate::segment::layout::{
+    BARRIER_ARRIVED, BARRIER_GENERATION, ELSEWHERE, EPOCH, LOST, LOST_LIST, LOST_MAX, PUBLISHED, REACHED,
+};
+use opal_core::sync::{Ordering, fence};
+use opal_core::{Error, Result};
+
+impl<S: Shared> Control<S> {
+    /// As [`Control::publish`]; true if the launcher is to be rung.
+    pub fn publish_to_all(&self, local: u32, addresses: &[u8]) -> Result<bool> {
+        self.publish(local, addresses)?;
+        let published = self.shared.word(PUBLISHED).fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        // Pairs with the fence in `all_published`: either the launcher sees these addresses, or this rank sees the lost one.
+        fence(Ordering::SeqCst);
+        Ok(published == self.layout.ranks || self.shared.word(EPOCH).load(Ordering::Relaxed) != 0)
+    }
+
+    /// Launcher: whether nobody of this node will publish any more: all have, or are lost.
+    pub fn all_published(&self) -> bool {
+        fence(Ordering::SeqCst);
+        (0..self.layout.ranks).all(|rank| !matches!(self.lookup(rank, 0), Err(Missed::Deadline)))
+    }
+
+    /// Launcher: the addresses of the other nodes' ranks are there.
+    pub fn set_elsewhere(&self) {
+        // Release pairs with the Acquire in `await_elsewhere`: the file is complete and sealed.
+        self.shared.word(ELSEWHERE).store(1, Ordering::Release);
+        self.shared.wake(ELSEWHERE);
+    }
+
+    /// Waits until the addresses of the other nodes' ranks are there, `rank` being the one that is wanted.
+    pub fn await_elsewhere(&self, rank: u32, deadline_ns: u64) -> core::result::Result<(), Missed> {
+        let mut patience = Patience::new();
+        loop {
+            // Acquire pairs with the Release in `set_elsewhere`.
+            match self.shared.word(ELSEWHERE).load(Ordering::Acquire) {
+                0 => {}
+                1 => return Ok(()),
+                _ => return Err(Missed::Malformed),
+            }
+            if self.all_lost_elsewhere().any(|lost| lost == rank) {
+                return Err(Missed::LostElsewhere(rank));
+            }
+            if opal_core::sys::monotonic_ns() >= deadline_ns {
+                return Err(Missed::Deadline);
+            }
+            patience.wait(&self.shared, ELSEWHERE, 0);
+        }
+    }
+
+    /// Waits until every rank of the job came here as often as this one. The last rank of the node rings; the launcher of each
+    /// node lets its ranks go.
+    pub fn barrier_of_all(&self, ring: impl FnOnce()) -> core::result::Result<(), Missed> {
+        // As in `barrier`, but it is the launcher that begins the next generation.
+        let seen = self.shared.word(BARRIER_GENERATION).load(Ordering::Acquire);
+        let arrived = self.shared.word(BARRIER_ARRIVED).fetch_add(1, Ordering::AcqRel).wrapping_add(1);
+        if arrived > self.layout.ranks || arrived == 0 {
+            return Err(Missed::Malformed);
+        }
+        if arrived == self.layout.ranks {
+            self.shared.word(BARRIER_ARRIVED).store(0, Ordering::Relaxed);
+            // Release pairs with the Acquire in `reached`, and by `leave` with that of who sees the new generation.
+            self.shared.word(REACHED).fetch_add(1, Ordering::Release);
+            ring();
+        }
+        self.leave_barrier(seen)
+    }
+
+    /// Launcher: how many barriers over the job all ranks of this node have reached.
+    pub fn reached(&self) -> u32 {
+        // Acquire pairs with the Release in `barrier_of_all`.
+        self.shared.word(REACHED).load(Ordering::Acquire)
+    }
+
+    /// Launcher: lets the ranks of this node leave the barrier over the job.
+    pub fn leave(&self) {
+        // Release: who sees the new generation sees that nobody is counted as arrived.
+        self.shared.word(BARRIER_GENERATION).fetch_add(1, Ordering::Release);
+        self.shared.wake(BARRIER_GENERATION);
+    }
+
+    /// Launcher: a rank of another node was lost. `Err(OutOfResource)` if more were than the list has room for.
+    pub fn lose_elsewhere(&self, rank: u32) -> Result<()> {
+        let count = self.shared.word(LOST).load(Ordering::Relaxed) as usize;
+        if count >= LOST_MAX {
+            return Err(Error::OutOfResource);
+        }
+        self.shared.word(LOST_LIST + 4 * count).store(rank, Ordering::Relaxed);
+        // Release pairs with the Acquire in `all_lost_elsewhere`.
+        self.shared.word(LOST).store(count as u32 + 1, Ordering::Release);
+        // Release: who sees the new epoch sees the list.
+        self.shared.word(EPOCH).fetch_add(1, Ordering::Release);
+        [EPOCH, BARRIER_GENERATION, ELSEWHERE].into_iter().for_each(|offset| self.shared.wake(offset));
+        Ok(())
+    }
+
+    /// A rank of another node that was lost, if there is one.
+    pub(super) fn lost_elsewhere(&self) -> Option<u32> {
+        self.all_lost_elsewhere().next()
+    }
+
+    fn all_lost_elsewhere(&self) -> impl Iterator<Item = u32> + '_ {
+        // Acquire pairs with the Release in `lose_elsewhere`.
+        let count = self.shared.word(LOST).load(Ordering::Acquire) as usize;
+        (0..count.min(LOST_MAX)).map(|at| self.shared.word(LOST_LIST + 4 * at).load(Ordering::Relaxed))
+    }
+}
+
