@@ -172,3 +172,21 @@ fn a_doorbell_that_the_program_closed_is_no_file_to_write_to() {
     let ended = job(&[0, 1], &[0, 0], "closed").run();
     assert!(ended.iter().all(|ended| ended.status == Some(1)), "{ended:?}");
 }
+
+/// A program on two hosts of two ranks each, or as NODES says: `PROGRAM="path word …"`, its output as it comes.
+#[test]
+#[ignore = "no case of its own: needs a program that is linked with the library; `cargo xtask test hosts` starts it"]
+fn a_program() {
+    let words = std::env::var("PROGRAM").expect("PROGRAM says what to run");
+    let nodes = std::env::var("NODES").unwrap_or_else(|_| "0,0,1,1".into());
+    let nodes: Vec<u32> = nodes.split(',').map(|node| node.parse().unwrap()).collect();
+    let parents = vec![0; 1 + *nodes.iter().max().unwrap() as usize];
+    let mut job = job(&nodes, &parents, "");
+    job.command = words.split(' ').map(str::to_owned).collect();
+    let ended = job.run();
+    for (rank, ended) in ended.iter().enumerate() {
+        print!("{}", ended.out);
+        eprint!("{}", ended.err);
+        assert_eq!(ended.status, Some(0), "rank {rank}");
+    }
+}
