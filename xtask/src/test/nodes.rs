@@ -37,6 +37,8 @@ fn run(session: &mut Session, program: &str, ranks: &str, parameter: Option<(&st
     command.arg(session.tree.root.join("Cargo.toml")).args(["--", "--exact", "a_program", "--ignored", "--nocapture"]);
     own_choice(&mut command);
     command.env("PROGRAM", executable).env("NODES", nodes.collect::<Vec<_>>().join(",")).envs(parameter);
+    // What the ranks say is wanted, not where the test noticed.
+    command.env("RUST_BACKTRACE", "0");
     let log = session.scratch().join("nodes").join(format!("{program}@{ranks}.log"));
     let ended = deadline::run(&mut command, LIMIT, &log)?;
     Ok(if ended.ended_with(0) { Verdict::Passed(String::new()) } else { Verdict::Failed(ended.story()) })
