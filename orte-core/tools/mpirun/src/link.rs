@@ -128,7 +128,7 @@ impl Link {
 }
 
 /// Makes a connection fail where the other host no longer answers; a process that is merely stopped does no harm.
-pub fn notice_silence(socket: &OwnedFd, silence: Duration) -> Result<(), Errno> {
+pub fn notice_silence(socket: BorrowedFd<'_>, silence: Duration) -> Result<(), Errno> {
     use rustix::net::sockopt;
     let probe = (silence / 4).max(Duration::from_secs(1));
     sockopt::set_socket_keepalive(socket, true)?;

@@ -247,14 +247,12 @@ pub fn spawn_agent(command: &mut Command) -> Result<Child> {
     command.spawn()
 }
 
-/// An interface that is up: its name, an address of it with the bits of its network, and whether it is a loopback one.
+/// An address of an interface that is up.
 pub struct Interface {
     /// `eth0`.
     pub name: String,
     /// Not link-local.
     pub address: IpAddr,
-    /// Bits that all addresses of its network share.
-    pub prefix: u32,
     /// Leads nowhere else.
     pub is_loopback: bool,
 }
@@ -273,7 +271,7 @@ pub fn interfaces() -> Result<Vec<Interface>> {
         let one = unsafe { &*next };
         next = one.ifa_next;
         let up = (libc::IFF_UP | libc::IFF_RUNNING) as u32;
-        let (Some(address), Some(mask)) = (address_of(one.ifa_addr), address_of(one.ifa_netmask)) else { continue };
+        let Some(address) = address_of(one.ifa_addr) else { continue };
         let is_link_local = match address {
             IpAddr::V4(address) => address.is_link_local(),
             IpAddr::V6(address) => address.is_unicast_link_local(),
@@ -283,11 +281,7 @@ pub fn interfaces() -> Result<Vec<Interface>> {
         }
         // SAFETY: every element has a name, zero-terminated.
         let name = unsafe { CStr::from_ptr(one.ifa_name) }.to_string_lossy().into_owned();
-        let prefix = match mask {
-            IpAddr::V4(mask) => mask.to_bits().leading_ones(),
-            IpAddr::V6(mask) => mask.to_bits().leading_ones(),
-        };
-        found.push(Interface { name, address, prefix, is_loopback: one.ifa_flags & libc::IFF_LOOPBACK as u32 != 0 });
+        found.push(Interface { name, address, is_loopback: one.ifa_flags & libc::IFF_LOOPBACK as u32 != 0 });
     }
     // SAFETY: the list that getifaddrs made; nothing of it is used any more.
     unsafe { libc::freeifaddrs(list) };

@@ -84,7 +84,6 @@ mod tests {
         let one = |name: &str, address: &str, is_loopback| Interface {
             name: name.to_owned(),
             address: address.parse().unwrap(),
-            prefix: 24,
             is_loopback,
         };
         vec![one("lo", "127.0.0.1", true), one("eth0", "10.1.2.3", false), one("ib0", "fd00::3", false)]
