@@ -237,8 +237,9 @@ static void barriers(void)
 
 static void errors(void)
 {
-    int a[4] = {1, 2, 3, 4}, b[64] = {0}, flag = 0, count = -1, tail = check_rank == check_ranks - 1;
+    int a[4] = {1, 2, 3, 4}, b[64] = {0}, flag = 0, count = -1, tail = check_rank == check_ranks - 1, here = 0;
     MPI_Request q = MPI_REQUEST_NULL, kept;
+    MPI_Comm node;
     MPI_Status s;
     MPI_Datatype pair;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -278,8 +279,12 @@ static void errors(void)
     }
     MPI_Type_free(&pair);
     CHECK(q == MPI_REQUEST_NULL);
-    /* A receive that is too short is found when it happens, and the call that completes the operation says so. */
-    if (!library_is("MPICH") && !library_is("Open MPI")) {
+    /* A receive that is too short is found when it happens, and the call that completes the operation says so. Over several
+     * hosts a rank between the last one and the root may find it, and the root waits for ever. */
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &here);
+    MPI_Comm_free(&node);
+    if (!library_is("MPICH") && !library_is("Open MPI") && here == check_ranks) {
         MPI_Igather(a, tail ? 4 : 2, MPI_INT, b, 2, MPI_INT, 0, MPI_COMM_WORLD, &q);
         CHECK_CLASS(MPI_Wait(&q, MPI_STATUS_IGNORE), check_rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
         MPI_Barrier(MPI_COMM_WORLD);

@@ -25,6 +25,7 @@ mod mpirun;
 mod mutants;
 mod netpipe;
 mod new;
+mod nodes;
 mod peers;
 mod probe;
 mod programs;
@@ -130,6 +131,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "loom", budget_minutes: 2.0, run: loom::tier, ci_only: false },
     Tier { name: "sanitizers", budget_minutes: 10.0, run: sanitizers::tier, ci_only: false },
     Tier { name: "walk", budget_minutes: 0.5, run: walk::tier, ci_only: false },
+    Tier { name: "nodes", budget_minutes: 1.0, run: nodes::tier, ci_only: false },
     Tier { name: "cluster", budget_minutes: 1.0, run: cluster::tier, ci_only: false },
     Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
     Tier { name: "bench", budget_minutes: 0.5, run: benchmarks::tier, ci_only: false },

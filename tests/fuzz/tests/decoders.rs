@@ -6,11 +6,14 @@ use opal_core::mca::{Source, source};
 use opal_core::sync::AtomicU32;
 use orte_core::allocation::{HOSTS_MAX, Surroundings, allocation};
 use orte_core::direct::{job, nodes};
-use orte_core::environment::Contract;
+use orte_core::environment::{self, Contract};
 use orte_core::gpr::key::{self, Kind, Value};
 use orte_core::gpr::registry::Registry;
 use orte_core::gpr::segment::SegmentId;
 use orte_core::gpr::view::View;
+use orte_core::modex::frame::{self, Frame};
+use orte_core::modex::map::MapView;
+use orte_core::modex::{Action, JobMap, Node};
 use orte_core::segment::layout::HEADER_BYTES;
 use orte_core::segment::{Control, Layout, Shared};
 use std::cell::Cell;
@@ -230,6 +233,70 @@ fn messages_of_the_registry() {
 }
 
 #[test]
+fn frames_of_the_wire_up() {
+    let map = JobMap { nodes: vec![0, 1, 2, 2, 1], node_count: 3, apps: vec![0; 5], names: Vec::new() };
+    // Node 1 between its parent, node 0, and its child, node 2.
+    let node = || {
+        let mut node = Node::new(map.clone(), 1, vec![2]).unwrap();
+        assert_eq!(node.addresses_complete(vec![(1, vec![1; 9]), (4, vec![4; 7])]).unwrap(), []);
+        node
+    };
+    let addresses = |all: &[(u32, Vec<u8>)]| frame::addresses([&frame::sections(5, all).unwrap()[..]].into_iter());
+    let below = addresses(&[(2, vec![7; 40]), (3, vec![8; 40])]);
+    let above = addresses(&[(0, vec![9; 30])]);
+    // Twenty bytes that claim 2⁴⁰ ranks.
+    let claim = [frame::FORMAT, 1, 2, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 1, 22, 3, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20];
+    let corpus: [&[u8]; 5] = [&below, &above, &frame::reached(0), &frame::release(0), &claim];
+    let sound = Cell::new(0);
+    fuzz(&corpus, ROUNDS, |bytes| {
+        let mut node = node();
+        let Ok(actions) = node.from_child(2, bytes) else {
+            // What was refused has left nothing behind.
+            assert!(matches!(&node.from_child(2, &below).unwrap()[..], [Action::Up(_)]));
+            return;
+        };
+        sound.set(sound.get() + 1);
+        for action in actions {
+            if let Action::Up(frame) = action {
+                assert!(Frame::new_checked(&frame).is_ok());
+            }
+        }
+    });
+    assert!(sound.get() > 100, "mutations must not all be refused");
+    fuzz(&corpus, ROUNDS, |bytes| {
+        let mut node = node();
+        node.from_child(2, &below).unwrap();
+        node.barrier_reached();
+        node.from_child(2, &frame::reached(0)).unwrap();
+        for action in node.from_parent(bytes).unwrap_or_default() {
+            match action {
+                Action::Down(2, frame) => assert!(Frame::new_checked(&frame).is_ok()),
+                Action::Addresses(message) => assert!(View::new_checked(&message).is_ok()),
+                Action::Release => {}
+                other => panic!("a frame of the parent's makes no {other:?}"),
+            }
+        }
+    });
+}
+
+#[test]
+fn maps_of_jobs() {
+    let map = |nodes: Vec<u32>, names: &[&str]| JobMap {
+        node_count: 3,
+        apps: nodes.iter().map(|node| node % 2).collect(),
+        nodes,
+        names: names.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let corpus = [map(vec![0, 0, 1, 1, 2, 2], &["a", "b", "c"]), map(vec![2, 0, 1, 0, 0, 1], &[])];
+    let corpus = corpus.map(|map| map.image().unwrap());
+    fuzz(&[&corpus[0], &corpus[1]], ROUNDS, |bytes| {
+        let Ok(map) = MapView::new_checked(bytes, 6) else { return };
+        assert!((0..6).all(|rank| map.node_of(rank).is_some() && map.app_of(rank).is_some()));
+        let _ = (map.name_of(0), map.name_of(u32::MAX));
+    });
+}
+
+#[test]
 fn published_transports() {
     let mut bytes = Vec::new();
     addresses::push(&mut bytes, "self", &[]);
@@ -312,21 +379,29 @@ fn records_of_segments() {
 
 #[test]
 fn what_mpirun_leaves_in_the_environment() {
-    let good: &[u8] = b"2 4 2 4 8 1 feed 200";
-    fuzz(&[good, b"4294967296 -1 0x10 4 8 1 g 9999999999999999999"], ROUNDS, |bytes| {
+    // In the order of `environment::ALL`: on one node, on several, and nonsense.
+    let corpus: [&[u8]; 3] = [
+        b"2 4 2 4 2 8 1 feed 200",
+        b"2 4 1 2 1 8 1 feed 200 4711 210 211 213",
+        b"4294967296 -1 0x10 4 8 1 2 g 9999999999999999999",
+    ];
+    let (sound, several) = (Cell::new(0), Cell::new(0));
+    fuzz(&corpus, ROUNDS, |bytes| {
         let text = String::from_utf8_lossy(bytes);
         let words: Vec<&str> = text.split(' ').collect();
-        let next = Cell::new(0);
-        let decoded = Contract::decode(|_name| {
-            next.set(next.get() + 1);
-            words.get(next.get() - 1).copied()
-        });
-        match decoded {
-            Ok(Some(contract)) => assert!(contract.rank < contract.size && contract.local_rank < contract.local_size),
+        let word = |name: &str| words.get(environment::ALL.iter().position(|known| *known == name)?).copied();
+        match Contract::decode(word) {
+            Ok(Some(contract)) => {
+                sound.set(sound.get() + 1);
+                several.set(several.get() + u32::from(contract.wireup.is_some()));
+                assert!(contract.rank < contract.size && contract.local_rank < contract.local_size);
+                assert_eq!(contract.wireup.is_some(), contract.local_size < contract.size);
+            }
             Ok(None) => {}
             Err(sentence) => assert!(!sentence.is_empty()),
         }
     });
+    assert!(sound.get() > several.get() && several.get() > 100, "mutations must not all be refused");
 }
 
 #[test]
