@@ -51,8 +51,7 @@ pub fn invitation() -> Result<Invitation, Refusal> {
 /// Calls mpirun and gets the orders.
 pub fn mpirun(invitation: &Invitation) -> Result<(Link, HostOrders), Refusal> {
     let end = Instant::now() + Duration::from_millis(invitation.patience_ms);
-    let socket = connect(&invitation.addresses, end)?;
-    let mut link = prove(invitation, socket, end)?;
+    let mut link = call(invitation, end)?;
     loop {
         let news = link.receive();
         match news.frames.into_iter().next() {
@@ -69,19 +68,13 @@ pub fn mpirun(invitation: &Invitation) -> Result<(Link, HostOrders), Refusal> {
     }
 }
 
-/// All addresses at once: the first one that answers is used.
-fn connect(addresses: &[SocketAddr], end: Instant) -> Result<OwnedFd, Refusal> {
+/// All addresses at once: the first one where mpirun answers is used. Another machine may have the same address in a network of its
+/// own.
+fn call(invitation: &Invitation, end: Instant) -> Result<Link, Refusal> {
     let mut tries = Vec::new();
     let mut failures = Vec::new();
-    for address in addresses {
-        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None);
-        let begun = socket.and_then(|socket| match rustix::net::connect(&socket, address) {
-            Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
-            Err(errno) => Err(errno),
-        });
-        match begun {
+    for address in &invitation.addresses {
+        match begin(address) {
             Ok(socket) => tries.push((socket, *address)),
             Err(errno) => failures.push(format!("{address}: {errno}")),
         }
@@ -94,9 +87,13 @@ fn connect(addresses: &[SocketAddr], end: Instant) -> Result<OwnedFd, Refusal> {
         };
         for index in (0..tries.len()).rev().filter(|index| answers[*index]) {
             let (socket, address) = tries.swap_remove(index);
-            match sockopt::socket_error(&socket) {
-                Ok(Ok(())) => return Ok(socket),
-                Ok(Err(errno)) | Err(errno) => failures.push(format!("{address}: {errno}")),
+            let proven = match sockopt::socket_error(&socket) {
+                Ok(Ok(())) => prove(invitation, socket, end.min(Instant::now() + ANSWER)),
+                Ok(Err(errno)) | Err(errno) => Err(Refusal::usage(errno.to_string())),
+            };
+            match proven {
+                Ok(link) => return Ok(link),
+                Err(refusal) => failures.push(format!("{address}: {}", refusal.sentence)),
             }
         }
     }
@@ -109,6 +106,16 @@ fn connect(addresses: &[SocketAddr], end: Instant) -> Result<OwnedFd, Refusal> {
             failures.join(", ")
         ),
     })
+}
+
+fn begin(address: &SocketAddr) -> Result<OwnedFd, Errno> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    match rustix::net::connect(&socket, address) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Err(errno) => Err(errno),
+    }
 }
 
 fn prove(invitation: &Invitation, socket: OwnedFd, end: Instant) -> Result<Link, Refusal> {
@@ -153,8 +160,11 @@ fn wait<Fd: AsFd>(interests: &[(&Fd, PollFlags)], end: Instant) -> Result<Vec<bo
         Ok(_) | Err(Errno::INTR) => {}
         Err(errno) => return Err(Refusal::system("waiting for mpirun", errno)),
     }
-    if Instant::now() >= end {
+    let answers: Vec<bool> = polls.iter().map(|poll| !poll.revents().is_empty()).collect();
+    if Instant::now() >= end && !answers.contains(&true) {
         return Err(Refusal::system("calling mpirun", "it does not answer"));
     }
-    Ok(polls.iter().map(|poll| !poll.revents().is_empty()).collect())
+    Ok(answers)
 }
+/// How long whoever listens at one of mpirun's addresses may take to answer, if there are others.
+const ANSWER: Duration = Duration::from_secs(10);

@@ -27,6 +27,7 @@ struct Caller {
     from: String,
     accepting: Accepting,
     until: Instant,
+    has_spoken: bool,
 }
 
 /// Something that [`Door`] waits for.
@@ -126,11 +127,14 @@ impl Door {
         let from = from.map_or_else(|| "an unknown address".to_owned(), |address| address.to_string());
         let Ok(nonce) = opal_core::sys::random() else { return };
         let accepting = Accepting::new(self.secret, nonce);
-        self.callers.push(Caller { socket, from, accepting, until: Instant::now() + PATIENCE });
+        self.callers.push(Caller { socket, from, accepting, until: Instant::now() + PATIENCE, has_spoken: false });
     }
 
     /// One line a stranger, and of crowds no more.
     fn complain(&mut self, from: &str, why: &str) {
+        if why.is_empty() {
+            return;
+        }
         self.said += 1;
         if self.said <= SAID {
             say(&format!("a connection from {from} was closed: {why}; the job goes on"));
@@ -146,8 +150,13 @@ impl Caller {
         let mut chunk = [0; 256];
         loop {
             let read = match rustix::net::recv(&self.socket, &mut chunk[..], RecvFlags::DONTWAIT) {
+                // A daemon tries all addresses, and goes on with one of them.
+                Ok((0, _)) if !self.has_spoken => return Err(String::new()),
                 Ok((0, _)) => return Err("it was closed before it proved to come from a daemon".to_owned()),
-                Ok((read, _)) => read,
+                Ok((read, _)) => {
+                    self.has_spoken = true;
+                    read
+                }
                 Err(Errno::INTR) => continue,
                 Err(Errno::AGAIN) => return Ok(None),
                 Err(errno) => return Err(errno.to_string()),
