@@ -18,4 +18,7 @@ pub mod environment;
 pub mod framework;
 pub mod gpr;
 pub mod modex;
+#[cfg(not(ompi_bare))]
+pub mod oob;
+pub mod rmaps;
 pub mod segment;

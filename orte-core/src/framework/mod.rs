@@ -2,8 +2,10 @@
 
 pub mod ess;
 pub mod iof;
+pub mod oob;
+pub mod plm;
 
 use opal_core::mca::Framework;
 
 /// The frameworks of this layer.
-pub static ALL: &[&Framework] = &[&ess::FRAMEWORK, &iof::FRAMEWORK];
+pub static ALL: &[&Framework] = &[&ess::FRAMEWORK, &iof::FRAMEWORK, &oob::FRAMEWORK, &plm::FRAMEWORK];

@@ -226,6 +226,7 @@ mod tests {
             ordered: false,
             oversubscribe: None,
             rankfile: None,
+            by_node: false,
         }
     }
 

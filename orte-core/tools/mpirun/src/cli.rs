@@ -27,6 +27,7 @@ use crate::params;
 use crate::refusal::Refusal;
 use crate::topology::Topology;
 use counts::Counts;
+use hosts::Host;
 use line::Line;
 use options::{Options, read};
 use std::ffi::OsString;
@@ -43,8 +44,16 @@ pub struct Job {
     pub output: Output,
     /// Who gets standard input.
     pub stdin: Stdin,
-    /// Where each rank may run.
+    /// Where each rank of this host may run.
     pub places: Vec<Place>,
+    /// The node of each rank: 0 is this host, whether or not it has ranks.
+    pub nodes: Vec<u32>,
+    /// The name of each node; those behind this host have ranks.
+    pub names: Vec<String>,
+    /// The words by which other hosts place their ranks.
+    pub binding: Vec<String>,
+    /// Where ompi-rs lies on other hosts, if not where it lies here.
+    pub prefix: Option<PathBuf>,
     /// How many ranks the job could have, if that was said.
     pub universe: Option<u32>,
     /// Lines about what was decided, to be said before the start.
@@ -111,10 +120,12 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
         values::memory_kinds(list, &mut notes);
     }
     let binding = Binding::new(whole.bind_to.as_deref(), &map)?;
+    let (nodes, names) = nodes(&counts.map(total)?, &counts.hosts);
+    let here = nodes.iter().filter(|node| **node == 0).count() as u32;
     let places = match counts.rankfile {
         Some(places) => places,
         None => {
-            let (places, said) = binding::places(&binding, &map, &topology, total)?;
+            let (places, said) = binding::places(&binding, &map, &topology, here)?;
             notes.extend(said);
             places
         }
@@ -125,7 +136,7 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
         mca: parameters(&whole)?,
         output: Output::new(&whole, &defaults)?,
         stdin: values::stdin(whole.stdin.as_deref(), total)?,
-        reports: show.lines(&apps, &places, &topology, counts.slots),
+        reports: show.lines(&apps, &places, &topology, &counts.hosts, (&nodes, &names)),
         universe: universe.map_or(Ok(None), |text| values::universe(text, total))?,
         do_not_launch: whole.do_not_launch || runtime.do_not_launch,
         report_pid: whole.report_pid.clone(),
@@ -144,8 +155,48 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
         verbose: whole.verbose,
         notes,
         places,
+        nodes,
+        names,
+        binding: binding_words(&whole),
+        prefix: whole.prefix,
         apps,
     })
+}
+
+/// The node of each rank and the names of the nodes: this host first, then those of the others that have ranks.
+fn nodes(map: &[u32], hosts: &[Host]) -> (Vec<u32>, Vec<String>) {
+    let mut names = vec![opal_core::sys::hostname()];
+    let mut numbers: Vec<Option<u32>> = hosts.iter().map(|host| host.is_here.then_some(0)).collect();
+    let number = |host: &u32| {
+        let host = *host as usize;
+        *numbers[host].get_or_insert_with(|| {
+            names.push(hosts[host].name.clone());
+            names.len() as u32 - 1
+        })
+    };
+    let nodes = map.iter().map(number).collect();
+    (nodes, names)
+}
+
+/// What `--map-by`, `--bind-to` and their relatives said.
+fn binding_words(whole: &Options) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut add = |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
+    whole.map_by.iter().for_each(|text| add("--map-by", text));
+    whole.bind_to.iter().for_each(|text| add("--bind-to", text));
+    whole.rank_by.iter().for_each(|text| add("--rank-by", text));
+    whole.cpu_set.iter().for_each(|text| add("--cpu-set", text));
+    words.extend(whole.oversubscribe.then(|| "--oversubscribe".to_owned()));
+    words
+}
+
+/// The places of so many ranks on the cores of this host, as these words of mpirun's on another host say.
+pub fn places_here(words: &[OsString], ranks: u32) -> Result<Vec<Place>, Refusal> {
+    let whole = read(words)?;
+    let map = Map::new(&whole)?;
+    let topology = Topology::new(map.only.as_deref())?;
+    let binding = Binding::new(whole.bind_to.as_deref(), &map)?;
+    Ok(binding::places(&binding, &map, &topology, ranks)?.0)
 }
 
 /// A job in which nothing happens for so long has most likely come to its end.
@@ -214,6 +265,22 @@ mod tests {
     }
 
     #[test]
+    fn ranks_on_several_hosts() {
+        let (a, b) = ("a.invalid", "b.invalid");
+        for (line, nodes, names) in [
+            ("mpirun --host a.invalid:2,b.invalid:1 x", vec![1, 1, 2], vec![a, b]),
+            ("mpirun --host a.invalid:2,localhost:2 -n 3 x", vec![1, 1, 0], vec![a]),
+            ("mpirun --host a.invalid:2,b.invalid:2 --map-by node x", vec![1, 2, 1, 2], vec![a, b]),
+            ("mpirun --host a.invalid:2,b.invalid:2 -N 1 x", vec![1, 2], vec![a, b]),
+            ("mpirun --host a.invalid:8,b.invalid:8 --map-by ppr:2:node x", vec![1, 1, 2, 2], vec![a, b]),
+            ("mpirun --host a.invalid:8,b.invalid:8 -n 2 x", vec![1, 1], vec![a]),
+        ] {
+            let job = job(line).unwrap();
+            assert_eq!((job.nodes, &job.names[1..]), (nodes, &names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()[..]), "{line}");
+        }
+    }
+
+    #[test]
     fn refusals_name_what_was_typed() {
         for (line, words) in [
             ("mpirun --tagoutput a", "--tag-output"),
@@ -236,10 +303,12 @@ mod tests {
             ("mpirun -x =3 a", "-x =3"),
             ("mpirun --stdin 2 -n 2 a", "--stdin 2"),
             ("mpirun --stdin some a", "--stdin some"),
-            ("mpirun --host elsewhere.invalid a", "elsewhere.invalid"),
+            ("mpirun --host -x a", "no name of a host"),
             ("mpirun --host localhost:x a", "localhost:x"),
             ("mpirun --hostfile /no/such/file a", "/no/such/file"),
-            ("mpirun -N 2 -n 3 a", "several machines"),
+            ("mpirun -N 2 -n 3 a", "more machines"),
+            ("mpirun -N 2 --host a.invalid,b.invalid -n 5 a", "2 machines"),
+            ("mpirun --map-by ppr:1:core --host a.invalid,b.invalid a", "ppr:N:node"),
         ] {
             let refusal = job(line).unwrap_err();
             assert!(refusal.status == 125 && refusal.sentence.contains(words), "{line}: {refusal:?}");

@@ -34,7 +34,7 @@ impl Files {
     }
 
     /// Makes the files of a rank, empty, where there are to be any: for standard output and error.
-    pub fn create(&self, rank: u32, pid: u32) -> Result<[Option<File>; 2], Refusal> {
+    pub fn create(&self, rank: u32, pid: u32, host: &str) -> Result<[Option<File>; 2], Refusal> {
         let number = format!("{rank:0digits$}", digits = self.digits);
         let mut names = [None, None];
         if let Some(OutputFiles { path, is_directory, .. }) = &self.output.files {
@@ -45,7 +45,7 @@ impl Files {
         }
         for (name, pattern) in names.iter_mut().zip(&self.output.instead) {
             if let Some(pattern) = pattern {
-                *name = Some(tag::filled(pattern, rank, pid).into());
+                *name = Some(tag::filled(pattern, rank, pid, host).into());
             }
         }
         let [output, error] = names;

@@ -10,7 +10,7 @@ use crate::tree;
 use crate::wire::{self, Message, Received};
 use opal_core::mca::source::{COMMAND_LINE, PREFIX};
 use orte_core::environment::Contract;
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Resource, Signal};
@@ -19,6 +19,7 @@ use std::ffi::{CString, OsString};
 use std::io::{Error, Result};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
 
 /// Runs as keeper until the job is over.
 pub fn run(words: &[OsString]) -> ExitCode {
@@ -45,6 +46,8 @@ struct Keeper {
     children: OwnedFd,
     /// Process of each rank started so far; `None` once it ended.
     ranks: Vec<Option<Pid>>,
+    /// Since when the daemon above this process is stopped.
+    stopped_since: Option<Instant>,
 }
 
 impl Keeper {
@@ -53,19 +56,26 @@ impl Keeper {
         let low = raw::adopt(orders.segment)?;
         // Shell scripts use small numbers for themselves.
         let segment = rustix::io::fcntl_dupfd_cloexec(&low, SEGMENT_NUMBER).unwrap_or(low);
+        orders.wireup.iter().try_for_each(raw::keep_from_children)?;
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         rustix::thread::set_name(c"mpirun-keeper")?;
         raw::defer(&[libc::SIGXFSZ])?;
         let children = raw::signal_descriptor(&[libc::SIGCHLD])?;
-        Ok(Keeper { orders, control, segment, children, ranks: Vec::new() })
+        Ok(Keeper { orders, control, segment, children, ranks: Vec::new(), stopped_since: None })
     }
 
     fn keep(mut self) -> Result<()> {
         self.start_all()?;
+        let silence = self.orders.silence_ms.map(Duration::from_millis);
+        let tick = silence.map(|silence| silence.min(TICK));
+        let tick = tick.map(|tick| Timespec { tv_sec: tick.as_secs() as i64, tv_nsec: i64::from(tick.subsec_nanos()) });
         loop {
+            if silence.is_some_and(|silence| !self.look_at_parent(silence)) {
+                break;
+            }
             let (control, children) = {
                 let mut ready = [PollFd::new(&self.control, PollFlags::IN), PollFd::new(&self.children, PollFlags::IN)];
-                match rustix::event::poll(&mut ready, None) {
+                match rustix::event::poll(&mut ready, tick.as_ref()) {
                     Ok(_) => (!ready[0].revents().is_empty(), !ready[1].revents().is_empty()),
                     Err(rustix::io::Errno::INTR) => continue,
                     Err(errno) => return Err(errno.into()),
@@ -125,7 +135,7 @@ impl Keeper {
 
     fn start_all(&mut self) -> Result<()> {
         let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-        for rank in 0..self.orders.ranks() {
+        for rank in 0..self.orders.ranks.len() as u32 {
             match self.start(rank, &environment) {
                 Ok((pid, ends)) => {
                     self.ranks.push(Some(pid));
@@ -161,7 +171,7 @@ impl Keeper {
             Stdin::Rank(reader) if reader == rank => Stdio::inherit(),
             Stdin::Rank(_) | Stdin::None => Stdio::null(),
         };
-        let app = cli::app_of(self.orders.apps.iter().map(|app| app.ranks), rank);
+        let app = cli::app_of(self.orders.apps.iter().map(|app| app.ranks), self.orders.ranks[rank as usize]);
         let mut command = Command::new(&self.orders.apps[app].path);
         // Of a merged standard error mpirun sees the end at once.
         let error_end = if self.orders.merge { output_end.try_clone()? } else { error_end };
@@ -189,19 +199,18 @@ impl Keeper {
     }
 
     fn begin(&self, rank: u32, app: usize, environment: &[(OsString, OsString)]) -> Result<Start> {
-        let Orders { job, universe, ref bindings, ref apps, .. } = self.orders;
-        let ranks = self.orders.ranks();
+        let Orders { job, universe, wireup, ref ranks, ref bindings, ref apps, .. } = self.orders;
         let contract = Contract {
             job,
-            rank,
-            size: ranks,
+            rank: ranks[rank as usize],
+            size: self.orders.size(),
             local_rank: rank,
-            local_size: ranks,
+            local_size: ranks.len() as u32,
             universe,
             app: app as u32,
             segment: raw::number(&self.segment),
             launcher: Some(std::process::id()),
-            wireup: None,
+            wireup,
         };
         let own = contract.encode().into_iter().map(|(name, value)| (name.into(), value.into()));
         let app = &apps[app];
@@ -212,10 +221,31 @@ impl Keeper {
             path: CString::new(app.path.clone().into_vec())?,
             arguments: words.collect::<Result<_>>()?,
             environment: pairs.collect::<Result<_>>()?,
-            segment: raw::number(&self.segment),
+            inherit: self.inherited(),
             processors: bindings.get(rank as usize).cloned().unwrap_or_default(),
             files: rustix::process::getrlimit(Resource::Nofile),
         })
+    }
+
+    /// What is left open for ranks.
+    fn inherited(&self) -> Vec<i32> {
+        let wireup = self.orders.wireup.iter().flat_map(|wireup| [wireup.map, wireup.addresses, wireup.doorbell]);
+        wireup.chain([raw::number(&self.segment)]).collect()
+    }
+
+    /// A stopped daemon counts as silent: when mpirun has given this host up, nothing may be left here.
+    fn look_at_parent(&mut self, silence: Duration) -> bool {
+        let Some(parent) = rustix::process::getppid() else { return true };
+        if !tree::is_stopped(parent.as_raw_nonzero().get()) {
+            self.stopped_since = None;
+            return true;
+        }
+        if self.stopped_since.get_or_insert_with(Instant::now).elapsed() < silence {
+            return true;
+        }
+        // It is a stopped child of the same user's; gone already is as good.
+        let _ = rustix::process::kill_process(parent, Signal::KILL);
+        false
     }
 
     fn ended(&mut self, pid: Pid, status: i32) {
@@ -255,3 +285,5 @@ fn pair(name: &[u8], value: &[u8]) -> Result<CString> {
 }
 
 const SEGMENT_NUMBER: i32 = 200;
+/// How often to look whether a daemon above is stopped.
+const TICK: Duration = Duration::from_secs(1);

@@ -1,35 +1,34 @@
-//! A job from the creation of its segment to mpirun's exit status: starts the keeper, then waits for what happens.
+//! A job from its start to mpirun's exit status: starts the keeper and the daemons of other hosts, then waits for what happens.
 
+mod elsewhere;
 mod end;
 mod stall;
+mod start;
 
 use crate::cli::{Job, Stdin};
-use crate::file_limit::without_file_limit;
 use crate::files::Files;
-use crate::orders::{ARGUMENT, Executable, Orders};
+use crate::here::{Event, Here};
+use crate::modex::Modex;
+use crate::orders::Executable;
 use crate::outcome::Cause;
 use crate::refusal::{Refusal, say};
 use crate::report::Measures;
-use crate::segment::{self, Segment};
 use crate::stdin::{Fan, FanInterest};
 use crate::stdio::{Interest, Streams};
 use crate::tag::{Origin, Stream};
-use crate::tree::Process;
-use crate::wire::{self, Message, Received};
-use crate::{other_mpi, prepare, program, pty, raw, signals, tree};
+use crate::there::{self, There};
+use crate::{other_mpi, program, raw, signals};
+use elsewhere::{Feed, Known};
 use orte_core::segment::RankState;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 /// Runs a job; mpirun's exit status.
 pub fn run(job: Job) -> Result<u8, Refusal> {
-    let apps = prepare::apps(&job)?;
+    let apps = start::apps(&job)?;
     if !job.quiet {
         job.notes.iter().for_each(|note| say(note));
     }
@@ -38,7 +37,11 @@ pub fn run(job: Job) -> Result<u8, Refusal> {
         return Ok(0);
     }
     let mut running = Running::start(job, apps)?;
-    running.watch()?;
+    let watched = running.watch();
+    if let Some(there) = &mut running.there {
+        there.end();
+    }
+    watched?;
     running.conclude()
 }
 
@@ -60,14 +63,18 @@ enum Phase {
 struct Running {
     job: Job,
     apps: Vec<Executable>,
-    segment: Segment,
-    control: OwnedFd,
+    /// The ranks of this host; none if all run elsewhere.
+    here: Option<Here>,
+    /// The other hosts, if there are any.
+    there: Option<There>,
+    /// What is known of ranks elsewhere.
+    known: Known,
+    /// The wire-up of a job over several hosts of which this one has no ranks.
+    modex: Option<Modex>,
     signals: OwnedFd,
-    keeper: Child,
-    /// Children that this process had before it became mpirun (`sleep 9 & exec mpirun …`): none of its business.
-    strangers: Vec<Process>,
     streams: Streams,
     fan: Fan,
+    feed: Feed,
     files: Option<Files>,
     pids: Vec<Option<u32>>,
     /// Which ranks have not ended.
@@ -78,8 +85,6 @@ struct Running {
     measures: Measures,
     deadline: Option<Instant>,
     stall: stall::Stall,
-    /// When the keeper is looked at again.
-    next_check: Instant,
     /// A rank has called MPI_Init.
     has_spoken: bool,
     /// The library of another MPI that rank 0 was seen to have loaded.
@@ -87,96 +92,59 @@ struct Running {
     /// How often it was looked for, and when that is done again.
     looks: u32,
     next_look: Instant,
+    /// When a launch counts as a long one.
+    next_progress: Option<Instant>,
 }
 
-/// Who was waited for among streams and readers of standard input, and the answers of all, signals and keeper first.
-type Answers = (Vec<Interest>, Vec<FanInterest>, Vec<PollFlags>);
+/// Who was waited for, and the answers of all in the same order: signals, keeper and doorbell first.
+struct Answers {
+    streams: Vec<Interest>,
+    readers: Vec<FanInterest>,
+    hosts: Vec<there::Interest>,
+    feed: Vec<usize>,
+    ready: Vec<PollFlags>,
+}
 
 impl Running {
-    fn start(job: Job, apps: Vec<Executable>) -> Result<Running, Refusal> {
-        let failed = |error: &dyn std::fmt::Display| Refusal::system("starting the keeper process", error);
-        let pty = pty::wanted(&job)?;
-        let ranks = job.ranks();
-        let files = Files::new(&job.output, ranks)?;
-        job.report_pid.as_deref().map_or(Ok(()), prepare::report_pid)?;
-        let limit = prepare::raise_descriptor_limit();
-        let strangers = tree::below(&[]);
-        rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| failed(&errno))?;
-        let handled = signals::handled();
-        let signals = raw::signal_descriptor(&handled).map_err(|error| failed(&error))?;
-        raw::defer(&[libc::SIGXFSZ]).map_err(|error| failed(&error))?;
-        let segment = without_file_limit(|| segment::create(ranks, |rank| job.app_of(rank) as u32))?;
-        let (control, keeper_end) =
-            rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
-                .map_err(|errno| failed(&errno))?;
-        let orders = Orders {
-            control: raw::number(&keeper_end),
-            segment: raw::number(&segment.descriptor),
-            job: segment.control.layout().job,
-            universe: job.universe.unwrap_or_else(|| ranks.max(opal_core::sys::cores() as u32)),
-            bindings: job.places.iter().map(|place| place.processors.clone()).collect(),
-            stdin: job.stdin,
-            merge: job.output.merge,
-            pty,
-            apps: apps.clone(),
-        };
-        let orders = without_file_limit(|| orders.write()).map_err(|error| failed(&error))?;
-        let inherit = [&keeper_end, &segment.descriptor, &orders].map(raw::number);
-        let mut command = Command::new("/proc/self/exe");
-        command.arg0("mpirun").arg(ARGUMENT).arg(inherit[2].to_string()).envs(prepare::environment(&job));
-        if pty.is_some() && !pty::is_seen(&job.output) {
-            command.envs(pty::PLAIN);
-        }
-        let keeper = raw::spawn_keeper(&mut command, inherit, handled, limit).map_err(|error| failed(&error))?;
-        let deadline = job.timeout_s.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
-        Ok(Running {
-            streams: Streams::new(ranks, &job.output),
-            fan: Fan::new(if job.stdin == Stdin::All { ranks as usize } else { 0 }),
-            files,
-            pids: vec![None; ranks as usize],
-            alive: vec![true; ranks as usize],
-            phase: Phase::Running,
-            cause: None,
-            refusal: None,
-            measures: Measures::default(),
-            stall: stall::Stall::new(job.stall_s),
-            job,
-            apps,
-            segment,
-            control,
-            signals,
-            keeper,
-            strangers,
-            deadline,
-            next_check: Instant::now() + TICK,
-            has_spoken: false,
-            other_mpi: None,
-            looks: 0,
-            next_look: Instant::now(),
-        })
-    }
-
     /// Until no process is left and all output is written.
     fn watch(&mut self) -> Result<(), Refusal> {
+        let wired = match (&mut self.modex, &mut self.here) {
+            (Some(modex), _) => modex.on_doorbell(),
+            (None, Some(here)) => here.modex.as_mut().map_or(Ok(Vec::new()), Modex::on_doorbell),
+            (None, None) => Ok(Vec::new()),
+        };
+        self.pass_on(wired);
         while self.phase != Phase::Draining || !self.streams.is_done() {
-            let (interests, readers, ready) = match self.wait() {
+            let answers = match self.wait() {
                 Ok(answers) => answers,
                 Err(Errno::INTR) => continue,
                 Err(errno) => return Err(Refusal::system("waiting for the ranks", errno)),
             };
-            let (own, others) = ready.split_at(2);
-            let (streams, fan) = others.split_at(interests.len());
+            let (own, others) = answers.ready.split_at(OWN);
+            let (streams, others) = others.split_at(answers.streams.len());
+            let (fan, others) = others.split_at(answers.readers.len());
+            let (hosts, feed) = others.split_at(answers.hosts.len());
             if !own[0].is_empty() && !self.hear_signals() {
                 return Ok(());
             }
-            self.streams.pump(&interests, streams);
-            self.fan.pump(&readers, fan);
-            if !own[1].is_empty() && self.phase != Phase::Draining {
-                self.hear_keeper()?;
+            self.streams.pump(&answers.streams, streams);
+            self.fan.pump(&answers.readers, fan);
+            if self.phase != Phase::Draining {
+                if !own[1].is_empty() {
+                    self.hear_keeper()?;
+                }
+                if !own[2].is_empty() {
+                    self.hear_doorbell();
+                }
             }
-            for rank in self.streams.unread() {
-                self.tell(Message::Unread(rank));
+            let events = self.there.as_mut().map_or_else(Vec::new, |there| there.pump(&answers.hosts, hosts));
+            for event in events {
+                self.hear_host(event)?;
             }
+            for origin in self.streams.unread() {
+                self.tell_unread(origin);
+            }
+            self.pump_elsewhere(&answers.feed, feed);
             self.look_at_clock();
             // Nobody reads what the ranks wrote.
             if self.phase == Phase::Draining && self.is_late() {
@@ -187,18 +155,26 @@ impl Running {
         Ok(())
     }
 
-    /// Sleeps until something happens: the answers for signals, keeper, streams and readers of standard input.
+    /// Sleeps until something happens.
     fn wait(&self) -> Result<Answers, Errno> {
-        // Of a keeper that is gone nothing more is heard; its slot waits for signals a second time.
-        let keeper = if self.phase == Phase::Draining { &self.signals } else { &self.control };
-        let mut polls = vec![PollFd::new(&self.signals, PollFlags::IN), PollFd::new(keeper, PollFlags::IN)];
-        let interests = self.streams.interests(&mut polls);
+        let mut polls = vec![PollFd::new(&self.signals, PollFlags::IN)];
+        // Of what is not there nothing is heard; its slot waits for signals once more.
+        let [keeper, doorbell] = self.here.as_ref().map_or([None, None], Here::descriptors);
+        for descriptor in [keeper, doorbell] {
+            polls.push(match descriptor {
+                Some(descriptor) => PollFd::from_borrowed_fd(descriptor, PollFlags::IN),
+                None => PollFd::new(&self.signals, PollFlags::IN),
+            });
+        }
+        let streams = self.streams.interests(&mut polls);
         let readers = self.fan.interests(&mut polls);
+        let hosts = self.there.as_ref().map_or_else(Vec::new, |there| there.interests(&mut polls));
+        let feed = self.feed.interests(&mut polls);
         let timeout = self
             .timeout()
             .map(|timeout| Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: i64::from(timeout.subsec_nanos()) });
         rustix::event::poll(&mut polls, timeout.as_ref())?;
-        Ok((interests, readers, polls.iter().map(PollFd::revents).collect()))
+        Ok(Answers { streams, readers, hosts, feed, ready: polls.iter().map(PollFd::revents).collect() })
     }
 
     fn timeout(&self) -> Option<Duration> {
@@ -223,10 +199,11 @@ impl Running {
         }
         self.looks += 1;
         self.next_look = Instant::now() + TICK;
-        let states = (0..self.job.ranks()).map(|rank| self.segment.control.state(rank));
+        let states = (0..self.job.ranks()).map(|rank| self.state(rank));
         self.has_spoken |= states.into_iter().any(|state| !matches!(state, RankState::Absent | RankState::Started));
         if !self.has_spoken && self.other_mpi.is_none() {
-            self.other_mpi = self.pids.first().copied().flatten().and_then(other_mpi::loaded);
+            let first = self.pids.first().copied().flatten().filter(|_| self.node_of(0) == 0);
+            self.other_mpi = first.and_then(other_mpi::loaded);
         }
     }
 
@@ -234,6 +211,7 @@ impl Running {
         self.streams.pass_prompts(Instant::now());
         self.look_at_ranks();
         self.look_at_keeper();
+        self.say_progress();
         match self.phase {
             Phase::Running if self.is_late() => {
                 let seconds = self.job.timeout_s.unwrap_or_default();
@@ -242,7 +220,7 @@ impl Running {
                 self.fail(Cause::TimedOut(seconds, states), true);
             }
             // A shell may stand between this rank and its end: do not wait for the shell.
-            Phase::Running if self.segment.control.aborts() > 0 => {
+            Phase::Running if self.aborts() => {
                 if let Some(cause) = self.first_abort() {
                     self.fail(cause, true);
                 }
@@ -250,7 +228,7 @@ impl Running {
             Phase::Running => self.look_for_stall(),
             Phase::Lingering(end) if Instant::now() >= end => self.end_ranks(true),
             Phase::Ending(kill) if Instant::now() >= kill => self.finish(),
-            Phase::Clearing(end) if Instant::now() >= end => self.kill_keeper(),
+            Phase::Clearing(end) if Instant::now() >= end => self.give_up(),
             _ => {}
         }
     }
@@ -259,7 +237,7 @@ impl Running {
     fn hear_signals(&mut self) -> bool {
         while let Some((signal, from_terminal)) = raw::next_signal(&self.signals) {
             if signals::PASSED_ON.contains(&signal) {
-                self.tell(Message::Signal(signal as u32, 0));
+                self.signal(signal, false);
                 continue;
             }
             if signals::STOPPING.contains(&signal) {
@@ -284,43 +262,47 @@ impl Running {
     fn stop_or_go_on(&mut self, signal: i32) {
         match signal {
             libc::SIGTSTP => {
-                self.tell(Message::Signal(libc::SIGSTOP as u32, 1));
+                self.signal(libc::SIGSTOP, true);
                 raw::stop();
             }
-            _ => self.tell(Message::Signal(signal as u32, 1)),
+            _ => self.signal(signal, true),
         }
     }
 
     fn hear_keeper(&mut self) -> Result<(), Refusal> {
-        loop {
-            match wire::receive(&self.control).map_err(|error| Refusal::system("hearing the keeper process", error))? {
-                Received::Message(Message::Started(rank, pid), descriptors) => self.started(rank, pid, descriptors)?,
-                Received::Message(Message::NotStarted(rank, errno), _) => {
+        while let Some(event) = self.here.as_mut().map_or(Ok(None), Here::hear)? {
+            match event {
+                Event::Started(rank, pid, descriptors) => self.started(rank, pid, descriptors)?,
+                Event::NotStarted(rank, errno) => {
                     let path = PathBuf::from(&self.apps[self.job.app_of(rank)].path);
-                    self.refusal = Some(program::not_started(&path, errno as i32));
+                    self.refusal = Some(program::not_started(&path, errno));
                     self.finish();
                 }
-                Received::Message(Message::Ended(rank, status), _) => self.ended(rank, status as i32),
-                Received::Message(Message::Unread(rank), _) => self.streams.close(rank),
-                Received::Message(..) => return Err(Refusal::system("hearing the keeper process", "wrong message")),
-                Received::Closed => {
+                Event::Ended(rank, status) => {
+                    let (state, aborted) = (self.state(rank), self.aborted(rank));
+                    self.mark_gone(rank);
+                    self.ended(rank, status, state, aborted);
+                }
+                Event::Unread(rank) => self.streams.close(rank),
+                Event::KeeperGone => {
                     self.keeper_is_gone();
                     return Ok(());
                 }
-                Received::Nothing => return Ok(()),
             }
         }
+        Ok(())
+    }
+
+    fn hear_doorbell(&mut self) {
+        let modex = self.here.as_mut().and_then(|here| here.modex.as_mut());
+        let sends = modex.map_or(Ok(Vec::new()), Modex::on_doorbell);
+        self.pass_on(sends);
     }
 
     fn started(&mut self, rank: u32, pid: u32, descriptors: Vec<OwnedFd>) -> Result<(), Refusal> {
         let failed =
             |error: &dyn std::fmt::Display| Refusal::system(&format!("reading the output of rank {rank}"), error);
-        let slot = self.pids.get_mut(rank as usize).ok_or_else(|| failed(&"there is no such rank"))?;
-        *slot = Some(pid);
-        if self.job.verbose {
-            let app = &self.apps[self.job.app_of(rank)];
-            say(&format!("rank {rank} is process {pid}: {}", app.path.display()));
-        }
+        let [output_file, error_file] = self.begin(rank, pid)?;
         // Fewer arrive if this process has no descriptors left.
         let mut descriptors = descriptors.into_iter();
         let mut next =
@@ -330,16 +312,31 @@ impl Running {
             let input = next()?;
             self.fan.add(input).map_err(|errno| failed(&errno))?;
         }
-        let [output_file, error_file] = match &self.files {
-            Some(files) => files.create(rank, pid)?,
-            None => [None, None],
-        };
-        let origin = |stream| Origin { rank, pid, stream };
+        let origin = |stream| Origin { rank, pid, node: 0, stream };
         self.streams.add(origin(Stream::Output), output, output_file).map_err(|errno| failed(&errno))?;
         self.streams.add(origin(Stream::Error), error, error_file).map_err(|errno| failed(&errno))
     }
+
+    /// A rank runs as this process of its host: the files for its output.
+    fn begin(&mut self, rank: u32, pid: u32) -> Result<[Option<std::fs::File>; 2], Refusal> {
+        let no_rank = || Refusal::system("starting the ranks", format!("there is no rank {rank}"));
+        *self.pids.get_mut(rank as usize).ok_or_else(no_rank)? = Some(pid);
+        let host = &self.job.names[self.node_of(rank) as usize];
+        if self.job.verbose {
+            let app = &self.apps[self.job.app_of(rank)];
+            let place = if self.there.is_some() { format!(" on {host}") } else { String::new() };
+            say(&format!("rank {rank} is process {pid}{place}: {}", app.path.display()));
+        }
+        self.files.as_ref().map_or(Ok([None, None]), |files| files.create(rank, pid, host))
+    }
+
+    fn node_of(&self, rank: u32) -> u32 {
+        self.job.nodes.get(rank as usize).copied().unwrap_or_default()
+    }
 }
 
+/// Slots of [`Answers`] before those of streams.
+const OWN: usize = 3;
 /// How often to look whether ranks load another MPI.
 const LOOKS: u32 = 20;
 /// How often to look whether a rank called abort, and whether the keeper was stopped.

@@ -1,9 +1,17 @@
-//! mpirun: starts the ranks of a job on this node, carries their output, and leaves nothing behind.
+//! mpirun: starts the ranks of a job on this host and others, carries their output, and leaves nothing behind.
 //!
-//! Three kinds of processes: *mpirun* (this file, [`launch`]) reads the command line, makes the job segment, forwards
-//! output and decides when the job ends; the *keeper* ([`keeper`]), a child of it and this same program, is the parent
-//! of all *ranks*. Both are child subreapers and share a socket; when either of them dies, the other one sees its end
-//! of the socket close and kills the ranks and all their children.
+//! ```text
+//!  mpirun ──────────── keeper ── ranks          this host
+//!     ├─ ssh ┄ daemon ─ keeper ── ranks         another one
+//!     └─ ssh ┄ daemon ─ keeper ── ranks
+//! ```
+//!
+//! *mpirun* (this file, [`launch`]) reads the command line, forwards output and decides when the job ends. The *keeper*
+//! ([`keeper`]), a child of it and this same program, is the parent of all *ranks* of the host. Both are child subreapers and
+//! share a socket; when either of them dies, the other one sees its end of the socket close and kills the ranks and all their
+//! children ([`here`]). On every other host a *daemon* ([`daemon`]), this same program again, stands in mpirun's place. It is
+//! started by ssh or another agent ([`there`]), calls mpirun by TCP, and gets its orders there ([`link`]). A daemon that loses
+//! mpirun kills what is on its host; mpirun ends the job when it loses a daemon.
 //!
 //! **Invariant:** one thread in each process; nothing but `raw` is unsafe.
 
@@ -13,12 +21,14 @@ use std::process::ExitCode;
 mod binding;
 mod calls;
 mod cli;
+mod daemon;
 mod file_limit;
 mod files;
+mod here;
 mod keeper;
 mod launch;
+mod link;
 mod manual;
-#[allow(dead_code, reason = "jobs over several hosts are not launched yet")]
 mod modex;
 mod orders;
 mod other_mpi;
@@ -36,6 +46,7 @@ mod signals;
 mod stdin;
 mod stdio;
 mod tag;
+mod there;
 mod topology;
 mod tree;
 mod wire;
@@ -48,6 +59,9 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     if arguments.get(1).is_some_and(|first| first == orders::ARGUMENT) {
         return keeper::run(&arguments[2..]);
+    }
+    if arguments.get(1).is_some_and(|first| first == daemon::ARGUMENT) {
+        return daemon::run();
     }
     if arguments.get(1).is_some_and(|first| first == manual::ARGUMENT) {
         return ended(refusal::print(&manual::lines(cli::command())).map(|()| 0));

@@ -3,6 +3,7 @@
 
 use crate::cli::{Environment, Stdin, processors};
 use crate::pty::Pty;
+use orte_core::environment::Wireup;
 use rustix::fd::OwnedFd;
 use rustix::fs::MemfdFlags;
 use std::ffi::{OsStr, OsString};
@@ -24,9 +25,15 @@ pub struct Orders {
     pub job: u64,
     /// How many ranks the job could have.
     pub universe: u32,
-    /// Processors of each rank; none: it runs anywhere.
+    /// Ranks of the whole job that run on this host, ascending.
+    pub ranks: Vec<u32>,
+    /// What leads these ranks to those of other hosts, if there are any.
+    pub wireup: Option<Wireup>,
+    /// The parent of the keeper is a daemon: where it is stopped for so long, mpirun takes this host for lost.
+    pub silence_ms: Option<u64>,
+    /// Processors of each rank of this host; none: it runs anywhere.
     pub bindings: Vec<Vec<usize>>,
-    /// Who gets standard input.
+    /// Who gets standard input, by its place among the ranks of this host.
     pub stdin: Stdin,
     /// Standard error of a rank is its standard output.
     pub merge: bool,
@@ -39,7 +46,7 @@ pub struct Orders {
 /// One program of the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executable {
-    /// Its ranks.
+    /// Its ranks, on all hosts.
     pub ranks: u32,
     /// The file to execute.
     pub path: OsString,
@@ -96,6 +103,11 @@ impl Orders {
             self.segment.to_string(),
             self.job.to_string(),
             self.universe.to_string(),
+            self.ranks.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
+            self.wireup.map_or_else(String::new, |wireup| {
+                format!("{},{},{}", wireup.map, wireup.addresses, wireup.doorbell)
+            }),
+            self.silence_ms.map_or_else(String::new, |silence| silence.to_string()),
             self.bindings.iter().map(|set| ranges(set)).collect::<Vec<_>>().join(";"),
             stdin,
             u32::from(self.merge).to_string(),
@@ -116,9 +128,18 @@ impl Orders {
 
     /// The same from these words; `None` if that is not what they are.
     fn decode(words: &[OsString]) -> Option<Orders> {
-        let (fixed, mut rest) = words.split_first_chunk::<8>()?;
+        let (fixed, mut rest) = words.split_first_chunk::<11>()?;
         let set = |text: &str| if text.is_empty() { Some(Vec::new()) } else { processors("", text).ok() };
-        let stdin = match fixed[5].to_str()? {
+        let numbers = |text: &str| text.split(',').map(|number| number.parse().ok()).collect::<Option<Vec<i32>>>();
+        let wireup = match fixed[5].to_str()? {
+            "" => None,
+            text => match *numbers(text)? {
+                [map, addresses, doorbell] => Some(Wireup { map, addresses, doorbell }),
+                _ => return None,
+            },
+        };
+        let silence = fixed[6].to_str()?;
+        let stdin = match fixed[8].to_str()? {
             "all" => Stdin::All,
             "none" => Stdin::None,
             rank => Stdin::Rank(rank.parse().ok()?),
@@ -147,16 +168,19 @@ impl Orders {
             segment: fixed[1].to_str()?.parse().ok()?,
             job: fixed[2].to_str()?.parse().ok()?,
             universe: fixed[3].to_str()?.parse().ok()?,
-            bindings: fixed[4].to_str()?.split(';').map(set).collect::<Option<_>>()?,
+            ranks: fixed[4].to_str()?.split(',').map(|rank| rank.parse().ok()).collect::<Option<_>>()?,
+            wireup,
+            silence_ms: if silence.is_empty() { None } else { Some(silence.parse().ok()?) },
+            bindings: fixed[7].to_str()?.split(';').map(set).collect::<Option<_>>()?,
             stdin,
-            merge: &fixed[6] == "1",
-            pty: if fixed[7].is_empty() { None } else { Some(Pty::decode(fixed[7].to_str()?)?) },
+            merge: &fixed[9] == "1",
+            pty: if fixed[10].is_empty() { None } else { Some(Pty::decode(fixed[10].to_str()?)?) },
             apps,
         })
     }
 
-    /// Ranks of all programs.
-    pub fn ranks(&self) -> u32 {
+    /// Ranks of all programs, on all hosts.
+    pub fn size(&self) -> u32 {
         self.apps.iter().map(|app| app.ranks).sum()
     }
 }
@@ -215,6 +239,9 @@ mod tests {
             segment: 4,
             job: u64::MAX,
             universe: 6,
+            ranks: vec![0, 4, 5],
+            wireup: Some(Wireup { map: 210, addresses: 211, doorbell: 212 }),
+            silence_ms: Some(10_000),
             bindings: vec![vec![0, 2, 3, 4], vec![], vec![1]],
             stdin: Stdin::All,
             merge: true,
@@ -224,9 +251,16 @@ mod tests {
         assert_eq!(Orders::decode(&orders.encode()), Some(orders.clone()));
         assert_eq!(Orders::read(orders.write().unwrap()).unwrap(), orders);
         assert!(Orders::read(File::open("/dev/null").unwrap().into()).is_err());
-        assert_eq!(orders.ranks(), 6);
-        let unbound =
-            Orders { bindings: vec![Vec::new(); 6], stdin: Stdin::Rank(3), merge: false, pty: None, ..orders };
+        assert_eq!(orders.size(), 6);
+        let unbound = Orders {
+            bindings: vec![Vec::new(); 6],
+            wireup: None,
+            silence_ms: None,
+            stdin: Stdin::Rank(3),
+            merge: false,
+            pty: None,
+            ..orders
+        };
         assert_eq!(Orders::decode(&unbound.encode()), Some(unbound.clone()));
         assert_eq!(Orders::decode(&["3".into()]), None);
         let mut cut = unbound.encode();

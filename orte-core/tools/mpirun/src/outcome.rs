@@ -17,8 +17,10 @@ pub enum Cause {
     Interrupted(i32),
     /// `--timeout` passed; with its seconds, and what each rank that still ran was doing.
     TimedOut(u64, Vec<(u32, String)>),
-    /// The keeper ended, with this wait status.
-    KeeperLost(i32),
+    /// The keeper ended, with this wait status; of another host with its name.
+    KeeperLost(i32, Option<String>),
+    /// Nothing more is heard of this host, for this reason.
+    HostLost(String, String),
 }
 
 impl Cause {
@@ -50,10 +52,10 @@ impl Cause {
             Cause::Exit(_, status) => *status as u8,
             Cause::NotFinalized(_) => 1,
             Cause::TimedOut(..) => 124,
-            Cause::KeeperLost(wait_status) if libc::WIFSIGNALED(*wait_status) => {
+            Cause::KeeperLost(wait_status, _) if libc::WIFSIGNALED(*wait_status) => {
                 128 + libc::WTERMSIG(*wait_status) as u8
             }
-            Cause::KeeperLost(_) => 1,
+            Cause::KeeperLost(..) | Cause::HostLost(..) => 1,
         }
     }
 
@@ -63,7 +65,7 @@ impl Cause {
             Cause::Abort(rank, ..) | Cause::Signal(rank, _) | Cause::Exit(rank, _) | Cause::NotFinalized(rank) => {
                 Some(*rank)
             }
-            Cause::Interrupted(_) | Cause::TimedOut(..) | Cause::KeeperLost(_) => None,
+            Cause::Interrupted(_) | Cause::TimedOut(..) | Cause::KeeperLost(..) | Cause::HostLost(..) => None,
         }
     }
 
@@ -131,6 +133,6 @@ mod tests {
         assert_eq!([abort(0), abort(7), abort(256), abort(-1)], [0, 7, 1, 255]);
         assert_eq!(Cause::Signal(0, 9).status(), 137);
         assert_eq!(Cause::Interrupted(2).status(), 130);
-        assert_eq!(Cause::KeeperLost(9).status(), 137);
+        assert_eq!(Cause::KeeperLost(9, None).status(), 137);
     }
 }

@@ -15,12 +15,24 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Looks for every program of a job where it will be started.
-pub fn apps(job: &Job) -> Result<Vec<Executable>, Refusal> {
-    job.apps.iter().map(app).collect()
+/// Looks for every program of a job where it will be started; `path` is the PATH of the ranks that begin with this host's
+/// variables.
+pub fn apps(apps: &[App], path: Option<OsString>) -> Result<Vec<Executable>, Refusal> {
+    apps.iter().map(|one| app(one, path.clone())).collect()
 }
 
-fn app(app: &App) -> Result<Executable, Refusal> {
+/// A program that runs on other hosts only, and may be there only.
+pub fn elsewhere(app: &App) -> Executable {
+    Executable {
+        ranks: app.ranks,
+        path: app.command[0].clone(),
+        directory: OsString::new(),
+        environment: app.environment.clone(),
+        arguments: app.command.clone(),
+    }
+}
+
+fn app(app: &App, path: Option<OsString>) -> Result<Executable, Refusal> {
     let directory = match &app.wdir {
         None => PathBuf::new(),
         Some(wdir) => {
@@ -31,7 +43,7 @@ fn app(app: &App) -> Result<Executable, Refusal> {
             directory
         }
     };
-    let path = program::find(&app.command[0], search(app), &directory)?;
+    let path = program::find(&app.command[0], search(app, path), &directory)?;
     Ok(Executable {
         ranks: app.ranks,
         path: path.into(),
@@ -42,9 +54,9 @@ fn app(app: &App) -> Result<Executable, Refusal> {
 }
 
 /// Where to look for a program: `--path`, then the PATH that its ranks get.
-fn search(app: &App) -> Option<OsString> {
+fn search(app: &App, path: Option<OsString>) -> Option<OsString> {
     let own = app.environment.value("PATH").map(OsString::from);
-    let search = own.or_else(|| std::env::var_os("PATH"));
+    let search = own.or(path);
     match (&app.path, search) {
         (Some(path), Some(search)) => {
             let mut both = path.clone();
@@ -73,7 +85,7 @@ pub fn environment(job: &Job) -> Vec<(OsString, OsString)> {
 
 /// The library beside this mpirun behind all others: for programs whose run path leads nowhere since the installation was
 /// moved, and for those made for another MPI with the standard ABI.
-fn library_path(path: Option<OsString>) -> Option<OsString> {
+pub fn library_path(path: Option<OsString>) -> Option<OsString> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?.parent()?.join("lib");
     if !folder.join("libmpi_abi.so.1").exists() {
@@ -85,7 +97,8 @@ fn library_path(path: Option<OsString>) -> Option<OsString> {
     std::env::join_paths(folders).ok()
 }
 
-const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+/// Where the loader looks for libraries.
+pub const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
 /// Two descriptors per rank may be more than the usual limit. Returns the user's limit, which the ranks get.
 pub fn raise_descriptor_limit() -> Rlimit {

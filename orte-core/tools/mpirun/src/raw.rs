@@ -5,8 +5,10 @@ use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 use rustix::thread::CpuSet;
-use std::ffi::{CString, c_char};
+use orte_core::environment::Wireup;
+use std::ffi::{CStr, CString, c_char};
 use std::io::{Error, Result};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -88,7 +90,7 @@ extern "C" fn check_poll() {
 }
 
 /// Starts the keeper: it inherits these descriptors, and is deaf to the signals that mpirun forwards.
-pub fn spawn_keeper(command: &mut Command, inherit: [RawFd; 3], deaf_to: Vec<i32>, files: Rlimit) -> Result<Child> {
+pub fn spawn_keeper(command: &mut Command, inherit: Vec<RawFd>, deaf_to: Vec<i32>, files: Rlimit) -> Result<Child> {
     let mpirun = rustix::process::getpid();
     let prepare = move || {
         // Should mpirun die while the keeper is stopped, the keeper must go on to notice it.
@@ -98,7 +100,7 @@ pub fn spawn_keeper(command: &mut Command, inherit: [RawFd; 3], deaf_to: Vec<i32
         }
         block(&deaf_to)?;
         rustix::process::setrlimit(Resource::Nofile, files)?;
-        inherit.into_iter().try_for_each(inherit_across_exec)
+        inherit.iter().copied().try_for_each(inherit_across_exec)
     };
     // SAFETY: between fork and exec this makes system calls only, and allocates nothing.
     unsafe { command.pre_exec(prepare) };
@@ -113,8 +115,8 @@ pub struct Start {
     pub arguments: Vec<CString>,
     /// `NAME=value` each.
     pub environment: Vec<CString>,
-    /// The segment.
-    pub segment: RawFd,
+    /// The segment, and what leads to other hosts.
+    pub inherit: Vec<RawFd>,
     /// The processors to run on; empty: all.
     pub processors: Vec<usize>,
     /// The limit on descriptors that the user had.
@@ -140,7 +142,7 @@ pub fn spawn_rank(command: &mut Command, start: Start) -> Result<Child> {
         }
         unblock_all()?;
         rustix::process::setrlimit(Resource::Nofile, start.files)?;
-        inherit_across_exec(start.segment)?;
+        start.inherit.iter().copied().try_for_each(inherit_across_exec)?;
         let (arguments, environment) = (arguments.as_ptr(), environment.as_ptr());
         // SAFETY: NUL-terminated strings in NULL-terminated arrays; `start` keeps them until here.
         unsafe { libc::execve(start.path.as_ptr(), arguments, environment) };
@@ -211,6 +213,99 @@ pub fn adopt(number: RawFd) -> Result<OwnedFd> {
     rustix::io::fcntl_setfd(borrowed, FdFlags::CLOEXEC)?;
     // SAFETY: open, and the keeper calls this once per number at its start, before it opens anything.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// Closes these when something is executed, unless that is said otherwise between fork and exec.
+pub fn keep_from_children(wireup: &Wireup) -> Result<()> {
+    for number in [wireup.map, wireup.addresses, wireup.doorbell] {
+        if number < 3 {
+            return Err(Error::from_raw_os_error(libc::EBADF));
+        }
+        // SAFETY: not -1; only asked whether it is open.
+        let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
+        rustix::io::fcntl_setfd(borrowed, FdFlags::CLOEXEC)?;
+    }
+    Ok(())
+}
+
+/// Starts an agent of plm. Keys of the terminal are for mpirun, which tells the daemons; when mpirun dies, so does the agent.
+pub fn spawn_agent(command: &mut Command) -> Result<Child> {
+    let mpirun = rustix::process::getpid();
+    let prepare = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        if rustix::process::getppid() != Some(mpirun) {
+            return Err(Error::from_raw_os_error(libc::ESRCH));
+        }
+        for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGTSTP] {
+            // SAFETY: to ignore a signal runs no code; ssh leaves alone what it finds ignored.
+            unsafe { libc::signal(signal, libc::SIG_IGN) };
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec this makes system calls only, and allocates nothing.
+    unsafe { command.pre_exec(prepare) };
+    command.spawn()
+}
+
+/// An address of an interface that is up.
+pub struct Interface {
+    /// `eth0`.
+    pub name: String,
+    /// Not link-local.
+    pub address: IpAddr,
+    /// Leads nowhere else.
+    pub is_loopback: bool,
+}
+
+/// All interfaces that are up, an entry for each address.
+pub fn interfaces() -> Result<Vec<Interface>> {
+    let mut list = core::ptr::null_mut();
+    // SAFETY: a place for the list's head.
+    if unsafe { libc::getifaddrs(&mut list) } != 0 {
+        return Err(Error::last_os_error());
+    }
+    let mut found = Vec::new();
+    let mut next = list;
+    while !next.is_null() {
+        // SAFETY: not null, so an element of the list, which is freed below.
+        let one = unsafe { &*next };
+        next = one.ifa_next;
+        let up = (libc::IFF_UP | libc::IFF_RUNNING) as u32;
+        let Some(address) = address_of(one.ifa_addr) else { continue };
+        let is_link_local = match address {
+            IpAddr::V4(address) => address.is_link_local(),
+            IpAddr::V6(address) => address.is_unicast_link_local(),
+        };
+        if one.ifa_flags & up != up || is_link_local {
+            continue;
+        }
+        // SAFETY: every element has a name, zero-terminated.
+        let name = unsafe { CStr::from_ptr(one.ifa_name) }.to_string_lossy().into_owned();
+        found.push(Interface { name, address, is_loopback: one.ifa_flags & libc::IFF_LOOPBACK as u32 != 0 });
+    }
+    // SAFETY: the list that getifaddrs made; nothing of it is used any more.
+    unsafe { libc::freeifaddrs(list) };
+    Ok(found)
+}
+
+fn address_of(address: *const libc::sockaddr) -> Option<IpAddr> {
+    if address.is_null() {
+        return None;
+    }
+    // SAFETY: not null; every socket address begins with its family.
+    match i32::from(unsafe { (*address).sa_family }) {
+        libc::AF_INET => {
+            // SAFETY: of this family, so of this type.
+            let address = unsafe { &*address.cast::<libc::sockaddr_in>() };
+            Some(IpAddr::V4(Ipv4Addr::from_bits(u32::from_be(address.sin_addr.s_addr))))
+        }
+        libc::AF_INET6 => {
+            // SAFETY: of this family, so of this type.
+            let address = unsafe { &*address.cast::<libc::sockaddr_in6>() };
+            Some(IpAddr::V6(Ipv6Addr::from(address.sin6_addr.s6_addr)))
+        }
+        _ => None,
+    }
 }
 
 /// Waits for any child without blocking: its id and wait status.

@@ -14,11 +14,15 @@ pub struct Measures {
 }
 
 /// The block.
-pub fn block(cause: &Cause, pid: impl Fn(u32) -> Option<u32>, measures: Measures) -> String {
-    let host = opal_core::sys::hostname();
+pub fn block(
+    cause: &Cause,
+    pid: impl Fn(u32) -> Option<u32>,
+    host: impl Fn(u32) -> String,
+    measures: Measures,
+) -> String {
     let who = |rank: u32| match pid(rank) {
-        Some(pid) => format!("rank {rank} (process {pid} on {host})"),
-        None => format!("rank {rank} on {host}"),
+        Some(pid) => format!("rank {rank} (process {pid} on {})", host(rank)),
+        None => format!("rank {rank} on {}", host(rank)),
     };
     let mut text = String::from(RULE);
     let _ = match cause {
@@ -43,12 +47,19 @@ pub fn block(cause: &Cause, pid: impl Fn(u32) -> Option<u32>, measures: Measures
         Cause::TimedOut(seconds, states) => {
             writeln!(text, "mpirun: the job still ran after {seconds} s (--timeout): {}.", still(states))
         }
-        Cause::KeeperLost(status) if libc::WIFSIGNALED(*status) => {
-            let signal = libc::WTERMSIG(*status);
-            let name = signals::describe(signal);
-            writeln!(text, "mpirun: its keeper process was ended by signal {signal} ({name}), and all ranks with it.")
+        Cause::KeeperLost(status, elsewhere) => {
+            let place = elsewhere.as_ref().map_or_else(String::new, |host| format!(" on {host}"));
+            let its = if elsewhere.is_some() { "the" } else { "its" };
+            let _ = write!(text, "mpirun: {its} keeper process{place} ");
+            if libc::WIFSIGNALED(*status) {
+                let signal = libc::WTERMSIG(*status);
+                let name = signals::describe(signal);
+                writeln!(text, "was ended by signal {signal} ({name}), and all ranks{place} with it.")
+            } else {
+                writeln!(text, "failed, and all ranks{place} ended with it.")
+            }
         }
-        Cause::KeeperLost(_) => writeln!(text, "mpirun: its keeper process failed, and all ranks ended with it."),
+        Cause::HostLost(host, why) => writeln!(text, "mpirun: host {host} was lost: {why}."),
     };
     text.push_str(&measures.sentence(cause));
     text.push_str(RULE);
@@ -93,7 +104,7 @@ fn abort(who: &str, status: i32, message: &str) -> String {
 
 impl Measures {
     fn sentence(&self, cause: &Cause) -> String {
-        if self.running == 0 || matches!(cause, Cause::KeeperLost(_)) {
+        if self.running == 0 || matches!(cause, Cause::KeeperLost(_, None)) {
             return String::new();
         }
         let others = if matches!(cause, Cause::Interrupted(_) | Cause::TimedOut(..)) { "" } else { "other " };
@@ -118,19 +129,23 @@ mod tests {
     #[test]
     fn blocks_say_who_and_what() {
         let measures = Measures { running: 3, killed: 1 };
-        let text = block(&Cause::Signal(2, 11), |_| Some(4711), measures);
-        for words in ["rank 2", "4711", "signal 11", "SIGSEGV", "3 other ranks", "sent SIGTERM;", "1 did not end"] {
+        let text = block(&Cause::Signal(2, 11), |_| Some(4711), |_| "n1".to_owned(), measures);
+        for words in ["rank 2", "4711", "on n1", "signal 11", "SIGSEGV", "3 other ranks", "sent SIGTERM;", "1 did not end"] {
             assert!(text.contains(words), "{words} is missing in {text}");
         }
-        let text = block(&Cause::Abort(0, 5, "one\ntwo\n".into()), |_| None, Measures::default());
+        let text = block(&Cause::Abort(0, 5, "one\ntwo\n".into()), |_| None, |_| "n1".to_owned(), Measures::default());
         assert!(text.contains(" ended the job: one\n  two\n") && !text.contains("MPI_Abort"), "{text}");
-        let text = block(&Cause::Abort(0, 5, "called MPI_Abort on X with error code 5".into()), |_| None, measures);
+        let text = block(&Cause::Abort(0, 5, "called MPI_Abort on X with error code 5".into()), |_| None, |_| "n1".to_owned(), measures);
         assert!(text.contains(" called MPI_Abort on X with error code 5.\n"), "{text}");
-        let text = block(&Cause::Abort(0, 5, String::new()), |_| None, Measures::default());
+        let text = block(&Cause::Abort(0, 5, String::new()), |_| None, |_| "n1".to_owned(), Measures::default());
         assert!(text.contains(" ended the job with status 5.\n"), "{text}");
         assert!(!text.contains("still ran"));
+        let text = block(&Cause::HostLost("n2".into(), "x".into()), |_| None, |_| "n1".to_owned(), measures);
+        assert!(text.contains("host n2 was lost: x.") && text.contains("3 other ranks"), "{text}");
+        let text = block(&Cause::KeeperLost(9, Some("n2".into())), |_| None, |_| "n1".to_owned(), measures);
+        assert!(text.contains("the keeper process on n2 was ended by signal 9") && text.contains("all ranks on n2"), "{text}");
         let states = vec![(0, "in MPI".to_owned()), (1, "not in MPI_Init yet".to_owned()), (3, "in MPI".to_owned())];
-        let text = block(&Cause::TimedOut(5, states), |_| None, measures);
+        let text = block(&Cause::TimedOut(5, states), |_| None, |_| "n1".to_owned(), measures);
         assert!(text.contains("after 5 s (--timeout): ranks 0, 3 in MPI; rank 1 not in MPI_Init yet."), "{text}");
     }
 }

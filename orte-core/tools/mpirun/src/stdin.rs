@@ -32,9 +32,15 @@ pub enum FanInterest {
 }
 
 impl Fan {
-    /// For so many readers; with 0 it does nothing.
-    pub fn new(readers: usize) -> Fan {
-        Fan { awaited: readers, readers: Vec::new(), ended: readers == 0 }
+    /// Without readers it does nothing.
+    pub fn new() -> Fan {
+        Fan { awaited: 0, readers: Vec::new(), ended: true }
+    }
+
+    /// So many more readers will come.
+    pub fn expect(&mut self, readers: usize) {
+        self.awaited += readers;
+        self.ended &= readers == 0;
     }
 
     /// Takes over the write end of a rank's standard input.

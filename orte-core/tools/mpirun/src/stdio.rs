@@ -31,9 +31,11 @@ pub struct Streams {
     copy: [bool; 2],
     /// A file of a rank could not be written.
     file_lost: bool,
-    /// Ranks that are to be told that nobody reads them any more.
-    unread: Vec<u32>,
+    /// Streams whose ranks are to be told that nobody reads them any more.
+    unread: Vec<Origin>,
     scratch: Vec<u8>,
+    /// The name of each node.
+    hosts: Vec<String>,
 }
 
 /// Something that [`Streams`] waits for.
@@ -46,7 +48,8 @@ pub enum Interest {
 }
 
 struct Source {
-    descriptor: OwnedFd,
+    /// None for a rank of another host: its daemon sends what comes.
+    descriptor: Option<OwnedFd>,
     origin: Origin,
     /// The beginning of a line that has not ended.
     partial: Vec<u8>,
@@ -100,7 +103,7 @@ enum SinkState {
 
 impl Streams {
     /// For a job of this many ranks.
-    pub fn new(ranks: u32, wish: &Output) -> Streams {
+    pub fn new(ranks: u32, hosts: Vec<String>, wish: &Output) -> Streams {
         let (output, error) = (rustix::stdio::stdout(), rustix::stdio::stderr());
         let identity = |descriptor| rustix::fs::fstat(descriptor).ok().map(|stat| (stat.st_dev, stat.st_ino));
         let error_sink = usize::from(identity(output) != identity(error));
@@ -118,11 +121,12 @@ impl Streams {
             file_lost: false,
             unread: Vec::new(),
             scratch: vec![0; CHUNK],
+            hosts,
         }
     }
 
-    /// Ranks that wrote what nobody reads, each once: the keeper is to send them SIGPIPE, then [`Streams::close`].
-    pub fn unread(&mut self) -> Vec<u32> {
+    /// Streams that nobody reads, each once: the keeper is to send its rank SIGPIPE, then [`Streams::close`].
+    pub fn unread(&mut self) -> Vec<Origin> {
         core::mem::take(&mut self.unread)
     }
 
@@ -136,8 +140,41 @@ impl Streams {
         let flags = rustix::fs::fcntl_getfl(&descriptor)?;
         rustix::fs::fcntl_setfl(&descriptor, flags | OFlags::NONBLOCK)?;
         let end = if rustix::termios::isatty(&descriptor) { End::Terminal } else { End::Pipe };
-        self.sources.push(Source { descriptor, origin, partial: Vec::new(), heard: Instant::now(), file, end });
+        self.sources.push(Source::new(Some(descriptor), origin, file, end));
         Ok(())
+    }
+
+    /// Expects a stream of a rank of another host.
+    pub fn add_elsewhere(&mut self, origin: Origin, file: Option<File>) {
+        self.sources.push(Source::new(None, origin, file, End::Terminal));
+    }
+
+    /// What a rank of another host wrote; nothing: its stream has ended.
+    pub fn take_elsewhere(&mut self, rank: u32, stream: Stream, bytes: &[u8]) {
+        let is_it = |source: &Source| source.origin.rank == rank && source.origin.stream == stream;
+        let is_elsewhere = |source: &Source| source.descriptor.is_none() && is_it(source);
+        let Some(index) = self.sources.iter().position(is_elsewhere) else { return };
+        if bytes.is_empty() {
+            self.finish(index);
+        }
+        for chunk in bytes.chunks(CHUNK) {
+            self.scratch[..chunk.len()].copy_from_slice(chunk);
+            self.take(index, chunk.len());
+        }
+    }
+
+    /// Of ranks on this node nothing more will come.
+    pub fn end_of(&mut self, node: u32) {
+        for index in (0..self.sources.len()).rev() {
+            if self.sources[index].descriptor.is_none() && self.sources[index].origin.node == node {
+                self.finish(index);
+            }
+        }
+    }
+
+    /// More may be taken from other hosts.
+    pub fn has_room(&self) -> bool {
+        self.sinks.iter().all(|sink| !sink.is_full())
     }
 
     /// Appends what has to be waited for; hand the result and the answers to [`Streams::pump`].
@@ -150,8 +187,10 @@ impl Streams {
             interests.push(Interest::Sink(index));
         }
         for (index, source) in self.sources.iter().enumerate() {
-            if !self.sinks[self.sink_of(source.origin.stream)].is_full() {
-                polls.push(PollFd::new(&source.descriptor, PollFlags::IN));
+            if let Some(descriptor) = &source.descriptor
+                && !self.sinks[self.sink_of(source.origin.stream)].is_full()
+            {
+                polls.push(PollFd::new(descriptor, PollFlags::IN));
                 interests.push(Interest::Source(index));
             }
         }
@@ -215,7 +254,7 @@ impl Streams {
     pub fn last_call(&mut self) {
         // From the back, because `finish` moves the last one into the gap.
         for index in (0..self.sources.len()).rev() {
-            let mut left = self.sources[index].held();
+            let Some(mut left) = self.sources[index].held() else { continue };
             // A read takes 4 KiB of what a terminal holds.
             while left > 0
                 && let Read::Bytes(bytes) = self.read(index)
@@ -228,7 +267,8 @@ impl Streams {
 
     /// Reads one source once.
     fn read(&mut self, index: usize) -> Read {
-        match rustix::io::read(&self.sources[index].descriptor, &mut self.scratch[..]) {
+        let Some(descriptor) = &self.sources[index].descriptor else { return Read::Nothing };
+        match rustix::io::read(descriptor, &mut self.scratch[..]) {
             Ok(0) => Read::End,
             Ok(read) => {
                 self.take(index, read);
@@ -246,7 +286,7 @@ impl Streams {
         if self.sinks[sink].state == SinkState::Unread {
             if source.end == End::Terminal {
                 source.end = End::Asked;
-                self.unread.push(source.origin.rank);
+                self.unread.push(source.origin);
             }
             return;
         }
@@ -284,7 +324,8 @@ impl Streams {
         let rest = source.partial.split_off(bytes);
         let lines = core::mem::replace(&mut source.partial, rest);
         let tag = &self.tags[source.origin.stream as usize];
-        sink.append(source.origin, &lines, || tag::label(tag, self.timestamp, source.origin));
+        let host = self.hosts.get(source.origin.node as usize).map_or("", String::as_str);
+        sink.append(source.origin, &lines, || tag::label(tag, self.timestamp, source.origin, host));
     }
 
     fn finish(&mut self, index: usize) {
@@ -311,9 +352,14 @@ impl Streams {
 }
 
 impl Source {
-    /// The most bytes that it can hold unread.
-    fn held(&self) -> usize {
-        rustix::pipe::fcntl_getpipe_size(&self.descriptor).unwrap_or(HELD_BY_TERMINAL)
+    fn new(descriptor: Option<OwnedFd>, origin: Origin, file: Option<File>, end: End) -> Source {
+        Source { descriptor, origin, partial: Vec::new(), heard: Instant::now(), file, end }
+    }
+
+    /// The most bytes that it can hold unread; `None` for a rank of another host.
+    fn held(&self) -> Option<usize> {
+        let descriptor = self.descriptor.as_ref()?;
+        Some(rustix::pipe::fcntl_getpipe_size(descriptor).unwrap_or(HELD_BY_TERMINAL))
     }
 }
 

@@ -18,27 +18,29 @@ pub struct Origin {
     pub rank: u32,
     /// Its process.
     pub pid: u32,
+    /// The node that it runs on.
+    pub node: u32,
     /// Which of its streams.
     pub stream: Stream,
 }
 
-/// The label of a line that is written now.
-pub fn label(tag: &Tag, timestamp: bool, origin: Origin) -> String {
-    let Origin { rank, pid, stream } = origin;
+/// The label of a line that is written now; `host` is the name of the rank's host.
+pub fn label(tag: &Tag, timestamp: bool, origin: Origin, host: &str) -> String {
+    let Origin { rank, pid, stream, .. } = origin;
     let time = if timestamp { crate::raw::local_time() } else { String::new() };
     let name = if stream == Stream::Output { "stdout" } else { "stderr" };
     match (tag, timestamp) {
         (Tag::None, false) => String::new(),
         (Tag::None, true) => format!("{time}<{name}>: "),
         (Tag::Rank, _) => format!("{time}[1,{rank}]<{name}>: "),
-        (Tag::Detailed, _) => format!("{time}[1,{rank}][{}:{pid}]<{name}>: ", opal_core::sys::hostname()),
-        (Tag::Pattern(pattern), false) => filled(pattern, rank, pid),
-        (Tag::Pattern(pattern), true) => format!("{time} {}", filled(pattern, rank, pid)),
+        (Tag::Detailed, _) => format!("{time}[1,{rank}][{host}:{pid}]<{name}>: "),
+        (Tag::Pattern(pattern), false) => filled(pattern, rank, pid, host),
+        (Tag::Pattern(pattern), true) => format!("{time} {}", filled(pattern, rank, pid, host)),
     }
 }
 
 /// A pattern with its places filled: `%r` the rank, `%p` the process, `%h` the machine, `%g` the job, which is 0.
-pub fn filled(pattern: &str, rank: u32, pid: u32) -> String {
+pub fn filled(pattern: &str, rank: u32, pid: u32, host: &str) -> String {
     let mut text = String::new();
     let mut letters = pattern.chars();
     while let Some(letter) = letters.next() {
@@ -48,7 +50,7 @@ pub fn filled(pattern: &str, rank: u32, pid: u32) -> String {
                 match place {
                     'r' => text.push_str(&rank.to_string()),
                     'p' => text.push_str(&pid.to_string()),
-                    'h' => text.push_str(&opal_core::sys::hostname()),
+                    'h' => text.push_str(host),
                     'g' => text.push('0'),
                     _ => text.push('%'),
                 }
@@ -65,12 +67,12 @@ mod tests {
 
     #[test]
     fn labels() {
-        let origin = Origin { rank: 3, pid: 47, stream: Stream::Error };
-        let plain = |tag: Tag| label(&tag, false, origin);
+        let origin = Origin { rank: 3, pid: 47, node: 0, stream: Stream::Error };
+        let plain = |tag: Tag| label(&tag, false, origin, "n1");
         assert_eq!(plain(Tag::None), "");
         assert_eq!(plain(Tag::Rank), "[1,3]<stderr>: ");
         assert_eq!(plain(Tag::Pattern("[%r] %p %x 100%% %".into())), "[3] 47 %x 100% %");
-        assert!(plain(Tag::Detailed).contains(":47]<stderr>: "));
-        assert!(label(&Tag::Rank, true, origin).ends_with("[1,3]<stderr>: "));
+        assert!(plain(Tag::Detailed).contains("[n1:47]<stderr>: "));
+        assert!(label(&Tag::Rank, true, origin, "n1").ends_with("[1,3]<stderr>: "));
     }
 }

@@ -156,6 +156,11 @@ fn look(pid: i32) -> Option<(Process, i32)> {
     Some((Process { pid, started }, parent))
 }
 
+/// The process of this number as it is now.
+pub fn process(pid: i32) -> Option<Process> {
+    look(pid).map(|(process, _)| process)
+}
+
 /// Whether a process was stopped by a signal.
 pub fn is_stopped(pid: i32) -> bool {
     state(pid) == Some('T')

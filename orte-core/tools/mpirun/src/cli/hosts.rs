@@ -1,48 +1,74 @@
-//! `--host`, `--hostfile` and the allocation of a resource manager: jobs run on this machine, so they say how many ranks it
-//! has room for, and other machines are refused.
+//! `--host`, `--hostfile` and the allocation of a resource manager: the hosts of a job, and how many ranks each has room for.
 
+use crate::raw;
 use crate::refusal::Refusal;
 use orte_core::allocation::{self, Surroundings};
+use orte_core::rmaps::Room;
 use std::path::PathBuf;
 
-/// Slots that hosts and files name together; `None` if they name none.
-pub fn slots(hosts: &[String], files: &[PathBuf]) -> Result<Option<u32>, Refusal> {
-    let mut total: Option<u32> = None;
-    let mut add = |slots: u32| total = Some(total.unwrap_or(0).saturating_add(slots));
+/// A host that was named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// As it was named first.
+    pub name: String,
+    /// How many ranks it has room for.
+    pub room: Room,
+    /// It is the one that mpirun runs on.
+    pub is_here: bool,
+}
+
+/// The hosts that options and files name together, in the order of first mention; `None` if they name none.
+pub fn named(hosts: &[String], files: &[PathBuf]) -> Result<Option<Vec<Host>>, Refusal> {
+    let mut all = Vec::new();
     for word in hosts.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|word| !word.is_empty()) {
         let from = format!("--host {word}");
         let (name, slots) = part(word);
-        check(name, &from)?;
-        add(slots.map_or(Ok(1), |slots| number(slots, &from))?);
+        let slots = slots.map_or(Ok(1), |slots| number(slots, &from))?;
+        add(&mut all, host(name, Room { slots, most: None }, &from)?);
     }
     for path in files {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Refusal::usage(format!("--hostfile {}: {error}", path.display())))?;
         for (index, line) in text.lines().enumerate() {
             let from = format!("{}, line {}", path.display(), index + 1);
-            if let Some(slots) = of_line(line, &from)? {
-                add(slots);
+            if let Some(host) = of_line(line, &from)? {
+                add(&mut all, host);
             }
         }
     }
-    Ok(total)
+    Ok(if all.is_empty() { None } else { Some(all) })
 }
 
-/// Slots that the resource manager gave of this machine; `None` if there is no manager. An allocation of other machines is
-/// refused: ranks that silently crowd on one of them are what nobody wants.
-pub fn allocated(surroundings: &impl Surroundings) -> Result<Option<u32>, Refusal> {
+/// The hosts that a resource manager gave; `None` if there is no manager.
+pub fn allocated(surroundings: &impl Surroundings) -> Result<Option<Vec<Host>>, Refusal> {
     let allocation = allocation::allocation(surroundings).map_err(|why| {
         Refusal::usage(format!("{why}; `--host localhost:N` starts N ranks on this machine without it"))
     })?;
     let Some((manager, hosts)) = allocation else { return Ok(None) };
-    let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
-    match names.iter().all(|name| check(name, "").is_ok()) {
-        true => Ok(Some(hosts.iter().fold(0, |sum, host| sum.saturating_add(host.slots)))),
-        false => Err(Refusal::usage(format!(
-            "{} gave this job {}, and {ONE_MACHINE}; `--host localhost:N` starts N ranks on this machine alone",
-            manager.name(),
-            shown(&names)
-        ))),
+    let mut all = Vec::new();
+    for given in hosts {
+        add(&mut all, host(&given.name, Room { slots: given.slots, most: None }, manager.name())?);
+    }
+    Ok(Some(all))
+}
+
+fn host(name: &str, room: Room, from: &str) -> Result<Host, Refusal> {
+    // What begins with a dash would be an option of ssh.
+    let is_name = !name.is_empty() && !name.starts_with('-') && name.bytes().all(|byte| byte.is_ascii_graphic());
+    match is_name {
+        true => Ok(Host { name: name.to_owned(), room, is_here: is_here(name) }),
+        false => Err(Refusal::usage(format!("{from}: `{name}` is no name of a host"))),
+    }
+}
+
+/// A host may be named several times; its slots add up.
+fn add(all: &mut Vec<Host>, host: Host) {
+    match all.iter_mut().find(|known| known.name == host.name || (known.is_here && host.is_here)) {
+        Some(known) => {
+            known.room.slots = known.room.slots.saturating_add(host.room.slots);
+            known.room.most = known.room.most.zip(host.room.most).map(|(one, other)| one.saturating_add(other));
+        }
+        None => all.push(host),
     }
 }
 
@@ -66,34 +92,26 @@ impl Surroundings for Own {
 
 /// A list of hosts is not longer.
 const FILE_MAX: u64 = 64 << 20;
-/// What to do with several machines.
-const ONE_MACHINE: &str = "mpirun does not start ranks on several machines yet (mpiexec.hydra of MPICH does, with programs of this \
-                           library)";
-
-/// The first names of a list.
-fn shown(names: &[&str]) -> String {
-    match names.len() {
-        0..=4 => names.join(", "),
-        count => format!("{} and {} other machines", names[..3].join(", "), count - 3),
-    }
-}
-
 /// `name slots=N max_slots=N # comment`, or MPICH's `name:N`.
-pub fn of_line(line: &str, from: &str) -> Result<Option<u32>, Refusal> {
+pub fn of_line(line: &str, from: &str) -> Result<Option<Host>, Refusal> {
     let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
     let Some(word) = words.next() else { return Ok(None) };
     let (name, after_colon) = part(word);
-    check(name, from)?;
     let mut slots = after_colon.map(|slots| number(slots, from)).transpose()?;
+    let (mut most, mut user) = (None, None);
     for word in words {
         match word.split_once('=') {
             Some(("slots" | "cpu" | "count", count)) => slots = Some(number(count, from)?),
-            // More ranks than slots are always allowed.
-            Some(("max_slots" | "max-slots", count)) => _ = number(count, from)?,
+            Some(("max_slots" | "max-slots", count)) => most = Some(number(count, from)?),
+            Some(("username" | "user", name)) => user = Some(name),
             _ => return Err(Refusal::usage(format!("{from}: `{word}` is not known; write HOST slots=N"))),
         }
     }
-    Ok(Some(slots.unwrap_or(opal_core::sys::cores() as u32)))
+    let name = user.map_or_else(|| name.to_owned(), |user| format!("{user}@{name}"));
+    // Of another host nobody knows how many cores it has before it is asked.
+    let default = || if is_here(&name) { opal_core::sys::cores() as u32 } else { 1 };
+    let slots = slots.or(most).unwrap_or_else(default);
+    host(&name, Room { slots, most }, from).map(Some)
 }
 
 /// Name and slots. The colons of an address such as `::1` part nothing.
@@ -117,17 +135,28 @@ fn number(text: &str, from: &str) -> Result<u32, Refusal> {
 
 /// Refuses a name that is not this machine's; `from` says where it stood.
 pub fn check(name: &str, from: &str) -> Result<(), Refusal> {
-    let own = opal_core::sys::hostname();
-    let short = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
-    let is_address = name.contains(':') || name.starts_with(|c: char| c.is_ascii_digit());
-    let same = name.eq_ignore_ascii_case(&own)
-        || (!is_address && short(name) == short(&own) && (!name.contains('.') || !own.contains('.')));
-    match same || ["localhost", "127.0.0.1", "::1"].contains(&name) {
+    match is_here(name) {
         true => Ok(()),
         false => Err(Refusal::usage(format!(
-            "{from}: {name} is not this machine ({own}), and {ONE_MACHINE}; write localhost or leave it out"
+            "{from}: {name} is not this machine ({}), and a rankfile for several hosts is not there yet; --map-by and --host place \
+             ranks on other hosts",
+            opal_core::sys::hostname()
         ))),
     }
+}
+
+/// Whether a name is this machine's.
+fn is_here(name: &str) -> bool {
+    let own = opal_core::sys::hostname();
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    if let Ok(address) = name.parse::<std::net::IpAddr>() {
+        // What cannot be listed is not here; then the machine logs in to itself.
+        return address.is_loopback()
+            || raw::interfaces().is_ok_and(|all| all.iter().any(|interface| interface.address == address));
+    }
+    let same = name.eq_ignore_ascii_case(&own)
+        || (short(name) == short(&own) && (!name.contains('.') || !own.contains('.')));
+    same || name == "localhost"
 }
 
 #[cfg(test)]
@@ -137,16 +166,19 @@ mod tests {
     #[test]
     fn lines_of_a_hostfile() {
         let line = |text| of_line(text, "f, line 1");
-        assert_eq!(line("localhost slots=4 max_slots=8 # mine").unwrap(), Some(4));
-        assert_eq!(line("127.0.0.1:3").unwrap(), Some(3));
-        assert_eq!(line("::1").unwrap(), Some(opal_core::sys::cores() as u32));
-        assert_eq!(line("  # nothing").unwrap(), None);
+        let room = |text| line(text).unwrap().map(|host| (host.name, host.room.slots, host.room.most, host.is_here));
+        let cores = opal_core::sys::cores() as u32;
+        assert_eq!(room("localhost slots=4 max_slots=8 # mine"), Some(("localhost".to_owned(), 4, Some(8), true)));
+        assert_eq!(room("127.0.0.1:3"), Some(("127.0.0.1".to_owned(), 3, None, true)));
+        assert_eq!(room("::1"), Some(("::1".to_owned(), cores, None, true)));
+        assert_eq!(room("node17.invalid user=me"), Some(("me@node17.invalid".to_owned(), 1, None, false)));
+        assert_eq!(room("node17.invalid max_slots=3"), Some(("node17.invalid".to_owned(), 3, Some(3), false)));
+        assert_eq!(room("  # nothing"), None);
         for (text, words) in [
-            ("node17 slots=4", "node17 is not this machine"),
             ("localhost slots=many", "`many`"),
             ("localhost slot", "`slot`"),
             ("localhost slots=0", "`0`"),
-            ("10.0.0.1", "10.0.0.1"),
+            ("-oProxyCommand=x slots=2", "no name of a host"),
         ] {
             let sentence = line(text).unwrap_err().sentence;
             assert!(sentence.contains(words) && sentence.contains("f, line 1"), "{text}: {sentence}");
@@ -174,12 +206,11 @@ mod tests {
                 ("SLURM_TASKS_PER_NODE", tasks.into()),
             ]))
         };
-        assert_eq!(slurm(&opal_core::sys::hostname(), "3").unwrap(), Some(3));
+        let own = slurm(&opal_core::sys::hostname(), "3").unwrap().unwrap();
+        assert_eq!((own.len(), own[0].is_here, own[0].room.slots), (1, true, 3));
         assert_eq!(allocated(&Given(Vec::new())).unwrap(), None);
-        let sentence = slurm("elsewhere[1-9]", "2(x9)").unwrap_err().sentence;
-        let words =
-            ["Slurm gave this job elsewhere1, elsewhere2, elsewhere3 and 6 other machines", "--host localhost:N"];
-        assert!(words.iter().all(|word| sentence.contains(word)), "{sentence}");
+        let others = slurm("elsewhere[1-9]", "2(x9)").unwrap().unwrap();
+        assert_eq!((others.len(), others[8].name.as_str(), others[8].room.slots), (9, "elsewhere9", 2));
         let sentence = slurm("n1,n2", "2").unwrap_err().sentence;
         assert!(sentence.contains("SLURM_TASKS_PER_NODE") && sentence.contains("--host localhost:N"), "{sentence}");
         let pbs = Given(vec![("PBS_JOBID", "7".into()), ("PBS_NODEFILE", "/gone".into())]);
@@ -189,7 +220,9 @@ mod tests {
     #[test]
     fn this_machine_by_its_name() {
         let own = opal_core::sys::hostname();
-        assert_eq!(slots(&[format!("{own}:2,localhost")], &[]).unwrap(), Some(3));
-        assert_eq!(slots(&[], &[]).unwrap(), None);
+        let hosts = named(&[format!("{own}:2,localhost"), "elsewhere.invalid".to_owned()], &[]).unwrap().unwrap();
+        assert_eq!((hosts.len(), hosts[0].is_here, hosts[0].room.slots, hosts[1].is_here), (2, true, 3, false));
+        assert_eq!(named(&[], &[]).unwrap(), None);
+        assert!(named(&["-oProxyCommand=x".to_owned()], &[]).is_err());
     }
 }

@@ -43,6 +43,8 @@ pub struct Map {
     pub oversubscribe: Option<bool>,
     /// Where each rank runs stands in this file.
     pub rankfile: Option<PathBuf>,
+    /// Ranks are dealt to hosts in turn.
+    pub by_node: bool,
 }
 
 impl Map {
@@ -61,6 +63,7 @@ impl Map {
                 (allowed, _) => Some(allowed),
             },
             rankfile: options.rankfile.clone(),
+            by_node: false,
         };
         options.map_by.iter().try_for_each(|text| map.by(text))?;
         if let Some(text) = &options.rank_by {
@@ -108,6 +111,7 @@ impl Map {
                 self.unit = unit(object).ok_or_else(|| wrong(text, &format!("`{object}` is no object")))?;
             }
             "seq" => return Err(wrong(text, "a file of machines for each rank is not there; write -n N")),
+            "node" => (self.unit, self.by_node) = (Unit::Node, true),
             lower => self.unit = unit(lower).ok_or_else(|| wrong(text, &format!("`{lower}` is not known")))?,
         }
         Ok(())

@@ -5,7 +5,7 @@ use clap::{ArgAction, CommandFactory, Parser};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Starts the ranks of an MPI program on this machine.
+/// Starts the ranks of an MPI program on this machine and others.
 #[derive(Parser)]
 #[command(
     name = "mpirun",
@@ -35,7 +35,8 @@ pub struct Options {
     /// At most this many ranks on each machine; how many are started if -n is missing
     #[arg(short = 'N', long, visible_aliases = ["ppn"], aliases = ["perhost", "ranks-per-node"], value_name = "N", allow_hyphen_values = true)]
     pub npernode: Option<String>,
-    /// Where to run: localhost:8 is this machine with room for 8 ranks; other machines are not there yet
+    /// Where to run: localhost:8 is this machine with room for 8 ranks; on other machines ssh starts ranks (--mca plm_ssh_agent
+    /// names another program)
     #[arg(short = 'H', long, value_name = "HOST[:SLOTS],...", action = ArgAction::Append, allow_hyphen_values = true)]
     pub host: Vec<String>,
     /// The same from a file with a line `HOST slots=N` each
@@ -199,7 +200,7 @@ pub struct Options {
     /// Accepted for scripts; root may always run
     #[arg(long)]
     pub allow_run_as_root: bool,
-    /// Accepted for scripts; on one machine nothing has to be found elsewhere
+    /// Where ompi-rs lies on other machines (default: where it lies here)
     #[arg(long, value_name = "DIR", allow_hyphen_values = true)]
     pub prefix: Option<PathBuf>,
 }

@@ -1,6 +1,7 @@
 //! Lists of words for the launcher itself: `--runtime-options` and `--display`.
 
 use super::app::{App, app_of};
+use super::hosts::Host;
 use super::options::Options;
 use super::output::nearest;
 use super::values;
@@ -97,23 +98,35 @@ impl Show {
     }
 
     /// The lines.
-    pub fn lines(&self, apps: &[App], places: &[Place], topology: &Topology, slots: u32) -> Vec<String> {
+    pub fn lines(
+        &self,
+        apps: &[App],
+        places: &[Place],
+        topology: &Topology,
+        hosts: &[Host],
+        (nodes, names): (&[u32], &[String]),
+    ) -> Vec<String> {
         let mut lines = Vec::new();
         if self.allocation {
-            lines.push(format!("{} has {slots} slots", opal_core::sys::hostname()));
+            lines.extend(hosts.iter().map(|host| {
+                let name = if host.is_here { &names[0] } else { &host.name };
+                format!("{name} has {} slots", host.room.slots)
+            }));
         }
         if self.topo {
             lines.extend(topo(topology));
         }
         if self.map {
-            for rank in 0..places.len() as u32 {
-                let app = app_of(apps.iter().map(|app| app.ranks), rank);
+            for (rank, node) in nodes.iter().enumerate() {
+                let app = app_of(apps.iter().map(|app| app.ranks), rank as u32);
                 let program = apps[app].command[0].display();
-                lines.push(format!("rank {rank} runs program {app} ({program}) on {}", opal_core::sys::hostname()));
+                lines.push(format!("rank {rank} runs program {app} ({program}) on {}", names[*node as usize]));
             }
         }
         if self.bind {
             lines.extend(binding::report(places, topology));
+            // Their cores are known to their daemons alone.
+            lines.extend(names[1..].iter().map(|name| format!("ranks on {name} are bound there, by the same options")));
         }
         lines
     }

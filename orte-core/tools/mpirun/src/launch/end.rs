@@ -1,28 +1,26 @@
 //! How a job ends: what the end of a rank means for the others, who is asked to end, and who is killed.
 
-use super::{IMPATIENT, Phase, Running, TICK};
+use super::{IMPATIENT, Phase, Running};
 use crate::calls::{self, Calls};
+use crate::here::Here;
 use crate::outcome::{self, Cause};
 use crate::refusal::{self, Refusal, say};
-use crate::wire::{self, Message};
-use crate::{other_mpi, report, tree};
+use crate::there::There;
+use crate::wire::Message;
+use crate::{other_mpi, report};
+use orte_core::oob::Frame;
 use orte_core::segment::RankState;
-use rustix::process::{Pid, Signal};
-use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
 impl Running {
-    /// A rank's process ended.
-    pub(super) fn ended(&mut self, rank: u32, wait_status: i32) {
-        let control = &self.segment.control;
-        let cause = Cause::of_end(rank, wait_status, control.state(rank), control.aborted(rank));
+    /// A rank's process ended: what it was to MPI then, and how it called abort, if it did.
+    pub(super) fn ended(&mut self, rank: u32, wait_status: i32, state: RankState, aborted: Option<(i32, String)>) {
+        let cause = Cause::of_end(rank, wait_status, state, aborted);
         if self.job.verbose {
             say(&format!("rank {rank} ended with {}", outcome::words(wait_status)));
         }
-        let finalized = control.state(rank) == RankState::Finalized;
-        self.has_spoken |= control.state(rank) != RankState::Started;
-        // The keeper only reports ranks that it started.
-        let _ = control.mark_gone(rank);
+        let finalized = state == RankState::Finalized;
+        self.has_spoken |= state != RankState::Started;
         if let Some(alive) = self.alive.get_mut(rank as usize) {
             *alive = false;
         }
@@ -58,9 +56,8 @@ impl Running {
     }
 
     pub(super) fn first_abort(&self) -> Option<Cause> {
-        let control = &self.segment.control;
         (0..self.job.ranks()).find_map(|rank| {
-            let (status, message) = control.aborted(rank)?;
+            let (status, message) = self.aborted(rank)?;
             Some(Cause::Abort(rank, status, message))
         })
     }
@@ -84,8 +81,12 @@ impl Running {
                 grace.as_secs()
             ));
         }
-        if tell && self.alive.contains(&true) {
-            self.tell(Message::Signal(signal, 1));
+        if self.alive.contains(&true) {
+            if tell {
+                self.tell(Message::Signal(signal, 1));
+            }
+            // The terminal's keys reach nobody on other hosts.
+            self.tell_elsewhere(&Frame::Signal(signal, true));
         }
     }
 
@@ -101,8 +102,13 @@ impl Running {
 
     /// What a rank does now, for people; says its calls if that was asked for.
     pub(super) fn doing(&self, rank: u32) -> String {
-        let control = &self.segment.control;
-        let state = control.state(rank);
+        let state = self.state(rank);
+        if self.node_of(rank) != 0 {
+            if self.job.stack_traces {
+                say(&format!("rank {rank} runs on another host, where its calls are not looked at"));
+            }
+            return state.words().to_owned();
+        }
         let calls = self.pids.get(rank as usize).copied().flatten().and_then(calls::of_rank);
         if self.job.stack_traces {
             match &calls {
@@ -114,7 +120,7 @@ impl Running {
                 None => say(&format!("the system does not let mpirun look at rank {rank}")),
             }
         }
-        let waits = control.slept(rank).and_then(|(since_ns, last_ns)| {
+        let waits = self.slept(rank).and_then(|(since_ns, last_ns)| {
             let now_ns = opal_core::sys::monotonic_ns();
             let is_asleep = now_ns.saturating_sub(last_ns) < ASLEEP_NS;
             is_asleep.then(|| now_ns.saturating_sub(since_ns) / 1_000_000_000)
@@ -133,8 +139,8 @@ impl Running {
     /// Of a stall one line a rank.
     pub(super) fn look_for_stall(&mut self) {
         let ranks: Vec<u32> = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]).collect();
-        let slept = ranks.iter().map(|rank| self.segment.control.slept(*rank));
-        if !self.stall.is_new(slept) {
+        let slept: Vec<_> = ranks.iter().map(|rank| self.slept(*rank)).collect();
+        if !self.stall.is_new(slept.into_iter()) {
             return;
         }
         say(&format!(
@@ -160,7 +166,7 @@ impl Running {
     fn others(&self, cause: &Cause) -> usize {
         let runs = |(rank, _): &(usize, &bool)| {
             let rank = *rank as u32;
-            cause.rank() != Some(rank) && self.segment.control.state(rank) != RankState::Aborted
+            cause.rank() != Some(rank) && self.state(rank) != RankState::Aborted
         };
         self.alive.iter().enumerate().filter(|(_, alive)| **alive).filter(runs).count()
     }
@@ -173,64 +179,71 @@ impl Running {
         self.measures.killed = self.cause.as_ref().map_or(0, |cause| self.others(cause));
         self.phase = Phase::Clearing(Instant::now() + CLEARING);
         self.fan.close();
+        self.feed.close();
         self.tell(Message::Finish);
+        if let Some(there) = &mut self.there {
+            there.finish();
+        }
+        self.look_whether_gone();
     }
 
     pub(super) fn keeper_is_gone(&mut self) {
-        let status = self.keeper_status();
+        let spare = self.there.as_ref().map_or_else(Vec::new, There::processes);
+        let Some(here) = &mut self.here else { return };
+        let status = here.keeper_is_gone(&spare);
         if !matches!(self.phase, Phase::Clearing(_)) || status != 0 {
-            self.cause.get_or_insert(Cause::KeeperLost(status));
+            self.cause.get_or_insert(Cause::KeeperLost(status, None));
         }
-        // Its orphans are this process's now.
-        for process in tree::clear(&self.strangers, |_, _| {}) {
-            say(&format!("process {} did not end although it was killed; it hangs inside the system", process.pid));
-        }
+        self.all_ended_on(0);
         self.fan.close();
         self.streams.last_call();
-        self.phase = Phase::Draining;
+        self.finish();
+        self.look_whether_gone();
     }
 
-    /// The wait status of the keeper, whose end of the socket is closed. A process may hang while it ends; then it is
-    /// killed and left to the system.
-    fn keeper_status(&mut self) -> i32 {
-        let end = Instant::now() + LEAVING;
-        while Instant::now() < end {
-            match self.keeper.try_wait() {
-                Ok(Some(status)) => return status.into_raw(),
-                Ok(None) => opal_core::sys::nap_us(1000),
-                Err(_) => break,
-            }
+    /// Of these ranks nothing more is heard.
+    pub(super) fn all_ended_on(&mut self, node: u32) {
+        for (alive, _) in self.alive.iter_mut().zip(&self.job.nodes).filter(|(_, its)| **its == node) {
+            *alive = false;
         }
-        let _ = self.keeper.kill();
-        1 << 8
+    }
+
+    /// Whether no process of the job is left anywhere.
+    pub(super) fn look_whether_gone(&mut self) {
+        let is_gone = self.here.as_ref().is_none_or(Here::is_gone) && self.there.as_ref().is_none_or(There::is_gone);
+        if is_gone && matches!(self.phase, Phase::Clearing(_)) {
+            self.phase = Phase::Draining;
+        }
     }
 
     /// A stopped keeper neither hears nor reaps: it is told to go on, however often somebody stops it.
     pub(super) fn look_at_keeper(&mut self) {
-        if self.phase == Phase::Draining || Instant::now() < self.next_check {
-            return;
-        }
-        self.next_check = Instant::now() + TICK;
-        if tree::is_stopped(self.keeper.id() as i32) {
-            let _ = rustix::process::kill_process(Pid::from_child(&self.keeper), Signal::CONT);
-            // Somebody may stop it again before it has done anything.
-            if let Phase::Clearing(end) = self.phase {
-                self.phase = Phase::Clearing(end.min(Instant::now() + IMPATIENT));
-            }
+        // Somebody may stop it again before it has done anything.
+        if self.here.as_mut().is_some_and(Here::look_at_keeper)
+            && let Phase::Clearing(end) = self.phase
+        {
+            self.phase = Phase::Clearing(end.min(Instant::now() + IMPATIENT));
         }
     }
 
-    /// It did not end although it was told to. Its end of the socket closes, and what it left is cleared here.
-    pub(super) fn kill_keeper(&mut self) {
-        say(&format!("the keeper process ({}) does not answer and is killed", self.keeper.id()));
-        let _ = self.keeper.kill();
+    /// Keeper or daemons did not end although they were told to. The keeper's end of the socket closes when it is killed, and what
+    /// it left is cleared here.
+    pub(super) fn give_up(&mut self) {
+        if let Some(here) = self.here.as_mut().filter(|here| !here.is_gone()) {
+            here.kill_keeper();
+        }
         self.phase = Phase::Clearing(Instant::now() + CLEARING);
+        for host in self.there.as_mut().map_or_else(Vec::new, There::give_up) {
+            say(&format!("the daemon on {host} does not say that all is ended there; processes of the job may be left"));
+        }
+        self.look_whether_gone();
     }
 
-    /// Without waiting: a stopped keeper takes nothing, and mpirun must not hang on that. A dead keeper is noticed by its
-    /// closed end.
+    /// The ranks of this host only.
     pub(super) fn tell(&self, message: Message) {
-        let _ = wire::send_now(&self.control, message);
+        if let Some(here) = &self.here {
+            here.tell(message);
+        }
     }
 
     pub(super) fn conclude(self) -> Result<u8, Refusal> {
@@ -239,10 +252,11 @@ impl Running {
         }
         self.hint_at_other_mpi();
         let lost = if self.streams.has_lost() { refusal::OWN } else { 0 };
-        let Some(cause) = self.cause else { return Ok(lost) };
+        let Some(cause) = &self.cause else { return Ok(lost) };
         let pid = |rank: u32| self.pids.get(rank as usize).copied().flatten();
         if !self.job.quiet {
-            opal_core::sys::write_stderr(report::block(&cause, pid, self.measures).as_bytes());
+            let host = |rank: u32| self.job.names[self.node_of(rank) as usize].clone();
+            opal_core::sys::write_stderr(report::block(cause, pid, host, self.measures).as_bytes());
         }
         Ok(cause.status())
     }
@@ -261,5 +275,3 @@ const ASLEEP_NS: u64 = 200_000_000;
 const LINGER: Duration = Duration::from_millis(100);
 /// How long the keeper may take to kill what is left: longer than it tries to.
 const CLEARING: Duration = Duration::from_secs(12);
-/// How long the keeper's process may take to vanish after it closed everything.
-const LEAVING: Duration = Duration::from_secs(2);

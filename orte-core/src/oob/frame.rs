@@ -1,0 +1,182 @@
+//! What mpirun and a daemon say once they trust each other. Ranks are ranks of the job.
+
+use super::Flaw;
+use super::bytes::{Reader, Writer};
+use super::orders::HostOrders;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// mpirun: what to start. The first one.
+    Orders(HostOrders),
+    /// mpirun: send this signal to the host's ranks, or to every process below its keeper.
+    Signal(u32, bool),
+    /// mpirun: kill what is left, then end.
+    Finish,
+    /// mpirun: standard input for the ranks that read it; empty: there is no more.
+    Input(Vec<u8>),
+    /// mpirun: so many more bytes of output may be sent.
+    Room(u32),
+    /// mpirun: nobody reads this stream of this rank any more (0: output, 1: error).
+    Unread(u32, u8),
+    /// mpirun: a rank of another host was lost.
+    LostElsewhere(u32),
+    /// Either side: a message of the wire-up, opaque here.
+    Modex(Vec<u8>),
+    /// Daemon: this rank runs as this process.
+    Started(u32, u32),
+    /// Daemon: the job cannot go on on this host: mpirun's exit status, and why.
+    Refused(u8, String),
+    /// Daemon: this rank ended.
+    Ended(RankEnd),
+    /// Daemon: this rank called abort, and may not have ended: its status and message.
+    Aborted(u32, i32, String),
+    /// Daemon: a rank is in this state of its life.
+    State(u32, u32),
+    /// Daemon: what a rank wrote (0: output, 1: error); empty: the stream has ended.
+    Output(u32, u8, Vec<u8>),
+    /// Daemon: so many more bytes of input may be sent.
+    InputRoom(u32),
+    /// Daemon: nobody here reads standard input any more.
+    InputUnread,
+    /// Daemon: its keeper ended with this wait status, and all ranks with it.
+    KeeperLost(i32),
+    /// Daemon: a line for people.
+    Say(String),
+    /// Daemon: nothing of the job is left on this host. The last one.
+    Gone,
+    /// Daemon: it is alive.
+    Beat,
+}
+
+/// How a rank ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankEnd {
+    /// Rank in the job.
+    pub rank: u32,
+    /// As waitpid gives it.
+    pub wait_status: i32,
+    /// What it was to MPI then.
+    pub state: u32,
+    /// With which status and message it called abort, if it did.
+    pub aborted: Option<(i32, String)>,
+}
+
+impl Frame {
+    /// As bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut to = Writer::default();
+        to.u8(self.kind());
+        match self {
+            Frame::Orders(orders) => orders.write(&mut to),
+            Frame::Signal(signal, all) => {
+                to.u32(*signal);
+                to.u8(u8::from(*all));
+            }
+            Frame::Input(bytes) | Frame::Modex(bytes) => to.bytes(bytes),
+            Frame::Room(bytes) | Frame::InputRoom(bytes) => to.u32(*bytes),
+            Frame::Unread(rank, stream) => {
+                to.u32(*rank);
+                to.u8(*stream);
+            }
+            Frame::LostElsewhere(rank) => to.u32(*rank),
+            Frame::Started(rank, value) | Frame::State(rank, value) => {
+                to.u32(*rank);
+                to.u32(*value);
+            }
+            Frame::Refused(status, sentence) => {
+                to.u8(*status);
+                to.bytes(sentence.as_bytes());
+            }
+            Frame::Ended(end) => {
+                to.u32(end.rank);
+                to.u32(end.wait_status as u32);
+                to.u32(end.state);
+                to.option(end.aborted.as_ref(), |to, (status, message)| {
+                    to.u32(*status as u32);
+                    to.bytes(message.as_bytes());
+                });
+            }
+            Frame::Aborted(rank, status, message) => {
+                to.u32(*rank);
+                to.u32(*status as u32);
+                to.bytes(message.as_bytes());
+            }
+            Frame::Output(rank, stream, bytes) => {
+                to.u32(*rank);
+                to.u8(*stream);
+                to.bytes(bytes);
+            }
+            Frame::KeeperLost(status) => to.u32(*status as u32),
+            Frame::Say(line) => to.bytes(line.as_bytes()),
+            Frame::Finish | Frame::InputUnread | Frame::Gone | Frame::Beat => {}
+        }
+        to.0
+    }
+
+    /// The same from bytes of unknown origin.
+    pub fn decode(bytes: &[u8]) -> Result<Frame, Flaw> {
+        let mut from = Reader(bytes);
+        let frame = match from.u8()? {
+            1 => Frame::Orders(HostOrders::read(&mut from)?),
+            2 => Frame::Signal(from.u32()?, from.flag("signal")?),
+            3 => Frame::Finish,
+            4 => Frame::Input(from.bytes()?),
+            5 => Frame::Room(from.u32()?),
+            6 => Frame::Unread(from.u32()?, stream(&mut from)?),
+            7 => Frame::LostElsewhere(from.u32()?),
+            8 => Frame::Modex(from.bytes()?),
+            9 => Frame::Started(from.u32()?, from.u32()?),
+            10 => Frame::Refused(from.u8()?, from.text("sentence")?),
+            11 => Frame::Ended(RankEnd {
+                rank: from.u32()?,
+                wait_status: from.u32()? as i32,
+                state: from.u32()?,
+                aborted: from.option(|from| Ok((from.u32()? as i32, from.text("message")?)))?,
+            }),
+            12 => Frame::Aborted(from.u32()?, from.u32()? as i32, from.text("message")?),
+            13 => Frame::State(from.u32()?, from.u32()?),
+            14 => Frame::Output(from.u32()?, stream(&mut from)?, from.bytes()?),
+            15 => Frame::InputRoom(from.u32()?),
+            16 => Frame::InputUnread,
+            17 => Frame::KeeperLost(from.u32()? as i32),
+            18 => Frame::Say(from.text("line")?),
+            19 => Frame::Gone,
+            20 => Frame::Beat,
+            _ => return Err(Flaw::Field("kind")),
+        };
+        from.end()?;
+        Ok(frame)
+    }
+
+    fn kind(&self) -> u8 {
+        match self {
+            Frame::Orders(_) => 1,
+            Frame::Signal(..) => 2,
+            Frame::Finish => 3,
+            Frame::Input(_) => 4,
+            Frame::Room(_) => 5,
+            Frame::Unread(..) => 6,
+            Frame::LostElsewhere(_) => 7,
+            Frame::Modex(_) => 8,
+            Frame::Started(..) => 9,
+            Frame::Refused(..) => 10,
+            Frame::Ended(_) => 11,
+            Frame::Aborted(..) => 12,
+            Frame::State(..) => 13,
+            Frame::Output(..) => 14,
+            Frame::InputRoom(_) => 15,
+            Frame::InputUnread => 16,
+            Frame::KeeperLost(_) => 17,
+            Frame::Say(_) => 18,
+            Frame::Gone => 19,
+            Frame::Beat => 20,
+        }
+    }
+}
+
+fn stream(from: &mut Reader<'_>) -> Result<u8, Flaw> {
+    from.flag("stream").map(u8::from)
+}

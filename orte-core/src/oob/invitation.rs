@@ -1,0 +1,111 @@
+//! What a daemon is told at its start, as lines on standard input: nobody else on its host sees them, as everybody would on a
+//! command line.
+
+use super::{PROTOCOL, SECRET_BYTES, Secret};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write;
+use core::net::SocketAddr;
+
+/// The longest text that is read.
+pub const LONGEST: usize = 16 << 10;
+
+/// An invitation to call mpirun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invitation {
+    /// The node that the daemon is.
+    pub node: u32,
+    /// What the host is called in the job.
+    pub name: String,
+    /// The job's secret.
+    pub secret: Secret,
+    /// After so long without a sign of life the other side counts as lost.
+    pub silence_ms: u64,
+    /// How long to try to reach mpirun.
+    pub patience_ms: u64,
+    /// Where mpirun listens.
+    pub addresses: Vec<SocketAddr>,
+}
+
+/// Why a text is no invitation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It ended before its last line.
+    Cut,
+    /// mpirun is of this other version.
+    Version(String),
+    /// This line makes no sense.
+    Line(String),
+}
+
+impl Invitation {
+    /// The text.
+    pub fn encode(&self, version: &str) -> String {
+        let mut text = format!("{FIRST}{version} {PROTOCOL}\n");
+        let mut secret = String::new();
+        for byte in self.secret {
+            let _ = write!(secret, "{byte:02x}");
+        }
+        let addresses: Vec<String> = self.addresses.iter().map(|address| format!("{address}")).collect();
+        let _ = write!(
+            text,
+            "node {}\nname {}\nsecret {secret}\nsilence {}\npatience {}\naddresses {}\n{LAST}\n",
+            self.node,
+            self.name,
+            self.silence_ms,
+            self.patience_ms,
+            addresses.join(" ")
+        );
+        text
+    }
+
+    /// Whether a text that begins so is complete.
+    pub fn is_complete(text: &str) -> bool {
+        text.lines().any(|line| line == LAST) && text.ends_with('\n')
+    }
+
+    /// Reads the text; `version` is the daemon's own.
+    pub fn decode(text: &str, version: &str) -> Result<Invitation, Refused> {
+        let mut lines = text.lines();
+        let first = lines.next().ok_or(Refused::Cut)?;
+        let theirs = first.strip_prefix(FIRST).ok_or_else(|| Refused::Line(first.to_owned()))?;
+        if theirs != format!("{version} {PROTOCOL}") {
+            return Err(Refused::Version(theirs.split(' ').next().unwrap_or_default().to_owned()));
+        }
+        let mut field = |name: &str| -> Result<&str, Refused> {
+            let line = lines.next().ok_or(Refused::Cut)?;
+            let value = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(' '));
+            // Of the secret not even a damaged one is shown.
+            value.ok_or_else(|| Refused::Line(line.split(' ').next().unwrap_or_default().to_owned()))
+        };
+        let wrong = |name: &str| Refused::Line(name.to_owned());
+        let node = field("node")?.parse().map_err(|_| wrong("node"))?;
+        let name = field("name")?.to_owned();
+        let secret = secret(field("secret")?).ok_or_else(|| wrong("secret"))?;
+        let silence_ms = field("silence")?.parse().map_err(|_| wrong("silence"))?;
+        let patience_ms = field("patience")?.parse().map_err(|_| wrong("patience"))?;
+        let addresses: Result<Vec<SocketAddr>, _> = field("addresses")?.split_whitespace().map(str::parse).collect();
+        let addresses = addresses.ok().filter(|all| !all.is_empty()).ok_or_else(|| wrong("addresses"))?;
+        match lines.next() {
+            Some(LAST) => Ok(Invitation { node, name, secret, silence_ms, patience_ms, addresses }),
+            Some(line) => Err(wrong(line)),
+            None => Err(Refused::Cut),
+        }
+    }
+}
+
+fn secret(text: &str) -> Option<Secret> {
+    let mut secret = [0; SECRET_BYTES];
+    if text.len() != 2 * SECRET_BYTES || !text.is_ascii() {
+        return None;
+    }
+    for (index, byte) in secret.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * index..2 * index + 2)?, 16).ok()?;
+    }
+    Some(secret)
+}
+
+const FIRST: &str = "ompi-rs mpirun ";
+const LAST: &str = "end";

@@ -1,0 +1,67 @@
+//! Out-of-band messages (oob): what mpirun and the daemons of other hosts say to each other, over one TCP connection each.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`invitation`] | what a daemon is told at its start, by standard input of the agent that starts it: where to call, and the secret |
+//! | [`handshake`] | both sides prove that they know the secret; a connection's keys |
+//! | [`sealed`] | frames of a connection: length, number, proof |
+//! | [`frame`] | what the frames say |
+//! | [`orders`] | the longest of them: what a daemon is to start |
+//! | [`bytes`] | how numbers and texts are written |
+//!
+//! All of it is pure: bytes in, bytes out. The sockets are mpirun's.
+//!
+//! **Invariant:** whatever bytes come, nothing here panics, and nothing is reserved that they do not hold.
+
+pub mod bytes;
+pub mod frame;
+pub mod handshake;
+pub mod invitation;
+pub mod orders;
+pub mod sealed;
+
+pub use frame::Frame;
+pub use handshake::{Accepting, Calling, Keys};
+pub use invitation::Invitation;
+pub use orders::{App, HostOrders};
+pub use sealed::{Receiver, Sender};
+
+/// Raised when a frame, the handshake or the invitation changes.
+pub const PROTOCOL: u32 = 1;
+/// Bytes of the secret of a job.
+pub const SECRET_BYTES: usize = 32;
+/// What only mpirun and its daemons know.
+pub type Secret = [u8; SECRET_BYTES];
+
+/// Why bytes of the other side's were refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// They end too early, or go on too long.
+    Length,
+    /// Longer than any frame may be.
+    TooLong(u64),
+    /// This field holds what it cannot hold.
+    Field(&'static str),
+    /// They do not begin as a daemon's call does.
+    Magic,
+    /// A daemon of another protocol.
+    Protocol(u32),
+    /// The proof is wrong: the other side does not know the secret, or somebody changed what it sent.
+    Proof,
+}
+
+impl core::fmt::Display for Flaw {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Flaw::Length => f.write_str("the message has a wrong length"),
+            Flaw::TooLong(bytes) => write!(f, "the message claims to have {bytes} bytes"),
+            Flaw::Field(name) => write!(f, "the message has a wrong {name}"),
+            Flaw::Magic => f.write_str("what came is no call of a daemon"),
+            Flaw::Protocol(theirs) => write!(f, "it speaks protocol {theirs}, and this mpirun protocol {PROTOCOL}"),
+            Flaw::Proof => f.write_str("it does not know the secret of this job"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

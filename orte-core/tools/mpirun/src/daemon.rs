@@ -1,0 +1,332 @@
+//! The daemon of a host: mpirun's arm there. An agent (ssh) starts it, it calls mpirun back, starts the ranks of its host through a
+//! keeper of its own, and passes on what they write and how they end.
+//!
+//! When the connection to mpirun ends, everything of the job is killed here; when the daemon dies, its keeper does that.
+
+mod call;
+mod input;
+mod output;
+mod ready;
+
+use crate::here::{Event, Here};
+use crate::link::Link;
+use crate::modex;
+use crate::refusal::{OWN, Refusal, say};
+use crate::wire::Message;
+use crate::{program, signals, tree};
+use input::Input;
+use orte_core::oob::frame::RankEnd;
+use orte_core::oob::{Frame, HostOrders, Invitation, orders};
+use orte_core::segment::RankState;
+pub use output::WINDOW;
+use output::Output;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fd::OwnedFd;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// The hidden first argument that makes this program a daemon; an [`Invitation`] comes by standard input.
+pub const ARGUMENT: &str = "--ompi-rs-daemon";
+/// Both sides are of the same.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Runs as daemon until the job is over.
+pub fn run() -> ExitCode {
+    match invited() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => {
+            if !refusal.sentence.is_empty() {
+                say(&format!("{} (on {})", refusal.sentence, opal_core::sys::hostname()));
+            }
+            ExitCode::from(refusal.status)
+        }
+    }
+}
+
+fn invited() -> Result<(), Refusal> {
+    let invitation = call::invitation()?;
+    let (mut link, orders) = call::mpirun(&invitation)?;
+    match Daemon::start(&invitation, orders) {
+        Ok(parts) => Daemon::new(&invitation, link, parts).watch(),
+        Err(refusal) => {
+            // mpirun says it.
+            link.send(&Frame::Refused(refusal.status, refusal.sentence));
+            link.send(&Frame::Gone);
+            link.drain(PATIENCE);
+            Ok(())
+        }
+    }
+}
+
+struct Daemon {
+    link: Link,
+    here: Here,
+    output: Output,
+    input: Input,
+    /// Of each program its ranks, and the file that is executed.
+    programs: Vec<(u32, PathBuf)>,
+    /// Ranks that have not started.
+    awaited: usize,
+    /// What mpirun was told of each rank's state.
+    told: BTreeMap<u32, u32>,
+    beat: Duration,
+    next_beat: Instant,
+    phase: Phase,
+}
+
+/// What was made ready before anything runs.
+struct Parts {
+    here: Here,
+    input: Input,
+    programs: Vec<(u32, PathBuf)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Running,
+    /// The keeper was told to kill what is left; it is killed itself at this time.
+    Clearing(Instant),
+}
+
+impl Daemon {
+    fn start(invitation: &Invitation, orders: HostOrders) -> Result<Parts, Refusal> {
+        let failed = |error: &dyn std::fmt::Display| Refusal::system("starting the keeper process", error);
+        let limit = crate::prepare::raise_descriptor_limit();
+        let strangers = tree::below(&[]);
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| failed(&errno))?;
+        let (input, read_end) = Input::new(orders.stdin).map_err(|errno| failed(&errno))?;
+        let plan = ready::plan(invitation, orders, read_end)?;
+        let programs = plan.apps.iter().map(|app| (app.ranks, PathBuf::from(&app.path))).collect();
+        let here = Here::start(plan, signals::handled(), limit, strangers)?;
+        Ok(Parts { here, input, programs })
+    }
+
+    fn new(invitation: &Invitation, link: Link, parts: Parts) -> Daemon {
+        let Parts { here, input, programs } = parts;
+        let beat = Duration::from_millis(invitation.silence_ms / 4).max(Duration::from_millis(50));
+        let next_beat = Instant::now();
+        let (output, told, awaited) = (Output::default(), BTreeMap::new(), here.ranks().len());
+        Daemon { link, here, output, input, programs, awaited, told, beat, next_beat, phase: Phase::Running }
+    }
+
+    /// Until nothing of the job is left here.
+    fn watch(mut self) -> Result<(), Refusal> {
+        let wired = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_doorbell());
+        self.pass_on(wired);
+        while !self.here.is_gone() {
+            let (link, keeper, doorbell, ready) = self.wait()?;
+            if doorbell {
+                let sends = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_doorbell());
+                self.pass_on(sends);
+            }
+            if link {
+                self.hear_mpirun();
+            }
+            self.output.pump(&mut self.link, &ready);
+            self.input.pump(&mut self.link);
+            if keeper {
+                self.hear_keeper()?;
+            }
+            self.look_at_clock();
+        }
+        self.output.last_call(&mut self.link);
+        self.link.send(&Frame::Gone);
+        self.link.drain(PATIENCE);
+        Ok(())
+    }
+
+    /// Sleeps until something happens: whether mpirun, the keeper and a rank have news, and which streams of output.
+    fn wait(&self) -> Result<(bool, bool, bool, Vec<usize>), Refusal> {
+        let out = if self.link.is_behind() { PollFlags::OUT } else { PollFlags::empty() };
+        let mut polls = vec![PollFd::from_borrowed_fd(self.link.socket(), PollFlags::IN | out)];
+        let [keeper, doorbell] = self.here.descriptors();
+        let place = |polls: &mut Vec<PollFd<'_>>| polls.len();
+        let keeper_at = keeper.map(|keeper| {
+            polls.push(PollFd::from_borrowed_fd(keeper, PollFlags::IN));
+            place(&mut polls) - 1
+        });
+        let doorbell_at = doorbell.map(|doorbell| {
+            polls.push(PollFd::from_borrowed_fd(doorbell, PollFlags::IN));
+            place(&mut polls) - 1
+        });
+        self.input.interest(&mut polls);
+        let first = polls.len();
+        let sources = self.output.interests(&mut polls, self.link.behind());
+        let tick = self.next_beat.saturating_duration_since(Instant::now()).min(TICK);
+        let tick = Timespec { tv_sec: tick.as_secs() as i64, tv_nsec: i64::from(tick.subsec_nanos()) };
+        match rustix::event::poll(&mut polls, Some(&tick)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(Refusal::system("waiting for the ranks", errno)),
+        }
+        let is_ready = |at: Option<usize>| at.is_some_and(|at| !polls[at].revents().is_empty());
+        let ready = sources.into_iter().zip(&polls[first..]).filter(|(_, poll)| !poll.revents().is_empty());
+        let ready = ready.map(|(source, _)| source).collect();
+        Ok((is_ready(Some(0)), is_ready(keeper_at), is_ready(doorbell_at), ready))
+    }
+
+    fn hear_mpirun(&mut self) {
+        self.link.flush();
+        let news = self.link.receive();
+        for frame in news.frames {
+            self.obey(frame);
+        }
+        if news.lost.is_some() {
+            self.finish();
+        }
+    }
+
+    fn obey(&mut self, frame: Frame) {
+        match frame {
+            Frame::Signal(signal, all) => self.here.tell(Message::Signal(signal, u32::from(all))),
+            Frame::Finish => self.finish(),
+            Frame::Input(bytes) => self.input.take(bytes),
+            Frame::Room(bytes) => self.output.room(bytes),
+            Frame::Unread(rank, stream) => {
+                if self.output.unread(rank, stream) {
+                    self.here.tell(Message::Unread(rank));
+                }
+            }
+            Frame::Modex(bytes) => {
+                let from = modex::From::Parent;
+                let sends = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_frame(from, &bytes));
+                self.pass_on(sends);
+            }
+            Frame::LostElsewhere(rank) => {
+                let lost = self.here.modex.as_mut().map_or(Ok(()), |modex| modex.lost_elsewhere(rank));
+                self.pass_on(lost.map(|()| Vec::new()));
+            }
+            _ => self.refuse(OWN, "mpirun sent what only a daemon sends".to_owned()),
+        }
+    }
+
+    /// The wire-up's messages go to mpirun; without a wire-up there is no job.
+    fn pass_on(&mut self, sends: Result<Vec<modex::Send>, String>) {
+        match sends {
+            Ok(sends) => {
+                for send in sends {
+                    match send {
+                        modex::Send::Up(bytes) => self.link.send(&Frame::Modex(bytes)),
+                        modex::Send::Down(child, _) => {
+                            self.refuse(OWN, format!("the wire-up names host {child} below this one, where there is none"));
+                        }
+                    }
+                }
+            }
+            Err(why) => self.refuse(OWN, why),
+        }
+    }
+
+    fn refuse(&mut self, status: u8, sentence: String) {
+        self.link.send(&Frame::Refused(status, sentence));
+        self.finish();
+    }
+
+    fn finish(&mut self) {
+        if self.phase == Phase::Running {
+            self.phase = Phase::Clearing(Instant::now() + CLEARING);
+            self.input.close();
+            self.here.tell(Message::Finish);
+        }
+    }
+
+    fn hear_keeper(&mut self) -> Result<(), Refusal> {
+        while let Some(event) = self.here.hear()? {
+            match event {
+                Event::Started(rank, pid, ends) => self.started(rank, pid, ends),
+                Event::NotStarted(rank, errno) => {
+                    let app = crate::cli::app_of(self.programs.iter().map(|(ranks, _)| *ranks), rank);
+                    let refusal = program::not_started(&self.programs[app].1, errno);
+                    self.refuse(refusal.status, refusal.sentence);
+                }
+                Event::Ended(rank, wait_status) => self.ended(rank, wait_status),
+                Event::Unread(rank) => self.output.close(rank),
+                Event::KeeperGone => {
+                    let is_asked = matches!(self.phase, Phase::Clearing(_));
+                    let status = self.here.keeper_is_gone(&[]);
+                    if !is_asked || status != 0 {
+                        self.link.send(&Frame::KeeperLost(status));
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn started(&mut self, rank: u32, pid: u32, ends: Vec<OwnedFd>) {
+        self.link.send(&Frame::Started(rank, pid));
+        let mut ends = ends.into_iter();
+        // Fewer arrive if this process has no descriptors left.
+        match (ends.next(), ends.next()) {
+            (Some(output), Some(error)) => {
+                if let Err(errno) = self.output.add(rank, output, error) {
+                    self.refuse(OWN, format!("reading the output of rank {rank} failed: {errno}"));
+                }
+            }
+            _ => self.refuse(OWN, "too many open files; raise the limit with ulimit -n".to_owned()),
+        }
+        if let Some(reader) = ends.next() {
+            self.input.add(reader);
+        }
+        self.awaited = self.awaited.saturating_sub(1);
+        if self.awaited == 0 {
+            self.input.is_complete();
+        }
+    }
+
+    fn ended(&mut self, rank: u32, wait_status: i32) {
+        let end = RankEnd { rank, wait_status, state: self.here.state(rank) as u32, aborted: self.here.aborted(rank) };
+        self.told.insert(rank, end.state);
+        self.link.send(&Frame::Ended(end));
+        let sends = self.here.mark_gone(rank);
+        self.pass_on(sends);
+    }
+
+    fn look_at_clock(&mut self) {
+        let now = Instant::now();
+        for rank in self.here.ranks().to_vec() {
+            let state = self.here.state(rank);
+            // What a rank left behind when it ended is told with its end.
+            if state == RankState::Gone || self.told.insert(rank, state as u32) == Some(state as u32) {
+                continue;
+            }
+            match self.here.aborted(rank) {
+                Some((status, message)) => self.link.send(&Frame::Aborted(rank, status, message)),
+                None => self.link.send(&Frame::State(rank, state as u32)),
+            }
+        }
+        if now >= self.next_beat {
+            self.next_beat = now + self.beat;
+            self.link.send(&Frame::Beat);
+        }
+        if self.here.look_at_keeper()
+            && let Phase::Clearing(end) = self.phase
+        {
+            self.phase = Phase::Clearing(end.min(now + IMPATIENT));
+        }
+        if matches!(self.phase, Phase::Clearing(end) if now >= end) {
+            self.here.kill_keeper();
+            self.phase = Phase::Clearing(now + CLEARING);
+        }
+    }
+}
+
+/// Which of a daemon's ranks reads standard input.
+fn reader(stdin: orders::Input) -> crate::cli::Stdin {
+    match stdin {
+        orders::Input::None => crate::cli::Stdin::None,
+        orders::Input::Rank(rank) => crate::cli::Stdin::Rank(rank),
+        orders::Input::All => crate::cli::Stdin::All,
+    }
+}
+
+/// How often to look whether a rank called abort, and whether the keeper was stopped.
+const TICK: Duration = Duration::from_millis(250);
+/// How long the last words may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the keeper may take to kill what is left: longer than it tries to.
+const CLEARING: Duration = Duration::from_secs(12);
+/// How long a keeper that kills ranks may go on after it was stopped.
+const IMPATIENT: Duration = Duration::from_secs(1);

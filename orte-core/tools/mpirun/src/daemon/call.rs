@@ -1,0 +1,170 @@
+//! How a daemon comes to trust mpirun: it reads the invitation, calls, and gets its orders.
+
+use super::VERSION;
+use crate::link::{self, Link};
+use crate::refusal::{OWN, Refusal};
+use orte_core::oob::handshake::Step;
+use orte_core::oob::invitation::{LONGEST, Refused};
+use orte_core::oob::{Calling, Frame, HostOrders, Invitation, Receiver, Sender};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// Reads the invitation from standard input.
+pub fn invitation() -> Result<Invitation, Refusal> {
+    let mut bytes = Vec::new();
+    let mut chunk = [0; 4096];
+    loop {
+        match rustix::io::read(rustix::stdio::stdin(), &mut chunk) {
+            Ok(0) => break,
+            Ok(read) => bytes.extend_from_slice(&chunk[..read]),
+            Err(Errno::INTR) => continue,
+            Err(errno) => return Err(Refusal::system("reading standard input of the daemon", errno)),
+        }
+        // Some agents keep it open.
+        if bytes.len() > LONGEST || Invitation::is_complete(&String::from_utf8_lossy(&bytes)) {
+            break;
+        }
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    Invitation::decode(&text, VERSION).map_err(|refused| {
+        Refusal::usage(match refused {
+            Refused::Cut if bytes.is_empty() => format!(
+                "{} is for mpirun itself, which tells the daemon by standard input whom to call; an agent that passes none on \
+                 (kubectl exec without -i) cannot be used",
+                super::ARGUMENT
+            ),
+            Refused::Cut => "what mpirun told its daemon by standard input was cut off".to_owned(),
+            Refused::Version(theirs) => format!(
+                "the daemon on this host is ompi-rs {VERSION} ({}), and mpirun is ompi-rs {theirs}; install the same on both, or \
+                 name another place with --prefix",
+                std::env::current_exe().map_or_else(|_| "mpirun".to_owned(), |path| path.display().to_string())
+            ),
+            Refused::Line(line) => format!("standard input of the daemon is no invitation of mpirun's: `{line}`"),
+        })
+    })
+}
+
+/// Calls mpirun and gets the orders.
+pub fn mpirun(invitation: &Invitation) -> Result<(Link, HostOrders), Refusal> {
+    let end = Instant::now() + Duration::from_millis(invitation.patience_ms);
+    let mut link = call(invitation, end)?;
+    loop {
+        let news = link.receive();
+        match news.frames.into_iter().next() {
+            Some(Frame::Orders(orders)) if orders.names.len() > invitation.node as usize => return Ok((link, orders)),
+            // The job ended before it began.
+            Some(Frame::Finish) => return Err(Refusal::nothing_to_do()),
+            Some(_) => return Err(Refusal::system("hearing mpirun", "it did not begin with orders")),
+            None => {}
+        }
+        if let Some(why) = news.lost {
+            return Err(Refusal::system("hearing mpirun", why));
+        }
+        wait(&[(&link.socket(), PollFlags::IN)], end)?;
+    }
+}
+
+/// All addresses at once: the first one where mpirun answers is used. Another machine may have the same address in a network of its
+/// own.
+fn call(invitation: &Invitation, end: Instant) -> Result<Link, Refusal> {
+    let mut tries = Vec::new();
+    let mut failures = Vec::new();
+    for address in &invitation.addresses {
+        match begin(address) {
+            Ok(socket) => tries.push((socket, *address)),
+            Err(errno) => failures.push(format!("{address}: {errno}")),
+        }
+    }
+    while !tries.is_empty() && Instant::now() < end {
+        let answers = {
+            let interests: Vec<(&OwnedFd, PollFlags)> =
+                tries.iter().map(|(socket, _)| (socket, PollFlags::OUT)).collect();
+            wait(&interests, end)?
+        };
+        for index in (0..tries.len()).rev().filter(|index| answers[*index]) {
+            let (socket, address) = tries.swap_remove(index);
+            let proven = match sockopt::socket_error(&socket) {
+                Ok(Ok(())) => prove(invitation, socket, end.min(Instant::now() + ANSWER)),
+                Ok(Err(errno)) | Err(errno) => Err(Refusal::usage(errno.to_string())),
+            };
+            match proven {
+                Ok(link) => return Ok(link),
+                Err(refusal) => failures.push(format!("{address}: {}", refusal.sentence)),
+            }
+        }
+    }
+    failures.extend(tries.iter().map(|(_, address)| format!("{address}: no answer")));
+    Err(Refusal {
+        status: OWN,
+        sentence: format!(
+            "the daemon on this host cannot reach mpirun by TCP ({}); --mca oob_tcp_if_include names the interfaces that mpirun \
+             listens on",
+            failures.join(", ")
+        ),
+    })
+}
+
+fn begin(address: &SocketAddr) -> Result<OwnedFd, Errno> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    match rustix::net::connect(&socket, address) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Err(errno) => Err(errno),
+    }
+}
+
+fn prove(invitation: &Invitation, socket: OwnedFd, end: Instant) -> Result<Link, Refusal> {
+    let failed = |why: &dyn std::fmt::Display| Refusal::system("calling mpirun", why);
+    let nonce = opal_core::sys::random().map_err(|errno| failed(&errno))?;
+    let mut calling = Calling::new(invitation.secret, invitation.node, nonce);
+    // A new connection's buffer has room for both messages.
+    let send = |bytes: &[u8]| match rustix::net::send(&socket, bytes, SendFlags::NOSIGNAL) {
+        Ok(sent) if sent == bytes.len() => Ok(()),
+        Ok(_) => Err(failed(&"it takes nothing")),
+        Err(errno) => Err(failed(&errno)),
+    };
+    send(calling.call())?;
+    let mut chunk = [0; 4096];
+    loop {
+        wait(&[(&socket, PollFlags::IN)], end)?;
+        let read = match rustix::net::recv(&socket, &mut chunk[..], RecvFlags::DONTWAIT) {
+            Ok((0, _)) => return Err(failed(&"it hung up")),
+            Ok((read, _)) => read,
+            Err(Errno::AGAIN | Errno::INTR) if Instant::now() < end => continue,
+            Err(Errno::AGAIN | Errno::INTR) => return Err(failed(&"it does not answer")),
+            Err(errno) => return Err(failed(&errno)),
+        };
+        match calling.push(&chunk[..read]).map_err(|flaw| failed(&flaw))? {
+            Step::Trusted { keys, rest, send: bytes, .. } => {
+                send(&bytes)?;
+                link::notice_silence(socket.as_fd(), Duration::from_millis(invitation.silence_ms))
+                    .map_err(|errno| failed(&errno))?;
+                return Ok(Link::new(socket, Sender::new(keys.daemon), Receiver::new(keys.mpirun, rest)));
+            }
+            Step::Wait | Step::Send(_) => {}
+        }
+    }
+}
+
+/// Until one of them is ready, or it is too late: which of them are.
+fn wait<Fd: AsFd>(interests: &[(&Fd, PollFlags)], end: Instant) -> Result<Vec<bool>, Refusal> {
+    let mut polls: Vec<PollFd<'_>> = interests.iter().map(|(fd, flags)| PollFd::new(*fd, *flags)).collect();
+    let left = end.saturating_duration_since(Instant::now());
+    let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+    match rustix::event::poll(&mut polls, Some(&left)) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(errno) => return Err(Refusal::system("waiting for mpirun", errno)),
+    }
+    let answers: Vec<bool> = polls.iter().map(|poll| !poll.revents().is_empty()).collect();
+    if Instant::now() >= end && !answers.contains(&true) {
+        return Err(Refusal::system("calling mpirun", "it does not answer"));
+    }
+    Ok(answers)
+}
+/// How long whoever listens at one of mpirun's addresses may take to answer, if there are others.
+const ANSWER: Duration = Duration::from_secs(10);

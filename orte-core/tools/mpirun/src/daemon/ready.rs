@@ -1,0 +1,90 @@
+//! From orders to a plan: programs found on this host, places on its cores, variables of its ranks.
+
+use super::reader;
+use crate::cli::{self, App, Environment as Changes};
+use crate::here::{Environment, Plan};
+use crate::prepare;
+use crate::pty::Pty;
+use crate::refusal::Refusal;
+use orte_core::oob::handshake::{job_of, secret_of_ranks};
+use orte_core::oob::{HostOrders, Invitation, orders};
+use rustix::fd::OwnedFd;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+/// What to start here. `input` is the standard input of the rank that reads it.
+pub fn plan(invitation: &Invitation, orders: HostOrders, input: Option<OwnedFd>) -> Result<Plan, Refusal> {
+    let directory = PathBuf::from(OsString::from_vec(orders.directory.clone()));
+    std::env::set_current_dir(&directory).map_err(|error| {
+        Refusal::usage(format!("the directory {}: {error}; --wdir names one that is there", directory.display()))
+    })?;
+    let environment = environment(&orders);
+    let apps: Vec<App> = orders.apps.into_iter().map(app).collect();
+    let executables = prepare::apps(&apps, environment.get(&OsString::from("PATH")).cloned())?;
+    let ranks = orders.nodes.iter().filter(|node| **node == invitation.node).count() as u32;
+    let words: Vec<OsString> = orders.binding.iter().map(OsString::from).collect();
+    let bindings = cli::places_here(&words, ranks)?.into_iter().map(|place| place.processors).collect();
+    Ok(Plan {
+        node: invitation.node,
+        identity: Some((job_of(&invitation.secret), secret_of_ranks(&invitation.secret))),
+        nodes: orders.nodes,
+        names: orders.names,
+        universe: orders.universe,
+        bindings,
+        stdin: reader(orders.stdin),
+        input,
+        merge: orders.merge,
+        pty: orders.pty.map(|(rows, columns)| Pty { rows: rows as u16, columns: columns as u16 }),
+        apps: executables,
+        environment: Environment::Only(environment.into_iter().collect()),
+        silence_ms: Some(invitation.silence_ms),
+    })
+}
+
+fn app(app: orders::App) -> App {
+    let text = OsString::from_vec;
+    App {
+        ranks: app.ranks,
+        wdir: app.directory.map(|path| PathBuf::from(text(path))),
+        path: app.path.map(text),
+        environment: Changes {
+            is_empty: app.is_empty,
+            changes: app.changes.into_iter().map(|(name, value)| (text(name), value.map(text))).collect(),
+        },
+        command: app.command.into_iter().map(text).collect(),
+    }
+}
+
+/// mpirun's variables, but what says something of this host or of this login is this host's own.
+fn environment(orders: &HostOrders) -> BTreeMap<OsString, OsString> {
+    let is_own = |name: &OsString| OWN.contains(&name.as_bytes()) || name.as_bytes().starts_with(b"SSH_");
+    let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().filter(|(name, _)| is_own(name)).collect();
+    for (name, value) in &orders.environment {
+        let name = OsString::from_vec(name.clone());
+        if !is_own(&name) {
+            all.insert(name, OsString::from_vec(value.clone()));
+        }
+    }
+    if let Some(path) = prepare::library_path(all.get(&OsString::from(prepare::LIBRARY_PATH)).cloned()) {
+        all.insert(prepare::LIBRARY_PATH.into(), path);
+    }
+    all
+}
+
+/// Variables of a host, or of a login on it.
+const OWN: &[&[u8]] = &[
+    b"HOME",
+    b"HOST",
+    b"HOSTNAME",
+    b"USER",
+    b"LOGNAME",
+    b"SHELL",
+    b"MAIL",
+    b"DISPLAY",
+    b"XAUTHORITY",
+    b"XDG_RUNTIME_DIR",
+    b"XDG_SESSION_ID",
+    b"DBUS_SESSION_BUS_ADDRESS",
+];

@@ -1,0 +1,395 @@
+//! The ranks of other hosts: what their daemons say of them, and what they are sent.
+
+use super::{Phase, Running};
+use crate::daemon;
+use crate::modex;
+use crate::outcome::Cause;
+use crate::refusal::{OWN, Refusal, say};
+use crate::stdin::Fan;
+use crate::tag::{Origin, Stream};
+use crate::there::{Event, There};
+use crate::wire::Message;
+use orte_core::oob::Frame;
+use orte_core::segment::RankState;
+use rustix::event::{PollFd, PollFlags};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::pipe::PipeFlags;
+use std::time::{Duration, Instant};
+
+/// What daemons have said.
+pub struct Known {
+    states: Vec<RankState>,
+    aborted: Vec<Option<(i32, String)>>,
+    /// Bytes of output that each node was not yet told to be taken.
+    owed: Vec<usize>,
+}
+
+impl Known {
+    /// Of a job with these ranks and so many nodes.
+    pub fn new(nodes: &[u32], count: usize) -> Known {
+        Known { states: vec![RankState::Started; nodes.len()], aborted: vec![None; nodes.len()], owed: vec![0; count] }
+    }
+}
+
+/// Standard input on its way to other hosts.
+#[derive(Default)]
+pub struct Feed {
+    channels: Vec<Channel>,
+}
+
+struct Channel {
+    node: u32,
+    /// Where it comes from; `None`: from mpirun's standard input itself.
+    source: Option<OwnedFd>,
+    /// Bytes that may be sent.
+    room: usize,
+    /// Its ranks are there.
+    is_open: bool,
+}
+
+impl Feed {
+    /// For a single reader on this node.
+    pub fn of_one(node: u32) -> Feed {
+        if node == 0 { Feed::default() } else { Feed { channels: vec![Channel::new(node, None)] } }
+    }
+
+    /// For every node but this one, each by a pipe from `fan`.
+    pub fn of_all(nodes: u32, fan: &mut Fan) -> Result<Feed, Errno> {
+        let mut feed = Feed::default();
+        for node in 1..nodes {
+            let (source, reader) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+            fan.expect(1);
+            fan.add(reader)?;
+            feed.channels.push(Channel::new(node, Some(source)));
+        }
+        Ok(feed)
+    }
+
+    /// Nobody reads any more.
+    pub fn close(&mut self) {
+        self.channels.clear();
+    }
+
+    /// Appends what has to be waited for; the channels, in this order.
+    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<usize> {
+        let mut interests = Vec::new();
+        for (index, channel) in self.channels.iter().enumerate().filter(|(_, one)| one.is_open && one.room > 0) {
+            match &channel.source {
+                Some(source) => polls.push(PollFd::new(source, PollFlags::IN)),
+                None if is_in_background() => continue,
+                None => polls.push(PollFd::from_borrowed_fd(rustix::stdio::stdin(), PollFlags::IN)),
+            }
+            interests.push(index);
+        }
+        interests
+    }
+
+    fn channel(&mut self, node: u32) -> Option<&mut Channel> {
+        self.channels.iter_mut().find(|channel| channel.node == node)
+    }
+}
+
+impl Channel {
+    fn new(node: u32, source: Option<OwnedFd>) -> Channel {
+        Channel { node, source, room: INPUT_WINDOW, is_open: false }
+    }
+
+    /// What there is to send; nothing: there is no more. `None`: not now.
+    fn read(&mut self) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; self.room.min(CHUNK)];
+        let read = match &self.source {
+            Some(source) => rustix::io::read(source, &mut bytes),
+            None => rustix::io::read(rustix::stdio::stdin(), &mut bytes),
+        };
+        match read {
+            Ok(read) => bytes.truncate(read),
+            Err(Errno::AGAIN | Errno::INTR) => return None,
+            // Not open, or the terminal is gone: there is nothing to be had.
+            Err(_) => bytes.clear(),
+        }
+        self.room -= bytes.len();
+        Some(bytes)
+    }
+}
+
+/// Reading the terminal would stop this process.
+fn is_in_background() -> bool {
+    let input = rustix::stdio::stdin();
+    rustix::termios::tcgetpgrp(input).is_ok_and(|group| group != rustix::process::getpgrp())
+}
+
+impl Running {
+    /// What a rank is to MPI, as far as is known.
+    pub(super) fn state(&self, rank: u32) -> RankState {
+        match self.here.as_ref().filter(|_| self.node_of(rank) == 0) {
+            Some(here) => here.state(rank),
+            None => self.known.states.get(rank as usize).copied().unwrap_or(RankState::Gone),
+        }
+    }
+
+    /// Status and message of a rank that called abort.
+    pub(super) fn aborted(&self, rank: u32) -> Option<(i32, String)> {
+        match self.here.as_ref().filter(|_| self.node_of(rank) == 0) {
+            Some(here) => here.aborted(rank),
+            None => self.known.aborted.get(rank as usize)?.clone(),
+        }
+    }
+
+    /// Whether any rank called abort.
+    pub(super) fn aborts(&self) -> bool {
+        self.here.as_ref().is_some_and(|here| here.segment.control.aborts() > 0)
+            || self.known.aborted.iter().any(Option::is_some)
+    }
+
+    /// Since when a rank of this host has waited; of others nobody knows.
+    pub(super) fn slept(&self, rank: u32) -> Option<(u64, u64)> {
+        self.here.as_ref().and_then(|here| here.slept(rank))
+    }
+
+    /// A rank of this host ended.
+    pub(super) fn mark_gone(&mut self, rank: u32) {
+        let is_lost = self.state(rank) != RankState::Finalized;
+        let sends = self.here.as_mut().map_or(Ok(Vec::new()), |here| here.mark_gone(rank));
+        self.pass_on(sends);
+        if is_lost {
+            self.tell_elsewhere(&Frame::LostElsewhere(rank));
+        }
+    }
+
+    /// A daemon has something to say, or never will again.
+    pub(super) fn hear_host(&mut self, event: Event) -> Result<(), Refusal> {
+        match event {
+            Event::Said(node, frame) => {
+                let is_of_host = rank_of(&frame).is_none_or(|rank| {
+                    self.job.nodes.get(rank as usize).is_some_and(|its| *its == node)
+                });
+                match is_of_host {
+                    true => self.hear_frame(node, frame),
+                    false => {
+                        self.refuse(node, OWN, "its daemon speaks of ranks that do not run there");
+                        Ok(())
+                    }
+                }
+            }
+            Event::Lost(node, why, was_up) => {
+                self.lost(node, why, was_up);
+                Ok(())
+            }
+        }
+    }
+
+    fn hear_frame(&mut self, node: u32, frame: Frame) -> Result<(), Refusal> {
+        match frame {
+            Frame::Started(rank, pid) => {
+                let [output, error] = self.begin(rank, pid)?;
+                for (stream, file) in [(Stream::Output, output), (Stream::Error, error)] {
+                    self.streams.add_elsewhere(Origin { rank, pid, node, stream }, file);
+                }
+                if let Some(channel) = self.feed.channel(node) {
+                    channel.is_open = true;
+                }
+            }
+            Frame::Refused(status, sentence) => self.refuse(node, status, &sentence),
+            Frame::Ended(end) => {
+                let state = RankState::of(end.state);
+                self.known.states[end.rank as usize] = state;
+                self.known.aborted[end.rank as usize] = end.aborted.clone();
+                if state != RankState::Finalized {
+                    self.lost_elsewhere(end.rank, node);
+                }
+                self.ended(end.rank, end.wait_status, state, end.aborted);
+            }
+            Frame::Aborted(rank, status, message) => {
+                self.known.states[rank as usize] = RankState::Aborted;
+                self.known.aborted[rank as usize] = Some((status, message));
+            }
+            Frame::State(rank, state) => self.known.states[rank as usize] = RankState::of(state),
+            Frame::Output(rank, stream, bytes) => {
+                let stream = if stream == 0 { Stream::Output } else { Stream::Error };
+                self.streams.take_elsewhere(rank, stream, &bytes);
+                self.known.owed[node as usize] += bytes.len();
+            }
+            Frame::InputRoom(bytes) => {
+                if let Some(channel) = self.feed.channel(node) {
+                    channel.room = channel.room.saturating_add(bytes as usize).min(INPUT_WINDOW);
+                }
+            }
+            Frame::InputUnread => self.feed.channels.retain(|channel| channel.node != node),
+            Frame::KeeperLost(status) => {
+                let host = self.job.names[node as usize].clone();
+                self.all_ended_on(node);
+                if matches!(self.phase, Phase::Running | Phase::Lingering(_)) {
+                    self.fail(Cause::KeeperLost(status, Some(host)), true);
+                }
+            }
+            Frame::Say(line) => say(&format!("{}: {line}", self.job.names[node as usize])),
+            Frame::Modex(bytes) => {
+                let from = modex::From::Child(node);
+                let modex = self.modex.as_mut().or_else(|| self.here.as_mut().and_then(|here| here.modex.as_mut()));
+                let sends = modex.map_or(Ok(Vec::new()), |modex| modex.on_frame(from, &bytes));
+                self.pass_on(sends);
+            }
+            Frame::Gone => self.gone(node),
+            Frame::Beat => {}
+            _ => self.refuse(node, OWN, "its daemon sent what only mpirun sends"),
+        }
+        Ok(())
+    }
+
+    /// The job cannot go on because of a host.
+    fn refuse(&mut self, node: u32, status: u8, sentence: &str) {
+        let sentence = format!("host {}: {sentence}", self.job.names[node as usize]);
+        self.refusal.get_or_insert(Refusal { status, sentence });
+        self.finish();
+    }
+
+    fn lost(&mut self, node: u32, why: String, was_up: bool) {
+        let host = self.job.names[node as usize].clone();
+        let had_ranks = self.alive.iter().zip(&self.job.nodes).any(|(alive, its)| *alive && *its == node);
+        self.all_ended_on(node);
+        self.streams.end_of(node);
+        match self.phase {
+            _ if !was_up => {
+                self.refusal.get_or_insert(Refusal { status: OWN, sentence: format!("host {host}: {why}") });
+                self.finish();
+            }
+            Phase::Running | Phase::Lingering(_) => self.fail(Cause::HostLost(host, why), true),
+            // What it was told to end may be left there.
+            Phase::Ending(_) | Phase::Clearing(_) if had_ranks => say(&format!("host {host} was lost, too: {why}")),
+            _ => {}
+        }
+        self.look_whether_over();
+    }
+
+    /// Nothing is left of the job on a host.
+    fn gone(&mut self, node: u32) {
+        self.all_ended_on(node);
+        self.streams.end_of(node);
+        self.look_whether_over();
+    }
+
+    fn look_whether_over(&mut self) {
+        if !self.alive.contains(&true) {
+            self.finish();
+        }
+        self.look_whether_gone();
+    }
+
+    /// Whoever waits for a rank of another host that ended learns that it will not come.
+    fn lost_elsewhere(&mut self, rank: u32, node: u32) {
+        let modex = self.here.as_mut().and_then(|here| here.modex.as_mut());
+        let told = modex.map_or(Ok(()), |modex| modex.lost_elsewhere(rank));
+        self.pass_on(told.map(|()| Vec::new()));
+        for other in self.there.as_ref().map_or_else(Vec::new, There::up) {
+            if other != node {
+                self.tell_host(other, &Frame::LostElsewhere(rank));
+            }
+        }
+    }
+
+    /// Messages of the wire-up go to the hosts below; without a wire-up there is no job.
+    pub(super) fn pass_on(&mut self, sends: Result<Vec<modex::Send>, String>) {
+        match sends {
+            Ok(sends) => {
+                for send in sends {
+                    // This is the root: nothing goes up.
+                    if let modex::Send::Down(node, bytes) = send {
+                        self.tell_host(node, &Frame::Modex(bytes));
+                    }
+                }
+            }
+            Err(sentence) => {
+                self.refusal.get_or_insert(Refusal { status: OWN, sentence });
+                self.finish();
+            }
+        }
+    }
+
+    fn tell_host(&mut self, node: u32, frame: &Frame) {
+        if let Some(there) = &mut self.there {
+            there.tell(node, frame);
+        }
+    }
+
+    /// All other hosts.
+    pub(super) fn tell_elsewhere(&mut self, frame: &Frame) {
+        if let Some(there) = &mut self.there {
+            there.tell_all(frame);
+        }
+    }
+
+    /// A signal for all ranks, or for every process below the keepers.
+    pub(super) fn signal(&mut self, signal: i32, all: bool) {
+        self.tell(Message::Signal(signal as u32, u32::from(all)));
+        self.tell_elsewhere(&Frame::Signal(signal as u32, all));
+    }
+
+    /// Nobody reads a stream.
+    pub(super) fn tell_unread(&mut self, origin: Origin) {
+        match origin.node {
+            0 => self.tell(Message::Unread(origin.rank)),
+            node => self.tell_host(node, &Frame::Unread(origin.rank, u8::from(origin.stream == Stream::Error))),
+        }
+    }
+
+    /// Moves input to other hosts, and tells them that there is room for output.
+    pub(super) fn pump_elsewhere(&mut self, interests: &[usize], ready: &[PollFlags]) {
+        for (index, _) in interests.iter().zip(ready).filter(|(_, flags)| !flags.is_empty()) {
+            let Some(channel) = self.feed.channels.get_mut(*index) else { continue };
+            let node = channel.node;
+            if let Some(bytes) = channel.read() {
+                channel.is_open = !bytes.is_empty();
+                self.tell_host(node, &Frame::Input(bytes));
+            }
+        }
+        if !self.streams.has_room() {
+            return;
+        }
+        for node in 1..self.known.owed.len() {
+            let owed = self.known.owed[node];
+            // Not for every line: what is under way is much more.
+            if owed >= daemon::WINDOW / 4 {
+                self.known.owed[node] = 0;
+                self.tell_host(node as u32, &Frame::Room(owed as u32));
+            }
+        }
+    }
+
+    /// Logins may take long, and somebody waits.
+    pub(super) fn say_progress(&mut self) {
+        if self.job.quiet || self.next_progress.is_none_or(|next| Instant::now() < next) {
+            return;
+        }
+        let starting = self.there.as_ref().map_or_else(Vec::new, There::starting);
+        self.next_progress = None;
+        if !starting.is_empty() && self.phase == Phase::Running {
+            let (count, of) = (starting.len(), self.job.names.len() - 1);
+            let names = starting[..count.min(SHOWN)].join(", ");
+            let more = if count > SHOWN { format!(" and {} more", count - SHOWN) } else { String::new() };
+            say(&format!("waiting for the daemons of {count} of {of} hosts: {names}{more}"));
+            self.next_progress = Some(Instant::now() + AGAIN);
+        }
+    }
+}
+
+/// After how long a launch counts as a long one: where nobody sits, later.
+pub fn first_progress() -> Duration {
+    if rustix::termios::isatty(rustix::stdio::stderr()) { Duration::from_secs(1) } else { AGAIN }
+}
+
+/// The rank that a daemon speaks of.
+fn rank_of(frame: &Frame) -> Option<u32> {
+    match frame {
+        Frame::Started(rank, _) | Frame::State(rank, _) | Frame::Aborted(rank, ..) | Frame::Output(rank, ..) => Some(*rank),
+        Frame::Ended(end) => Some(end.rank),
+        _ => None,
+    }
+}
+
+/// Bytes of input that may be under way to a host.
+const INPUT_WINDOW: usize = 64 << 10;
+const CHUNK: usize = 16 << 10;
+/// Hosts that are named.
+const SHOWN: usize = 4;
+const AGAIN: Duration = Duration::from_secs(10);

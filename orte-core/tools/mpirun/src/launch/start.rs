@@ -1,0 +1,197 @@
+//! How a job starts: what each host is told, and the keeper of this one.
+
+use super::elsewhere::{Feed, Known};
+use super::{Phase, Running, stall};
+use crate::cli::{App, Job, Stdin};
+use crate::file_limit::without_file_limit;
+use crate::files::Files;
+use crate::here::{Environment, Here, Plan};
+use crate::modex::Modex;
+use crate::orders::Executable;
+use crate::pty::{self, Pty};
+use crate::refusal::{OWN, Refusal};
+use crate::report::Measures;
+use crate::stdin::Fan;
+use crate::stdio::Streams;
+use crate::there::There;
+use crate::{prepare, raw, signals, tree};
+use orte_core::modex::JobMap;
+use orte_core::oob::handshake::{job_of, secret_of_ranks};
+use orte_core::oob::{self, HostOrders, Secret, orders};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::time::{Duration, Instant};
+
+/// Looks for the programs that run on this host; on others their daemons do.
+pub fn apps(job: &Job) -> Result<Vec<Executable>, Refusal> {
+    let runs_here = |app: usize| {
+        let of_app = |rank: &usize| job.app_of(*rank as u32) == app;
+        (0..job.nodes.len()).filter(of_app).any(|rank| job.nodes[rank] == 0)
+    };
+    let path = std::env::var_os("PATH");
+    let found = job.apps.iter().enumerate().map(|(index, app)| match runs_here(index) {
+        true => Ok(prepare::apps(std::slice::from_ref(app), path.clone())?.remove(0)),
+        false => Ok(prepare::elsewhere(app)),
+    });
+    found.collect()
+}
+
+impl Running {
+    pub(super) fn start(job: Job, apps: Vec<Executable>) -> Result<Running, Refusal> {
+        let failed = |error: &dyn std::fmt::Display| Refusal::system("starting the keeper process", error);
+        let pty = pty::wanted(&job)?;
+        let ranks = job.ranks();
+        let files = Files::new(&job.output, ranks)?;
+        job.report_pid.as_deref().map_or(Ok(()), prepare::report_pid)?;
+        let limit = prepare::raise_descriptor_limit();
+        let strangers = tree::below(&[]);
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| failed(&errno))?;
+        let handled = signals::handled();
+        let signals = raw::signal_descriptor(&handled).map_err(|error| failed(&error))?;
+        raw::defer(&[libc::SIGXFSZ]).map_err(|error| failed(&error))?;
+        let is_alone = job.names.len() == 1;
+        let secret: Secret = if is_alone {
+            [0; oob::SECRET_BYTES]
+        } else {
+            opal_core::sys::random().map_err(|errno| Refusal::system("making the job's secret", errno))?
+        };
+        let mut variables = prepare::environment(&job);
+        if pty.is_some() && !pty::is_seen(&job.output) {
+            variables.extend(pty::PLAIN.map(|(name, value)| (name.into(), value.into())));
+        }
+        // Logins take longest, so they begin first.
+        let there = match is_alone {
+            true => None,
+            false => {
+                let orders = orders(&job, pty, &variables)?;
+                Some(There::start(orders, secret, &job.mca, job.prefix.as_deref())?)
+            }
+        };
+        let has_ranks = job.nodes.contains(&0);
+        let plan = || Plan {
+            node: 0,
+            identity: (!is_alone).then(|| (job_of(&secret), secret_of_ranks(&secret))),
+            nodes: job.nodes.clone(),
+            names: job.names.clone(),
+            universe: universe(&job),
+            bindings: job.places.iter().map(|place| place.processors.clone()).collect(),
+            stdin: job.stdin,
+            input: None,
+            merge: job.output.merge,
+            pty,
+            apps: apps.clone(),
+            environment: Environment::Own(variables),
+            silence_ms: None,
+        };
+        let here = match has_ranks {
+            true => Some(Here::start(plan(), handled, limit, strangers)?),
+            false => None,
+        };
+        let modex = match has_ranks || job.names.len() == 2 {
+            true => None,
+            false => Some(wireup(&job)?),
+        };
+        let deadline = job.timeout_s.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
+        let (mut fan, feed) = readers(&job)?;
+        let local = job.nodes.iter().filter(|node| **node == 0).count();
+        let to_all = job.stdin == Stdin::All;
+        fan.expect(if to_all { local } else { 0 });
+        Ok(Running {
+            streams: Streams::new(ranks, job.names.clone(), &job.output),
+            fan,
+            feed,
+            files,
+            known: Known::new(&job.nodes, job.names.len()),
+            pids: vec![None; ranks as usize],
+            alive: vec![true; ranks as usize],
+            phase: Phase::Running,
+            cause: None,
+            refusal: None,
+            measures: Measures::default(),
+            stall: stall::Stall::new(job.stall_s),
+            next_progress: there.is_some().then(|| Instant::now() + super::elsewhere::first_progress()),
+            job,
+            apps,
+            here,
+            there,
+            modex,
+            signals,
+            deadline,
+            has_spoken: false,
+            other_mpi: None,
+            looks: 0,
+            next_look: Instant::now(),
+        })
+    }
+}
+
+fn universe(job: &Job) -> u32 {
+    job.universe.unwrap_or_else(|| job.ranks().max(opal_core::sys::cores() as u32))
+}
+
+/// Who gets copies of standard input here, and what is sent to other hosts.
+fn readers(job: &Job) -> Result<(Fan, Feed), Refusal> {
+    let mut fan = Fan::new();
+    let feed = match job.stdin {
+        Stdin::Rank(rank) => Feed::of_one(job.nodes[rank as usize]),
+        Stdin::None => Feed::default(),
+        Stdin::All => Feed::of_all(job.names.len() as u32, &mut fan)
+            .map_err(|errno| Refusal::system("sending standard input to other hosts", errno))?,
+    };
+    Ok((fan, feed))
+}
+
+/// This host has no ranks, and joins in because it is the root of the tree.
+fn wireup(job: &Job) -> Result<Modex, Refusal> {
+    let ranks = 0..job.ranks();
+    let map = JobMap {
+        nodes: job.nodes.clone(),
+        node_count: job.names.len() as u32,
+        apps: ranks.map(|rank| job.app_of(rank) as u32).collect(),
+        names: job.names.clone(),
+    };
+    let children = (1..job.names.len() as u32).collect();
+    without_file_limit(|| Modex::new(map, 0, children, None)).map_err(|why| Refusal { status: OWN, sentence: why })
+}
+
+/// What each of the other hosts is told.
+fn orders(
+    job: &Job,
+    pty: Option<Pty>,
+    variables: &[(OsString, OsString)],
+) -> Result<Vec<(String, HostOrders)>, Refusal> {
+    let directory = std::env::current_dir()
+        .map_err(|error| Refusal::system("finding the current directory, in which ranks start on all hosts", error))?;
+    let own = std::env::vars_os().filter(|(name, _)| variables.iter().all(|(other, _)| other != name));
+    let environment: Vec<orders::Variable> =
+        own.chain(variables.iter().cloned()).map(|(name, value)| (name.into_vec(), value.into_vec())).collect();
+    let of_node = |node: u32| HostOrders {
+        nodes: job.nodes.clone(),
+        names: job.names.clone(),
+        universe: universe(job),
+        binding: job.binding.clone(),
+        stdin: match job.stdin {
+            Stdin::Rank(rank) if job.nodes[rank as usize] == node => orders::Input::Rank(rank),
+            Stdin::Rank(_) | Stdin::None => orders::Input::None,
+            Stdin::All => orders::Input::All,
+        },
+        merge: job.output.merge,
+        pty: pty.map(|pty| (u32::from(pty.rows), u32::from(pty.columns))),
+        directory: directory.as_os_str().as_bytes().to_vec(),
+        environment: environment.clone(),
+        apps: job.apps.iter().map(app).collect(),
+    };
+    Ok((1..job.names.len() as u32).map(|node| (job.names[node as usize].clone(), of_node(node))).collect())
+}
+
+fn app(app: &App) -> orders::App {
+    let bytes = |word: &OsString| word.as_bytes().to_vec();
+    orders::App {
+        ranks: app.ranks,
+        command: app.command.iter().map(bytes).collect(),
+        directory: app.wdir.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
+        path: app.path.as_ref().map(bytes),
+        is_empty: app.environment.is_empty,
+        changes: app.environment.changes.iter().map(|(name, value)| (bytes(name), value.as_ref().map(bytes))).collect(),
+    }
+}

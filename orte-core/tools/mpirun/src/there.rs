@@ -1,0 +1,353 @@
+//! The other hosts of a job, as mpirun knows them: how their daemons are started, and what they say.
+//!
+//! ```text
+//! Starting ──calls──▶ Up ──says that nothing is left──▶ Gone
+//!     └──────────────┴──agent, connection or daemon ends──▶ Lost
+//! ```
+
+mod agent;
+mod door;
+mod interfaces;
+mod settings;
+
+use crate::link::{self, Link};
+use crate::outcome;
+use crate::raw;
+use crate::refusal::Refusal;
+use crate::tree::Process;
+use agent::{Agent, Agents};
+use door::Door;
+use interfaces::Chosen;
+use orte_core::oob::{Frame, HostOrders, Invitation, Secret};
+use rustix::event::{PollFd, PollFlags};
+use settings::Settings;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// All other hosts that have ranks; their nodes are counted from 1.
+pub struct There {
+    hosts: Vec<Host>,
+    agents: Agents,
+    door: Door,
+    settings: Settings,
+    /// Until when daemons may take to call.
+    until: Instant,
+    /// When this process looked at the clock last.
+    looked: Instant,
+}
+
+struct Host {
+    name: String,
+    agent: Agent,
+    link: Option<Link>,
+    state: State,
+    orders: Option<HostOrders>,
+    /// When the agent ended although the connection stands.
+    agent_ended: Option<Instant>,
+}
+
+/// How far a host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Starting,
+    Up,
+    Gone,
+    Lost,
+}
+
+/// What happened on a host.
+pub enum Event {
+    /// Its daemon says this.
+    Said(u32, Frame),
+    /// Nothing more is heard of it: what happened, as half a sentence, and whether its daemon had called before.
+    Lost(u32, String, bool),
+}
+
+/// Something that [`There`] waits for.
+#[derive(Clone, Copy, Debug)]
+pub enum Interest {
+    Door(door::Interest),
+    Link(usize),
+    Agent,
+}
+
+impl There {
+    /// Starts a daemon on each host, all at once: its name and what it is to start.
+    pub fn start(
+        hosts: Vec<(String, HostOrders)>,
+        secret: Secret,
+        mca: &[(String, String)],
+        prefix: Option<&Path>,
+    ) -> Result<There, Refusal> {
+        let settings = Settings::new(mca)?;
+        let agents = Agents::new(&settings, prefix)?;
+        let all = raw::interfaces().map_err(|error| Refusal::system("listing network interfaces", error))?;
+        let chosen = Chosen::new(&all, &settings.include, &settings.exclude)?;
+        let (door, addresses) = Door::open(secret, &chosen)?;
+        let mut started: Vec<Host> = Vec::with_capacity(hosts.len());
+        for (index, (name, orders)) in hosts.into_iter().enumerate() {
+            let invitation = Invitation {
+                node: index as u32 + 1,
+                name: name.clone(),
+                secret,
+                silence_ms: settings.silence.as_millis() as u64,
+                patience_ms: settings.start.as_millis() as u64,
+                addresses: addresses.clone(),
+            };
+            match agents.start(&name, &invitation.encode(crate::daemon::VERSION)) {
+                Ok(agent) => started.push(Host {
+                    name,
+                    agent,
+                    link: None,
+                    state: State::Starting,
+                    orders: Some(orders),
+                    agent_ended: None,
+                }),
+                Err(refusal) => {
+                    started.iter_mut().for_each(|host| host.agent.end());
+                    return Err(refusal);
+                }
+            }
+        }
+        let now = Instant::now();
+        let until = now + settings.start;
+        Ok(There { hosts: started, agents, door, settings, until, looked: now })
+    }
+
+    /// Nothing is left on any host, as far as can be known.
+    pub fn is_gone(&self) -> bool {
+        self.hosts.iter().all(|host| matches!(host.state, State::Gone | State::Lost))
+    }
+
+    /// The hosts that have not called yet.
+    pub fn starting(&self) -> Vec<&str> {
+        let starting = self.hosts.iter().filter(|host| host.state == State::Starting);
+        starting.map(|host| host.name.as_str()).collect()
+    }
+
+    /// The hosts that have called and are not done.
+    pub fn up(&self) -> Vec<u32> {
+        let up = self.hosts.iter().enumerate().filter(|(_, host)| host.state == State::Up);
+        up.map(|(index, _)| index as u32 + 1).collect()
+    }
+
+    /// The agents' own processes: they end last.
+    pub fn processes(&self) -> Vec<Process> {
+        self.hosts.iter().filter_map(|host| host.agent.process()).collect()
+    }
+
+    /// Sends a frame to a host whose daemon has called.
+    pub fn tell(&mut self, node: u32, frame: &Frame) {
+        if let Some(host) = self.host(node)
+            && host.state == State::Up
+            && let Some(link) = &mut host.link
+        {
+            link.send(frame);
+        }
+    }
+
+    /// Sends a frame to every host whose daemon has called.
+    pub fn tell_all(&mut self, frame: &Frame) {
+        (1..=self.hosts.len() as u32).for_each(|node| self.tell(node, frame));
+    }
+
+    /// Ends the job on the hosts: those that have not called never will.
+    pub fn finish(&mut self) {
+        self.door.close();
+        self.tell_all(&Frame::Finish);
+        for host in self.hosts.iter_mut().filter(|host| host.state == State::Starting) {
+            host.agent.end();
+            host.state = State::Lost;
+        }
+    }
+
+    /// Gives up whoever has not answered; their names.
+    pub fn give_up(&mut self) -> Vec<String> {
+        let silent = self.hosts.iter_mut().filter(|host| host.state == State::Up);
+        silent.map(|host| (host.state = State::Lost, host.link = None, host.name.clone()).2).collect()
+    }
+
+    /// Ends the agents: their daemons have said that nothing is left, and only end themselves.
+    pub fn end(&mut self) {
+        let end = Instant::now() + LEAVING;
+        // A closed connection is the last thing that is seen of a process.
+        while Instant::now() < end && self.hosts.iter_mut().any(|host| !host.has_left()) {
+            opal_core::sys::nap_us(200);
+        }
+        self.hosts.iter_mut().for_each(|host| host.agent.end());
+    }
+
+    /// Appends what has to be waited for; hand the result and the answers to [`There::pump`].
+    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<Interest> {
+        let mut interests: Vec<Interest> = self.door.interests(polls).into_iter().map(Interest::Door).collect();
+        for (index, host) in self.hosts.iter().enumerate() {
+            if let (Some(link), State::Up) = (&host.link, host.state) {
+                let out = if link.is_behind() { PollFlags::OUT } else { PollFlags::empty() };
+                polls.push(PollFd::from_borrowed_fd(link.socket(), PollFlags::IN | out));
+                interests.push(Interest::Link(index));
+            }
+            if matches!(host.state, State::Starting | State::Up) && host.agent.interest(polls) {
+                interests.push(Interest::Agent);
+            }
+        }
+        interests
+    }
+
+    /// What happened: `ready` are the answers for `interests`, in their order.
+    pub fn pump(&mut self, interests: &[Interest], ready: &[PollFlags]) -> Vec<Event> {
+        let mut events = Vec::new();
+        let (mut doors, mut answers) = (Vec::new(), Vec::new());
+        for (interest, flags) in interests.iter().zip(ready) {
+            match *interest {
+                Interest::Door(door) => {
+                    doors.push(door);
+                    answers.push(*flags);
+                }
+                Interest::Link(index) if !flags.is_empty() => self.hear(index, &mut events),
+                Interest::Link(_) | Interest::Agent => {}
+            }
+        }
+        for guest in self.door.pump(&doors, &answers) {
+            self.welcome(guest);
+        }
+        if self.starting().is_empty() {
+            self.door.close();
+        }
+        self.look_at_clock(&mut events);
+        events
+    }
+
+    fn welcome(&mut self, guest: door::Guest) {
+        let silence = self.settings.silence;
+        let Some(host) = self.host(guest.node) else { return };
+        // The second of two that take themselves for one host is let go.
+        let (State::Starting, Some(orders)) = (host.state, host.orders.take()) else { return };
+        host.state = State::Up;
+        let mut link = guest.link;
+        if let Err(errno) = link::notice_silence(link.socket(), silence) {
+            crate::refusal::say(&format!("a lost connection to {} may not be noticed soon: {errno}", host.name));
+        }
+        link.send(&Frame::Orders(orders));
+        host.link = Some(link);
+    }
+
+    fn hear(&mut self, index: usize, events: &mut Vec<Event>) {
+        let host = &mut self.hosts[index];
+        let Some(link) = &mut host.link else { return };
+        link.flush();
+        let news = link.receive();
+        let node = index as u32 + 1;
+        for frame in news.frames {
+            if frame == Frame::Gone {
+                host.state = State::Gone;
+            }
+            events.push(Event::Said(node, frame));
+        }
+        if let (Some(why), State::Up) = (news.lost, host.state) {
+            host.state = State::Lost;
+            events.push(Event::Lost(node, format!("its daemon ended, or the network to it did ({why})"), true));
+        }
+    }
+
+    fn look_at_clock(&mut self, events: &mut Vec<Event>) {
+        let now = Instant::now();
+        // Whoever was away itself (stopped, or a sleeping laptop) has not listened.
+        let was_away = now.duration_since(self.looked) > AWAY;
+        self.looked = now;
+        for (index, host) in self.hosts.iter_mut().enumerate() {
+            let node = index as u32 + 1;
+            if !matches!(host.state, State::Starting | State::Up) {
+                continue;
+            }
+            if host.agent.look().is_some() {
+                host.agent_ended = Some(now);
+            }
+            let agent = || (self.agents.name(), outcome::words(host.agent.ended.unwrap_or_default()));
+            if host.state == State::Starting {
+                let why = match (host.agent.ended, now >= self.until) {
+                    (Some(_), _) => Some(not_started(&host.name, &self.agents, &host.agent)),
+                    (None, true) => Some(no_answer(&host.name, &self.settings, &self.agents)),
+                    (None, false) => None,
+                };
+                if let Some(why) = why {
+                    host.agent.end();
+                    host.state = State::Lost;
+                    events.push(Event::Lost(node, why, false));
+                }
+                continue;
+            }
+            let link = host.link.as_mut();
+            let silent = link.map_or(Duration::ZERO, |link| {
+                if was_away {
+                    link.heard = now;
+                }
+                now.duration_since(link.heard)
+            });
+            let why = match host.agent_ended {
+                // What ends the daemon ends the agent, too, and its connection says more.
+                Some(since) if now >= since + SETTLE && host.agent.ended != Some(0) => {
+                    let (name, words) = agent();
+                    Some(format!("its {name} (process {}) ended with {words}", host.agent.id()))
+                }
+                _ if silent >= self.settings.silence => Some(format!(
+                    "nothing was heard of it for {} s (--mca oob_tcp_silence_timeout_s): the host or the network is down, or \
+                     its daemon is stopped",
+                    self.settings.silence.as_secs()
+                )),
+                _ => None,
+            };
+            if let Some(why) = why {
+                // Where the connection still stands, the daemon kills what is there.
+                match &mut host.link {
+                    Some(link) if silent < self.settings.silence => link.send(&Frame::Finish),
+                    _ => host.link = None,
+                }
+                host.state = State::Lost;
+                events.push(Event::Lost(node, why, true));
+            }
+        }
+    }
+
+    fn host(&mut self, node: u32) -> Option<&mut Host> {
+        self.hosts.get_mut((node as usize).checked_sub(1)?)
+    }
+}
+
+impl Host {
+    /// Its daemon's process has ended, or cannot be seen.
+    fn has_left(&mut self) -> bool {
+        match (&mut self.link, self.state) {
+            (Some(link), State::Gone | State::Lost) => link.receive().lost.is_some(),
+            _ => true,
+        }
+    }
+}
+
+fn not_started(name: &str, agents: &Agents, agent: &Agent) -> String {
+    let status = agent.ended.unwrap_or_default();
+    let (program, words) = (agents.name(), outcome::words(status));
+    let hint = match (libc::WIFEXITED(status), libc::WEXITSTATUS(status)) {
+        (true, 255) => format!("what {program} said stands above; try `{program} {name} true`"),
+        (true, 126 | 127) => {
+            format!("is ompi-rs there as {}? --prefix DIR names another place", agents.command())
+        }
+        _ => "what was said there stands above".to_owned(),
+    };
+    format!("no daemon started there: {program} ended with {words}; {hint}")
+}
+
+fn no_answer(name: &str, settings: &Settings, agents: &Agents) -> String {
+    format!(
+        "its daemon did not call within {} s (--mca plm_start_timeout_s); try `{} {name} true`, and see that it can reach this \
+         machine by TCP (--mca oob_tcp_if_include names the interfaces to listen on)",
+        settings.start.as_secs(),
+        agents.name()
+    )
+}
+
+/// How long a daemon's process may take to end after everything else of the job has.
+const LEAVING: Duration = Duration::from_secs(2);
+/// So long after the end of an agent its daemon's connection says why.
+const SETTLE: Duration = Duration::from_millis(300);
+/// A pause of this process's own.
+const AWAY: Duration = Duration::from_secs(2);

@@ -1,0 +1,198 @@
+//! Where daemons call: listening sockets on the chosen interfaces, and callers that have not proven who they are. Strangers are
+//! told to go, and nothing else happens.
+
+use super::interfaces::Chosen;
+use crate::link::Link;
+use crate::refusal::{Refusal, say};
+use orte_core::oob::handshake::Step;
+use orte_core::oob::{Accepting, Receiver, Secret, Sender};
+use rustix::event::{PollFd, PollFlags};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrAny, SocketFlags, SocketType};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// All doors of this mpirun.
+pub struct Door {
+    secret: Secret,
+    listeners: Vec<OwnedFd>,
+    callers: Vec<Caller>,
+    /// Strangers of whom something was said.
+    said: u32,
+}
+
+struct Caller {
+    socket: OwnedFd,
+    from: String,
+    accepting: Accepting,
+    until: Instant,
+    has_spoken: bool,
+}
+
+/// Something that [`Door`] waits for.
+#[derive(Clone, Copy, Debug)]
+pub enum Interest {
+    Listener(usize),
+    Caller(usize),
+}
+
+/// A daemon that proved who it is.
+pub struct Guest {
+    pub node: u32,
+    pub link: Link,
+}
+
+impl Door {
+    /// Listens; the second value is where.
+    pub fn open(secret: Secret, chosen: &Chosen) -> Result<(Door, Vec<SocketAddr>), Refusal> {
+        let (mut listeners, mut addresses, mut refused) = (Vec::new(), Vec::new(), None);
+        for address in &chosen.addresses {
+            match listen(SocketAddr::new(*address, 0)) {
+                Ok((listener, address)) => {
+                    listeners.push(listener);
+                    addresses.push(address);
+                }
+                // One family may be switched off.
+                Err(errno) => refused = Some(format!("{address}: {errno}")),
+            }
+        }
+        match (listeners.is_empty(), refused) {
+            (false, _) => Ok((Door { secret, listeners, callers: Vec::new(), said: 0 }, addresses)),
+            (true, why) => {
+                Err(Refusal::system("listening for the daemons of other hosts", why.unwrap_or_else(|| chosen.none())))
+            }
+        }
+    }
+
+    /// All daemons are here: nobody else is let in.
+    pub fn close(&mut self) {
+        self.listeners.clear();
+        self.callers.clear();
+    }
+
+    /// Appends what has to be waited for; hand the result and the answers to [`Door::pump`].
+    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<Interest> {
+        let mut interests = Vec::new();
+        for (index, listener) in self.listeners.iter().enumerate().filter(|_| self.callers.len() < CROWD) {
+            polls.push(PollFd::new(listener, PollFlags::IN));
+            interests.push(Interest::Listener(index));
+        }
+        for (index, caller) in self.callers.iter().enumerate() {
+            polls.push(PollFd::new(&caller.socket, PollFlags::IN));
+            interests.push(Interest::Caller(index));
+        }
+        interests
+    }
+
+    /// Who has proven to be a daemon: `ready` are the answers for `interests`, in their order.
+    pub fn pump(&mut self, interests: &[Interest], ready: &[PollFlags]) -> Vec<Guest> {
+        let (mut guests, mut gone) = (Vec::new(), Vec::new());
+        let known = self.callers.len();
+        for (interest, _) in interests.iter().zip(ready).filter(|(_, flags)| !flags.is_empty()) {
+            match *interest {
+                Interest::Listener(index) => self.let_in(index),
+                Interest::Caller(index) if index < known => match self.callers[index].hear() {
+                    Ok(None) => {}
+                    Ok(Some(trusted)) => gone.push((index, Some(trusted), None)),
+                    Err(why) => gone.push((index, None, Some(why))),
+                },
+                Interest::Caller(_) => {}
+            }
+        }
+        let now = Instant::now();
+        for (index, caller) in self.callers.iter().enumerate().take(known) {
+            if now >= caller.until && gone.iter().all(|(other, ..)| *other != index) {
+                gone.push((index, None, Some("it said nothing that a daemon says".to_owned())));
+            }
+        }
+        gone.sort_by_key(|(index, ..)| core::cmp::Reverse(*index));
+        for (index, trusted, why) in gone {
+            let caller = self.callers.swap_remove(index);
+            match (trusted, why) {
+                (Some((node, sender, receiver)), _) => {
+                    guests.push(Guest { node, link: Link::new(caller.socket, sender, receiver) });
+                }
+                (None, why) => self.complain(&caller.from, &why.unwrap_or_default()),
+            }
+        }
+        guests
+    }
+
+    fn let_in(&mut self, index: usize) {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        // Whoever left again is not here; lack of descriptors passes.
+        let Ok((socket, from)) = rustix::net::acceptfrom_with(&self.listeners[index], flags) else { return };
+        let from = from.and_then(|address| SocketAddr::try_from(address).ok());
+        let from = from.map_or_else(|| "an unknown address".to_owned(), |address| address.to_string());
+        let Ok(nonce) = opal_core::sys::random() else { return };
+        let accepting = Accepting::new(self.secret, nonce);
+        self.callers.push(Caller { socket, from, accepting, until: Instant::now() + PATIENCE, has_spoken: false });
+    }
+
+    /// One line a stranger, and of crowds no more.
+    fn complain(&mut self, from: &str, why: &str) {
+        if why.is_empty() {
+            return;
+        }
+        self.said += 1;
+        if self.said <= SAID {
+            say(&format!("a connection from {from} was closed: {why}; the job goes on"));
+        }
+        if self.said == SAID {
+            say("nothing is said of further ones");
+        }
+    }
+}
+
+impl Caller {
+    fn hear(&mut self) -> Result<Option<(u32, Sender, Receiver)>, String> {
+        let mut chunk = [0; 256];
+        loop {
+            let read = match rustix::net::recv(&self.socket, &mut chunk[..], RecvFlags::DONTWAIT) {
+                // A daemon tries all addresses, and goes on with one of them.
+                Ok((0, _)) if !self.has_spoken => return Err(String::new()),
+                Ok((0, _)) => return Err("it was closed before it proved to come from a daemon".to_owned()),
+                Ok((read, _)) => {
+                    self.has_spoken = true;
+                    read
+                }
+                Err(Errno::INTR) => continue,
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(errno) => return Err(errno.to_string()),
+            };
+            match self.accepting.push(&chunk[..read]) {
+                Ok(Step::Wait) => {}
+                // 64 bytes fit into every new connection's buffer.
+                Ok(Step::Send(bytes)) => {
+                    let sent = rustix::net::send(&self.socket, &bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+                    if sent != Ok(bytes.len()) {
+                        return Err("it takes no answer".to_owned());
+                    }
+                }
+                Ok(Step::Trusted { node, keys, rest, .. }) => {
+                    return Ok(Some((node, Sender::new(keys.mpirun), Receiver::new(keys.daemon, rest))));
+                }
+                Err(flaw) => return Err(flaw.to_string()),
+            }
+        }
+    }
+}
+
+fn listen(address: SocketAddr) -> Result<(OwnedFd, SocketAddr), Errno> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    rustix::net::bind(&socket, &address)?;
+    rustix::net::listen(&socket, BACKLOG)?;
+    let bound: SocketAddrAny = rustix::net::getsockname(&socket)?;
+    Ok((socket, SocketAddr::try_from(bound)?))
+}
+
+/// Callers that may be in the middle of proving who they are.
+const CROWD: usize = 1024;
+const BACKLOG: i32 = 1024;
+/// How long one may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Strangers of whom something is said.
+const SAID: u32 = 8;
