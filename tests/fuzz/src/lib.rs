@@ -57,6 +57,14 @@ pub mod control;
 #[path = "../../../orte-core/tools/mpirun/src/cli/hosts.rs"]
 pub mod hosts;
 
+/// mpirun: whether a name is this machine's, for `hosts`; no decoder depends on the answer.
+pub mod own_host {
+    /// As mpirun has it of its own name.
+    pub fn is_here(name: &str) -> bool {
+        name == "localhost" || name == opal_core::sys::hostname()
+    }
+}
+
 /// mpirun: why it starts nothing, for `hosts`.
 #[path = "../../../orte-core/tools/mpirun/src/refusal.rs"]
 #[allow(dead_code, reason = "mpirun uses more of it than the target calls")]

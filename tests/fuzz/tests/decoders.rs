@@ -14,6 +14,7 @@ use orte_core::gpr::view::View;
 use orte_core::modex::frame::{self, Frame};
 use orte_core::modex::map::MapView;
 use orte_core::modex::{Action, JobMap, Node};
+use orte_core::oob;
 use orte_core::segment::layout::HEADER_BYTES;
 use orte_core::segment::{Control, Layout, Shared};
 use std::cell::Cell;
@@ -492,4 +493,99 @@ fn tcp_records() {
         });
         assert!(refused.get() > ROUNDS / 20, "mutations must be noticed: {}", refused.get());
     }
+}
+
+/// A frame of each kind, as mpirun and its daemons send them.
+fn oob_frames() -> Vec<oob::Frame> {
+    let app = oob::App {
+        ranks: 3,
+        command: vec![b"a b".to_vec(), Vec::new()],
+        directory: Some(b"/tmp".to_vec()),
+        path: None,
+        is_empty: true,
+        changes: vec![(b"A".to_vec(), None), (b"B".to_vec(), Some(b"c".to_vec()))],
+    };
+    let orders = oob::HostOrders {
+        nodes: vec![1, 1, 0],
+        names: vec!["head".into(), "n1".into()],
+        universe: 8,
+        binding: vec!["--bind-to".into(), "core".into()],
+        stdin: oob::orders::Input::Rank(2),
+        merge: false,
+        pty: Some((24, 80)),
+        directory: b"/home".to_vec(),
+        environment: vec![(b"PATH".to_vec(), b"/bin".to_vec())],
+        apps: vec![app],
+    };
+    let aborted = Some((-3, "called x".to_owned()));
+    vec![
+        oob::Frame::Orders(orders),
+        oob::Frame::Signal(15, true),
+        oob::Frame::Input(b"line\n".to_vec()),
+        oob::Frame::Refused(127, "no program".into()),
+        oob::Frame::Ended(oob::frame::RankEnd { rank: 1, wait_status: 0x8b, state: 2, aborted }),
+        oob::Frame::Output(0, 1, b"text".to_vec()),
+        oob::Frame::Gone,
+    ]
+}
+
+#[test]
+fn frames_of_daemons() {
+    let corpus: Vec<Vec<u8>> = oob_frames().iter().map(oob::Frame::encode).collect();
+    let corpus: Vec<&[u8]> = corpus.iter().map(Vec::as_slice).collect();
+    let (sound, orders) = (Cell::new(0), Cell::new(0));
+    fuzz(&corpus, ROUNDS, |bytes| {
+        let Ok(frame) = oob::Frame::decode(bytes) else { return };
+        sound.set(sound.get() + 1);
+        // One way to write each frame, so none hides something.
+        assert_eq!(frame.encode(), bytes);
+        if let oob::Frame::Orders(all) = frame {
+            orders.set(orders.get() + 1);
+            assert!(all.nodes.iter().all(|node| (*node as usize) < all.names.len()));
+            assert_eq!(all.apps.iter().map(|app| app.ranks).sum::<u32>() as usize, all.nodes.len());
+        }
+    });
+    assert!(sound.get() > 1000 && orders.get() > 100, "mutations must not all be refused: {sound:?} {orders:?}");
+}
+
+#[test]
+fn calls_and_seals_of_daemons() {
+    let secret = [7; 32];
+    let calling = oob::Calling::new(secret, 5, [1; 32]);
+    fuzz(&[calling.call()], ROUNDS, |bytes| {
+        let step = oob::Accepting::new(secret, [2; 32]).push(bytes);
+        assert_eq!(matches!(step, Ok(oob::handshake::Step::Send(_))), bytes == calling.call());
+    });
+    let sealed = |payload: &[u8]| oob::Sender::new([1; 32]).seal(payload).unwrap();
+    let (one, two) = (sealed(b"one"), sealed(b""));
+    fuzz(&[&one, &two], ROUNDS, |bytes| {
+        let mut receiver = oob::Receiver::new([1; 32], Vec::new());
+        receiver.push(bytes);
+        if let Ok(Some(payload)) = receiver.next_payload() {
+            assert!(payload == b"one" || payload.is_empty(), "a forged frame: {payload:?}");
+            assert!(bytes.starts_with(if payload.is_empty() { &two } else { &one }));
+        }
+    });
+}
+
+#[test]
+fn invitations_of_daemons() {
+    let invitation = oob::Invitation {
+        node: 3,
+        name: "n1".into(),
+        secret: [0xab; 32],
+        silence_ms: 10_000,
+        patience_ms: 60_000,
+        addresses: vec!["10.0.0.1:99".parse().unwrap(), "[fd00::1]:7".parse().unwrap()],
+    };
+    let text = invitation.encode("0.1.0");
+    let sound = Cell::new(0);
+    fuzz(&[text.as_bytes()], ROUNDS, |bytes| {
+        let Ok(text) = core::str::from_utf8(bytes) else { return };
+        if let Ok(read) = oob::Invitation::decode(text, "0.1.0") {
+            sound.set(sound.get() + 1);
+            assert!(!read.addresses.is_empty());
+        }
+    });
+    assert!(sound.get() > 100, "mutations must not all be refused");
 }

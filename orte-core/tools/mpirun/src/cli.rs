@@ -17,7 +17,6 @@ mod values;
 
 pub use app::{App, app_of};
 pub use environment::Environment;
-pub use hosts::check as check_host;
 pub use map::{Map, Unit, processors, unit};
 pub use output::{Output, OutputFiles, Tag};
 pub use values::Stdin;

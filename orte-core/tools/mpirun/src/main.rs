@@ -33,6 +33,7 @@ mod modex;
 mod orders;
 mod other_mpi;
 mod outcome;
+mod own_host;
 mod params;
 mod prepare;
 mod program;

@@ -3,6 +3,7 @@
 
 use crate::binding::Place;
 use crate::cli::{self, Unit};
+use crate::own_host::is_here;
 use crate::refusal::Refusal;
 use crate::topology::{Group, Topology, list};
 use std::path::Path;
@@ -39,8 +40,12 @@ fn read_line(line: &str, topology: &Topology) -> Result<(usize, Place), String> 
     let slot = slot.trim().strip_prefix("slot").and_then(|rest| rest.trim_start().strip_prefix('=')).ok_or(form)?;
     let rank = rank.trim().parse().ok().filter(|rank| *rank < 1024).ok_or(form)?;
     // `+n0` is Open MPI's first machine.
-    if host != "+n0" {
-        cli::check_host(host, host).map_err(|refusal| refusal.sentence)?;
+    if host != "+n0" && !is_here(host) {
+        return Err(format!(
+            "{host} is not this machine ({}), and a rankfile for several hosts is not there yet; --host and --map-by place ranks \
+             on other hosts",
+            opal_core::sys::hostname()
+        ));
     }
     Ok((rank, place(slot.trim(), topology)?))
 }

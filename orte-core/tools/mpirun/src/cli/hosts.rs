@@ -1,6 +1,6 @@
 //! `--host`, `--hostfile` and the allocation of a resource manager: the hosts of a job, and how many ranks each has room for.
 
-use crate::raw;
+use crate::own_host::is_here;
 use crate::refusal::Refusal;
 use orte_core::allocation::{self, Surroundings};
 use orte_core::rmaps::Room;
@@ -131,32 +131,6 @@ fn number(text: &str, from: &str) -> Result<u32, Refusal> {
             .filter(|slots| *slots > 0)
             .ok_or_else(|| Refusal::usage(format!("{from}: `{text}` is no number of slots"))),
     }
-}
-
-/// Refuses a name that is not this machine's; `from` says where it stood.
-pub fn check(name: &str, from: &str) -> Result<(), Refusal> {
-    match is_here(name) {
-        true => Ok(()),
-        false => Err(Refusal::usage(format!(
-            "{from}: {name} is not this machine ({}), and a rankfile for several hosts is not there yet; --map-by and --host place \
-             ranks on other hosts",
-            opal_core::sys::hostname()
-        ))),
-    }
-}
-
-/// Whether a name is this machine's.
-fn is_here(name: &str) -> bool {
-    let own = opal_core::sys::hostname();
-    let short = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
-    if let Ok(address) = name.parse::<std::net::IpAddr>() {
-        // What cannot be listed is not here; then the machine logs in to itself.
-        return address.is_loopback()
-            || raw::interfaces().is_ok_and(|all| all.iter().any(|interface| interface.address == address));
-    }
-    let same = name.eq_ignore_ascii_case(&own)
-        || (short(name) == short(&own) && (!name.contains('.') || !own.contains('.')));
-    same || name == "localhost"
 }
 
 #[cfg(test)]
