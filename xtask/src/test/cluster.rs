@@ -2,6 +2,8 @@
 
 mod direct;
 mod hosts;
+mod rig;
+mod ssh;
 
 use super::{Session, Verdict, deadline};
 use crate::failure::{Result, fail};
@@ -12,6 +14,7 @@ use std::time::Duration;
 pub fn tier(session: &mut Session) -> Result<()> {
     hosts::cases(session);
     direct::cases(session);
+    ssh::cases(session);
     for case in CASES {
         session.case(&format!("cluster/{case}"), |session| match two_networks(session, case) {
             Ok(verdict) => verdict,

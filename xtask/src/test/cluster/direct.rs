@@ -2,24 +2,16 @@
 //! test hosts.
 
 use super::super::{Session, Verdict, deadline};
-use super::hosts::{equal, said};
-use crate::cluster::hosts::{self, Cluster, Life};
-use crate::failure::{At, Result, fail};
+use super::rig::{
+    LIMIT, OnTwo, Rig, all_reached, contains, crosses, expect, on_hosts, placed, reached_as_placed, rig, run, verdict,
+};
+use crate::cluster::hosts::{self, Cluster};
+use crate::failure::{Result, fail};
 use crate::shell;
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What a case needs to run.
-struct Rig {
-    /// `tests/cluster/places.c` and `two_pairs.c`, compiled.
-    places: PathBuf,
-    pairs: PathBuf,
-    log: PathBuf,
-}
-
 type OnOne = fn(&Rig) -> Result<()>;
-type OnTwo = fn(&Rig, &Cluster) -> Result<()>;
 
 /// `cluster/hydra…`
 pub fn cases(session: &mut Session) {
@@ -37,36 +29,10 @@ pub fn cases(session: &mut Session) {
             let lacks = shell::which(HYDRA).is_none().then(|| LACKS_HYDRA.to_owned());
             match lacks.or_else(|| hosts::lacks(&session.tree)) {
                 Some(why) => Verdict::Skipped(why),
-                None => verdict(on_hosts(session, case)),
+                None => verdict(on_hosts(session, "direct", case)),
             }
         });
     }
-}
-
-fn verdict(result: Result<()>) -> Verdict {
-    result.map_or_else(Verdict::from, |()| Verdict::Passed(String::new()))
-}
-
-fn rig(session: &mut Session) -> Result<Rig> {
-    let dist = session.library().map_err(fail)?.dist;
-    let folder = session.scratch().join("cluster");
-    shell::folder(&folder)?;
-    let compile = |name: &str| -> Result<PathBuf> {
-        let program = folder.join(name);
-        let source = session.tree.root.join("tests/cluster").join(format!("{name}.c"));
-        shell::output(Command::new(dist.join("bin/mpicc")).arg("-O2").arg(source).arg("-o").arg(&program))?;
-        Ok(program)
-    };
-    Ok(Rig { places: compile("places")?, pairs: compile("two_pairs")?, log: folder.join("hydra.log") })
-}
-
-fn on_hosts(session: &mut Session, case: OnTwo) -> Result<()> {
-    let rig = rig(session)?;
-    let folder = session.scratch().join("cluster/direct");
-    let cluster = Cluster::up(&session.tree, &folder, 2, Life::OfThisThread)?;
-    let result = case(&rig, &cluster);
-    cluster.down()?;
-    result
 }
 
 /// All ranks are on this node, and reach each other through its memory.
@@ -139,90 +105,22 @@ fn manager_gone(rig: &Rig) -> Result<()> {
     contains(&ended.err, "start the program with mpiexec.hydra")
 }
 
-/// Two hosts by ssh, ranks in blocks and in turn: shared memory within a host, sockets between them.
+/// Two hosts by ssh, ranks in blocks and in turn.
 fn two_hosts(rig: &Rig, cluster: &Cluster) -> Result<()> {
-    for (each, node) in [("2", [0, 0, 1, 1]), ("1", [0, 1, 0, 1])] {
-        let line = [HYDRA, "-hosts", "h1,h2", "-ppn", each, "-n", "4"].map(str::to_owned);
-        let mut command = cluster.command("head", &line)?;
-        let ended = run(rig, command.args(SAYS).arg(&rig.places))?;
-        expect(&ended, 0)?;
-        placed(&ended.out, 4, |_| 2)?;
-        for (rank, node) in node.iter().enumerate() {
-            contains(&ended.out, &format!("rank {rank} of 4, program 0, with 2 on h{}, sum 10", node + 1))?;
-        }
-        all_reached(&ended.err, 4, |from, to| match (from == to, node[from] == node[to]) {
-            (true, _) => "self",
-            (false, true) => "sm",
-            (false, false) => "tcp",
-        })?;
+    for (each, nodes) in [("2", [0, 0, 1, 1]), ("1", [0, 1, 0, 1])] {
+        let line = [HYDRA, "-hosts", "h1,h2", "-ppn", each, "-n", "4"];
+        reached_as_placed(rig, cluster.command("head", &line)?.args(SAYS), nodes)?;
     }
     Ok(())
 }
 
-/// What is sent between hosts crosses the wire between them, and what is sent within one does not.
 fn wire(rig: &Rig, cluster: &Cluster) -> Result<()> {
-    let (bytes, times) = (1 << 20, 8);
-    let sent = || -> Result<u64> {
-        let text = said(cluster, "h1", "cat /sys/class/net/eth0/statistics/tx_bytes")?;
-        text.parse().at("read a count of bytes")
-    };
-    for (hosts, most) in [("h1,h2", u64::MAX), ("h1", 300_000)] {
-        let before = sent()?;
-        let line = [HYDRA, "-hosts", hosts, "-ppn", if most == u64::MAX { "1" } else { "2" }, "-n", "2"];
-        let mut command = cluster.command("head", &line)?;
-        let ended = run(rig, command.arg(&rig.pairs).args([bytes.to_string(), times.to_string()]))?;
-        expect(&ended, 0)?;
-        let crossed = sent()? - before;
-        let least = if most == u64::MAX { bytes * times } else { 0 };
-        if crossed < least || crossed > most {
-            return Err(fail(format!("{hosts}: {crossed} bytes left h1; at least {least} and at most {most} should")));
-        }
-    }
-    Ok(())
-}
-
-fn run(rig: &Rig, command: &mut Command) -> Result<deadline::Ended> {
-    deadline::run(command, LIMIT, &rig.log)
-}
-
-fn expect(ended: &deadline::Ended, status: i32) -> Result<()> {
-    if ended.ended_with(status) { Ok(()) } else { Err(fail(format!("not status {status}:\n{}", ended.story()))) }
-}
-
-/// Each rank spoke, and shares its node with as many as expected.
-fn placed(out: &str, ranks: usize, with: impl Fn(usize) -> usize) -> Result<()> {
-    let sum = ranks * (ranks + 1) / 2;
-    for rank in 0..ranks {
-        let begin = format!("rank {rank} of {ranks}, program ");
-        let line = out.lines().find(|line| line.starts_with(&begin)).unwrap_or_default();
-        contains(line, &format!(", with {} on ", with(rank)))?;
-        contains(line, &format!(", sum {sum}"))?;
-    }
-    equal("lines", &out.lines().count().to_string(), &ranks.to_string())
-}
-
-/// Each rank says by which transport it reaches each other one.
-fn all_reached(err: &str, ranks: usize, by: impl Fn(usize, usize) -> &'static str) -> Result<()> {
-    for from in 0..ranks {
-        for to in 0..ranks {
-            let (who, what) = (format!(" rank {from}]"), format!("process {to} is reached by {} (", by(from, to)));
-            if !err.lines().any(|line| line.contains(&who) && line.contains(&what)) {
-                return Err(fail(format!("rank {from} does not say `{what}`; it says:\n{}", mine(err, &who))));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn mine(err: &str, who: &str) -> String {
-    err.lines().filter(|line| line.contains(who)).collect::<Vec<_>>().join("\n")
-}
-
-fn contains(text: &str, part: &str) -> Result<()> {
-    if text.contains(part) { Ok(()) } else { Err(fail(format!("`{part}` is not in:\n{text}"))) }
+    crosses(rig, cluster, |hosts| {
+        let each = if hosts.len() == 2 { "1" } else { "2" };
+        cluster.command("head", &[HYDRA, "-hosts", &hosts.join(","), "-ppn", each, "-n", "2"])
+    })
 }
 
 const HYDRA: &str = "mpiexec.hydra";
 const LACKS_HYDRA: &str = "there is no mpiexec.hydra: apt-get install --no-install-recommends mpich";
 const SAYS: [&str; 3] = ["-env", "OMPI_MCA_btl_base_verbose", "40"];
-const LIMIT: Duration = Duration::from_secs(60);

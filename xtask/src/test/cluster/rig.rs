@@ -1,0 +1,136 @@
+//! What cases on test hosts have in common, whoever starts the ranks.
+
+use super::super::{Session, Verdict, deadline};
+use super::hosts::{equal, said};
+use crate::cluster::hosts::{Cluster, Life};
+use crate::failure::{At, Result, fail};
+use crate::shell;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+/// What a case needs to run.
+pub struct Rig {
+    /// The library under test, installed.
+    pub dist: PathBuf,
+    /// `tests/cluster/places.c`, compiled.
+    pub places: PathBuf,
+    /// `tests/cluster/two_pairs.c`, compiled.
+    pub pairs: PathBuf,
+    /// Where a run says what it says.
+    pub log: PathBuf,
+}
+
+/// A case on two hosts.
+pub type OnTwo = fn(&Rig, &Cluster) -> Result<()>;
+
+/// Of a case that says nothing more.
+pub fn verdict(result: Result<()>) -> Verdict {
+    result.map_or_else(Verdict::from, |()| Verdict::Passed(String::new()))
+}
+
+/// Compiles the programs.
+pub fn rig(session: &mut Session) -> Result<Rig> {
+    let dist = session.library().map_err(fail)?.dist;
+    let folder = session.scratch().join("cluster");
+    shell::folder(&folder)?;
+    let compile = |name: &str| -> Result<PathBuf> {
+        let program = folder.join(name);
+        let source = session.tree.root.join("tests/cluster").join(format!("{name}.c"));
+        shell::output(Command::new(dist.join("bin/mpicc")).arg("-O2").arg(source).arg("-o").arg(&program))?;
+        Ok(program)
+    };
+    Ok(Rig { places: compile("places")?, pairs: compile("two_pairs")?, log: folder.join("job.log"), dist: dist.clone() })
+}
+
+/// Runs a case on two hosts of its own, which are gone afterwards.
+pub fn on_hosts(session: &mut Session, name: &str, case: impl Fn(&Rig, &Cluster) -> Result<()>) -> Result<()> {
+    let rig = rig(session)?;
+    let folder = session.scratch().join("cluster").join(name);
+    let cluster = Cluster::up(&session.tree, &folder, 2, Life::OfThisThread)?;
+    let result = case(&rig, &cluster);
+    cluster.down()?;
+    result
+}
+
+/// Four ranks on two hosts: shared memory within a host, sockets between them. `command` starts the program that follows it.
+pub fn reached_as_placed(rig: &Rig, command: &mut Command, nodes: [usize; 4]) -> Result<()> {
+    let ended = run(rig, command.arg(&rig.places))?;
+    expect(&ended, 0)?;
+    placed(&ended.out, 4, |_| 2)?;
+    for (rank, node) in nodes.iter().enumerate() {
+        contains(&ended.out, &format!("rank {rank} of 4, program 0, with 2 on h{}, sum 10", node + 1))?;
+    }
+    all_reached(&ended.err, 4, |from, to| match (from == to, nodes[from] == nodes[to]) {
+        (true, _) => "self",
+        (false, true) => "sm",
+        (false, false) => "tcp",
+    })
+}
+
+/// What is sent between hosts crosses the wire between them, and what is sent within one does not. `start` begins a command
+/// that starts two ranks on these hosts.
+pub fn crosses(rig: &Rig, cluster: &Cluster, start: impl Fn(&[&str]) -> Result<Command>) -> Result<()> {
+    let (bytes, times) = (1 << 20, 8);
+    let sent = || -> Result<u64> {
+        let text = said(cluster, "h1", "cat /sys/class/net/eth0/statistics/tx_bytes")?;
+        text.parse().at("read a count of bytes")
+    };
+    for (hosts, least, most) in [(&["h1", "h2"][..], bytes * times, u64::MAX), (&["h1"], 0, 300_000)] {
+        let before = sent()?;
+        let ended = run(rig, start(hosts)?.arg(&rig.pairs).args([bytes.to_string(), times.to_string()]))?;
+        expect(&ended, 0)?;
+        let crossed = sent()? - before;
+        if crossed < least || crossed > most {
+            return Err(fail(format!("{hosts:?}: {crossed} bytes left h1; at least {least} and at most {most} should")));
+        }
+    }
+    Ok(())
+}
+
+/// Runs a command to its end.
+pub fn run(rig: &Rig, command: &mut Command) -> Result<deadline::Ended> {
+    deadline::run(command, LIMIT, &rig.log)
+}
+
+/// It ended with that status.
+pub fn expect(ended: &deadline::Ended, status: i32) -> Result<()> {
+    if ended.ended_with(status) { Ok(()) } else { Err(fail(format!("not status {status}:\n{}", ended.story()))) }
+}
+
+/// Each rank spoke, and shares its node with as many as expected.
+pub fn placed(out: &str, ranks: usize, with: impl Fn(usize) -> usize) -> Result<()> {
+    let sum = ranks * (ranks + 1) / 2;
+    for rank in 0..ranks {
+        let begin = format!("rank {rank} of {ranks}, program ");
+        let line = out.lines().find(|line| line.starts_with(&begin)).unwrap_or_default();
+        contains(line, &format!(", with {} on ", with(rank)))?;
+        contains(line, &format!(", sum {sum}"))?;
+    }
+    equal("lines", &out.lines().count().to_string(), &ranks.to_string())
+}
+
+/// Each rank says by which transport it reaches each other one.
+pub fn all_reached(err: &str, ranks: usize, by: impl Fn(usize, usize) -> &'static str) -> Result<()> {
+    for from in 0..ranks {
+        for to in 0..ranks {
+            let (who, what) = (format!(" rank {from}]"), format!("process {to} is reached by {} (", by(from, to)));
+            if !err.lines().any(|line| line.contains(&who) && line.contains(&what)) {
+                return Err(fail(format!("rank {from} does not say `{what}`; it says:\n{}", mine(err, &who))));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn mine(err: &str, who: &str) -> String {
+    err.lines().filter(|line| line.contains(who)).collect::<Vec<_>>().join("\n")
+}
+
+/// A text holds another one.
+pub fn contains(text: &str, part: &str) -> Result<()> {
+    if text.contains(part) { Ok(()) } else { Err(fail(format!("`{part}` is not in:\n{text}"))) }
+}
+
+/// For one job.
+pub const LIMIT: Duration = Duration::from_secs(60);
