@@ -116,7 +116,10 @@ impl Job {
             rustix::io::fcntl_setfd(mapping::inherited(number), FdFlags::empty()).unwrap();
         }
         let mut command = Command::new(&self.command[0]);
-        command.args(&self.command[1..]).envs(contract.encode()).envs(self.variables.iter().cloned());
+        // The number of the file for addresses is known only now.
+        let addresses = host.modex.wireup().map_or_else(String::new, |wireup| wireup.addresses.to_string());
+        let variables = self.variables.iter().map(|(name, value)| (name, value.replace("@addresses", &addresses)));
+        command.args(&self.command[1..]).envs(contract.encode()).envs(variables);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
