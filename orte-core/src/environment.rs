@@ -34,7 +34,7 @@ pub const MAP: &str = "OMPI_RS_MAP";
 /// In a job over several nodes: descriptor of the file that gets the addresses of the other nodes' ranks.
 pub const ADDRESSES: &str = "OMPI_RS_ADDRESSES";
 /// In a job over several nodes: descriptor of the socket by which a rank tells the launcher to look.
-pub const DOORBELL: &str = "OMPI_RS_DOORBELL";
+pub const WAKE_SOCKET: &str = "OMPI_RS_WAKE_SOCKET";
 
 /// The number of the process on this node that all ranks here descend from; left out by a launcher that has none.
 pub const LAUNCHER: &str = "OMPI_RS_LAUNCHER";
@@ -44,7 +44,19 @@ pub const BOOT_SIZE: &str = "SIZE";
 
 /// Every variable of the contract that a launcher sets anew for each job.
 pub const ALL: [&str; 13] = [
-    RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, NODE_RANK, UNIVERSE_SIZE, APP, JOB, SEGMENT, LAUNCHER, MAP, ADDRESSES, DOORBELL,
+    RANK,
+    SIZE,
+    LOCAL_RANK,
+    LOCAL_SIZE,
+    NODE_RANK,
+    UNIVERSE_SIZE,
+    APP,
+    JOB,
+    SEGMENT,
+    LAUNCHER,
+    MAP,
+    ADDRESSES,
+    WAKE_SOCKET,
 ];
 
 /// What the variables say to one rank.
@@ -79,8 +91,8 @@ pub struct Wireup {
     pub map: i32,
     /// Of [`ADDRESSES`].
     pub addresses: i32,
-    /// Of [`DOORBELL`].
-    pub doorbell: i32,
+    /// Of [`WAKE_SOCKET`].
+    pub wake_socket: i32,
 }
 
 impl Contract {
@@ -98,8 +110,8 @@ impl Contract {
             (SEGMENT, self.segment.to_string()),
         ];
         variables.extend(self.launcher.map(|pid| (LAUNCHER, pid.to_string())));
-        if let Some(Wireup { map, addresses, doorbell }) = self.wireup {
-            let named = [(MAP, map), (ADDRESSES, addresses), (DOORBELL, doorbell)];
+        if let Some(Wireup { map, addresses, wake_socket }) = self.wireup {
+            let named = [(MAP, map), (ADDRESSES, addresses), (WAKE_SOCKET, wake_socket)];
             variables.extend(named.map(|(name, number)| (name, number.to_string())));
         }
         variables
@@ -137,7 +149,7 @@ impl Contract {
                 true => Some(Wireup {
                     map: descriptor(MAP)?,
                     addresses: descriptor(ADDRESSES)?,
-                    doorbell: descriptor(DOORBELL)?,
+                    wake_socket: descriptor(WAKE_SOCKET)?,
                 }),
                 false => None,
             },
@@ -209,16 +221,13 @@ mod tests {
         wireup: None,
     };
     const SEVERAL: Contract =
-        Contract { local_size: 3, wireup: Some(Wireup { map: 210, addresses: 211, doorbell: 213 }), ..GOOD };
+        Contract { local_size: 3, wireup: Some(Wireup { map: 210, addresses: 211, wake_socket: 213 }), ..GOOD };
 
     fn decode(change: Option<(&'static str, Option<&str>)>) -> Result<Option<Contract>, String> {
         decode_of(GOOD, change)
     }
 
-    fn decode_of(
-        contract: Contract,
-        change: Option<(&'static str, Option<&str>)>,
-    ) -> Result<Option<Contract>, String> {
+    fn decode_of(contract: Contract, change: Option<(&'static str, Option<&str>)>) -> Result<Option<Contract>, String> {
         let mut pairs: Vec<(&str, String)> = contract.encode();
         if let Some((name, value)) = change {
             pairs.retain(|(other, _)| *other != name);
@@ -261,7 +270,7 @@ mod tests {
     #[test]
     fn a_job_over_several_nodes_needs_the_way_to_them() {
         assert_eq!(decode_of(SEVERAL, None), Ok(Some(SEVERAL)));
-        for name in [MAP, ADDRESSES, DOORBELL] {
+        for name in [MAP, ADDRESSES, WAKE_SOCKET] {
             assert!(decode_of(SEVERAL, Some((name, None))).unwrap_err().contains(name));
             assert!(decode_of(SEVERAL, Some((name, Some("-3")))).unwrap_err().contains(name));
         }

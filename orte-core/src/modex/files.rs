@@ -1,4 +1,4 @@
-//! How the ranks of a node get at what they need to know: two memory files that they inherit, and a socket to ring the launcher.
+//! How the ranks of a node get at what they need to know: two memory files that they inherit, and a socket to wake the launcher.
 //!
 //! A file holds one message of the registry and is then sealed: from then on the kernel lets nobody change a byte of it. Only then
 //! is it mapped, once checked, and read where it lies by all ranks of the node.
@@ -32,27 +32,27 @@ pub fn fill(file: &OwnedFd, mut message: &[u8]) -> Result<()> {
     rustix::fs::fcntl_add_seals(file, SEALED | SealFlags::SEAL)
 }
 
-/// The two ends of a doorbell: the launcher's, and the one that ranks inherit.
-pub fn doorbell() -> Result<(OwnedFd, OwnedFd)> {
+/// The two ends of a wake-up socket: the launcher's, and the one that ranks inherit.
+pub fn wake_sockets() -> Result<(OwnedFd, OwnedFd)> {
     // Packets: no end of file when the last rank is gone.
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let (own, theirs) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::DGRAM, flags, None)?;
     Ok((own, high(&theirs)?))
 }
 
-/// Rings.
-pub fn ring(doorbell: impl AsFd) -> Result<()> {
-    match rustix::net::send(doorbell, &[1], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
-        // So many rang already that it is full: the launcher is awake.
+/// Wakes the launcher.
+pub fn wake(wake_socket: impl AsFd) -> Result<()> {
+    match rustix::net::send(wake_socket, &[1], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+        // Full of what others sent: the launcher will look in any case.
         Ok(_) | Err(Errno::AGAIN) => Ok(()),
         Err(errno) => Err(errno),
     }
 }
 
-/// Launcher: takes what rang.
-pub fn answer(doorbell: &OwnedFd) {
+/// Launcher: takes what woke it.
+pub fn drain(wake_socket: &OwnedFd) {
     let mut bytes = [0; 8];
-    while rustix::net::recv(doorbell, &mut bytes, RecvFlags::DONTWAIT).is_ok() {}
+    while rustix::net::recv(wake_socket, &mut bytes, RecvFlags::DONTWAIT).is_ok() {}
 }
 
 /// What a rank inherited under a number: from now on its children do not. `Err` with half a sentence.

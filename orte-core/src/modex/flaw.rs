@@ -1,13 +1,12 @@
 //! What can be wrong with what a neighbour in the tree sends.
 
-use super::frame::FORMAT;
 use crate::gpr::flaw::MessageFlaw;
 use crate::gpr::refusal::Refusal;
 use crate::segment::record::ADDRESSES_BYTES;
 
 /// A flaw of a frame, or of a map. A node that reports one is as it was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flaw {
+pub enum ModexFlaw {
     /// A frame has another length than its kind wants.
     Length(usize),
     /// It was written in another version of the format.
@@ -43,23 +42,25 @@ pub enum Flaw {
     Map,
 }
 
-impl core::fmt::Display for Flaw {
+impl core::fmt::Display for ModexFlaw {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Flaw::Length(bytes) => write!(f, "a frame of {bytes} bytes does not have the length that its kind wants"),
-            Flaw::Format(theirs) => write!(f, "the frame has format {theirs}, this mpirun reads format {FORMAT}"),
-            Flaw::Kind(kind) => write!(f, "there is no frame of kind {kind}"),
-            Flaw::Message(flaw) => write!(f, "{flaw}"),
-            Flaw::Registry(refusal) => write!(f, "{refusal}"),
-            Flaw::Subject => f.write_str("the message says something else than the addresses of ranks"),
-            Flaw::Rank(rank) => write!(f, "the message speaks of rank {rank}, which the job does not have"),
-            Flaw::Long(rank) => write!(f, "the addresses of rank {rank} are longer than {ADDRESSES_BYTES} bytes"),
-            Flaw::Twice(rank) => write!(f, "the addresses of rank {rank} were here already"),
-            Flaw::Order => f.write_str("a frame of this kind cannot come from there now"),
-            Flaw::Barrier { named, due } => write!(f, "the frame names barrier {named}, but {due} is due"),
-            Flaw::Child(node) => write!(f, "node {node} is no child of this one"),
-            Flaw::Parent => f.write_str("node 0 has no parent"),
-            Flaw::Map => f.write_str("the parts of the job's map do not fit together"),
+            ModexFlaw::Length(bytes) => {
+                write!(f, "a frame of {bytes} bytes does not have the length that its kind wants")
+            }
+            ModexFlaw::Format(theirs) => write!(f, "the frame has format {theirs}, which this mpirun does not read"),
+            ModexFlaw::Kind(kind) => write!(f, "there is no frame of kind {kind}"),
+            ModexFlaw::Message(flaw) => write!(f, "{flaw}"),
+            ModexFlaw::Registry(refusal) => write!(f, "{refusal}"),
+            ModexFlaw::Subject => f.write_str("the message says something else than the addresses of ranks"),
+            ModexFlaw::Rank(rank) => write!(f, "the message speaks of rank {rank}, which the job does not have"),
+            ModexFlaw::Long(rank) => write!(f, "the addresses of rank {rank} are longer than {ADDRESSES_BYTES} bytes"),
+            ModexFlaw::Twice(rank) => write!(f, "the addresses of rank {rank} were here already"),
+            ModexFlaw::Order => f.write_str("a frame of this kind cannot come from there now"),
+            ModexFlaw::Barrier { named, due } => write!(f, "the frame names barrier {named}, but {due} is due"),
+            ModexFlaw::Child(node) => write!(f, "node {node} is no child of this one"),
+            ModexFlaw::Parent => f.write_str("node 0 has no parent"),
+            ModexFlaw::Map => f.write_str("the parts of the job's map do not fit together"),
         }
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! A node passes on the sections of others as they came: messages are put together without being read again.
 
-use super::flaw::Flaw;
+use super::flaw::ModexFlaw;
 use super::map::JOB;
 use crate::gpr::form::VERSION;
 use crate::gpr::key::{PROC_ADDRESSES, Value};
@@ -21,7 +21,7 @@ pub const FORMAT: u8 = 1;
 
 /// A frame, checked as far as one can without knowing the job.
 #[derive(Clone, Debug)]
-pub enum Frame<'a> {
+pub enum ModexFrame<'a> {
     /// Addresses of ranks.
     Addresses(Sections<'a>),
     /// Upwards: all ranks below are in the barrier of this number.
@@ -37,30 +37,30 @@ pub struct Sections<'a> {
     view: View<'a>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> ModexFrame<'a> {
     /// Checks a frame of unknown origin.
-    pub fn new_checked(bytes: &'a [u8]) -> Result<Frame<'a>, Flaw> {
-        let [format, kind, body @ ..] = bytes else { return Err(Flaw::Length(bytes.len())) };
+    pub fn new_checked(bytes: &'a [u8]) -> Result<ModexFrame<'a>, ModexFlaw> {
+        let [format, kind, body @ ..] = bytes else { return Err(ModexFlaw::Length(bytes.len())) };
         if *format != FORMAT {
-            return Err(Flaw::Format(*format));
+            return Err(ModexFlaw::Format(*format));
         }
-        let number = || body.try_into().map(u32::from_le_bytes).map_err(|_| Flaw::Length(bytes.len()));
+        let number = || body.try_into().map(u32::from_le_bytes).map_err(|_| ModexFlaw::Length(bytes.len()));
         match *kind {
-            ADDRESSES => Sections::new_checked(body).map(Frame::Addresses),
-            REACHED => number().map(Frame::Reached),
-            RELEASE => number().map(Frame::Release),
-            other => Err(Flaw::Kind(other)),
+            ADDRESSES => Sections::new_checked(body).map(ModexFrame::Addresses),
+            REACHED => number().map(ModexFrame::Reached),
+            RELEASE => number().map(ModexFrame::Release),
+            other => Err(ModexFlaw::Kind(other)),
         }
     }
 }
 
 impl<'a> Sections<'a> {
-    fn new_checked(bytes: &'a [u8]) -> Result<Sections<'a>, Flaw> {
-        let view = View::sections_checked(bytes).map_err(Flaw::Message)?;
+    fn new_checked(bytes: &'a [u8]) -> Result<Sections<'a>, ModexFlaw> {
+        let view = View::sections_checked(bytes).map_err(ModexFlaw::Message)?;
         for section in view.sections() {
             let mut columns = section.columns().map(|(key, _)| key);
             if section.segment() != JOB || columns.next() != Some(PROC_ADDRESSES) || columns.next().is_some() {
-                return Err(Flaw::Subject);
+                return Err(ModexFlaw::Subject);
             }
         }
         Ok(Sections { bytes, view })
@@ -73,9 +73,9 @@ impl<'a> Sections<'a> {
 
     /// Checks that they speak of ranks of a job of this size. Before any rank is looked at: a few bytes can claim millions of
     /// ranks without any value.
-    pub fn check_ranks(&self, size: u32) -> Result<(), Flaw> {
+    pub fn check_ranks(&self, size: u32) -> Result<(), ModexFlaw> {
         let mut last = self.view.sections().iter().map(SectionView::last_container);
-        last.find(|rank| *rank >= size).map_or(Ok(()), |rank| Err(Flaw::Rank(rank)))
+        last.find(|rank| *rank >= size).map_or(Ok(()), |rank| Err(ModexFlaw::Rank(rank)))
     }
 
     /// Ranks with their addresses, in the order of the message.
@@ -92,7 +92,7 @@ impl<'a> Sections<'a> {
 }
 
 /// Sections that say these addresses; none for none. Ranks are those of the job, each once.
-pub fn sections(size: u32, addresses: &[(u32, Vec<u8>)]) -> Result<Vec<u8>, Flaw> {
+pub fn sections(size: u32, addresses: &[(u32, Vec<u8>)]) -> Result<Vec<u8>, ModexFlaw> {
     let all = addresses.iter().map(|(rank, bytes)| (*rank, &bytes[..]));
     let mut message = message(size, all)?;
     message.remove(0);
@@ -100,11 +100,11 @@ pub fn sections(size: u32, addresses: &[(u32, Vec<u8>)]) -> Result<Vec<u8>, Flaw
 }
 
 /// A whole message of the registry that says these addresses.
-pub fn message<'a>(size: u32, addresses: impl Iterator<Item = (u32, &'a [u8])>) -> Result<Vec<u8>, Flaw> {
+pub fn message<'a>(size: u32, addresses: impl Iterator<Item = (u32, &'a [u8])>) -> Result<Vec<u8>, ModexFlaw> {
     let mut registry = Registry::default();
-    registry.add_segment(JOB, size).map_err(Flaw::Registry)?;
+    registry.add_segment(JOB, size).map_err(ModexFlaw::Registry)?;
     for (rank, bytes) in addresses {
-        registry.put(JOB, rank, PROC_ADDRESSES, Value::Bytes(bytes)).map_err(Flaw::Registry)?;
+        registry.put(JOB, rank, PROC_ADDRESSES, Value::Bytes(bytes)).map_err(ModexFlaw::Registry)?;
     }
     let message = registry.image();
     debug_assert_eq!(message[0], VERSION);

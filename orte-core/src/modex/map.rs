@@ -1,6 +1,6 @@
 //! Which node and which program each rank of a job has: the launcher knows it before the start, and every rank reads it.
 
-use super::flaw::Flaw;
+use super::flaw::ModexFlaw;
 use crate::gpr::key::{NODE_NAME, PROC_APP, PROC_NODE, Value};
 use crate::gpr::refusal::Refusal;
 use crate::gpr::registry::Registry;
@@ -24,14 +24,14 @@ pub struct JobMap {
 
 impl JobMap {
     /// Whether its parts fit together.
-    pub fn check(&self) -> Result<(), Flaw> {
+    pub fn check(&self) -> Result<(), ModexFlaw> {
         let ranks = self.nodes.len();
         let fits = (1..=CONTAINERS_MAX as usize).contains(&ranks)
             && (1..=CONTAINERS_MAX).contains(&self.node_count)
             && self.apps.len() == ranks
             && self.nodes.iter().all(|node| *node < self.node_count)
             && (self.names.is_empty() || self.names.len() == self.node_count as usize);
-        if fits { Ok(()) } else { Err(Flaw::Map) }
+        if fits { Ok(()) } else { Err(ModexFlaw::Map) }
     }
 
     /// Number of ranks.
@@ -45,9 +45,9 @@ impl JobMap {
     }
 
     /// The same as a message of the registry, for [`MapView::new_checked`].
-    pub fn image(&self) -> Result<Vec<u8>, Flaw> {
+    pub fn image(&self) -> Result<Vec<u8>, ModexFlaw> {
         self.check()?;
-        self.registry().map(|registry| registry.image()).map_err(Flaw::Registry)
+        self.registry().map(|registry| registry.image()).map_err(ModexFlaw::Registry)
     }
 
     fn registry(&self) -> Result<Registry, Refusal> {
@@ -74,8 +74,8 @@ pub struct MapView<'a> {
 
 impl<'a> MapView<'a> {
     /// Checks that a message is the map of a job with `size` ranks.
-    pub fn new_checked(bytes: &'a [u8], size: u32) -> Result<MapView<'a>, Flaw> {
-        let view = View::new_checked(bytes).map_err(Flaw::Message)?;
+    pub fn new_checked(bytes: &'a [u8], size: u32) -> Result<MapView<'a>, ModexFlaw> {
+        let view = View::new_checked(bytes).map_err(ModexFlaw::Message)?;
         let map = MapView { view, size };
         // Sections are as many as the bytes pay for, so this is the first look that is in proportion to `size`.
         let is_whole = map.view.sections().iter().any(|section| {
@@ -85,8 +85,10 @@ impl<'a> MapView<'a> {
                 && section.count() == size
                 && [PROC_NODE, PROC_APP].iter().all(|key| section.columns().any(|(known, _)| known == *key))
         });
-        let fits = |rank| u32::try_from(map.number(rank, PROC_NODE)).is_ok() && u32::try_from(map.number(rank, PROC_APP)).is_ok();
-        if is_whole && (0..size).all(fits) { Ok(map) } else { Err(Flaw::Map) }
+        let fits = |rank| {
+            u32::try_from(map.number(rank, PROC_NODE)).is_ok() && u32::try_from(map.number(rank, PROC_APP)).is_ok()
+        };
+        if is_whole && (0..size).all(fits) { Ok(map) } else { Err(ModexFlaw::Map) }
     }
 
     /// Number of ranks.

@@ -2,14 +2,14 @@
 
 use super::files::{self, Inherited};
 use super::map::{JOB, MapView};
-use crate::environment::{ADDRESSES, ADVICE, Contract, DOORBELL, MAP};
+use crate::environment::{ADDRESSES, ADVICE, Contract, MAP, WAKE_SOCKET};
 use crate::framework::ess::{Identity, Module, State};
 use crate::gpr::key::{PROC_ADDRESSES, Value};
 use crate::gpr::view::View;
 use crate::segment::Control;
 use crate::segment::control::Missed;
 use crate::segment::mapping::{Mapping, sealed};
-use crate::segment::member::{self, Patience};
+use crate::segment::member::{Member, Patience};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -19,21 +19,25 @@ use opal_core::{Error, Result, message};
 
 /// One rank of such a job.
 #[derive(Debug)]
-pub struct Member {
+pub struct MultiNodeMember {
     /// What it shares with the ranks of its node.
-    here: member::Member<Mapping>,
+    here: Member<Mapping>,
     /// Ranks of this node, ascending.
     ranks: Vec<u32>,
     map: MapView<'static>,
     addresses: Inherited,
-    doorbell: Inherited,
+    wake_socket: Inherited,
     /// Addresses of the ranks of other nodes, once one was needed.
     elsewhere: Once<View<'static>>,
 }
 
-impl Member {
+impl MultiNodeMember {
     /// Takes its place. `Err` with a sentence.
-    pub fn new(contract: Contract, control: Control<Mapping>, patience: Patience) -> core::result::Result<Member, String> {
+    pub fn new(
+        contract: Contract,
+        control: Control<Mapping>,
+        patience: Patience,
+    ) -> core::result::Result<MultiNodeMember, String> {
         let wireup = contract.wireup.ok_or_else(|| format!("{MAP} is not set; {ADVICE}"))?;
         let wrong = |name: &str, number: i32, why: &str| {
             format!("{name} names descriptor {number}, which is not what the launcher left there: {why}; {ADVICE}")
@@ -44,12 +48,14 @@ impl Member {
         let map = MapView::new_checked(bytes, contract.size).map_err(|flaw| of_map(&format!("{flaw}")))?;
         let node = map.node_of(contract.rank);
         let ranks: Vec<u32> = (0..contract.size).filter(|rank| map.node_of(*rank) == node).collect();
-        if ranks.len() != contract.local_size as usize || ranks.get(contract.local_rank as usize) != Some(&contract.rank) {
+        if ranks.len() != contract.local_size as usize
+            || ranks.get(contract.local_rank as usize) != Some(&contract.rank)
+        {
             return Err(of_map("it places the ranks otherwise than the variables of this rank say"));
         }
-        let (addresses, doorbell) = (take(ADDRESSES, wireup.addresses)?, take(DOORBELL, wireup.doorbell)?);
-        let here = member::Member::of_node(contract, control, patience)?;
-        Ok(Member { here, ranks, map, addresses, doorbell, elsewhere: Once::new() })
+        let (addresses, wake_socket) = (take(ADDRESSES, wireup.addresses)?, take(WAKE_SOCKET, wireup.wake_socket)?);
+        let here = Member::of_node(contract, control, patience)?;
+        Ok(MultiNodeMember { here, ranks, map, addresses, wake_socket, elsewhere: Once::new() })
     }
 
     /// The place of a rank among those of this node, if it is one of them.
@@ -65,9 +71,10 @@ impl Member {
         }
     }
 
-    fn ring(&self) {
-        let rung = self.doorbell.get().and_then(|doorbell| files::ring(doorbell).map_err(|errno| format!("{errno}")));
-        if let Err(why) = rung {
+    fn wake_launcher(&self) {
+        let woken =
+            self.wake_socket.get().and_then(|wake_socket| files::wake(wake_socket).map_err(|errno| format!("{errno}")));
+        if let Err(why) = woken {
             // Without it the job would wait for ever.
             self.here.abort(1, &format!("cannot tell the launcher of this node that its ranks are ready: {why}"));
         }
@@ -78,9 +85,11 @@ impl Member {
             Some(view) => view,
             None => {
                 self.await_elsewhere(rank)?;
-                let view = self.addresses.get().and_then(sealed).and_then(|bytes| {
-                    View::new_checked(bytes).map_err(|flaw| format!("{flaw}"))
-                });
+                let view = self
+                    .addresses
+                    .get()
+                    .and_then(sealed)
+                    .and_then(|bytes| View::new_checked(bytes).map_err(|flaw| format!("{flaw}")));
                 let view = view.map_err(|why| {
                     message!("the addresses of ranks on other nodes cannot be read: {why}");
                     Error::Malformed
@@ -117,7 +126,7 @@ impl Member {
     }
 }
 
-impl Module for Member {
+impl Module for MultiNodeMember {
     fn identity(&self) -> Identity {
         self.here.identity()
     }
@@ -142,7 +151,7 @@ impl Module for Member {
     fn publish(&self, addresses: &[u8]) -> Result<()> {
         let published = self.here.control().publish_to_all(self.here.contract().local_rank, addresses);
         if published.map_err(|error| self.here.said_of_publish(error, addresses))? {
-            self.ring();
+            self.wake_launcher();
         }
         Ok(())
     }
@@ -156,7 +165,7 @@ impl Module for Member {
     }
 
     fn barrier(&self) -> Result<()> {
-        self.here.control().barrier_of_all(|| self.ring()).map_err(|missed| {
+        self.here.control().barrier_of_all(|| self.wake_launcher()).map_err(|missed| {
             let rank = match missed {
                 Missed::Lost(local) => self.ranks.get(local as usize).copied(),
                 Missed::LostElsewhere(rank) => Some(rank),

@@ -31,7 +31,7 @@ pub mod map;
 pub mod member;
 pub mod node;
 
-pub use flaw::Flaw;
+pub use flaw::ModexFlaw;
 pub use map::JobMap;
 pub use node::{Action, Node};
 

@@ -9,8 +9,8 @@
 //!
 //! **Invariant:** pure. Whoever owns it carries out the actions, in their order.
 
-use super::flaw::Flaw;
-use super::frame::{self, Frame, Sections};
+use super::flaw::ModexFlaw;
+use super::frame::{self, ModexFrame, Sections};
 use super::map::JobMap;
 use crate::segment::record::ADDRESSES_BYTES;
 use alloc::vec;
@@ -59,12 +59,12 @@ struct Child {
 
 impl Node {
     /// The node of that number, with its children in the tree. Node 0 is the root.
-    pub fn new(map: JobMap, node: u32, children: Vec<u32>) -> Result<Node, Flaw> {
+    pub fn new(map: JobMap, node: u32, children: Vec<u32>) -> Result<Node, ModexFlaw> {
         map.check()?;
         let is_other = |child: &u32| *child != node && *child < map.node_count;
         let is_once = |at: usize| !children[..at].contains(&children[at]);
         if node >= map.node_count || !children.iter().all(is_other) || !(0..children.len()).all(is_once) {
-            return Err(Flaw::Map);
+            return Err(ModexFlaw::Map);
         }
         let has_ranks = map.ranks_of(node).next().is_some();
         let known = vec![false; map.size() as usize];
@@ -93,7 +93,7 @@ impl Node {
     ///
     /// # Panics
     /// The second time, and for a rank of another node.
-    pub fn addresses_complete(&mut self, addresses: Vec<(u32, Vec<u8>)>) -> Result<Vec<Action>, Flaw> {
+    pub fn addresses_complete(&mut self, addresses: Vec<(u32, Vec<u8>)>) -> Result<Vec<Action>, ModexFlaw> {
         assert!(self.own.is_none(), "the ranks of a node say their addresses once");
         for (rank, _) in &addresses {
             assert_eq!(self.map.nodes.get(*rank as usize), Some(&self.node), "rank {rank} is none of this node");
@@ -117,47 +117,47 @@ impl Node {
     }
 
     /// A child sent a frame.
-    pub fn from_child(&mut self, child: u32, bytes: &[u8]) -> Result<Vec<Action>, Flaw> {
-        let at = self.children.iter().position(|known| known.node == child).ok_or(Flaw::Child(child))?;
-        match Frame::new_checked(bytes)? {
-            Frame::Addresses(_) if self.children[at].below.is_some() => Err(Flaw::Order),
-            Frame::Addresses(sections) => {
+    pub fn from_child(&mut self, child: u32, bytes: &[u8]) -> Result<Vec<Action>, ModexFlaw> {
+        let at = self.children.iter().position(|known| known.node == child).ok_or(ModexFlaw::Child(child))?;
+        match ModexFrame::new_checked(bytes)? {
+            ModexFrame::Addresses(_) if self.children[at].below.is_some() => Err(ModexFlaw::Order),
+            ModexFrame::Addresses(sections) => {
                 self.learn(&sections)?;
                 self.children[at].below = Some(sections.bytes().into());
                 self.gathered()
             }
-            Frame::Reached(number) => {
+            ModexFrame::Reached(number) => {
                 self.is_due(number)?;
                 if core::mem::replace(&mut self.children[at].is_reached, true) {
-                    return Err(Flaw::Order);
+                    return Err(ModexFlaw::Order);
                 }
                 Ok(self.met())
             }
-            Frame::Release(_) => Err(Flaw::Order),
+            ModexFrame::Release(_) => Err(ModexFlaw::Order),
         }
     }
 
     /// The parent sent a frame.
-    pub fn from_parent(&mut self, bytes: &[u8]) -> Result<Vec<Action>, Flaw> {
+    pub fn from_parent(&mut self, bytes: &[u8]) -> Result<Vec<Action>, ModexFlaw> {
         if self.is_root() {
-            return Err(Flaw::Parent);
+            return Err(ModexFlaw::Parent);
         }
-        match Frame::new_checked(bytes)? {
+        match ModexFrame::new_checked(bytes)? {
             // Only when all below is known can the rest come.
-            Frame::Addresses(_) if self.above.is_some() || !self.is_gathered() => Err(Flaw::Order),
-            Frame::Addresses(sections) => {
+            ModexFrame::Addresses(_) if self.above.is_some() || !self.is_gathered() => Err(ModexFlaw::Order),
+            ModexFrame::Addresses(sections) => {
                 self.learn(&sections)?;
                 self.above = Some(sections.bytes().into());
                 self.spread()
             }
-            Frame::Release(number) => {
+            ModexFrame::Release(number) => {
                 self.is_due(number)?;
                 if !self.is_told {
-                    return Err(Flaw::Order);
+                    return Err(ModexFlaw::Order);
                 }
                 Ok(self.release())
             }
-            Frame::Reached(_) => Err(Flaw::Order),
+            ModexFrame::Reached(_) => Err(ModexFlaw::Order),
         }
     }
 
@@ -169,20 +169,20 @@ impl Node {
         self.own.is_some() && self.children.iter().all(|child| child.below.is_some())
     }
 
-    fn is_due(&self, number: u32) -> Result<(), Flaw> {
+    fn is_due(&self, number: u32) -> Result<(), ModexFlaw> {
         let due = self.barriers;
-        if number == due { Ok(()) } else { Err(Flaw::Barrier { named: number, due }) }
+        if number == due { Ok(()) } else { Err(ModexFlaw::Barrier { named: number, due }) }
     }
 
     /// Notes whose addresses came; changes nothing if there is a flaw in them.
-    fn learn(&mut self, sections: &Sections<'_>) -> Result<(), Flaw> {
+    fn learn(&mut self, sections: &Sections<'_>) -> Result<(), ModexFlaw> {
         sections.check_ranks(self.map.size())?;
         let mut taken: Vec<u32> = Vec::new();
         for (rank, addresses) in sections.addresses() {
             let at = rank as usize;
             let flaw = match () {
-                () if self.known[at] || self.map.nodes[at] == self.node => Flaw::Twice(rank),
-                () if addresses.len() > ADDRESSES_BYTES => Flaw::Long(rank),
+                () if self.known[at] || self.map.nodes[at] == self.node => ModexFlaw::Twice(rank),
+                () if addresses.len() > ADDRESSES_BYTES => ModexFlaw::Long(rank),
                 () => {
                     self.known[at] = true;
                     taken.push(rank);
@@ -196,7 +196,7 @@ impl Node {
         Ok(())
     }
 
-    fn gathered(&mut self) -> Result<Vec<Action>, Flaw> {
+    fn gathered(&mut self) -> Result<Vec<Action>, ModexFlaw> {
         if !self.is_gathered() {
             return Ok(Vec::new());
         }
@@ -208,7 +208,7 @@ impl Node {
     }
 
     /// Everything is here: each child gets what it lacks, and the ranks get what is of other nodes.
-    fn spread(&self) -> Result<Vec<Action>, Flaw> {
+    fn spread(&self) -> Result<Vec<Action>, ModexFlaw> {
         let mut actions = Vec::new();
         for child in &self.children {
             let others = self.children.iter().filter(|other| other.node != child.node).map(|other| &other.below);
@@ -219,7 +219,9 @@ impl Node {
             let parts: Vec<&Vec<u8>> =
                 [&self.above].into_iter().chain(self.children.iter().map(|child| &child.below)).flatten().collect();
             let frame = frame::addresses(parts.into_iter().map(Vec::as_slice));
-            let Frame::Addresses(sections) = Frame::new_checked(&frame)? else { return Err(Flaw::Order) };
+            let ModexFrame::Addresses(sections) = ModexFrame::new_checked(&frame)? else {
+                return Err(ModexFlaw::Order);
+            };
             actions.push(Action::Addresses(frame::message(self.map.size(), sections.addresses())?));
         }
         Ok(actions)

@@ -1,6 +1,6 @@
 //! Trees of random shape whose frames arrive in random order, played in one process; and frames that no node believes.
 
-use super::frame::{self, FORMAT, Frame};
+use super::frame::{self, FORMAT, ModexFrame};
 use super::map::MapView;
 use super::*;
 use crate::gpr::key::{PROC_ADDRESSES, Value};
@@ -51,7 +51,8 @@ struct Tree {
 impl Tree {
     fn new(map: &JobMap, random: &mut Random) -> Tree {
         let count = map.node_count;
-        let parents: Vec<u32> = (0..count).map(|node| if node == 0 { 0 } else { random.below(node as usize) as u32 }).collect();
+        let parents: Vec<u32> =
+            (0..count).map(|node| if node == 0 { 0 } else { random.below(node as usize) as u32 }).collect();
         let children = |parent| (1..count).filter(|node| parents[*node as usize] == parent).collect();
         let nodes = (0..count).map(|node| Node::new(map.clone(), node, children(node)).unwrap()).collect();
         let ways = (1..count).flat_map(|node| [(node, parents[node as usize]), (parents[node as usize], node)]);
@@ -83,7 +84,7 @@ impl Tree {
         let ((from, to), frames) = &mut self.edges[edge];
         let (from, to) = (*from, *to);
         let Some(frame) = frames.pop_front() else { return false };
-        if let Frame::Addresses(sections) = Frame::new_checked(&frame).unwrap() {
+        if let ModexFrame::Addresses(sections) = ModexFrame::new_checked(&frame).unwrap() {
             self.seen[to as usize].arrived.extend(sections.addresses().map(|(rank, _)| rank));
         }
         let node = &mut self.nodes[to as usize];
@@ -137,7 +138,10 @@ fn every_node_learns_what_it_lacks_and_nothing_twice() {
             }
             let with_ranks = || (0..node_count).filter(|node| nodes.contains(node));
             let slowest = with_ranks().map(|node| in_barrier[node as usize]).min().unwrap();
-            assert!(tree.seen.iter().all(|seen| seen.releases <= slowest), "seed {seed}: released before all were there");
+            assert!(
+                tree.seen.iter().all(|seen| seen.releases <= slowest),
+                "seed {seed}: released before all were there"
+            );
             let is_quiet = tree.edges.iter().all(|edge| edge.1.is_empty()) && silent.is_empty();
             if is_quiet && with_ranks().all(|node| tree.seen[node as usize].releases == BARRIERS) {
                 break;
@@ -177,7 +181,7 @@ fn ranks_read_the_map_that_the_launcher_made() {
     assert_eq!((view.name_of(2), view.name_of(4)), (Some("n2"), None));
     assert!(map.ranks_of(2).eq([1, 2, 5]));
     for size in [1, 5, 7] {
-        assert_eq!(MapView::new_checked(&image, size).unwrap_err(), Flaw::Map, "a job of {size}");
+        assert_eq!(MapView::new_checked(&image, size).unwrap_err(), ModexFlaw::Map, "a job of {size}");
     }
     for end in 0..image.len() {
         assert!(MapView::new_checked(&image[..end], 6).is_err());
@@ -191,11 +195,11 @@ fn ranks_read_the_map_that_the_launcher_made() {
         JobMap { names: vec!["one".into()], ..map.clone() },
         JobMap { nodes: Vec::new(), apps: Vec::new(), ..map.clone() },
     ] {
-        assert_eq!(wrong.image(), Err(Flaw::Map));
-        assert_eq!(Node::new(wrong, 0, Vec::new()).unwrap_err(), Flaw::Map);
+        assert_eq!(wrong.image(), Err(ModexFlaw::Map));
+        assert_eq!(Node::new(wrong, 0, Vec::new()).unwrap_err(), ModexFlaw::Map);
     }
     for children in [vec![0], vec![4], vec![1, 1]] {
-        assert_eq!(Node::new(map.clone(), 0, children).unwrap_err(), Flaw::Map);
+        assert_eq!(Node::new(map.clone(), 0, children).unwrap_err(), ModexFlaw::Map);
     }
 }
 
@@ -226,30 +230,30 @@ fn no_flaw_is_believed_and_none_does_harm() {
     let long = vec![7; ADDRESSES_BYTES + 1];
     let twice = [up(&[(1, vec![1])]), up(&[(1, vec![2])])[2..].to_vec()].concat();
     for (bytes, flaw) in [
-        (vec![], Flaw::Length(0)),
-        (vec![FORMAT], Flaw::Length(1)),
-        (vec![FORMAT + 1, 1], Flaw::Format(FORMAT + 1)),
-        (vec![FORMAT, 9], Flaw::Kind(9)),
-        (vec![FORMAT, 2, 0, 0, 0], Flaw::Length(5)),
-        (vec![FORMAT, 3, 0, 0, 0, 0], Flaw::Order),
-        (frame::reached(1), Flaw::Barrier { named: 1, due: 0 }),
-        (up(&[(3, vec![1])]), Flaw::Rank(3)),
-        (up(&[(0, vec![1])]), Flaw::Twice(0)),
-        (up(&[(1, long)]), Flaw::Long(1)),
-        (twice, Flaw::Twice(1)),
+        (vec![], ModexFlaw::Length(0)),
+        (vec![FORMAT], ModexFlaw::Length(1)),
+        (vec![FORMAT + 1, 1], ModexFlaw::Format(FORMAT + 1)),
+        (vec![FORMAT, 9], ModexFlaw::Kind(9)),
+        (vec![FORMAT, 2, 0, 0, 0], ModexFlaw::Length(5)),
+        (vec![FORMAT, 3, 0, 0, 0, 0], ModexFlaw::Order),
+        (frame::reached(1), ModexFlaw::Barrier { named: 1, due: 0 }),
+        (up(&[(3, vec![1])]), ModexFlaw::Rank(3)),
+        (up(&[(0, vec![1])]), ModexFlaw::Twice(0)),
+        (up(&[(1, long)]), ModexFlaw::Long(1)),
+        (twice, ModexFlaw::Twice(1)),
         // The map instead of addresses.
-        ([&[FORMAT, 1][..], &map(&[0, 1, 1], 2).image().unwrap()[1..]].concat(), Flaw::Subject),
+        ([&[FORMAT, 1][..], &map(&[0, 1, 1], 2).image().unwrap()[1..]].concat(), ModexFlaw::Subject),
     ] {
         assert_eq!(root.from_child(1, &bytes).unwrap_err(), flaw, "{bytes:?}");
         assert!(!flaw.to_string().is_empty());
     }
-    assert_eq!(root.from_child(0, &frame::reached(0)).unwrap_err(), Flaw::Child(0));
-    assert_eq!(root.from_parent(&frame::release(0)).unwrap_err(), Flaw::Parent);
+    assert_eq!(root.from_child(0, &frame::reached(0)).unwrap_err(), ModexFlaw::Child(0));
+    assert_eq!(root.from_parent(&frame::release(0)).unwrap_err(), ModexFlaw::Parent);
     // After all of it the right frames are believed, once.
     assert_eq!(root.from_child(1, &up(&[(1, vec![1]), (2, vec![2])])).unwrap(), vec![]);
-    assert_eq!(root.from_child(1, &up(&[])).unwrap_err(), Flaw::Order);
+    assert_eq!(root.from_child(1, &up(&[])).unwrap_err(), ModexFlaw::Order);
     assert_eq!(root.from_child(1, &frame::reached(0)).unwrap(), vec![]);
-    assert_eq!(root.from_child(1, &frame::reached(0)).unwrap_err(), Flaw::Order);
+    assert_eq!(root.from_child(1, &frame::reached(0)).unwrap_err(), ModexFlaw::Order);
     assert_eq!(root.barrier_reached(), vec![Action::Down(1, frame::release(0)), Action::Release]);
     let actions = root.addresses_complete(vec![(0, vec![9])]).unwrap();
     assert!(matches!(&actions[..], [Action::Down(1, frame), Action::Addresses(_)] if *frame == up(&[(0, vec![9])])));
@@ -258,16 +262,16 @@ fn no_flaw_is_believed_and_none_does_harm() {
 #[test]
 fn a_parent_is_not_believed_out_of_turn() {
     let mut leaf = Node::new(map(&[0, 1, 1], 2), 1, Vec::new()).unwrap();
-    assert_eq!(leaf.from_parent(&up(&[(0, vec![9])])).unwrap_err(), Flaw::Order, "before this node has spoken");
-    assert_eq!(leaf.from_parent(&frame::release(0)).unwrap_err(), Flaw::Order);
+    assert_eq!(leaf.from_parent(&up(&[(0, vec![9])])).unwrap_err(), ModexFlaw::Order, "before this node has spoken");
+    assert_eq!(leaf.from_parent(&frame::release(0)).unwrap_err(), ModexFlaw::Order);
     leaf.addresses_complete(vec![(1, vec![1]), (2, vec![2])]).unwrap();
-    assert_eq!(leaf.from_parent(&frame::reached(0)).unwrap_err(), Flaw::Order);
-    assert_eq!(leaf.from_parent(&up(&[(1, vec![1])])).unwrap_err(), Flaw::Twice(1));
+    assert_eq!(leaf.from_parent(&frame::reached(0)).unwrap_err(), ModexFlaw::Order);
+    assert_eq!(leaf.from_parent(&up(&[(1, vec![1])])).unwrap_err(), ModexFlaw::Twice(1));
     assert_eq!(leaf.from_parent(&up(&[(0, vec![9])])).unwrap().len(), 1);
-    assert_eq!(leaf.from_parent(&up(&[])).unwrap_err(), Flaw::Order);
+    assert_eq!(leaf.from_parent(&up(&[])).unwrap_err(), ModexFlaw::Order);
     assert_eq!(leaf.barrier_reached(), vec![Action::Up(frame::reached(0))]);
     assert_eq!(leaf.from_parent(&frame::release(0)).unwrap(), vec![Action::Release]);
-    assert_eq!(leaf.from_parent(&frame::release(1)).unwrap_err(), Flaw::Order, "nobody is in barrier 1");
+    assert_eq!(leaf.from_parent(&frame::release(1)).unwrap_err(), ModexFlaw::Order, "nobody is in barrier 1");
 }
 
 /// Twenty bytes that claim 2⁴⁰ ranks, or millions of ranks without any value, cost nothing.
@@ -287,7 +291,7 @@ fn giant_claims_are_refused_at_once() {
         assert!(frame.len() <= 20);
         let start = std::time::Instant::now();
         let flaw = root().from_child(1, &frame).unwrap_err();
-        assert!(matches!(flaw, Flaw::Message(_) | Flaw::Rank(_)), "{flaw}");
+        assert!(matches!(flaw, ModexFlaw::Message(_) | ModexFlaw::Rank(_)), "{flaw}");
         assert!(start.elapsed().as_millis() < 1000, "{flaw}");
     }
 }

@@ -143,7 +143,8 @@ impl<S: Shared> Control<S> {
         // Acquire pairs with the Release of the last one to arrive.
         while self.shared.word(BARRIER_GENERATION).load(Ordering::Acquire) == seen {
             if patience.slept()
-                && let Some(missed) = self.lost().map(Missed::Lost).or_else(|| self.lost_elsewhere().map(Missed::LostElsewhere))
+                && let Some(missed) =
+                    self.lost().map(Missed::Lost).or_else(|| self.lost_elsewhere().map(Missed::LostElsewhere))
             {
                 return Err(missed);
             }

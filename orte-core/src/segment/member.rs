@@ -33,7 +33,9 @@ impl<S: Shared> Member<S> {
         let Contract { size, local_size, .. } = contract;
         if size != local_size {
             let ranks = control.layout().ranks;
-            return Err(format!("it holds {ranks} ranks, the launcher says {local_size} on this node and {size} in the job"));
+            return Err(format!(
+                "it holds {ranks} ranks, the launcher says {local_size} on this node and {size} in the job"
+            ));
         }
         Member::of_node(contract, control, patience)
     }

@@ -11,7 +11,7 @@ use orte_core::gpr::key::{self, Kind, Value};
 use orte_core::gpr::registry::Registry;
 use orte_core::gpr::segment::SegmentId;
 use orte_core::gpr::view::View;
-use orte_core::modex::frame::{self, Frame};
+use orte_core::modex::frame::{self, ModexFrame};
 use orte_core::modex::map::MapView;
 use orte_core::modex::{Action, JobMap, Node};
 use orte_core::oob;
@@ -246,7 +246,8 @@ fn frames_of_the_wire_up() {
     let below = addresses(&[(2, vec![7; 40]), (3, vec![8; 40])]);
     let above = addresses(&[(0, vec![9; 30])]);
     // Twenty bytes that claim 2⁴⁰ ranks.
-    let claim = [frame::FORMAT, 1, 2, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 1, 22, 3, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20];
+    let claim =
+        [frame::FORMAT, 1, 2, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 1, 22, 3, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20];
     let corpus: [&[u8]; 5] = [&below, &above, &frame::reached(0), &frame::release(0), &claim];
     let sound = Cell::new(0);
     fuzz(&corpus, ROUNDS, |bytes| {
@@ -259,7 +260,7 @@ fn frames_of_the_wire_up() {
         sound.set(sound.get() + 1);
         for action in actions {
             if let Action::Up(frame) = action {
-                assert!(Frame::new_checked(&frame).is_ok());
+                assert!(ModexFrame::new_checked(&frame).is_ok());
             }
         }
     });
@@ -271,7 +272,7 @@ fn frames_of_the_wire_up() {
         node.from_child(2, &frame::reached(0)).unwrap();
         for action in node.from_parent(bytes).unwrap_or_default() {
             match action {
-                Action::Down(2, frame) => assert!(Frame::new_checked(&frame).is_ok()),
+                Action::Down(2, frame) => assert!(ModexFrame::new_checked(&frame).is_ok()),
                 Action::Addresses(message) => assert!(View::new_checked(&message).is_ok()),
                 Action::Release => {}
                 other => panic!("a frame of the parent's makes no {other:?}"),

@@ -13,7 +13,7 @@ pub enum Place {
     /// The whole job is on this node.
     OneNode(Member<Mapping>),
     /// There are other nodes.
-    Nodes(modex::member::Member),
+    Nodes(modex::member::MultiNodeMember),
 }
 
 /// Checks that the inherited descriptor is the segment of this job and maps its control part. `Err` with a sentence.
@@ -44,7 +44,7 @@ pub fn open(contract: Contract, patience: Patience) -> Result<Place, String> {
     let control = mapping::open(descriptor).map_err(|why| wrong(&why))?;
     match contract.wireup {
         None => Member::new(contract, control, patience).map(Place::OneNode).map_err(|why| wrong(&why)),
-        Some(_) => modex::member::Member::new(contract, control, patience).map(Place::Nodes),
+        Some(_) => modex::member::MultiNodeMember::new(contract, control, patience).map(Place::Nodes),
     }
 }
 

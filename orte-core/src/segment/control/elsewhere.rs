@@ -1,7 +1,7 @@
 //! What a node's ranks and its launcher leave each other in a job over several nodes.
 //!
-//! The launcher waits for descriptors, not for words. So the last rank of the node that comes somewhere *rings*: the calls here
-//! say when.
+//! The launcher waits for descriptors, not for words. So the last rank of the node that comes somewhere wakes it by a socket:
+//! the calls here say when.
 
 use super::{Control, Missed, Patience, Shared};
 use crate::segment::layout::{
@@ -11,7 +11,7 @@ use opal_core::sync::{Ordering, fence};
 use opal_core::{Error, Result};
 
 impl<S: Shared> Control<S> {
-    /// As [`Control::publish`]; true if the launcher is to be rung.
+    /// As [`Control::publish`]; true if the launcher is to be woken.
     pub fn publish_to_all(&self, local: u32, addresses: &[u8]) -> Result<bool> {
         self.publish(local, addresses)?;
         let published = self.shared.word(PUBLISHED).fetch_add(1, Ordering::Relaxed).wrapping_add(1);
@@ -53,9 +53,9 @@ impl<S: Shared> Control<S> {
         }
     }
 
-    /// Waits until every rank of the job came here as often as this one. The last rank of the node rings; the launcher of each
+    /// Waits until every rank of the job came here as often as this one. The last rank of the node wakes the launcher; the launcher of each
     /// node lets its ranks go.
-    pub fn barrier_of_all(&self, ring: impl FnOnce()) -> core::result::Result<(), Missed> {
+    pub fn barrier_of_all(&self, wake_launcher: impl FnOnce()) -> core::result::Result<(), Missed> {
         // As in `barrier`, but it is the launcher that begins the next generation.
         let seen = self.shared.word(BARRIER_GENERATION).load(Ordering::Acquire);
         let arrived = self.shared.word(BARRIER_ARRIVED).fetch_add(1, Ordering::AcqRel).wrapping_add(1);
@@ -66,7 +66,7 @@ impl<S: Shared> Control<S> {
             self.shared.word(BARRIER_ARRIVED).store(0, Ordering::Relaxed);
             // Release pairs with the Acquire in `reached`, and by `leave` with that of who sees the new generation.
             self.shared.word(REACHED).fetch_add(1, Ordering::Release);
-            ring();
+            wake_launcher();
         }
         self.leave_barrier(seen)
     }
@@ -110,4 +110,3 @@ impl<S: Shared> Control<S> {
         (0..count.min(LOST_MAX)).map(|at| self.shared.word(LOST_LIST + 4 * at).load(Ordering::Relaxed))
     }
 }
-

@@ -113,12 +113,12 @@ impl Daemon {
 
     /// Until nothing of the job is left here.
     fn watch(mut self) -> Result<(), Refusal> {
-        let wired = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_doorbell());
+        let wired = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_wake());
         self.pass_on(wired);
         while !self.here.is_gone() {
-            let (link, keeper, doorbell, ready) = self.wait()?;
-            if doorbell {
-                let sends = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_doorbell());
+            let (link, keeper, wake_socket, ready) = self.wait()?;
+            if wake_socket {
+                let sends = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_wake());
                 self.pass_on(sends);
             }
             if link {
@@ -141,14 +141,14 @@ impl Daemon {
     fn wait(&self) -> Result<(bool, bool, bool, Vec<usize>), Refusal> {
         let out = if self.link.is_behind() { PollFlags::OUT } else { PollFlags::empty() };
         let mut polls = vec![PollFd::from_borrowed_fd(self.link.socket(), PollFlags::IN | out)];
-        let [keeper, doorbell] = self.here.descriptors();
+        let [keeper, wake_socket] = self.here.descriptors();
         let place = |polls: &mut Vec<PollFd<'_>>| polls.len();
         let keeper_at = keeper.map(|keeper| {
             polls.push(PollFd::from_borrowed_fd(keeper, PollFlags::IN));
             place(&mut polls) - 1
         });
-        let doorbell_at = doorbell.map(|doorbell| {
-            polls.push(PollFd::from_borrowed_fd(doorbell, PollFlags::IN));
+        let wake_socket_at = wake_socket.map(|wake_socket| {
+            polls.push(PollFd::from_borrowed_fd(wake_socket, PollFlags::IN));
             place(&mut polls) - 1
         });
         self.input.interest(&mut polls);
@@ -163,7 +163,7 @@ impl Daemon {
         let is_ready = |at: Option<usize>| at.is_some_and(|at| !polls[at].revents().is_empty());
         let ready = sources.into_iter().zip(&polls[first..]).filter(|(_, poll)| !poll.revents().is_empty());
         let ready = ready.map(|(source, _)| source).collect();
-        Ok((is_ready(Some(0)), is_ready(keeper_at), is_ready(doorbell_at), ready))
+        Ok((is_ready(Some(0)), is_ready(keeper_at), is_ready(wake_socket_at), ready))
     }
 
     fn hear_mpirun(&mut self) {
@@ -189,7 +189,7 @@ impl Daemon {
                 }
             }
             Frame::Modex(bytes) => {
-                let from = modex::From::Parent;
+                let from = modex::Neighbor::Parent;
                 let sends = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_frame(from, &bytes));
                 self.pass_on(sends);
             }
@@ -202,13 +202,13 @@ impl Daemon {
     }
 
     /// The wire-up's messages go to mpirun; without a wire-up there is no job.
-    fn pass_on(&mut self, sends: Result<Vec<modex::Send>, String>) {
+    fn pass_on(&mut self, sends: Result<Vec<modex::Outgoing>, String>) {
         match sends {
             Ok(sends) => {
                 for send in sends {
                     match send {
-                        modex::Send::Up(bytes) => self.link.send(&Frame::Modex(bytes)),
-                        modex::Send::Down(child, _) => {
+                        modex::Outgoing::Up(bytes) => self.link.send(&Frame::Modex(bytes)),
+                        modex::Outgoing::Down(child, _) => {
                             self.refuse(OWN, format!("the wire-up names host {child} below this one, where there is none"));
                         }
                     }

@@ -172,7 +172,7 @@ impl Here {
     /// What to wait for: news of the keeper, and of the ranks' wire-up.
     pub fn descriptors(&self) -> [Option<BorrowedFd<'_>>; 2] {
         let keeper = (!self.is_gone).then(|| self.control.as_fd());
-        [keeper, self.modex.as_ref().filter(|_| !self.is_gone).map(Modex::doorbell)]
+        [keeper, self.modex.as_ref().filter(|_| !self.is_gone).map(Modex::wake_socket)]
     }
 
     /// The next thing that happened.
@@ -230,7 +230,7 @@ impl Here {
     }
 
     /// Whoever waits for a rank that ended learns that it will not come; what the other hosts are told.
-    pub fn mark_gone(&mut self, rank: u32) -> Result<Vec<modex::Send>, String> {
+    pub fn mark_gone(&mut self, rank: u32) -> Result<Vec<modex::Outgoing>, String> {
         let Some(local) = self.local(rank) else { return Ok(Vec::new()) };
         // The keeper only reports ranks that it started.
         let _ = self.segment.control.mark_gone(local);

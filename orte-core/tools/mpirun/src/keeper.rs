@@ -229,7 +229,7 @@ impl Keeper {
 
     /// What is left open for ranks.
     fn inherited(&self) -> Vec<i32> {
-        let wireup = self.orders.wireup.iter().flat_map(|wireup| [wireup.map, wireup.addresses, wireup.doorbell]);
+        let wireup = self.orders.wireup.iter().flat_map(|wireup| [wireup.map, wireup.addresses, wireup.wake_socket]);
         wireup.chain([raw::number(&self.segment)]).collect()
     }
 

@@ -96,7 +96,7 @@ struct Running {
     next_progress: Option<Instant>,
 }
 
-/// Who was waited for, and the answers of all in the same order: signals, keeper and doorbell first.
+/// Who was waited for, and the answers of all in the same order: signals, keeper and wake_socket first.
 struct Answers {
     streams: Vec<Interest>,
     readers: Vec<FanInterest>,
@@ -109,8 +109,8 @@ impl Running {
     /// Until no process is left and all output is written.
     fn watch(&mut self) -> Result<(), Refusal> {
         let wired = match (&mut self.modex, &mut self.here) {
-            (Some(modex), _) => modex.on_doorbell(),
-            (None, Some(here)) => here.modex.as_mut().map_or(Ok(Vec::new()), Modex::on_doorbell),
+            (Some(modex), _) => modex.on_wake(),
+            (None, Some(here)) => here.modex.as_mut().map_or(Ok(Vec::new()), Modex::on_wake),
             (None, None) => Ok(Vec::new()),
         };
         self.pass_on(wired);
@@ -134,7 +134,7 @@ impl Running {
                     self.hear_keeper()?;
                 }
                 if !own[2].is_empty() {
-                    self.hear_doorbell();
+                    self.hear_wake_socket();
                 }
             }
             let events = self.there.as_mut().map_or_else(Vec::new, |there| there.pump(&answers.hosts, hosts));
@@ -159,8 +159,8 @@ impl Running {
     fn wait(&self) -> Result<Answers, Errno> {
         let mut polls = vec![PollFd::new(&self.signals, PollFlags::IN)];
         // Of what is not there nothing is heard; its slot waits for signals once more.
-        let [keeper, doorbell] = self.here.as_ref().map_or([None, None], Here::descriptors);
-        for descriptor in [keeper, doorbell] {
+        let [keeper, wake_socket] = self.here.as_ref().map_or([None, None], Here::descriptors);
+        for descriptor in [keeper, wake_socket] {
             polls.push(match descriptor {
                 Some(descriptor) => PollFd::from_borrowed_fd(descriptor, PollFlags::IN),
                 None => PollFd::new(&self.signals, PollFlags::IN),
@@ -293,9 +293,9 @@ impl Running {
         Ok(())
     }
 
-    fn hear_doorbell(&mut self) {
+    fn hear_wake_socket(&mut self) {
         let modex = self.here.as_mut().and_then(|here| here.modex.as_mut());
-        let sends = modex.map_or(Ok(Vec::new()), Modex::on_doorbell);
+        let sends = modex.map_or(Ok(Vec::new()), Modex::on_wake);
         self.pass_on(sends);
     }
 

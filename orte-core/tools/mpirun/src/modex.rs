@@ -1,7 +1,7 @@
-//! The wire-up of a job over several nodes, as the launcher of a node takes part in it: what its ranks inherit, what they ring
-//! for, and which frames it exchanges with its neighbours in the tree.
+//! The wire-up of a job over several nodes, as the launcher of a node takes part in it: what its ranks inherit, what they wake
+//! it for, and which frames it exchanges with its neighbours in the tree.
 //!
-//! Whoever owns a [`Modex`] watches [`Modex::doorbell`], carries the frames, and does nothing else for it.
+//! Whoever owns a [`Modex`] watches [`Modex::wake_socket`], carries the frames, and does nothing else for it.
 
 use crate::file_limit::without_file_limit;
 use orte_core::environment::Wireup;
@@ -13,7 +13,7 @@ use std::fmt::Display;
 
 /// A frame to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Send {
+pub enum Outgoing {
     /// To the parent.
     Up(Vec<u8>),
     /// To that child.
@@ -22,7 +22,7 @@ pub enum Send {
 
 /// Where a frame came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum From {
+pub enum Neighbor {
     /// The parent.
     Parent,
     /// This child.
@@ -36,9 +36,9 @@ pub struct Modex {
     ranks: Vec<u32>,
     /// None on a node without ranks.
     here: Option<Here>,
-    doorbell: OwnedFd,
-    /// What ranks ring with.
-    bell: OwnedFd,
+    wake_socket: OwnedFd,
+    /// What ranks wake with.
+    rank_end: OwnedFd,
     is_published: bool,
     /// Barriers of which the node was told.
     reached: u32,
@@ -63,49 +63,52 @@ impl Modex {
         };
         let held = here.as_ref().map_or(0, |here| here.control.layout().ranks as usize);
         if held != ranks.len() {
-            return Err(failed(&format_args!("the segment holds {held} ranks, the map places {} on this node", ranks.len())));
+            return Err(failed(&format_args!(
+                "the segment holds {held} ranks, the map places {} on this node",
+                ranks.len()
+            )));
         }
-        let (doorbell, bell) = files::doorbell().map_err(|errno| failed(&errno))?;
+        let (wake_socket, rank_end) = files::wake_sockets().map_err(|errno| failed(&errno))?;
         if here.is_none() {
-            // Nobody will ring here, and the others wait for this node as well.
-            files::ring(&bell).map_err(|errno| failed(&errno))?;
+            // Nobody will wake it, and the others wait for this node as well.
+            files::wake(&rank_end).map_err(|errno| failed(&errno))?;
         }
-        Ok(Modex { node: state, ranks, here, doorbell, bell, is_published: false, reached: 0 })
+        Ok(Modex { node: state, ranks, here, wake_socket, rank_end, is_published: false, reached: 0 })
     }
 
     /// Descriptors for the ranks of this node, under the numbers that they have here. None without ranks.
     pub fn wireup(&self) -> Option<Wireup> {
         let here = self.here.as_ref()?;
         let (map, addresses) = (here.map.as_raw_fd(), here.addresses.as_raw_fd());
-        Some(Wireup { map, addresses, doorbell: self.bell.as_raw_fd() })
+        Some(Wireup { map, addresses, wake_socket: self.rank_end.as_raw_fd() })
     }
 
     /// The same as a list: these are left open for the keeper and for each rank.
     pub fn descriptors(&self) -> Vec<RawFd> {
-        self.wireup().map_or_else(Vec::new, |Wireup { map, addresses, doorbell }| vec![map, addresses, doorbell])
+        self.wireup().map_or_else(Vec::new, |Wireup { map, addresses, wake_socket }| vec![map, addresses, wake_socket])
     }
 
     /// Readable when a rank says that something may be complete.
-    pub fn doorbell(&self) -> BorrowedFd<'_> {
-        self.doorbell.as_fd()
+    pub fn wake_socket(&self) -> BorrowedFd<'_> {
+        self.wake_socket.as_fd()
     }
 
-    /// The doorbell was readable.
-    pub fn on_doorbell(&mut self) -> Result<Vec<Send>, String> {
-        files::answer(&self.doorbell);
+    /// The wake-up socket was readable.
+    pub fn on_wake(&mut self) -> Result<Vec<Outgoing>, String> {
+        files::drain(&self.wake_socket);
         self.look()
     }
 
     /// A rank of this node was marked as gone in the segment: nobody waits for its addresses any more.
-    pub fn on_gone(&mut self) -> Result<Vec<Send>, String> {
+    pub fn on_gone(&mut self) -> Result<Vec<Outgoing>, String> {
         self.look()
     }
 
     /// A neighbour sent a frame. `Err` with half a sentence, after which everything is as it was before.
-    pub fn on_frame(&mut self, from: From, frame: &[u8]) -> Result<Vec<Send>, String> {
+    pub fn on_frame(&mut self, from: Neighbor, frame: &[u8]) -> Result<Vec<Outgoing>, String> {
         let actions = match from {
-            From::Parent => self.node.from_parent(frame),
-            From::Child(child) => self.node.from_child(child, frame),
+            Neighbor::Parent => self.node.from_parent(frame),
+            Neighbor::Child(child) => self.node.from_child(child, frame),
         };
         self.carry_out(actions.map_err(|flaw| flaw.to_string())?)
     }
@@ -118,7 +121,7 @@ impl Modex {
         })
     }
 
-    fn look(&mut self) -> Result<Vec<Send>, String> {
+    fn look(&mut self) -> Result<Vec<Outgoing>, String> {
         let mut sends = Vec::new();
         let is_complete = self.here.as_ref().is_none_or(|here| here.control.all_published());
         if !self.is_published && is_complete {
@@ -147,12 +150,12 @@ impl Modex {
         self.ranks.iter().enumerate().filter_map(published).collect()
     }
 
-    fn carry_out(&mut self, actions: Vec<Action>) -> Result<Vec<Send>, String> {
+    fn carry_out(&mut self, actions: Vec<Action>) -> Result<Vec<Outgoing>, String> {
         let mut sends = Vec::new();
         for action in actions {
             match (action, &self.here) {
-                (Action::Up(frame), _) => sends.push(Send::Up(frame)),
-                (Action::Down(child, frame), _) => sends.push(Send::Down(child, frame)),
+                (Action::Up(frame), _) => sends.push(Outgoing::Up(frame)),
+                (Action::Down(child, frame), _) => sends.push(Outgoing::Down(child, frame)),
                 (Action::Addresses(message), Some(here)) => here.tell(&message)?,
                 (Action::Release, Some(here)) => here.control.leave(),
                 (Action::Addresses(_) | Action::Release, None) => {}

@@ -105,7 +105,7 @@ impl Orders {
             self.universe.to_string(),
             self.ranks.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
             self.wireup.map_or_else(String::new, |wireup| {
-                format!("{},{},{}", wireup.map, wireup.addresses, wireup.doorbell)
+                format!("{},{},{}", wireup.map, wireup.addresses, wireup.wake_socket)
             }),
             self.silence_ms.map_or_else(String::new, |silence| silence.to_string()),
             self.bindings.iter().map(|set| ranges(set)).collect::<Vec<_>>().join(";"),
@@ -134,7 +134,7 @@ impl Orders {
         let wireup = match fixed[5].to_str()? {
             "" => None,
             text => match *numbers(text)? {
-                [map, addresses, doorbell] => Some(Wireup { map, addresses, doorbell }),
+                [map, addresses, wake_socket] => Some(Wireup { map, addresses, wake_socket }),
                 _ => return None,
             },
         };
@@ -240,7 +240,7 @@ mod tests {
             job: u64::MAX,
             universe: 6,
             ranks: vec![0, 4, 5],
-            wireup: Some(Wireup { map: 210, addresses: 211, doorbell: 212 }),
+            wireup: Some(Wireup { map: 210, addresses: 211, wake_socket: 212 }),
             silence_ms: Some(10_000),
             bindings: vec![vec![0, 2, 3, 4], vec![], vec![1]],
             stdin: Stdin::All,

@@ -217,7 +217,7 @@ pub fn adopt(number: RawFd) -> Result<OwnedFd> {
 
 /// Closes these when something is executed, unless that is said otherwise between fork and exec.
 pub fn keep_from_children(wireup: &Wireup) -> Result<()> {
-    for number in [wireup.map, wireup.addresses, wireup.doorbell] {
+    for number in [wireup.map, wireup.addresses, wireup.wake_socket] {
         if number < 3 {
             return Err(Error::from_raw_os_error(libc::EBADF));
         }

@@ -57,7 +57,7 @@ fn a_rank() {
             assert_eq!(ess.lookup(last), Err(Error::Timeout));
         }
         "closed" => {
-            let number: i32 = sys::variable(orte_core::environment::DOORBELL).unwrap().parse().unwrap();
+            let number: i32 = sys::variable(orte_core::environment::WAKE_SOCKET).unwrap().parse().unwrap();
             // What a program does that closes all descriptors and opens its own: a socket that would take every message.
             let (socket, _other) = std::os::unix::net::UnixDatagram::pair().unwrap();
             // SAFETY: the number is open; nothing in this test relies on what it was.
@@ -158,14 +158,18 @@ fn what_the_launcher_left_is_checked() {
         ("OMPI_RS_MAP", "@addresses", "it is not sealed"),
         ("OMPI_RS_MAP", "x", "is not a descriptor"),
         ("OMPI_RS_ADDRESSES", "200000", "it is not open"),
-        ("OMPI_RS_DOORBELL", "200000", "it is not open"),
+        ("OMPI_RS_WAKE_SOCKET", "200000", "it is not open"),
         ("OMPI_COMM_WORLD_RANK", "3", "it places the ranks otherwise"),
     ] {
         let mut job = job(&[0, 0, 1, 1], &[0, 0], "wireup");
         job.variables.push((name.into(), number.into()));
         let ended = job.run();
         assert_eq!(ended[0].status, Some(9), "{name}={number}: {:?}", ended[0]);
-        assert!(ended[0].err.contains(words) && ended[0].err.contains(name_of(name)), "{name}={number}: {}", ended[0].err);
+        assert!(
+            ended[0].err.contains(words) && ended[0].err.contains(name_of(name)),
+            "{name}={number}: {}",
+            ended[0].err
+        );
     }
 }
 
@@ -175,7 +179,7 @@ fn name_of(changed: &str) -> &str {
 }
 
 #[test]
-fn a_doorbell_that_the_program_closed_is_not_written_to() {
+fn a_wake_socket_that_the_program_closed_is_not_written_to() {
     let ended = job(&[0, 1], &[0, 0], "closed").run();
     assert!(ended.iter().all(|ended| ended.status == Some(1)), "{ended:?}");
 }

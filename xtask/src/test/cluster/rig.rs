@@ -40,7 +40,12 @@ pub fn rig(session: &mut Session) -> Result<Rig> {
         shell::output(Command::new(dist.join("bin/mpicc")).arg("-O2").arg(source).arg("-o").arg(&program))?;
         Ok(program)
     };
-    Ok(Rig { places: compile("places")?, pairs: compile("two_pairs")?, log: folder.join("job.log"), dist: dist.clone() })
+    Ok(Rig {
+        places: compile("places")?,
+        pairs: compile("two_pairs")?,
+        log: folder.join("job.log"),
+        dist: dist.clone(),
+    })
 }
 
 /// Runs a case on two hosts of its own, which are gone afterwards.
@@ -82,7 +87,9 @@ pub fn crosses(rig: &Rig, cluster: &Cluster, start: impl Fn(&[&str]) -> Result<C
         expect(&ended, 0)?;
         let crossed = sent()? - before;
         if crossed < least || crossed > most {
-            return Err(fail(format!("{hosts:?}: {crossed} bytes left h1; at least {least} and at most {most} should")));
+            return Err(fail(format!(
+                "{hosts:?}: {crossed} bytes left h1; at least {least} and at most {most} should"
+            )));
         }
     }
     Ok(())

@@ -63,4 +63,5 @@ fn mpirun(rig: &Rig, cluster: &Cluster, words: &[&str]) -> Result<Command> {
     Ok(command)
 }
 
-const PROGRAMS: &[&str] = &["comm_basic", "comm_hardware", "coll_blocking_1", "coll_nonblocking_4", "heat", "pt2pt_blocking", "session"];
+const PROGRAMS: &[&str] =
+    &["comm_basic", "comm_hardware", "coll_blocking_1", "coll_nonblocking_4", "heat", "pt2pt_blocking", "session"];

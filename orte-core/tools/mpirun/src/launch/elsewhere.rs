@@ -225,7 +225,7 @@ impl Running {
             }
             Frame::Say(line) => say(&format!("{}: {line}", self.job.names[node as usize])),
             Frame::Modex(bytes) => {
-                let from = modex::From::Child(node);
+                let from = modex::Neighbor::Child(node);
                 let modex = self.modex.as_mut().or_else(|| self.here.as_mut().and_then(|here| here.modex.as_mut()));
                 let sends = modex.map_or(Ok(Vec::new()), |modex| modex.on_frame(from, &bytes));
                 self.pass_on(sends);
@@ -289,12 +289,12 @@ impl Running {
     }
 
     /// Messages of the wire-up go to the hosts below; without a wire-up there is no job.
-    pub(super) fn pass_on(&mut self, sends: Result<Vec<modex::Send>, String>) {
+    pub(super) fn pass_on(&mut self, sends: Result<Vec<modex::Outgoing>, String>) {
         match sends {
             Ok(sends) => {
                 for send in sends {
                     // This is the root: nothing goes up.
-                    if let modex::Send::Down(node, bytes) = send {
+                    if let modex::Outgoing::Down(node, bytes) = send {
                         self.tell_host(node, &Frame::Modex(bytes));
                     }
                 }

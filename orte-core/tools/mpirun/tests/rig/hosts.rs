@@ -1,7 +1,7 @@
 //! Several hosts played by this process: a segment and a [`Modex`] each, ranks that are real processes, and a tree of which the
 //! edges are queues. No network lies between the launchers; between the ranks lies what they choose themselves.
 
-use super::modex::{From, Modex, Send};
+use super::modex::{Modex, Neighbor, Outgoing};
 use orte_core::environment::Contract;
 use orte_core::modex::JobMap;
 use orte_core::segment::mapping::{self, Mapping};
@@ -52,9 +52,9 @@ impl Job {
         let end = Instant::now() + Duration::from_secs(60);
         while ended.iter().any(Option::is_none) {
             assert!(Instant::now() < end, "these ranks have ended within a minute: {ended:?}");
-            let rung = rung(&hosts);
-            for (node, _) in rung.into_iter().enumerate().filter(|(_, rung)| *rung) {
-                let sends = hosts[node].modex.on_doorbell().unwrap();
+            let awake = awake(&hosts);
+            for (node, _) in awake.into_iter().enumerate().filter(|(_, awake)| *awake) {
+                let sends = hosts[node].modex.on_wake().unwrap();
                 self.post(node as u32, sends, &mut frames);
             }
             for node in 0..map.node_count {
@@ -69,7 +69,8 @@ impl Job {
                 }
             }
             while let Some((from, to, frame)) = frames.pop_front() {
-                let from = if self.parents[to as usize] == from && to != 0 { From::Parent } else { From::Child(from) };
+                let from =
+                    if self.parents[to as usize] == from && to != 0 { Neighbor::Parent } else { Neighbor::Child(from) };
                 let sends = hosts[to as usize].modex.on_frame(from, &frame).unwrap();
                 self.post(to, sends, &mut frames);
             }
@@ -123,10 +124,10 @@ impl Job {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    fn post(&self, node: u32, sends: Vec<Send>, frames: &mut VecDeque<(u32, u32, Vec<u8>)>) {
+    fn post(&self, node: u32, sends: Vec<Outgoing>, frames: &mut VecDeque<(u32, u32, Vec<u8>)>) {
         frames.extend(sends.into_iter().map(|send| match send {
-            Send::Up(frame) => (node, self.parents[node as usize], frame),
-            Send::Down(child, frame) => (node, child, frame),
+            Outgoing::Up(frame) => (node, self.parents[node as usize], frame),
+            Outgoing::Down(child, frame) => (node, child, frame),
         }));
     }
 }
@@ -164,10 +165,10 @@ impl Drop for Host {
     }
 }
 
-/// Which doorbells rang within a moment.
-fn rung(hosts: &[Host]) -> Vec<bool> {
-    let bells: Vec<BorrowedFd<'_>> = hosts.iter().map(|host| host.modex.doorbell()).collect();
-    let mut polls: Vec<PollFd<'_>> = bells.iter().map(|bell| PollFd::new(bell, PollFlags::IN)).collect();
+/// Which wake-up sockets became readable within a moment.
+fn awake(hosts: &[Host]) -> Vec<bool> {
+    let sockets: Vec<BorrowedFd<'_>> = hosts.iter().map(|host| host.modex.wake_socket()).collect();
+    let mut polls: Vec<PollFd<'_>> = sockets.iter().map(|socket| PollFd::new(socket, PollFlags::IN)).collect();
     rustix::event::poll(&mut polls, Some(&Timespec { tv_sec: 0, tv_nsec: 5_000_000 })).unwrap();
     polls.iter().map(|poll| !poll.revents().is_empty()).collect()
 }
