@@ -133,11 +133,11 @@ impl Contract {
             number.ok_or_else(|| format!("{name} is `{text}`, which is not a descriptor; {ADVICE}"))
         };
         let job = variable(JOB).ok_or_else(|| missing(JOB))?;
-        let (size, local_size) = (number(SIZE)?, number(LOCAL_SIZE)?);
+        let (rank, size, local_size) = (number(RANK)?, number(SIZE)?, number(LOCAL_SIZE)?);
         let contract = Contract {
             job: u64::from_str_radix(job, 16)
                 .map_err(|_| format!("{JOB} is `{job}`, which is not a hexadecimal number; {ADVICE}"))?,
-            rank: number(RANK)?,
+            rank,
             size,
             local_rank: number(LOCAL_RANK)?,
             local_size,

@@ -172,7 +172,7 @@ fn a_rank_that_fails_need_not_end_the_job() {
 #[test]
 fn more_ranks_than_slots() {
     let ended = line("--host localhost:2 --nooversubscribe -n 3 true");
-    assert!(ended.status == Some(125) && ended.err.contains("3 ranks with at most 2"), "{}", ended.err);
+    assert!(ended.status == Some(125) && ended.err.contains("3 ranks are more than the 2 that fit"), "{}", ended.err);
     assert_eq!(line("--host localhost:2 --nooversubscribe -n 2 echo x").out, "x\nx\n");
     assert_eq!(line("--map-by ppr:3:node echo x").out, "x\nx\nx\n");
 }

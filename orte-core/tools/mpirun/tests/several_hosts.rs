@@ -147,11 +147,11 @@ fn statuses_and_reasons_name_the_host() {
 #[test]
 fn signals_reach_all_hosts() {
     let agent = Agent::new("signals");
-    let script = "trap 'echo got it; exit 0' TERM; trap 'echo usr' USR1; while :; do sleep 2003 & wait; done";
+    let script = "trap 'echo got it; exit 0' TERM; trap 'echo usr; sleep 2010 &' USR1; while :; do sleep 2003 & wait; done";
     let run = agent.start(&[&HOSTS[..], &["sh", "-c", script]].concat());
     run.wait_for("sleep 2003", 4);
     run.signal("USR1");
-    run.wait_for("sleep 2003", 8);
+    run.wait_for("sleep 2010", 4);
     run.signal("TERM");
     let ended = run.end();
     assert_eq!(ended.status, Some(143));
