@@ -214,6 +214,24 @@ fn a_regular_map_takes_a_few_bytes() {
     assert_eq!((view.node_of(65_535), view.node_of(31)), (Some(4095), Some(1)));
 }
 
+/// What 65,536 ranks published lies once on each node; a rank keeps one section of its own.
+#[test]
+fn ranks_of_a_large_job_share_what_they_know() {
+    const SIZE: u32 = 65_536;
+    let own = 32_000..32_016;
+    let published: Vec<(u32, Vec<u8>)> =
+        (0..SIZE).filter(|rank| !own.contains(rank)).map(|rank| (rank, vec![rank as u8; 200])).collect();
+    let message = frame::message(SIZE, published.iter().map(|(rank, bytes)| (*rank, &bytes[..]))).unwrap();
+    assert!(message.len() < 205 * SIZE as usize, "{} bytes", message.len());
+    let view = View::new_checked(&message).unwrap();
+    assert_eq!(view.sections().len(), 1);
+    for rank in [0, 31_999, 32_016, SIZE - 1] {
+        let known = view.get(SegmentId::Job(0), rank, PROC_ADDRESSES);
+        assert_eq!(known, Some(Value::Bytes(&[rank as u8; 200])));
+    }
+    assert_eq!(view.get(SegmentId::Job(0), own.start, PROC_ADDRESSES), None);
+}
+
 fn up(addresses: &[(u32, Vec<u8>)]) -> Vec<u8> {
     let sections = frame::sections(16, addresses).unwrap();
     frame::addresses([&sections[..]].into_iter())

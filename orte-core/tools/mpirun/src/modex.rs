@@ -123,8 +123,7 @@ impl Modex {
 
     fn look(&mut self) -> Result<Vec<Outgoing>, String> {
         let mut sends = Vec::new();
-        let is_complete = self.here.as_ref().is_none_or(|here| here.control.all_published());
-        if !self.is_published && is_complete {
+        if !self.is_published && self.here.as_ref().is_none_or(|here| here.control.all_published()) {
             self.is_published = true;
             let addresses = self.addresses();
             let actions = self.node.addresses_complete(addresses).map_err(|flaw| failed(&flaw))?;
