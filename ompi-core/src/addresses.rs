@@ -2,7 +2,7 @@
 //!
 //! Each: length of its name u8, name, length of its address u16 little-endian, address. Transports go by their component's
 //! name, several modules of one component follow each other in the order of its `query`, and a peer's modules get all of
-//! them. Others go by `framework/component`. Who reads the list skips the names that it does not know.
+//! them. Others go by `framework/component`, and the cores of the process by `process/cores`. Who reads the list skips the names that it does not know.
 
 use alloc::vec::Vec;
 
@@ -26,10 +26,21 @@ pub fn pop<'a>(bytes: &mut &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
 }
 
 /// The first address under a name that begins with `framework/` and ends with `component`.
-pub fn find<'a>(mut bytes: &'a [u8], framework: &str, component: &str) -> Option<&'a [u8]> {
+pub fn find<'a>(bytes: &'a [u8], framework: &str, component: &str) -> Option<&'a [u8]> {
+    first(bytes, |name| {
+        let rest = name.strip_prefix(framework.as_bytes()).and_then(|rest| rest.strip_prefix(b"/"));
+        rest == Some(component.as_bytes())
+    })
+}
+
+/// The first address under a name.
+pub fn find_named<'a>(bytes: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
+    first(bytes, |name| name == wanted.as_bytes())
+}
+
+fn first(mut bytes: &[u8], wanted: impl Fn(&[u8]) -> bool) -> Option<&[u8]> {
     while let Some((name, address)) = pop(&mut bytes) {
-        let own = name.strip_prefix(framework.as_bytes()).and_then(|rest| rest.strip_prefix(b"/"));
-        if own == Some(component.as_bytes()) {
+        if wanted(name) {
             return Some(address);
         }
     }
@@ -53,6 +64,8 @@ mod tests {
         assert_eq!(find(&bytes, "smsc", "cma"), Some(&[4][..]));
         assert_eq!(find(&bytes, "smsc", "cm"), None);
         assert_eq!(find(&bytes, "btl", "sm"), None);
+        assert_eq!(find_named(&bytes, "sm"), Some(&[1, 2, 3][..]));
+        assert_eq!(find_named(&bytes, "cma"), None);
         bytes.truncate(bytes.len() - "smsc/cma".len() - 4);
         for length in 8..bytes.len() {
             let mut cut = &bytes[..length];

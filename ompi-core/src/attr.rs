@@ -84,12 +84,12 @@ pub fn free_key(kind: KeyvalKind, key: c_int) -> Result<()> {
 
 /// Sets an attribute; the callback of the one that it replaces is called first, and can prevent it.
 pub fn set(kind: KeyvalKind, object: usize, key: c_int, value: *mut c_void) -> Result<()> {
-    let found = find(kind, key)?;
-    if found.freed.load(Ordering::Relaxed) {
-        return Err(unknown(key).because("it was freed"));
-    }
     let new = Attribute { key: key as usize, value: value as usize, ending: false };
     loop {
+        let found = find(kind, key)?;
+        if found.freed.load(Ordering::Relaxed) {
+            return Err(unknown(key).because("it was freed"));
+        }
         let mut all = ATTRIBUTES.lock();
         let list = all.entry((kind, object)).or_default();
         let Some(old) = list.iter_mut().find(|one| one.key == new.key && !one.ending) else {
@@ -212,8 +212,9 @@ fn returned(code: c_int) -> Result<()> {
     if code == 0 { Ok(()) } else { Err(Fault::code(code).because("a callback of an attribute returned this code")) }
 }
 
-fn find(kind: KeyvalKind, key: c_int) -> Result<Arc<Key>> {
-    let found = usize::try_from(key).ok().and_then(|key| KEYS.get(key)).filter(|found| found.kind == kind);
+/// The key of a handle, not to be kept while a callback runs, which may free it.
+fn find(kind: KeyvalKind, key: c_int) -> Result<&'static Key> {
+    let found = usize::try_from(key).ok().and_then(|key| KEYS.borrow(key)).filter(|found| found.kind == kind);
     found.ok_or_else(|| unknown(key))
 }
 

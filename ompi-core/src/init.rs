@@ -157,6 +157,7 @@ fn start() -> opal_core::Result<()> {
 
 fn published(bml: &dyn bml::Module) -> Vec<u8> {
     let mut list = bml.addresses();
+    process::publish_cores(&mut list);
     if let Some(smsc::Selected { name, module }) = smsc::selected() {
         addresses::push(&mut list, &format!("{}/{name}", smsc::FRAMEWORK.name), &module.address());
     }

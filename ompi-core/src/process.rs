@@ -1,7 +1,10 @@
 //! The processes that this one can talk to.
 
+use crate::addresses;
 use alloc::vec::Vec;
 use opal_core::sync::Once;
+use opal_core::sys::{self, Cores};
+use opal_core::wait;
 use orte_core::framework::ess;
 
 /// A process of the job.
@@ -31,9 +34,29 @@ impl Process {
         }
         let environment = ess::selected().ok_or(opal_core::Error::NotFound)?;
         let found = environment.lookup(self.index)?;
-        Ok(self.addresses.call_once(|| found))
+        Ok(self.addresses.call_once(|| {
+            if let Some(cores) = cores(&found).filter(|_| self.same_node && !self.is_self) {
+                wait::add_local_rank(&cores);
+            }
+            found
+        }))
     }
 }
+
+/// Adds to what this process publishes the cores that it may run on: peers of its node wait accordingly, whatever transport
+/// they meet over.
+pub fn publish_cores(list: &mut Vec<u8>) {
+    addresses::push(list, CORES, sys::own_cores().map(u64::to_le_bytes).as_flattened());
+}
+
+fn cores(published: &[u8]) -> Option<Cores> {
+    let bytes = addresses::find_named(published, CORES)?;
+    let (words, rest) = bytes.as_chunks::<8>();
+    let words: &[[u8; 8]; 4] = words.try_into().ok().filter(|_| rest.is_empty())?;
+    Some(words.map(u64::from_le_bytes))
+}
+
+const CORES: &str = "process/cores";
 
 static PROCESSES: Once<Vec<Process>> = Once::new();
 
@@ -63,4 +86,22 @@ pub fn count() -> usize {
 
 fn all() -> &'static [Process] {
     PROCESSES.get().expect("the processes are known during MPI_Init")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_travel_with_the_addresses() {
+        let mut list = Vec::new();
+        addresses::push(&mut list, "tcp", &[1, 2]);
+        publish_cores(&mut list);
+        assert_eq!(cores(&list), Some(sys::own_cores()));
+        list.pop();
+        assert_eq!(cores(&list), None, "cut off");
+        let mut short = Vec::new();
+        addresses::push(&mut short, CORES, &[0; 33]);
+        assert_eq!(cores(&short), None);
+    }
 }

@@ -21,13 +21,15 @@
 //! A waiter also looks at an epoch, which rises when a process of the job dies. A wait that nothing can end any more then
 //! ends with `Err(Unreachable)`.
 
+mod load;
 mod polled;
+pub use load::{add_local_rank, expect_local_ranks, may_spin};
 pub use polled::polled_progress;
 
 use crate::framework::btl;
 use crate::progress;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Once, Ordering, fence, spin_loop, threads_possible};
-use crate::sys::{self, Cores};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Once, Ordering, fence, spin_loop, threads_possible};
+use crate::sys;
 use crate::{Error, Result, verbose};
 
 /// How a process is woken by the peers of its node. There is one per process: whoever has memory that peers can reach
@@ -251,32 +253,12 @@ pub fn tell_sleeps(told: fn(u64, u64)) {
     SLEEPS_TOLD.call_once(|| told);
 }
 
-/// Tells how many ranks run on this node, for where nobody tells of each of them.
-pub fn expect_local_ranks(ranks: u32) {
-    let own = sys::own_cores().iter().map(|word| word.count_ones()).sum();
-    MAY_SPIN.store(ranks <= own, Ordering::Relaxed);
-}
-
-/// Tells of a rank of this node, this one included: the cores that it may run on, and whether it registered for
-/// membarrier.
-pub fn add_local_rank(cores: &Cores, registered: bool) {
-    let mut load = LOAD.lock();
-    load.ranks += 1;
-    for (all, these) in load.cores.iter_mut().zip(cores) {
-        *all |= these;
-    }
-    let available: u32 = load.cores.iter().map(|word| word.count_ones()).sum();
-    MAY_SPIN.store(load.ranks <= available, Ordering::Relaxed);
+/// Tells of a process that stores into shared memory, this one included, whether it registered for membarrier.
+pub fn add_sender(registered: bool) {
     if !registered {
         MEMBARRIER_CAPABLE.store(false, Ordering::Relaxed);
         verbose!(btl::FRAMEWORK, 10, "a rank of this node is not registered for membarrier: sleeps last at most 1 ms");
     }
-}
-
-/// Whether there is a core for every rank of this node.
-#[inline(always)]
-pub fn may_spin() -> bool {
-    MAY_SPIN.load(Ordering::Relaxed)
 }
 
 fn sleep(done: &mut dyn FnMut() -> bool) {
@@ -364,14 +346,7 @@ fn count(woken: bool, happened: bool) {
     why.fetch_add(1, Ordering::Relaxed);
 }
 
-struct Load {
-    ranks: u32,
-    cores: Cores,
-}
-
-static MAY_SPIN: AtomicBool = AtomicBool::new(true);
 static MEMBARRIER_CAPABLE: AtomicBool = AtomicBool::new(true);
-static LOAD: Mutex<Load> = Mutex::new(Load { ranks: 0, cores: [0; 4] });
 static WAKER: Once<&'static dyn Waker> = Once::new();
 static SOCKETS: Once<&'static dyn Sockets> = Once::new();
 static WATCHED: Once<bool> = Once::new();

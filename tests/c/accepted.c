@@ -1,4 +1,4 @@
-// covers: MPI_Allreduce MPI_Reduce_local MPI_Request_free MPI_Barrier_init MPI_Comm_free_keyval MPI_Info_get_nthkey MPI_Alloc_mem MPI_Comm_split_type MPI_Info_create_env MPI_Session_get_info
+// covers: MPI_Allreduce MPI_Reduce_local MPI_Request_free MPI_Barrier_init MPI_Comm_free_keyval MPI_Info_get_nthkey MPI_Alloc_mem MPI_Comm_split_type MPI_Info_create_env MPI_Session_get_info MPI_Cart_map
 // args: usual
 // args: strict
 // args: mpi3
@@ -42,6 +42,16 @@ static void reductions(void)
     CHECK_CLASS(MPI_Reduce_local(packed, other, 3, MPI_PACKED, MPI_SUM), MPI_ERR_OP);
     CHECK_CLASS(MPI_Reduce_local(packed, other, 3, MPI_BYTE, MPI_BOR), MPI_SUCCESS);
     CHECK_CLASS(MPI_Reduce_local(packed, other, 3, MPI_BYTE, MPI_SUM), MPI_ERR_OP);
+}
+
+/* Ranks / 4 places in a dimension, with fewer than four ranks: a grid without a place for anybody. */
+static void empty_grid(void)
+{
+    int dims[2] = {2, 0}, periods[2] = {0, 0}, rank = 0;
+    CHECK_EQ(MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &rank), MPI_SUCCESS);
+    CHECK_EQ(rank, MPI_UNDEFINED);
+    dims[0] = -1;
+    CHECK_CLASS(MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &rank), MPI_ERR_DIMS);
 }
 
 /* A collective request: under way as long as the others wait for the message, and refused; accepted when it is complete. */
@@ -220,6 +230,7 @@ int main(int argc, char **argv)
     }
     MPI_Info_free(&before), MPI_Info_free(&after);
     reductions();
+    empty_grid();
     requests_and_keys();
     info_and_memory();
     sets();

@@ -88,12 +88,14 @@ static void parent_goes_first(void)
 {
     MPI_Comm parent, c;
     MPI_Request q;
-    MPI_Comm_dup(MPI_COMM_WORLD, &parent);
-    MPI_Comm_idup(parent, &c, &q);
-    MPI_Comm_free(&parent);
-    MPI_Wait(&q, MPI_STATUS_IGNORE);
-    ring(c);
-    MPI_Comm_free(&c);
+    for (int i = 0; i < 20; i++) { /* what others say about the parent comes before, between and after */
+        MPI_Comm_dup(MPI_COMM_WORLD, &parent);
+        MPI_Comm_idup(parent, &c, &q);
+        MPI_Comm_free(&parent);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+        ring(c);
+        MPI_Comm_free(&c);
+    }
 }
 
 static void attributes(void)
@@ -190,7 +192,8 @@ static void groups(void)
         MPI_Comm_free(&d);
         MPI_Comm_free(&c);
     } else {
-        CHECK_CLASS(MPI_Comm_create_group(MPI_COMM_WORLD, part, 42, &c), MPI_ERR_GROUP); /* it is no member */
+        c = MPI_COMM_WORLD; /* it is no member: nothing is made, as in other libraries */
+        CHECK_EQ(MPI_Comm_create_group(MPI_COMM_WORLD, part, 42, &c), MPI_SUCCESS);
         CHECK(c == MPI_COMM_NULL);
     }
     MPI_Group_incl(world, 1, &check_rank, &one);

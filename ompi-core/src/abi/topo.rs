@@ -229,6 +229,10 @@ rows! {
         comm: Comm, ndims: Raw<c_int>, dims: Array<c_int>, periods: Array<c_int>, newrank: Out<c_int>,
     ) [] => {
         one_group(comm, "comm")?;
+        if has_no_place(ndims, dims) {
+            newrank.set(UNDEFINED);
+            return Ok(());
+        }
         let cart = grid(comm, ndims, dims, periods)?;
         newrank.set(topo::cart_map(comm, &cart)?.map_or(UNDEFINED, |rank| rank as c_int));
         Ok(())
@@ -270,6 +274,14 @@ fn number(raw: c_int, argument: &'static str, class: Class) -> Result<usize> {
 
 fn logicals(all: &[c_int]) -> Vec<bool> {
     all.iter().map(|one| *one != 0).collect()
+}
+
+/// Whether a dimension is empty, and none wrong otherwise. Other libraries map nobody into such a grid, and programs divide
+/// a small number of ranks until they ask for one.
+fn has_no_place(ndims: c_int, dims: *const c_int) -> bool {
+    // SAFETY: the array has `ndims` elements by the standard.
+    let dims = number(ndims, "ndims", Class::Dims).and_then(|ndims| unsafe { array(dims, ndims, "dims") });
+    dims.is_ok_and(|dims| dims.contains(&0) && dims.iter().all(|places| *places >= 0))
 }
 
 fn grid(comm: &Communicator, ndims: c_int, dims: *const c_int, periods: *const c_int) -> Result<Cart> {

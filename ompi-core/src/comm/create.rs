@@ -71,16 +71,16 @@ pub fn create(parent: &Communicator, group: &Group) -> Result<Option<usize>> {
     reservation.activate(local, remote, parent.errhandler.load(Ordering::Relaxed), Hints::default())
 }
 
-/// MPI_Comm_create_group: as [`create`], called by the members only. `None` for the empty group.
+/// MPI_Comm_create_group: as [`create`], called by the members only. `None` for the empty group, and for a caller that is
+/// no member: the standard does not foresee it, other libraries accept it.
 pub fn create_group(parent: &Communicator, group: &Group, tag: i32) -> Result<Option<usize>> {
     if parent.is_inter() {
         return Err(Fault::new(Class::Comm).argument("comm").because("it is an intercommunicator"));
     }
     let ranks = ranks_in(group, parent)?;
-    if group.size() == 0 {
+    let Some(me) = group.rank().filter(|_| group.size() != 0).map(|rank| rank as usize) else {
         return Ok(None);
-    }
-    let me = group.rank().ok_or_else(not_in_group)? as usize;
+    };
     let participant =
         |rank: &usize| Member { process: parent.group.members()[*rank], context: parent.peer_contexts()[*rank] };
     let participants = Participants { all: ranks.iter().map(participant).collect(), me };

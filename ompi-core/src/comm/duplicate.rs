@@ -19,7 +19,7 @@ use opal_core::sync::{AtomicUsize, ConditionalLock, Once, Ordering};
 ///
 /// Attributes come last: whatever a callback says here, all processes have taken part in what concerns them all.
 pub fn duplicate(handle: usize, parent: &Communicator, hints: Hints) -> Result<usize> {
-    let mut duplication = Duplication::new(parent, &hints)?;
+    let mut duplication = Duplication::new(handle, parent, &hints)?;
     block_on(|| duplication.poll())?;
     let copy = insert(duplication.comm)?;
     if let Err(fault) = attr::copy_all(attr::KeyvalKind::Comm, handle, copy) {
@@ -35,7 +35,7 @@ pub fn duplicate(handle: usize, parent: &Communicator, hints: Hints) -> Result<u
 pub fn begin(handle: usize, parent: &Communicator, hints: Hints) -> Result<(usize, Request)> {
     static CALLED: Once<opal_core::Result<()>> = Once::new();
     (*CALLED.call_once(|| progress::add_callback(poll_all)))?;
-    let duplication = Duplication::new(parent, &hints)?;
+    let duplication = Duplication::new(handle, parent, &hints)?;
     let copy = insert(duplication.comm.clone())?;
     let request =
         request::create(request::Kind::Generic, &DUPLICATIONS, 0).inspect_err(|_| drop(DYNAMIC.remove(copy)))?;
@@ -61,12 +61,15 @@ pub fn begin(handle: usize, parent: &Communicator, hints: Hints) -> Result<(usiz
 /// A duplicate in the making.
 struct Duplication {
     comm: Arc<Communicator>,
+    /// The communicator of the user's that `numbers` is about: its context number must not be given back before, or messages
+    /// of the others are thrown away.
+    parent: Option<Arc<Communicator>>,
     numbers: Allgather,
     activation: Option<Activation>,
 }
 
 impl Duplication {
-    fn new(parent: &Communicator, hints: &Hints) -> Result<Duplication> {
+    fn new(handle: usize, parent: &Communicator, hints: &Hints) -> Result<Duplication> {
         let reservation = Reservation::new(&parent.group)?;
         let numbers =
             Allgather::about(parent, Conversation::Collective, parent.next_constructor(), &[reservation.number.into()]);
@@ -74,7 +77,7 @@ impl Duplication {
         let comm = reservation.pending(parent.group.clone(), parent.remote.clone(), errhandler);
         comm.hints.take_known(hints);
         comm.inherit_topology(parent);
-        Ok(Duplication { comm: Arc::new(comm), numbers, activation: None })
+        Ok(Duplication { comm: Arc::new(comm), parent: super::get(handle), numbers, activation: None })
     }
 
     fn poll(&mut self) -> Result<bool> {
@@ -85,6 +88,7 @@ impl Duplication {
             return Ok(false);
         }
         let (group, remote) = (&self.comm.group, self.comm.remote.as_deref());
+        self.parent = None;
         let received = Received::sort(group, remote, self.numbers.result::<1>());
         let local = members(group, &received.local);
         let remote = remote.map(|group| members(group, &received.remote));

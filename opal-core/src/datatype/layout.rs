@@ -172,7 +172,7 @@ impl Layout {
         }
         let elements = count.checked_mul(block).ok_or(Error::Invalid)?;
         size_of_all(count, one.size)?;
-        let bounds = one.bounds.repeated(0, count, stride)?;
+        let bounds = one.bounds.repeated(0, count, stride)?.rounded(of.align)?;
         let mut builder = Builder::default();
         builder.elements(0, count, stride, &one.body);
         let signature = Signature::sequence(Vec::from([of.part(elements)]))?;
@@ -197,7 +197,7 @@ impl Layout {
         let primitives = of.primitives.checked_mul(elements).ok_or(Error::Invalid)?;
         // Nothing has neither a basic type nor an alignment.
         let (primitive, align) = if elements == 0 { (None, 1) } else { (of.primitive, of.align) };
-        Ok(Layout::assemble(builder.finish()?, bounds, align, primitive, primitives, signature))
+        Ok(Layout::assemble(builder.finish()?, bounds.rounded(align)?, align, primitive, primitives, signature))
     }
 
     /// No data, and a bound at displacement 0 that outweighs those of data: a part of a structure as MPI 1.1 §3.12.3 has it.
@@ -211,8 +211,6 @@ impl Layout {
     }
 
     /// Blocks of different types: byte displacement, number of elements and type of each. MPI_Type_create_struct.
-    ///
-    /// Without a part that marks the upper bound the extent is rounded up to the strictest alignment (MPI 5.0 §5.1.6).
     pub fn structure(blocks: &[(isize, usize, &Arc<Layout>)]) -> Result<Layout> {
         let mut builder = Builder::default();
         let mut bounds = Bounds::default();
@@ -232,13 +230,8 @@ impl Layout {
                 only = Some(only.map_or(of.primitive, |seen| if seen == of.primitive { seen } else { None }));
             }
         }
-        if let Some(Bound { at: high, marked: false }) = bounds.high {
-            let (low, _) = bounds.declared();
-            let at = low.checked_add(round_up(high - low, align)?).ok_or(Error::Invalid)?;
-            bounds.high = Some(Bound { at, marked: false });
-        }
         let signature = Signature::sequence(parts)?;
-        Ok(Layout::assemble(builder.finish()?, bounds, align, only.flatten(), primitives, signature))
+        Ok(Layout::assemble(builder.finish()?, bounds.rounded(align)?, align, only.flatten(), primitives, signature))
     }
 
     /// The same data with other bounds. MPI 5.0 §5.1.7, MPI_Type_create_resized.
@@ -321,6 +314,14 @@ impl Bounds {
             Some((low, high)) => Some(shift_low(low).zip(shift_high(high)).ok_or(Error::Invalid)?),
         };
         Ok(Bounds { low: shifted(self.low, &shift_low)?, high: shifted(self.high, &shift_high)?, real })
+    }
+
+    /// Unless a part marks the upper bound: with an extent that is a multiple of the strictest alignment (MPI 5.0 §5.1.6).
+    fn rounded(self, align: usize) -> Result<Bounds> {
+        let Some(Bound { at: high, marked: false }) = self.high else { return Ok(self) };
+        let (low, _) = self.declared();
+        let at = low.checked_add(round_up(high - low, align)?).ok_or(Error::Invalid)?;
+        Ok(Bounds { high: Some(Bound { at, marked: false }), ..self })
     }
 
     /// Of both together.

@@ -101,7 +101,6 @@ fn sm_addresses() {
         local_rank: 1,
         local_size: 2,
         segment: [3; 24],
-        cores: [1, 2, 3, 4],
         wake_socket: core::array::from_fn(|at| at as u8),
         network: 7,
     };

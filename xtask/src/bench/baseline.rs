@@ -48,7 +48,7 @@ fn commit(what: &str, thin: bool, tree: &Tree, progress: &Progress) -> Result<Pa
             "--out",
         ]);
         cargo.arg(&dist).args(thin.then_some("--thin"));
-        // One for all commits: what did not change between them is not compiled again.
+        // One for all commits: the dependencies are compiled once.
         cargo.env("CARGO_TARGET_DIR", all.join("target"));
         // Ours, set by the cargo that runs this program.
         cargo.env_remove("CARGO_MANIFEST_DIR");
@@ -66,7 +66,8 @@ fn extract(commit: &str, sources: &Path, tree: &Tree) -> Result<()> {
     git.arg("-C").arg(&tree.root).args(["archive", "--format=tar", "-o"]).arg(&archive).arg(commit);
     shell::output(&mut git)?;
     let mut tar = Command::new("tar");
-    tar.arg("-xf").arg(&archive).arg("-C").arg(sources).stdin(Stdio::null());
+    // With the time of today: cargo would take files of an older commit for those that it compiled last.
+    tar.arg("--touch").arg("-xf").arg(&archive).arg("-C").arg(sources).stdin(Stdio::null());
     shell::output(&mut tar)?;
     let _ = std::fs::remove_file(archive);
     Ok(())

@@ -55,11 +55,10 @@ impl btl::Component for Component {
             local_rank: place.local_rank,
             local_size: place.local_size,
             segment: shmem.address(),
-            cores: sys::own_cores(),
             wake_socket: socket_name,
             network: sys::network_namespace(),
         };
-        wait::add_local_rank(&address.cores, address.registered);
+        wait::add_sender(address.registered);
         let module = MODULE.call_once(|| Sm::new(segment, address, shmem));
         wait::set_waker(module.segment());
         btl::serve_node();

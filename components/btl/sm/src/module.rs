@@ -71,7 +71,7 @@ impl Sm {
         let from = Consumer::new(self.segment().queue(rank));
         place.call_once(|| PeerEndpoint::new(segment, from, self.address.local_rank, peer.index, self.demotes));
         self.rx.lock().register(rank, peer.index);
-        opal_core::wait::add_local_rank(&address.cores, address.registered);
+        opal_core::wait::add_sender(address.registered);
         Ok(Some(Endpoint(rank)))
     }
 

@@ -16,14 +16,14 @@
 //! W, A, B and C are each the end of the row before, rounded up to a page. No page is touched before it is used.
 //!
 //! Address, little-endian: 0 wire id u32 · 4 registered for membarrier u8, 3 bytes zero · 8 local rank u32 · 12 local size
-//! u32 · 16 shmem address (24 bytes) · 40 cores (32 bytes) · 72 wake-up socket's name (8 bytes) · 80 network namespace u64.
+//! u32 · 16 shmem address (24 bytes) · 40 wake-up socket's name (8 bytes) · 48 network namespace u64.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 use memoffset::span_of;
 use opal_core::framework::shmem;
 use opal_core::queue::fifo::{MIN_PAYLOAD_RING_BYTES, SLOT_RING_BYTES, SLOTS, payload_ring_bytes};
-use opal_core::sys::{Cores, WakeSocketName};
+use opal_core::sys::WakeSocketName;
 
 /// The owner says here that it sleeps.
 pub const SLEEP_FLAG: usize = 0;
@@ -39,7 +39,7 @@ const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the queue does.
-pub const FORMAT: &str = "btl/sm 6: 64-byte slots, parity 1, kind 3, length 6, immediate 54; 56 inline; pool offset length; \
+pub const FORMAT: &str = "btl/sm 7: 64-byte slots, parity 1, kind 3, length 6, immediate 54; 56 inline; pool offset length; \
      words; sleep_flag futex wake_socket; shared_pool";
 
 /// Hash (FNV-1a) of the format and its sizes.
@@ -107,8 +107,6 @@ pub struct Address {
     pub local_size: u32,
     /// Its receive segment.
     pub segment: shmem::Address,
-    /// Where it may run.
-    pub cores: Cores,
     /// Its peers send to this socket when it sleeps on descriptors.
     pub wake_socket: WakeSocketName,
     /// The network namespace in which that name is valid; 0 if not known.
@@ -124,7 +122,6 @@ impl Address {
         bytes[span_of!(Fields, local_rank)].copy_from_slice(&self.local_rank.to_le_bytes());
         bytes[span_of!(Fields, local_size)].copy_from_slice(&self.local_size.to_le_bytes());
         bytes[span_of!(Fields, segment)].copy_from_slice(&self.segment);
-        bytes[span_of!(Fields, cores)].copy_from_slice(self.cores.map(u64::to_le_bytes).as_flattened());
         bytes[span_of!(Fields, wake_socket)].copy_from_slice(&self.wake_socket);
         bytes[span_of!(Fields, network)].copy_from_slice(&self.network.to_le_bytes());
         bytes.to_vec()
@@ -144,14 +141,12 @@ impl Address {
     pub fn parse(bytes: &[u8]) -> Option<Address> {
         let bytes: &[u8; ADDRESS_BYTES] = bytes.try_into().ok()?;
         let word = |span| u32::from_le_bytes(field(bytes, span));
-        let cores = &bytes[span_of!(Fields, cores)];
         Some(Address {
             wire_id: word(span_of!(Fields, wire_id)),
             registered: bytes[span_of!(Fields, registered)] == [1],
             local_rank: word(span_of!(Fields, local_rank)),
             local_size: word(span_of!(Fields, local_size)),
             segment: field(bytes, span_of!(Fields, segment)),
-            cores: core::array::from_fn(|index| u64::from_le_bytes(field(cores, 8 * index..8 * index + 8))),
             wake_socket: field(bytes, span_of!(Fields, wake_socket)),
             network: u64::from_le_bytes(field(bytes, span_of!(Fields, network))),
         })
@@ -173,7 +168,6 @@ struct Fields {
     local_rank: u32,
     local_size: u32,
     segment: shmem::Address,
-    cores: Cores,
     wake_socket: WakeSocketName,
     network: u64,
 }
@@ -210,11 +204,10 @@ mod tests {
             span_of!(Fields, local_rank),
             span_of!(Fields, local_size),
             span_of!(Fields, segment),
-            span_of!(Fields, cores),
             span_of!(Fields, wake_socket),
             span_of!(Fields, network),
         ];
-        assert_eq!(places, [0..4, 4..5, 5..8, 8..12, 12..16, 16..40, 40..72, 72..80, 80..88]);
+        assert_eq!(places, [0..4, 4..5, 5..8, 8..12, 12..16, 16..40, 40..48, 48..56]);
     }
 
     #[test]
@@ -225,7 +218,6 @@ mod tests {
             local_rank: 3,
             local_size: 9,
             segment: [7; 24],
-            cores: [1, 2, 3, u64::MAX],
             wake_socket: *b"0a1b2\0\0\0",
             network: 77,
         };

@@ -28,8 +28,8 @@ impl Naive {
         self.bounds.map_or(0, |(low, high)| high - low)
     }
 
-    /// Blocks of elements at displacements; `round`: padded as a structure is.
-    pub fn of_blocks(blocks: &[(isize, usize, &Naive)], round: bool) -> Naive {
+    /// Blocks of elements at displacements.
+    pub fn of_blocks(blocks: &[(isize, usize, &Naive)]) -> Naive {
         let mut result = Naive { elements: vec![], bounds: None, marked: false, align: 1 };
         for (start, count, of) in blocks.iter().filter(|block| block.1 > 0) {
             result.align = result.align.max(of.align);
@@ -45,7 +45,7 @@ impl Naive {
                 result.marked |= of.marked;
             }
         }
-        if let (true, false, Some((low, high))) = (round, result.marked, result.bounds) {
+        if let (false, Some((low, high))) = (result.marked, result.bounds) {
             let mut high = high;
             while (high - low) % result.align as isize != 0 {
                 high += 1;

@@ -88,7 +88,7 @@ impl Tree {
             }
             Tree::Contiguous(count, of) => {
                 let (layout, naive) = of.build();
-                (Layout::contiguous(*count, &layout), Naive::of_blocks(&[(0, *count, &naive)], false))
+                (Layout::contiguous(*count, &layout), Naive::of_blocks(&[(0, *count, &naive)]))
             }
             Tree::Vector { count, block, stride, of } => {
                 let (layout, naive) = of.build();
@@ -98,19 +98,19 @@ impl Tree {
                     Stride::Bytes(bytes) => *bytes,
                 };
                 let blocks: Vec<_> = (0..*count as isize).map(|index| (index * stride, *block, &naive)).collect();
-                (Layout::hvector(*count, *block, stride, &layout), Naive::of_blocks(&blocks, false))
+                (Layout::hvector(*count, *block, stride, &layout), Naive::of_blocks(&blocks))
             }
             Tree::Blocks { blocks, of } => {
                 let (layout, naive) = of.build();
                 let listed: Vec<_> = blocks.iter().map(|(start, count)| (*start, *count, &naive)).collect();
-                (Layout::blocks(blocks, &layout), Naive::of_blocks(&listed, false))
+                (Layout::blocks(blocks, &layout), Naive::of_blocks(&listed))
             }
             Tree::Structure(parts) => {
                 let built: Vec<_> = parts.iter().map(|(start, count, of)| (*start, *count, of.build())).collect();
                 let layouts: Vec<_> =
                     built.iter().map(|(start, count, (layout, _))| (*start, *count, layout)).collect();
                 let naives: Vec<_> = built.iter().map(|(start, count, (_, naive))| (*start, *count, naive)).collect();
-                (Layout::structure(&layouts), Naive::of_blocks(&naives, true))
+                (Layout::structure(&layouts), Naive::of_blocks(&naives))
             }
             Tree::Resized { lb, extent, of } => {
                 let (layout, naive) = of.build();

@@ -1,0 +1,65 @@
+//! Whether waiting ranks may spin: as many cores as ranks on this node.
+
+use crate::sync::{AtomicBool, Mutex, Ordering};
+use crate::sys::{self, Cores};
+
+/// Tells how many ranks run on this node: what counts until [`add_local_rank`] was told of another one.
+pub fn expect_local_ranks(ranks: u32) {
+    MAY_SPIN.store(ranks <= count(&sys::own_cores()), Ordering::Relaxed);
+}
+
+/// Tells of another rank of this node which cores it may run on.
+pub fn add_local_rank(cores: &Cores) {
+    let mut load = LOAD.lock();
+    if load.ranks == 0 {
+        *load = Load { ranks: 1, cores: sys::own_cores() };
+    }
+    MAY_SPIN.store(load.add(cores), Ordering::Relaxed);
+}
+
+/// Whether there is a core for every rank of this node.
+#[inline(always)]
+pub fn may_spin() -> bool {
+    MAY_SPIN.load(Ordering::Relaxed)
+}
+
+/// The ranks of this node that are known, and the cores that any of them may run on.
+struct Load {
+    ranks: u32,
+    cores: Cores,
+}
+
+impl Load {
+    /// One more; whether there is a core for each.
+    fn add(&mut self, cores: &Cores) -> bool {
+        self.ranks += 1;
+        for (all, these) in self.cores.iter_mut().zip(cores) {
+            *all |= these;
+        }
+        self.ranks <= count(&self.cores)
+    }
+}
+
+fn count(cores: &Cores) -> u32 {
+    cores.iter().map(|word| word.count_ones()).sum()
+}
+
+static MAY_SPIN: AtomicBool = AtomicBool::new(true);
+static LOAD: Mutex<Load> = Mutex::new(Load { ranks: 0, cores: [0; 4] });
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_that_are_bound_apart_have_a_core_each() {
+        let mut apart = Load { ranks: 1, cores: [1, 0, 0, 0] };
+        assert!(apart.add(&[2, 0, 0, 0]));
+        assert!(apart.add(&[0, 0, 0, 1 << 63]));
+        let mut together = Load { ranks: 1, cores: [1, 0, 0, 0] };
+        assert!(!together.add(&[1, 0, 0, 0]));
+        let mut free = Load { ranks: 1, cores: [3, 0, 0, 0] };
+        assert!(free.add(&[3, 0, 0, 0]));
+        assert!(!free.add(&[3, 0, 0, 0]));
+    }
+}
