@@ -131,8 +131,8 @@ fn a_late_rank_is_waited_for() {
 #[test]
 fn who_dies_before_it_speaks_is_unreachable_and_the_others_are_not() {
     let ended = job(&[0, 0, 1, 1], &[0, 0], "dies").run();
-    for rank in 0..3 {
-        assert_eq!(ended[rank].status, Some(0), "rank {rank}: {:?}", ended[rank]);
+    for (rank, ended) in ended[..3].iter().enumerate() {
+        assert_eq!(ended.status, Some(0), "rank {rank}: {ended:?}");
     }
     assert!(ended[0].err.contains("rank 3 on host1 ended before it said its addresses"), "{}", ended[0].err);
     assert!(ended[0].err.contains("rank 3 on host1 ended and will not come to the barrier"), "{}", ended[0].err);
