@@ -39,12 +39,14 @@ struct Seen {
     releases: u32,
 }
 
+/// Sender and receiver, and the frames under way.
+type Edge = ((u32, u32), VecDeque<Vec<u8>>);
+
 /// A tree whose edges keep the order of frames, and nothing else does.
 struct Tree {
     nodes: Vec<Node>,
     parents: Vec<u32>,
-    /// Frames under way, by sender and receiver.
-    edges: Vec<((u32, u32), VecDeque<Vec<u8>>)>,
+    edges: Vec<Edge>,
     seen: Vec<Seen>,
 }
 
