@@ -21,4 +21,5 @@ params! {
 
 /// The framework.
 pub static FRAMEWORK: Framework =
-    Framework::new("plm", "Starting the daemons of other hosts.", Layer::Orte, 1, Policy::Parameters, |_| {}).with_params(ALL);
+    Framework::new("plm", "Starting the daemons of other hosts.", Layer::Orte, 1, Policy::Parameters, |_| {})
+        .with_params(ALL);

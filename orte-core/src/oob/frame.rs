@@ -1,6 +1,6 @@
 //! What mpirun and a daemon say once they trust each other. Ranks are ranks of the job.
 
-use super::Flaw;
+use super::OobFlaw;
 use super::bytes::{Reader, Writer};
 use super::orders::HostOrders;
 use alloc::string::String;
@@ -117,7 +117,7 @@ impl Frame {
     }
 
     /// The same from bytes of unknown origin.
-    pub fn decode(bytes: &[u8]) -> Result<Frame, Flaw> {
+    pub fn decode(bytes: &[u8]) -> Result<Frame, OobFlaw> {
         let mut from = Reader(bytes);
         let frame = match from.u8()? {
             1 => Frame::Orders(HostOrders::read(&mut from)?),
@@ -145,7 +145,7 @@ impl Frame {
             18 => Frame::Say(from.text("line")?),
             19 => Frame::Gone,
             20 => Frame::Beat,
-            _ => return Err(Flaw::Field("kind")),
+            _ => return Err(OobFlaw::Field("kind")),
         };
         from.end()?;
         Ok(frame)
@@ -177,6 +177,6 @@ impl Frame {
     }
 }
 
-fn stream(from: &mut Reader<'_>) -> Result<u8, Flaw> {
+fn stream(from: &mut Reader<'_>) -> Result<u8, OobFlaw> {
     from.flag("stream").map(u8::from)
 }

@@ -10,7 +10,7 @@
 //! whoever recorded a call can send it again, but not confirm it. Frames follow, under keys that are proofs as well: both nonces
 //! go into them, so no two connections have the same.
 
-use super::{Flaw, PROTOCOL, Secret};
+use super::{OobFlaw, PROTOCOL, Secret};
 use alloc::vec::Vec;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -22,7 +22,7 @@ pub const PROOF_BYTES: usize = 32;
 /// Random bytes of one side for one handshake.
 pub type Nonce = [u8; NONCE_BYTES];
 /// What frames of one direction are proven with.
-pub type Key = [u8; PROOF_BYTES];
+pub type SealKey = [u8; PROOF_BYTES];
 
 const MAGIC: [u8; 8] = *b"ompi-oob";
 const CALL_BYTES: usize = MAGIC.len() + 8 + NONCE_BYTES + PROOF_BYTES;
@@ -31,9 +31,9 @@ const ANSWER_BYTES: usize = NONCE_BYTES + PROOF_BYTES;
 /// The keys of a connection.
 pub struct Keys {
     /// Of what the daemon sends.
-    pub daemon: Key,
+    pub daemon: SealKey,
     /// Of what mpirun sends.
-    pub mpirun: Key,
+    pub mpirun: SealKey,
 }
 
 /// What to do next.
@@ -80,12 +80,12 @@ impl Accepting {
     }
 
     /// Takes what came.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<Step, Flaw> {
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Step, OobFlaw> {
         self.bytes.extend_from_slice(bytes);
         if let Some(call) = &self.call {
             let Some((confirm, rest)) = self.bytes.split_at_checked(PROOF_BYTES) else { return Ok(Step::Wait) };
             if !proves(&self.secret, &[b"confirm", call, &self.nonce], confirm) {
-                return Err(Flaw::Proof);
+                return Err(OobFlaw::Proof);
             }
             let keys = keys(&self.secret, call, &self.nonce);
             return Ok(Step::Trusted { node: node_of(call), keys, rest: rest.to_vec(), send: Vec::new() });
@@ -93,21 +93,21 @@ impl Accepting {
         // Whoever sends something else is told at once, and not waited for.
         let known = self.bytes.len().min(MAGIC.len());
         if self.bytes[..known] != MAGIC[..known] {
-            return Err(Flaw::Magic);
+            return Err(OobFlaw::Magic);
         }
         if let Some(protocol) = u32_at(&self.bytes, MAGIC.len()).filter(|theirs| *theirs != PROTOCOL) {
-            return Err(Flaw::Protocol(protocol));
+            return Err(OobFlaw::Protocol(protocol));
         }
         if self.bytes.len() < CALL_BYTES {
             return Ok(Step::Wait);
         }
         // A daemon says nothing more before it has the answer.
         if self.bytes.len() > CALL_BYTES {
-            return Err(Flaw::Length);
+            return Err(OobFlaw::Length);
         }
         let (said, theirs) = self.bytes.split_at(CALL_BYTES - PROOF_BYTES);
         if !proves(&self.secret, &[b"call", said], theirs) {
-            return Err(Flaw::Proof);
+            return Err(OobFlaw::Proof);
         }
         let call = core::mem::take(&mut self.bytes);
         let answer = proof(&self.secret, &[b"answer", &call, &self.nonce]);
@@ -135,12 +135,12 @@ impl Calling {
     }
 
     /// Takes what came.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<Step, Flaw> {
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Step, OobFlaw> {
         self.bytes.extend_from_slice(bytes);
         let Some((answer, rest)) = self.bytes.split_at_checked(ANSWER_BYTES) else { return Ok(Step::Wait) };
         let (nonce, theirs) = answer.split_at(NONCE_BYTES);
         if !proves(&self.secret, &[b"answer", &self.call, nonce], theirs) {
-            return Err(Flaw::Proof);
+            return Err(OobFlaw::Proof);
         }
         let confirm = proof(&self.secret, &[b"confirm", &self.call, nonce]);
         let keys = keys(&self.secret, &self.call, nonce);

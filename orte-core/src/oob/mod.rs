@@ -35,7 +35,7 @@ pub type Secret = [u8; SECRET_BYTES];
 
 /// Why bytes of the other side's were refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flaw {
+pub enum OobFlaw {
     /// They end too early, or go on too long.
     Length,
     /// Longer than any frame may be.
@@ -50,15 +50,15 @@ pub enum Flaw {
     Proof,
 }
 
-impl core::fmt::Display for Flaw {
+impl core::fmt::Display for OobFlaw {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Flaw::Length => f.write_str("the message has a wrong length"),
-            Flaw::TooLong(bytes) => write!(f, "the message claims to have {bytes} bytes"),
-            Flaw::Field(name) => write!(f, "the message has a wrong {name}"),
-            Flaw::Magic => f.write_str("what came is no call of a daemon"),
-            Flaw::Protocol(theirs) => write!(f, "it speaks protocol {theirs}, and this mpirun protocol {PROTOCOL}"),
-            Flaw::Proof => f.write_str("it does not know the secret of this job"),
+            OobFlaw::Length => f.write_str("the message has a wrong length"),
+            OobFlaw::TooLong(bytes) => write!(f, "the message claims to have {bytes} bytes"),
+            OobFlaw::Field(name) => write!(f, "the message has a wrong {name}"),
+            OobFlaw::Magic => f.write_str("what came is no call of a daemon"),
+            OobFlaw::Protocol(theirs) => write!(f, "it speaks protocol {theirs}, and this mpirun protocol {PROTOCOL}"),
+            OobFlaw::Proof => f.write_str("it does not know the secret of this job"),
         }
     }
 }

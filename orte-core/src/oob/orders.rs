@@ -1,6 +1,6 @@
 //! What a daemon is to start. Paths, arguments and variables are bytes, as the system has them.
 
-use super::Flaw;
+use super::OobFlaw;
 use super::bytes::{Reader, Writer};
 use crate::segment::layout::RANKS_MAX;
 use alloc::string::String;
@@ -88,7 +88,7 @@ impl HostOrders {
         to.list(&self.apps, |to, app| app.write(to));
     }
 
-    pub(super) fn read(from: &mut Reader<'_>) -> Result<HostOrders, Flaw> {
+    pub(super) fn read(from: &mut Reader<'_>) -> Result<HostOrders, OobFlaw> {
         let orders = HostOrders {
             nodes: from.list(Reader::u32)?,
             names: from.list(|from| from.text("name of a host"))?,
@@ -98,7 +98,7 @@ impl HostOrders {
                 (0, 0) => Input::None,
                 (1, rank) => Input::Rank(rank),
                 (2, 0) => Input::All,
-                _ => return Err(Flaw::Field("reader of standard input")),
+                _ => return Err(OobFlaw::Field("reader of standard input")),
             },
             merge: from.flag("choice about standard error")?,
             pty: from.option(|from| Ok((from.u32()?, from.u32()?)))?,
@@ -109,11 +109,11 @@ impl HostOrders {
         let ranks = orders.apps.iter().try_fold(0u32, |sum, app| sum.checked_add(app.ranks));
         let known = orders.nodes.iter().all(|node| (*node as usize) < orders.names.len());
         if orders.nodes.is_empty() || orders.nodes.len() > RANKS_MAX as usize || !known {
-            return Err(Flaw::Field("map of ranks"));
+            return Err(OobFlaw::Field("map of ranks"));
         }
         match ranks == Some(orders.nodes.len() as u32) {
             true => Ok(orders),
-            false => Err(Flaw::Field("number of ranks")),
+            false => Err(OobFlaw::Field("number of ranks")),
         }
     }
 }
@@ -131,7 +131,7 @@ impl App {
         });
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<App, Flaw> {
+    fn read(from: &mut Reader<'_>) -> Result<App, OobFlaw> {
         let app = App {
             ranks: from.u32()?,
             command: from.list(Reader::bytes)?,
@@ -140,6 +140,6 @@ impl App {
             is_empty: from.flag("choice about variables")?,
             changes: from.list(|from| Ok((from.bytes()?, from.option(Reader::bytes)?)))?,
         };
-        if app.command.is_empty() { Err(Flaw::Field("program")) } else { Ok(app) }
+        if app.command.is_empty() { Err(OobFlaw::Field("program")) } else { Ok(app) }
     }
 }

@@ -1,8 +1,8 @@
 //! Frames on a connection after the handshake: length u32, payload, and the proof over the frame's number and both. The number is
 //! counted on both sides and never sent, so a frame that is left out, doubled or moved has a wrong proof.
 
-use super::Flaw;
-use super::handshake::{Key, PROOF_BYTES, proof, proves};
+use super::OobFlaw;
+use super::handshake::{PROOF_BYTES, SealKey, proof, proves};
 use alloc::vec::Vec;
 
 /// The longest payload: addresses of the largest job are shorter.
@@ -10,13 +10,13 @@ pub const LONGEST: usize = 64 << 20;
 
 /// Seals what one side sends.
 pub struct Sender {
-    key: Key,
+    key: SealKey,
     number: u64,
 }
 
 /// Opens what the other side sent.
 pub struct Receiver {
-    key: Key,
+    key: SealKey,
     number: u64,
     bytes: Vec<u8>,
     /// So many of them were opened.
@@ -25,14 +25,14 @@ pub struct Receiver {
 
 impl Sender {
     /// With the key of its direction.
-    pub fn new(key: Key) -> Sender {
+    pub fn new(key: SealKey) -> Sender {
         Sender { key, number: 0 }
     }
 
     /// A payload as it goes over the wire. `Err` if it is too long for the other side.
-    pub fn seal(&mut self, payload: &[u8]) -> Result<Vec<u8>, Flaw> {
+    pub fn seal(&mut self, payload: &[u8]) -> Result<Vec<u8>, OobFlaw> {
         if payload.len() > LONGEST {
-            return Err(Flaw::TooLong(payload.len() as u64));
+            return Err(OobFlaw::TooLong(payload.len() as u64));
         }
         let length = (payload.len() as u32).to_le_bytes();
         let proof = proof(&self.key, &[&self.number.to_le_bytes(), &length, payload]);
@@ -43,7 +43,7 @@ impl Sender {
 
 impl Receiver {
     /// With the key of its direction, and what came behind the handshake.
-    pub fn new(key: Key, rest: Vec<u8>) -> Receiver {
+    pub fn new(key: SealKey, rest: Vec<u8>) -> Receiver {
         Receiver { key, number: 0, bytes: rest, taken: 0 }
     }
 
@@ -57,17 +57,17 @@ impl Receiver {
     }
 
     /// The next payload, if all of it is there. After `Err` the connection is worth nothing.
-    pub fn next_payload(&mut self) -> Result<Option<Vec<u8>>, Flaw> {
+    pub fn next_payload(&mut self) -> Result<Option<Vec<u8>>, OobFlaw> {
         let rest = self.bytes.get(self.taken..).unwrap_or_default();
         let Some((length, after)) = rest.split_first_chunk::<4>() else { return Ok(None) };
         let bytes = u32::from_le_bytes(*length) as usize;
         if bytes > LONGEST {
-            return Err(Flaw::TooLong(bytes as u64));
+            return Err(OobFlaw::TooLong(bytes as u64));
         }
         let Some((payload, after)) = after.split_at_checked(bytes) else { return Ok(None) };
         let Some(theirs) = after.get(..PROOF_BYTES) else { return Ok(None) };
         if !proves(&self.key, &[&self.number.to_le_bytes(), length, payload], theirs) {
-            return Err(Flaw::Proof);
+            return Err(OobFlaw::Proof);
         }
         self.number += 1;
         self.taken += length.len() + bytes + PROOF_BYTES;

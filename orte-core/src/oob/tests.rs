@@ -67,7 +67,7 @@ fn frames_round_trip_and_no_cut_of_one_is_another() {
         }
         assert!(Frame::decode(&[&bytes[..], &[0]].concat()).is_err(), "{frame:?} and one byte more");
     }
-    assert_eq!(Frame::decode(&[99]), Err(Flaw::Field("kind")));
+    assert_eq!(Frame::decode(&[99]), Err(OobFlaw::Field("kind")));
 }
 
 #[test]
@@ -75,9 +75,9 @@ fn what_claims_to_be_endless_is_refused_without_memory() {
     // A map of 2^32 - 1 ranks in a frame of 20 bytes.
     let mut bytes = vec![0xff; 20];
     bytes[0] = 1;
-    assert_eq!(Frame::decode(&bytes), Err(Flaw::Length));
+    assert_eq!(Frame::decode(&bytes), Err(OobFlaw::Length));
     let mut receiver = Receiver::new([1; 32], vec![0xff; 20]);
-    assert_eq!(receiver.next_payload(), Err(Flaw::TooLong(u64::from(u32::MAX))));
+    assert_eq!(receiver.next_payload(), Err(OobFlaw::TooLong(u64::from(u32::MAX))));
 }
 
 #[test]
@@ -90,12 +90,12 @@ fn orders_that_contradict_themselves_are_refused() {
     ] {
         let mut wrong = orders();
         change(&mut wrong);
-        assert_eq!(Frame::decode(&Frame::Orders(wrong).encode()), Err(Flaw::Field(flaw)));
+        assert_eq!(Frame::decode(&Frame::Orders(wrong).encode()), Err(OobFlaw::Field(flaw)));
     }
 }
 
 /// Both sides, byte by byte.
-fn connect(daemon: Secret) -> Result<(Keys, Keys), Flaw> {
+fn connect(daemon: Secret) -> Result<(Keys, Keys), OobFlaw> {
     let mut calling = Calling::new(daemon, 5, [1; 32]);
     let mut accepting = Accepting::new(SECRET, [2; 32]);
     let call = calling.call().to_vec();
@@ -124,10 +124,10 @@ fn connect(daemon: Secret) -> Result<(Keys, Keys), Flaw> {
 fn who_knows_the_secret_is_trusted_and_nobody_else() {
     let (theirs, ours) = connect(SECRET).ok().unwrap();
     assert!(theirs.daemon == ours.daemon && theirs.mpirun == ours.mpirun && ours.daemon != ours.mpirun);
-    assert_eq!(connect([8; 32]).err(), Some(Flaw::Proof));
+    assert_eq!(connect([8; 32]).err(), Some(OobFlaw::Proof));
     let garbage = |bytes: &[u8]| Accepting::new(SECRET, [2; 32]).push(bytes).err();
-    assert_eq!(garbage(b"GET / HTTP/1.1"), Some(Flaw::Magic));
-    assert_eq!(garbage(b"ompi-oob\x09\0\0\0"), Some(Flaw::Protocol(9)));
+    assert_eq!(garbage(b"GET / HTTP/1.1"), Some(OobFlaw::Magic));
+    assert_eq!(garbage(b"ompi-oob\x09\0\0\0"), Some(OobFlaw::Protocol(9)));
     assert!(secret_of_ranks(&SECRET) != SECRET && job_of(&SECRET) != job_of(&[8; 32]));
 }
 
@@ -140,7 +140,7 @@ fn an_old_call_cannot_be_confirmed() {
     let Ok(Step::Trusted { send, .. }) = recorded.push(&answer) else { panic!("not trusted") };
     let mut second = Accepting::new(SECRET, [3; 32]);
     assert!(matches!(second.push(&call), Ok(Step::Send(_))));
-    assert_eq!(second.push(&send).err(), Some(Flaw::Proof), "what was recorded is not enough");
+    assert_eq!(second.push(&send).err(), Some(OobFlaw::Proof), "what was recorded is not enough");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_sealed_frame_that_was_touched_is_refused() {
         let mut sender = Sender::new([1; 32]);
         payloads.iter().map(|payload| sender.seal(payload).unwrap()).collect()
     };
-    let opened = |bytes: &[u8]| -> Result<Vec<Vec<u8>>, Flaw> {
+    let opened = |bytes: &[u8]| -> Result<Vec<Vec<u8>>, OobFlaw> {
         let mut receiver = Receiver::new([1; 32], Vec::new());
         let mut all = Vec::new();
         for byte in bytes {
@@ -160,12 +160,12 @@ fn a_sealed_frame_that_was_touched_is_refused() {
     };
     let frames = sent(&[b"one", b"", b"three"]);
     assert_eq!(opened(&frames.concat()), Ok(vec![b"one".to_vec(), Vec::new(), b"three".to_vec()]));
-    assert_eq!(opened(&[&frames[0][..], &frames[2]].concat()), Err(Flaw::Proof), "one is left out");
-    assert_eq!(opened(&[&frames[0][..], &frames[0]].concat()), Err(Flaw::Proof), "one came twice");
+    assert_eq!(opened(&[&frames[0][..], &frames[2]].concat()), Err(OobFlaw::Proof), "one is left out");
+    assert_eq!(opened(&[&frames[0][..], &frames[0]].concat()), Err(OobFlaw::Proof), "one came twice");
     for index in 4..frames[0].len() {
         let mut changed = frames[0].clone();
         changed[index] ^= 1;
-        assert_eq!(opened(&changed), Err(Flaw::Proof), "byte {index}");
+        assert_eq!(opened(&changed), Err(OobFlaw::Proof), "byte {index}");
     }
 }
 

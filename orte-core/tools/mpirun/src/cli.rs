@@ -275,7 +275,11 @@ mod tests {
             ("mpirun --host a.invalid:8,b.invalid:8 -n 2 x", vec![1, 1], vec![a]),
         ] {
             let job = job(line).unwrap();
-            assert_eq!((job.nodes, &job.names[1..]), (nodes, &names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()[..]), "{line}");
+            assert_eq!(
+                (job.nodes, &job.names[1..]),
+                (nodes, &names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()[..]),
+                "{line}"
+            );
         }
     }
 

@@ -8,29 +8,25 @@ mod input;
 mod output;
 mod ready;
 
-use crate::here::{Event, Here};
+use crate::here::{Here, RankEvent};
 use crate::link::Link;
 use crate::modex;
 use crate::refusal::{OWN, Refusal, say};
 use crate::wire::Message;
 use crate::{program, signals, tree};
+pub use call::{ARGUMENT, VERSION};
 use input::Input;
 use orte_core::oob::frame::RankEnd;
-use orte_core::oob::{Frame, HostOrders, Invitation, orders};
+use orte_core::oob::{Frame, HostOrders, Invitation};
 use orte_core::segment::RankState;
+use output::DaemonOutput;
 pub use output::WINDOW;
-use output::Output;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-
-/// The hidden first argument that makes this program a daemon; an [`Invitation`] comes by standard input.
-pub const ARGUMENT: &str = "--ompi-rs-daemon";
-/// Both sides are of the same.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Runs as daemon until the job is over.
 pub fn run() -> ExitCode {
@@ -63,7 +59,7 @@ fn invited() -> Result<(), Refusal> {
 struct Daemon {
     link: Link,
     here: Here,
-    output: Output,
+    output: DaemonOutput,
     input: Input,
     /// Of each program its ranks, and the file that is executed.
     programs: Vec<(u32, PathBuf)>,
@@ -107,7 +103,7 @@ impl Daemon {
         let Parts { here, input, programs } = parts;
         let beat = Duration::from_millis(invitation.silence_ms / 4).max(Duration::from_millis(50));
         let next_beat = Instant::now();
-        let (output, told, awaited) = (Output::default(), BTreeMap::new(), here.ranks().len());
+        let (output, told, awaited) = (DaemonOutput::default(), BTreeMap::new(), here.ranks().len());
         Daemon { link, here, output, input, programs, awaited, told, beat, next_beat, phase: Phase::Running }
     }
 
@@ -209,7 +205,10 @@ impl Daemon {
                     match send {
                         modex::Outgoing::Up(bytes) => self.link.send(&Frame::Modex(bytes)),
                         modex::Outgoing::Down(child, _) => {
-                            self.refuse(OWN, format!("the wire-up names host {child} below this one, where there is none"));
+                            self.refuse(
+                                OWN,
+                                format!("the wire-up names host {child} below this one, where there is none"),
+                            );
                         }
                     }
                 }
@@ -234,15 +233,15 @@ impl Daemon {
     fn hear_keeper(&mut self) -> Result<(), Refusal> {
         while let Some(event) = self.here.hear()? {
             match event {
-                Event::Started(rank, pid, ends) => self.started(rank, pid, ends),
-                Event::NotStarted(rank, errno) => {
+                RankEvent::Started(rank, pid, ends) => self.started(rank, pid, ends),
+                RankEvent::NotStarted(rank, errno) => {
                     let app = crate::cli::app_of(self.programs.iter().map(|(ranks, _)| *ranks), rank);
                     let refusal = program::not_started(&self.programs[app].1, errno);
                     self.refuse(refusal.status, refusal.sentence);
                 }
-                Event::Ended(rank, wait_status) => self.ended(rank, wait_status),
-                Event::Unread(rank) => self.output.close(rank),
-                Event::KeeperGone => {
+                RankEvent::Ended(rank, wait_status) => self.ended(rank, wait_status),
+                RankEvent::Unread(rank) => self.output.close(rank),
+                RankEvent::KeeperGone => {
                     let is_asked = matches!(self.phase, Phase::Clearing(_));
                     let status = self.here.keeper_is_gone(&[]);
                     if !is_asked || status != 0 {
@@ -310,15 +309,6 @@ impl Daemon {
             self.here.kill_keeper();
             self.phase = Phase::Clearing(now + CLEARING);
         }
-    }
-}
-
-/// Which of a daemon's ranks reads standard input.
-fn reader(stdin: orders::Input) -> crate::cli::Stdin {
-    match stdin {
-        orders::Input::None => crate::cli::Stdin::None,
-        orders::Input::Rank(rank) => crate::cli::Stdin::Rank(rank),
-        orders::Input::All => crate::cli::Stdin::All,
     }
 }
 

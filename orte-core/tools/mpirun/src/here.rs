@@ -8,11 +8,11 @@ use crate::file_limit::without_file_limit;
 use crate::modex::{self, Modex};
 use crate::orders::{ARGUMENT, Executable, Orders};
 use crate::pty::Pty;
+use crate::raw;
 use crate::refusal::{Refusal, say};
 use crate::segment::{self, Segment};
 use crate::tree::{self, Process};
 use crate::wire::{self, Message, Received};
-use crate::raw;
 use orte_core::modex::JobMap;
 use orte_core::segment::RankState;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -48,13 +48,13 @@ pub struct Plan {
     /// The programs.
     pub apps: Vec<Executable>,
     /// Variables of the keeper, and so of the ranks: all of them, or those that differ from this process's own.
-    pub environment: Environment,
+    pub environment: KeeperEnvironment,
     /// See [`Orders::silence_ms`].
     pub silence_ms: Option<u64>,
 }
 
 /// The variables of the keeper.
-pub enum Environment {
+pub enum KeeperEnvironment {
     /// This process's own with these.
     Own(Vec<(OsString, OsString)>),
     /// These alone.
@@ -78,7 +78,7 @@ pub struct Here {
 }
 
 /// What happened to the ranks here.
-pub enum Event {
+pub enum RankEvent {
     /// A rank runs as this process, with its descriptors.
     Started(u32, u32, Vec<OwnedFd>),
     /// A rank could not be started, for this errno.
@@ -143,8 +143,8 @@ impl Here {
         let mut command = Command::new("/proc/self/exe");
         command.arg0("mpirun").arg(ARGUMENT).arg(number);
         match plan.environment {
-            Environment::Own(variables) => command.envs(variables),
-            Environment::Only(variables) => command.env_clear().envs(variables),
+            KeeperEnvironment::Own(variables) => command.envs(variables),
+            KeeperEnvironment::Only(variables) => command.env_clear().envs(variables),
         };
         if let Some(input) = plan.input {
             command.stdin(Stdio::from(input));
@@ -176,7 +176,7 @@ impl Here {
     }
 
     /// The next thing that happened.
-    pub fn hear(&mut self) -> Result<Option<Event>, Refusal> {
+    pub fn hear(&mut self) -> Result<Option<RankEvent>, Refusal> {
         if self.is_gone {
             return Ok(None);
         }
@@ -189,12 +189,14 @@ impl Here {
             rank.ok_or_else(|| Refusal::system("hearing the keeper process", "there is no such rank"))
         };
         Ok(Some(match received {
-            Received::Message(Message::Started(local, pid), ends) => Event::Started(rank(local)?, pid, ends),
-            Received::Message(Message::NotStarted(local, errno), _) => Event::NotStarted(rank(local)?, errno as i32),
-            Received::Message(Message::Ended(local, status), _) => Event::Ended(rank(local)?, status as i32),
-            Received::Message(Message::Unread(local), _) => Event::Unread(rank(local)?),
+            Received::Message(Message::Started(local, pid), ends) => RankEvent::Started(rank(local)?, pid, ends),
+            Received::Message(Message::NotStarted(local, errno), _) => {
+                RankEvent::NotStarted(rank(local)?, errno as i32)
+            }
+            Received::Message(Message::Ended(local, status), _) => RankEvent::Ended(rank(local)?, status as i32),
+            Received::Message(Message::Unread(local), _) => RankEvent::Unread(rank(local)?),
             Received::Message(..) => return Err(Refusal::system("hearing the keeper process", "wrong message")),
-            Received::Closed => Event::KeeperGone,
+            Received::Closed => RankEvent::KeeperGone,
             Received::Nothing => return Ok(None),
         }))
     }

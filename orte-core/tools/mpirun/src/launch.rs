@@ -2,12 +2,13 @@
 
 mod elsewhere;
 mod end;
+mod known;
 mod stall;
 mod start;
 
 use crate::cli::{Job, Stdin};
 use crate::files::Files;
-use crate::here::{Event, Here};
+use crate::here::{Here, RankEvent};
 use crate::modex::Modex;
 use crate::orders::Executable;
 use crate::outcome::Cause;
@@ -16,9 +17,9 @@ use crate::report::Measures;
 use crate::stdin::{Fan, FanInterest};
 use crate::stdio::{Interest, Streams};
 use crate::tag::{Origin, Stream};
-use crate::there::{self, There};
-use crate::{other_mpi, program, raw, signals};
-use elsewhere::{Feed, Known};
+use crate::there::{HostInterest, There};
+use crate::{other_mpi, prepare, program, raw, signals};
+use known::{Feed, Known};
 use orte_core::segment::RankState;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
@@ -28,7 +29,7 @@ use std::time::{Duration, Instant};
 
 /// Runs a job; mpirun's exit status.
 pub fn run(job: Job) -> Result<u8, Refusal> {
-    let apps = start::apps(&job)?;
+    let apps = prepare::all_apps(&job)?;
     if !job.quiet {
         job.notes.iter().for_each(|note| say(note));
     }
@@ -100,7 +101,7 @@ struct Running {
 struct Answers {
     streams: Vec<Interest>,
     readers: Vec<FanInterest>,
-    hosts: Vec<there::Interest>,
+    hosts: Vec<HostInterest>,
     feed: Vec<usize>,
     ready: Vec<PollFlags>,
 }
@@ -272,19 +273,19 @@ impl Running {
     fn hear_keeper(&mut self) -> Result<(), Refusal> {
         while let Some(event) = self.here.as_mut().map_or(Ok(None), Here::hear)? {
             match event {
-                Event::Started(rank, pid, descriptors) => self.started(rank, pid, descriptors)?,
-                Event::NotStarted(rank, errno) => {
+                RankEvent::Started(rank, pid, descriptors) => self.started(rank, pid, descriptors)?,
+                RankEvent::NotStarted(rank, errno) => {
                     let path = PathBuf::from(&self.apps[self.job.app_of(rank)].path);
                     self.refusal = Some(program::not_started(&path, errno));
                     self.finish();
                 }
-                Event::Ended(rank, status) => {
+                RankEvent::Ended(rank, status) => {
                     let (state, aborted) = (self.state(rank), self.aborted(rank));
                     self.mark_gone(rank);
                     self.ended(rank, status, state, aborted);
                 }
-                Event::Unread(rank) => self.streams.close(rank),
-                Event::KeeperGone => {
+                RankEvent::Unread(rank) => self.streams.close(rank),
+                RankEvent::KeeperGone => {
                     self.keeper_is_gone();
                     return Ok(());
                 }

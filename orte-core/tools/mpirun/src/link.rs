@@ -59,7 +59,11 @@ impl Link {
     /// Sends what there is room for.
     pub fn flush(&mut self) {
         while self.is_behind() {
-            match rustix::net::send(&self.socket, &self.waiting[self.written..], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+            match rustix::net::send(
+                &self.socket,
+                &self.waiting[self.written..],
+                SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
+            ) {
                 Ok(sent) => self.written += sent,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => break,

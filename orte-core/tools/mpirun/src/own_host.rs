@@ -11,7 +11,7 @@ pub fn is_here(name: &str) -> bool {
         return address.is_loopback()
             || raw::interfaces().is_ok_and(|all| all.iter().any(|interface| interface.address == address));
     }
-    let same = name.eq_ignore_ascii_case(&own)
-        || (short(name) == short(&own) && (!name.contains('.') || !own.contains('.')));
+    let same =
+        name.eq_ignore_ascii_case(&own) || (short(name) == short(&own) && (!name.contains('.') || !own.contains('.')));
     same || name == "localhost"
 }

@@ -21,8 +21,22 @@ pub fn apps(apps: &[App], path: Option<OsString>) -> Result<Vec<Executable>, Ref
     apps.iter().map(|one| app(one, path.clone())).collect()
 }
 
+/// Looks for the programs that run on this host; on others their daemons do.
+pub fn all_apps(job: &Job) -> Result<Vec<Executable>, Refusal> {
+    let runs_here = |app: usize| {
+        let of_app = |rank: &usize| job.app_of(*rank as u32) == app;
+        (0..job.nodes.len()).filter(of_app).any(|rank| job.nodes[rank] == 0)
+    };
+    let path = std::env::var_os("PATH");
+    let found = job.apps.iter().enumerate().map(|(index, app)| match runs_here(index) {
+        true => Ok(apps(std::slice::from_ref(app), path.clone())?.remove(0)),
+        false => Ok(elsewhere(app)),
+    });
+    found.collect()
+}
+
 /// A program that runs on other hosts only, and may be there only.
-pub fn elsewhere(app: &App) -> Executable {
+fn elsewhere(app: &App) -> Executable {
     Executable {
         ranks: app.ranks,
         path: app.command[0].clone(),

@@ -1,11 +1,11 @@
 //! The only unsafe code: signals as a descriptor, and what happens between fork and exec.
 #![allow(unsafe_code)]
 
+use orte_core::environment::Wireup;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 use rustix::thread::CpuSet;
-use orte_core::environment::Wireup;
 use std::ffi::{CStr, CString, c_char};
 use std::io::{Error, Result};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

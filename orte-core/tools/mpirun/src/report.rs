@@ -130,12 +130,19 @@ mod tests {
     fn blocks_say_who_and_what() {
         let measures = Measures { running: 3, killed: 1 };
         let text = block(&Cause::Signal(2, 11), |_| Some(4711), |_| "n1".to_owned(), measures);
-        for words in ["rank 2", "4711", "on n1", "signal 11", "SIGSEGV", "3 other ranks", "sent SIGTERM;", "1 did not end"] {
+        for words in
+            ["rank 2", "4711", "on n1", "signal 11", "SIGSEGV", "3 other ranks", "sent SIGTERM;", "1 did not end"]
+        {
             assert!(text.contains(words), "{words} is missing in {text}");
         }
         let text = block(&Cause::Abort(0, 5, "one\ntwo\n".into()), |_| None, |_| "n1".to_owned(), Measures::default());
         assert!(text.contains(" ended the job: one\n  two\n") && !text.contains("MPI_Abort"), "{text}");
-        let text = block(&Cause::Abort(0, 5, "called MPI_Abort on X with error code 5".into()), |_| None, |_| "n1".to_owned(), measures);
+        let text = block(
+            &Cause::Abort(0, 5, "called MPI_Abort on X with error code 5".into()),
+            |_| None,
+            |_| "n1".to_owned(),
+            measures,
+        );
         assert!(text.contains(" called MPI_Abort on X with error code 5.\n"), "{text}");
         let text = block(&Cause::Abort(0, 5, String::new()), |_| None, |_| "n1".to_owned(), Measures::default());
         assert!(text.contains(" ended the job with status 5.\n"), "{text}");
@@ -143,7 +150,10 @@ mod tests {
         let text = block(&Cause::HostLost("n2".into(), "x".into()), |_| None, |_| "n1".to_owned(), measures);
         assert!(text.contains("host n2 was lost: x.") && text.contains("3 other ranks"), "{text}");
         let text = block(&Cause::KeeperLost(9, Some("n2".into())), |_| None, |_| "n1".to_owned(), measures);
-        assert!(text.contains("the keeper process on n2 was ended by signal 9") && text.contains("all ranks on n2"), "{text}");
+        assert!(
+            text.contains("the keeper process on n2 was ended by signal 9") && text.contains("all ranks on n2"),
+            "{text}"
+        );
         let states = vec![(0, "in MPI".to_owned()), (1, "not in MPI_Init yet".to_owned()), (3, "in MPI".to_owned())];
         let text = block(&Cause::TimedOut(5, states), |_| None, |_| "n1".to_owned(), measures);
         assert!(text.contains("after 5 s (--timeout): ranks 0, 3 in MPI; rank 1 not in MPI_Init yet."), "{text}");

@@ -56,7 +56,7 @@ enum State {
 }
 
 /// What happened on a host.
-pub enum Event {
+pub enum HostEvent {
     /// Its daemon says this.
     Said(u32, Frame),
     /// Nothing more is heard of it: what happened, as half a sentence, and whether its daemon had called before.
@@ -65,8 +65,8 @@ pub enum Event {
 
 /// Something that [`There`] waits for.
 #[derive(Clone, Copy, Debug)]
-pub enum Interest {
-    Door(door::Interest),
+pub enum HostInterest {
+    Door(door::DoorInterest),
     Link(usize),
     Agent,
 }
@@ -178,33 +178,33 @@ impl There {
     }
 
     /// Appends what has to be waited for; hand the result and the answers to [`There::pump`].
-    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<Interest> {
-        let mut interests: Vec<Interest> = self.door.interests(polls).into_iter().map(Interest::Door).collect();
+    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<HostInterest> {
+        let mut interests: Vec<HostInterest> = self.door.interests(polls).into_iter().map(HostInterest::Door).collect();
         for (index, host) in self.hosts.iter().enumerate() {
             if let (Some(link), State::Up) = (&host.link, host.state) {
                 let out = if link.is_behind() { PollFlags::OUT } else { PollFlags::empty() };
                 polls.push(PollFd::from_borrowed_fd(link.socket(), PollFlags::IN | out));
-                interests.push(Interest::Link(index));
+                interests.push(HostInterest::Link(index));
             }
             if matches!(host.state, State::Starting | State::Up) && host.agent.interest(polls) {
-                interests.push(Interest::Agent);
+                interests.push(HostInterest::Agent);
             }
         }
         interests
     }
 
     /// What happened: `ready` are the answers for `interests`, in their order.
-    pub fn pump(&mut self, interests: &[Interest], ready: &[PollFlags]) -> Vec<Event> {
+    pub fn pump(&mut self, interests: &[HostInterest], ready: &[PollFlags]) -> Vec<HostEvent> {
         let mut events = Vec::new();
         let (mut doors, mut answers) = (Vec::new(), Vec::new());
         for (interest, flags) in interests.iter().zip(ready) {
             match *interest {
-                Interest::Door(door) => {
+                HostInterest::Door(door) => {
                     doors.push(door);
                     answers.push(*flags);
                 }
-                Interest::Link(index) if !flags.is_empty() => self.hear(index, &mut events),
-                Interest::Link(_) | Interest::Agent => {}
+                HostInterest::Link(index) if !flags.is_empty() => self.hear(index, &mut events),
+                HostInterest::Link(_) | HostInterest::Agent => {}
             }
         }
         for guest in self.door.pump(&doors, &answers) {
@@ -231,7 +231,7 @@ impl There {
         host.link = Some(link);
     }
 
-    fn hear(&mut self, index: usize, events: &mut Vec<Event>) {
+    fn hear(&mut self, index: usize, events: &mut Vec<HostEvent>) {
         let host = &mut self.hosts[index];
         let Some(link) = &mut host.link else { return };
         link.flush();
@@ -241,15 +241,15 @@ impl There {
             if frame == Frame::Gone {
                 host.state = State::Gone;
             }
-            events.push(Event::Said(node, frame));
+            events.push(HostEvent::Said(node, frame));
         }
         if let (Some(why), State::Up) = (news.lost, host.state) {
             host.state = State::Lost;
-            events.push(Event::Lost(node, format!("its daemon ended, or the network to it did ({why})"), true));
+            events.push(HostEvent::Lost(node, format!("its daemon ended, or the network to it did ({why})"), true));
         }
     }
 
-    fn look_at_clock(&mut self, events: &mut Vec<Event>) {
+    fn look_at_clock(&mut self, events: &mut Vec<HostEvent>) {
         let now = Instant::now();
         // Whoever was away itself (stopped, or a sleeping laptop) has not listened.
         let was_away = now.duration_since(self.looked) > AWAY;
@@ -272,7 +272,7 @@ impl There {
                 if let Some(why) = why {
                     host.agent.end();
                     host.state = State::Lost;
-                    events.push(Event::Lost(node, why, false));
+                    events.push(HostEvent::Lost(node, why, false));
                 }
                 continue;
             }
@@ -303,7 +303,7 @@ impl There {
                     _ => host.link = None,
                 }
                 host.state = State::Lost;
-                events.push(Event::Lost(node, why, true));
+                events.push(HostEvent::Lost(node, why, true));
             }
         }
     }

@@ -67,7 +67,8 @@ fn contains(ended: &Ended, words: &[&str]) {
 #[test]
 fn ranks_are_numbered_over_the_hosts() {
     let agent = Agent::new("numbers");
-    let script = "echo $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE $OMPI_COMM_WORLD_LOCAL_RANK $OMPI_COMM_WORLD_LOCAL_SIZE";
+    let script =
+        "echo $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_SIZE $OMPI_COMM_WORLD_LOCAL_RANK $OMPI_COMM_WORLD_LOCAL_SIZE";
     let ended = agent.run(&["sh", "-c", script]);
     assert_eq!((ended.status, ended.err.as_str()), (Some(0), ""));
     assert_eq!(sorted(&ended.out), ["0 4 0 2", "1 4 1 2", "2 4 0 2", "3 4 1 2"]);
@@ -147,7 +148,8 @@ fn statuses_and_reasons_name_the_host() {
 #[test]
 fn signals_reach_all_hosts() {
     let agent = Agent::new("signals");
-    let script = "trap 'echo got it; exit 0' TERM; trap 'echo usr; sleep 2010 &' USR1; while :; do sleep 2003 & wait; done";
+    let script =
+        "trap 'echo got it; exit 0' TERM; trap 'echo usr; sleep 2010 &' USR1; while :; do sleep 2003 & wait; done";
     let run = agent.start(&[&HOSTS[..], &["sh", "-c", script]].concat());
     run.wait_for("sleep 2003", 4);
     run.signal("USR1");
@@ -164,7 +166,8 @@ fn killed(agent: &Agent, name: &str, words: &str, options: &[&str]) -> Ended {
     run.wait_for("sleep 2004", 4);
     run.wait_for("sleep 2005", 4);
     // Shells that start a daemon have its line as an argument.
-    let is_it = |line: &str| line.starts_with(words) || (words == DAEMON && line.ends_with(DAEMON) && !line.contains("sh "));
+    let is_it =
+        |line: &str| line.starts_with(words) || (words == DAEMON && line.ends_with(DAEMON) && !line.contains("sh "));
     let found = run.processes().into_iter().find(|(_, line)| is_it(line.trim_end())).unwrap();
     let start = Instant::now();
     signal(name, found.0);

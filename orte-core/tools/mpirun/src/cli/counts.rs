@@ -66,7 +66,9 @@ impl Counts {
             most = Some((places.len() as u32, "the number of lines in --rankfile".to_owned()));
         }
         if rankfile.is_some() && !is_alone {
-            return Err(Refusal::usage("--rankfile: for several hosts it is not there yet; leave --host and --hostfile out"));
+            return Err(Refusal::usage(
+                "--rankfile: for several hosts it is not there yet; leave --host and --hostfile out",
+            ));
         }
         let only_slots = map.oversubscribe == Some(false);
         let limited = only_slots.then(|| (slots, "the slots (--host localhost:N)".to_owned()));

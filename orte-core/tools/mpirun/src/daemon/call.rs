@@ -1,6 +1,5 @@
 //! How a daemon comes to trust mpirun: it reads the invitation, calls, and gets its orders.
 
-use super::VERSION;
 use crate::link::{self, Link};
 use crate::refusal::{OWN, Refusal};
 use orte_core::oob::handshake::Step;
@@ -12,6 +11,11 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
+
+/// The hidden first argument that makes this program a daemon; an [`Invitation`] comes by standard input.
+pub const ARGUMENT: &str = "--ompi-rs-daemon";
+/// Both sides are of the same.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Reads the invitation from standard input.
 pub fn invitation() -> Result<Invitation, Refusal> {

@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 /// All streams.
-pub struct Output {
+pub struct DaemonOutput {
     sources: Vec<Source>,
     room: usize,
 }
@@ -23,13 +23,13 @@ struct Source {
     is_asked: bool,
 }
 
-impl Default for Output {
-    fn default() -> Output {
-        Output { sources: Vec::new(), room: WINDOW }
+impl Default for DaemonOutput {
+    fn default() -> DaemonOutput {
+        DaemonOutput { sources: Vec::new(), room: WINDOW }
     }
 }
 
-impl Output {
+impl DaemonOutput {
     /// Takes over the read ends of a rank's streams.
     pub fn add(&mut self, rank: u32, output: OwnedFd, error: OwnedFd) -> Result<(), Errno> {
         for (stream, descriptor) in [(0, output), (1, error)] {

@@ -1,8 +1,7 @@
 //! From orders to a plan: programs found on this host, places on its cores, variables of its ranks.
 
-use super::reader;
-use crate::cli::{self, App, Environment as Changes};
-use crate::here::{Environment, Plan};
+use crate::cli::{self, App, Environment};
+use crate::here::{KeeperEnvironment, Plan};
 use crate::prepare;
 use crate::pty::Pty;
 use crate::refusal::Refusal;
@@ -38,7 +37,7 @@ pub fn plan(invitation: &Invitation, orders: HostOrders, input: Option<OwnedFd>)
         merge: orders.merge,
         pty: orders.pty.map(|(rows, columns)| Pty { rows: rows as u16, columns: columns as u16 }),
         apps: executables,
-        environment: Environment::Only(environment.into_iter().collect()),
+        environment: KeeperEnvironment::Only(environment.into_iter().collect()),
         silence_ms: Some(invitation.silence_ms),
     })
 }
@@ -49,7 +48,7 @@ fn app(app: orders::App) -> App {
         ranks: app.ranks,
         wdir: app.directory.map(|path| PathBuf::from(text(path))),
         path: app.path.map(text),
-        environment: Changes {
+        environment: Environment {
             is_empty: app.is_empty,
             changes: app.changes.into_iter().map(|(name, value)| (text(name), value.map(text))).collect(),
         },
@@ -71,6 +70,15 @@ fn environment(orders: &HostOrders) -> BTreeMap<OsString, OsString> {
         all.insert(prepare::LIBRARY_PATH.into(), path);
     }
     all
+}
+
+/// Which of a daemon's ranks reads standard input.
+fn reader(stdin: orders::Input) -> crate::cli::Stdin {
+    match stdin {
+        orders::Input::None => crate::cli::Stdin::None,
+        orders::Input::Rank(rank) => crate::cli::Stdin::Rank(rank),
+        orders::Input::All => crate::cli::Stdin::All,
+    }
 }
 
 /// Variables of a host, or of a login on it.

@@ -1,123 +1,18 @@
 //! The ranks of other hosts: what their daemons say of them, and what they are sent.
 
+use super::known::{AGAIN, INPUT_WINDOW};
 use super::{Phase, Running};
 use crate::daemon;
 use crate::modex;
 use crate::outcome::Cause;
 use crate::refusal::{OWN, Refusal, say};
-use crate::stdin::Fan;
 use crate::tag::{Origin, Stream};
-use crate::there::{Event, There};
+use crate::there::{HostEvent, There};
 use crate::wire::Message;
 use orte_core::oob::Frame;
 use orte_core::segment::RankState;
-use rustix::event::{PollFd, PollFlags};
-use rustix::fd::OwnedFd;
-use rustix::io::Errno;
-use rustix::pipe::PipeFlags;
-use std::time::{Duration, Instant};
-
-/// What daemons have said.
-pub struct Known {
-    states: Vec<RankState>,
-    aborted: Vec<Option<(i32, String)>>,
-    /// Bytes of output that each node was not yet told to be taken.
-    owed: Vec<usize>,
-}
-
-impl Known {
-    /// Of a job with these ranks and so many nodes.
-    pub fn new(nodes: &[u32], count: usize) -> Known {
-        Known { states: vec![RankState::Started; nodes.len()], aborted: vec![None; nodes.len()], owed: vec![0; count] }
-    }
-}
-
-/// Standard input on its way to other hosts.
-#[derive(Default)]
-pub struct Feed {
-    channels: Vec<Channel>,
-}
-
-struct Channel {
-    node: u32,
-    /// Where it comes from; `None`: from mpirun's standard input itself.
-    source: Option<OwnedFd>,
-    /// Bytes that may be sent.
-    room: usize,
-    /// Its ranks are there.
-    is_open: bool,
-}
-
-impl Feed {
-    /// For a single reader on this node.
-    pub fn of_one(node: u32) -> Feed {
-        if node == 0 { Feed::default() } else { Feed { channels: vec![Channel::new(node, None)] } }
-    }
-
-    /// For every node but this one, each by a pipe from `fan`.
-    pub fn of_all(nodes: u32, fan: &mut Fan) -> Result<Feed, Errno> {
-        let mut feed = Feed::default();
-        for node in 1..nodes {
-            let (source, reader) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-            fan.expect(1);
-            fan.add(reader)?;
-            feed.channels.push(Channel::new(node, Some(source)));
-        }
-        Ok(feed)
-    }
-
-    /// Nobody reads any more.
-    pub fn close(&mut self) {
-        self.channels.clear();
-    }
-
-    /// Appends what has to be waited for; the channels, in this order.
-    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<usize> {
-        let mut interests = Vec::new();
-        for (index, channel) in self.channels.iter().enumerate().filter(|(_, one)| one.is_open && one.room > 0) {
-            match &channel.source {
-                Some(source) => polls.push(PollFd::new(source, PollFlags::IN)),
-                None if is_in_background() => continue,
-                None => polls.push(PollFd::from_borrowed_fd(rustix::stdio::stdin(), PollFlags::IN)),
-            }
-            interests.push(index);
-        }
-        interests
-    }
-
-    fn channel(&mut self, node: u32) -> Option<&mut Channel> {
-        self.channels.iter_mut().find(|channel| channel.node == node)
-    }
-}
-
-impl Channel {
-    fn new(node: u32, source: Option<OwnedFd>) -> Channel {
-        Channel { node, source, room: INPUT_WINDOW, is_open: false }
-    }
-
-    /// What there is to send; nothing: there is no more. `None`: not now.
-    fn read(&mut self) -> Option<Vec<u8>> {
-        let mut bytes = vec![0; self.room.min(CHUNK)];
-        let read = match &self.source {
-            Some(source) => rustix::io::read(source, &mut bytes),
-            None => rustix::io::read(rustix::stdio::stdin(), &mut bytes),
-        };
-        match read {
-            Ok(read) => bytes.truncate(read),
-            Err(Errno::AGAIN | Errno::INTR) => return None,
-            // Not open, or the terminal is gone: there is nothing to be had.
-            Err(_) => bytes.clear(),
-        }
-        self.room -= bytes.len();
-        Some(bytes)
-    }
-}
-
-/// Reading the terminal would stop this process.
-fn is_in_background() -> bool {
-    let input = rustix::stdio::stdin();
-    rustix::termios::tcgetpgrp(input).is_ok_and(|group| group != rustix::process::getpgrp())
-}
+use rustix::event::PollFlags;
+use std::time::Instant;
 
 impl Running {
     /// What a rank is to MPI, as far as is known.
@@ -158,12 +53,11 @@ impl Running {
     }
 
     /// A daemon has something to say, or never will again.
-    pub(super) fn hear_host(&mut self, event: Event) -> Result<(), Refusal> {
+    pub(super) fn hear_host(&mut self, event: HostEvent) -> Result<(), Refusal> {
         match event {
-            Event::Said(node, frame) => {
-                let is_of_host = rank_of(&frame).is_none_or(|rank| {
-                    self.job.nodes.get(rank as usize).is_some_and(|its| *its == node)
-                });
+            HostEvent::Said(node, frame) => {
+                let is_of_host = rank_of(&frame)
+                    .is_none_or(|rank| self.job.nodes.get(rank as usize).is_some_and(|its| *its == node));
                 match is_of_host {
                     true => self.hear_frame(node, frame),
                     false => {
@@ -172,7 +66,7 @@ impl Running {
                     }
                 }
             }
-            Event::Lost(node, why, was_up) => {
+            HostEvent::Lost(node, why, was_up) => {
                 self.lost(node, why, was_up);
                 Ok(())
             }
@@ -373,23 +267,16 @@ impl Running {
     }
 }
 
-/// After how long a launch counts as a long one: where nobody sits, later.
-pub fn first_progress() -> Duration {
-    if rustix::termios::isatty(rustix::stdio::stderr()) { Duration::from_secs(1) } else { AGAIN }
-}
-
 /// The rank that a daemon speaks of.
 fn rank_of(frame: &Frame) -> Option<u32> {
     match frame {
-        Frame::Started(rank, _) | Frame::State(rank, _) | Frame::Aborted(rank, ..) | Frame::Output(rank, ..) => Some(*rank),
+        Frame::Started(rank, _) | Frame::State(rank, _) | Frame::Aborted(rank, ..) | Frame::Output(rank, ..) => {
+            Some(*rank)
+        }
         Frame::Ended(end) => Some(end.rank),
         _ => None,
     }
 }
 
-/// Bytes of input that may be under way to a host.
-const INPUT_WINDOW: usize = 64 << 10;
-const CHUNK: usize = 16 << 10;
 /// Hosts that are named.
 const SHOWN: usize = 4;
-const AGAIN: Duration = Duration::from_secs(10);

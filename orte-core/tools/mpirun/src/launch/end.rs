@@ -234,7 +234,9 @@ impl Running {
         }
         self.phase = Phase::Clearing(Instant::now() + CLEARING);
         for host in self.there.as_mut().map_or_else(Vec::new, There::give_up) {
-            say(&format!("the daemon on {host} does not say that all is ended there; processes of the job may be left"));
+            say(&format!(
+                "the daemon on {host} does not say that all is ended there; processes of the job may be left"
+            ));
         }
         self.look_whether_gone();
     }

@@ -1,11 +1,11 @@
 //! How a job starts: what each host is told, and the keeper of this one.
 
-use super::elsewhere::{Feed, Known};
+use super::known::{Feed, Known, first_progress};
 use super::{Phase, Running, stall};
 use crate::cli::{App, Job, Stdin};
 use crate::file_limit::without_file_limit;
 use crate::files::Files;
-use crate::here::{Environment, Here, Plan};
+use crate::here::{Here, KeeperEnvironment, Plan};
 use crate::modex::Modex;
 use crate::orders::Executable;
 use crate::pty::{self, Pty};
@@ -22,20 +22,6 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::time::{Duration, Instant};
 
-/// Looks for the programs that run on this host; on others their daemons do.
-pub fn apps(job: &Job) -> Result<Vec<Executable>, Refusal> {
-    let runs_here = |app: usize| {
-        let of_app = |rank: &usize| job.app_of(*rank as u32) == app;
-        (0..job.nodes.len()).filter(of_app).any(|rank| job.nodes[rank] == 0)
-    };
-    let path = std::env::var_os("PATH");
-    let found = job.apps.iter().enumerate().map(|(index, app)| match runs_here(index) {
-        true => Ok(prepare::apps(std::slice::from_ref(app), path.clone())?.remove(0)),
-        false => Ok(prepare::elsewhere(app)),
-    });
-    found.collect()
-}
-
 impl Running {
     pub(super) fn start(job: Job, apps: Vec<Executable>) -> Result<Running, Refusal> {
         let failed = |error: &dyn std::fmt::Display| Refusal::system("starting the keeper process", error);
@@ -50,15 +36,8 @@ impl Running {
         let signals = raw::signal_descriptor(&handled).map_err(|error| failed(&error))?;
         raw::defer(&[libc::SIGXFSZ]).map_err(|error| failed(&error))?;
         let is_alone = job.names.len() == 1;
-        let secret: Secret = if is_alone {
-            [0; oob::SECRET_BYTES]
-        } else {
-            opal_core::sys::random().map_err(|errno| Refusal::system("making the job's secret", errno))?
-        };
-        let mut variables = prepare::environment(&job);
-        if pty.is_some() && !pty::is_seen(&job.output) {
-            variables.extend(pty::PLAIN.map(|(name, value)| (name.into(), value.into())));
-        }
+        let secret = secret(is_alone)?;
+        let variables = variables(&job, pty.is_some());
         // Logins take longest, so they begin first.
         let there = match is_alone {
             true => None,
@@ -68,23 +47,11 @@ impl Running {
             }
         };
         let has_ranks = job.nodes.contains(&0);
-        let plan = || Plan {
-            node: 0,
-            identity: (!is_alone).then(|| (job_of(&secret), secret_of_ranks(&secret))),
-            nodes: job.nodes.clone(),
-            names: job.names.clone(),
-            universe: universe(&job),
-            bindings: job.places.iter().map(|place| place.processors.clone()).collect(),
-            stdin: job.stdin,
-            input: None,
-            merge: job.output.merge,
-            pty,
-            apps: apps.clone(),
-            environment: Environment::Own(variables),
-            silence_ms: None,
-        };
         let here = match has_ranks {
-            true => Some(Here::start(plan(), handled, limit, strangers)?),
+            true => {
+                let identity = (!is_alone).then(|| (job_of(&secret), secret_of_ranks(&secret)));
+                Some(Here::start(plan(&job, &apps, identity, pty, variables), handled, limit, strangers)?)
+            }
             false => None,
         };
         let modex = match has_ranks || job.names.len() == 2 {
@@ -109,7 +76,7 @@ impl Running {
             refusal: None,
             measures: Measures::default(),
             stall: stall::Stall::new(job.stall_s),
-            next_progress: there.is_some().then(|| Instant::now() + super::elsewhere::first_progress()),
+            next_progress: there.is_some().then(|| Instant::now() + first_progress()),
             job,
             apps,
             here,
@@ -122,6 +89,48 @@ impl Running {
             looks: 0,
             next_look: Instant::now(),
         })
+    }
+}
+
+/// What only the hosts of a job know. A job on one host has its secret in its segment only.
+fn secret(is_alone: bool) -> Result<Secret, Refusal> {
+    match is_alone {
+        true => Ok([0; oob::SECRET_BYTES]),
+        false => opal_core::sys::random().map_err(|errno| Refusal::system("making the job's secret", errno)),
+    }
+}
+
+/// The variables of the keeper and of the daemons beyond those that mpirun has itself.
+fn variables(job: &Job, has_pty: bool) -> Vec<(OsString, OsString)> {
+    let mut variables = prepare::environment(job);
+    if has_pty && !pty::is_seen(&job.output) {
+        variables.extend(pty::PLAIN.map(|(name, value)| (name.into(), value.into())));
+    }
+    variables
+}
+
+/// What starts on this host.
+fn plan(
+    job: &Job,
+    apps: &[Executable],
+    identity: Option<(u64, [u8; 32])>,
+    pty: Option<Pty>,
+    variables: Vec<(OsString, OsString)>,
+) -> Plan {
+    Plan {
+        node: 0,
+        identity,
+        nodes: job.nodes.clone(),
+        names: job.names.clone(),
+        universe: universe(job),
+        bindings: job.places.iter().map(|place| place.processors.clone()).collect(),
+        stdin: job.stdin,
+        input: None,
+        merge: job.output.merge,
+        pty,
+        apps: apps.to_vec(),
+        environment: KeeperEnvironment::Own(variables),
+        silence_ms: None,
     }
 }
 

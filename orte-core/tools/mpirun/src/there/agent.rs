@@ -60,7 +60,8 @@ impl Agents {
 
     /// Starts the daemon of a host, and hands it the invitation.
     pub fn start(&self, host: &str, invitation: &str) -> Result<Agent, Refusal> {
-        let failed = |error: &dyn std::fmt::Display| Refusal::system(&format!("starting {} for {host}", self.words[0]), error);
+        let failed =
+            |error: &dyn std::fmt::Display| Refusal::system(&format!("starting {} for {host}", self.words[0]), error);
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).arg(host).arg(&self.command);
         // What logins print is no output of the ranks.

@@ -32,7 +32,7 @@ struct Caller {
 
 /// Something that [`Door`] waits for.
 #[derive(Clone, Copy, Debug)]
-pub enum Interest {
+pub enum DoorInterest {
     Listener(usize),
     Caller(usize),
 }
@@ -72,32 +72,32 @@ impl Door {
     }
 
     /// Appends what has to be waited for; hand the result and the answers to [`Door::pump`].
-    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<Interest> {
+    pub fn interests<'a>(&'a self, polls: &mut Vec<PollFd<'a>>) -> Vec<DoorInterest> {
         let mut interests = Vec::new();
         for (index, listener) in self.listeners.iter().enumerate().filter(|_| self.callers.len() < CROWD) {
             polls.push(PollFd::new(listener, PollFlags::IN));
-            interests.push(Interest::Listener(index));
+            interests.push(DoorInterest::Listener(index));
         }
         for (index, caller) in self.callers.iter().enumerate() {
             polls.push(PollFd::new(&caller.socket, PollFlags::IN));
-            interests.push(Interest::Caller(index));
+            interests.push(DoorInterest::Caller(index));
         }
         interests
     }
 
     /// Who has proven to be a daemon: `ready` are the answers for `interests`, in their order.
-    pub fn pump(&mut self, interests: &[Interest], ready: &[PollFlags]) -> Vec<Guest> {
+    pub fn pump(&mut self, interests: &[DoorInterest], ready: &[PollFlags]) -> Vec<Guest> {
         let (mut guests, mut gone) = (Vec::new(), Vec::new());
         let known = self.callers.len();
         for (interest, _) in interests.iter().zip(ready).filter(|(_, flags)| !flags.is_empty()) {
             match *interest {
-                Interest::Listener(index) => self.let_in(index),
-                Interest::Caller(index) if index < known => match self.callers[index].hear() {
+                DoorInterest::Listener(index) => self.let_in(index),
+                DoorInterest::Caller(index) if index < known => match self.callers[index].hear() {
                     Ok(None) => {}
                     Ok(Some(trusted)) => gone.push((index, Some(trusted), None)),
                     Err(why) => gone.push((index, None, Some(why))),
                 },
-                Interest::Caller(_) => {}
+                DoorInterest::Caller(_) => {}
             }
         }
         let now = Instant::now();

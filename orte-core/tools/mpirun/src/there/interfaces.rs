@@ -28,7 +28,9 @@ impl Chosen {
                 }
                 let is_known = interfaces.iter().any(|one| matches(one, &word));
                 if !is_known && name == "oob_tcp_if_include" {
-                    return Err(Refusal::usage(format!("{name}: `{word}` is no interface of this machine; it has {all}")));
+                    return Err(Refusal::usage(format!(
+                        "{name}: `{word}` is no interface of this machine; it has {all}"
+                    )));
                 }
             }
         }
