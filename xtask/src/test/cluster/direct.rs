@@ -3,7 +3,7 @@
 
 use super::super::{Session, Verdict, deadline};
 use super::hosts::{equal, said};
-use crate::cluster::hosts::{self, Cluster, Life};
+use crate::cluster::hosts::{self, Cluster, Life, Manager};
 use crate::failure::{At, Result, fail};
 use crate::shell;
 use std::path::PathBuf;
@@ -63,7 +63,7 @@ fn rig(session: &mut Session) -> Result<Rig> {
 fn on_hosts(session: &mut Session, case: OnTwo) -> Result<()> {
     let rig = rig(session)?;
     let folder = session.scratch().join("cluster/direct");
-    let cluster = Cluster::up(&session.tree, &folder, 2, Life::OfThisThread)?;
+    let cluster = Cluster::up(&session.tree, &folder, 2, Manager::None, Life::OfThisThread)?;
     let result = case(&rig, &cluster);
     cluster.down()?;
     result

@@ -1,7 +1,7 @@
 //! The test hosts themselves: they are hosts to each other, and nothing of them outlives them.
 
 use super::super::{Session, Verdict};
-use crate::cluster::hosts::{self, Cluster, Life};
+use crate::cluster::hosts::{self, Cluster, Life, Manager};
 use crate::failure::{At, Result, fail};
 use crate::shell;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub fn cases(session: &mut Session) {
 /// Runs a case on two hosts and takes them down, whatever came of it.
 fn with_two(session: &Session, case: Case) -> Result<()> {
     let folder = session.scratch().join("cluster/hosts");
-    let cluster = Cluster::up(&session.tree, &folder, 2, Life::OfThisThread)?;
+    let cluster = Cluster::up(&session.tree, &folder, 2, Manager::None, Life::OfThisThread)?;
     let result = case(&cluster);
     if let Ok(cluster) = Cluster::running(&folder) {
         cluster.down()?;
