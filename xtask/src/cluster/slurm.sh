@@ -22,6 +22,8 @@ conf)
     (umask 077 && head -c 1024 /dev/urandom >"$inside/munge.key")
     # All commands find it here; the machine's own is hidden in these namespaces, not changed.
     mount -t tmpfs tmpfs /etc/slurm
+    # No control groups are used. Without this slurmd looks which kind there is, and ends where a host's /sys has none.
+    echo "CgroupPlugin=cgroup/v1" >/etc/slurm/cgroup.conf
     cat >/etc/slurm/slurm.conf <<END
 ClusterName=hosts
 SlurmctldHost=head
@@ -55,7 +57,13 @@ head)
     ;;
 node)
     munge
-    slurmd -N "$(hostname)"
+    name=$(hostname)
+    mkdir -p "$own/spool.$name"
+    slurmd -N "$name" || {
+        echo "slurmd of $name ends at once" >&2
+        cat "$own/slurmd.log" >&2
+        exit 1
+    }
     ;;
 ready)
     # The number of tries bounds it: each takes at least a tenth of a second.
