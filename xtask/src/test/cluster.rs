@@ -2,6 +2,7 @@
 
 mod direct;
 mod hosts;
+mod slurm;
 
 use super::{Session, Verdict, deadline};
 use crate::failure::{Result, fail};
@@ -12,6 +13,7 @@ use std::time::Duration;
 pub fn tier(session: &mut Session) -> Result<()> {
     hosts::cases(session);
     direct::cases(session);
+    slurm::cases(session);
     for case in CASES {
         session.case(&format!("cluster/{case}"), |session| match two_networks(session, case) {
             Ok(verdict) => verdict,

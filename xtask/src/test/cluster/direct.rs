@@ -11,15 +11,15 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// What a case needs to run.
-struct Rig {
+pub struct Rig {
     /// `tests/cluster/places.c` and `two_pairs.c`, compiled.
-    places: PathBuf,
-    pairs: PathBuf,
-    log: PathBuf,
+    pub places: PathBuf,
+    pub pairs: PathBuf,
+    pub log: PathBuf,
 }
 
 type OnOne = fn(&Rig) -> Result<()>;
-type OnTwo = fn(&Rig, &Cluster) -> Result<()>;
+pub type OnTwo = fn(&Rig, &Cluster) -> Result<()>;
 
 /// `cluster/hydra…`
 pub fn cases(session: &mut Session) {
@@ -37,17 +37,17 @@ pub fn cases(session: &mut Session) {
             let lacks = shell::which(HYDRA).is_none().then(|| LACKS_HYDRA.to_owned());
             match lacks.or_else(|| hosts::lacks(&session.tree)) {
                 Some(why) => Verdict::Skipped(why),
-                None => verdict(on_hosts(session, case)),
+                None => verdict(on_hosts(session, Manager::None, case)),
             }
         });
     }
 }
 
-fn verdict(result: Result<()>) -> Verdict {
+pub fn verdict(result: Result<()>) -> Verdict {
     result.map_or_else(Verdict::from, |()| Verdict::Passed(String::new()))
 }
 
-fn rig(session: &mut Session) -> Result<Rig> {
+pub fn rig(session: &mut Session) -> Result<Rig> {
     let dist = session.library().map_err(fail)?.dist;
     let folder = session.scratch().join("cluster");
     shell::folder(&folder)?;
@@ -60,10 +60,10 @@ fn rig(session: &mut Session) -> Result<Rig> {
     Ok(Rig { places: compile("places")?, pairs: compile("two_pairs")?, log: folder.join("hydra.log") })
 }
 
-fn on_hosts(session: &mut Session, case: OnTwo) -> Result<()> {
+pub fn on_hosts(session: &mut Session, manager: Manager, case: OnTwo) -> Result<()> {
     let rig = rig(session)?;
     let folder = session.scratch().join("cluster/direct");
-    let cluster = Cluster::up(&session.tree, &folder, 2, Manager::None, Life::OfThisThread)?;
+    let cluster = Cluster::up(&session.tree, &folder, 2, manager, Life::OfThisThread)?;
     let result = case(&rig, &cluster);
     cluster.down()?;
     result
@@ -102,9 +102,18 @@ fn abort(rig: &Rig) -> Result<()> {
 fn killed(rig: &Rig) -> Result<()> {
     let mut command = Command::new(HYDRA);
     command.args(["-n", "3"]).arg(&rig.places).arg("sleep");
+    killed_ends(rig, &mut command, |process| {
+        let mut kill = Command::new("kill");
+        kill.args(["-KILL", process]);
+        Ok(kill)
+    })
+}
+
+/// Runs `places sleep`, kills rank 1 by a command that is given its number, and expects the end of all soon after.
+pub fn killed_ends(rig: &Rig, command: &mut Command, kill: impl Fn(&str) -> Result<Command>) -> Result<()> {
     let log = rig.log.with_extension("killed");
     let mut at = None;
-    let ended = deadline::run_while(&mut command, LIMIT, &log, |_, out| {
+    let ended = deadline::run_while(command, LIMIT, &log, |_, out| {
         let err = out.with_extension("err");
         let end = Instant::now() + LIMIT;
         let process = loop {
@@ -118,7 +127,7 @@ fn killed(rig: &Rig) -> Result<()> {
         };
         at = Some(Instant::now());
         // One that is gone already makes kill complain, and the case fails by its exit status.
-        let _ = Command::new("kill").args(["-KILL", &process]).status();
+        let _ = kill(&process).map(|mut kill| kill.status());
     })?;
     let took = at.ok_or_else(|| fail("rank 1 never came so far"))?.elapsed();
     if ended.status.is_none() || ended.ended_with(0) || ended.trouble.is_some() || took > Duration::from_secs(10) {
@@ -159,38 +168,45 @@ fn two_hosts(rig: &Rig, cluster: &Cluster) -> Result<()> {
     Ok(())
 }
 
-/// What is sent between hosts crosses the wire between them, and what is sent within one does not.
 fn wire(rig: &Rig, cluster: &Cluster) -> Result<()> {
+    crosses(rig, cluster, |hosts| {
+        let names = if hosts == 2 { "h1,h2" } else { "h1" };
+        let each = if hosts == 2 { "1" } else { "2" };
+        [HYDRA, "-hosts", names, "-ppn", each, "-n", "2"].map(str::to_owned).to_vec()
+    })
+}
+
+/// What is sent between hosts crosses the wire between them, and what is sent within one does not. `line` starts two ranks on so
+/// many hosts, on h1 if on one.
+pub fn crosses(rig: &Rig, cluster: &Cluster, line: impl Fn(u32) -> Vec<String>) -> Result<()> {
     let (bytes, times) = (1 << 20, 8);
     let sent = || -> Result<u64> {
         let text = said(cluster, "h1", "cat /sys/class/net/eth0/statistics/tx_bytes")?;
         text.parse().at("read a count of bytes")
     };
-    for (hosts, most) in [("h1,h2", u64::MAX), ("h1", 300_000)] {
+    for (hosts, least, most) in [(2, bytes * times, u64::MAX), (1, 0, 300_000)] {
         let before = sent()?;
-        let line = [HYDRA, "-hosts", hosts, "-ppn", if most == u64::MAX { "1" } else { "2" }, "-n", "2"];
-        let mut command = cluster.command("head", &line)?;
+        let mut command = cluster.command("head", &line(hosts))?;
         let ended = run(rig, command.arg(&rig.pairs).args([bytes.to_string(), times.to_string()]))?;
         expect(&ended, 0)?;
         let crossed = sent()? - before;
-        let least = if most == u64::MAX { bytes * times } else { 0 };
         if crossed < least || crossed > most {
-            return Err(fail(format!("{hosts}: {crossed} bytes left h1; at least {least} and at most {most} should")));
+            return Err(fail(format!("{hosts} hosts: {crossed} bytes left h1; at least {least} and at most {most} should")));
         }
     }
     Ok(())
 }
 
-fn run(rig: &Rig, command: &mut Command) -> Result<deadline::Ended> {
+pub fn run(rig: &Rig, command: &mut Command) -> Result<deadline::Ended> {
     deadline::run(command, LIMIT, &rig.log)
 }
 
-fn expect(ended: &deadline::Ended, status: i32) -> Result<()> {
+pub fn expect(ended: &deadline::Ended, status: i32) -> Result<()> {
     if ended.ended_with(status) { Ok(()) } else { Err(fail(format!("not status {status}:\n{}", ended.story()))) }
 }
 
 /// Each rank spoke, and shares its node with as many as expected.
-fn placed(out: &str, ranks: usize, with: impl Fn(usize) -> usize) -> Result<()> {
+pub fn placed(out: &str, ranks: usize, with: impl Fn(usize) -> usize) -> Result<()> {
     let sum = ranks * (ranks + 1) / 2;
     for rank in 0..ranks {
         let begin = format!("rank {rank} of {ranks}, program ");
@@ -202,7 +218,7 @@ fn placed(out: &str, ranks: usize, with: impl Fn(usize) -> usize) -> Result<()> 
 }
 
 /// Each rank says by which transport it reaches each other one.
-fn all_reached(err: &str, ranks: usize, by: impl Fn(usize, usize) -> &'static str) -> Result<()> {
+pub fn all_reached(err: &str, ranks: usize, by: impl Fn(usize, usize) -> &'static str) -> Result<()> {
     for from in 0..ranks {
         for to in 0..ranks {
             let (who, what) = (format!(" rank {from}]"), format!("process {to} is reached by {} (", by(from, to)));
@@ -218,7 +234,7 @@ fn mine(err: &str, who: &str) -> String {
     err.lines().filter(|line| line.contains(who)).collect::<Vec<_>>().join("\n")
 }
 
-fn contains(text: &str, part: &str) -> Result<()> {
+pub fn contains(text: &str, part: &str) -> Result<()> {
     if text.contains(part) { Ok(()) } else { Err(fail(format!("`{part}` is not in:\n{text}"))) }
 }
 
