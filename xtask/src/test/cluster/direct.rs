@@ -110,7 +110,7 @@ fn killed(rig: &Rig) -> Result<()> {
 }
 
 /// Runs `places sleep`, kills rank 1 by a command that is given its number, and expects the end of all soon after.
-pub fn killed_ends(rig: &Rig, command: &mut Command, kill: impl Fn(&str) -> Result<Command>) -> Result<()> {
+pub fn killed_ends(rig: &Rig, command: &mut Command, kill: impl Fn(&str) -> Result<Command> + Sync) -> Result<()> {
     let log = rig.log.with_extension("killed");
     let mut at = None;
     let ended = deadline::run_while(command, LIMIT, &log, |_, out| {
