@@ -17,6 +17,7 @@ mod hex;
 pub mod job;
 pub mod nodes;
 mod share;
+pub mod socket;
 
 use crate::framework::ess::{Identity, Module, State};
 use crate::segment::control::Missed;

@@ -175,10 +175,22 @@ impl Contract {
 /// What to do about a contract that cannot be kept.
 pub const ADVICE: &str = "start the program with the mpirun of the same ompi-rs";
 
-/// Whether another launcher started this process as one of several: Open MPI's, those that speak PMI (MPICH's, Intel
-/// MPI's, Slurm's), or PMIx, which names no size, so that only rank 0 can be alone.
+/// Whether another launcher started this process as one of several: Slurm's srun, Open MPI's, those that speak PMI (MPICH's,
+/// Intel MPI's), or PMIx, which names no size, so that only rank 0 can be alone.
 pub fn other_launcher<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
     let number = |name: &str| variable(name).and_then(|text| text.parse::<u32>().ok());
+    // A batch script and a shell of salloc have the variables of the allocation, but not those of a step.
+    if let Some(size) = number(STEP_SIZE).filter(|size| *size > 1 && variable("SLURM_PROCID").is_some()) {
+        let how = match (variable("PMI_FD"), variable("PMIX_RANK")) {
+            (Some(_), _) => "--mpi=pmi2, but this library was built without ess/pmi2",
+            (_, Some(_)) => "--mpi=pmix, which ompi-rs does not speak",
+            _ => "neither --mpi=pmi2 nor a default of that kind",
+        };
+        return Some(format!(
+            "{STEP_SIZE} is {size}, so Slurm's srun started this process as one of several, with {how}: it cannot find the \
+             others; start the program with srun --mpi=pmi2 and a library that has ess/pmi2, or unset {STEP_SIZE} to run it alone"
+        ));
+    }
     let several = [SIZE, "PMI_SIZE"].into_iter().find(|name| number(name).is_some_and(|size| size > 1));
     let name = several.or_else(|| number("PMIX_RANK").filter(|rank| *rank > 0).map(|_| "PMIX_RANK"))?;
     let value = number(name)?;
@@ -199,6 +211,9 @@ pub fn told_size<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Option<&'a s
         None => Some("1"),
     }
 }
+
+/// Slurm: processes that one srun started.
+const STEP_SIZE: &str = "SLURM_STEP_NUM_TASKS";
 
 fn missing(name: &str) -> String {
     format!("{SEGMENT} is set but {name} is not; {ADVICE}")
@@ -286,6 +301,22 @@ mod tests {
             let sentence = said(name, value).unwrap();
             assert!(sentence.contains(&format!("{name} is {value}")) && sentence.contains(ADVICE), "{sentence}");
         }
+        let slurm = |more: &'static str, size: &'static str| {
+            other_launcher(|asked| match asked {
+                STEP_SIZE => Some(size),
+                "SLURM_PROCID" => Some("0"),
+                asked => (asked == more).then_some("0"),
+            })
+        };
+        for (more, how) in [("", "neither"), ("PMI_FD", "without ess/pmi2"), ("PMIX_RANK", "--mpi=pmix, which")] {
+            let sentence = slurm(more, "4").unwrap();
+            assert!(
+                sentence.contains(how) && sentence.contains("start the program with srun --mpi=pmi2"),
+                "{sentence}"
+            );
+            assert_eq!(slurm(more, "1"), None);
+        }
+        assert_eq!(said(STEP_SIZE, "4"), None, "srun names each of its processes");
         for (name, value) in [("OMPI_COMM_WORLD_SIZE", "1"), ("PMI_SIZE", "x"), ("PMIX_RANK", "0"), ("HOME", "2")] {
             assert_eq!(said(name, value), None);
         }

@@ -1,9 +1,11 @@
-//! `cargo xtask cluster`: test hosts on this machine, each with its own network, name, processes, /tmp and /dev/shm, and an sshd.
+//! `cargo xtask cluster`: test hosts on this machine, each with its own network, name, processes, /tmp and /dev/shm, and an sshd;
+//! if wanted with Slurm.
 //!
 //! | part | what |
 //! |---|---|
 //! | `cluster/head.sh` | process 1 of the cluster: bridge, key, hosts; the node that one logs in to |
 //! | `cluster/wire.sh`, `cluster/host.sh` | how a host is made, until it is an sshd |
+//! | `cluster/slurm.sh` | the controller on the head, a daemon a host |
 //! | `cluster/hosts.rs` | brings them up, enters them, takes them down |
 //!
 //! **Invariant:** nothing is made outside namespaces that end with one process, so that no cleaning up can be missed: whatever
@@ -13,7 +15,7 @@ pub mod hosts;
 
 use crate::failure::Result;
 use crate::tree::Tree;
-use hosts::{Cluster, Life};
+use hosts::{Cluster, Life, Manager};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 
@@ -28,11 +30,14 @@ pub struct Options {
 #[derive(clap::Subcommand, Debug)]
 enum Action {
     /// Make test hosts h1, h2 … and a node `head` to start jobs from; they know each other by name and let each other in by ssh
-    #[command(after_help = "Examples:\n  cargo xtask cluster up 4")]
+    #[command(after_help = "Examples:\n  cargo xtask cluster up 4\n  cargo xtask cluster up 2 --slurm")]
     Up {
         /// How many hosts
         #[arg(default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=i64::from(hosts::MOST)))]
         hosts: u32,
+        /// With Slurm: `exec head srun …` starts jobs on them
+        #[arg(long)]
+        slurm: bool,
     },
     /// Run a command on a host, in this folder and with this environment
     #[command(
@@ -55,6 +60,7 @@ enum Action {
 
 const EXAMPLES: &str = "Examples:
   cargo xtask cluster up 4                    four test hosts on this machine; needs root
+  cargo xtask cluster up 2 --slurm            two of them, which srun on the head starts jobs on
   cargo xtask cluster exec head hostname      runs a command where jobs are started from
   cargo xtask cluster status                  the hosts, and which of them run
   cargo xtask cluster down                    ends and removes all of it";
@@ -64,9 +70,13 @@ pub fn run(options: &Options) -> Result<()> {
     let tree = Tree::open()?;
     let place = place(&tree);
     match &options.action {
-        Action::Up { hosts } => {
-            Cluster::up(&tree, &place, *hosts, Life::UntilDown)?;
+        Action::Up { hosts, slurm } => {
+            let manager = if *slurm { Manager::Slurm } else { Manager::None };
+            Cluster::up(&tree, &place, *hosts, manager, Life::UntilDown)?;
             println!("head and h1 to h{hosts} are up; `cargo xtask cluster exec head ssh h1` goes to the first one");
+            if *slurm {
+                println!("`cargo xtask cluster exec head srun -N {hosts} hostname` runs a job on all of them");
+            }
         }
         Action::Exec { host, command } => {
             let mut entered = Cluster::running(&place)?.command(host, command)?;

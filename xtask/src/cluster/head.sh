@@ -2,9 +2,9 @@
 # Process 1 of a cluster's namespaces: makes the network and the test hosts, says what went wrong, and stays. When it ends,
 # the kernel ends everything in them, because the hosts are namespaces inside its own.
 #
-#   head.sh FOLDER COUNT      FOLDER: for what the outside reads, on the disc that all hosts share
+#   head.sh FOLDER COUNT MANAGER      FOLDER: for what the outside reads, on the disc that all hosts share; MANAGER: slurm or none
 set -eu
-folder=$1 count=$2
+folder=$1 count=$2 manager=$3
 here=$(dirname "$0")
 inside=/run/cluster # nobody outside sees it
 
@@ -46,14 +46,23 @@ END
 mount --bind "$inside/hosts" /etc/hosts
 mount --bind "$inside/ssh_config" /etc/ssh/ssh_config
 
+if [ "$manager" = slurm ]; then
+    sh "$here/slurm.sh" conf "$count"
+    sh "$here/slurm.sh" head
+fi
+
 number=1
 while [ "$number" -le "$count" ]; do
     # A host is made from inside: its end of the wire first, then the rest of its namespaces.
-    unshare --net sh "$here/wire.sh" "$folder" "$number" &
+    unshare --net sh "$here/wire.sh" "$folder" "$number" "$manager" &
     # The outside enters the host by this number.
     echo $! >"$inside/h$number.pid"
     number=$((number + 1))
 done
+if [ "$manager" = slurm ]; then
+    sh "$here/slurm.sh" ready "$count"
+    echo idle >"$folder/slurm"
+fi
 # A host may end; the others and the network stay.
 while :; do
     sleep infinity &

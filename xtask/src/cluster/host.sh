@@ -1,9 +1,9 @@
 #!/bin/sh
 # Process 1 of a test host: own name, /tmp, /dev/shm and /run; then it becomes the daemon that lets others in.
 #
-#   host.sh FOLDER NUMBER
+#   host.sh FOLDER NUMBER MANAGER
 set -eu
-folder=$1 name=h$2
+folder=$1 name=h$2 manager=$3
 inside=/run/cluster
 hostname "$name"
 mount -t sysfs sysfs /sys
@@ -28,5 +28,6 @@ UseDNS no
 MaxStartups 100
 PidFile $folder/$name.sshd
 END
+[ "$manager" != slurm ] || sh "$(dirname "$0")/slurm.sh" node
 # sshd wants its own path. It also reaps whatever ends here without a parent.
 exec "$(command -v sshd)" -D -e -f /run/sshd_config

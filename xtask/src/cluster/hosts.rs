@@ -26,6 +26,15 @@ pub enum Life {
     OfThisThread,
 }
 
+/// What starts jobs on the hosts, beside sshd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manager {
+    /// Nothing.
+    None,
+    /// A controller on the head, a daemon a host.
+    Slurm,
+}
+
 /// A process that a number alone does not name: numbers are used again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Outer {
@@ -36,14 +45,14 @@ struct Outer {
 
 impl Cluster {
     /// Makes a cluster whose files lie in `folder`. Everything in it answers when this returns.
-    pub fn up(tree: &Tree, folder: &Path, hosts: u32, life: Life) -> Result<Cluster> {
+    pub fn up(tree: &Tree, folder: &Path, hosts: u32, manager: Manager, life: Life) -> Result<Cluster> {
         if let Ok(running) = Cluster::running(folder) {
             let count = running.hosts;
             return Err(refuse(format!(
                 "there are {count} test hosts already; take them down with `cargo xtask cluster down` first"
             )));
         }
-        if let Some(why) = lacks(tree) {
+        if let Some(why) = lacks(tree).or_else(|| lacks_for(manager)) {
             return Err(fail(why));
         }
         remove(folder)?;
@@ -51,9 +60,9 @@ impl Cluster {
         let log = folder.join("log");
         let file = std::fs::File::create(&log).at(format!("create {}", log.display()))?;
         let again = file.try_clone().at("copy a descriptor")?;
-        let mut command = command(tree, folder, hosts, life);
+        let mut command = command(tree, folder, hosts, manager, life);
         let mut child = command.stdin(Stdio::null()).stdout(file).stderr(again).spawn().at("run unshare")?;
-        match ready(&mut child, folder, hosts) {
+        match ready(&mut child, folder, hosts, manager) {
             Ok(()) => Cluster::running(folder),
             Err(why) => {
                 let said = shell::read(&log).unwrap_or_default();
@@ -150,10 +159,8 @@ impl Outer {
 
 /// Why this machine can have no test hosts, and what to do about it; `None` if it can.
 pub fn lacks(tree: &Tree) -> Option<String> {
-    for (program, package) in NEEDED {
-        if shell::which(program).is_none() && !Path::new("/usr/sbin").join(program).is_file() {
-            return Some(format!("test hosts need {program}: apt-get install --no-install-recommends {package}"));
-        }
+    if let Some(why) = lacks_program("test hosts need", &NEEDED) {
+        return Some(why);
     }
     for hidden in ["/tmp", "/run", "/dev/shm"] {
         if tree.root.starts_with(hidden) || tree.target.starts_with(hidden) {
@@ -176,29 +183,61 @@ pub fn lacks(tree: &Tree) -> Option<String> {
     }
 }
 
+/// As `lacks`, for what the manager needs beside it.
+pub fn lacks_for(manager: Manager) -> Option<String> {
+    if manager == Manager::None {
+        return None;
+    }
+    let install = "apt-get install --no-install-recommends";
+    let plugin = || {
+        let folders = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+        let found = folders.into_iter().any(|folder| folder.path().join(PMI2).is_file());
+        (!found).then(|| format!("test hosts with Slurm need its plugin mpi/pmi2: {install} slurm-wlm-basic-plugins"))
+    };
+    let folder = || {
+        let is_there = Path::new("/etc/slurm").is_dir();
+        (!is_there)
+            .then(|| format!("test hosts with Slurm need the folder /etc/slurm of its package: {install} slurm-client"))
+    };
+    lacks_program("test hosts with Slurm need", &NEEDED_FOR_SLURM).or_else(plugin).or_else(folder)
+}
+
+fn lacks_program(who: &str, needed: &[(&str, &str)]) -> Option<String> {
+    let is_there = |program: &str| shell::which(program).is_some() || Path::new("/usr/sbin").join(program).is_file();
+    let (program, package) = needed.iter().find(|(program, _)| !is_there(program))?;
+    Some(format!("{who} {program}: apt-get install --no-install-recommends {package}"))
+}
+
 /// Leaves its number and start in the folder before anything is made, and becomes the process whose end is the cluster's.
-fn command(tree: &Tree, folder: &Path, hosts: u32, life: Life) -> Command {
+fn command(tree: &Tree, folder: &Path, hosts: u32, manager: Manager, life: Life) -> Command {
     let mut command = Command::new("setsid");
     if life == Life::OfThisThread {
         command.args(["setpriv", "--pdeathsig", "KILL"]);
     }
     command.args(["sh", "-c", FIRST, "cluster"]).arg(folder).arg(hosts.to_string());
     command.arg("unshare").args(NAMESPACES).arg("sh").arg(tree.root.join("xtask/src/cluster/head.sh"));
-    command.arg(folder).arg(hosts.to_string());
+    command.arg(folder).arg(hosts.to_string()).arg(match manager {
+        Manager::None => "none",
+        Manager::Slurm => "slurm",
+    });
     command
 }
 
-/// Waits until each host's sshd listens: it writes the file with its number then.
-fn ready(child: &mut Child, folder: &Path, hosts: u32) -> std::result::Result<(), String> {
+/// Waits until each host's sshd listens, which writes the file with its number then, and until the manager can start jobs.
+fn ready(child: &mut Child, folder: &Path, hosts: u32, manager: Manager) -> std::result::Result<(), String> {
     let end = Instant::now() + LIMIT;
     loop {
-        let missing = (1..=hosts).find(|number| !folder.join(format!("h{number}.sshd")).exists());
-        let Some(missing) = missing else { return Ok(()) };
+        let host = (1..=hosts).find(|number| !folder.join(format!("h{number}.sshd")).exists());
+        let missing = match host {
+            Some(number) => format!("the sshd of h{number} does not listen"),
+            None if manager == Manager::Slurm && !folder.join(SLURM).exists() => "Slurm starts no jobs".to_owned(),
+            None => return Ok(()),
+        };
         if let Ok(Some(status)) = child.try_wait() {
             return Err(format!("process 1 of their namespaces ended with {status}"));
         }
         if Instant::now() > end {
-            return Err(format!("the sshd of h{missing} does not listen after {} s", LIMIT.as_secs()));
+            return Err(format!("{missing} after {} s", LIMIT.as_secs()));
         }
         std::thread::sleep(NAP);
     }
@@ -238,6 +277,12 @@ const FIRST: &str =
 const STEP: &str = r#"pid=$(cat "/run/cluster/$0.pid") && [ -e "/proc/$pid/ns" ] || { echo "host $0 is down" >&2; exit 1; }
 exec nsenter "--target=$pid" "--pid=/proc/$pid/ns/pid_for_children" --mount --net --uts --ipc "--wdns=$PWD" "$@""#;
 const NAMESPACES: [&str; 8] = ["--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc"];
+/// In the folder: every node of Slurm is idle.
+const SLURM: &str = "slurm";
+/// Below a folder of /usr/lib.
+const PMI2: &str = "slurm-wlm/mpi_pmi2.so";
+const NEEDED_FOR_SLURM: [(&str, &str); 4] =
+    [("slurmctld", "slurmctld"), ("slurmd", "slurmd"), ("srun", "slurm-client"), ("munged", "munge")];
 const NEEDED: [(&str, &str); 8] = [
     ("unshare", "util-linux"),
     ("nsenter", "util-linux"),
@@ -248,6 +293,6 @@ const NEEDED: [(&str, &str); 8] = [
     ("ssh-keygen", "openssh-client"),
     ("sshd", "openssh-server"),
 ];
-/// For all hosts to come up, and for all to end: both take less than a second on an idle machine.
+/// For all hosts to come up, and for all to end: both take less than a second on an idle machine, Slurm four.
 const LIMIT: Duration = Duration::from_secs(30);
 const NAP: Duration = Duration::from_millis(10);

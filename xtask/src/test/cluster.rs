@@ -3,6 +3,7 @@
 mod direct;
 mod hosts;
 mod rig;
+mod slurm;
 mod ssh;
 
 use super::{Session, Verdict, deadline};
@@ -15,6 +16,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     hosts::cases(session);
     direct::cases(session);
     ssh::cases(session);
+    slurm::cases(session);
     for case in CASES {
         session.case(&format!("cluster/{case}"), |session| match two_networks(session, case) {
             Ok(verdict) => verdict,

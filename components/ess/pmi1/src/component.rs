@@ -32,7 +32,7 @@ impl mca::Component for Component {
         }
         match Traces::are_there(sys::variable) {
             true => Ok(()),
-            false => Err(Declined("no process manager left PMI_FD or PMI_PORT")),
+            false => Err(Declined("no process manager left PMI_FD or PMI_PORT without PMI_JOBID")),
         }
     }
 }

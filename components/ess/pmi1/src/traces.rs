@@ -25,9 +25,9 @@ pub enum Traces {
 }
 
 impl Traces {
-    /// Whether a manager left any.
+    /// Whether a manager left any. One that names its job speaks PMI-2: ess/pmi2 is for it.
     pub fn are_there<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> bool {
-        variable(FD).or_else(|| variable(PORT)).is_some()
+        variable(JOB).is_none() && variable(FD).or_else(|| variable(PORT)).is_some()
     }
 
     /// Reads them; `Err` with a sentence.
@@ -70,6 +70,7 @@ pub fn check_place(rank: u32, size: u32) -> Result<(), String> {
 
 const FD: &str = "PMI_FD";
 const PORT: &str = "PMI_PORT";
+const JOB: &str = "PMI_JOBID";
 /// Most ranks of a job: a table of them is made.
 const SIZE_MAX: u32 = 1 << 24;
 /// What to do about a manager that cannot be used.
@@ -90,6 +91,8 @@ mod tests {
         assert_eq!(descriptor, Ok(Traces::Descriptor { number: 6, rank: 1, size: 4 }));
         assert_eq!(decode(&[("PMI_PORT", "n1:4711"), ("PMI_ID", "3")]), Ok(Traces::Port { port: 4711, id: 3 }));
         assert!(!Traces::are_there(|_| None));
+        assert!(Traces::are_there(|name| (name == "PMI_FD").then_some("6")));
+        assert!(!Traces::are_there(|name| ["PMI_FD", "PMI_JOBID"].contains(&name).then_some("6")), "that is PMI-2");
     }
 
     #[test]

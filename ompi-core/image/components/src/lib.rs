@@ -35,6 +35,8 @@ opal_core::image![
     ess_env,
     #[cfg(feature = "ess-pmi1")]
     ess_pmi1,
+    #[cfg(feature = "ess-pmi2")]
+    ess_pmi2,
     #[cfg(feature = "ess-singleton")]
     ess_singleton,
     #[cfg(feature = "memcpy-avx2")]

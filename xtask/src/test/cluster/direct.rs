@@ -1,15 +1,15 @@
 //! Ranks that another project's manager starts, without a daemon of ours: Hydra, the mpiexec of MPICH, on this machine and over
 //! test hosts.
 
-use super::super::{Session, Verdict, deadline};
+use super::super::{Session, Verdict};
 use super::rig::{
-    LIMIT, OnTwo, Rig, all_reached, contains, crosses, expect, on_hosts, placed, reached_as_placed, rig, run, verdict,
+    OnTwo, Rig, all_reached, contains, crosses, expect, killed_ends, on_hosts, placed, reached_as_placed, rig, run,
+    verdict,
 };
-use crate::cluster::hosts::{self, Cluster};
+use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::{Result, fail};
 use crate::shell;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 type OnOne = fn(&Rig) -> Result<()>;
 
@@ -29,7 +29,7 @@ pub fn cases(session: &mut Session) {
             let lacks = shell::which(HYDRA).is_none().then(|| LACKS_HYDRA.to_owned());
             match lacks.or_else(|| hosts::lacks(&session.tree)) {
                 Some(why) => Verdict::Skipped(why),
-                None => verdict(on_hosts(session, "direct", case)),
+                None => verdict(on_hosts(session, "direct", Manager::None, case)),
             }
         });
     }
@@ -68,29 +68,11 @@ fn abort(rig: &Rig) -> Result<()> {
 fn killed(rig: &Rig) -> Result<()> {
     let mut command = Command::new(HYDRA);
     command.args(["-n", "3"]).arg(&rig.places).arg("sleep");
-    let log = rig.log.with_extension("killed");
-    let mut at = None;
-    let ended = deadline::run_while(&mut command, LIMIT, &log, |_, out| {
-        let err = out.with_extension("err");
-        let end = Instant::now() + LIMIT;
-        let process = loop {
-            let text = std::fs::read_to_string(&err).unwrap_or_default();
-            let said = text.lines().find_map(|line| line.strip_prefix("rank 1 is process "));
-            match said.map(str::to_owned) {
-                Some(process) => break process,
-                None if Instant::now() > end => return,
-                None => std::thread::sleep(Duration::from_millis(5)),
-            }
-        };
-        at = Some(Instant::now());
-        // One that is gone already makes kill complain, and the case fails by its exit status.
-        let _ = Command::new("kill").args(["-KILL", &process]).status();
-    })?;
-    let took = at.ok_or_else(|| fail("rank 1 never came so far"))?.elapsed();
-    if ended.status.is_none() || ended.ended_with(0) || ended.trouble.is_some() || took > Duration::from_secs(10) {
-        return Err(fail(format!("{} s after the kill:\n{}", took.as_secs_f32(), ended.story())));
-    }
-    Ok(())
+    killed_ends(rig, &mut command, |process| {
+        let mut kill = Command::new("kill");
+        kill.args(["-KILL", process]);
+        Ok(kill)
+    })
 }
 
 /// The variables of a manager whose descriptor nobody left: who, what and what to do.

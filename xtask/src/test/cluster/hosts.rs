@@ -1,7 +1,7 @@
 //! The test hosts themselves: they are hosts to each other, and nothing of them outlives them.
 
 use super::super::{Session, Verdict};
-use crate::cluster::hosts::{self, Cluster, Life};
+use crate::cluster::hosts::{self, Cluster, Life, Manager};
 use crate::failure::{At, Result, fail};
 use crate::shell;
 use std::collections::BTreeMap;
@@ -12,18 +12,20 @@ type Case = fn(&Cluster) -> Result<()>;
 
 /// `cluster/hosts…`
 pub fn cases(session: &mut Session) {
-    let cases: [(&str, Case); 4] = [
-        ("cluster/hosts", each_is_a_host),
-        ("cluster/hosts_down", down_leaves_nothing),
-        ("cluster/hosts_killed", killed_leave_nothing),
-        ("cluster/hosts_one_killed", one_killed_is_down),
+    let cases: [(&str, Manager, Case); 6] = [
+        ("cluster/hosts", Manager::None, each_is_a_host),
+        ("cluster/hosts_down", Manager::None, down_leaves_nothing),
+        ("cluster/hosts_killed", Manager::None, killed_leave_nothing),
+        ("cluster/hosts_one_killed", Manager::None, one_killed_is_down),
+        ("cluster/hosts_slurm_down", Manager::Slurm, down_leaves_nothing),
+        ("cluster/hosts_slurm_killed", Manager::Slurm, killed_leave_nothing),
     ];
-    for (name, case) in cases {
+    for (name, manager, case) in cases {
         session.case(name, |session| {
-            if let Some(why) = hosts::lacks(&session.tree) {
+            if let Some(why) = hosts::lacks(&session.tree).or_else(|| hosts::lacks_for(manager)) {
                 return Verdict::Skipped(why);
             }
-            match with_two(session, case) {
+            match with_two(session, manager, case) {
                 Ok(()) => Verdict::Passed(String::new()),
                 Err(failure) => failure.into(),
             }
@@ -32,9 +34,9 @@ pub fn cases(session: &mut Session) {
 }
 
 /// Runs a case on two hosts and takes them down, whatever came of it.
-fn with_two(session: &Session, case: Case) -> Result<()> {
+fn with_two(session: &Session, manager: Manager, case: Case) -> Result<()> {
     let folder = session.scratch().join("cluster/hosts");
-    let cluster = Cluster::up(&session.tree, &folder, 2, Life::OfThisThread)?;
+    let cluster = Cluster::up(&session.tree, &folder, 2, manager, Life::OfThisThread)?;
     let result = case(&cluster);
     if let Ok(cluster) = Cluster::running(&folder) {
         cluster.down()?;

@@ -2,12 +2,12 @@
 
 use super::super::{Session, Verdict, deadline};
 use super::hosts::{equal, said};
-use crate::cluster::hosts::{Cluster, Life};
+use crate::cluster::hosts::{Cluster, Life, Manager};
 use crate::failure::{At, Result, fail};
 use crate::shell;
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a case needs to run.
 pub struct Rig {
@@ -49,10 +49,15 @@ pub fn rig(session: &mut Session) -> Result<Rig> {
 }
 
 /// Runs a case on two hosts of its own, which are gone afterwards.
-pub fn on_hosts(session: &mut Session, name: &str, case: impl Fn(&Rig, &Cluster) -> Result<()>) -> Result<()> {
+pub fn on_hosts(
+    session: &mut Session,
+    name: &str,
+    manager: Manager,
+    case: impl Fn(&Rig, &Cluster) -> Result<()>,
+) -> Result<()> {
     let rig = rig(session)?;
     let folder = session.scratch().join("cluster").join(name);
-    let cluster = Cluster::up(&session.tree, &folder, 2, Life::OfThisThread)?;
+    let cluster = Cluster::up(&session.tree, &folder, 2, manager, Life::OfThisThread)?;
     let result = case(&rig, &cluster);
     cluster.down()?;
     result
@@ -137,6 +142,33 @@ fn mine(err: &str, who: &str) -> String {
 /// A text holds another one.
 pub fn contains(text: &str, part: &str) -> Result<()> {
     if text.contains(part) { Ok(()) } else { Err(fail(format!("`{part}` is not in:\n{text}"))) }
+}
+
+/// Runs `places sleep`, kills rank 1 by a command that is given its number, and expects the end of all soon after.
+pub fn killed_ends(rig: &Rig, command: &mut Command, kill: impl Fn(&str) -> Result<Command> + Sync) -> Result<()> {
+    let log = rig.log.with_extension("killed");
+    let mut at = None;
+    let ended = deadline::run_while(command, LIMIT, &log, |_, out| {
+        let err = out.with_extension("err");
+        let end = Instant::now() + LIMIT;
+        let process = loop {
+            let text = std::fs::read_to_string(&err).unwrap_or_default();
+            let said = text.lines().find_map(|line| line.strip_prefix("rank 1 is process "));
+            match said.map(str::to_owned) {
+                Some(process) => break process,
+                None if Instant::now() > end => return,
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        at = Some(Instant::now());
+        // One that is gone already makes kill complain, and the case fails by its exit status.
+        let _ = kill(&process).map(|mut kill| kill.status());
+    })?;
+    let took = at.ok_or_else(|| fail("rank 1 never came so far"))?.elapsed();
+    if ended.status.is_none() || ended.ended_with(0) || ended.trouble.is_some() || took > Duration::from_secs(10) {
+        return Err(fail(format!("{} s after the kill:\n{}", took.as_secs_f32(), ended.story())));
+    }
+    Ok(())
 }
 
 /// For one job.

@@ -2,7 +2,7 @@
 
 use super::super::{Session, Verdict, programs};
 use super::rig::{OnTwo, Rig, crosses, expect, on_hosts, reached_as_placed, run, verdict};
-use crate::cluster::hosts::{self, Cluster};
+use crate::cluster::hosts::{self, Cluster, Manager};
 use crate::failure::Result;
 use std::process::Command;
 
@@ -12,7 +12,7 @@ pub fn cases(session: &mut Session) {
     for (name, case) in cases {
         session.case(&format!("cluster/ssh_{name}"), |session| match hosts::lacks(&session.tree) {
             Some(why) => Verdict::Skipped(why),
-            None => verdict(on_hosts(session, "ssh", case)),
+            None => verdict(on_hosts(session, "ssh", Manager::None, case)),
         });
     }
     session.case("cluster/ssh_programs", |session| match hosts::lacks(&session.tree) {
@@ -45,7 +45,7 @@ fn all_programs(session: &mut Session) -> Result<()> {
         let source = session.tree.root.join(format!("tests/c/{name}.c"));
         compiled.push(programs::compiled(session, &source, &[])?);
     }
-    on_hosts(session, "ssh", |rig, cluster| {
+    on_hosts(session, "ssh", Manager::None, |rig, cluster| {
         for hosts in ["h1:2,h2:2", "h1:1,h2:3"] {
             for program in &compiled {
                 let ended = run(rig, mpirun(rig, cluster, &["--host", hosts, "-n", "4"])?.arg(program))?;
