@@ -4,6 +4,9 @@
 //! longer. The cheapest candidate is used until the next sampling. The more often the verdict stays the same, the later the
 //! next sampling comes. The caller defines one measurement ([`Autotuner::count`]) and decides which candidate is clearly
 //! cheaper ([`Autotuner::settle`]).
+//!
+//! Where one process decides alone ([`Autotuner::ALONE`]), a sampling begins with the candidate in use, and one that costs
+//! half as much again loses the rest of its turn. Several processes that decide together cannot do that: each measures for itself.
 
 /// What is known of so many candidates, numbered from 0.
 #[derive(Clone, Copy, Debug)]
@@ -17,12 +20,16 @@ pub struct Autotuner<const N: usize = 2> {
     // Uses until the next one begins, 0 if none does, and how many there were between the last two.
     rest: u32,
     interval: u32,
+    alone: bool,
 }
 
 impl<const N: usize> Autotuner<N> {
     /// Nothing is known: the first sampling begins.
     pub const UNKNOWN: Self =
-        Autotuner { settled: None, costs: [u64::MAX; N], left: Self::LENGTH, rest: 0, interval: FIRST_INTERVAL };
+        Autotuner { settled: None, costs: [u64::MAX; N], left: Self::LENGTH, rest: 0, interval: FIRST_INTERVAL, alone: false };
+
+    /// The same where nobody else must try the same candidate at the same time.
+    pub const ALONE: Self = Autotuner { alone: true, ..Self::UNKNOWN };
 
     const LENGTH: u32 = N as u32 * RUN;
 
@@ -35,7 +42,16 @@ impl<const N: usize> Autotuner<N> {
     pub fn current(&self) -> usize {
         match self.left {
             0 => self.settled.unwrap_or(0),
-            left => ((Self::LENGTH - left) / RUN) as usize,
+            left => self.candidate(((Self::LENGTH - left) / RUN) as usize),
+        }
+    }
+
+    // Whose turn is the one with this number.
+    fn candidate(&self, turn: usize) -> usize {
+        match self.settled {
+            Some(settled) if self.alone && turn == 0 => settled,
+            Some(settled) if self.alone && turn <= settled => turn - 1,
+            _ => turn,
         }
     }
 
@@ -67,10 +83,22 @@ impl<const N: usize> Autotuner<N> {
         }
         // What began before the sampling did was not measured.
         let Some(cost) = cost else { return false };
-        let least = &mut self.costs[self.current()];
-        *least = cost.min(*least);
+        let current = self.current();
+        self.costs[current] = cost.min(self.costs[current]);
         self.left -= 1;
+        if self.alone && self.is_hopeless(current) {
+            self.left -= self.left % RUN;
+        }
         self.left == 0
+    }
+
+    // Before a first verdict one measurement proves nothing: it may have found everything cold.
+    fn is_hopeless(&self, current: usize) -> bool {
+        let (cost, measured) = (self.costs[current], RUN - self.left % RUN);
+        let others = self.costs.iter().enumerate().filter(|(candidate, _)| *candidate != current);
+        let best = others.map(|(_, cost)| *cost).min().unwrap_or(u64::MAX);
+        let proven = cost == u64::MAX || measured >= if self.settled.is_some() { 1 } else { 2 };
+        proven && cost / 3 >= best / 2
     }
 
     /// Ends a sampling; says whether the verdict is another one than before.
@@ -121,6 +149,28 @@ mod tests {
         let mut tuner = Autotuner::UNKNOWN;
         assert_eq!((run(&mut tuner, [5, 3, 4]), tuner.current(), tuner.costs()), (3 * RUN, 1, [5, 3, 4]));
         assert_eq!((run(&mut tuner, [5, 3, 2]), tuner.current()), (FIRST_INTERVAL + 3 * RUN, 2));
+    }
+
+    #[test]
+    fn who_decides_alone_tries_what_is_in_use_first_and_what_is_hopeless_once() {
+        let mut tuner = Autotuner::<3>::ALONE;
+        assert_eq!((run(&mut tuner, [5, 8, 4]), tuner.current(), tuner.costs()), (RUN + 2 + RUN, 2, [5, 8, 4]));
+        (0..FIRST_INTERVAL).for_each(|_| assert!(!tuner.count(None)));
+        let mut order = std::vec::Vec::new();
+        while tuner.is_on() {
+            order.push(tuner.current());
+            if tuner.count(Some([4, 6, 4][tuner.current()])) {
+                tuner.settle(2);
+            }
+        }
+        assert_eq!(order, [2, 2, 2, 2, 0, 0, 0, 0, 1]);
+        // A first one that is disturbed, and what cannot be at all.
+        let mut tuner = Autotuner::<2>::ALONE;
+        (0..RUN).for_each(|_| assert!(!tuner.count(Some(4))));
+        assert!(!tuner.count(Some(400)) && !tuner.count(Some(3)) && !tuner.count(Some(400)) && tuner.count(Some(400)));
+        let mut tuner = Autotuner::<2>::ALONE;
+        (0..RUN).for_each(|_| assert!(!tuner.count(Some(4))));
+        assert!(tuner.count(Some(u64::MAX)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Point to point: latency, rate, bandwidth, matching, and the same over TCP.
 
-use super::row::{K4, K16, K64, K256, M1, M4, PLAIN, Row, Transport};
+use super::row::{K4, K8, K16, K32, K64, K256, M1, M4, PLAIN, Row, Transport};
 
 /// All of them, in the order of the page.
 pub const ROWS: &[Row] = &[
@@ -108,6 +108,35 @@ pub const ROWS: &[Row] = &[
         program: "bandwidth",
         arguments: &["--bidir"],
         sizes: &[8, 512, K4, K64, K256, M1, M4],
+        ..PLAIN
+    },
+    Row {
+        name: "latency-osu",
+        title: "one way as OSU's benchmark measures it: the first 1,000 round trips after 100, buffers apart and untouched",
+        program: "osu",
+        sizes: &[K4, K8, K16, K32, K64, K256, M1, M4],
+        raw: Some(("raw_cells", &[])),
+        aims: &[(K4, 0.65), (K8, 0.8), (K16, 0.9), (K32, 1.0), (K64, 1.0), (K256, 1.0), (M1, 0.95), (M4, 0.8)],
+        ..PLAIN
+    },
+    Row {
+        name: "bandwidth-osu",
+        title: "windows of 64 from and to one buffer, as OSU's benchmark measures them",
+        program: "osu",
+        arguments: &["--windows"],
+        sizes: &[K4, K16, K64, K256, M1],
+        raw: Some(("raw_cells", &["--windows"])),
+        aims: &[(K4, 1.1), (K16, 1.1), (K64, 1.1), (K256, 1.1), (M1, 1.1)],
+        ..PLAIN
+    },
+    Row {
+        name: "bidirectional-osu",
+        title: "the same both ways at once, both directions added up",
+        program: "osu",
+        arguments: &["--both"],
+        sizes: &[K4, K16, K64, K256, M1],
+        raw: Some(("raw_cells", &["--both"])),
+        aims: &[(K4, 1.0), (K16, 1.0), (K64, 1.0), (K256, 1.0), (M1, 1.0)],
         ..PLAIN
     },
     Row {

@@ -94,7 +94,9 @@ pub const PLAIN: Row = Row {
 };
 
 pub const K4: u64 = 4 << 10;
+pub const K8: u64 = 8 << 10;
 pub const K16: u64 = 16 << 10;
+pub const K32: u64 = 32 << 10;
 pub const K64: u64 = 64 << 10;
 pub const K256: u64 = 256 << 10;
 pub const M1: u64 = 1 << 20;

@@ -49,7 +49,8 @@ impl State {
         // Through a wire there is nothing to choose.
         let has_fifos = || endpoint::existing(process).is_some_and(|endpoint| endpoint.fifo_pair.is_some());
         let near = wanted > 0 && (single.is_some() || has_fifos());
-        let chosen = near.then(|| self.selection(process).begin(wanted, single.is_some()));
+        let to = buffer.contiguous().map_or(0, |run| run.address());
+        let chosen = near.then(|| self.selection(process).begin(wanted, to, single.is_some()));
         if let (Some(Protocol::SingleCopy), Some((remote, (endpoint, target)))) = (chosen, single) {
             data.into_iter().for_each(|number| self.drop_rts_data(process, sender, number));
             return self.start_rget(endpoint, Rget::new(buffer, target, status, wanted, sender, remote), request);

@@ -11,12 +11,14 @@
 //! Where more is received at once than the caches hold, fragments may also be *streamed*: the receiver stores them
 //! around its caches (`opal_core::mem::copy_streaming`). Windows of 32 MiB on an AMD EPYC whose cores share a third
 //! cache: 12.9 GB/s through the caches, 18.3 streamed. Below [`LARGE_WINDOW_BYTES`] that is not tried: a program soon
-//! reads what it received, and would then read it from memory.
+//! reads what it received, and would then read it from memory. Nor is it where all goes to the same place again and again.
 //!
 //! So the receiver, which decides, measures: now and then, by process and size (powers of two), each protocol gets a
 //! few sample windows ([`Autotuner`]). A *sample window* begins with a message when none is under way. It ends when
 //! none is under way any more, or after [`MOST_PER_WINDOW`] messages. The time of one message among several says
 //! nothing. Where a single copy is impossible, a window in which it would be measured counts as infinitely long.
+//!
+//! A protocol that is clearly worse than the one in use loses the rest of its turn ([`Autotuner::ALONE`]).
 //!
 //! Programs also compute while messages are under way, and call MPI_Test now and then. Then the protocol that needs the
 //! fewest calls ends first, although a single copy takes its time from the program's computing. Such a sample window is
@@ -79,8 +81,8 @@ impl SizeClass {
     fn new(forced: Option<Protocol>) -> SizeClass {
         let protocol = forced.map(|protocol| protocol as usize);
         SizeClass {
-            small_window: protocol.map_or(Autotuner::UNKNOWN, Autotuner::forced),
-            large_window: protocol.map_or(Autotuner::UNKNOWN, Autotuner::forced),
+            small_window: protocol.map_or(Autotuner::ALONE, Autotuner::forced),
+            large_window: protocol.map_or(Autotuner::ALONE, Autotuner::forced),
             is_large_window: false,
         }
     }
@@ -129,9 +131,10 @@ impl Selection {
         }
     }
 
-    /// The protocol of a message of so many bytes, which from now on is under way; never a single copy unless it `can` be one.
-    pub fn begin(&mut self, bytes: usize, can: bool) -> Protocol {
-        self.begin_at(bytes, can, timer::ticks)
+    /// The protocol of a message of so many bytes to this address (0: not one run), which from now on is under way; never a
+    /// single copy unless it `can` be one.
+    pub fn begin(&mut self, bytes: usize, to: u64, can: bool) -> Protocol {
+        self.begin_at(bytes, to, can, timer::ticks)
     }
 
     /// A message for which [`Selection::begin`] was asked is complete.
@@ -140,12 +143,15 @@ impl Selection {
     }
 
     // One window, one protocol: messages of several sizes at once are judged together.
-    fn begin_at(&mut self, bytes: usize, can: bool, now: impl FnOnce() -> u64) -> Protocol {
+    fn begin_at(&mut self, bytes: usize, to: u64, can: bool, now: impl FnOnce() -> u64) -> Protocol {
         if self.window.in_progress == 0 {
+            self.window.span = (u64::MAX, 0);
             self.start(size_class(bytes), now);
             self.measure(self.window.since.is_some());
         }
         self.window.in_progress += 1;
+        let (low, high) = self.window.span;
+        self.window.span = (low.min(to), high.max(to.saturating_add(bytes as u64)));
         match self.window.protocol {
             Protocol::SingleCopy if !can => {
                 self.window.is_refused = true;
@@ -164,7 +170,7 @@ impl Selection {
             return;
         }
         let cost = window.since.and_then(|since| window.cost(now() - since, in_ticks(outside::ns() - window.away_ns)));
-        let (number, large_window) = (window.class, self.streams && window.bytes >= LARGE_WINDOW_BYTES);
+        let (number, large_window) = (window.class, self.streams && window.fills_caches());
         let class = &mut self.classes[number];
         if let Some((verdict, costs)) = class.count(cost) {
             tell(self.process, number, verdict, costs);
@@ -220,6 +226,8 @@ struct SampleWindow {
     in_progress: u32,
     done: u32,
     bytes: u64,
+    // The lowest and the highest address that its messages, and those that were under way when it began, go to.
+    span: (u64, u64),
 }
 
 impl SampleWindow {
@@ -232,7 +240,14 @@ impl SampleWindow {
         in_progress: 0,
         done: 0,
         bytes: 0,
+        span: (u64::MAX, 0),
     };
+
+    // More is received than the caches hold: many bytes, and not to the same place again and again.
+    fn fills_caches(&self) -> bool {
+        let (low, high) = self.span;
+        self.bytes.min(high.saturating_sub(low)) >= LARGE_WINDOW_BYTES
+    }
 
     // Ticks per MiB after so many ticks, of which nobody looked for so many, if they say anything.
     fn cost(&self, ticks: u64, away: u64) -> Option<u64> {
