@@ -8,7 +8,6 @@ use crate::state::{State, aborted};
 use crate::wire::{self, Control, Rts};
 use ompi_core::request;
 use ompi_core::status::Status;
-use opal_core::sync::Ordering;
 
 impl State {
     /// Sends a control message to the peer's operation `handle`.
@@ -25,8 +24,7 @@ impl State {
 
     /// Sends an out-of-band message.
     pub fn oob(&mut self, endpoint: &'static Endpoint, message: &[u8]) {
-        let now = endpoint.queued.load(Ordering::Relaxed) == 0;
-        if !now || send_bytes(endpoint, wire::OOB, 0, message).is_err() {
+        if endpoint.has_backlog() || send_bytes(endpoint, wire::OOB, 0, message).is_err() {
             self.queue(endpoint, Packet::Oob(message.into()));
         }
     }
@@ -47,10 +45,13 @@ impl State {
 
     /// Sends what waits for a process; returns how many messages left.
     pub fn push_packets(&mut self, endpoint: &'static Endpoint) -> usize {
-        let backlog = &mut self.backlogs[endpoint.process as usize];
         let mut moved = 0;
-        while let Some(packet) = backlog.packets.front_mut() {
-            if packet.send(endpoint).is_err() {
+        loop {
+            if endpoint.is_stopped() {
+                self.announce_next(endpoint);
+            }
+            let backlog = &mut self.backlogs[endpoint.process as usize];
+            if backlog.packets.front_mut().is_none_or(|packet| packet.send(endpoint).is_err()) {
                 break;
             }
             if let Some(Packet::Eager(QueuedSend { sync, request, .. })) = backlog.packets.pop_front() {
@@ -62,8 +63,7 @@ impl State {
             }
             moved += 1;
         }
-        // Release pairs with the Acquire in the sends: what was queued has left before what comes now.
-        endpoint.queued.store(backlog.packets.len() as u32, Ordering::Release);
+        endpoint.set_backlog(self.backlogs[endpoint.process as usize].packets.len());
         moved
     }
 
@@ -77,11 +77,11 @@ impl State {
                 request::complete(request, aborted(0));
             }
         }
-        endpoint.queued.store(0, Ordering::Release);
+        endpoint.set_backlog(0);
     }
 
     fn send_packet(&mut self, endpoint: &'static Endpoint, mut packet: Packet) -> bool {
-        let sent = endpoint.queued.load(Ordering::Relaxed) == 0 && packet.send(endpoint).is_ok();
+        let sent = !endpoint.has_backlog() && packet.send(endpoint).is_ok();
         if !sent {
             self.queue(endpoint, packet);
         }
@@ -97,7 +97,7 @@ impl State {
         }
         let backlog = self.backlog(endpoint.process);
         backlog.packets.push_back(packet);
-        endpoint.queued.store(backlog.packets.len() as u32, Ordering::Release);
+        endpoint.set_backlog(backlog.packets.len());
         self.list_pending(endpoint.process);
     }
 }
