@@ -77,6 +77,7 @@ impl Endpoint {
     }
 
     /// Whether the process has said XOFF: eager messages to it must not go. Looks at what it says now, where memory is shared.
+    #[inline(never)]
     pub fn is_stopped(&self) -> bool {
         let queued = self.queued.load(Ordering::Relaxed);
         let Some(words) = &self.xoff_words else { return queued & XOFF != 0 };

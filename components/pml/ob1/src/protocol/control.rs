@@ -8,6 +8,7 @@ use crate::state::{State, aborted};
 use crate::wire::{self, Control, Rts};
 use ompi_core::request;
 use ompi_core::status::Status;
+use opal_core::mem::Untrusted;
 
 impl State {
     /// Sends a control message to the peer's operation `handle`.
@@ -88,12 +89,22 @@ impl State {
         sent
     }
 
+    // The process was lost after its operations had failed: what was begun since then ends here.
+    fn fail_packet(&mut self, packet: &Packet) {
+        let handle = match packet {
+            Packet::Eager(QueuedSend { sync: None, request, .. }) => return request::complete(*request, aborted(0)),
+            Packet::Eager(QueuedSend { sync: Some(handle), .. }) => Some(*handle),
+            Packet::Rts(_, rts) => Rts::unpack(Untrusted::of(rts)).map(|rts| rts.handle),
+            Packet::Control(..) | Packet::Oob(_) => None,
+        };
+        if let Some((number, _)) = handle.and_then(|handle| self.operations.find_own(handle)) {
+            request::complete(self.operations.remove(number).request, aborted(0));
+        }
+    }
+
     fn queue(&mut self, endpoint: &'static Endpoint, packet: Packet) {
         if endpoint.is_dead() {
-            if let Packet::Eager(send) = packet {
-                request::complete(send.request, aborted(0));
-            }
-            return;
+            return self.fail_packet(&packet);
         }
         let backlog = self.backlog(endpoint.process);
         backlog.packets.push_back(packet);

@@ -30,7 +30,7 @@ use opal_core::sync::{AtomicBool, Ordering};
 use opal_core::{progress, verbose};
 
 /// After an eager message of so many bytes by a transport that gives no queues away: looks now and then for what peers say.
-#[inline]
+#[inline(never)]
 pub fn look(endpoint: &Endpoint, bytes: usize) {
     let unpolled = endpoint.unpolled_bytes.load(Ordering::Relaxed).saturating_add((bytes + MESSAGE_BYTES) as u32);
     let is_due = unpolled > UNPOLLED_BYTES;
@@ -112,6 +112,11 @@ impl State {
     pub fn out_of_memory(&mut self, process: u32) -> ! {
         let kept = (0..self.context_numbers()).filter_map(|number| Some(self.context(number)?.unexpected(process)));
         let messages: usize = kept.sum();
+        // Memory for the sentence.
+        for number in 0..self.context_numbers() {
+            let Some(context) = self.context(number) else { continue };
+            [false, true].map(|collective| drop(context.matcher(collective).take_any()));
+        }
         init::abort(
             1,
             &format!(
