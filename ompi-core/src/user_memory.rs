@@ -3,52 +3,44 @@
 
 use crate::error::{Class, Fault, Result};
 use alloc::alloc::{Layout, alloc, dealloc};
+use alloc::collections::BTreeMap;
+use opal_core::sync::ConditionalLock;
 
-/// A cache line before the memory says how it was allocated, so that the memory itself begins on a cache line. It is the
-/// least alignment, too.
-const HEAD: usize = 64;
+/// Such memory begins on a cache line. It is the least alignment, too.
+const LINE: usize = 64;
 /// Of who asks for more than any device or huge page wants.
 const MAX_ALIGNMENT: usize = 1 << 30;
-/// Marks a head; freeing something else is found out unless it lies by chance.
-const MARK: usize = 0x6f6d_7069_5f6d_656d;
+
+/// What the user has: how it was allocated, by address. A wrong address is looked up here, and nothing is read where it points.
+static GIVEN: ConditionalLock<BTreeMap<usize, Layout>> = ConditionalLock::new(BTreeMap::new());
 
 /// `size` bytes on a cache line, or on a multiple of `alignment`, a power of two, if that is more; not null even if `size`
 /// is 0.
 pub fn allocate(size: usize, alignment: usize) -> Result<*mut u8> {
     let none = || Fault::new(Class::NoMem).because(alloc::format!("{size} bytes are not to be had"));
-    let before = alignment.max(HEAD);
-    let layout = layout(size, before).ok_or_else(none)?;
-    // SAFETY: the layout is at least a head long.
-    let base = unsafe { alloc(layout) };
-    if base.is_null() {
+    let layout = Layout::from_size_align(size.max(1), alignment.max(LINE)).map_err(|_| none())?;
+    // SAFETY: the layout is at least a byte long.
+    let at = unsafe { alloc(layout) };
+    if at.is_null() {
         return Err(none());
     }
-    let at = base.wrapping_add(before);
-    // SAFETY: `before` is at least a head, which has room for three words and is aligned for them.
-    unsafe { at.wrapping_sub(HEAD).cast::<[usize; 3]>().write([MARK, size, before]) };
+    GIVEN.lock().insert(at.addr(), layout);
     Ok(at)
 }
 
 /// Gives it back. Nothing is given back for null, as with C's free and with other libraries.
 ///
 /// # Safety
-/// `at` is null or came from [`allocate`] and was not given back.
+/// Nobody uses the memory at `at` any more, if it is memory of [`allocate`]; otherwise it may be any address.
 pub unsafe fn free(at: *mut u8) -> Result<()> {
-    let wrong = || Fault::new(Class::Base).argument("base").because("it is no memory of MPI_Alloc_mem");
     if at.is_null() {
         return Ok(());
     }
-    if !(at as usize).is_multiple_of(HEAD) {
-        return Err(wrong());
-    }
-    let head = at.wrapping_sub(HEAD);
-    // SAFETY: the caller's promise.
-    let [mark, size, before] = unsafe { head.cast::<[usize; 3]>().read() };
-    let layout = layout(size, before).filter(|_| mark == MARK).ok_or_else(wrong)?;
-    // SAFETY: as above; a second call finds no mark, as long as the memory is not in use again.
-    unsafe { head.cast::<usize>().write(0) };
-    // SAFETY: allocated with this layout.
-    unsafe { dealloc(at.wrapping_sub(before), layout) };
+    let Some(layout) = GIVEN.lock().remove(&at.addr()) else {
+        return Err(Fault::new(Class::Base).argument("base").because("it is no memory of MPI_Alloc_mem"));
+    };
+    // SAFETY: allocated with this layout, and in the table until now, so not given back yet.
+    unsafe { dealloc(at, layout) };
     Ok(())
 }
 
@@ -56,11 +48,6 @@ pub unsafe fn free(at: *mut u8) -> Result<()> {
 /// are no hint that is understood, and are ignored.
 pub fn alignment(value: &str) -> Option<usize> {
     value.trim().parse().ok().filter(|bytes: &usize| bytes.is_power_of_two() && *bytes <= MAX_ALIGNMENT)
-}
-
-/// `before` bytes for the head, whose last ones it is; as many are the alignment.
-fn layout(size: usize, before: usize) -> Option<Layout> {
-    Layout::from_size_align(size.checked_add(before)?, before).ok()
 }
 
 #[cfg(test)]
@@ -90,12 +77,16 @@ mod tests {
 
     #[test]
     fn other_memory_is_refused() {
-        #[repr(align(64))]
-        struct Lines([u8; 128]);
-        let mut lines = Lines([0; 128]);
-        // SAFETY: the line before it is readable; nothing is freed, because it has no mark.
-        let freed = unsafe { free(lines.0.as_mut_ptr().wrapping_add(64)) };
-        assert_eq!(freed.unwrap_err().get(), Class::Base as i32);
+        let at = allocate(100, 1).unwrap();
+        let own = [0u8; 128];
+        // In the middle of it, the program's own, and nowhere.
+        for wrong in [at.wrapping_add(64), own.as_ptr().cast_mut(), core::ptr::without_provenance_mut(64)] {
+            // SAFETY: no memory of `allocate` begins there.
+            assert_eq!(unsafe { free(wrong) }.unwrap_err().get(), Class::Base as i32);
+        }
+        // SAFETY: given back once; the second call gives nothing back.
+        let freed = [unsafe { free(at) }, unsafe { free(at) }];
+        assert_eq!(freed.map(|result| result.map_err(|fault| fault.get())), [Ok(()), Err(Class::Base as i32)]);
         // SAFETY: null.
         unsafe { free(core::ptr::null_mut()).unwrap() };
     }

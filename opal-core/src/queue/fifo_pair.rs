@@ -77,7 +77,7 @@ impl FifoPair {
         if self.peer_sleeps() { Pushed::ToSleeper } else { Pushed::Yes }
     }
 
-    /// Pushes a run of at most [`super::fifo::PAYLOAD_BYTES`] bytes.
+    /// Pushes a run of at most [`super::fifo::PAYLOAD_BYTES`] bytes, under the condition of [`FifoPair::push_with`].
     ///
     /// # Safety
     /// `from` is readable for `bytes`.
@@ -87,11 +87,13 @@ impl FifoPair {
         self.push_with(kind, immediate, bytes, |to| unsafe { memcpy::copy(to, from, bytes) })
     }
 
-    /// Pushes at most [`super::fifo::PAYLOAD_BYTES`] bytes, which `fill` writes to the place that it gets.
+    /// Pushes at most [`super::fifo::PAYLOAD_BYTES`] bytes, which `fill` writes to the place that it gets, if there is room as far
+    /// as is known. As [`FifoPair::push`] it refuses the first message of each pass over the ring, so that whoever sends without end
+    /// takes the transport's own call now and then, and can look there for what does not concern a single message.
     #[inline]
     pub fn push_with(&self, kind: u8, immediate: u64, bytes: usize, fill: impl FnOnce(*mut u8)) -> Pushed {
         let Some(mut producer) = self.producer.try_lock() else { return Pushed::No };
-        if self.is_closed() || producer.is_new() {
+        if self.is_closed() || producer.is_at_limit() {
             return Pushed::No;
         }
         match producer.push(kind, immediate, bytes, None, self.is_awaited(), fill) {

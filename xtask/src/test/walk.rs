@@ -51,7 +51,10 @@ fn walk(session: &mut Session) -> Outcome<Verdict> {
             profiles.len()
         )));
     };
-    let either = compare(&session.tree.root, one, other).or_else(|_| compare(&session.tree.root, other, one));
+    let either = compare(&session.tree.root, one, other).or_else(|why| {
+        let other_way = compare(&session.tree.root, other, one);
+        other_way.map_err(|other_why| format!("{why}\nwith the ranks' profiles exchanged: {other_why}"))
+    });
     Ok(either.map_or_else(Verdict::Failed, Verdict::Passed))
 }
 

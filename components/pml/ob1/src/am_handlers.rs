@@ -53,6 +53,8 @@ pub fn control(process: u32, handle: u64, payload: Untrusted<'_>) {
         Control::PushDone => state.pushed(process, handle, true),
         Control::PushFailed => state.pushed(process, handle, false),
         Control::Fin => state.fin(process, handle),
+        Control::Xoff => state.xoff(process, true),
+        Control::Xon => state.xoff(process, false),
     };
     if !known {
         malformed(process, "control");

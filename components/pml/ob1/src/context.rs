@@ -81,16 +81,24 @@ pub enum Payload {
 const SMALL_BYTES: usize = 56;
 
 impl Payload {
-    /// Copies.
-    pub fn new(payload: Untrusted<'_>) -> Payload {
+    /// Copies; `None` if there is no memory.
+    pub fn new(payload: Untrusted<'_>) -> Option<Payload> {
         if payload.len() <= SMALL_BYTES {
             let mut inline = [0; SMALL_BYTES];
             payload.copy_to(&mut inline);
-            return Payload::Inline(inline, payload.len() as u8);
+            return Some(Payload::Inline(inline, payload.len() as u8));
         }
-        let mut heap = alloc::vec![0; payload.len()].into_boxed_slice();
+        let mut heap = Vec::new();
+        heap.try_reserve_exact(payload.len()).ok()?;
+        heap.resize(payload.len(), 0);
         payload.copy_to(&mut heap);
-        Payload::Heap(heap)
+        Some(Payload::Heap(heap.into_boxed_slice()))
+    }
+
+    /// What it takes of this process's memory while it is unexpected.
+    pub fn memory_bytes(&self) -> usize {
+        let heap = if let Payload::Heap(bytes) = self { bytes.len() } else { 0 };
+        size_of::<Message>() + heap
     }
 
     /// The bytes.
@@ -154,6 +162,12 @@ impl Context {
     #[inline(always)]
     pub fn matcher(&mut self, collective: bool) -> &mut ContextMatcher {
         &mut self.matchers[usize::from(collective)]
+    }
+
+    /// How many messages of a process no receive has matched yet. Walks through all of them.
+    pub fn unexpected(&self, process: u32) -> usize {
+        let kept = self.matchers.iter().flat_map(ContextMatcher::unexpected);
+        kept.chain(self.preactivation.iter().map(|(_, message)| message)).filter(|one| one.process == process).count()
     }
 
     /// The rank of a process, if it is a peer.

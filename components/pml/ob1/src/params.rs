@@ -3,6 +3,11 @@
 opal_core::params! {
     /// Largest message that is sent before the receiver asks for it; a transport's own limit may be lower.
     pub static EAGER_LIMIT: Size = Int(65536), "bytes", level 4;
+    /// How many eager messages of one process may be unexpected. From then on that process announces its messages, and their data
+    /// stays in its own memory until they are received, until half of them are.
+    pub static UNEXPECTED_MESSAGES: Size = Int(32768), "", level 5;
+    /// As unexpected_messages for the memory that they take.
+    pub static UNEXPECTED_BYTES: Size = Int(8388608), "bytes", level 5;
     /// How much of a long message goes along with its RTS to a process of the node that took the last one of its size in
     /// fragments; 0: nothing.
     pub static RNDV_EAGER_LIMIT: Size = Int(16384), "bytes", level 6;

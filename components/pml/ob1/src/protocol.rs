@@ -4,7 +4,7 @@
 //!  sender                                    receiver
 //!
 //!  EAGER ──────────────────────────────────► matched: complete; else kept
-//!  (complete)
+//!  (complete)                                much is kept: XOFF (flow_control)
 //!
 //!  SyncQueued, until there is room
 //!  SYNC ───────────────────────────────────► matched
@@ -35,12 +35,13 @@
 //! ([`failure`]).
 //!
 //! Below [`crate::state`]: [`operation`] and the data of [`smsc`] and [`rts_data`], [`selection`]. Above it, each on those
-//! before it: [`control`], [`fragments`], [`rts_data`], [`smsc`], [`rendezvous`], [`placement`], [`delivery`],
+//! before it: [`control`], [`flow_control`], [`fragments`], [`rts_data`], [`smsc`], [`rendezvous`], [`placement`], [`delivery`],
 //! [`quiesced`], [`failure`].
 
 pub mod control;
 pub mod delivery;
 pub mod failure;
+pub mod flow_control;
 pub mod fragments;
 pub mod operation;
 pub mod placement;

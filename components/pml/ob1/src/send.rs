@@ -30,16 +30,17 @@ pub fn try_eager(
     immediate: u64,
 ) -> core::result::Result<(), Full> {
     // Acquire pairs with the Release where packets leave the queue.
-    if endpoint.queued.load(Ordering::Acquire) != 0 {
+    if endpoint.queued.load(Ordering::Acquire) != 0 && (endpoint.is_stopped() || endpoint.has_backlog()) {
         return Err(Full);
     }
     data.send(endpoint, wire::EAGER, immediate)
 }
 
-/// A blocking send of an eager message that found no room: waits until there is some.
+/// A blocking send of an eager message that found no room: waits until there is some. `false`: the peer has said XOFF meanwhile,
+/// so that the message must be announced.
 #[cold]
 #[inline(never)]
-pub fn when_there_is_room(data: &BorrowedBuffer<'_, '_>, endpoint: &'static Endpoint, immediate: u64) -> Result<()> {
+pub fn when_there_is_room(data: &BorrowedBuffer<'_, '_>, endpoint: &'static Endpoint, immediate: u64) -> Result<bool> {
     let mut idle = Backoff::new();
     loop {
         idle.step()?;
@@ -47,7 +48,10 @@ pub fn when_there_is_room(data: &BorrowedBuffer<'_, '_>, endpoint: &'static Endp
             return Err(endpoint.fault());
         }
         if try_eager(data, endpoint, immediate).is_ok() {
-            return Ok(());
+            return Ok(true);
+        }
+        if endpoint.is_stopped() {
+            return Ok(false);
         }
     }
 }
@@ -66,10 +70,14 @@ pub fn start(buffer: UserBuffer, route: &Route, envelope: u64, mode: Mode) -> Re
         state.send_rts(endpoint, envelope, id, buffer);
         return Ok(request);
     }
+    if endpoint.is_stopped() {
+        state.announce(endpoint, envelope, id, buffer);
+        return Ok(request);
+    }
     let sync = (mode == Mode::Synchronous)
         .then(|| state.operations.begin_send(endpoint.process, envelope, id, OperationState::AwaitingAck));
     let mut send = QueuedSend { envelope, buffer, sync, request: id };
-    if endpoint.queued.load(Ordering::Relaxed) != 0 || send.send(endpoint).is_err() {
+    if endpoint.has_backlog() || send.send(endpoint).is_err() {
         state.queue_eager(endpoint, send);
     } else if sync.is_none() {
         request::complete(id, Status::EMPTY);

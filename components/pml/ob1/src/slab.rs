@@ -14,6 +14,8 @@ enum Entry<T> {
 }
 
 const NONE: u32 = u32::MAX;
+/// Entries for which memory is kept while none is in use.
+const KEPT: usize = 1024;
 
 impl<T> Slab<T> {
     /// Empty.
@@ -85,6 +87,19 @@ impl<T> Slab<T> {
         let Entry::Used(thing) = entry else { unused() };
         self.free = number;
         thing
+    }
+
+    /// Whether there is memory for one more.
+    #[inline(always)]
+    pub fn has_room(&mut self) -> bool {
+        self.free != NONE || self.entries.try_reserve(1).is_ok()
+    }
+
+    /// No entry is in use: gives the memory back if it is much.
+    pub fn give_back(&mut self) {
+        if self.entries.len() > KEPT {
+            *self = Slab::new();
+        }
     }
 
     #[cold]

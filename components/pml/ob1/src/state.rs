@@ -42,9 +42,22 @@ pub struct State {
     last_rts: Vec<LastRts>,
     /// RTS data of unexpected messages.
     pub rts_data: RtsDataStore,
+    /// Per process, what is kept of its eager messages.
+    pub kept: Vec<Kept>,
     /// Messages taken by matched probes.
     pub matched: Slab<MatchedMessage>,
     matched_serial: u32,
+}
+
+/// The eager messages of a process that no receive has matched yet, or that a matched probe took.
+#[derive(Clone, Copy, Default)]
+pub struct Kept {
+    /// How many.
+    pub messages: usize,
+    /// Their memory.
+    pub bytes: usize,
+    /// The process was told XOFF.
+    pub is_stopped: bool,
 }
 
 /// An eager message of which a part has arrived and met its receive.
@@ -74,6 +87,7 @@ impl State {
             selections: Vec::new(),
             last_rts: Vec::new(),
             rts_data: RtsDataStore::new(),
+            kept: Vec::new(),
             matched: Slab::new(),
             matched_serial: 0,
         }

@@ -20,6 +20,8 @@
 //! | PUSH_DONE | 6 | receiver | – | the sender has written the part that it claimed |
 //! | PUSH_FAILED | 7 | receiver | – | the sender claimed its part and could not write it |
 //! | FIN | 8 | sender | – | all has been copied |
+//! | XOFF | 9 | process, handle 0 | – | announce eager messages by RTS from now on; where memory is shared a word says so |
+//! | XON | 10 | process, handle 0 | – | eager messages may come again |
 //!
 //! [`crate::protocol`] draws which message follows which.
 //!

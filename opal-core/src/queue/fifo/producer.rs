@@ -66,6 +66,12 @@ impl Producer {
         self.slot == self.memory.slots && self.first_slot == 0
     }
 
+    /// Whether there is no room as far as is known: before the first message, and at least once in each pass over the ring.
+    #[inline(always)]
+    pub fn is_at_limit(&self) -> bool {
+        self.slot == self.known_limit
+    }
+
     /// Pushes at most [`INLINE_BYTES`] bytes if there is room as far as is known, which is not so for the first message and
     /// where the ring begins again; says whether. Nothing on the way is a call.
     ///

@@ -66,6 +66,10 @@ impl Index {
     pub fn remove_list(&mut self, list: u32) {
         self.indexed[word(list)] &= !bit(list);
         self.lists -= 1;
+        if self.lists == 0 && self.links.len() > KEPT_LINKS {
+            // No list has entries here, so no key is in use.
+            *self = Index { indexed: core::mem::take(&mut self.indexed), ..Index::new() };
+        }
     }
 
     /// Appends an entry to a list with an index.
@@ -186,3 +190,5 @@ fn bit(list: u32) -> u64 {
 }
 
 const FEWEST_BUCKETS: usize = 128;
+/// Entries for which memory is kept while no list has an index.
+const KEPT_LINKS: usize = 1024;

@@ -3,6 +3,17 @@
 use super::{ANY, Index, Matcher, NONE, Tag, Unexpected, WALKED};
 
 impl<P, U> Matcher<P, U> {
+    /// Whether there is memory for one more.
+    #[inline(always)]
+    pub fn has_room(&mut self) -> bool {
+        self.unexpected.has_room()
+    }
+
+    /// All unexpected messages, in no order.
+    pub fn unexpected(&self) -> impl Iterator<Item = &U> {
+        (0..self.unexpected.numbers()).filter_map(|number| Some(&self.unexpected.find(number)?.message))
+    }
+
     /// Appends a message that no receive matches.
     pub fn enqueue(&mut self, source: u32, tag: i32, message: U) {
         let (list, all) = (&mut self.sources[source as usize].unexpected, &mut self.arrivals);
@@ -119,6 +130,9 @@ impl<P, U> Matcher<P, U> {
         self.post_slow_paths -= 1;
         for list in [entry.source, ANY] {
             self.unindex_unexpected(list, number);
+        }
+        if self.arrivals.first == NONE {
+            self.unexpected.give_back();
         }
         (entry.source, entry.tag, entry.message)
     }

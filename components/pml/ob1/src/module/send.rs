@@ -1,6 +1,7 @@
 //! Sends: the fast path of nearly every one, and the slow path of all others.
 
 use crate::peers::table::Route;
+use crate::protocol::flow_control;
 use crate::raw::{BorrowedBuffer, UserBuffer, peer_table};
 use crate::{send, wire};
 use ompi_core::data::Data;
@@ -74,7 +75,11 @@ pub unsafe fn blocking(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context
     let fast = unsafe { BorrowedBuffer::new(data) };
     match pending(&fast, dest, tag, mode, context) {
         None => Ok(()),
-        Some(pending) if pending.eager => send::when_there_is_room(&fast, pending.route.endpoint, pending.immediate),
+        Some(pending)
+            if pending.eager && send::when_there_is_room(&fast, pending.route.endpoint, pending.immediate)? =>
+        {
+            Ok(())
+        }
         Some(pending) => {
             // SAFETY: the buffer lives until the request completes, which the wait sees to.
             let place = unsafe { UserBuffer::new(data) };
@@ -128,5 +133,8 @@ fn pending<'a>(
     let immediate = wire::envelope(route.context_bits | u64::from(context.collective), tag);
     let eager = mode != Mode::Synchronous && data.bytes() <= route.endpoint.eager_bytes;
     let sent = eager && send::try_eager(data, route.endpoint, immediate).is_ok();
-    (!sent).then_some(PendingSend { route, immediate, eager })
+    if route.endpoint.fifo_pair.is_none() {
+        flow_control::look(route.endpoint, data.bytes());
+    }
+    (!sent).then(|| PendingSend { route, immediate, eager: eager && !route.endpoint.is_stopped() })
 }

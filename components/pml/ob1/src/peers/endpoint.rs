@@ -35,8 +35,14 @@ pub struct Endpoint {
     pub oob_bytes: usize,
     /// The transports of fragments.
     pub rails: Rails,
-    /// Number of messages in its backlog: later ones must not overtake them.
+    /// Number of messages in its backlog, which later ones must not overtake; and [`XOFF`]. Not 0: the fast path is closed.
     pub queued: AtomicU32,
+    /// Bytes sent eagerly since this process last looked for what the process says, where that comes by messages only.
+    pub unpolled_bytes: AtomicU32,
+    /// Where the process says XOFF to this one, and this one to it, if they share memory.
+    pub xoff_words: Option<XoffWords>,
+    /// It is this process.
+    pub is_self: bool,
     /// Which protocols the process chose for long messages.
     pub history: ProtocolHistory,
     /// For single copies between its memory and ours, where they work.
@@ -46,7 +52,53 @@ pub struct Endpoint {
     dead: AtomicBool,
 }
 
+/// The words by which two processes stop each other ([`crate::protocol::flow_control`]): not 0 means XOFF.
+#[derive(Clone, Copy)]
+pub struct XoffWords {
+    /// The peer writes it.
+    pub received: &'static AtomicU64,
+    /// This process writes it.
+    pub sent: &'static AtomicU64,
+}
+
 impl Endpoint {
+    /// Whether messages wait in the backlog.
+    #[inline(always)]
+    pub fn has_backlog(&self) -> bool {
+        // Acquire pairs with the Release in `set_backlog`: what was queued has left before what comes now.
+        self.queued.load(Ordering::Acquire) & !XOFF != 0
+    }
+
+    /// The backlog has so many messages. The state's lock is held.
+    pub fn set_backlog(&self, messages: usize) {
+        let xoff = self.queued.load(Ordering::Relaxed) & XOFF;
+        // A change of XOFF meanwhile may be lost: whoever sends looks again.
+        self.queued.store(messages as u32 | xoff, Ordering::Release);
+    }
+
+    /// Whether the process has said XOFF: eager messages to it must not go. Looks at what it says now, where memory is shared.
+    #[inline(never)]
+    pub fn is_stopped(&self) -> bool {
+        let queued = self.queued.load(Ordering::Relaxed);
+        let Some(words) = &self.xoff_words else { return queued & XOFF != 0 };
+        // Relaxed: the word stands alone.
+        let is_stopped = words.received.load(Ordering::Relaxed) != 0;
+        if is_stopped != (queued & XOFF != 0) {
+            self.note_xoff(is_stopped);
+        }
+        is_stopped
+    }
+
+    /// Closes or opens the fast path.
+    #[cold]
+    pub fn note_xoff(&self, is_stopped: bool) {
+        if is_stopped {
+            self.queued.fetch_or(XOFF, Ordering::Relaxed);
+        } else {
+            self.queued.fetch_and(!XOFF, Ordering::Relaxed);
+        }
+    }
+
     /// Takes one of our claim words; `None` if all are in use, or no memory is shared.
     pub fn take_claim_word(&self) -> Option<u32> {
         let used = self.claim_words.load(Ordering::Relaxed);
@@ -63,7 +115,7 @@ impl Endpoint {
 
     /// A claim word, ours or the process's; `index` may be anything.
     pub fn claim_word(&self, own: bool, index: u32) -> Option<&AtomicU64> {
-        if index >= u64::BITS { None } else { self.module.shared_word(self.btl_endpoint, own, index) }
+        if index >= XOFF_WORD { None } else { self.module.shared_word(self.btl_endpoint, own, index) }
     }
 
     /// The path of matched messages.
@@ -179,6 +231,8 @@ fn connect(process: u32) -> Result<Endpoint> {
     let most = caps.send_bytes - wire::PREFIX_BYTES;
     let eager_bytes = params::EAGER_LIMIT.size().min(caps.eager_bytes).min(most);
     let inline_bytes = caps.inline_bytes.min(most);
+    let word = |own| path.module.shared_word(path.endpoint, own, XOFF_WORD);
+    let xoff_words = word(false).zip(word(true)).map(|(received, sent)| XoffWords { received, sent });
     Ok(Endpoint {
         process,
         module: btl::ModuleRef::new(path.module),
@@ -190,6 +244,9 @@ fn connect(process: u32) -> Result<Endpoint> {
         oob_bytes: caps.send_bytes.min(MOST_OOB_BYTES),
         rails: Rails::new(paths),
         queued: AtomicU32::new(0),
+        unpolled_bytes: AtomicU32::new(0),
+        xoff_words,
+        is_self: process::get(process).is_self,
         history: ProtocolHistory::new(),
         smsc_endpoint: find_smsc_endpoint(process::get(process)),
         claim_words: AtomicU64::new(0),
@@ -223,6 +280,9 @@ impl Endpoint {
             oob_bytes: 4096,
             rails: Rails::none(),
             queued: AtomicU32::new(0),
+            unpolled_bytes: AtomicU32::new(0),
+            xoff_words: None,
+            is_self: false,
             history: ProtocolHistory::new(),
             smsc_endpoint: None,
             claim_words: AtomicU64::new(0),
@@ -231,6 +291,10 @@ impl Endpoint {
     }
 }
 
+/// The bit of [`Endpoint::queued`] that says that the process has said XOFF.
+const XOFF: u32 = 1 << 31;
+/// The last of the words that btl/sm shares; those before it are claim words.
+const XOFF_WORD: u32 = 63;
 /// An out-of-band message that finds no room is copied.
 const MOST_OOB_BYTES: usize = 4096;
 

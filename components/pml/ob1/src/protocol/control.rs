@@ -8,7 +8,7 @@ use crate::state::{State, aborted};
 use crate::wire::{self, Control, Rts};
 use ompi_core::request;
 use ompi_core::status::Status;
-use opal_core::sync::Ordering;
+use opal_core::mem::Untrusted;
 
 impl State {
     /// Sends a control message to the peer's operation `handle`.
@@ -25,8 +25,7 @@ impl State {
 
     /// Sends an out-of-band message.
     pub fn oob(&mut self, endpoint: &'static Endpoint, message: &[u8]) {
-        let now = endpoint.queued.load(Ordering::Relaxed) == 0;
-        if !now || send_bytes(endpoint, wire::OOB, 0, message).is_err() {
+        if endpoint.has_backlog() || send_bytes(endpoint, wire::OOB, 0, message).is_err() {
             self.queue(endpoint, Packet::Oob(message.into()));
         }
     }
@@ -47,10 +46,13 @@ impl State {
 
     /// Sends what waits for a process; returns how many messages left.
     pub fn push_packets(&mut self, endpoint: &'static Endpoint) -> usize {
-        let backlog = &mut self.backlogs[endpoint.process as usize];
         let mut moved = 0;
-        while let Some(packet) = backlog.packets.front_mut() {
-            if packet.send(endpoint).is_err() {
+        loop {
+            if endpoint.is_stopped() {
+                self.announce_next(endpoint);
+            }
+            let backlog = &mut self.backlogs[endpoint.process as usize];
+            if backlog.packets.front_mut().is_none_or(|packet| packet.send(endpoint).is_err()) {
                 break;
             }
             if let Some(Packet::Eager(QueuedSend { sync, request, .. })) = backlog.packets.pop_front() {
@@ -62,8 +64,7 @@ impl State {
             }
             moved += 1;
         }
-        // Release pairs with the Acquire in the sends: what was queued has left before what comes now.
-        endpoint.queued.store(backlog.packets.len() as u32, Ordering::Release);
+        endpoint.set_backlog(self.backlogs[endpoint.process as usize].packets.len());
         moved
     }
 
@@ -77,27 +78,37 @@ impl State {
                 request::complete(request, aborted(0));
             }
         }
-        endpoint.queued.store(0, Ordering::Release);
+        endpoint.set_backlog(0);
     }
 
     fn send_packet(&mut self, endpoint: &'static Endpoint, mut packet: Packet) -> bool {
-        let sent = endpoint.queued.load(Ordering::Relaxed) == 0 && packet.send(endpoint).is_ok();
+        let sent = !endpoint.has_backlog() && packet.send(endpoint).is_ok();
         if !sent {
             self.queue(endpoint, packet);
         }
         sent
     }
 
+    // The process was lost after its operations had failed: what was begun since then ends here.
+    fn fail_packet(&mut self, packet: &Packet) {
+        let handle = match packet {
+            Packet::Eager(QueuedSend { sync: None, request, .. }) => return request::complete(*request, aborted(0)),
+            Packet::Eager(QueuedSend { sync: Some(handle), .. }) => Some(*handle),
+            Packet::Rts(_, rts) => Rts::unpack(Untrusted::of(rts)).map(|rts| rts.handle),
+            Packet::Control(..) | Packet::Oob(_) => None,
+        };
+        if let Some((number, _)) = handle.and_then(|handle| self.operations.find_own(handle)) {
+            request::complete(self.operations.remove(number).request, aborted(0));
+        }
+    }
+
     fn queue(&mut self, endpoint: &'static Endpoint, packet: Packet) {
         if endpoint.is_dead() {
-            if let Packet::Eager(send) = packet {
-                request::complete(send.request, aborted(0));
-            }
-            return;
+            return self.fail_packet(&packet);
         }
         let backlog = self.backlog(endpoint.process);
         backlog.packets.push_back(packet);
-        endpoint.queued.store(backlog.packets.len() as u32, Ordering::Release);
+        endpoint.set_backlog(backlog.packets.len());
         self.list_pending(endpoint.process);
     }
 }

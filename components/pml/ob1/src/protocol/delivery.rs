@@ -1,6 +1,6 @@
 //! Messages and RTS that arrive are matched with posted receives, or kept as unexpected until a receive is posted.
 
-use crate::context::{Body, Message, Payload, PendingRts, Receive};
+use crate::context::{Body, Message, PendingRts, Receive};
 use crate::state::State;
 use crate::wire::{Control, Envelope};
 use ompi_core::comm::Communicator;
@@ -19,7 +19,8 @@ impl State {
             return unroutable(process, envelope);
         };
         let Some(source) = context.rank_of(process) else {
-            return self.without_rank(process, envelope, Body::Whole(Payload::new(payload), sync));
+            let body = self.keep(process, payload, sync);
+            return self.without_rank(process, envelope, body);
         };
         let closing = context.closing;
         match context.matcher(envelope.collective).arrive(source, envelope.tag) {
@@ -34,8 +35,8 @@ impl State {
             }
             None if closing => {}
             None => {
-                let message = Message { process, body: Body::Whole(Payload::new(payload), sync) };
-                context.matcher(envelope.collective).enqueue(source, envelope.tag, message);
+                let body = self.keep(process, payload, sync);
+                self.enqueue(envelope, source, Message { process, body });
             }
         }
     }
@@ -57,7 +58,7 @@ impl State {
                 self.close_if_idle(envelope.context);
             }
             None if closing => self.discard(message),
-            None => context.matcher(envelope.collective).enqueue(source, envelope.tag, message),
+            None => self.enqueue(envelope, source, message),
         }
     }
 
@@ -66,6 +67,7 @@ impl State {
         match message.body {
             Body::Whole(payload, sync) => {
                 finish(receive, status, context, Untrusted::of(payload.bytes()));
+                self.uncount(message.process, &payload);
                 if let Some(handle) = sync {
                     self.control(message.process, handle, Control::Ack);
                 }
@@ -124,10 +126,24 @@ impl State {
         }
     }
 
+    fn enqueue(&mut self, envelope: Envelope, source: u32, message: Message) {
+        let process = message.process;
+        let Some(context) = self.context(envelope.context) else { return };
+        let matcher = context.matcher(envelope.collective);
+        if !matcher.has_room() {
+            self.out_of_memory(process);
+        }
+        matcher.enqueue(source, envelope.tag, message);
+    }
+
     // Nobody will receive it.
     fn discard(&mut self, message: Message) {
-        if let Body::Rts(PendingRts { rts, data: Some(number) }) = message.body {
-            self.drop_rts_data(message.process, rts.handle, number);
+        match message.body {
+            Body::Rts(PendingRts { rts, data: Some(number) }) => {
+                self.drop_rts_data(message.process, rts.handle, number);
+            }
+            Body::Rts(_) => {}
+            Body::Whole(payload, _) => self.uncount(message.process, &payload),
         }
     }
 }

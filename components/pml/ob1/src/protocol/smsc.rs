@@ -173,7 +173,11 @@ impl State {
         let Some((number, operation)) = self.operations.find_own(step.handle) else { return };
         let process = operation.process;
         match &mut operation.state {
-            OperationState::Rget(_) if result == Err(Error::Unreachable) => {
+            OperationState::Rget(rget) if result == Err(Error::Unreachable) => {
+                let claim_word = rget.claim_word.take();
+                if let (Some(index), Some(endpoint)) = (claim_word, endpoint::existing(process)) {
+                    endpoint.give_claim_word(index);
+                }
                 request::complete(self.operations.remove(number).request, aborted(0));
             }
             OperationState::Rget(rget) => {

@@ -50,6 +50,10 @@ pub enum Control {
     PushFailed,
     /// All has been copied.
     Fin,
+    /// No eager messages from now on.
+    Xoff,
+    /// Eager messages may come again.
+    Xon,
 }
 
 /// Clear to send.
@@ -90,6 +94,8 @@ impl Control {
             Control::PushDone => PackedControl::new(&[PUSH_DONE]),
             Control::PushFailed => PackedControl::new(&[PUSH_FAILED]),
             Control::Fin => PackedControl::new(&[FIN]),
+            Control::Xoff => PackedControl::new(&[XOFF]),
+            Control::Xon => PackedControl::new(&[XON]),
         }
     }
 
@@ -110,6 +116,8 @@ impl Control {
             PUSH_DONE => alone(Control::PushDone),
             PUSH_FAILED => alone(Control::PushFailed),
             FIN => alone(Control::Fin),
+            XOFF => alone(Control::Xoff),
+            XON => alone(Control::Xon),
             _ => None,
         }
     }
@@ -164,3 +172,5 @@ const PUSH_OFFER: u64 = 5;
 const PUSH_DONE: u64 = 6;
 const PUSH_FAILED: u64 = 7;
 const FIN: u64 = 8;
+const XOFF: u64 = 9;
+const XON: u64 = 10;

@@ -34,7 +34,7 @@ fn rts() {
 }
 
 /// Every control message with its kind on the wire and the number of its fields.
-fn all() -> [(Control, u64, usize); 8] {
+fn all() -> [(Control, u64, usize); 10] {
     let cts = Cts { handle: 1 << 53, wanted: 100 };
     let offer = PushOffer { handle: 9, wanted: 100, address: 4096, begin: 40, claim_word: 5 };
     [
@@ -46,6 +46,8 @@ fn all() -> [(Control, u64, usize); 8] {
         (Control::PushDone, 6, 0),
         (Control::PushFailed, 7, 0),
         (Control::Fin, 8, 0),
+        (Control::Xoff, 9, 0),
+        (Control::Xon, 10, 0),
     ]
 }
 
@@ -68,7 +70,7 @@ fn what_is_no_control_message() {
             assert_eq!(Control::unpack(Untrusted::of(&bytes[..wrong])), None, "{control:?} of {wrong} bytes");
         }
     }
-    for kind in [0, 9, 1 << 32, u64::MAX] {
+    for kind in [0, 11, 1 << 32, u64::MAX] {
         for fields in [0, 2, 5] {
             let bytes = [kind.to_le_bytes().to_vec(), std::vec![0; 8 * fields]].concat();
             assert_eq!(Control::unpack(Untrusted::of(&bytes)), None, "kind {kind}");

@@ -1,7 +1,6 @@
 //! Which queues are looked at, and in which order.
 
 use super::*;
-use crate::raw::send_bytes;
 use crate::test_image::{Calls, Transport, fifo_pair};
 use crate::wire;
 use std::boxed::Box;
@@ -25,9 +24,10 @@ fn any_source(peers: &[&'static Endpoint], own: Option<u32>) -> AnySource {
     AnySource::new(peers.iter().copied(), own)
 }
 
-/// What is sent comes back as from this rank: longer than a slot's, which goes by no call of the transport.
+/// What is sent comes back as from this rank.
 fn send(peers: &[&Endpoint], rank: usize, immediate: u64) {
-    assert!(send_bytes(peers[rank], wire::EAGER, immediate, &[0; 100]).is_ok());
+    let mut producer = peers[rank].fifo_pair.unwrap().producer();
+    assert!(producer.push(wire::EAGER, immediate, 0, None, false, |_| {}).is_ok());
 }
 
 fn take(any: &AnySource) -> Option<(u32, u64)> {

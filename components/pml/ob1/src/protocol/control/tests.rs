@@ -8,7 +8,7 @@ use core::ops::Range;
 use ompi_core::request::Kind;
 use opal_core::framework::btl::{AmId, Full};
 use std::boxed::Box;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A transport that is full until it is told otherwise.
 #[derive(Default)]

@@ -1,0 +1,178 @@
+//! Flow control of eager messages: a sender that runs ahead does not fill the receiver's memory.
+//!
+//! The receiver counts what is unexpected of each process. When that is more than the parameters allow it says XOFF, and XON
+//! when half of it was received. In between the sender announces each message by RTS, whatever its size: the data stays in the
+//! sender's memory, and a blocking send waits for its receive (MPI 5.0 §3.5 allows both). RTS are not counted. Each belongs to
+//! an operation of the sender, so their number is bounded by the sender's memory.
+//!
+//! Where memory is shared XOFF is a word, which the sender reads where it takes the transport's own call: at least once in each
+//! pass over the ring of its FIFO pair. Elsewhere XOFF and XON are control messages. So that a process that does nothing but
+//! send reads them, it makes a pass of progress now and then ([`look`]). What is under way when the receiver says XOFF still
+//! comes: a ring, or what the buffers of a socket hold.
+//!
+//! Messages to this process itself are not counted: nobody runs ahead of itself, and a blocking send would wait for ever.
+
+use crate::context::{Body, Payload};
+use crate::params::{UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
+use crate::peers::backlog::{Packet, QueuedSend};
+use crate::peers::endpoint::{self, Endpoint};
+use crate::protocol::operation::OperationState;
+use crate::protocol::smsc::rget::PushState;
+use crate::raw::UserBuffer;
+use crate::state::{Kept, State};
+use crate::wire::{Control, Rts};
+use alloc::format;
+use ompi_core::framework::pml;
+use ompi_core::init;
+use ompi_core::request::Id;
+use opal_core::mem::Untrusted;
+use opal_core::sync::{AtomicBool, Ordering};
+use opal_core::{progress, verbose};
+
+/// After an eager message of so many bytes by a transport that gives no queues away: looks now and then for what peers say.
+#[inline(never)]
+pub fn look(endpoint: &Endpoint, bytes: usize) {
+    let unpolled = endpoint.unpolled_bytes.load(Ordering::Relaxed).saturating_add((bytes + MESSAGE_BYTES) as u32);
+    let is_due = unpolled > UNPOLLED_BYTES;
+    // Relaxed, and no read-modify-write: of several threads one count more or less does not matter.
+    endpoint.unpolled_bytes.store(if is_due { 0 } else { unpolled }, Ordering::Relaxed);
+    if is_due {
+        progress::pass();
+    }
+}
+
+impl State {
+    /// Keeps an eager message that no receive matches.
+    #[inline(never)]
+    pub fn keep(&mut self, process: u32, payload: Untrusted<'_>, sync: Option<u64>) -> Body {
+        let Some(payload) = Payload::new(payload) else { self.out_of_memory(process) };
+        let kept = self.kept(process);
+        kept.messages += 1;
+        kept.bytes += payload.memory_bytes();
+        if !kept.is_stopped && (kept.messages > UNEXPECTED_MESSAGES.size() || kept.bytes > UNEXPECTED_BYTES.size()) {
+            self.stop(process, true);
+        }
+        Body::Whole(payload, sync)
+    }
+
+    /// A message that was kept is received, or nobody will receive it.
+    pub fn uncount(&mut self, process: u32, payload: &Payload) {
+        let kept = self.kept(process);
+        kept.messages -= 1;
+        kept.bytes -= payload.memory_bytes();
+        let (messages, bytes) = (UNEXPECTED_MESSAGES.size() / 2, UNEXPECTED_BYTES.size() / 2);
+        if kept.is_stopped && kept.messages <= messages && kept.bytes <= bytes {
+            self.stop(process, false);
+        }
+    }
+
+    /// XOFF or XON arrived. `false` if the process says it by a word.
+    pub fn xoff(&mut self, process: u32, is_stopped: bool) -> bool {
+        match endpoint::existing(process) {
+            Some(endpoint) if endpoint.xoff_words.is_none() => {
+                endpoint.note_xoff(is_stopped);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Announces a message that is no long one, instead of sending it eagerly.
+    pub fn announce(&mut self, endpoint: &'static Endpoint, envelope: u64, request: Id, buffer: UserBuffer) {
+        let bytes = buffer.bytes();
+        let handle = self.operations.begin_send(endpoint.process, envelope, request, announced(buffer));
+        self.rts(endpoint, envelope, rts(bytes, handle));
+    }
+
+    /// The next message of the backlog, if it is an eager one, becomes the announcement of it.
+    pub fn announce_next(&mut self, endpoint: &Endpoint) {
+        let packets = &mut self.backlogs[endpoint.process as usize].packets;
+        let send = match packets.pop_front() {
+            Some(Packet::Eager(send)) => send,
+            other => return other.into_iter().for_each(|packet| packets.push_front(packet)),
+        };
+        let QueuedSend { envelope, buffer, sync, request } = send;
+        let bytes = buffer.bytes();
+        // A synchronous one has its operation already. If that is gone, nobody waits for the message.
+        let handle = match sync.map(|handle| self.operations.find_own(handle).map(|found| (handle, found))) {
+            None => self.operations.begin_send(endpoint.process, envelope, request, announced(buffer)),
+            Some(Some((handle, (_, operation)))) => {
+                operation.state = announced(buffer);
+                handle
+            }
+            Some(None) => return,
+        };
+        let packets = &mut self.backlogs[endpoint.process as usize].packets;
+        packets.push_front(Packet::Rts(envelope, rts(bytes, handle).pack()));
+    }
+
+    /// Ends the job: there is no memory for what a process sent.
+    #[cold]
+    #[inline(never)]
+    pub fn out_of_memory(&mut self, process: u32) -> ! {
+        let kept = (0..self.context_numbers()).filter_map(|number| Some(self.context(number)?.unexpected(process)));
+        let messages: usize = kept.sum();
+        // Memory for the sentence.
+        for number in 0..self.context_numbers() {
+            let Some(context) = self.context(number) else { continue };
+            [false, true].map(|collective| drop(context.matcher(collective).take_any()));
+        }
+        init::abort(
+            1,
+            &format!(
+                "out of memory: {messages} unexpected messages from rank {process} in MPI_COMM_WORLD wait here for their \
+                 receives; receive them sooner, or lower pml_ob1_unexpected_bytes ({}) and pml_ob1_unexpected_messages ({})",
+                UNEXPECTED_BYTES.size(),
+                UNEXPECTED_MESSAGES.size()
+            ),
+        )
+    }
+
+    /// Says XOFF or XON.
+    #[cold]
+    #[inline(never)]
+    fn stop(&mut self, process: u32, is_stopped: bool) {
+        // Not known yet: the next message asks again.
+        let Some(endpoint) = endpoint::existing(process).filter(|endpoint| !endpoint.is_self) else { return };
+        self.kept(process).is_stopped = is_stopped;
+        match &endpoint.xoff_words {
+            Some(words) => words.sent.store(u64::from(is_stopped), Ordering::Relaxed),
+            None => self.control(process, 0, if is_stopped { Control::Xoff } else { Control::Xon }),
+        }
+        if is_stopped && !SAID.swap(true, Ordering::Relaxed) {
+            let Kept { messages, bytes, .. } = *self.kept(process);
+            verbose!(
+                pml::FRAMEWORK,
+                20,
+                "process {process} runs ahead: {messages} messages of it are unexpected ({bytes} bytes), more must wait there"
+            );
+        }
+    }
+
+    fn kept(&mut self, process: u32) -> &mut Kept {
+        let index = process as usize;
+        if self.kept.len() <= index {
+            self.kept.resize(index + 1, Kept::default());
+        }
+        &mut self.kept[index]
+    }
+}
+
+fn announced(buffer: UserBuffer) -> OperationState {
+    OperationState::RtsSent { buffer, push: PushState::NoAddress, sent: 0 }
+}
+
+fn rts(bytes: usize, handle: u64) -> Rts {
+    Rts { bytes: bytes as u64, handle, address: None, data_bytes: 0 }
+}
+
+/// Said once per process.
+static SAID: AtomicBool = AtomicBool::new(false);
+
+/// A message counts as so many bytes more than it has, so that a pass comes after 256 short ones: half a microsecond for each of
+/// them would cost more than they do.
+const MESSAGE_BYTES: usize = 1024;
+const UNPOLLED_BYTES: u32 = 256 << 10;
+
+#[cfg(test)]
+mod tests;
