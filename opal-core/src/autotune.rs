@@ -25,8 +25,14 @@ pub struct Autotuner<const N: usize = 2> {
 
 impl<const N: usize> Autotuner<N> {
     /// Nothing is known: the first sampling begins.
-    pub const UNKNOWN: Self =
-        Autotuner { settled: None, costs: [u64::MAX; N], left: Self::LENGTH, rest: 0, interval: FIRST_INTERVAL, alone: false };
+    pub const UNKNOWN: Self = Autotuner {
+        settled: None,
+        costs: [u64::MAX; N],
+        left: Self::LENGTH,
+        rest: 0,
+        interval: FIRST_INTERVAL,
+        alone: false,
+    };
 
     /// The same where nobody else must try the same candidate at the same time.
     pub const ALONE: Self = Autotuner { alone: true, ..Self::UNKNOWN };

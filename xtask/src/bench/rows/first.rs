@@ -7,7 +7,14 @@ use super::row::{K4, K16, K64, K256, M1, PLAIN, Row};
 pub const ROWS: &[Row] = &[
     Row { name: "first-send-64k", title: SEND, ..first(&["--send"], &[K64]) },
     Row { name: "first-send-1m", title: SEND, ..first(&["--send"], &[M1]) },
-    Row { name: "first-osu", title: OSU, program: "osu", arguments: &["--first"], sizes: &[K4, K16, K64, K256, M1], ..PLAIN },
+    Row {
+        name: "first-osu",
+        title: OSU,
+        program: "osu",
+        arguments: &["--first"],
+        sizes: &[K4, K16, K64, K256, M1],
+        ..PLAIN
+    },
     Row { name: "first-allreduce-64k", title: ALLREDUCE, ..first(&["--allreduce"], &[K64]) },
     Row { name: "first-allreduce-1m", title: ALLREDUCE, ..first(&["--allreduce"], &[M1]) },
     Row { name: "first-alltoall-64k", title: ALLTOALL, ..first(&["--alltoall"], &[K64]) },

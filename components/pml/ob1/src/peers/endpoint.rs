@@ -84,14 +84,14 @@ impl Endpoint {
         // Relaxed: the word stands alone.
         let is_stopped = words.received.load(Ordering::Relaxed) != 0;
         if is_stopped != (queued & XOFF != 0) {
-            self.note_xoff(is_stopped);
+            self.set_xoff(is_stopped);
         }
         is_stopped
     }
 
     /// Closes or opens the fast path.
     #[cold]
-    pub fn note_xoff(&self, is_stopped: bool) {
+    pub fn set_xoff(&self, is_stopped: bool) {
         if is_stopped {
             self.queued.fetch_or(XOFF, Ordering::Relaxed);
         } else {

@@ -70,7 +70,7 @@ impl State {
     pub fn xoff(&mut self, process: u32, is_stopped: bool) -> bool {
         match endpoint::existing(process) {
             Some(endpoint) if endpoint.xoff_words.is_none() => {
-                endpoint.note_xoff(is_stopped);
+                endpoint.set_xoff(is_stopped);
                 true
             }
             _ => false,
@@ -80,7 +80,7 @@ impl State {
     /// Announces a message that is no long one, instead of sending it eagerly.
     pub fn announce(&mut self, endpoint: &'static Endpoint, envelope: u64, request: Id, buffer: UserBuffer) {
         let bytes = buffer.bytes();
-        let handle = self.operations.begin_send(endpoint.process, envelope, request, announced(buffer));
+        let handle = self.operations.begin_send(endpoint.process, envelope, request, rts_sent(buffer));
         self.rts(endpoint, envelope, rts(bytes, handle));
     }
 
@@ -95,9 +95,9 @@ impl State {
         let bytes = buffer.bytes();
         // A synchronous one has its operation already. If that is gone, nobody waits for the message.
         let handle = match sync.map(|handle| self.operations.find_own(handle).map(|found| (handle, found))) {
-            None => self.operations.begin_send(endpoint.process, envelope, request, announced(buffer)),
+            None => self.operations.begin_send(endpoint.process, envelope, request, rts_sent(buffer)),
             Some(Some((handle, (_, operation)))) => {
-                operation.state = announced(buffer);
+                operation.state = rts_sent(buffer);
                 handle
             }
             Some(None) => return,
@@ -115,7 +115,7 @@ impl State {
         // Memory for the sentence.
         for number in 0..self.context_numbers() {
             let Some(context) = self.context(number) else { continue };
-            [false, true].map(|collective| drop(context.matcher(collective).take_any()));
+            [false, true].into_iter().for_each(|collective| drop(context.matcher(collective).take_any()));
         }
         init::abort(
             1,
@@ -158,7 +158,7 @@ impl State {
     }
 }
 
-fn announced(buffer: UserBuffer) -> OperationState {
+fn rts_sent(buffer: UserBuffer) -> OperationState {
     OperationState::RtsSent { buffer, push: PushState::NoAddress, sent: 0 }
 }
 

@@ -27,11 +27,11 @@ fn words() -> (endpoint::XoffWords, &'static AtomicU64) {
 #[test]
 fn xoff_closes_the_fast_path_and_is_no_backlog() {
     let endpoint = endpoint();
-    endpoint.note_xoff(true);
+    endpoint.set_xoff(true);
     assert!(endpoint.queued.load(Ordering::Relaxed) != 0 && endpoint.is_stopped() && !endpoint.has_backlog());
     endpoint.set_backlog(3);
     assert!(endpoint.is_stopped() && endpoint.has_backlog());
-    endpoint.note_xoff(false);
+    endpoint.set_xoff(false);
     assert!(!endpoint.is_stopped() && endpoint.has_backlog());
     endpoint.set_backlog(0);
     assert_eq!(endpoint.queued.load(Ordering::Relaxed), 0);
@@ -104,7 +104,7 @@ fn an_eager_message_of_the_backlog_is_announced() {
     for (request, sync) in [(plain, None), (synchronous, Some(handle))] {
         state.queue_eager(endpoint, QueuedSend { envelope, buffer: UserBuffer::over(&mut data), sync, request });
     }
-    endpoint.note_xoff(true);
+    endpoint.set_xoff(true);
     for waiting in [2, 1] {
         assert_eq!(state.push_packets(endpoint), 0);
         let Some(Packet::Rts(found, packed)) = state.backlog(process).packets.pop_front() else { panic!("no RTS") };

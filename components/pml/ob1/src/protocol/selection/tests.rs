@@ -20,7 +20,13 @@ struct Machine {
 impl Machine {
     fn new(fragments: u64, single: u64) -> Machine {
         let takes = [fragments, single, fragments];
-        Machine { selection: Selection::new(1, None, true), clock: Cell::new(1000), takes, single: true, one_place: false }
+        Machine {
+            selection: Selection::new(1, None, true),
+            clock: Cell::new(1000),
+            takes,
+            single: true,
+            one_place: false,
+        }
     }
 
     // `at_once` messages that are under way together; the protocol of the first one.
