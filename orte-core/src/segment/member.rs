@@ -60,11 +60,13 @@ impl<S: Shared> Member<S> {
     }
 
     /// What the launcher said.
+    #[cfg(not(ompi_bare))]
     pub(crate) fn contract(&self) -> &Contract {
         &self.contract
     }
 
     /// The segment.
+    #[cfg(not(ompi_bare))]
     pub(crate) fn control(&self) -> &Control<S> {
         &self.control
     }
@@ -76,6 +78,7 @@ impl<S: Shared> Member<S> {
     }
 
     /// The parameter that says it.
+    #[cfg(not(ompi_bare))]
     pub(crate) fn parameter(&self) -> &'static str {
         self.patience.parameter
     }

@@ -29,16 +29,30 @@ pub fn tier(session: &mut Session) -> Outcome<()> {
 fn walk(session: &mut Session) -> Outcome<Verdict> {
     let program = program(session)?;
     let library = session.library().map_err(fail)?;
+    // The page tells of a receiver that polls when the message comes: neither was the message there first, nor did the
+    // receiver fall asleep. Which of the three a run meets is the system's choice.
+    let mut said = String::new();
+    for _ in 0..TRIES {
+        match run(session, &library.dist, &program)? {
+            Ok(passed) => return Ok(Verdict::Passed(passed)),
+            Err(why) => said = why,
+        }
+    }
+    Ok(Verdict::Failed(format!("none of {TRIES} runs is the one of the page; the last: {said}")))
+}
+
+/// One run, and what the comparison says.
+fn run(session: &Session, dist: &Path, program: &Path) -> Outcome<Result<String, String>> {
     let folder = session.scratch().join("walk");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).at(format_args!("use {}", folder.display()))?;
-    let mut command = Command::new(library.dist.join("bin/mpirun"));
+    let mut command = Command::new(dist.join("bin/mpirun"));
     command.args(["-n", "2", "valgrind", "--quiet", "--tool=callgrind"]);
     command.args(["--compress-strings=no", "--compress-pos=no"]);
     command.arg(format!("--callgrind-out-file={}/%p", folder.display())).arg(program);
     let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("walk.log"))?;
     if !ended.ended_with(0) {
-        return Ok(Verdict::Failed(ended.story()));
+        return Err(fail(ended.story()));
     }
     let mut profiles = Vec::new();
     for entry in std::fs::read_dir(&folder).at(format_args!("use {}", folder.display()))?.flatten() {
@@ -46,16 +60,12 @@ fn walk(session: &mut Session) -> Outcome<Verdict> {
     }
     // Both ranks send and receive once; that of the eight bytes that rank 1 waits for cannot be told from the other.
     let [one, other] = &profiles[..] else {
-        return Ok(Verdict::Failed(format!(
-            "callgrind should leave two profiles, one of each rank, and left {}",
-            profiles.len()
-        )));
+        return Ok(Err(format!("callgrind should leave two profiles, one of each rank, and left {}", profiles.len())));
     };
-    let either = compare(&session.tree.root, one, other).or_else(|why| {
+    Ok(compare(&session.tree.root, one, other).or_else(|why| {
         let other_way = compare(&session.tree.root, other, one);
         other_way.map_err(|other_why| format!("{why}\nwith the ranks' profiles exchanged: {other_why}"))
-    });
-    Ok(either.map_or_else(Verdict::Failed, Verdict::Passed))
+    }))
 }
 
 /// Compiled without optimization: what is not forced inline is a function of its own in the profile.
@@ -73,6 +83,7 @@ fn program(session: &Session) -> Outcome<PathBuf> {
 }
 
 const PAGE: &str = "docs/architecture/walk.md";
+const TRIES: usize = 12;
 const LIMIT: Duration = Duration::from_secs(120);
 const COMPILE_LIMIT: Duration = Duration::from_secs(600);
 
