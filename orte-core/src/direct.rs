@@ -298,6 +298,8 @@ impl<M: Manager> Module for Direct<M> {
             true => message!("this rank {text}"),
             false => message!("{text}"),
         }
+        // Hydra closes the pipes of the ranks, read or not, once it hears of the abort.
+        opal_core::sys::await_reader_of_stderr(200);
         self.manager.abort(status);
         opal_core::sys::exit(if status != 0 && status & 0xff == 0 { 1 } else { status })
     }

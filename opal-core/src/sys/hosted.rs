@@ -53,6 +53,23 @@ pub fn write_stderr(mut bytes: &[u8]) {
     }
 }
 
+/// Waits until what was written to standard error was read at its other end, if that is a pipe; at most so long.
+///
+/// For the last words of a process whose manager drops its pipes as soon as it hears that the job is to end.
+pub fn await_reader_of_stderr(at_most_ms: u64) {
+    // SAFETY: descriptor 2 is borrowed for this call; if it is closed the call fails.
+    let stderr = unsafe { rustix::fd::BorrowedFd::borrow_raw(2) };
+    let pipe = rustix::fs::fstat(stderr)
+        .is_ok_and(|found| rustix::fs::FileType::from_raw_mode(found.st_mode) == rustix::fs::FileType::Fifo);
+    let end = monotonic_ns() + at_most_ms * 1_000_000;
+    let mut unread: libc::c_int = 0;
+    // SAFETY: FIONREAD writes one int to the place given.
+    while pipe && unsafe { libc::ioctl(2, libc::FIONREAD, &raw mut unread) } == 0 && unread > 0 && monotonic_ns() < end
+    {
+        nap_us(200);
+    }
+}
+
 /// Random bytes of the system, for secrets and nonces: at most 256, which it gives whole or not at all.
 pub fn random<const N: usize>() -> rustix::io::Result<[u8; N]> {
     const { assert!(N <= 256) };
