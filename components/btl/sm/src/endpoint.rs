@@ -12,18 +12,21 @@ pub struct PeerEndpoint {
     fifo_pair: FifoPair,
     // The peer's.
     segment: RxSegment,
+    // Its place on the node, and ours.
+    rank: u32,
     own_rank: u32,
     /// The caller's number for the peer.
     pub peer: u32,
 }
 
 impl PeerEndpoint {
-    /// To the owner of `segment`, which the caller knows as `peer`, from rank `own_rank` of this node. `from` is where the
-    /// peer's messages arrive. `demotes`: whether the core can push lines out of its cache.
-    pub fn new(segment: RxSegment, from: Consumer, own_rank: u32, peer: u32, demotes: bool) -> PeerEndpoint {
+    /// To the owner of `segment`, which the caller knows as `peer`. `ranks`: its place on the node, and ours. `from` is where
+    /// the peer's messages arrive. `demotes`: whether the core can push lines out of its cache.
+    pub fn new(segment: RxSegment, from: Consumer, ranks: (u32, u32), peer: u32, demotes: bool) -> PeerEndpoint {
+        let (rank, own_rank) = ranks;
         let to = Producer::new(segment.queue(own_rank));
         let fifo_pair = FifoPair::new(to, from, segment.static_sleep_flag(), demotes);
-        PeerEndpoint { fifo_pair, segment, own_rank, peer }
+        PeerEndpoint { fifo_pair, segment, rank, own_rank, peer }
     }
 
     /// Both queues.
@@ -74,10 +77,21 @@ impl PeerEndpoint {
         self.segment.shared_word(self.own_rank, index)
     }
 
+    /// Sends and receives nothing any more, and lets the peer know. Says whether it was so before.
+    #[cold]
+    #[inline(never)]
+    pub fn give_up(&self) -> bool {
+        let before = self.fifo_pair.close();
+        if !before {
+            self.segment.mark_closed(self.rank, self.own_rank);
+        }
+        before
+    }
+
     #[cold]
     #[inline(never)]
     fn refused(&self, broken: &AtomicBool, why: Refused) -> Result<(), Full> {
-        if why == Refused::Broken && !self.fifo_pair.close() {
+        if why == Refused::Broken && !self.give_up() {
             opal_core::message!(
                 "btl/sm: process {} claims to have received what was never sent; the connection to it is closed",
                 self.peer

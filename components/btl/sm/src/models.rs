@@ -34,7 +34,7 @@ fn rx_segment(segment: &Segment, ranks: u32) -> RxSegment {
 fn endpoint(segments: &[Segment], rank: u32) -> PeerEndpoint {
     let ranks = segments.len() as u32;
     let from = Consumer::new(rx_segment(&segments[rank as usize], ranks).queue(0));
-    PeerEndpoint::new(rx_segment(&segments[0], ranks), from, rank, 0, false)
+    PeerEndpoint::new(rx_segment(&segments[0], ranks), from, (0, rank), 0, false)
 }
 
 /// What [`PeerEndpoint::send`] does for a first message, without a node that could be told of failures.
@@ -86,5 +86,22 @@ fn nobody_sleeps_through_a_message() {
         let sender = spawn(move || send_first(&to, &rx_segment(&memory[0], 2), 1, 7));
         wait::until(|| queue.peek().unwrap().is_some()).unwrap();
         sender.join().unwrap();
+    });
+}
+
+#[test]
+fn an_owner_learns_of_each_rank_that_gave_up() {
+    let memory: &'static [Segment] = Vec::leak(segments(3));
+    check(move || {
+        let own = rx_segment(&memory[0], 3);
+        let ranks = [1, 2].map(|rank| spawn(move || rx_segment(&memory[0], 3).mark_closed(0, rank)));
+        let mut known = 0u32;
+        while known != 0b110 {
+            if own.take_closed(0) {
+                known |= (1..3).filter(|rank| own.is_closed_by(*rank)).map(|rank| 1 << rank).sum::<u32>();
+            }
+            yield_now();
+        }
+        ranks.into_iter().for_each(|rank| rank.join().unwrap());
     });
 }

@@ -13,7 +13,7 @@ use opal_core::framework::memcpy;
 use opal_core::framework::shmem::{self, Segment};
 use opal_core::queue::fifo::{self, Consumer};
 use opal_core::queue::fifo_pair::FifoPair;
-use opal_core::sync::{AtomicU64, ConditionalLock, Once};
+use opal_core::sync::{AtomicU64, ConditionalLock, Once, Ordering};
 use opal_core::{Error, Result, message, verbose};
 
 /// The one module.
@@ -33,7 +33,7 @@ impl Sm {
     /// Over its own segment.
     pub fn new(segment: RxSegment, address: wire::Address, shmem: &'static dyn shmem::Module) -> Sm {
         let ranks = address.local_size;
-        let rx = ConditionalLock::new(Rx::new(ranks));
+        let rx = ConditionalLock::new(Rx::new(address.local_rank, ranks));
         let demotes = params::CLDEMOTE.flag() && fifo::can_demote();
         Sm { caps: caps(), address, node: Node::new(segment, ranks), shmem, rx, demotes }
     }
@@ -69,8 +69,13 @@ impl Sm {
         let segment = RxSegment::new(shared, address.local_size, wake_socket, address.wake_socket);
         let segment = segment.ok_or(Error::Malformed)?;
         let from = Consumer::new(self.segment().queue(rank));
-        place.call_once(|| PeerEndpoint::new(segment, from, self.address.local_rank, peer.index, self.demotes));
+        let ranks = (rank, self.address.local_rank);
+        let endpoint = place.call_once(|| PeerEndpoint::new(segment, from, ranks, peer.index, self.demotes));
         self.rx.lock().register(rank, peer.index);
+        if self.segment().is_closed_by(rank) {
+            endpoint.fifo_pair().close();
+            self.node.broken.store(true, Ordering::Relaxed);
+        }
         opal_core::wait::add_sender(address.registered);
         Ok(Some(Endpoint(rank)))
     }

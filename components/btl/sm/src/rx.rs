@@ -16,16 +16,17 @@ pub struct Rx {
     active: Vec<u32>,
     // The part of the sender bitmap that `active` covers.
     seen: Box<[u64]>,
+    own_rank: u32,
 }
 
 const UNKNOWN: u32 = u32::MAX;
 
 impl Rx {
-    /// Without peers.
-    pub fn new(ranks: u32) -> Rx {
+    /// Of rank `own_rank` of `ranks`, without peers.
+    pub fn new(own_rank: u32, ranks: u32) -> Rx {
         let peers = (0..ranks).map(|_| UNKNOWN).collect();
         let seen = (0..ranks.div_ceil(64)).map(|_| 0).collect();
-        Rx { peers, active: Vec::new(), seen }
+        Rx { peers, active: Vec::new(), seen, own_rank }
     }
 
     /// Receives from rank `rank` of the node from now on, as from `peer`.
@@ -72,6 +73,9 @@ impl Rx {
     #[cold]
     #[inline(never)]
     fn look_for_senders(&mut self, node: &Node, index: usize) {
+        if index == self.own_rank as usize / 64 && node.segment.take_closed(self.own_rank) {
+            close_given_up(node, self.peers.len() as u32);
+        }
         let mut new = node.segment.sender_bitmap(index).load(Ordering::Acquire) & !self.seen[index];
         while new != 0 {
             let bit = new.trailing_zeros();
@@ -100,10 +104,24 @@ impl Rx {
     }
 }
 
+/// Closes the queues that peers have given up.
+fn close_given_up(node: &Node, ranks: u32) {
+    let given_up = (0..ranks).filter(|rank| node.segment.is_closed_by(*rank));
+    for endpoint in given_up.filter_map(|rank| node.endpoint(rank)) {
+        if !endpoint.fifo_pair().close() {
+            let peer = endpoint.peer;
+            message!(
+                "btl/sm: process {peer} found what it shares with this process overwritten; the connection to it is closed"
+            );
+            node.broken.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn close_malformed(node: &Node, endpoint: &PeerEndpoint) {
-    endpoint.fifo_pair().close();
+    endpoint.give_up();
     let peer = endpoint.peer;
     message!("btl/sm: process {peer} wrote a message that does not follow the format; the connection to it is closed");
     node.broken.store(true, Ordering::Relaxed);

@@ -76,6 +76,26 @@ impl RxSegment {
         self.sender_bitmap(sender as usize / 64).fetch_or(1 << (sender % 64), Ordering::Release);
     }
 
+    /// Says to the owner, which is rank `owner`, that rank `sender` has given up the queues between them.
+    pub fn mark_closed(&self, owner: u32, sender: u32) {
+        self.closed_bitmap(sender as usize / 64).fetch_or(1 << (sender % 64), Ordering::Relaxed);
+        // The owner sends itself nothing here: its own bit is news at each look until it clears it. Release pairs with the
+        // Acquire in `take_closed`: who sees the bit sees the other bitmap's.
+        self.sender_bitmap(owner as usize / 64).fetch_or(1 << (owner % 64), Ordering::Release);
+        self.wake();
+    }
+
+    /// Whether somebody gave its queues up since the last call, which the owner, rank `owner`, makes.
+    pub fn take_closed(&self, owner: u32) -> bool {
+        let own = 1 << (owner % 64);
+        self.sender_bitmap(owner as usize / 64).fetch_and(!own, Ordering::AcqRel) & own != 0
+    }
+
+    /// Whether a rank has given up its queues with the owner.
+    pub fn is_closed_by(&self, sender: u32) -> bool {
+        self.closed_bitmap(sender as usize / 64).load(Ordering::Relaxed) & 1 << (sender % 64) != 0
+    }
+
     /// Wakes the owner if it sleeps.
     pub fn wake(&self) {
         // Of several senders one is enough. SeqCst as the rest of the protocol.
@@ -97,6 +117,10 @@ impl RxSegment {
 
     fn sleep_flag(&self) -> &AtomicU32 {
         self.shared.word32(wire::SLEEP_FLAG)
+    }
+
+    fn closed_bitmap(&self, index: usize) -> &AtomicU64 {
+        self.shared.word64(wire::CLOSED_BITMAP + index * 8)
     }
 
     fn futex(&self) -> &AtomicU32 {

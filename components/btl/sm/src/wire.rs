@@ -6,7 +6,8 @@
 //! |---|---|---|---|
 //! | 0 | 4 | sleep flag: the owner wants to be woken, by its futex (1) or its wake-up socket (2) | owner; a sender that wakes it |
 //! | 4 | 4 | futex that the owner sleeps on | senders |
-//! | 64 | n / 8 | sender bitmap: bit s says that rank s has sent something | each sender once |
+//! | 64 | n / 8 | sender bitmap: bit s says that rank s has sent something; the owner's own bit, that the next row has news | each sender once |
+//! | 2048 | n / 8 | closed bitmap: bit s says that rank s has given up its queues with the owner | each sender once |
 //! | 4096 | 64 · n | how many slots the owner has consumed, a line per sender | owner |
 //! | W | 1024 · n | words for the layer above, 64 per sender, 16 bytes apart | both |
 //! | A | 8192 · n | slots, per sender | the sender |
@@ -31,16 +32,19 @@ pub const SLEEP_FLAG: usize = 0;
 pub const FUTEX: usize = 4;
 /// The bitmap of senders.
 pub const SENDER_BITMAP: usize = 64;
+/// The bitmap of senders that have given up.
+pub const CLOSED_BITMAP: usize = 2048;
 /// The published counts.
 pub const CONSUMED: usize = PAGE;
-/// The most ranks of a node: the bitmap ends where the counts begin.
-pub const MAX_RANKS: u32 = ((CONSUMED - SENDER_BITMAP) * 8) as u32;
+/// The most ranks of a node: the first bitmap ends where the second begins.
+pub const MAX_RANKS: u32 = ((CLOSED_BITMAP - SENDER_BITMAP) * 8) as u32;
+const _: () = assert!(CLOSED_BITMAP + MAX_RANKS as usize / 8 <= CONSUMED);
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// What both ends must agree on; the number changes whenever anything in this file or in the queue does.
-pub const FORMAT: &str = "btl/sm 7: 64-byte slots, parity 1, kind 3, length 6, immediate 54; 56 inline; pool offset length; \
-     words; sleep_flag futex wake_socket; shared_pool";
+pub const FORMAT: &str = "btl/sm 8: 64-byte slots, parity 1, kind 3, length 6, immediate 54; 56 inline; pool offset length; \
+     words; sleep_flag futex wake_socket; closed_bitmap; shared_pool";
 
 /// Hash (FNV-1a) of the format and its sizes.
 pub const WIRE_ID: u32 = {
@@ -181,7 +185,7 @@ mod tests {
     #[test]
     fn areas_do_not_overlap_and_fit_the_launcher_slice() {
         for ranks in [1, 2, 3, 8, 9, 32, 33, 128, 1000] {
-            assert!(SENDER_BITMAP + ranks as usize / 8 < CONSUMED);
+            assert!(SENDER_BITMAP + ranks as usize / 8 < CLOSED_BITMAP);
             assert!(consumed(ranks) <= word(0, 0, ranks));
             assert!(word(0, WORDS - 1, ranks) < word(1, 0, ranks));
             assert!(word(ranks, 0, ranks) <= slots(0, ranks));
