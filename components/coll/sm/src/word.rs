@@ -1,6 +1,10 @@
 //! Waiting for a word in shared memory to reach a value.
+//!
+//! Words only grow, and no rank is ever [`FARTHEST_AHEAD`] of another. A word beyond that was overwritten by somebody.
 
 use ompi_core::error::Result;
+#[cfg(not(loom))]
+use ompi_core::error::{Class, Fault};
 use opal_core::sync::{AtomicU64, Ordering};
 use opal_core::wait;
 
@@ -8,7 +12,7 @@ use opal_core::wait;
 #[inline(always)]
 pub fn wait_for(word: &AtomicU64, wanted: u64) -> Result<()> {
     // Acquire pairs with the Release of the rank that stores the word: its earlier writes are visible.
-    let there = || word.load(Ordering::Acquire) >= wanted;
+    let there = || has_reached(word.load(Ordering::Acquire), wanted);
     let spinning = wait::may_spin();
     for _ in 0..wait::polls_per_pass() {
         if there() {
@@ -22,11 +26,32 @@ pub fn wait_for(word: &AtomicU64, wanted: u64) -> Result<()> {
     wait_long(word, wanted)
 }
 
+/// Whether the value of a word is at least `wanted`, and not [`OVERWRITTEN`].
+#[inline(always)]
+pub fn has_reached(value: u64, wanted: u64) -> bool {
+    value.wrapping_sub(wanted) < FARTHEST_AHEAD
+}
+
+/// The fault of a word that was overwritten, to be asked by whoever waits for long.
+#[cfg(not(loom))]
+pub fn check(value: u64, wanted: u64) -> Result<()> {
+    match value > wanted && !has_reached(value, wanted) {
+        true => Err(Fault::new(Class::Intern).because(
+            "a word that the ranks of this node share was overwritten; look for writes beyond the end of an array",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// What a rank stores into a word on which others wait, once it finds that their memory was overwritten.
+pub const OVERWRITTEN: u64 = u64::MAX;
+const FARTHEST_AHEAD: u64 = 1 << 32;
+
 /// The same after the first polls, with progress and sleep. A model's ranks are threads of one process: passes of progress
 /// would take locks that ranks do not share, and these would order accesses that nothing orders between ranks.
 #[cfg(loom)]
 pub fn wait_long(word: &AtomicU64, wanted: u64) -> Result<()> {
-    opal_core::sync::model::await_value(word, Ordering::Acquire, |value| value >= wanted);
+    opal_core::sync::model::await_value(word, Ordering::Acquire, |value| has_reached(value, wanted));
     Ok(())
 }
 
@@ -34,12 +59,13 @@ pub fn wait_long(word: &AtomicU64, wanted: u64) -> Result<()> {
 #[inline(never)]
 fn wait_long(word: &AtomicU64, wanted: u64) -> Result<()> {
     // Acquire as above.
-    let there = || word.load(Ordering::Acquire) >= wanted;
+    let there = || has_reached(word.load(Ordering::Acquire), wanted);
     let mut idle = wait::Backoff::after_polls();
     // With more ranks than cores this one has just waited until it got the core: one poll is enough.
     let polls = if wait::may_spin() { wait::polls_per_pass() } else { 1 };
     loop {
         idle.step_unless(&there)?;
+        check(word.load(Ordering::Relaxed), wanted)?;
         for _ in 0..polls {
             if there() {
                 return Ok(());

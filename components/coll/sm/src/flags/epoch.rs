@@ -229,7 +229,19 @@ impl<'a> Epoch<'a> {
         }
         // Release: a rank that sees the sum sees the writes before each addition. Acquire: the last one reads them.
         let before = self.flag_set().counter.fetch_add(1, Ordering::AcqRel);
-        before + 1 == self.expected
+        let missing = self.expected.wrapping_sub(before).wrapping_sub(1);
+        if missing >= self.segment.size as u64 {
+            self.report_overwritten();
+        }
+        missing == 0
+    }
+
+    /// No rank of this epoch waits for ever because its counter was overwritten.
+    #[cold]
+    #[inline(never)]
+    fn report_overwritten(&self) {
+        self.flag_set().release.store(word::OVERWRITTEN, Ordering::Release);
+        self.peers.iter().flatten().for_each(|peer| peer.neighbor.notify());
     }
 
     /// More than two ranks: stores the release word.

@@ -15,7 +15,6 @@
 //! Ranks exchange their cores now and then. A rank that moved since makes waiting slower, and nothing wrong.
 
 use crate::flags::layout;
-#[cfg(loom)]
 use crate::word;
 use alloc::vec::Vec;
 use ompi_core::error::Result;
@@ -102,7 +101,7 @@ impl Core {
     #[inline(never)]
     pub fn wait_for(&self, word: &AtomicU64, wanted: u64) -> Result<()> {
         // Acquire as above.
-        let there = || word.load(Ordering::Acquire) >= wanted;
+        let there = || word::has_reached(word.load(Ordering::Acquire), wanted);
         let mut idle = wait::Backoff::after_polls();
         loop {
             for _ in 0..self.polls() {
@@ -112,6 +111,7 @@ impl Core {
                 core::hint::spin_loop();
             }
             idle.step_unless(&there)?;
+            word::check(word.load(Ordering::Relaxed), wanted)?;
         }
     }
 
