@@ -230,6 +230,6 @@ fn unknown(key: c_int) -> Fault {
     Fault::new(Class::Keyval).because(match key {
         0 => "it is MPI_KEYVAL_INVALID".into(),
         501..=507 | 601..=605 => format!("{key} is a predefined key, whose attributes MPI itself sets"),
-        _ => format!("{key} is no key for objects of this kind"),
+        _ => format!("{key} is not a valid key for objects of this kind; it was freed or never created"),
     })
 }

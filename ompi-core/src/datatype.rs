@@ -133,14 +133,14 @@ pub fn duplicate(handle: usize, old: &Arc<Datatype>) -> Result<usize> {
 pub fn free(handle: usize) -> Result<()> {
     let fault = |why| Err(Fault::new(Class::Type).argument("datatype").because(why));
     match borrow(handle) {
-        None => fault("this is not the handle of a datatype"),
+        None => fault("it is not a valid datatype handle; it was freed or never created"),
         Some(datatype) if datatype.is_predefined() => fault("a predefined datatype cannot be freed"),
         Some(_) => {
             // The callbacks of its attributes may still use it.
             attr::delete_all(attr::KeyvalKind::Type, handle)?;
             match remove(handle) {
                 Some(_) => Ok(()),
-                None => fault("this is not the handle of a datatype"),
+                None => fault("it is not a valid datatype handle; it was freed or never created"),
             }
         }
     }

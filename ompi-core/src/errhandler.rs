@@ -152,7 +152,11 @@ fn held(handle: usize) -> Result<()> {
     match held {
         true => Ok(()),
         false => {
-            let why = if handle == NULL { "it is the null error handler" } else { "it is no error handler in force" };
+            let why = if handle == NULL {
+                "it is the null error handler"
+            } else {
+                "it is not a valid error handler; it was freed or never created"
+            };
             Err(Fault::new(Class::Errhandler).argument("errhandler").because(why))
         }
     }

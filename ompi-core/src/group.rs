@@ -161,7 +161,7 @@ impl Group {
                     continue;
                 }
                 Some(_) => format!("rank {rank} is named twice"),
-                None => format!("{rank} is no rank of the group of {} processes", self.size()),
+                None => format!("{rank} is not a rank of the group of {} processes", self.size()),
             };
             return Err(Fault::new(Class::Rank).argument(argument).because(why));
         }

@@ -200,7 +200,9 @@ pub fn free(handle: usize) -> Result<()> {
     }
     match DYNAMIC.remove(handle) {
         Some(_) => Ok(()),
-        None => Err(Fault::new(Class::Op).argument("op").because("this is not the handle of an operation")),
+        None => Err(Fault::new(Class::Op)
+            .argument("op")
+            .because("it is not a valid operation handle; it was freed or never created")),
     }
 }
 

@@ -17,7 +17,7 @@ static GIVEN: ConditionalLock<BTreeMap<usize, Layout>> = ConditionalLock::new(BT
 /// `size` bytes on a cache line, or on a multiple of `alignment`, a power of two, if that is more; not null even if `size`
 /// is 0.
 pub fn allocate(size: usize, alignment: usize) -> Result<*mut u8> {
-    let none = || Fault::new(Class::NoMem).because(alloc::format!("{size} bytes are not to be had"));
+    let none = || Fault::new(Class::NoMem).because(alloc::format!("{size} bytes of memory cannot be allocated"));
     let layout = Layout::from_size_align(size.max(1), alignment.max(LINE)).map_err(|_| none())?;
     // SAFETY: the layout is at least a byte long.
     let at = unsafe { alloc(layout) };
@@ -37,7 +37,9 @@ pub unsafe fn free(at: *mut u8) -> Result<()> {
         return Ok(());
     }
     let Some(layout) = GIVEN.lock().remove(&at.addr()) else {
-        return Err(Fault::new(Class::Base).argument("base").because("it is no memory of MPI_Alloc_mem"));
+        return Err(Fault::new(Class::Base)
+            .argument("base")
+            .because("it is not an address that MPI_Alloc_mem returned"));
     };
     // SAFETY: allocated with this layout, and in the table until now, so not given back yet.
     unsafe { dealloc(at, layout) };

@@ -1,9 +1,12 @@
 /* Ends in the way that its argument names: what mpirun says about it is tested. */
+#define _GNU_SOURCE /* sigaltstack, MAP_ANONYMOUS */
 #include <mpi.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Not joined with their callers. */
@@ -38,6 +41,35 @@ static void own_handler(int number)
 {
     (void)number;
     _exit(9);
+}
+
+static sigjmp_buf before;
+
+static void recover(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info, (void)context;
+    siglongjmp(before, 1);
+}
+
+/* As little room for handlers as SIGSTKSZ has long been, above a page that ends who wants more. */
+static void small_stack(void)
+{
+    enum { GUARD = 4096, ROOM = 8192 };
+    char *room = mmap(NULL, GUARD + ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack_t stack = {.ss_sp = room + GUARD, .ss_size = ROOM};
+    mprotect(room, GUARD, PROT_NONE);
+    sigaltstack(&stack, NULL);
+}
+
+/* Handlers as Rust's standard library has them, which end nothing. */
+static void recover_from_crashes(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = recover;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
 }
 
 /* Rank 0 sends more than rank 1 has room for. */
@@ -94,6 +126,13 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "end";
     if (strcmp(what, "handler-before") == 0) {
         signal(SIGSEGV, own_handler);
+    }
+    if (strncmp(what, "small-stack", 11) == 0) {
+        small_stack();
+    }
+    if (strcmp(what, "recover") == 0) {
+        small_stack();
+        recover_from_crashes();
     }
     if (strcmp(what, "fork-before") == 0 && pipe(ends) == 0 && fork() > 0) {
         /* The child is the rank when this process tries, too. */
@@ -155,13 +194,28 @@ int main(int argc, char **argv)
     if (strncmp(what, "truncate", 8) == 0 && rank < 2) {
         truncate_message(what, rank);
     }
+    if (strcmp(what, "unequal") == 0) {
+        int data[8] = {0};
+        MPI_Bcast(data, rank == 0 ? 8 : 4, MPI_INT, 0, MPI_COMM_WORLD);
+    }
     if (strcmp(what, "file") == 0) {
         open_file();
     }
     if (strcmp(what, "overflow") == 0 && rank == 1) {
         result = descend(0);
     }
-    if (strcmp(what, "abort") == 0 && rank == 1) {
+    for (count = 0; strcmp(what, "recover") == 0 && rank == 1 && count < 3; count++) {
+        if (sigsetjmp(before, 1) == 0) {
+            result = follow(NULL);
+        }
+    }
+    if (strcmp(what, "recover") == 0 && rank == 1) {
+        fprintf(stderr, "recovered\n");
+    }
+    if (strcmp(what, "small-stack") == 0 && rank == 1) {
+        result = follow(NULL);
+    }
+    if ((strcmp(what, "abort") == 0 || strcmp(what, "small-stack-abort") == 0) && rank == 1) {
         abort();
     }
     if (strcmp(what, "deadlock") == 0 && rank == 0) {

@@ -1,9 +1,9 @@
 //! Starting and ending MPI, and what it says of this process. MPI 5.0 §9 and §11.
 
 use crate::life::{Life, OneThread};
-use crate::raw;
 use crate::topology::{Owned, SimpleCommunicator};
 use crate::{Error, Result};
+use crate::{panics, raw};
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::marker::PhantomData;
@@ -44,6 +44,7 @@ pub fn initialize() -> Option<Universe> {
 /// ```
 pub fn initialize_with_threading(wanted: Threading) -> Option<(Universe, Threading)> {
     let level = init::init(wanted).ok()?;
+    panics::note();
     Some((Universe { life: Arc::new(Life::World), here: PhantomData }, level))
 }
 

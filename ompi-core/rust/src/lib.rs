@@ -26,6 +26,9 @@
 //! Misuse that a caller can always avoid (a rank that the communicator does not have, blocks outside of their buffer)
 //! panics, as an index out of bounds does.
 //!
+//! **Panics.** One that leaves the last user of MPI ends the job with status 101 and the panic's text: the other ranks would wait for
+//! this one. One that `catch_unwind` ends before that, or the end of a thread that nobody joins, is the program's own affair.
+//!
 //! **Life.** MPI is in use as long as a [`Universe`], a session, a communicator or a group of it lives; the last of them
 //! to be dropped finalises it. Communicators are freed when they are dropped.
 //!
@@ -38,11 +41,14 @@
 //! takes this crate without default features and `ompi-components` with the components that it wants as features, without
 //! default features as well, and says `use ompi_components as _;`.
 //!
-//! **Invariant:** `no_std`; no buffer that the library or a peer may still write is reachable by safe code, whatever is
+//! **Invariant:** `no_std` but for what std knows of panics; no buffer that the library or a peer may still write is reachable by safe code, whatever is
 //! dropped, leaked or forgotten.
 #![no_std]
 
 extern crate alloc;
+// For panics alone.
+#[cfg(not(ompi_bare))]
+extern crate std;
 // Linked into every program of this crate.
 #[cfg(feature = "components")]
 use ompi_components as _;
@@ -54,6 +60,7 @@ pub mod environment;
 mod error;
 pub mod info;
 mod life;
+mod panics;
 pub mod point_to_point;
 mod raw;
 pub mod request;

@@ -1,7 +1,7 @@
 //! How long MPI is in use, and on which thread.
 
 use crate::error::end;
-use crate::raw;
+use crate::{panics, raw};
 use core::marker::PhantomData;
 use ompi_core::buffer::Owner;
 use ompi_core::{init, session};
@@ -17,6 +17,10 @@ pub enum Life {
 
 impl Drop for Life {
     fn drop(&mut self) {
+        // The other ranks know nothing of a panic: waiting for them could take for ever.
+        if panics::unwinding() {
+            panics::end_job();
+        }
         let (what, ended) = match *self {
             Life::World => ("MPI_Finalize", raw::replace_buffer(Owner::Process, 0).and_then(|()| init::finalize())),
             Life::Session(session) => ("MPI_Session_finalize", session::close(session)),

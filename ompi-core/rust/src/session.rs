@@ -4,7 +4,7 @@ use crate::environment::Threading;
 use crate::info::Info;
 use crate::life::{Life, OneThread};
 use crate::topology::{Group, Owned, SimpleCommunicator};
-use crate::{Error, ErrorHandler, Result};
+use crate::{Error, ErrorHandler, Result, panics};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -44,6 +44,7 @@ impl Session {
     pub fn initialize(threading: Threading) -> Result<Session> {
         let hints = info::Info::of([("thread_level", threading.symbol())]);
         let handle = session::open(Some(&hints), init::initial_errhandler())?;
+        panics::note();
         Ok(Session { life: Arc::new(Life::Session(handle)), level: threading, here: PhantomData })
     }
 

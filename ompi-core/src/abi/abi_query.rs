@@ -88,6 +88,8 @@ fn known() -> Fault {
 fn logical(size: c_int) -> Result<usize> {
     match size {
         1 | 2 | 4 | 8 | 16 => Ok(size as usize),
-        _ => Err(Fault::new(Class::Arg).argument("logical_size").because(format!("no LOGICAL has {size} bytes"))),
+        _ => {
+            Err(Fault::new(Class::Arg).argument("logical_size").because(format!("a LOGICAL cannot have {size} bytes")))
+        }
     }
 }

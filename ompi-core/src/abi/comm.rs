@@ -221,6 +221,6 @@ pub fn compare(one: &Communicator, two: &Communicator) -> c_int {
 }
 
 fn remote(comm: &Communicator) -> Result<&Arc<group::Group>> {
-    let why = "it is no intercommunicator and has no remote group";
+    let why = "it is not an intercommunicator, so it has no remote group";
     comm.remote.as_ref().ok_or_else(|| Fault::new(Class::Comm).argument("comm").because(why))
 }

@@ -92,7 +92,7 @@ rows! {
         let handles = unsafe { array(array_of_types, length(count), "array_of_types")? };
         let found: Option<Vec<_>> = handles.iter().map(|handle| datatype::member(*handle)).collect();
         let old = found.ok_or_else(|| {
-            Fault::new(Class::Type).argument("array_of_types").because("one of them is no datatype in force")
+            Fault::new(Class::Type).argument("array_of_types").because("one of them is not a valid datatype handle; it was freed or never created")
         })?;
         newtype.set(give(datatype::structure(count, lengths, Displacements::Large(places), &old)?)?);
         Ok(())
@@ -144,7 +144,7 @@ rows! {
 
     /// Makes a datatype usable in communication. MPI 5.0 §5.1.9.
     fn Type_commit(datatype: Out<usize>) [] => {
-        let why = "this is not the handle of a datatype";
+        let why = "it is not a valid datatype handle; it was freed or never created";
         let found = datatype::borrow(datatype.get());
         found.ok_or_else(|| Fault::new(Class::Type).argument("datatype").because(why))?.commit();
         Ok(())

@@ -171,7 +171,7 @@ const MAX_OBJECT_NAME: usize = 128;
 fn made(datatype: &Type) -> Result<&Contents> {
     match datatype.combiner {
         datatype::COMBINER_NAMED => {
-            let why = "a predefined datatype was made by no call";
+            let why = "a predefined datatype has no contents: no call created it";
             Err(Fault::new(Class::Type).argument("datatype").because(why))
         }
         _ => Ok(datatype.contents()),
@@ -202,6 +202,8 @@ fn there<T, U>(from: &[T], to: *mut U, argument: &'static str) -> Result<()> {
 fn room(needed: usize, max: LargeCount, argument: &'static str) -> Result<()> {
     match needed as LargeCount <= max {
         true => Ok(()),
-        false => Err(Fault::new(Class::Arg).argument(argument).because(format!("{max} is not enough for {needed}"))),
+        false => Err(Fault::new(Class::Arg)
+            .argument(argument)
+            .because(format!("there is room for {max} entries, but {needed} are needed"))),
     }
 }

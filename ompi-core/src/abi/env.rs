@@ -24,7 +24,7 @@ rows! {
     fn Init_thread(argc: Raw<*mut c_int>, argv: Raw<*mut *mut *mut c_char>, required: Raw<c_int>, provided: Out<c_int>) [always] => {
         let _unused = (argc, argv);
         let level = ThreadLevel::from_int(required)
-            .ok_or_else(|| Fault::new(Class::Arg).argument("required").because("it is no MPI_THREAD_ level"))?;
+            .ok_or_else(|| Fault::new(Class::Arg).argument("required").because("it is not an MPI_THREAD_ level"))?;
         provided.set(init::init(level)? as c_int);
         Ok(())
     }

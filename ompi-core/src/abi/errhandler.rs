@@ -76,7 +76,7 @@ rows! {
 
 fn create(kind: HandlerKind, function: *const c_void, place: OutPtr<usize>) -> Result<()> {
     if function.is_null() {
-        return Err(Fault::new(Class::Arg).because("a null pointer is no function"));
+        return Err(Fault::new(Class::Arg).because("a null pointer is not a function"));
     }
     // SAFETY: not null, so a function of this type by the standard.
     let function = unsafe { core::mem::transmute::<*const c_void, errhandler::HandlerFn>(function) };

@@ -89,7 +89,7 @@ rows! {
 const MAX_ERROR_STRING: usize = 512;
 
 fn unknown(code: c_int) -> Fault {
-    Fault::new(Class::Arg).argument("errorcode").because(format!("{code} is no error code"))
+    Fault::new(Class::Arg).argument("errorcode").because(format!("{code} is not an error code"))
 }
 
 /// A fault with a code that the user raises.

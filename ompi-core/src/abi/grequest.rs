@@ -39,6 +39,6 @@ type Cancel = unsafe extern "C" fn(*mut c_void, i32) -> i32;
 fn function(at: *const c_void, argument: &'static str) -> Result<*const c_void> {
     match at.is_null() {
         false => Ok(at),
-        true => Err(Fault::new(Class::Arg).argument(argument).because("a null pointer is no function")),
+        true => Err(Fault::new(Class::Arg).argument(argument).because("a null pointer is not a function")),
     }
 }

@@ -34,7 +34,7 @@ rows! {
                 PROC_NULL => PROC_NULL,
                 rank => {
                     let member = usize::try_from(rank).ok().and_then(|rank| group1.members().get(rank)).ok_or_else(|| {
-                        let why = format!("{rank} is no rank of the group of {} processes", group1.size());
+                        let why = format!("{rank} is not a rank of the group of {} processes", group1.size());
                         Fault::new(Class::Rank).argument("ranks1").because(why)
                     })?;
                     group2.rank_of(*member).map_or(UNDEFINED, |rank| rank as c_int)
@@ -111,7 +111,7 @@ rows! {
     /// Frees a group. MPI 5.0 §7.3.3.
     fn Group_free(group: Out<usize>) [] => {
         if !group::remove(group.get()) {
-            let why = format!("{:#x} is no group in force", group.get());
+            let why = format!("{:#x} is not a valid group handle; it was freed or never created", group.get());
             return Err(Fault::new(Class::Group).argument("group").because(why));
         }
         group.set(group::NULL);

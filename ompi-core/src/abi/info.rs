@@ -95,7 +95,7 @@ rows! {
     /// Frees an info object. MPI 5.0 §10.
     fn Info_free(info: Out<usize>) [always] => {
         if !info::remove(info.get()) {
-            let why = format!("{:#x} is no info object of the user in force", info.get());
+            let why = format!("{:#x} is not a valid info handle; it was freed or never created", info.get());
             return Err(Fault::new(Class::Info).argument("info").because(why));
         }
         info.set(info::NULL);

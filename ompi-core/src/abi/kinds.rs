@@ -202,7 +202,7 @@ same! {
     Text, *const c_char => &'static CStr, |raw| match raw.is_null() {
         // SAFETY: not null; a NUL ends it by the contract of a C string.
         false => Ok(unsafe { CStr::from_ptr(raw) }),
-        true => Err(Fault::new(Class::Arg).because("a null pointer is no text")),
+        true => Err(Fault::new(Class::Arg).because("a null pointer stands where a text is needed")),
     }
 }
 
@@ -216,7 +216,7 @@ same! {
     InStatus, *const Status => Status, |raw| match raw.is_null() {
         // SAFETY: not null, so a status of the caller's.
         false => Ok(unsafe { raw.read() }),
-        true => Err(Fault::new(Class::Arg).because("MPI_STATUS_IGNORE says nothing")),
+        true => Err(Fault::new(Class::Arg).because("MPI_STATUS_IGNORE cannot be read; pass a status")),
     }
 }
 
@@ -322,6 +322,6 @@ fn bad_handle(class: Class, what: &str, raw: usize, null: usize) -> Fault {
     Fault::new(class).because(match raw {
         0 => format!("0 is not a {what}; was the variable never set?"),
         _ if raw == null => format!("it is the null {what}"),
-        _ => format!("{raw:#x} is no {what} in force; was it freed, or never made?"),
+        _ => format!("{raw:#x} is not a valid {what} handle; it was freed or never created"),
     })
 }

@@ -9,7 +9,7 @@ rows! {
     /// Makes an operation from a function. MPI 5.0 §6.9.5.
     fn Op_create(user_fn: Callback, commute: Raw<c_int>, op: Out<usize>) [] => {
         if user_fn.is_null() {
-            return Err(Fault::new(Class::Arg).argument("user_fn").because("a null pointer is no function"));
+            return Err(Fault::new(Class::Arg).argument("user_fn").because("a null pointer is not a function"));
         }
         // SAFETY: not null, so a function of this type by the standard.
         let function = unsafe { core::mem::transmute::<*const c_void, UserFunction>(user_fn) };
@@ -20,7 +20,7 @@ rows! {
     /// As MPI_Op_create for a function that takes a large count. MPI 5.0 §6.9.5.
     fn Op_create_c(user_fn: Callback, commute: Raw<c_int>, op: Out<usize>) [] => {
         if user_fn.is_null() {
-            return Err(Fault::new(Class::Arg).argument("user_fn").because("a null pointer is no function"));
+            return Err(Fault::new(Class::Arg).argument("user_fn").because("a null pointer is not a function"));
         }
         // SAFETY: not null, so a function of this type by the standard.
         let function = unsafe { core::mem::transmute::<*const c_void, LargeUserFunction>(user_fn) };

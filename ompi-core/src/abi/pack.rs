@@ -116,11 +116,11 @@ fn buffer_size(size: Aint, argument: &'static str) -> Result<usize> {
 /// Where packed data begins, if `bytes` of it lie within the buffer.
 fn place(position: i64, size: usize, bytes: usize, argument: &'static str) -> Result<usize> {
     let at = usize::try_from(position).ok().filter(|at| *at <= size).ok_or_else(|| {
-        let why = format!("{position} is no place in a buffer of {size} bytes");
+        let why = format!("{position} lies outside the buffer of {size} bytes");
         Fault::new(Class::Arg).argument("position").because(why)
     })?;
     if size - at < bytes {
-        let why = format!("{bytes} bytes of data do not lie within {size} bytes from position {at} on");
+        let why = format!("{bytes} bytes of data do not fit at position {at} of a buffer of {size} bytes");
         return Err(Fault::new(Class::Truncate).argument(argument).because(why));
     }
     Ok(at)

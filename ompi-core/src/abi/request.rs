@@ -228,10 +228,7 @@ fn any(found: Option<(usize, Status)>, index: OutPtr<c_int>, status: Option<&mut
 /// §3.7.5). `request_of` is the place of a status's request in the array.
 fn several(ended: &[Status], request_of: impl Fn(usize) -> usize, statuses: Option<&mut [Status]>) -> Result<()> {
     let failed = ended.iter().enumerate().find(|(_, status)| status.error != 0);
-    let Some(statuses) = statuses else {
-        return failed.map_or(Ok(()), |(place, status)| Err(status.fault_of(request_of(place))));
-    };
-    for (to, ended) in statuses.iter_mut().zip(ended) {
+    for (to, ended) in statuses.into_iter().flatten().zip(ended) {
         let error = if failed.is_some() { ended.error } else { to.error };
         *to = *ended;
         to.error = error;

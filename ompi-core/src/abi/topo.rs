@@ -206,7 +206,7 @@ rows! {
     ) [] => {
         let cart = comm.cart()?;
         if !(0..cart.dims().len() as c_int).contains(&direction) {
-            let why = format!("{direction} is no dimension of a grid of {}", cart.dims().len());
+            let why = format!("{direction} is not a dimension of this grid, which has {}; they are counted from 0", cart.dims().len());
             return Err(Fault::new(Class::Arg).argument("direction").because(why));
         }
         let (source, destination) = cart.shift(comm.rank as usize, direction as usize, disp);
@@ -350,7 +350,7 @@ fn room(raw: c_int, all: &[c_int], argument: &'static str) -> Result<usize> {
     match usize::try_from(raw).is_ok_and(|room| room >= all.len()) {
         true => Ok(all.len()),
         false => {
-            let why = format!("room for {raw} numbers, where there are {}", all.len());
+            let why = format!("there is room for {raw} entries, but {} are needed", all.len());
             Err(Fault::new(Class::Arg).argument(argument).because(why))
         }
     }
@@ -361,7 +361,7 @@ fn node(comm: &Communicator, rank: c_int) -> Result<usize> {
     match (rank as u32 as usize) < comm.size() {
         true => Ok(rank as usize),
         false => {
-            let why = format!("{rank} is no rank of the communicator (0 to {})", comm.size() - 1);
+            let why = format!("{rank} is not a rank of the communicator (0 to {})", comm.size() - 1);
             Err(Fault::new(Class::Rank).argument("rank").because(why))
         }
     }

@@ -107,7 +107,7 @@ pub fn create_from_group(group: &Group, tag: &[u8], errhandler: usize, hints: Hi
 /// MPI_Intercomm_merge: one group of both, those who said `high` behind the others.
 pub fn merge(parent: &Communicator, high: bool) -> Result<usize> {
     let Some(remote) = &parent.remote else {
-        return Err(Fault::new(Class::Comm).argument("intercomm").because("it is no intercommunicator"));
+        return Err(Fault::new(Class::Comm).argument("intercomm").because("it is not an intercommunicator"));
     };
     let reservation = Reservation::new(&parent.group)?;
     let received = exchange(parent, [reservation.number.into(), u64::from(high)])?;
@@ -127,7 +127,7 @@ pub fn merge(parent: &Communicator, high: bool) -> Result<usize> {
 /// MPI_Comm_free: ends the handle; pending communication completes on the objects that hold the rest.
 pub fn free(handle: usize) -> Result<()> {
     if DYNAMIC.borrow(handle).is_none() {
-        let why = format!("{handle:#x} is no communicator in force; was it freed, or never made?");
+        let why = format!("{handle:#x} is not a valid communicator handle; it was freed or never created");
         return Err(Fault::new(Class::Comm).argument("comm").because(why));
     }
     // The callbacks of its attributes may still use it.
@@ -143,13 +143,13 @@ pub fn free(handle: usize) -> Result<()> {
 fn ranks_in(group: &Group, parent: &Communicator) -> Result<Vec<usize>> {
     let ranks: Option<Vec<usize>> = group.members().iter().map(|member| parent.group.rank_of(*member)).collect();
     ranks.ok_or_else(|| {
-        let why = "the group has a process that is no member of the communicator";
+        let why = "the group has a process that is not a member of the communicator";
         Fault::new(Class::Group).argument("group").because(why)
     })
 }
 
 fn not_in_group() -> Fault {
-    Fault::new(Class::Group).argument("group").because("this process, which calls, is no member of the group")
+    Fault::new(Class::Group).argument("group").because("the calling process is not a member of the group")
 }
 
 /// Two hashes (FNV-1a from two starts) of a tag and of who is in groups: what all of them can compute alike.

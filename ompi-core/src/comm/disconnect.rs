@@ -15,7 +15,7 @@ use opal_core::wait;
 /// MPI_Mrecv. What is begun on other communicators holds nobody up unless it is moving, and then it ends.
 pub fn disconnect(handle: usize) -> Result<()> {
     let comm = get(handle).ok_or_else(|| {
-        let why = format!("{handle:#x} is no communicator that can be disconnected; was it freed, or never made?");
+        let why = format!("{handle:#x} is not a communicator that can be disconnected; it was freed or never created");
         Fault::new(Class::Comm).argument("comm").because(why)
     })?;
     buffer::flush(Owner::Comm(comm.context))?;

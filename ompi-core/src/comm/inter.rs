@@ -48,8 +48,11 @@ pub fn create(
     }
     let leader = checked_leader(leader, local.size(), "local_leader")?;
     let leaders = (leader == local.rank as usize).then(|| {
-        let peer = peer
-            .ok_or_else(|| Fault::new(Class::Comm).argument("peer_comm").because("the leader names no communicator"))?;
+        let peer = peer.ok_or_else(|| {
+            Fault::new(Class::Comm)
+                .argument("peer_comm")
+                .because("this process is the leader and must name a communicator that contains both leaders")
+        })?;
         let rank = checked_leader(remote_leader, peer.peers().size(), "remote_leader")?;
         let key = |context| Key::of(Conversation::Leaders, context, tag as u32 as u64);
         let process = peer.peers().members()[rank];
@@ -82,12 +85,15 @@ pub fn create_from_groups(
 ) -> Result<usize> {
     let leader = checked_leader(leader, group.size(), "local_leader")?;
     let Some(me) = group.rank() else {
-        let why = "this process, which calls, is no member of the group";
+        let why = "the calling process is not a member of the group";
         return Err(Fault::new(Class::Group).argument("local_group").because(why));
     };
     let leaders = (leader == me as usize).then(|| {
-        let remote = remote
-            .ok_or_else(|| Fault::new(Class::Group).argument("remote_group").because("the leader names no group"))?;
+        let remote = remote.ok_or_else(|| {
+            Fault::new(Class::Group)
+                .argument("remote_group")
+                .because("this process is the leader and must name the remote group")
+        })?;
         let rank = checked_leader(remote_leader, remote.size(), "remote_leader")?;
         if group.members().iter().any(|member| remote.rank_of(*member).is_some()) {
             return Err(overlap("remote_group"));
@@ -158,13 +164,16 @@ fn remote_members(message: &[u64]) -> Result<Vec<Member>> {
         message.iter().map(|word| Member { process: (word >> 32) as u32, context: *word as u32 }).collect();
     match members.iter().all(|member| (member.process as usize) < process::count()) && !members.is_empty() {
         true => Ok(members),
-        false => Err(Fault::new(Class::Intern).because("the other group's leader sent what makes no sense")),
+        false => {
+            Err(Fault::new(Class::Intern)
+                .because("the leader of the other group sent a message that cannot be understood"))
+        }
     }
 }
 
 fn checked_leader(rank: i32, size: usize, argument: &'static str) -> Result<usize> {
     usize::try_from(rank).ok().filter(|rank| *rank < size).ok_or_else(|| {
-        let why = format!("{rank} is no rank among {size} processes");
+        let why = format!("{rank} is not a rank among {size} processes");
         Fault::new(Class::Rank).argument(argument).because(why)
     })
 }

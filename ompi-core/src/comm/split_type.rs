@@ -36,7 +36,7 @@ pub fn split_type(parent: &Communicator, split_type: i32, key: i32, info: Option
             Some(name) => set_place(&name),
             None => guide(RESOURCE).and_then(|name| hardware_place(&name, &hints)),
         },
-        _ => return Err(Fault::new(Class::Arg).argument("split_type").because("it is no MPI_COMM_TYPE_ constant")),
+        _ => return Err(Fault::new(Class::Arg).argument("split_type").because("it is not an MPI_COMM_TYPE_ constant")),
     };
     create::split(parent, color, key, hints)
 }

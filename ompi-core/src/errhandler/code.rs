@@ -35,7 +35,7 @@ pub fn add_class() -> i32 {
 pub fn add_code(class: i32) -> Result<i32> {
     match class_of(class) {
         Some(itself) if itself == class => Ok(push(Some(class))),
-        _ => Err(Fault::new(Class::Arg).argument("errorclass").because(format!("{class} is no error class"))),
+        _ => Err(Fault::new(Class::Arg).argument("errorclass").because(format!("{class} is not an error class"))),
     }
 }
 

@@ -4,11 +4,12 @@
 use super::Executor;
 use crate::comm::Communicator;
 use crate::data::{self, Data, Room};
-use crate::error::Result;
+use crate::error::{Class, Fault, Result};
 use crate::framework::coll::Call;
 use crate::framework::pml::{self, MatchContext, Mode};
 use crate::op::Op;
 use crate::request::{self, Request};
+use alloc::format;
 use alloc::vec::Vec;
 use core::any::Any;
 
@@ -77,7 +78,8 @@ impl Executor for Immediate<'_> {
 
     fn recv(&mut self, data: &Data<'_>, from: usize) -> Result<()> {
         // SAFETY: writable by the contract of `new`.
-        unsafe { pml::selected().recv(data, from as i32, self.tag, self.context, None) }
+        let received = unsafe { pml::selected().recv(data, from as i32, self.tag, self.context, None) };
+        received.map_err(|fault| in_collective(fault, self.tag))
     }
 
     fn start_send(&mut self, data: &Data<'_>, to: usize) -> Result<()> {
@@ -100,7 +102,7 @@ impl Executor for Immediate<'_> {
 
     fn finish(&mut self) -> Result<()> {
         // Every request completes, whatever became of those before it.
-        request::wait_all(self.started.drain(..))
+        request::wait_all(self.started.drain(..)).map_err(|fault| in_collective(fault, self.tag))
     }
 
     fn communicator(&self) -> Option<&dyn Any> {
@@ -161,4 +163,15 @@ impl Drop for Immediate<'_> {
             let _ = self.finish();
         }
     }
+}
+
+/// A message that is too long means that ranks differ in what they pass; its tag is none of the program's.
+#[cold]
+fn in_collective(fault: Fault, tag: i32) -> Fault {
+    if fault.get() != Class::Truncate as i32 {
+        return fault;
+    }
+    let what = fault.reason().replace(&format!(" with tag {tag}"), " of this collective operation");
+    let why = format!("{what}; the counts and datatypes of all ranks must describe the same amount of data");
+    fault.because(why)
 }

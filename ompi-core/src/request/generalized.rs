@@ -41,7 +41,7 @@ pub unsafe fn start(callbacks: Callbacks) -> Result<Request> {
 /// MPI_Grequest_complete.
 pub fn finish(handle: usize) -> Result<()> {
     let wrong = |why| Fault::new(Class::Request).argument("request").because(why);
-    let operation = find(handle).ok_or_else(|| wrong("it is no generalized request"))?;
+    let operation = find(handle).ok_or_else(|| wrong("it is not a generalized request"))?;
     if operation.complete.swap(true, Ordering::Relaxed) {
         return Err(wrong("it is complete already"));
     }

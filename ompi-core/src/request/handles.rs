@@ -78,7 +78,7 @@ pub fn wait_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
         note(&mut statuses, [index, index], status, &mut failed);
         index += 1;
     }
-    in_status(failed, &statuses)
+    in_status(failed)
 }
 
 /// MPI_Testall: completes all or none.
@@ -96,7 +96,7 @@ pub fn test_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
         let status = wait(handle)?;
         note(&mut statuses, [index, index], status, &mut failed);
     }
-    in_status(failed, &statuses).map(|()| true)
+    in_status(failed).map(|()| true)
 }
 
 /// MPI_Waitany: the index and status of one that completed; `None` if no handle is active (MPI_UNDEFINED).
@@ -348,7 +348,7 @@ fn some(
         ended += 1;
     }
     *count = active.then_some(ended);
-    in_status(failed, statuses)
+    in_status(failed)
 }
 
 /// The first operation of several that failed.
@@ -381,13 +381,8 @@ fn note(
     }
 }
 
-/// With MPI_STATUSES_IGNORE there is no status to look into, so the operation's own code is returned.
-fn in_status(failed: Option<Failed>, statuses: &Option<&mut [Status]>) -> Result<()> {
-    match (failed, statuses) {
-        (None, _) => Ok(()),
-        (Some(failed), Some(_)) => Err(failed.status.fault_among(failed.request)),
-        (Some(failed), None) => Err(failed.status.fault_of(failed.request)),
-    }
+fn in_status(failed: Option<Failed>) -> Result<()> {
+    failed.map_or(Ok(()), |failed| Err(failed.status.fault_among(failed.request)))
 }
 
 /// Of any request's number (MPI 5.0 §19.3: handles are converted to C's int and back).
@@ -395,5 +390,7 @@ const HIGHEST: u32 = i32::MAX as u32;
 
 #[cold]
 fn invalid(handle: usize) -> Fault {
-    Fault::new(Class::Request).argument("request").because(alloc::format!("{handle:#x} is not a request in force"))
+    Fault::new(Class::Request)
+        .argument("request")
+        .because(alloc::format!("{handle:#x} is not a valid request handle; it was completed, freed or never created"))
 }

@@ -15,7 +15,7 @@ pub fn open(info: Option<&Info>, errhandler: usize) -> Result<usize> {
     let level = match info.and_then(|info| info.get(THREAD_LEVEL)) {
         None => ThreadLevel::Single,
         Some(name) => ThreadLevel::from_symbol(&name).ok_or_else(|| {
-            let why = format!("{THREAD_LEVEL} is `{name}`, which is no MPI_THREAD_ level");
+            let why = format!("{THREAD_LEVEL} is `{name}`, which is not an MPI_THREAD_ level");
             Fault::new(Class::InfoValue).argument("info").because(why)
         })?,
     };

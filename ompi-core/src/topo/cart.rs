@@ -20,7 +20,7 @@ impl Cart {
     pub fn new(dims: &[i32], periods: &[bool], room: usize) -> Result<Cart> {
         debug_assert_eq!(dims.len(), periods.len());
         if let Some(wrong) = dims.iter().find(|places| **places < 1) {
-            let why = format!("a dimension with {wrong} places; each needs at least 1");
+            let why = format!("a dimension has size {wrong}; each needs at least 1");
             return Err(Fault::new(Class::Dims).argument("dims").because(why));
         }
         let size = dims.iter().try_fold(1usize, |size, places| size.checked_mul(*places as usize));
@@ -71,7 +71,7 @@ impl Cart {
         for (dim, at) in coords.iter().enumerate() {
             let places = self.dims[dim];
             if !self.periods[dim] && !(0..places).contains(at) {
-                let why = format!("{at} is no place of dimension {dim}, which has {places} and does not wrap around");
+                let why = format!("{at} lies outside dimension {dim}, which has size {places} and is not periodic");
                 return Err(Fault::new(Class::Arg).argument("coords").because(why));
             }
             rank = rank * places as usize + at.rem_euclid(places) as usize;

@@ -10,11 +10,13 @@ use alloc::vec::Vec;
 /// and among those the one with the smallest largest (then second, …) number.
 pub fn fill(nodes: i32, dims: &mut [i32]) -> Result<()> {
     if nodes < 1 {
-        return Err(Fault::new(Class::Arg).argument("nnodes").because(format!("{nodes} nodes make no grid")));
+        return Err(Fault::new(Class::Arg)
+            .argument("nnodes")
+            .because(format!("{nodes} nodes cannot form a grid; at least 1 is needed")));
     }
     let wrong = |argument, why| Err(Fault::new(Class::Dims).argument(argument).because(why));
     if let Some(negative) = dims.iter().find(|places| **places < 0) {
-        return wrong("dims", format!("{negative} is negative; 0 asks for a number"));
+        return wrong("dims", format!("{negative} is negative; 0 leaves the number to MPI"));
     }
     let mut given = dims.iter().filter(|places| **places > 0);
     let given = given.try_fold(1i32, |all, places| all.checked_mul(*places)).filter(|given| nodes % given == 0);

@@ -104,7 +104,7 @@ fn check_ranks(ranks: &[i32], size: usize, argument: &'static str) -> Result<()>
     match ranks.iter().find(|rank| **rank as u32 as usize >= size) {
         None => Ok(()),
         Some(rank) => {
-            let why = format!("{rank} is no rank of the communicator (0 to {})", size - 1);
+            let why = format!("{rank} is not a rank of the communicator (0 to {})", size - 1);
             Err(Fault::new(Class::Rank).argument(argument).because(why))
         }
     }

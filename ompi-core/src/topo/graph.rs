@@ -19,7 +19,7 @@ impl Graph {
     pub fn new(index: &[i32], edges: &[i32]) -> Result<Graph> {
         debug_assert_eq!(edges.len(), count(index)?);
         if let Some(wrong) = edges.iter().find(|to| !(0..index.len() as i32).contains(to)) {
-            let why = format!("{wrong} is no node of a graph of {} nodes", index.len());
+            let why = format!("{wrong} is not a node of this graph, which has {} nodes", index.len());
             return Err(Fault::new(Class::Rank).argument("edges").because(why));
         }
         let mut graph = Graph { index: index.into(), edges: edges.into(), symmetric: true };

@@ -58,7 +58,7 @@ pub fn collect() -> Vec<Assignment> {
     }
     read_file(SYSTEM_FILE, &mut all);
     if let Some(home) = home {
-        read_file(leak(&format!("{home}/{USER_FILE}")), &mut all);
+        read_file(&format!("{home}/{USER_FILE}"), &mut all);
     }
     let said_by = |name: &str| match !name.is_empty() && command_line.split(',').any(|listed| listed == name) {
         true => FROM_COMMAND_LINE,
@@ -76,9 +76,9 @@ pub fn collect() -> Vec<Assignment> {
     all
 }
 
-fn read_file(path: &'static str, all: &mut Vec<Assignment>) {
+fn read_file(path: &str, all: &mut Vec<Assignment>) {
     match crate::sys::read_trusted(path, LONGEST_FILE) {
-        Ok(bytes) => parse_file(path, &String::from_utf8_lossy(&bytes), all),
+        Ok(bytes) => parse_file(leak(path), &String::from_utf8_lossy(&bytes), all),
         Err(Distrust::Missing) => {}
         Err(why) => crate::message!("{path} is not read, its parameters do not count: {why}"),
     }

@@ -1,6 +1,7 @@
 //! The name of the function that holds an address, from the symbols of its file.
 
 use super::image::{Image, Process};
+use core::fmt;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 
@@ -14,7 +15,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// The name, cut if it is long.
+    /// The name as the file has it, cut if it is long.
     pub fn text(&self) -> &str {
         core::str::from_utf8(&self.text[..self.length]).unwrap_or("?")
     }
@@ -37,6 +38,13 @@ impl Name {
             let names = file.number::<8>(section(file.number::<4>(table + 40)?) + 24)?;
             file.nearest(file.number::<8>(table + 24)?, file.number::<8>(table + 32)?, names, wanted)
         })
+    }
+}
+
+/// A Rust function's path as Rust writes it, without the hash that the compiler adds; any other name as the file has it.
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#}", rustc_demangle::demangle(self.text()))
     }
 }
 
@@ -89,6 +97,7 @@ impl File {
 const SYMTAB: u64 = 2;
 const DYNSYM: u64 = 11;
 const FUNCTION: u8 = 2;
-const NAME_BYTES: usize = 160;
+/// With generic arguments Rust's are long.
+const NAME_BYTES: usize = 1024;
 /// Of 40 million symbols.
 const TABLE_BYTES: u64 = 1 << 30;

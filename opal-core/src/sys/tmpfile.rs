@@ -51,7 +51,7 @@ impl TmpFile {
 
     fn make_room(&self, file: BorrowedFd<'_>, bytes: usize) -> Result<()> {
         let gone = |why: &str| {
-            message!("{bytes} bytes of shared memory in {} are not to be had: {why}", self.folder);
+            message!("cannot reserve {bytes} bytes of shared memory in {}: {why}", self.folder);
             Error::OutOfResource
         };
         // Touching a page that the device has no room for would kill the program with SIGBUS.
@@ -111,7 +111,7 @@ impl Module for TmpFile {
             return Err(Error::OutOfResource);
         }
         let file = make(&self.folder).map_err(|errno| {
-            message!("no file for shared memory can be made in {}: {errno}", self.folder);
+            message!("cannot create a file for shared memory in {}: {errno}", self.folder);
             Error::System
         })?;
         self.make_room(file.as_fd(), bytes)?;

@@ -23,6 +23,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     session.case("mpirun/library-of-another", |session| library_of_another(session).unwrap_or_else(Verdict::from));
     session.case("mpirun/library-in-python", |session| library_in_python(session).unwrap_or_else(Verdict::from));
     session.case("mpirun/timeout-in-rust", |session| timeout_in_rust(session).unwrap_or_else(Verdict::from));
+    session.case("mpirun/valgrind", |session| valgrind(session).unwrap_or_else(Verdict::from));
     session.case("mpirun/gdb", |session| gdb(session).unwrap_or_else(Verdict::from));
     Ok(())
 }
@@ -161,6 +162,26 @@ fn library_in_python(session: &mut Session) -> Result<Verdict> {
 
 /// It stays for as long as a real program would at least.
 const LOADS_OPEN_MPI: &str = "import ctypes, time; ctypes.CDLL('libmpi.so.40', ctypes.RTLD_GLOBAL); time.sleep(2)";
+
+/// mpirun itself, which starts its keeper from its own file: no invalid access, nothing lost.
+fn valgrind(session: &mut Session) -> Result<Verdict> {
+    if shell::which("valgrind").is_none() {
+        return Ok(Verdict::Skipped("valgrind is not installed: apt-get install valgrind".to_owned()));
+    }
+    let source = session.tree.root.join("tests/mpirun/first_day.c");
+    let program = compiled(session, &source, &[])?;
+    let dist = session.library().map_err(fail)?.dist;
+    let mut command = Command::new("valgrind");
+    command.args(["--quiet", "--error-exitcode=99", "--leak-check=full"]);
+    command.args(["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]);
+    command.arg(dist.join("bin/mpirun")).args(["-n", "2"]).arg(&program).arg("end");
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("mpirun/valgrind"))?;
+    Ok(match ended.ended_with(0) && ended.err.is_empty() {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(ended.story()),
+    })
+}
 
 /// gdb shows the call by its name, whatever the symbol jumped to: a breakpoint in what a blocking receive ends in.
 fn gdb(session: &mut Session) -> Result<Verdict> {

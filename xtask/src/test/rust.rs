@@ -1,5 +1,6 @@
 //! Crate `ompi`: the examples in its documentation, of which some must not compile, and Rust programs under our mpirun.
 
+mod ends;
 mod project;
 
 use super::programs::{launch, sources, stem};
@@ -16,6 +17,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     session.case("rust/instructions", instructions);
     session.case("rust/lock", lock);
     session.case("rust/project", |session| project::ordinary(session).unwrap_or_else(Verdict::from));
+    ends::cases(session);
     for folder in ["examples", "tests/rust"] {
         for source in sources(&session.tree.root.join(folder), &["rs"])? {
             let stem = stem(&source);

@@ -28,6 +28,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
         ("meson", build_systems::meson),
         ("autoconf", build_systems::autoconf),
         ("make", build_systems::make),
+        ("without-path", build_systems::without_path),
         ("plugin", copies::plugin),
         ("second-copy", copies::second_copy),
         ("tool", copies::tool),

@@ -1,6 +1,7 @@
 //! Requests that complete when they are dropped.
 
 use super::{Loan, Request, Scope};
+use crate::panics;
 
 /// Waits for its request when it is dropped.
 ///
@@ -51,6 +52,10 @@ impl<'a, D: Loan, S: Scope<'a>> From<Request<'a, D, S>> for CancelGuard<'a, D, S
 
 impl<'a, D: Loan, S: Scope<'a>> Drop for WaitGuard<'a, D, S> {
     fn drop(&mut self) {
+        // Its scope completes it: the other rank may wait for what will not come.
+        if panics::unwinding() {
+            return;
+        }
         // The error handler has run; who wants the error calls `wait`.
         let _ended = self.0.take().map(Request::wait);
     }
@@ -58,7 +63,7 @@ impl<'a, D: Loan, S: Scope<'a>> Drop for WaitGuard<'a, D, S> {
 
 impl<'a, D: Loan, S: Scope<'a>> Drop for CancelGuard<'a, D, S> {
     fn drop(&mut self) {
-        let request = self.0.take().inspect(|request| request.cancel());
+        let request = self.0.take().inspect(|request| request.cancel()).filter(|_| !panics::unwinding());
         // As above.
         let _ended = request.map(Request::wait);
     }

@@ -1,6 +1,7 @@
 //! How long buffers are on loan.
 
 use crate::error::end;
+use crate::panics;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 use core::fmt;
@@ -36,7 +37,8 @@ pub struct LocalScope<'a> {
 }
 
 /// Runs a closure that begins operations, and completes what it leaves under way before it returns: what the closure
-/// dropped or forgot is waited for, as is what it could not end because of a panic (receives are cancelled then).
+/// dropped or forgot is waited for, as is what it could not end because of a panic (receives are cancelled then). What a panic
+/// leaves under way for ten seconds ends the job: the other rank most likely waits for this one.
 ///
 /// ```
 /// # let universe = test_singleton::universe();
@@ -73,6 +75,7 @@ pub(super) fn complete(open: &mut [usize], panicking: bool) {
         if panicking {
             // What cannot be cancelled ends by itself.
             let _asked = handles::cancel(*handle);
+            wait_patiently(*handle);
         }
         match handles::wait(handle) {
             Ok(status) if status.error != 0 => {
@@ -88,6 +91,16 @@ pub(super) fn complete(open: &mut [usize], panicking: bool) {
             && let Err(fault) = handles::free(handle)
         {
             end("freeing a request at the end of a scope", &fault.into());
+        }
+    }
+}
+
+/// For the end of an operation that a panic left under way; ends the job if there is none.
+fn wait_patiently(handle: usize) {
+    let begun = crate::time();
+    while let Ok(None) = handles::get_status(handle) {
+        if crate::time() - begun > PATIENCE_S {
+            panics::end_job();
         }
     }
 }
@@ -152,3 +165,5 @@ impl sealed::Keeper for StaticScope {
 }
 
 impl Scope<'static> for StaticScope {}
+
+const PATIENCE_S: f64 = 10.0;

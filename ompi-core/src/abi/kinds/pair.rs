@@ -242,5 +242,5 @@ pub unsafe fn not_negative(counts: CountArray, ranks: usize, argument: &'static 
 #[cold]
 fn bad_rank(rank: i32, comm: &Communicator, or: &str, class: Class) -> Fault {
     let ranks = comm.peers().size();
-    Fault::new(class).because(format!("{rank} is no rank of the communicator (0 to {}){or}", ranks - 1))
+    Fault::new(class).because(format!("{rank} is not a rank of the communicator (0 to {}){or}", ranks - 1))
 }

@@ -1,9 +1,11 @@
-//! `mpicc`, `mpicxx`, `mpic++` and `mpiCC`: the C or C++ compiler with this library's header and library.
+//! `mpicc`, `mpicxx`, `mpic++` and `mpiCC`: the C or C++ compiler with this library's header and library. `fortran` has the names of
+//! Fortran's.
 //!
 //! One program; the name it is called by says which language. It finds the library from its own path, so that the
 //! product can be moved. What it adds: its own include folder before the user's flags, so that another MPI's `mpi.h`
 //! cannot win; and behind them, when the compiler will link, the library.
 
+mod fortran;
 mod language;
 mod parse;
 mod prefix;
@@ -20,6 +22,9 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let called = arguments.next().unwrap_or_default();
     let name = Path::new(&called).file_name().map_or("mpicc".into(), |name| name.to_string_lossy().into_owned());
+    if fortran::is_called(&name) {
+        return fortran::compile(&name, &arguments.collect::<Vec<_>>());
+    }
     match act(&name, arguments.collect()) {
         Ok(()) => ExitCode::SUCCESS,
         Err((status, text)) => {
@@ -31,7 +36,7 @@ fn main() -> ExitCode {
 
 /// Shows or becomes the compiler; comes back only after showing or when that failed.
 fn act(name: &str, arguments: Vec<std::ffi::OsString>) -> Result<(), (u8, String)> {
-    let language = Language::of(name).map_err(|text| (1, text))?;
+    let language = Language::of(name);
     let prefix = Prefix::find().map_err(|text| (1, text))?;
     let parsed = Parsed::new(arguments, prefix.library().map_err(|text| (2, text))?).map_err(|text| (2, text))?;
     let compiler = language.compiler(parsed.compiler.as_deref()).map_err(|text| (2, text))?;

@@ -28,17 +28,14 @@ impl Calls {
     /// Of a program in Rust, which calls no symbol of MPI: the function of the library's crates that it called, as Rust writes
     /// it. `None` if it is in none, or in a function of its own that the library called.
     pub fn rust(&self) -> Option<String> {
-        self.in_crates().last().map(|name| rust::path(name.split(" + ").next().unwrap_or(name)))
+        self.in_crates().last().map(|name| rust::path(name))
     }
 
-    /// The innermost functions that are the library's, one below the other.
-    fn in_crates(&self) -> &[String] {
-        let Some(first) = self.functions.iter().position(|name| rust::is_ours(name)) else { return &[] };
-        if self.functions[..first].iter().any(|name| rust::is_of_program(name)) {
-            return &[];
-        }
-        let ours = &self.functions[first..];
-        &ours[..ours.iter().position(|name| !rust::is_ours(name)).unwrap_or(ours.len())]
+    /// The innermost functions that are the library's, one below the other: those of Rust's own crates, and of others that the
+    /// library calls, may stand before and between them.
+    fn in_crates(&self) -> Vec<&String> {
+        let up_to_program = self.functions.iter().take_while(|name| !rust::is_of_program(name));
+        up_to_program.filter(|name| rust::is_ours(name)).collect()
     }
 }
 
@@ -83,7 +80,7 @@ fn function(process: &Process, frame: Frame) -> String {
     let inside = frame.address - u64::from(frame.is_return);
     let Some(image) = process.image(inside) else { return format!("{:#x}", frame.address) };
     match Name::find(process, &image, inside) {
-        Some(name) => format!("{} + {:#x} ({})", name.text(), name.offset, image.name()),
+        Some(name) => format!("{name} + {:#x} ({})", name.offset, image.name()),
         None => format!("{} {:#x}", image.name(), inside - image.bias(process).unwrap_or(0)),
     }
 }
@@ -137,15 +134,21 @@ mod tests {
             has_library: true,
             ..Calls::default()
         };
-        let waits = "_ZN9opal_core4wait7Backoff5check17hf37eed47526226efE + 0xcd (x)";
-        let receives = "_ZN7pml_ob16module9recv_slow17hf2d233b317f2d158E + 0xc2 (x)";
-        let own = "_ZN11run_hang_rs4main17h1ebcacb6cb04cadbE + 0x34d (x)";
-        let scope = "_ZN4ompi7request5scope5scope17h1ebcacb6cb04cadbE + 0x34d (x)";
+        let waits = "opal_core::wait::Backoff::check + 0xcd (x)";
+        let receives = "<pml_ob1::module::Ob1 as ompi_core::framework::pml::Module>::recv + 0xc2 (x)";
+        let own = "run_hang_rs::main + 0x34d (x)";
+        let scope = "ompi::request::scope::scope + 0x34d (x)";
         let receiving = calls(&["syscall + 0x19 (libc.so.6)", waits, receives, own]);
-        assert_eq!((receiving.rust().as_deref(), receiving.is_outside()), (Some("pml_ob1::module::recv_slow"), false));
+        assert_eq!((receiving.rust().as_deref(), receiving.is_outside()), (Some("pml_ob1::module::Ob1::recv"), false));
         // A closure of the program's own, that the library called.
         let computing = calls(&[own, scope, own]);
         assert_eq!((computing.rust(), computing.is_outside()), (None, true));
+        // Without optimization what the library calls is on the stack, too.
+        let (yields, passed) =
+            ("rustix::thread::sched::sched_yield + 0x9 (x)", "core::ops::function::FnOnce::call_once + 0x5 (x)");
+        let debug = calls(&[yields, waits, passed, receives, scope, passed, own, scope, own]);
+        assert_eq!((debug.rust().as_deref(), debug.is_outside()), (Some("ompi::request::scope::scope"), false));
+        assert!(calls(&[yields, own]).is_outside());
         assert!(calls(&[own]).is_outside());
     }
 }

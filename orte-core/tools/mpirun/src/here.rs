@@ -20,6 +20,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{Pid, Rlimit, Signal};
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -140,7 +141,7 @@ impl Here {
         let mut inherit = [&keeper_end, &segment.descriptor, &orders].map(raw::number).to_vec();
         let number = inherit[2].to_string();
         inherit.extend(modex.iter().flat_map(Modex::descriptors));
-        let mut command = Command::new("/proc/self/exe");
+        let mut command = Command::new(own_program());
         command.arg0("mpirun").arg(ARGUMENT).arg(number);
         match plan.environment {
             KeeperEnvironment::Own(variables) => command.envs(variables),
@@ -284,6 +285,13 @@ impl Here {
         say(&format!("the keeper process ({}) does not answer and is killed", self.keeper.id()));
         let _ = self.keeper.kill();
     }
+}
+
+/// The file that this process runs, or what the system keeps of it when it is no longer there. By its name, because under valgrind
+/// the system's link leads to valgrind.
+fn own_program() -> PathBuf {
+    let link = Path::new("/proc/self/exe");
+    std::env::current_exe().ok().filter(|path| path.is_file()).unwrap_or_else(|| link.to_owned())
 }
 
 /// How often to look whether the keeper was stopped.

@@ -75,12 +75,43 @@ pub fn autoconf(place: &Place) -> Result<Verdict> {
         let text = "autoconf is not installed: apt-get install autoconf automake autoconf-archive";
         return Ok(Verdict::Skipped(text.to_owned()));
     }
-    shell::write(&place.folder.join("configure.ac"), AUTOCONF)?;
+    // Fortran is tried first if it is there, as by many libraries in C: the wrapper must not end the script.
+    let script = match shell::which("gfortran") {
+        Some(_) => AUTOCONF
+            .replace("AC_PROG_CC\n", &format!("{FORTRAN_FIRST}AC_PROG_CC\n"))
+            .replace("AC_OUTPUT\n", FORTRAN_LAST),
+        None => AUTOCONF.to_owned(),
+    };
+    shell::write(&place.folder.join("configure.ac"), &script)?;
     shell::write(&place.folder.join("Makefile.in"), "in_c: ring.c\n\t@MPICC@ @CFLAGS@ ring.c -o in_c @MPILIBS@\n")?;
     for (program, arguments) in [("aclocal", &[][..]), ("autoconf", &[]), ("./configure", &[]), ("make", &["in_c"])] {
         shell::output(&mut found_first(place, program, arguments))?;
     }
     all_run(place, &["in_c"])
+}
+
+/// README's lines for who does not have our wrappers in PATH, where another MPI may be installed.
+pub fn without_path(place: &Place) -> Result<Verdict> {
+    let dist = place.dist.display();
+    let by_hand = format!("gcc -I{dist}/include ring.c -L{dist}/lib -Wl,-rpath,{dist}/lib -lmpi_abi -o by_hand");
+    shell::output(&mut place.command("sh", &["-ec", &by_hand]))?;
+    let mut programs = vec!["by_hand"];
+    if shell::which("cmake").is_some() {
+        shell::write(&place.folder.join("CMakeLists.txt"), CMAKE)?;
+        copies::sources(place)?;
+        let prefix = format!("-DCMAKE_PREFIX_PATH={dist}");
+        shell::output(&mut place.command("cmake", &[&prefix, "-S", ".", "-B", "build", "-G", "Unix Makefiles"]))?;
+        shell::output(&mut place.command("cmake", &["--build", "build"]))?;
+        programs.extend(["build/in_c", "build/in_cxx"]);
+    }
+    if shell::which("meson").is_some() && shell::which("ninja").is_some() {
+        shell::write(&place.folder.join("meson.build"), MESON)?;
+        let pkg_config = place.dist.join("lib/pkgconfig");
+        shell::output(place.command("meson", &["setup", "by-file"]).env("PKG_CONFIG_PATH", &pkg_config))?;
+        shell::output(&mut place.command("ninja", &["-C", "by-file"]))?;
+        programs.extend(["by-file/in_c", "by-file/in_cxx"]);
+    }
+    all_run(place, &programs)
 }
 
 /// A plain Makefile that asks the wrapper for its parts.
@@ -113,4 +144,11 @@ fn all_run(place: &Place, programs: &[&str]) -> Result<Verdict> {
 const CMAKE: &str = include_str!("CMakeLists.txt");
 const MESON: &str = include_str!("meson.build");
 const AUTOCONF: &str = include_str!("configure.ac");
+const FORTRAN_FIRST: &str = "AC_PROG_FC([mpif90 mpifort gfortran])\n";
+const FORTRAN_LAST: &str = "\
+AC_LANG_PUSH([Fortran])
+AX_MPI([AC_MSG_ERROR([MPI in Fortran was found])], [AC_MSG_NOTICE([no MPI in Fortran])])
+AC_LANG_POP([Fortran])
+AC_OUTPUT
+";
 const MAKEFILE: &str = include_str!("Makefile");

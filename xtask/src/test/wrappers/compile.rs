@@ -151,12 +151,25 @@ pub fn cplusplus(place: &Place) -> Result<Verdict> {
 /// Fortran's wrappers are there, so that none of another MPI is found, and say that there is no Fortran yet.
 pub fn other_names(place: &Place) -> Result<Verdict> {
     for name in ["mpifort", "mpif77", "mpif90"] {
-        let refused = shell::outcome(&mut place.tool(name, &["ring.f90"]), RUN_LIMIT)?;
-        if refused.status.success() || !refused.stderr.contains("no Fortran interface") {
-            return Ok(Verdict::Failed(format!("{name} says: {}", refused.stderr)));
+        for arguments in [&["ring.f90"][..], &["-showme"], &["-show"]] {
+            let refused = shell::outcome(&mut place.tool(name, arguments), RUN_LIMIT)?;
+            if refused.status.success() || !refused.stderr.contains("no Fortran interface") {
+                return Ok(Verdict::Failed(format!("{name} {arguments:?} says: {}", refused.stderr)));
+            }
         }
     }
-    Ok(Verdict::Passed(String::new()))
+    if shell::which("gfortran").is_none() {
+        return Ok(Verdict::Passed("gfortran is not installed".to_owned()));
+    }
+    // What does not call MPI is compiled: configure scripts ask for that before they look for MPI.
+    shell::write(&place.folder.join("without.f90"), "print *, 'without MPI'\nend\n")?;
+    shell::output(&mut place.tool("mpif90", &["without.f90", "-o", "without"]))?;
+    shell::write(&place.folder.join("ring.f90"), "use mpi\ncall MPI_Init(i)\nend\n")?;
+    let refused = shell::outcome(&mut place.tool("mpif90", &["ring.f90", "-o", "ring"]), RUN_LIMIT)?;
+    match !refused.status.success() && refused.stderr.contains("no Fortran interface") {
+        true => Ok(Verdict::Passed(String::new())),
+        false => Ok(Verdict::Failed(format!("mpif90 says of a program of MPI: {}", refused.stderr))),
+    }
 }
 
 /// One job of a C and a C++ program: a single world, and each knows which program it runs.

@@ -137,8 +137,9 @@ impl<'a> Exchange<'a> {
 
 #[cold]
 fn unequal(rank: usize, there: u64, first: u64) -> Fault {
-    Fault::new(Class::Truncate)
-        .because(format!("rank {rank} calls it for {there} bytes, rank 0 for {first}: they must be equal"))
+    Fault::new(Class::Truncate).because(format!(
+        "rank {rank} passes {there} bytes of data, rank 0 passes {first}; all ranks must pass the same"
+    ))
 }
 
 impl Completion<'_> {

@@ -85,7 +85,7 @@ impl<'a> ExchangedLengths<'a> {
         match usize::try_from(sent) {
             Ok(bytes) if bytes <= wanted => Ok(bytes),
             _ => Err(Fault::new(Class::Truncate).because(format!(
-                "rank {peer} sends {sent} bytes to rank {rank}, which receives no more than {wanted} from it"
+                "rank {peer} sends {sent} bytes to rank {rank}, whose receive buffer has room for {wanted} from that rank"
             ))),
         }
     }

@@ -174,7 +174,7 @@ impl Channel<'_> {
 #[cold]
 fn unequal(rank: usize, there: u64, here: u64) -> Fault {
     Fault::new(Class::Truncate)
-        .because(format!("rank {rank} calls it for {there} bytes, this one for {here}: they must be equal"))
+        .because(format!("rank {rank} passes {there} bytes of data, this rank passes {here}; both must pass the same"))
 }
 
 /// Steps that a rank writes before it reads as many. Step by step, four ahead, MPI_Allreduce of 1 MiB takes 85 instead of 76 µs

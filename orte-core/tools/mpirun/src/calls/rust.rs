@@ -1,68 +1,104 @@
-//! Names of Rust functions in symbol tables.
+//! Names of Rust functions, as `opal_core::stack::Name` writes them: `function + offset (file)`.
 
-/// The path that a symbol stands for, without the hash at its end; a symbol of another kind stays as it is. A method of a
-/// trait has its type's path: `<a::B as c::D>::e` is `a::B::e`.
-pub fn path(symbol: &str) -> String {
-    let mut rest = symbol.strip_prefix("_ZN").unwrap_or_default();
-    let mut parts = Vec::new();
-    while let Some(end) = rest.find(|c: char| !c.is_ascii_digit()).filter(|end| *end > 0) {
-        let Some(part) = rest[..end].parse().ok().and_then(|length: usize| rest[end..].get(..length)) else { break };
-        parts.push(part);
-        rest = &rest[end + part.len()..];
-    }
-    let is_hash = |part: &&str| part.len() == 17 && part.starts_with('h');
-    if parts.len() < 2 || !parts.last().is_some_and(is_hash) || !rest.starts_with('E') {
-        return symbol.to_owned();
-    }
-    parts.pop();
-    let words = parts.iter().map(|part| {
-        let own = part.split("$u20$as$u20$").next().unwrap_or(part).trim_start_matches('_').trim_start_matches("$LT$");
-        let text = own.replace("..", "::").replace("$LT$", "<").replace("$GT$", ">").replace("$u20$", " ");
-        text.replace("$RF$", "&").replace("$u7b$", "{").replace("$u7d$", "}").replace("$C$", ",")
+/// The path of a function. A method of a trait has its type's path: `<a::B as c::D>::e` is `a::B::e`.
+pub fn path(name: &str) -> String {
+    // A type may contain a plus, too.
+    let name = name.rsplit_once(" + 0x").map_or(name, |(path, _)| path);
+    let Some(inside) = name.strip_prefix('<') else { return name.to_owned() };
+    let mut depth = 1;
+    let end = inside.char_indices().find(|(at, letter)| {
+        match letter {
+            '<' => depth += 1,
+            // An arrow is no bracket.
+            '>' if !inside[..*at].ends_with('-') => depth -= 1,
+            _ => {}
+        }
+        depth == 0
     });
-    words.collect::<Vec<_>>().join("::")
+    let Some((end, _)) = end else { return name.to_owned() };
+    let own = inside[..end].split(" as ").next().unwrap_or_default();
+    format!("{own}{}", &inside[end + 1..])
 }
 
-/// Whether it is a function in Rust that belongs neither to the library nor to Rust's own crates.
-pub fn is_of_program(symbol: &str) -> bool {
-    let own = path(symbol.split(" + ").next().unwrap_or(symbol));
-    let crates = ["std", "core", "alloc", "compiler_builtins"];
-    symbol.starts_with("_ZN") && !crates.iter().any(|name| own.split("::").next() == Some(name)) && !is_ours(&own)
+/// Whether it is a function in Rust that belongs neither to the library nor to what the library calls.
+pub fn is_of_program(name: &str) -> bool {
+    let path = path(name);
+    let Some(package) = package(&path) else { return false };
+    !is_ours(name) && !CALLED.iter().any(|start| package.starts_with(start))
 }
 
 /// Whether it is a function of the library.
 pub fn is_ours(name: &str) -> bool {
-    CRATES.iter().any(|part| name.contains(part))
+    package(&path(name)).is_some_and(|package| {
+        OURS.contains(&package) || COMPONENTS.iter().any(|framework| package.starts_with(framework))
+    })
 }
 
-/// What names of the library's crates contain: in mangled names a length stands before each part.
-const CRATES: &[&str] = &[
-    "libmpi_abi",
-    "opal_core",
-    "orte_core",
-    "ompi_core",
-    "4ompi",
-    "pml_",
-    "bml_",
-    "btl_",
-    "coll_",
-    "smsc_",
-    "memcpy_",
-    "topo_",
+/// The crate that a path begins with; names of C have none.
+fn package(path: &str) -> Option<&str> {
+    let own = path.trim_start_matches(['&', '*', '[', '(']);
+    let own = ["mut ", "const ", "dyn "].iter().fold(own, |own, word| own.strip_prefix(word).unwrap_or(own));
+    own.split_once("::").map(|(package, _)| package)
+}
+
+const OURS: &[&str] = &["libmpi_abi", "opal_core", "orte_core", "ompi_core", "ompi"];
+/// What names of components' crates begin with.
+const COMPONENTS: &[&str] =
+    &["pml_", "bml_", "btl_", "coll_", "smsc_", "memcpy_", "topo_", "ess_", "shmem_", "timer_", "op_"];
+/// What the library calls: Rust's own crates, the system's calls, locks, memory, the connections' cryptography.
+const CALLED: &[&str] = &[
+    "std",
+    "core",
+    "alloc",
+    "compiler_builtins",
+    "rustix",
+    "libc",
+    "linux_raw_sys",
+    "spin",
+    "dlmalloc",
+    "aes",
+    "ghash",
+    "polyval",
+    "ctr",
+    "cipher",
+    "digest",
+    "hmac",
+    "sha2",
 ];
 
 #[cfg(test)]
 mod tests {
-    use super::path;
+    use super::{is_of_program, is_ours, path};
 
     #[test]
     fn paths() {
-        assert_eq!(path("_ZN7pml_ob16module9recv_slow17hf2d233b317f2d158E"), "pml_ob1::module::recv_slow");
-        let of_trait = "_ZN82_$LT$coll_sm..module..Sm$u20$as$u20$ompi_core..framework..coll..module..Module$GT$4call\
-                        17ha48f290fb578f787E";
-        assert_eq!(path(of_trait), "coll_sm::module::Sm::call");
-        for other in ["main", "_ZN3abcE", "_ZN4abc", "_ZN99x17hf2d233b317f2d158E", "_ZN"] {
+        assert_eq!(path("pml_ob1::module::recv_slow + 0x3 (x)"), "pml_ob1::module::recv_slow");
+        let of_trait =
+            "<coll_sm::module::Sm<[u8; 4], fn(u8) -> u8> as ompi_core::framework::coll::module::Module>::call";
+        assert_eq!(path(of_trait), "coll_sm::module::Sm<[u8; 4], fn(u8) -> u8>::call");
+        for other in ["main", "<a", "", "_ZN3abc"] {
             assert_eq!(path(other), other);
         }
+    }
+
+    #[test]
+    fn owners() {
+        for ours in [
+            "ompi::time",
+            "<ompi_core::a::B as core::C>::d",
+            "btl_sm::poll::poll + 0x1 (y)",
+            "<&mut ompi::A as b::B>::c",
+        ] {
+            assert!(is_ours(ours) && !is_of_program(ours), "{ours}");
+        }
+        for called in
+            ["core::ptr::read", "rustix::thread::nanosleep", "<alloc::vec::Vec<heat::Cell> as ompi::Buffer>::count"]
+        {
+            assert!(!is_ours(called) && !is_of_program(called), "{called}");
+        }
+        for program in ["heat::main", "<heat::Grid as core::ops::Drop>::drop", "compile::sum"] {
+            assert!(!is_ours(program) && is_of_program(program), "{program}");
+        }
+        assert!(!is_ours("main") && !is_of_program("nanosleep + 0x1 (libc.so.6)"));
     }
 }
