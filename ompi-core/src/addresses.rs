@@ -2,7 +2,8 @@
 //!
 //! Each: length of its name u8, name, length of its address u16 little-endian, address. Transports go by their component's
 //! name, several modules of one component follow each other in the order of its `query`, and a peer's modules get all of
-//! them. Others go by `framework/component`, and the cores of the process by `process/cores`. Who reads the list skips the names that it does not know.
+//! them. Others go by `framework/component`, and the cores of the process by `process/cores`. A reader
+//! skips the names that it does not know.
 
 use alloc::vec::Vec;
 

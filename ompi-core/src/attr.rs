@@ -219,7 +219,7 @@ fn find(kind: KeyvalKind, key: c_int) -> Result<&'static Key> {
 }
 
 fn release(key: usize) {
-    // AcqRel: whoever ends it sees what the other holders did.
+    // AcqRel: the holder that ends it sees what the others did.
     if KEYS.borrow(key).is_some_and(|found| found.holders.fetch_sub(1, Ordering::AcqRel) == 1) {
         KEYS.remove(key);
     }

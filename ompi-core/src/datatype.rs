@@ -31,7 +31,7 @@ pub const NULL: usize = 0x200;
 pub const UINT64: usize = 601;
 static DYNAMIC: HandleTable<Datatype> = HandleTable::new();
 static PREDEFINED: Once<predefined::Set> = Once::new();
-// The same for who only looks at one during a call: one load.
+// The same for code that only looks at one during a call: one load.
 static BORROWED: Fixed<Datatype, 0x200> = Fixed::new();
 // By handle.
 static UNITS: [AtomicU8; 0x400] = [const { AtomicU8::new(0) }; 0x400];
@@ -74,7 +74,7 @@ pub fn borrow(handle: usize) -> Option<&'static Datatype> {
     }
 }
 
-/// A reference of one's own to the datatype behind a handle, for who keeps it beyond the call.
+/// A counted reference to the datatype behind a handle, for code that keeps it beyond the call.
 pub fn get(handle: usize) -> Option<Arc<Datatype>> {
     match handle {
         0x200..0x400 => PREDEFINED.get()?.get(handle - 0x200).cloned(),

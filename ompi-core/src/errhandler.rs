@@ -121,7 +121,7 @@ pub fn retain(handle: usize) {
 
 /// One holder less; the last one ends the handler.
 pub fn release(handle: usize) {
-    // AcqRel: whoever ends it sees what the other holders did.
+    // AcqRel: the holder that ends it sees what the others did.
     if DYNAMIC.borrow(handle).is_some_and(|made| made.holders.fetch_sub(1, Ordering::AcqRel) == 1) {
         DYNAMIC.remove(handle);
     }

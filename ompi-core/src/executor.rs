@@ -1,4 +1,4 @@
-//! What an algorithm of a collective operation asks for: messages, copies, reductions and room.
+//! What an algorithm of a collective operation asks for: messages, copies, reductions and scratch memory.
 //!
 //! Algorithms are written once against [`Executor`]. [`Immediate`] runs each step as it is asked for; a
 //! [`Recorder`](crate::schedule::Recorder) keeps the steps for later (nonblocking and persistent collectives). An
@@ -19,9 +19,9 @@ pub use subset::Subset;
 /// One process's part in one collective operation. Ranks are those of the communicator, of an intercommunicator those of
 /// its [`merged`](crate::comm::Communicator::merged) intracommunicator.
 ///
-/// Who makes an executor promises (see [`Immediate::new`]) that the data the algorithm passes to it, parts of the
-/// operation's arguments or of [`Executor::room`], may be read and written; the methods themselves are safe to call
-/// for such data.
+/// The caller that makes an executor promises (see [`Immediate::new`]) that the data the algorithm passes to it, parts
+/// of the operation's arguments or of [`Executor::scratch`], may be read and written; the methods themselves are safe to
+/// call for such data.
 pub trait Executor {
     /// This process's rank.
     fn rank(&self) -> usize;
@@ -58,8 +58,8 @@ pub trait Executor {
         self.reduce(op, first, to)
     }
 
-    /// Room for as many elements of the same type, until the operation ends; `Err(NoMem)`.
-    fn room<'a>(&mut self, like: &Data<'a>) -> Result<Data<'a>>;
+    /// Scratch memory for as many elements of the same type, until the operation ends; `Err(NoMem)`.
+    fn scratch<'a>(&mut self, like: &Data<'a>) -> Result<Data<'a>>;
 
     /// The communicator, if every step is run at once on it and for all its ranks: for [`communicator_of`], since it is
     /// no part of this layer of the library.

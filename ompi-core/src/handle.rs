@@ -49,7 +49,7 @@ impl<T: Send + Sync> HandleTable<T> {
     pub fn insert(&self, object: Arc<T>) -> Option<usize> {
         let index = self.reserve()?;
         let slot = self.slot(index)?;
-        // Release pairs with the Acquire in `get`: who sees the object sees its content.
+        // Release pairs with the Acquire in `get`: a thread that sees the object sees its content.
         slot.object.store(Arc::into_raw(object).cast_mut(), Ordering::Release);
         Some((slot.generation.load(Ordering::Relaxed) << INDEX_BITS | index) as usize)
     }
@@ -57,7 +57,7 @@ impl<T: Send + Sync> HandleTable<T> {
     /// The object behind a handle, if the handle is in force.
     ///
     /// The reference is good until the handle is removed; the standard makes it an error of the program to free a
-    /// handle while another thread passes it to a call. Who keeps the object longer takes [`HandleTable::get`].
+    /// handle while another thread passes it to a call. Code that keeps the object longer takes [`HandleTable::get`].
     #[inline(always)]
     pub fn borrow(&self, handle: usize) -> Option<&T> {
         let pointer = self.find(handle)?;
@@ -189,7 +189,7 @@ impl<T: Sync, const N: usize> Fixed<T, N> {
         self.objects[index].store(core::ptr::from_ref(object).cast_mut(), Ordering::Release);
     }
 
-    /// No object has any of the numbers any more. The objects stay, for who still looks at them.
+    /// No object has any of the numbers any more. The objects stay, for threads that still look at them.
     pub fn clear(&self) {
         self.objects.iter().for_each(|place| place.store(core::ptr::null_mut(), Ordering::Release));
     }

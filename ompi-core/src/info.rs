@@ -122,7 +122,7 @@ pub fn environment(command_line: Vec<String>) -> Info {
     if let Some(size) = job_size() {
         info.set("maxprocs", &size);
     }
-    // Before MPI_Init as after the usual one: who did not ask for threads has this level.
+    // Before MPI_Init as after the usual one: a program that did not ask for threads has this level.
     let level = init::ThreadLevel::from_int(init::thread_level()).unwrap_or(init::ThreadLevel::Single);
     info.set("thread_level", level.symbol());
     info

@@ -1,7 +1,7 @@
 //! The life of MPI in this process: initialised, active, finalised.
 //!
-//! Order: components are proved and get their parameters, the environment says who we are, transports are opened,
-//! addresses are exchanged, MPI_COMM_WORLD and MPI_COMM_SELF are made.
+//! Order: components are proved and get their parameters, the environment says which rank this process is, transports
+//! are opened, addresses are exchanged, MPI_COMM_WORLD and MPI_COMM_SELF are made.
 
 use crate::abi::fast_path;
 use crate::error::{Class, Fault, Result};
@@ -73,8 +73,8 @@ fn open_world() -> opal_core::Result<()> {
     Ok(())
 }
 
-/// One user of MPI more, the world model or a session. The first one starts everything, which then stays: who comes
-/// after the last one left finds it as it was, wired up.
+/// One user of MPI more, the world model or a session. The first one starts everything, which then stays: a user that
+/// comes after the last one left finds it as it was, wired up.
 pub fn enter(wanted: ThreadLevel) -> opal_core::Result<()> {
     let mut life = LIFE.lock();
     let thread = sys::thread_id();

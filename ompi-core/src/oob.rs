@@ -114,7 +114,7 @@ pub fn take(process: u32, key: Key) -> Option<Vec<u64>> {
     Some(first.words)
 }
 
-/// As [`take`], for who waits: `Err` if the sender can no longer be reached and its message is not here.
+/// As [`take`], for code that waits: `Err` if the sender can no longer be reached and its message is not here.
 pub fn take_or_fail(process: u32, key: Key) -> Result<Option<Vec<u64>>> {
     match take(process, key) {
         None => connect(process).map(|()| None),

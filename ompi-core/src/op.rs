@@ -115,7 +115,7 @@ impl Op {
             })?,
             Op::Closure { function, captured, .. } => {
                 let captured = core::ptr::with_exposed_provenance(captured);
-                // SAFETY: as above; who made the operation knows the type.
+                // SAFETY: as above; the function belongs to the type that the operation was made for.
                 unsafe { function(captured, input, inout, count) }
             }
         }
@@ -182,7 +182,7 @@ pub fn borrow(handle: usize) -> Option<&'static Op> {
     }
 }
 
-/// As [`borrow`], for who keeps the operation after the call, such as a nonblocking reduction.
+/// As [`borrow`], for code that keeps the operation after the call, such as a nonblocking reduction.
 pub fn get(handle: usize) -> Option<Op> {
     borrow(handle).copied()
 }

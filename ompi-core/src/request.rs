@@ -1,7 +1,7 @@
 //! Requests: operations under way. Slots of one cache line in chunks that never move; a handle is index and generation.
 //!
-//! Three users, three doors:
-//! * Who runs an operation (the PML, a schedule of collectives, MPI_Grequest_start) makes a request with [`create`],
+//! Three kinds of code use them:
+//! * The owner of an operation (the PML, a schedule of collectives, MPI_Grequest_start) makes a request with [`create`],
 //!   keeps its [`Id`] and calls [`complete`] once. What else it must do for the request is its [`Driver`].
 //! * Code of the library that waits for what it started itself holds a [`Request`] and calls [`Request::wait`],
 //!   [`Request::test`] or [`wait_all`].
@@ -34,8 +34,8 @@ pub use driver::{Driver, Id};
 /// MPI_REQUEST_NULL.
 pub const NULL: usize = 0x180;
 
-/// Where a request lies, for who completes it and would not look its name up once more: ten instructions. The default is
-/// none's.
+/// Where a request lies, so that the owner of its operation completes it without looking its [`Id`] up: ten
+/// instructions. The default is that of no request.
 #[derive(Clone, Copy, Default)]
 pub struct SlotPtr(Option<&'static Slot>);
 
@@ -52,10 +52,10 @@ pub enum Kind {
     Recv,
     /// A collective, a generalized request; `query` and `release` of its driver are called.
     Generic,
-    /// As `Generic`, and the driver's `poll` is called by whoever waits.
+    /// As `Generic`, and a thread that waits calls the driver's `poll`.
     Polled,
     /// Can be started again after it has completed; made inactive. `query` and `release` are called,
-    /// and `poll` by whoever waits.
+    /// and `poll` by a thread that waits.
     Persistent,
     /// As `Generic`; can be neither freed by the user nor cancelled (MPI 5.0 §6.12).
     Collective,
@@ -177,7 +177,7 @@ pub fn complete(id: Id, status: Status) {
     }
 }
 
-/// As [`complete`], for who has just found that there is one thread only: six instructions less.
+/// As [`complete`], for a caller that has just found that there is one thread only: six instructions less.
 ///
 /// # Panics
 /// If nobody has that slot pointer: a mistake of the caller.

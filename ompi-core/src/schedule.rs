@@ -122,7 +122,7 @@ impl Executor for Recorder {
         self.push(Step::Reduce { op: *op, input, inout })
     }
 
-    fn room<'d>(&mut self, like: &Data<'d>) -> Result<Data<'d>> {
+    fn scratch<'d>(&mut self, like: &Data<'d>) -> Result<Data<'d>> {
         let mut room = Room::new(like.count, like.datatype)?;
         let rooms = &mut self.schedule.rooms;
         rooms.try_reserve(1).map_err(|_| data::no_room(size_of_val(&**rooms)))?;

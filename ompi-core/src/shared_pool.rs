@@ -65,7 +65,7 @@ impl Shared {
     /// The address of `bytes` bytes at an offset.
     ///
     /// # Panics
-    /// If the part has no such place: offsets come from whoever laid it out, never from a peer.
+    /// If the part has no such place: offsets come from the layout that its user computes, never from a peer.
     #[inline(always)]
     pub fn place(&self, offset: usize, bytes: usize) -> *mut u8 {
         assert!(offset + bytes <= self.part.bytes);

@@ -8,7 +8,7 @@ use opal_core::sync::ConditionalLock;
 
 /// Such memory begins on a cache line. It is the least alignment, too.
 const LINE: usize = 64;
-/// Of who asks for more than any device or huge page wants.
+/// More than any device or huge page wants.
 const MAX_ALIGNMENT: usize = 1 << 30;
 
 /// What the user has: how it was allocated, by address. A wrong address is looked up here, and nothing is read where it points.

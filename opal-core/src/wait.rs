@@ -32,23 +32,24 @@ use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Once, Ordering, fence, spin_
 use crate::sys;
 use crate::{Error, Result, verbose};
 
-/// How a process is woken by the peers of its node. There is one per process: whoever has memory that peers can reach
-/// provides it.
+/// How a process is woken by the peers of its node. There is one per process; the transport whose memory the peers
+/// share provides it.
 pub trait Waker: Sync {
-    /// From now on who has something for this process rings, by `how`. Returns a ticket for `sleep`.
+    /// From now on peers that have something for this process wake it, by `how`. Returns a ticket for `sleep`.
     fn arm(&self, how: WakeMethod) -> u32;
 
-    /// Sleeps until somebody rang after the `arm` by [`WakeMethod::Futex`] that gave the ticket, at most this long; returns
-    /// whether it was less.
+    /// Sleeps until a peer wakes this process after the `arm` by [`WakeMethod::Futex`] that gave the ticket, at most
+    /// this long; returns whether it was less.
     fn sleep(&self, ticket: u32, at_most_us: u64) -> bool;
 
-    /// Nobody needs to ring any more; returns whether somebody did.
+    /// Peers need not wake this process any more; returns whether one did.
     fn disarm(&self) -> bool;
 
     /// Ends the sleeps of this process's own threads.
     fn wake_threads(&self);
 
-    /// What becomes readable when somebody rings by [`WakeMethod::Descriptor`]; `None` if some peer cannot.
+    /// The descriptor that becomes readable when a peer wakes this process by [`WakeMethod::Descriptor`]; `None` if
+    /// some peer cannot.
     fn descriptor(&self) -> Option<i32>;
 }
 
@@ -80,7 +81,7 @@ pub trait Sockets: Sync {
 /// How this process's sleeps ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sleeps {
-    /// A peer of the node rang.
+    /// A peer of the node woke it.
     pub woken: u64,
     /// Something happened to a socket.
     pub socket: u64,
@@ -98,7 +99,7 @@ pub fn sleeps() -> Sleeps {
 #[inline]
 pub fn until(mut done: impl FnMut() -> bool) -> Result<()> {
     let mut backoff = Backoff::new();
-    // Asked by the last look before a sleep, too; never again once it was so, because it may have taken what it found.
+    // The last look before a sleep asks, too. Never asked again once it was true: `done` may have taken what it found.
     let mut is_done = false;
     let mut check = || {
         is_done = is_done || done();
@@ -110,8 +111,8 @@ pub fn until(mut done: impl FnMut() -> bool) -> Result<()> {
     Ok(())
 }
 
-/// For who completes, where there are several threads, what one of them may sleep for: wakes them all. What was completed
-/// was stored with SeqCst.
+/// Wakes all threads of this process. To be called after completing a request on which another thread may sleep; the
+/// completion was stored with SeqCst.
 pub fn wake_threads() {
     // SeqCst: a sleeper that is not counted yet looks after it was, and then finds what was stored before.
     if SLEEPERS.load(Ordering::SeqCst) != 0
@@ -135,7 +136,7 @@ impl Backoff {
         Backoff { polls: 0, since_ns: 0, is_last_pass: false }
     }
 
-    /// For who has polled [`polls_per_pass`] times already and does so again after each step.
+    /// For a caller that has polled [`polls_per_pass`] times already and does so again after each step.
     #[inline(always)]
     pub const fn after_polls() -> Backoff {
         Backoff { polls: POLLS_PER_YIELD, since_ns: 0, is_last_pass: false }
@@ -147,9 +148,9 @@ impl Backoff {
         self.advance(&mut || false)
     }
 
-    /// As [`Backoff::step`], for who waits for something that no pass of progress sees and looks at it after each step: sleeps
-    /// only if it is not `done`. Whoever makes it so wakes this process as the sender of a message does, or calls [`wake_threads`] if
-    /// it is a thread of it.
+    /// As [`Backoff::step`], for a caller that waits for a word which no pass of progress sees, and looks at it after
+    /// each step: sleeps only if it is not `done`. The process that changes the word wakes this one as the sender of a
+    /// message does; a thread of this process calls [`wake_threads`].
     ///
     /// With more ranks than cores most steps only yield: the word is mostly there when the core comes back, and a pass and
     /// a look at the clock before each yield made an operation of eight ranks on two cores a tenth longer.
@@ -208,7 +209,7 @@ impl Backoff {
                 told(self.since_ns, now);
             }
             sleep(done);
-            // Who slept in vain has little to poll for: on an emulated core a whole round takes as long as the sleep.
+            // After a vain sleep there is little to poll for: on an emulated core a whole round takes as long as the sleep.
             self.polls = SPINS_PER_LOOK.saturating_sub(SPINS_AFTER_SLEEP);
         }
         Ok(())

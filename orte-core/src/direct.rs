@@ -53,6 +53,17 @@ pub trait Manager: Send + Sync {
     fn abort(&self, status: i32);
 }
 
+/// Whether a job of `size` ranks can have this rank. `Err` with a sentence that ends with `advice`.
+pub fn check_rank(rank: u32, size: u32, advice: &str) -> core::result::Result<(), String> {
+    match rank < size && size <= SIZE_MAX {
+        true => Ok(()),
+        false => Err(format!("the process manager says that this is rank {rank} of {size}, which cannot be; {advice}")),
+    }
+}
+
+/// Most ranks of a job: a table of them is made.
+const SIZE_MAX: u32 = 1 << 24;
+
 /// What the manager says of a rank's place.
 #[derive(Clone, Debug)]
 pub struct Place {
@@ -254,7 +265,7 @@ impl<M: Manager> Module for Direct<M> {
                 message!("the barrier's words in the job segment were overwritten");
                 missed.into()
             }),
-            // Who comes late may have computed for days; the manager ends the job if a rank dies.
+            // A rank that comes late may have computed for days; the manager ends the job if a rank dies.
             false => self.manager.fence(None).map_err(said),
         }
     }

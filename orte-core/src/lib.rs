@@ -1,8 +1,10 @@
 //! Layer 2, a job of processes: what a launcher and its ranks say to each other.
 //!
-//! `segment` is the memory that they share, `environment` the variables of a rank, `framework` the interfaces (ess: who am I).
-//! `direct` is what ranks have in common that the process manager of another project started. `allocation` reads which hosts a
-//! resource manager gave. `gpr` is the registry for jobs of several nodes, `modex` their wire-up.
+//! `segment` is the memory that they share, `environment` the variables of a rank, `framework` the interfaces (ess: the rank
+//! of this process). `direct` is the common part of ranks that the process manager of another project started (Hydra, Slurm).
+//!
+//! For jobs of several nodes: `allocation` reads which hosts a resource manager gave, `rmaps` maps ranks to hosts, `oob` is what mpirun
+//! and the daemons of other hosts say, `gpr` the registry of what processes know of each other, `modex` the exchange of addresses.
 //!
 //! **Invariant:** `no_std` + `alloc`; knows processes and nodes, nothing of MPI.
 #![no_std]

@@ -98,7 +98,7 @@ impl Executor for Trace {
         }
     }
 
-    fn room<'a>(&mut self, like: &Data<'a>) -> Result<Data<'a>> {
+    fn scratch<'a>(&mut self, like: &Data<'a>) -> Result<Data<'a>> {
         let at = core::ptr::without_provenance_mut(self.next_room);
         self.next_room += ROOM;
         Ok(Data { at, ..*like })

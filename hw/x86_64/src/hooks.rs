@@ -1,8 +1,8 @@
 //! What opal-core asks of a bare image, the heap and the panic handler.
 #![allow(unsafe_code)]
 
+use crate::boot_line::{ARGUMENTS_MAX, BootLine, VARIABLES_MAX};
 use crate::heap::Heap;
-use crate::line::{ARGUMENTS_MAX, Line, VARIABLES_MAX};
 use crate::{apic, console, eprintln, exit, fault, rank, tsc};
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -15,11 +15,11 @@ struct Kept {
     arguments: Vec<&'static str, ARGUMENTS_MAX>,
 }
 
-static LINE: Once<Line> = Once::new();
+static LINE: Once<BootLine> = Once::new();
 static KEPT: Once<Kept> = Once::new();
 
 /// Keeps the boot line for the program and for the library.
-pub fn keep(line: Line) {
+pub fn keep(line: BootLine) {
     let line = LINE.call_once(|| line);
     let rank = line.variables().find(|(name, _)| *name == "RANK").and_then(|(_, value)| value.parse().ok());
     rank::set_number(rank.unwrap_or(rank::core()));

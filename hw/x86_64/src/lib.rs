@@ -13,11 +13,11 @@
 extern crate alloc;
 
 pub mod apic;
+pub mod boot_line;
 pub mod console;
 pub mod exit;
 pub mod interrupts;
 pub mod ivshmem;
-pub mod line;
 pub mod loader;
 pub mod memory;
 pub mod paging;

@@ -19,7 +19,7 @@ use frames as form;
 #[cfg(not(feature = "defmt"))]
 use text as form;
 
-use crate::{line, serial};
+use crate::{boot_line, serial};
 use core::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(feature = "defmt")]
@@ -81,7 +81,7 @@ pub fn open(boot_line: &str) {
     }
     // The second time on the first core it is this one already.
     let _ = facade::set_logger(&form::PORT);
-    let level = line::word(boot_line, "log").and_then(|word| word.parse().ok());
+    let level = boot_line::word(boot_line, "log").and_then(|word| word.parse().ok());
     facade::set_max_level(level.unwrap_or(facade::LevelFilter::Debug));
 }
 

@@ -2,12 +2,12 @@
 //! cores and the rank of each.
 #![allow(unsafe_code)]
 
-use crate::line::LINE_BYTES;
+use crate::boot_line::LINE_BYTES;
 use crate::loader::Loader;
 use crate::memory::{CORES_MAX, Range, STACK_END, TRAMPOLINE};
 use crate::paging::{self, Image, Space};
 use crate::rank::HandOver;
-use crate::{apic, console, eprintln, exit, heap, hooks, interrupts, ivshmem, line, log, program, rank, tsc};
+use crate::{apic, boot_line, console, eprintln, exit, heap, hooks, interrupts, ivshmem, log, program, rank, tsc};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 use heapless::{String, Vec};
@@ -21,18 +21,18 @@ extern "C" fn ompi_start(left: u32) -> ! {
     let loader = unsafe { Loader::new(left) }.unwrap_or_else(|why| give_up(format_args!("{why}")));
     keep_boot_line(&loader);
     let text = boot_line();
-    let count = line::number(text, "smp").unwrap_or(1);
+    let count = boot_line::number(text, "smp").unwrap_or(1);
     if count == 0 || count > CORES_MAX as u64 {
         give_up(format_args!("the boot line says smp={count}; 1 to {CORES_MAX} are possible"));
     }
-    let khz = line::number(text, "tsc_khz").filter(|khz| *khz > 0).unwrap_or_else(|| {
+    let khz = boot_line::number(text, "tsc_khz").filter(|khz| *khz > 0).unwrap_or_else(|| {
         give_up(format_args!(
             "the boot line does not say in a number how fast the time-stamp counter runs; say tsc_khz=…"
         ))
     });
     let image = image();
     let all = memory_behind(&loader, image.shared.end);
-    let own_mib = line::number(text, "shared_mib").filter(|mib| *mib > 0);
+    let own_mib = boot_line::number(text, "shared_mib").filter(|mib| *mib > 0);
     let (memory, own) = match own_mib.map(|mib| (mib, all.split_end(mib << 20))) {
         None => (all, None),
         Some((_, Some((memory, own)))) => (memory, Some(own)),
@@ -92,7 +92,7 @@ extern "C" fn ompi_rank(core: u32, heap_bytes: u64) -> ! {
     apic::open();
     log::open(boot_line());
     crate::info!("a rank begins, with {} MiB of heap", heap_bytes >> 20);
-    match line::Line::parse(boot_line(), core) {
+    match boot_line::BootLine::parse(boot_line(), core) {
         Ok(line) => {
             hooks::keep(line);
             exit::exit(program::run())

@@ -104,7 +104,7 @@ pub fn create_from_group(group: &Group, tag: &[u8], errhandler: usize, hints: Hi
     reservation.activate(members(group, &words), None, errhandler, hints)
 }
 
-/// MPI_Intercomm_merge: one group of both, those who said `high` behind the others.
+/// MPI_Intercomm_merge: one group of both; the group whose processes gave `high` stands behind the other.
 pub fn merge(parent: &Communicator, high: bool) -> Result<usize> {
     let Some(remote) = &parent.remote else {
         return Err(Fault::new(Class::Comm).argument("intercomm").because("it is not an intercommunicator"));
@@ -152,7 +152,7 @@ fn not_in_group() -> Fault {
     Fault::new(Class::Group).argument("group").because("the calling process is not a member of the group")
 }
 
-/// Two hashes (FNV-1a from two starts) of a tag and of who is in groups: what all of them can compute alike.
+/// Two hashes (FNV-1a from two starts) of a tag and of the members of groups, which all members compute alike.
 pub fn name_of(tag: &[u8], groups: &[&Group]) -> [u64; 2] {
     [0xcbf2_9ce4_8422_2325, 0x6c62_272e_07bb_0142].map(|start| {
         let hash = tag.iter().fold(start, |hash, byte| step(hash, u64::from(*byte)));

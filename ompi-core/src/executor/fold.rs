@@ -5,7 +5,7 @@ use crate::data::Data;
 use crate::error::Result;
 use crate::op::Op;
 
-/// What a rank that takes part in the exchanges holds. Partners who combine the group of lower ranks with that of higher
+/// What a rank that takes part in the exchanges holds. Partners that combine the group of lower ranks with that of higher
 /// ones combine in rank order.
 pub struct Fold<'a> {
     /// What has been combined so far.
@@ -21,8 +21,8 @@ pub struct Fold<'a> {
 }
 
 impl<'a> Fold<'a> {
-    /// Combines what exceeds a power of two with its neighbours' contributions; each rank's lies in `to`. `None` for who
-    /// is done: the result lies in `to`.
+    /// Combines what exceeds a power of two with its neighbours' contributions; each rank's lies in `to`. `None` on a
+    /// rank that is done: the result will lie in `to`.
     pub fn begin<E: Executor + ?Sized>(executor: &mut E, to: &Data<'a>, op: &Op) -> Result<Option<Fold<'a>>> {
         let (rank, size) = (executor.rank(), executor.size());
         let actives = 1usize << size.ilog2();
@@ -33,7 +33,7 @@ impl<'a> Fold<'a> {
             return Ok(None);
         }
         let active = if rank < 2 * folded { rank / 2 } else { rank - folded };
-        let mut fold = Fold { sum: *to, other: executor.room(to)?, active, actives, folded };
+        let mut fold = Fold { sum: *to, other: executor.scratch(to)?, active, actives, folded };
         if rank < 2 * folded {
             executor.recv(&fold.other, rank + 1)?;
             executor.reduce(op, &fold.sum, &fold.other)?;
@@ -52,7 +52,7 @@ impl<'a> Fold<'a> {
         core::mem::swap(&mut self.sum, &mut self.other);
     }
 
-    /// Passes the result on to who was folded, and puts it into `to`.
+    /// Passes the result on to the rank that was folded, and puts it into `to`.
     pub fn end<E: Executor + ?Sized>(self, executor: &mut E, to: &Data<'a>) -> Result<()> {
         if self.active < self.folded {
             executor.send(&self.sum, 2 * self.active + 1)?;

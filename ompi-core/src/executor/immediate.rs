@@ -21,7 +21,7 @@ use core::any::Any;
 pub unsafe fn run(comm: &Communicator, call: Call<'_>) -> Result<()> {
     let function = call.function();
     let module = comm.coll().of(function)?;
-    // SAFETY: the module passes parts of its arguments, which the caller vouches for, and of the executor's room.
+    // SAFETY: the module passes parts of its arguments, which the caller vouches for, and of the executor's scratch memory.
     let mut executor = unsafe { Immediate::new(comm.merged(), function as i32) };
     // SAFETY: the caller's promise.
     let called = unsafe { module.call(call, &mut executor) };
@@ -148,7 +148,7 @@ impl Executor for Immediate<'_> {
         self.reduce(op, first, to)
     }
 
-    fn room<'d>(&mut self, like: &Data<'d>) -> Result<Data<'d>> {
+    fn scratch<'d>(&mut self, like: &Data<'d>) -> Result<Data<'d>> {
         let mut room = Room::new(like.count, like.datatype)?;
         let data = Data { at: room.at(), ..*like };
         self.rooms.push(room);

@@ -58,8 +58,8 @@ impl Executor for Subset<'_> {
         self.whole.reduce(op, input, inout)
     }
 
-    fn room<'d>(&mut self, like: &Data<'d>) -> Result<Data<'d>> {
-        self.whole.room(like)
+    fn scratch<'d>(&mut self, like: &Data<'d>) -> Result<Data<'d>> {
+        self.whole.scratch(like)
     }
 
     fn exchange(&mut self, out: &Data<'_>, to: usize, into: &Data<'_>, from: usize) -> Result<()> {

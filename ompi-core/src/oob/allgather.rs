@@ -1,5 +1,5 @@
-//! Everybody's words for everybody, without a communicator's help: an allgather over messages that is moved on by polls, so
-//! that it can run beside everything else.
+//! An allgather of words over out-of-band messages, without a communicator. Polls move it on, so that it can run beside
+//! everything else.
 //!
 //! In the round of distance d every participant passes on the words of the d participants from itself on, and so knows those of 2·d
 //! (Bruck et al. 1997, doi:10.1109/71.642949): ceil(log2 n) rounds.
@@ -21,7 +21,7 @@ pub struct Participant {
     pub context: u32,
 }
 
-/// Who talks: the same list in the same order for all of them.
+/// The processes that take part: the same list in the same order for all of them.
 #[derive(Clone, Debug)]
 pub struct Participants {
     /// All of them.

@@ -127,7 +127,8 @@ impl Operation {
 
     /// Whether it has ended.
     fn advance(&self, mut run: Run<Request>, id: Id) -> bool {
-        // SAFETY: the promise made to `begin` or `prepare`; a run is taken out by who advances it, so there is one.
+        // SAFETY: the promise made to `begin` or `prepare`; the thread that advances a run has taken it out, so there
+        // is one.
         let Some(ended) = (unsafe { run.advance(&self.schedule, self) }) else {
             *self.run.lock() = Some((run, id));
             return false;

@@ -1,9 +1,10 @@
-//! Whoever runs an operation, as its request sees it.
+//! The owner of an operation, as the request sees it.
 
 use crate::error::{Class, Result};
 use crate::status::Status;
 
-/// The name of a request for who completes it. Its number is the C handle; the default is none's.
+/// The name by which the owner of an operation completes its request. The number is the C handle; the default is that
+/// of no request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Id(pub u32);
 

@@ -124,7 +124,7 @@ pub fn wait_any(handles: &mut [usize]) -> Result<Option<(usize, Status)>> {
     }
 }
 
-/// Has who completes one of them wake this thread.
+/// Has the thread that completes one of them wake this one.
 fn announce_all(handles: &[usize]) {
     if threads_possible() {
         handles.iter().filter_map(|handle| find(*handle)).for_each(|slot| slot.announce());
@@ -146,7 +146,7 @@ pub enum Any {
 pub fn test_any(handles: &mut [usize]) -> Result<Any> {
     progress::flush();
     match complete_one(handles)? {
-        // Who looks in vain looks often: nothing is looked at twice unless something moved.
+        // A program that looks in vain looks often: nothing is looked at twice unless something moved.
         Any::Pending if wait::polled_progress() => complete_one(handles),
         found => Ok(found),
     }

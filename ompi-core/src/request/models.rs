@@ -1,7 +1,7 @@
 //! Every order of the accesses of threads that make, complete, wait for and free requests.
 
 use super::*;
-use opal_core::sync::model::{check, hang_bell, spawn};
+use opal_core::sync::model::{check, set_model_waker, spawn};
 use opal_core::sync::raise_threads;
 
 /// An owner of operations that does nothing but complete them.
@@ -15,7 +15,7 @@ static QUIET: Quiet = Quiet;
 fn begin() {
     raise_threads();
     forget_all();
-    hang_bell();
+    set_model_waker();
 }
 
 fn new(kind: Kind, token: u64) -> Request {
@@ -47,7 +47,8 @@ fn a_request_that_is_freed_under_way_gives_its_slot_back_once() {
         handles::free(&mut handle).unwrap();
         assert_eq!(handle, NULL);
         owner.join().unwrap();
-        // Whoever came second put the slot back: the next request has it under another handle, the one after another slot.
+        // The thread that came second put the slot back: the next request has it under another handle, the one after
+        // another slot.
         let (first, second) = (new(Kind::Send, 0), new(Kind::Send, 0));
         assert_eq!(first.0 & INDEX_MASK, old as u32 & INDEX_MASK);
         assert_ne!(first.0, old as u32);

@@ -68,7 +68,7 @@ struct Prepared {
 
 #[derive(Default)]
 struct Running {
-    /// The PML's request, and whom to tell; not here while a thread asks the PML about it.
+    /// The PML's request, and the one to complete after it; not here while a thread asks the PML about it.
     request: Option<(usize, Id)>,
     /// MPI_Cancel came meanwhile.
     cancel: bool,

@@ -1,4 +1,4 @@
-//! One request's place: a cache line whose word says what state the request is in and who may touch the rest.
+//! The slot of one request: a cache line whose word says what state the request is in and which thread may touch the rest.
 #![allow(unsafe_code)]
 
 use super::driver::Driver;
@@ -8,8 +8,8 @@ use core::cell::UnsafeCell;
 use opal_core::sync::{AtomicU32, AtomicU64, Ordering, threads_possible};
 use opal_core::wait;
 
-/// A free slot is whoever's took it off the list; an active one's driver is read by all, its status written by the owner of the
-/// operation; a complete one's status is the waiter's.
+/// A free slot belongs to the thread that took it off the list. Of an active one all threads read the driver, and the
+/// owner of the operation writes the status. The status of a complete one belongs to the waiter.
 pub(super) struct Slot {
     pub(super) word: AtomicU32,
     // Its own place among all, so that its handle can be told from it.
@@ -49,7 +49,8 @@ impl Slot {
         unsafe { *self.driver.get() = Some(driver) };
         self.token.store(token, Ordering::Relaxed);
         let generation = self.word.load(Ordering::Relaxed) & GENERATION;
-        // Release: who learns of the handle sees the driver; the handle itself travels by the program's own means.
+        // Release: a thread that learns of the handle sees the driver; the handle itself travels by the program's own
+        // means.
         self.word.store(generation | flags, Ordering::Release);
         generation >> GENERATION_SHIFT << INDEX_BITS | self.index.load(Ordering::Relaxed)
     }
@@ -71,7 +72,7 @@ impl Slot {
         self.change(|word| word & !STATE | COMPLETE)
     }
 
-    /// As `end`, for who has just found that there is one thread only.
+    /// As `end`, for a caller that has just found that there is one thread only.
     #[inline(always)]
     pub(super) fn end_alone(&self, status: Status) -> u32 {
         self.set_status(status);
@@ -122,7 +123,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Has who completes it wake this thread.
+    /// Has the thread that completes it wake this one.
     pub(super) fn announce(&self) {
         if threads_possible() {
             self.change(|word| word | AWAITED);
@@ -173,8 +174,8 @@ impl Slot {
             self.word.store(to(word), Ordering::Release);
             return word;
         }
-        // `complete` publishes the status to `is_complete`; freeing an active request meets its completion here. SeqCst: who
-        // sleeps was counted before it looked, see `wait::wake_threads`.
+        // `complete` publishes the status to `is_complete`; freeing an active request meets its completion here. SeqCst: a
+        // sleeper was counted before it looked, see `wait::wake_threads`.
         while let Err(now) = self.word.compare_exchange_weak(word, to(word), Ordering::SeqCst, Ordering::Relaxed) {
             word = now;
         }
@@ -187,7 +188,7 @@ unsafe impl Sync for Slot {}
 // SAFETY: nothing in it belongs to a thread.
 unsafe impl Send for Slot {}
 
-/// A model watches who reads and writes what is no atomic.
+/// A model watches reads and writes of data that is not atomic.
 #[cfg(loom)]
 fn read<T>(cell: &UnsafeCell<T>) {
     opal_core::sync::model::reading_value(cell.get());

@@ -129,7 +129,7 @@ impl Slot {
         self.free_into(&mut LIST.lock(), self.word.load(Ordering::Relaxed));
     }
 
-    /// As `free`, for who has the list and has just loaded the word.
+    /// As `free`, for a caller that has the list and has just loaded the word.
     #[inline(always)]
     pub(super) fn free_into(&'static self, list: &mut List, word: u32) {
         let generation = (word + (1 << GENERATION_SHIFT)) & GENERATION;

@@ -65,7 +65,7 @@ impl Cart {
         coords
     }
 
-    /// Who is there. Coordinates outside a periodic dimension wrap around; outside another one nobody is.
+    /// The rank at these coordinates. Coordinates outside a periodic dimension wrap around; outside another one nobody is.
     pub fn rank(&self, coords: &[i32]) -> Result<usize> {
         let mut rank = 0;
         for (dim, at) in coords.iter().enumerate() {

@@ -13,7 +13,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// MPI_Cart_create. `None` for who is not in the grid.
+/// MPI_Cart_create. `None` on a process that is not in the grid.
 pub fn cart_create(comm: &Communicator, cart: Cart, reorder: bool) -> Result<Option<usize>> {
     let order = order(comm, cart.size(), reorder, || cart.pattern())?;
     attach(comm, &order, |_| Ok(Shape::Cart(cart)))
@@ -27,7 +27,7 @@ pub fn cart_sub(comm: &Communicator, cart: &Cart, keep: &[bool]) -> Result<usize
     Ok(made)
 }
 
-/// MPI_Graph_create. `None` for who is not in the graph.
+/// MPI_Graph_create. `None` on a process that is not in the graph.
 pub fn graph_create(comm: &Communicator, graph: Graph, reorder: bool) -> Result<Option<usize>> {
     let order = order(comm, graph.index().len(), reorder, || graph.pattern())?;
     attach(comm, &order, |_| Ok(Shape::Graph(graph)))
@@ -39,7 +39,8 @@ pub fn dist_graph_create(comm: &Communicator, named: &Named<'_>, reorder: bool) 
     dist_graph_create_adjacent(comm, mine, reorder)
 }
 
-/// MPI_Dist_graph_create_adjacent. Neighbours belong to ranks: who gets another rank gets the list of who named it.
+/// MPI_Dist_graph_create_adjacent. Neighbours belong to ranks: a process that gets another rank gets the
+/// neighbours that the process with that number named.
 pub fn dist_graph_create_adjacent(comm: &Communicator, mine: DistGraph, reorder: bool) -> Result<usize> {
     let pattern = match reorder {
         true => collect(comm, &mine)?,
@@ -53,7 +54,7 @@ pub fn dist_graph_create_adjacent(comm: &Communicator, mine: DistGraph, reorder:
     made.ok_or_else(|| Class::Intern.into())
 }
 
-/// MPI_Cart_map: the rank that this process would get. `None` for who would not be in the grid.
+/// MPI_Cart_map: the rank that this process would get. `None` on a process that would not be in the grid.
 pub fn cart_map(comm: &Communicator, cart: &Cart) -> Result<Option<usize>> {
     map(comm, &cart.pattern())
 }

@@ -1,7 +1,7 @@
 //! Graphs of which every process knows its neighbours. MPI 5.0 §8.5.4.
 //!
-//! Lists travel as words. Edges that others name come in the order of who named them, then in his order: the k-th edge
-//! of several between the same two processes is the same one at both ends.
+//! Lists travel as words. Edges that other processes name are ordered by the rank of the process that names them, then
+//! as it names them: the k-th edge of several between the same two processes is the same one at both ends.
 
 use crate::error::{Class, Fault, Result};
 use alloc::boxed::Box;
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// Neighbours on one side, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Side {
-    /// Who.
+    /// The neighbours.
     pub ranks: Box<[i32]>,
     /// As many weights as ranks, or none (MPI_UNWEIGHTED).
     pub weights: Box<[i32]>,
@@ -35,9 +35,9 @@ impl Side {
 /// The neighbours of this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DistGraph {
-    /// From whom edges come.
+    /// The processes that edges come from.
     pub inward: Side,
-    /// Where edges go to.
+    /// The processes that edges go to.
     pub outward: Side,
     /// Whether edges have weights.
     pub weighted: bool,

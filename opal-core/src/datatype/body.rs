@@ -97,7 +97,7 @@ impl Body {
     }
 }
 
-/// Collects blocks. Who adds has checked that offsets and sizes fit.
+/// Collects blocks. The caller has checked that offsets and sizes fit.
 #[derive(Default)]
 pub(super) struct Builder {
     blocks: Vec<Block>,

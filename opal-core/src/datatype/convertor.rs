@@ -7,7 +7,7 @@ use alloc::sync::Arc;
 
 impl Layout {
     /// Packs the first bytes of `count` elements at `buffer` to `to`, at most `room`, as a [`Convertor`] does; returns how many.
-    /// For who needs no place in the message: nothing is made for it.
+    /// For a caller that packs all at once: no convertor is made.
     ///
     /// # Safety
     /// The data is readable, `to` writable for `room`, and they do not overlap.

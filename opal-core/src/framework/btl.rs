@@ -11,7 +11,7 @@
 //! # The life of a module
 //! 1. [`set_job`] and [`shmem::select`](crate::framework::shmem::select), before any transport is opened.
 //! 2. `open` and [`Component::query`] of each component, once. A transport that cannot run here declines with a sentence.
-//! 3. [`register`], [`register_placement`], [`register_drain`] and [`on_failure`], by the PML, once each.
+//! 3. [`register_handler`], [`register_placement`], [`register_drain`] and [`on_failure`], by the PML, once each.
 //! 4. [`Module::address`] of each module, once. All processes exchange the results.
 //! 5. [`Module::add_peer`] for a process, before this one first sends to it or expects a message from it. The peer may have
 //!    added this process long before and sent to it: what it sent must be kept.
@@ -22,7 +22,7 @@
 //! # Threads
 //! One thread at a time calls [`Module::poll`], and one at a time [`Module::add_peer`]. All other methods may run in
 //! several threads at once, also beside those two, also two sends to one peer. A
-//! [`ConditionalLock`](crate::sync::ConditionalLock) costs nothing in a process with one thread. A [`Receiver`] runs
+//! [`ConditionalLock`](crate::sync::ConditionalLock) costs nothing in a process with one thread. An [`AmHandler`] runs
 //! inside [`Module::poll`] and may call the sends of the same module.
 //!
 //! # Errors
@@ -40,7 +40,7 @@ use crate::sync::{AtomicBool, AtomicU64, Once, Ordering};
 use crate::{Error, Result};
 use alloc::vec::Vec;
 
-/// Who handles a message at the other end: index into the table given to [`register`].
+/// The kind of a message: it selects the handler that [`register_handler`] was given at the other end.
 pub type AmId = u8;
 /// Number of am ids.
 pub const AM_IDS: usize = 8;
@@ -87,7 +87,7 @@ pub struct Caps {
 /// A process that may be reachable.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer<'a> {
-    /// The caller's number for it; comes back in [`Receiver`] calls and as the source of what arrives.
+    /// The caller's number for it; comes back in calls of [`AmHandler`] and as the source of what arrives.
     pub index: u32,
     /// This very process.
     pub is_self: bool,
@@ -102,17 +102,17 @@ pub struct Peer<'a> {
 pub struct Remote {
     /// Address in the peer.
     pub address: u64,
-    /// What [`Module::register`] returned there.
+    /// What [`Module::register_memory`] returned there.
     pub key: u64,
 }
 
 /// Handles a message: `(peer index, immediate, payload)`. The payload is valid until it returns. It may send, but not wait
 /// for progress.
-pub type Receiver = fn(peer: u32, immediate: u64, payload: Untrusted<'_>);
+pub type AmHandler = fn(peer: u32, immediate: u64, payload: Untrusted<'_>);
 
 /// Something that arrived and was not consumed yet; see [`Module::poll_peer`].
 pub struct RxMessage<'a> {
-    /// Handler's number.
+    /// Its kind.
     pub am: AmId,
     /// The immediate.
     pub immediate: u64,
@@ -137,7 +137,7 @@ pub struct Job {
 
 static JOB: Once<Job> = Once::new();
 
-/// Says who this process is among its peers: once, before transports are opened. Without it, transports that must
+/// Says which process of the job this one is: once, before transports are opened. Without it, transports that must
 /// tell peers from other processes decline.
 pub fn set_job(job: Job) {
     JOB.call_once(|| job);
@@ -148,30 +148,31 @@ pub fn job() -> Option<&'static Job> {
     JOB.get()
 }
 
-static RECEIVERS: [Once<Receiver>; AM_IDS] = [const { Once::new() }; AM_IDS];
+static AM_HANDLERS: [Once<AmHandler>; AM_IDS] = [const { Once::new() }; AM_IDS];
 static ON_FAILURE: Once<fn(peer: u32)> = Once::new();
 
-/// Says who handles an am id; once per id, before any peer is added. `Err(Exists)` if it is taken.
-pub fn register(am: AmId, receiver: Receiver) -> Result<()> {
-    let place = RECEIVERS.get(am as usize).ok_or(Error::Invalid)?;
+/// Registers the handler of an am id; once per id, before any peer is added. `Err(Exists)` if it has one.
+pub fn register_handler(am: AmId, handler: AmHandler) -> Result<()> {
+    let place = AM_HANDLERS.get(am as usize).ok_or(Error::Invalid)?;
     let mut mine = false;
     place.call_once(|| {
         mine = true;
-        receiver
+        handler
     });
     if mine { Ok(()) } else { Err(Error::Exists) }
 }
 
-/// For modules: hands what arrived to its receiver. What nobody handles is dropped; a peer's mistake, not ours.
+/// For modules: calls the handler of a message that arrived. A message of a kind without a handler is dropped: its
+/// sender's mistake.
 #[inline(always)]
 pub fn deliver(am: AmId, peer: u32, immediate: u64, payload: Untrusted<'_>) {
-    match RECEIVERS.get(am as usize).and_then(|place| place.get()) {
-        Some(receiver) => receiver(peer, immediate, payload),
+    match AM_HANDLERS.get(am as usize).and_then(|place| place.get()) {
+        Some(handler) => handler(peer, immediate, payload),
         None => unhandled(am, peer),
     }
 }
 
-/// Says whom to tell when a peer can no longer be reached; once.
+/// Registers the function that is called when a peer can no longer be reached; once.
 pub fn on_failure(callback: fn(peer: u32)) {
     ON_FAILURE.call_once(|| callback);
 }
@@ -287,7 +288,7 @@ pub trait Module: Sync {
 
     /// Makes `bytes` bytes of this process's memory reachable for the peers' put and get. Returns the [`Remote::key`], 0 where
     /// none is needed. No call takes it back.
-    fn register(&self, _address: *mut u8, _bytes: usize) -> Result<u64> {
+    fn register_memory(&self, _address: *mut u8, _bytes: usize) -> Result<u64> {
         Ok(0)
     }
 
@@ -300,7 +301,7 @@ pub trait Module: Sync {
 
     /// Memory of a peer (`None`: of this process) that all processes which this transport reaches have mapped, for the
     /// layer above: zeros at first, page-aligned, mapped for the life of the process, of the same length everywhere.
-    /// Whoever is told there of something it waits for is woken through [`FifoPair::peer_sleeps`] and [`Module::wake`].
+    /// A process that waits for a word in it is woken through [`FifoPair::peer_sleeps`] and [`Module::wake`].
     fn shared_pool(&self, _owner: Option<Endpoint>) -> Option<Segment> {
         None
     }
@@ -319,9 +320,10 @@ pub trait Module: Sync {
     /// Hands the messages that were coalesced for a peer to the system. Never waits.
     fn flush(&self, _to: Endpoint) {}
 
-    /// Hands the messages that were coalesced for any peer to the system. Never waits. Called through [`progress::flush`](crate::progress::flush) if this
-    /// module said [`progress::note_coalesced`](crate::progress::note_coalesced); may be called while the caller of a send or a
-    /// [`Receiver`] is at work, but hands nothing to receivers.
+    /// Hands the messages that were coalesced for any peer to the system. Never waits. Called through
+    /// [`progress::flush`](crate::progress::flush) if this module said
+    /// [`progress::note_coalesced`](crate::progress::note_coalesced); may be called while the caller of a send or an
+    /// [`AmHandler`] is at work, but calls no handler.
     fn flush_all(&self) {}
 
     /// Whether everything that was sent has left this process. While it has not, somebody must poll.
@@ -332,14 +334,14 @@ pub trait Module: Sync {
     /// The job is at its end, nothing more will be sent: the time to say what was only counted before.
     fn finish(&self) {}
 
-    /// Takes what arrived from any peer, and hands each message to its [`Receiver`] by [`deliver`], in the order in which the
-    /// peer sent them. Also does what is due: connecting, writing what did not fit. Returns how many messages were taken;
-    /// after 0 the caller may yield or sleep. It must not wait. It may stop before everything is taken, so that one peer
-    /// does not starve the others.
+    /// Takes what arrived from any peer, and calls the [`AmHandler`] of each message by [`deliver`], in the order in
+    /// which the peer sent them. Also does what is due: connecting, writing what did not fit. Returns how many messages
+    /// were taken; after 0 the caller may yield or sleep. It must not wait. It may stop before everything is taken, so
+    /// that one peer does not starve the others.
     fn poll(&self) -> usize;
 
-    /// The next thing from one peer, without taking it, polling at most `polls` times for it (with the core's pause hint
-    /// in between). The direct receive path of the PML, which runs with one thread only.
+    /// The next message from one peer, without taking it, polling at most `polls` times for it (with the core's pause hint
+    /// in between). For the PML's receive without a request, which runs with one thread only.
     fn poll_peer(&self, _from: Endpoint, _polls: u32) -> Option<RxMessage<'_>> {
         None
     }

@@ -23,7 +23,7 @@ pub struct Segment {
     pub bytes: usize,
 }
 
-// SAFETY: a segment is an address range; those who touch its bytes do so through `crate::mem`.
+// SAFETY: a segment is an address range; its bytes are touched through `crate::mem` only.
 unsafe impl Send for Segment {}
 // SAFETY: as above.
 unsafe impl Sync for Segment {}

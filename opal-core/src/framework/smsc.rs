@@ -10,8 +10,8 @@
 #![allow(unsafe_code)] // linkme's expansion
 
 use crate::mca;
-use crate::sync::{AtomicBool, Once, Ordering};
-use crate::{Error, Result, verbose};
+use crate::sync::Once;
+use crate::{Error, Result, verbose_once};
 use alloc::vec::Vec;
 
 /// A module's own number for a peer that can be reached.
@@ -59,7 +59,7 @@ pub trait Module: Sync {
 /// A way to copy that may run.
 pub trait Component: mca::Component {
     /// Priority and module, after `open`; `launcher` is the process that all processes of the job descend from, if known,
-    /// for systems where a process must say who may reach into it.
+    /// for systems where a process must name the one that may reach into it.
     fn query(&self, launcher: Option<u32>) -> core::result::Result<(i32, &'static dyn Module), mca::Declined>;
 }
 
@@ -95,31 +95,27 @@ pub fn selected() -> Option<Selected> {
 /// A peer that can be reached.
 #[derive(Clone, Copy)]
 pub struct Endpoint {
-    /// By whom.
+    /// The module that copies.
     pub module: &'static dyn Module,
     /// Its number for the peer.
     pub peer: PeerId,
 }
 
-/// The way to a process of this node by what the same component there published; `None` if there is none, which is said
-/// once at verbosity 10.
+/// The endpoint of a process of this node, from the address that the same component there published. `None` if it cannot be
+/// reached; verbosity 10 says once why.
 pub fn reach(process: u32, address: Option<&[u8]>) -> Option<Endpoint> {
     let Selected { name, module } = selected()?;
     let why = match address.map(|address| module.connect(address)) {
         Some(Ok(peer)) => return Some(Endpoint { module, peer }),
         Some(Err(Error::Permission)) => "the system forbids it (seccomp, Yama, or another user)",
         Some(Err(Error::Mismatch | Error::Unreachable)) => "its process number means something else here",
-        Some(Err(_)) => "its address is none",
+        Some(Err(_)) => "its address is malformed",
         None => "it does not run this component",
     };
-    if !SAID.swap(true, Ordering::Relaxed) {
-        verbose!(
-            FRAMEWORK,
-            10,
-            "{name} cannot reach process {process}: {why}; long messages go through shared memory instead"
-        );
-    }
+    verbose_once!(
+        FRAMEWORK,
+        10,
+        "{name} cannot reach process {process}: {why}; long messages go through shared memory instead"
+    );
     None
 }
-
-static SAID: AtomicBool = AtomicBool::new(false);

@@ -77,7 +77,7 @@ pub struct Param {
     pub default: Value,
     /// `bytes`, `ms`, … or empty.
     pub unit: &'static str,
-    /// Who is expected to change it: 1–3 users, 4–6 tuners, 7–9 developers, as in MPI_T's verbosity.
+    /// Which people are expected to change it: 1–3 users, 4–6 tuners, 7–9 developers, as in MPI_T's verbosity.
     pub level: u8,
     /// What it does, in full sentences.
     pub help: &'static str,

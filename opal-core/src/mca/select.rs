@@ -54,7 +54,7 @@ pub fn record(info: &'static Info, verdict: Verdict) {
 
 /// Opens those components of a framework that the user's list wants, sorted by name.
 ///
-/// `Err(Invalid)` after a message when the list names an unknown component; who declines is closed and left out.
+/// `Err(Invalid)` after a message when the list names an unknown component; one that declines is closed and left out.
 pub fn open<C: Component + ?Sized>(framework: &'static Framework, slice: &[&'static C]) -> Result<Vec<&'static C>> {
     let have: Vec<&str> = slice.iter().map(|component| component.info().name).collect();
     let list = open_mpi::known(Selection::parse(framework.selection.text()), framework.name, &have);

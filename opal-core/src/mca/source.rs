@@ -18,7 +18,7 @@ pub struct Assignment {
     pub name: &'static str,
     /// Its text.
     pub value: &'static str,
-    /// Who said it.
+    /// Where it came from.
     pub source: Source,
 }
 

@@ -42,7 +42,7 @@ pub(super) fn begin() {
 fn charge(counts: bool) {
     let now = sys::monotonic_ns();
     let since = now.wrapping_sub(LAST_PASS_NS.swap(now, Ordering::Relaxed));
-    // Who waits looks far more often than that.
+    // A process that waits looks far more often than that.
     if counts && since > GAP_NS {
         OUTSIDE_NS.fetch_add(since, Ordering::Relaxed);
     }

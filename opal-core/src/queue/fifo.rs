@@ -33,7 +33,7 @@ pub const SLOT_RING_BYTES: usize = SLOTS as usize * LINE_BYTES;
 pub const MIN_PAYLOAD_RING_BYTES: usize = if cfg!(loom) { 512 } else { 256 * 1024 };
 /// The largest payload that a slot holds itself.
 pub const INLINE_BYTES: usize = LINE_BYTES - 8;
-/// The byte ring that suits a node of so many ranks, of whom each may write to each: long where they are few. All of a node
+/// Bytes of a byte ring on a node of so many ranks, each of which may write to each: long where they are few. All of a node
 /// together touch at most 64 MiB of byte rings up to 8 ranks, 512 MiB up to 32.
 pub const fn payload_ring_bytes(ranks: u32) -> usize {
     match ranks {

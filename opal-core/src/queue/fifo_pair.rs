@@ -1,5 +1,5 @@
-//! The two queues between this process and one peer, with the word that says whether the peer sleeps: as something that a
-//! transport hands out, so that who sends or waits for short messages needs no call to it.
+//! The two queues between this process and one peer, with the word that says whether the peer sleeps. A transport hands
+//! them out, so that the PML sends and receives short messages without a call to the transport.
 //!
 //! The transport makes it, polls it for messages that nobody waits for in particular, and wakes the peer when
 //! [`FifoPair::push`] says so. All else that is rare (the first message, a full queue, another thread at it) stays with the
@@ -87,9 +87,10 @@ impl FifoPair {
         self.push_with(kind, immediate, bytes, |to| unsafe { memcpy::copy(to, from, bytes) })
     }
 
-    /// Pushes at most [`super::fifo::PAYLOAD_BYTES`] bytes, which `fill` writes to the place that it gets, if there is room as far
-    /// as is known. As [`FifoPair::push`] it refuses the first message of each pass over the ring, so that whoever sends without end
-    /// takes the transport's own call now and then, and can look there for what does not concern a single message.
+    /// Pushes at most [`super::fifo::PAYLOAD_BYTES`] bytes, which `fill` writes to the place that it gets, if there is
+    /// room as far as is known. As [`FifoPair::push`] it refuses the first message of each pass over the ring, so that
+    /// a process that sends without end takes the transport's own call now and then, and can look there for what does
+    /// not concern a single message.
     #[inline]
     pub fn push_with(&self, kind: u8, immediate: u64, bytes: usize, fill: impl FnOnce(*mut u8)) -> Pushed {
         let Some(mut producer) = self.producer.try_lock() else { return Pushed::No };

@@ -26,7 +26,7 @@ impl Name {
         let mut path = [0; 513];
         path.get_mut(..image.path().len())?.copy_from_slice(image.path());
         let path = core::ffi::CStr::from_bytes_until_nul(&path).ok()?;
-        // Something else may have that name by now: a pipe that blocks who opens it.
+        // Something else may have that name by now: a pipe, which blocks the process that opens it.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = File(rustix::fs::open(path, flags, Mode::empty()).ok()?);
         let sections = file.number::<8>(40)?;

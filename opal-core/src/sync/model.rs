@@ -21,12 +21,12 @@ pub use loom::sync::atomic::{Ordering, fence};
 use loom::thread;
 pub use loom::thread::{spawn, yield_now};
 
-#[path = "model/bell.rs"]
-mod bell;
 #[path = "model/locks.rs"]
 mod locks;
-pub use bell::hang_bell;
+#[path = "model/waker.rs"]
+mod waker;
 pub use locks::{Mutex, MutexGuard, Once};
+pub use waker::set_model_waker;
 
 /// Runs `body` once for every order of its threads' accesses, as many as `LOOM_MAX_PREEMPTIONS` admits. One model at a time:
 /// what statics guard is the whole process's, and tests are threads of one.
@@ -77,10 +77,12 @@ pub fn writing_value<T>(at: *const T) {
     known::<loom::cell::UnsafeCell<()>>(Place::Value(at.addr())).with_mut(|_| ());
 }
 
-/// Waits until a load of `word` finds what `is_wanted`, for who has looked in vain. Looks again only after such a value was
-/// stored: each look that may find another one is more orders to try, of which three threads that wait make too many.
+/// Waits until a load of `word` finds what `is_wanted`, for a thread that has looked in vain. Looks again only after
+/// such a value was stored: each look that may find another one is more orders to try, of which three threads that wait
+/// make too many.
 ///
-/// Who was woken has seen all that the waker did, whatever the orderings; who need not be has not, and is tried, too.
+/// A thread that was woken has seen all that the waker did, whatever the orderings. One that finds the value at once
+/// has not; that is tried, too.
 pub fn await_value(word: &AtomicU64, order: Ordering, is_wanted: impl Fn(u64) -> bool) {
     let at = word.as_ptr().addr();
     loop {
@@ -96,7 +98,7 @@ pub fn await_value(word: &AtomicU64, order: Ordering, is_wanted: impl Fn(u64) ->
     }
 }
 
-/// Wakes who waits for a change of the word.
+/// Wakes the threads that wait for a change of the word.
 fn stored(at: usize, value: u64) {
     STORED.with_borrow_mut(|stored| stored.insert(at, value));
     let woken = WAITING.with_borrow_mut(|waiting| waiting.remove(&at)).unwrap_or_default();
@@ -130,8 +132,8 @@ fn known<T: 'static>(at: Place) -> Rc<T> {
 #[derive(Default)]
 struct Known {
     used: HashMap<Place, Rc<dyn Any>>,
-    // loom takes the making of a word for a write to it. These are made before all threads, so that who comes first to a
-    // word has not written it.
+    // loom takes the making of a word for a write to it. These are made before all threads, so that the thread that comes
+    // first to a word has not written it.
     free: HashMap<TypeId, Vec<Rc<dyn Any>>>,
 }
 
@@ -166,7 +168,7 @@ std::thread_local! {
     static KNOWN: RefCell<Known> = RefCell::default();
     // What was stored last in words, by address.
     static STORED: RefCell<HashMap<usize, u64>> = RefCell::default();
-    // Who waits for changes of words, by address.
+    // The threads that wait for changes of words, by address.
     static WAITING: RefCell<HashMap<usize, Vec<thread::Thread>>> = RefCell::default();
     static NOW_NS: RefCell<u64> = const { RefCell::new(1) };
 }

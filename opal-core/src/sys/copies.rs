@@ -1,7 +1,7 @@
 //! Copies of this library in one process: a program that holds the archive loads a plug-in that holds another one.
 //!
 //! Each copy has state of its own, so a plug-in's copy knows nothing of the program's MPI_Init. The list of the process's
-//! mappings shows memory files by name, whoever mapped them; a copy in use always has one.
+//! mappings shows the memory files of all copies by name; a copy in use always has one.
 
 use super::read_file;
 use rustix::fs::MemfdFlags;

@@ -40,7 +40,7 @@ mod hosted {
         woken != Err(rustix::io::Errno::TIMEDOUT)
     }
 
-    /// Wakes whoever sleeps on `word`.
+    /// Wakes all that sleep on `word`.
     pub fn futex_wake(word: &AtomicU32) {
         let _ = futex::wake(plain(word), futex::Flags::empty(), i32::MAX as u32);
     }
@@ -88,8 +88,8 @@ mod bare {
         false
     }
 
-    /// Looks at the word between naps: nobody can wake another machine's core. Who has waited long in vain naps longer,
-    /// because each look costs the host of a guest as much as 80 µs of its core.
+    /// Looks at the word between naps: nobody can wake another machine's core. One that has waited long in vain naps
+    /// longer, because each look costs the host of a guest as much as 80 µs of its core.
     pub fn futex_wait(word: &AtomicU32, value: u32, at_most_us: u64) -> bool {
         let end = crate::sys::monotonic_ns() + at_most_us * 1000;
         // Relaxed: this rank's own count.

@@ -1,5 +1,5 @@
-//! Files in places where others may have put something: a pipe that blocks who opens it, a device without end, a link to
-//! a file that must not be overwritten, a file of somebody else's.
+//! Files in places where others may have put something: a pipe that blocks the process that opens it, a device without
+//! end, a link to a file that must not be overwritten, a file of somebody else's.
 //!
 //! **Invariant:** a file is opened without blocking and without changing it, then it is looked at, and only then used.
 

@@ -1,8 +1,8 @@
 //! A descriptor that the other processes of this node can make readable: a datagram socket whose name the system chooses,
 //! outside the file system. A process that sleeps in epoll watches it, and so hears its peers, too.
 //!
-//! Any process in the same network namespace can send to it. A stranger that sends wakes this process for nothing; its bytes
-//! are not looked at.
+//! Any process in the same network namespace can send to it. One that does not belong to the job wakes this
+//! process for nothing; its bytes are not looked at.
 
 /// A wake-up socket's name, which its peers must know; all zeros: there is none.
 pub type WakeSocketName = [u8; 8];
@@ -38,13 +38,13 @@ mod hosted {
             self.name
         }
 
-        /// For epoll: readable once somebody rang.
+        /// For epoll: readable once a peer called [`WakeSocket::wake`].
         pub fn descriptor(&self) -> i32 {
             self.socket.as_raw_fd()
         }
 
-        /// Rings another one.
-        pub fn ring(&self, other: &WakeSocketName) {
+        /// Makes another one readable.
+        pub fn wake(&self, other: &WakeSocketName) {
             let length = other.iter().position(|byte| *byte == 0).unwrap_or(other.len());
             let Ok(address) = SocketAddrUnix::new_abstract_name(&other[..length]) else { return };
             // Full: it is readable already. Nobody there: the process has ended.
@@ -53,14 +53,14 @@ mod hosted {
             {}
         }
 
-        /// Takes back every ring.
-        pub fn quiet(&self) {
+        /// Makes this one unreadable again: takes out all that was sent.
+        pub fn clear(&self) {
             let mut bytes = [0; 8];
             while net::recv(&self.socket, &mut bytes, RecvFlags::DONTWAIT).is_ok() {}
         }
     }
 
-    /// Equal, and not 0, for processes that can ring each other.
+    /// Equal, and not 0, for processes that can send to each other's wake-up sockets.
     pub fn network_namespace() -> u64 {
         rustix::fs::stat("/proc/self/ns/net").map_or(0, |stat| stat.st_ino ^ stat.st_dev.rotate_left(32))
     }
@@ -92,12 +92,12 @@ mod bare {
         }
 
         /// Never called.
-        pub fn ring(&self, _other: &WakeSocketName) {
+        pub fn wake(&self, _other: &WakeSocketName) {
             match self.0 {}
         }
 
         /// Never called.
-        pub fn quiet(&self) {
+        pub fn clear(&self) {
             match self.0 {}
         }
     }
@@ -115,23 +115,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rings_and_is_quiet_again() {
+    fn wakes_and_is_clear_again() {
         let (one, other) = (WakeSocket::new().unwrap(), WakeSocket::new().unwrap());
         assert_ne!(one.name(), other.name());
         assert_ne!(network_namespace(), 0);
-        let readable = |bell: &WakeSocket| {
-            // SAFETY: the bell lives during the call.
-            let descriptor = unsafe { rustix::fd::BorrowedFd::borrow_raw(bell.descriptor()) };
+        let readable = |socket: &WakeSocket| {
+            // SAFETY: the socket lives during the call.
+            let descriptor = unsafe { rustix::fd::BorrowedFd::borrow_raw(socket.descriptor()) };
             let mut watched = [rustix::event::PollFd::new(&descriptor, rustix::event::PollFlags::IN)];
             rustix::event::poll(&mut watched, Some(&rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap() > 0
         };
         assert!(!readable(&one));
-        // More than the system keeps: who finds it full need not ring.
-        (0..2000).for_each(|_| other.ring(&one.name()));
+        // More than the system keeps: a sender that finds it full need not send.
+        (0..2000).for_each(|_| other.wake(&one.name()));
         assert!(readable(&one) && !readable(&other));
-        one.quiet();
+        one.clear();
         assert!(!readable(&one));
-        other.ring(&[b'x'; 8]);
-        other.ring(&[0; 8]);
+        other.wake(&[b'x'; 8]);
+        other.wake(&[0; 8]);
     }
 }

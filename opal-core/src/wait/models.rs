@@ -1,7 +1,7 @@
 //! Every order in which one thread completes a request while another one is about to sleep for it.
 
 use super::*;
-use crate::sync::model::{check, hang_bell, spawn};
+use crate::sync::model::{check, set_model_waker, spawn};
 use crate::sync::raise_threads;
 use alloc::sync::Arc;
 
@@ -9,7 +9,7 @@ use alloc::sync::Arc;
 fn nobody_sleeps_through_another_threads_completion() {
     check(|| {
         raise_threads();
-        hang_bell();
+        set_model_waker();
         let complete = Arc::new(AtomicBool::new(false));
         let other = spawn({
             let complete = complete.clone();

@@ -9,9 +9,10 @@ use super::may_spin;
 use crate::sync::{AtomicU32, Ordering};
 use crate::{progress, sys};
 
-/// One pass of progress for a call that waits for nothing (MPI_Test, MPI_Iprobe). With more ranks than cores, who calls it again
-/// and again in vain gives its core up now and then: what it looks for may come from a rank that needs it. Without that each
-/// exchange takes as long as the system lets a process run, some milliseconds. Returns whether anything moved.
+/// One pass of progress for a call that waits for nothing (MPI_Test, MPI_Iprobe). With more ranks than cores, a process
+/// that calls it again and again in vain gives its core up now and then: what it looks for may come from a rank that
+/// needs it. Without that each exchange takes as long as the system lets a process run, some milliseconds. Returns
+/// whether anything moved.
 pub fn polled_progress() -> bool {
     if progress::pass() > 0 {
         EMPTY_POLLS.store(0, Ordering::Relaxed);

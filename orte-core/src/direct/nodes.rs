@@ -1,11 +1,29 @@
 //! PMI_process_mapping: which node each rank is on, as `(vector,(first node,nodes,ranks on each),…)`.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
+
+/// The node of each of `size` ranks, by the mapping in the store of a manager that the user knows by `name`. `Err` with
+/// a sentence that ends with `advice`.
+pub fn of_job(mapping: Option<&str>, size: u32, name: &str, advice: &str) -> Result<Vec<u32>, String> {
+    let Some(mapping) = mapping else {
+        return Err(format!(
+            "the process manager ({name}) does not say which ranks share a node (PMI_process_mapping); {advice}"
+        ));
+    };
+    nodes(mapping, size).ok_or_else(|| {
+        let shown = &mapping[..mapping.floor_char_boundary(200)];
+        format!(
+            "the process manager says that PMI_process_mapping is `{shown}`, which places no {size} ranks; {advice}"
+        )
+    })
+}
 
 /// The node of each of `size` ranks; `None` if the text is no mapping, or leaves ranks out.
 ///
 /// Blocks count ranks in order; if they hold fewer ranks than there are, they count on from the first block.
-pub fn nodes(mapping: &str, size: u32) -> Option<Vec<u32>> {
+fn nodes(mapping: &str, size: u32) -> Option<Vec<u32>> {
     let blocks = blocks(mapping)?;
     let size = size as usize;
     let mut nodes = Vec::new();
@@ -47,6 +65,18 @@ fn blocks(mapping: &str) -> Option<Vec<(u32, u32, u32)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let said = |mapping| of_job(mapping, 3, "PMI_FD=6", "do this").unwrap_err();
+        for (mapping, word) in
+            [(None, "(PMI_FD=6) does not say"), (Some("(vector)"), "is `(vector)`, which places no 3 ranks")]
+        {
+            let sentence = said(mapping);
+            assert!(sentence.contains(word) && sentence.ends_with("; do this"), "{sentence}");
+        }
+        assert_eq!(of_job(Some("(vector,(0,1,3))"), 3, "", ""), Ok([0, 0, 0].into()));
+    }
 
     #[test]
     fn mappings() {

@@ -133,7 +133,7 @@ fn pass(peer: &OwnedFd, file: &OwnedFd) -> Result<()> {
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(&files));
     match sendmsg(peer, &[IoSlice::new(&[1])], &mut ancillary, SendFlags::NOSIGNAL) {
-        // It died between question and answer: whoever started it ends the job.
+        // It died between question and answer: the manager that started it ends the job.
         Err(Errno::PIPE | Errno::CONNRESET) => Ok(()),
         other => other.map(drop),
     }

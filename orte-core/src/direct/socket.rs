@@ -82,6 +82,15 @@ impl Socket {
     }
 }
 
+/// Takes the first line, without its newline, out of bytes that were read.
+pub fn take_line(read: &mut Vec<u8>) -> Option<Vec<u8>> {
+    let end = read.iter().position(|byte| *byte == b'\n')?;
+    let rest = read.split_off(end + 1);
+    let mut line = core::mem::replace(read, rest);
+    line.truncate(end);
+    Some(line)
+}
+
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {

@@ -32,7 +32,7 @@ pub enum State {
 
 /// A running environment.
 pub trait Module: Sync {
-    /// Who am I.
+    /// The rank of this process, and its job.
     fn identity(&self) -> Identity;
 
     /// Which of the job's programs this process runs, counted from 0: MPI_APPNUM (MPI 5.0 §11.10.3). `None` if nobody
@@ -84,7 +84,7 @@ pub trait Module: Sync {
     /// the monotonic clock.
     fn sleeps(&self, _since_ns: u64, _now_ns: u64) {}
 
-    /// A counter that rises when something happened to the job (a rank died): who waits for a peer looks at it.
+    /// A counter that rises when something happened to the job (a rank died): a process that waits for a peer looks at it.
     fn epoch(&self) -> u32;
 
     /// Ends the whole job: the launcher prints `message` once and exits with `status`. A message that begins with
@@ -94,7 +94,8 @@ pub trait Module: Sync {
 
 /// A kind of environment.
 pub trait Component: mca::Component {
-    /// Priority and module: high for who finds its launcher's traces, low for the singleton that always runs.
+    /// Priority and module: high for a component that finds its launcher's traces, low for the singleton, which always
+    /// runs.
     fn query(&self) -> core::result::Result<(i32, &'static dyn Module), mca::Declined>;
 }
 

@@ -1,5 +1,5 @@
-//! The wire-up of a job over several nodes (modex, "module exchange"): who runs where, the addresses of all ranks, and a barrier
-//! over the whole job.
+//! The wire-up of a job over several nodes (modex, "module exchange"): where each rank runs, the addresses of all
+//! ranks, and a barrier over the whole job.
 //!
 //! ```text
 //!          mpirun = node 0                 up:    addresses of all ranks below, once all of them are there; barrier reached

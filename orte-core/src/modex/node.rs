@@ -7,7 +7,7 @@
 //! | own ranks and all children are in the barrier | up: reached; node 0: as below |
 //! | release came from the parent | to each child and to the own ranks: release |
 //!
-//! **Invariant:** pure. Whoever owns it carries out the actions, in their order.
+//! **Invariant:** pure. The caller carries out the actions, in their order.
 
 use super::flaw::ModexFlaw;
 use super::frame::{self, ModexFrame, Sections};

@@ -6,9 +6,9 @@
 //! | mpirun | nonce (32 bytes), PROOF("answer", the call, nonce) | 64 |
 //! | daemon | PROOF("confirm", the call, mpirun's nonce) | 32 |
 //!
-//! PROOF is HMAC-SHA-256 (RFC 2104) under the job's secret, compared in constant time. That of the call tells strangers at once;
-//! whoever recorded a call can send it again, but not confirm it. Frames follow, under keys that are proofs as well: both nonces
-//! go into them, so no two connections have the same.
+//! PROOF is HMAC-SHA-256 (RFC 2104) under the job's secret, compared in constant time. That of the call tells outsiders
+//! at once. An attacker that recorded a call can send it again, but not confirm it. Frames follow, under keys that are
+//! proofs as well: both nonces go into them, so no two connections have the same.
 
 use super::{OobFlaw, PROTOCOL, Secret};
 use alloc::vec::Vec;
@@ -90,7 +90,7 @@ impl Accepting {
             let keys = keys(&self.secret, call, &self.nonce);
             return Ok(Step::Trusted { node: node_of(call), keys, rest: rest.to_vec(), send: Vec::new() });
         }
-        // Whoever sends something else is told at once, and not waited for.
+        // A caller that sends something else is refused at once, and not waited for.
         let known = self.bytes.len().min(MAGIC.len());
         if self.bytes[..known] != MAGIC[..known] {
             return Err(OobFlaw::Magic);

@@ -20,7 +20,7 @@ pub struct HostOrders {
     pub universe: u32,
     /// What mpirun's words were for `--map-by`, `--bind-to` and their relatives: each host applies them to its own cores.
     pub binding: Vec<String>,
-    /// Who reads standard input.
+    /// The ranks that read standard input.
     pub stdin: Input,
     /// Standard error of a rank is its standard output.
     pub merge: bool,
@@ -34,7 +34,7 @@ pub struct HostOrders {
     pub apps: Vec<App>,
 }
 
-/// Who reads standard input.
+/// The ranks that read standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Nobody on this host.

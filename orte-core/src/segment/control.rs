@@ -3,7 +3,7 @@
 //! Bytes are moved word by word with relaxed atomics: another process may write them at any time, and a few kilobytes
 //! once per job are not worth a raw copy.
 
-mod elsewhere;
+mod multi_node;
 
 use super::layout::{ABORTS, BARRIER_ARRIVED, BARRIER_GENERATION, EPOCH, Layout, SECRET, SECRET_BYTES};
 use super::record::{self, RankState};
@@ -126,7 +126,7 @@ impl<S: Shared> Control<S> {
         let arrived = self.shared.word(BARRIER_ARRIVED).fetch_add(1, Ordering::AcqRel).wrapping_add(1);
         if arrived == self.layout.ranks {
             self.shared.word(BARRIER_ARRIVED).store(0, Ordering::Relaxed);
-            // Release: the reset count is seen by whoever sees the new generation and arrives again.
+            // Release: a rank that sees the new generation and arrives again sees the reset count.
             generation.store(seen.wrapping_add(1), Ordering::Release);
             self.shared.wake(BARRIER_GENERATION);
             return Ok(());
@@ -186,7 +186,7 @@ impl<S: Shared> Control<S> {
         Ok(())
     }
 
-    /// Launcher: a rank's process ended. Unless it had finalized, whoever waits for it learns that it will not come.
+    /// Launcher: a rank's process ended. Unless it had finalized, a rank that waits for it learns that it will not come.
     pub fn mark_gone(&self, rank: u32) -> Result<()> {
         match self.state(rank) {
             RankState::Finalized => return Ok(()),
@@ -194,7 +194,7 @@ impl<S: Shared> Control<S> {
             _ => self.set_state(rank, RankState::Gone)?,
         }
         let record = self.record(rank)?;
-        // Release: who sees the new epoch sees the state.
+        // Release: a rank that sees the new epoch sees the state.
         self.shared.word(EPOCH).fetch_add(1, Ordering::Release);
         for offset in [EPOCH, BARRIER_GENERATION, record + record::READY] {
             self.shared.wake(offset);

@@ -4,8 +4,8 @@
 //! part before the receive segments is the *control part*: [`Control`] is everything that is ever done to it. The file is
 //! sparse and sealed against shrinking, so a mapping of it cannot be cut off.
 //!
-//! **Invariant:** pure; only `mapping`, which a bare image does not have, names system calls. Whoever maps the file implements
-//! [`Shared`].
+//! **Invariant:** pure; only `mapping`, which a bare image does not have, names system calls. The crate that maps the
+//! file implements [`Shared`].
 
 pub mod control;
 pub mod layout;

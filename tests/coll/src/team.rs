@@ -118,7 +118,7 @@ pub fn unnoticed(
 }
 
 impl Team {
-    /// A team. Who waits when nobody can send any more fails.
+    /// A team. A rank that waits when none can send any more fails.
     pub fn new(size: usize) -> Team {
         Team { size, state: Mutex::default(), changed: Condvar::new() }
     }
@@ -300,7 +300,7 @@ impl Executor for Member<'_> {
         self.copy(&second, inout)
     }
 
-    fn room<'d>(&mut self, like: &Data<'d>) -> error::Result<Data<'d>> {
+    fn scratch<'d>(&mut self, like: &Data<'d>) -> error::Result<Data<'d>> {
         let mut room = Room::new(like.count, like.datatype)?;
         let data = Data { at: room.at(), ..*like };
         self.rooms.push(room);

@@ -399,7 +399,7 @@ fn types_are_kept_until_the_schedule_goes() {
     let datatype = datatype::borrow(handle).unwrap();
     let data = Data { at: ints.as_mut_ptr().cast(), count: 2, datatype };
     let schedule = record(0, 2, |on| {
-        let room = on.room(&data)?;
+        let room = on.scratch(&data)?;
         on.copy(&data, &room)?;
         on.send(&room, 1)
     });

@@ -52,10 +52,10 @@ pub fn between_two(component: &'static dyn Component) {
 
 /// Runs every case; panics at the first broken promise.
 pub fn suite(fixture: &mut Fixture<'_>) {
-    for (am, receiver) in RECEIVERS.iter().enumerate() {
-        btl::register(am as u8, *receiver).expect("the id is free");
+    for (am, handler) in HANDLERS.iter().enumerate() {
+        btl::register_handler(am as u8, *handler).expect("the id is free");
     }
-    assert_eq!(btl::register(0, receive::<0>), Err(opal_core::Error::Exists));
+    assert_eq!(btl::register_handler(0, receive::<0>), Err(opal_core::Error::Exists));
     for (name, case) in CASES {
         case(fixture);
         (fixture.barrier)();
@@ -87,7 +87,7 @@ struct Message {
 
 static ARRIVED: Mutex<Vec<(u32, Message)>> = Mutex::new(Vec::new());
 
-const RECEIVERS: [btl::Receiver; AM_IDS] =
+const HANDLERS: [btl::AmHandler; AM_IDS] =
     [receive::<0>, receive::<1>, receive::<2>, receive::<3>, receive::<4>, receive::<5>, receive::<6>, receive::<7>];
 
 fn receive<const AM: u8>(peer: u32, immediate: u64, payload: Untrusted<'_>) {

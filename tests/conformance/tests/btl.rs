@@ -128,7 +128,7 @@ fn sleep_and_wake() {
     const TURNS: u64 = 600;
     const TIMES: u64 = (1 << 50) - 1;
     let mut pair = pair::fork();
-    btl::register(0, |_, immediate, _| SEEN.store(immediate, Ordering::Relaxed)).expect("the id is free");
+    btl::register_handler(0, |_, immediate, _| SEEN.store(immediate, Ordering::Relaxed)).expect("the id is free");
     let (module, endpoint) = connected(&mut pair);
     progress::add_transport(module).expect("there is a place");
     let (mut late, mut state) = (0, 88172645463325252u64 + u64::from(pair.side));
@@ -150,7 +150,7 @@ fn sleep_and_wake() {
             let (before, last) = (wait::sleeps(), SEEN.load(Ordering::Relaxed));
             wait::until(|| SEEN.load(Ordering::Relaxed) != last).expect("nobody dies");
             let (after, sent) = (wait::sleeps(), SEEN.load(Ordering::Relaxed));
-            // A busy machine delays both ends; who was rung at was not forgotten all the same.
+            // A busy machine delays both ends; the sleeper was woken all the same.
             let forgotten = after.woken == before.woken && after.timed_out > before.timed_out;
             late += u64::from(forgotten && (sys::monotonic_ns() & TIMES).wrapping_sub(sent) > 2_000_000);
         }
@@ -164,7 +164,7 @@ fn sleep_and_wake() {
 fn one_sleep() {
     const TURNS: u64 = 40;
     let mut pair = pair::fork();
-    btl::register(0, |_, immediate, _| SEEN.store(immediate, Ordering::Relaxed)).expect("the id is free");
+    btl::register_handler(0, |_, immediate, _| SEEN.store(immediate, Ordering::Relaxed)).expect("the id is free");
     // First: where btl/sm runs it would have nothing to do on one node.
     let (modules, address) = opened_tcp(&mut pair);
     let sm = connected(&mut pair);

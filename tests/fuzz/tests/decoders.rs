@@ -5,6 +5,7 @@ use opal_core::mca::name::Selection;
 use opal_core::mca::{Source, source};
 use opal_core::sync::AtomicU32;
 use orte_core::allocation::{HOSTS_MAX, Surroundings, allocation};
+use orte_core::direct::socket::take_line;
 use orte_core::direct::{job, nodes};
 use orte_core::environment::{self, Contract};
 use orte_core::gpr::key::{self, Kind, Value};
@@ -156,7 +157,7 @@ fn lines_of_process_managers() {
     ];
     fuzz(corpus, ROUNDS, |bytes| {
         let (mut read, mut taken) = (bytes.to_vec(), 0);
-        while let Some(line) = pmi1_wire::take_line(&mut read) {
+        while let Some(line) = take_line(&mut read) {
             taken += line.len() + 1;
             assert!(!line.contains(&b'\n'));
             if let Some(reply) = pmi1_wire::Reply::parse(&line) {
@@ -177,7 +178,7 @@ fn placements_of_process_managers() {
     ];
     fuzz(corpus, ROUNDS, |bytes| {
         let text = String::from_utf8_lossy(bytes);
-        assert!(nodes::nodes(&text, 5).is_none_or(|nodes| nodes.len() == 5));
+        assert!(nodes::of_job(Some(&text), 5, "", "").map_or(true, |nodes| nodes.len() == 5));
     });
 }
 

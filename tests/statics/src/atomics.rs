@@ -122,7 +122,7 @@ macro_rules! atomics_suite {
                 assert_eq!(exchanged.into_inner(), all as u8);
             }
 
-            /// MP: who sees the flag sees the data.
+            /// MP: a thread that sees the flag sees the data.
             #[test]
             fn message_passing() {
                 let (data, flag, back) = (AtomicU64::new(0), AtomicBool::new(false), AtomicU64::new(0));

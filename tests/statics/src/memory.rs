@@ -1,4 +1,4 @@
-//! What who watches the program's memory must do, through the framework's own functions.
+//! What a component of framework memory must do, through the framework's own functions.
 #![allow(unsafe_code)] // mappings
 
 use opal_core::Error;

@@ -57,7 +57,7 @@ fn open_transports() -> Result<Vec<Transport>, Declined> {
 const PRIORITY: i32 = 10;
 
 opal_core::component! {
-    /// Chooses among transports by what reaches whom.
+    /// Chooses the transports by which each process is reached.
     pub static COMPONENT: Component = Component { module: Once::new() };
     in ompi_core::framework::bml, name "r2", params &[]
 }

@@ -1,13 +1,13 @@
 //! btl/self: messages of a process to itself.
 //!
-//! Owns a queue on the heap. Invariant: a message is handed out by `poll` only, never inside the send, so that a sender
-//! may hold whatever the receiver needs.
+//! Owns a queue on the heap. Invariant: `poll` alone delivers a message, never the send, so that a sender may hold locks
+//! that the handler of the message needs.
 #![no_std]
 
 extern crate alloc;
 
 mod component;
 mod module;
-mod raw;
+mod queue;
 
 pub use component::{COMPONENT, INFO};

@@ -1,14 +1,18 @@
-//! The queue.
+//! The module: its capabilities, and the calls of `framework::btl`.
+#![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
-use alloc::boxed::Box;
-use alloc::collections::VecDeque;
-use opal_core::framework::btl::{AmId, Caps, Full};
-use opal_core::sync::{AtomicU32, AtomicUsize, ConditionalLock, Ordering};
+use crate::queue::{INLINE_BYTES, Payload, Queue};
+use alloc::vec::Vec;
+use opal_core::Result;
+use opal_core::framework::btl::{AmId, Caps, Endpoint, Full, Module, Peer, deliver};
+use opal_core::framework::memcpy;
+use opal_core::mem::Untrusted;
+use opal_core::sync::{AtomicU32, Ordering};
 
 /// The one module.
-pub static MODULE: Loopback = Loopback::new();
+pub static MODULE: Loopback = Loopback { me: AtomicU32::new(0), queue: Queue::new() };
 
-/// Abilities. The numbers are those of a copy within a core's own cache.
+/// What it can do. The times are those of a copy within a core's own cache.
 pub const CAPS: Caps = Caps {
     immediate_bits: 64,
     inline_bytes: INLINE_BYTES,
@@ -24,80 +28,69 @@ pub const CAPS: Caps = Caps {
 
 /// A transport to this process.
 pub struct Loopback {
-    pub(crate) me: AtomicU32,
-    waiting: AtomicUsize,
-    queue: ConditionalLock<VecDeque<Message>>,
+    // This process, as the caller knows it.
+    me: AtomicU32,
+    queue: Queue,
 }
 
-/// On its way.
-pub struct Message {
-    pub am: AmId,
-    pub immediate: u64,
-    pub payload: Payload,
+impl Module for Loopback {
+    fn caps(&self) -> &Caps {
+        &CAPS
+    }
+
+    fn address(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn add_peer(&self, peer: Peer<'_>) -> Result<Option<Endpoint>> {
+        if !peer.is_self {
+            return Ok(None);
+        }
+        self.me.store(peer.index, Ordering::Relaxed);
+        Ok(Some(Endpoint(0)))
+    }
+
+    fn remove_peer(&self, _endpoint: Endpoint) {}
+
+    unsafe fn send_inline(
+        &self,
+        to: Endpoint,
+        am: AmId,
+        immediate: u64,
+        payload: *const u8,
+        bytes: usize,
+    ) -> core::result::Result<(), Full> {
+        // SAFETY: `payload` is readable for `bytes` by the caller's promise, and the place is new.
+        self.send(to, am, immediate, bytes, &mut |place| unsafe { memcpy::copy(place, payload, bytes) })
+    }
+
+    fn send(
+        &self,
+        _to: Endpoint,
+        am: AmId,
+        immediate: u64,
+        bytes: usize,
+        fill: &mut dyn FnMut(*mut u8),
+    ) -> core::result::Result<(), Full> {
+        assert!(bytes <= CAPS.send_bytes);
+        self.queue.push(am, immediate, || {
+            let mut payload = Payload::new(bytes);
+            fill(payload.bytes_mut().as_mut_ptr());
+            payload
+        })
+    }
+
+    fn poll(&self) -> usize {
+        let mut taken = 0;
+        // A handler may send to this process again: such messages are left for the next poll in the end.
+        while taken < MESSAGES_PER_POLL {
+            let Some(message) = self.queue.pop() else { break };
+            let me = self.me.load(Ordering::Relaxed);
+            deliver(message.am, me, message.immediate, Untrusted::of(message.payload.bytes()));
+            taken += 1;
+        }
+        taken
+    }
 }
 
-/// Short ones need no memory of their own.
-pub enum Payload {
-    Short([u8; INLINE_BYTES], usize),
-    Long(Box<[u8]>),
-}
-
-const INLINE_BYTES: usize = 64;
-const MESSAGES: usize = 256;
-
-impl Loopback {
-    const fn new() -> Loopback {
-        let queue = ConditionalLock::new(VecDeque::new());
-        Loopback { me: AtomicU32::new(0), waiting: AtomicUsize::new(0), queue }
-    }
-
-    /// Queues a message; the payload is made only if there is room.
-    pub fn push(&self, am: AmId, immediate: u64, payload: impl FnOnce() -> Payload) -> Result<(), Full> {
-        let mut queue = self.queue.lock();
-        if queue.len() == MESSAGES {
-            return Err(Full);
-        }
-        queue.push_back(Message { am, immediate, payload: payload() });
-        self.waiting.store(queue.len(), Ordering::Relaxed);
-        Ok(())
-    }
-
-    /// Takes the next one.
-    #[inline(always)]
-    pub fn pop(&self) -> Option<Message> {
-        // Relaxed: a message that another thread just queued is seen by the next poll.
-        if self.waiting.load(Ordering::Relaxed) == 0 {
-            return None;
-        }
-        let mut queue = self.queue.lock();
-        let message = queue.pop_front();
-        self.waiting.store(queue.len(), Ordering::Relaxed);
-        message
-    }
-}
-
-impl Payload {
-    /// Room for `bytes`, zeroed.
-    pub fn new(bytes: usize) -> Payload {
-        if bytes <= INLINE_BYTES {
-            return Payload::Short([0; INLINE_BYTES], bytes);
-        }
-        Payload::Long(alloc::vec![0; bytes].into_boxed_slice())
-    }
-
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        match self {
-            Payload::Short(bytes, length) => &bytes[..*length],
-            Payload::Long(bytes) => bytes,
-        }
-    }
-
-    /// The bytes, to be filled.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        match self {
-            Payload::Short(bytes, length) => &mut bytes[..*length],
-            Payload::Long(bytes) => bytes,
-        }
-    }
-}
+const MESSAGES_PER_POLL: usize = 64;

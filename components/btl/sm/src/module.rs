@@ -157,15 +157,15 @@ impl btl::Module for Sm {
         bytes: usize,
     ) -> core::result::Result<(), Full> {
         let endpoint = self.node.endpoint(to.0).ok_or(Full)?;
-        let lead = prefix.len();
+        let prefix_bytes = prefix.len();
         let fill = |place: *mut u8| {
             // SAFETY: `place` has room for the prefix and the run.
-            unsafe { memcpy::copy(place, prefix.as_ptr(), lead) };
+            unsafe { memcpy::copy(place, prefix.as_ptr(), prefix_bytes) };
             // SAFETY: as above; the run is readable by the caller's promise.
-            unsafe { memcpy::copy(place.wrapping_add(lead), run, bytes) };
+            unsafe { memcpy::copy(place.wrapping_add(prefix_bytes), run, bytes) };
         };
         endpoint.send(&self.node.broken, |producer, awaited| {
-            producer.push(am, immediate, lead + bytes, Some(lead), awaited, fill)
+            producer.push(am, immediate, prefix_bytes + bytes, Some(prefix_bytes), awaited, fill)
         })
     }
 

@@ -106,7 +106,7 @@ impl RxSegment {
         } else if how == WakeMethod::Descriptor as u32
             && let Some(socket) = &self.wake_socket
         {
-            socket.ring(&self.owner_socket);
+            socket.wake(&self.owner_socket);
         }
     }
 
@@ -133,7 +133,7 @@ impl Waker for RxSegment {
     fn arm(&self, how: WakeMethod) -> u32 {
         if let (WakeMethod::Descriptor, Some(socket)) = (how, &self.wake_socket) {
             // A datagram that came too late for the last sleep must not end this one.
-            socket.quiet();
+            socket.clear();
         }
         let ticket = self.futex().load(Ordering::SeqCst);
         self.sleep_flag().store(how as u32, Ordering::SeqCst);
@@ -147,7 +147,7 @@ impl Waker for RxSegment {
     fn disarm(&self) -> bool {
         let woken = self.sleep_flag().swap(AWAKE, Ordering::SeqCst) == AWAKE;
         if let (true, Some(socket)) = (woken, &self.wake_socket) {
-            socket.quiet();
+            socket.clear();
         }
         woken
     }
@@ -157,7 +157,7 @@ impl Waker for RxSegment {
         sys::futex_wake(self.futex());
         let sleeps_on_descriptors = self.sleep_flag().load(Ordering::SeqCst) == WakeMethod::Descriptor as u32;
         if let (Some(socket), true) = (&self.wake_socket, sleeps_on_descriptors) {
-            socket.ring(&self.owner_socket);
+            socket.wake(&self.owner_socket);
         }
     }
 

@@ -227,7 +227,8 @@ fn attempt(transport: &Transport, connection: &Connection, tx: &mut Tx) {
             let is_connected = socket::is_connected(&socket);
             tx.socket = Some(Arc::new(socket));
             verbose!(btl::FRAMEWORK, 30, "tcp: connecting {}", transport.ends(connection));
-            // Within a machine that takes no time. This process may compute from now on, and who sent no hello may be crowded out.
+            // Within a machine that takes no time. The hello goes at once: this process may compute from now on, and
+            // the peer may close connections without a hello.
             if is_connected {
                 // What fails does so again at the next poll, which reports it.
                 _ = send_hello(transport, connection, tx);

@@ -7,12 +7,12 @@
 //! | connecting side | proof: MAC("proof", hello, nonce) | 32 |
 //! | accepting side | verdict: 1 welcome, 2 yield to the connection that the accepting side makes, 3 to 5 refused, because the accepting side's protection is none, auth, encrypt | 1 |
 //!
-//! MAC is HMAC-SHA-256 (RFC 2104) under the job's secret, compared in constant time. Data follows a welcome.
-//! That of the hello proves nothing for good, since whoever has seen it can send it again: it tells at once who cannot be of the
-//! job, so that crowds of those take nobody's place (`accept`).
-//! Protection is 0 none, 1 auth, 2 encrypt (`record`); where it is not none the data is under the keys MAC("connect", hello,
-//! nonce) for what the connecting side sends and MAC("accept", hello, nonce) for the rest. Hello and answer have a nonce each, so
-//! no two connections have the same keys. Whoever learns the job's secret can read what was recorded.
+//! MAC is HMAC-SHA-256 (RFC 2104) under the job's secret, compared in constant time. Data follows a welcome. That of
+//! the hello proves nothing for good, since an attacker that has seen it can send it again. It tells at once which
+//! connections cannot be of the job, so that many of those do not crowd out the others (`accept`). Protection is 0
+//! none, 1 auth, 2 encrypt (`record`); where it is not none the data is under the keys MAC("connect", hello, nonce) for
+//! what the connecting side sends and MAC("accept", hello, nonce) for the rest. Hello and answer have a nonce each, so
+//! no two connections have the same keys. An attacker that learns the job's secret can read recorded traffic.
 
 use crate::record::{Key, Protect};
 use crate::wire::{self, bytes_in, u32_in, u64_in};

@@ -305,7 +305,7 @@ impl Poller {
         moved
     }
 
-    /// Hands whole frames to their receivers; returns how many.
+    /// Calls the handlers of whole frames; returns how many.
     fn deliver(&mut self, transport: &Transport, id: u32) -> usize {
         let Some(rx) = self.rx.get(id) else { return 0 };
         let mut taken = 0;

@@ -123,7 +123,7 @@ impl Rx {
         self.frames.advance(frame);
     }
 
-    /// Hands a frame to its receiver and takes it.
+    /// Calls the handler of a frame and takes it.
     #[inline]
     pub fn deliver(&mut self, frame: &Frame) {
         btl::deliver(frame.kind, self.peer, frame.immediate, Untrusted::of(self.frames.payload(frame)));

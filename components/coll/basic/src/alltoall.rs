@@ -61,15 +61,15 @@ fn exchange_in_place<'b, E: Executor + ?Sized>(executor: &mut E, to: impl Fn(usi
     aside.try_reserve_exact(size).map_err(|_| no_room(size * size_of::<Data<'_>>()))?;
     for step in 1..size {
         let dest = (rank + step) % size;
-        let (block, room) = (to(dest), executor.room(&to(dest))?);
-        executor.copy(&block, &room)?;
-        aside.push((dest, room));
+        let (block, scratch) = (to(dest), executor.scratch(&to(dest))?);
+        executor.copy(&block, &scratch)?;
+        aside.push((dest, scratch));
     }
     for (source, _) in &aside {
         executor.start_recv(&to(*source), *source)?;
     }
-    for (dest, room) in &aside {
-        executor.start_send(room, *dest)?;
+    for (dest, scratch) in &aside {
+        executor.start_send(scratch, *dest)?;
     }
     executor.finish()
 }

@@ -65,7 +65,7 @@ fn climb<'a, E: Executor + ?Sized>(
     for bit in bits().filter(|bit| relative + bit < size) {
         let place = match places[turn] {
             Some(place) => place,
-            None => *places[turn].insert(executor.room(own)?),
+            None => *places[turn].insert(executor.scratch(own)?),
         };
         executor.recv(&place, absolute(relative + bit))?;
         executor.reduce(op, &sum, &place)?;

@@ -46,7 +46,7 @@ fn through_zero<E: Executor + ?Sized>(
     if total == 0 {
         return Ok(());
     }
-    let result = if executor.rank() == 0 { Some(executor.room(&whole)?) } else { None };
+    let result = if executor.rank() == 0 { Some(executor.scratch(&whole)?) } else { None };
     reduce::reduce(executor, Source::From(whole), result.as_ref(), op, 0)?;
     let block = |rank: usize| {
         let before = sum(0..rank).unwrap_or(0);

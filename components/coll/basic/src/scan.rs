@@ -43,7 +43,7 @@ fn doubling<E: Executor + ?Sized>(
     if size == 1 {
         return Ok(());
     }
-    let (mut sum, mut other) = (executor.room(to)?, executor.room(to)?);
+    let (mut sum, mut other) = (executor.scratch(to)?, executor.scratch(to)?);
     executor.copy(&own, &sum)?;
     for bit in (0..usize::BITS).map(|bit| 1usize << bit).take_while(|bit| *bit < size) {
         let partner = rank ^ bit;

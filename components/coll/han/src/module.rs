@@ -142,22 +142,22 @@ impl Module for Han {
         self.below.keep(others, Table::partial_entry);
     }
 
-    unsafe fn call(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
+    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
         if !self.suits(&call) {
             // SAFETY: this method has the same contract.
-            return unsafe { self.fallback.call(call, on) };
+            return unsafe { self.fallback.call(call, executor) };
         }
-        let levels = CallLevels { han: self, comms: self.comms(on)? };
+        let levels = CallLevels { han: self, comms: self.comms(executor)? };
         let here = Here::new(&levels, &self.layout, self.rank);
         let at_root = self.is_root(&call);
         match call {
-            Call::Barrier => here.barrier(on),
-            Call::Bcast(data, root) => here.bcast((data, root), on),
-            Call::Reduce(from, to, op, root) => here.reduce(from, to.filter(|_| at_root), (op, root), on),
-            Call::Allreduce(from, to, op) => here.allreduce(from, (to, op), on),
-            Call::Allgather(from, to) => here.allgather(from, to, on),
-            Call::Gather(from, to, root) => here.gather(from, to.filter(|_| at_root), root, on),
-            Call::Scatter(from, to, root) => here.scatter(from.filter(|_| at_root), to, root, on),
+            Call::Barrier => here.barrier(executor),
+            Call::Bcast(data, root) => here.bcast((data, root), executor),
+            Call::Reduce(from, to, op, root) => here.reduce(from, to.filter(|_| at_root), (op, root), executor),
+            Call::Allreduce(from, to, op) => here.allreduce(from, (to, op), executor),
+            Call::Allgather(from, to) => here.allgather(from, to, executor),
+            Call::Gather(from, to, root) => here.gather(from, to.filter(|_| at_root), root, executor),
+            Call::Scatter(from, to, root) => here.scatter(from.filter(|_| at_root), to, root, executor),
             _ => not_here(),
         }
     }
@@ -170,25 +170,31 @@ struct CallLevels<'a> {
 }
 
 impl Levels for CallLevels<'_> {
-    fn node(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
+    fn node(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
         let (node, _) = self.han.layout.place(self.han.rank);
-        self.among(self.comms.map(|comms| &*comms.node), &self.han.layout.members()[node], call, on)
+        self.among(self.comms.map(|comms| &*comms.node), &self.han.layout.members()[node], call, executor)
     }
 
-    fn leaders(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
+    fn leaders(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
         let comm = self.comms.and_then(|comms| comms.leaders.as_deref());
-        self.among(comm, self.han.layout.leaders(), call, on)
+        self.among(comm, self.han.layout.leaders(), call, executor)
     }
 }
 
 impl CallLevels<'_> {
-    fn among(&self, comm: Option<&Communicator>, ranks: &[usize], call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
+    fn among(
+        &self,
+        comm: Option<&Communicator>,
+        ranks: &[usize],
+        call: Call<'_>,
+        executor: &mut dyn Executor,
+    ) -> Result<()> {
         if let Some(comm) = comm {
             // SAFETY: calls are made of parts of the arguments of `Module::call`, which its caller vouches for, and of the
-            // executor's room.
+            // executor's scratch memory.
             return unsafe { executor::run(comm, call) };
         }
-        let mut part = Subset::new(on, ranks).ok_or(Class::Intern)?;
+        let mut part = Subset::new(executor, ranks).ok_or(Class::Intern)?;
         // SAFETY: as above.
         unsafe { self.han.below.call(call, &mut part) }
     }

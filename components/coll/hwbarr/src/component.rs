@@ -3,7 +3,7 @@
 use crate::device;
 use crate::module::Wires;
 use crate::params;
-use crate::places::{self, Part, Places};
+use crate::ports::{self, PortMap, PortRole};
 use alloc::sync::Arc;
 use ompi_core::comm::{Communicator, context};
 use ompi_core::framework::coll::{self, About, Case, Function};
@@ -23,7 +23,7 @@ impl mca::Component for HwBarr {
         }
         let identity = ess::selected().ok_or(Declined("nobody says which rank this is"))?.identity();
         // Another rank drives this one's port.
-        let Some(node) = places::drives(identity) else { return Ok(()) };
+        let Some(node) = ports::drives(identity) else { return Ok(()) };
         if let Err(Declined(why)) = device::open(node) {
             verbose!(coll::FRAMEWORK, 10, "hwbarr has no port: {why}");
         }
@@ -53,13 +53,13 @@ impl coll::Component for HwBarr {
         if params::MODE.text() == "classic" && comm.context != context::WORLD {
             return Err(Declined("the classic machine serves MPI_COMM_WORLD only; see coll_hwbarr_mode"));
         }
-        let places = Places::of(comm)?;
+        let ports = PortMap::of(comm)?;
         let device = device::opened()?;
-        if device.is_none() && matches!(places.part, Part::Drives(_)) {
+        if device.is_none() && matches!(ports.role, PortRole::Drives(_)) {
             return Err(Declined("its port is not open"));
         }
         let priority = i32::try_from(params::PRIORITY.int()).unwrap_or(0);
-        Ok((priority, Arc::new(Wires::new(device, places))))
+        Ok((priority, Arc::new(Wires::new(device, ports))))
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Device {
 }
 
 /// Opens the port of this process, once, for as long as the process lives. Why it cannot be opened stays known: all ranks take
-/// part in the choice of who serves a communicator, because one host of a job may have no port.
+/// part in the choice of a communicator's module, because one host of a job may have no port.
 pub fn open(node: usize) -> Result<(), Declined> {
     DEVICE.call_once(|| Device::open(node)).as_ref().map(drop).map_err(|why| *why)
 }
@@ -110,7 +110,7 @@ impl Device {
         self.lines.settle()
     }
 
-    /// For who waits.
+    /// Between two looks of a rank that waits.
     pub fn idle(&self, status: u8) {
         self.lines.idle(status);
     }

@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::host::{Ended, Host};
 use crate::team::Team;
-use crate::{notes, params};
+use crate::{messages, params};
 use alloc::format;
 use alloc::sync::Arc;
 use hw_fpga::node::{Entry, Verdict};
@@ -36,7 +36,7 @@ impl Driver {
     }
 
     fn on_wires(&self) -> Result<Ended> {
-        notes::poll()?;
+        messages::poll()?;
         let team = &self.team;
         let heard = team.heard_a_stop();
         match team.with_node(|node| node.enter(heard)) {
@@ -56,7 +56,7 @@ impl Driver {
                 status = register;
             }
             progress::pass();
-            notes::poll()?;
+            messages::poll()?;
             let late = sys::monotonic_ns() > end;
             if late || team.heard_a_stop() {
                 if late {
@@ -81,12 +81,12 @@ impl Driver {
     /// This member has stopped: until all have, and the numbers have decided.
     fn agree(&self) -> Result<Ended> {
         let team = &self.team;
-        if let Some(note) = team.stopped() {
-            notes::tell(team, note)?;
+        if let Some(message) = team.stopped() {
+            messages::tell(team, message)?;
         }
         loop {
-            while let Some(note) = team.advance(self.device) {
-                notes::tell(team, note)?;
+            while let Some(message) = team.advance(self.device) {
+                messages::tell(team, message)?;
             }
             match team.verdict() {
                 Some(Ok(Verdict::Over | Verdict::Nothing)) => return Ok(Ended::Over),
@@ -98,7 +98,7 @@ impl Driver {
                 }
                 None => {}
             }
-            if progress::pass() + notes::poll()? == 0 {
+            if progress::pass() + messages::poll()? == 0 {
                 self.look_for_the_dead()?;
                 sys::yield_now();
             }

@@ -10,7 +10,7 @@
 //! For the wires nothing changes: the node of the protocol arrives when the last of its ranks has, and they leave after it.
 //! While it waits for them it is outside, where it answers a stop at once. The model check has such ranks, too.
 
-use crate::places::{Fellow, Part, Places};
+use crate::ports::{PortMap, PortPeer, PortRole};
 use alloc::boxed::Box;
 use ompi_core::data::Data;
 use ompi_core::datatype;
@@ -29,9 +29,9 @@ pub struct Host {
 }
 
 enum Role {
-    /// Who follows, and where in this process's shared pool the lines are.
+    /// The ranks that follow, and the offset of their cache lines in this process's shared pool.
     Drives { followers: Box<[Neighbor]>, offset: usize },
-    /// Who drives, and this rank's place among those who follow.
+    /// The rank that drives the port, and this rank's index among those that follow.
     Follows { driver: Neighbor, number: usize },
 }
 
@@ -49,14 +49,14 @@ pub enum Ended {
 impl Host {
     /// All ranks of a port with several ones call it at the same place of their program. `None`: the driver has no room, or
     /// its memory no such place.
-    pub fn establish(places: &Places, executor: &mut dyn Executor) -> Result<Option<Host>> {
-        match &places.part {
-            Part::Drives(followers) => Host::give(followers, executor),
-            Part::Follows { driver, number, of } => Host::take(driver, *number, *of, executor),
+    pub fn establish(ports: &PortMap, executor: &mut dyn Executor) -> Result<Option<Host>> {
+        match &ports.role {
+            PortRole::Drives(followers) => Host::give(followers, executor),
+            PortRole::Follows { driver, number, of } => Host::take(driver, *number, *of, executor),
         }
     }
 
-    fn give(followers: &[Fellow], executor: &mut dyn Executor) -> Result<Option<Host>> {
+    fn give(followers: &[PortPeer], executor: &mut dyn Executor) -> Result<Option<Host>> {
         let shared_pool = followers.first().and_then(|fellow| fellow.neighbor.own_shared_pool());
         let users = followers.len() as u64 + 1;
         let bytes = bytes(followers.len());
@@ -72,7 +72,7 @@ impl Host {
         Ok(Shared::of(shared_pool, offset, bytes).map(|lines| Host::new(lines, Role::Drives { followers, offset })))
     }
 
-    fn take(driver: &Fellow, number: usize, of: usize, executor: &mut dyn Executor) -> Result<Option<Host>> {
+    fn take(driver: &PortPeer, number: usize, of: usize, executor: &mut dyn Executor) -> Result<Option<Host>> {
         let mut word = 0u64;
         executor.recv(&Data { at: (&raw mut word).cast(), count: 8, datatype: datatype::byte() }, driver.rank)?;
         let offset = word.checked_sub(1).and_then(|offset| usize::try_from(offset).ok());
@@ -148,12 +148,12 @@ fn until(there: &dyn Fn() -> bool, died: &dyn Fn() -> bool) -> bool {
             core::hint::spin_loop();
         }
         if died() {
-            // What the dead process stored before is there; a note may have come in, too.
+            // What the dead process stored before is there; a message may have come in, too.
             progress::pass();
             return there();
         }
         if idle.step_unless(there).is_err() {
-            // Who died before this communicator was made is none of its members.
+            // The lost process is no member: it died before this communicator was made.
             idle = Backoff::new();
             sys::yield_now();
         }

@@ -4,9 +4,9 @@
 use crate::device::Device;
 use crate::driver::{self, Driver};
 use crate::host::{Ended, Host};
-use crate::places::{Part, Places};
+use crate::ports::{PortMap, PortRole};
 use crate::team::Team;
-use crate::{notes, params, setup};
+use crate::{messages, params, setup};
 use alloc::sync::Arc;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
@@ -18,9 +18,9 @@ use opal_core::{message, progress, sys, verbose};
 pub struct Wires {
     /// `None` on ranks whose port another one drives.
     device: Option<&'static Device>,
-    places: Places,
+    ports: PortMap,
     use_of: Mutex<Use>,
-    /// Who serves without wires.
+    /// The module that serves without wires.
     next: Fallback,
     epoch: u32,
 }
@@ -36,10 +36,10 @@ enum Use {
 
 impl Wires {
     /// Before the first barrier nothing is claimed.
-    pub fn new(device: Option<&'static Device>, places: Places) -> Wires {
+    pub fn new(device: Option<&'static Device>, ports: PortMap) -> Wires {
         Wires {
             device,
-            places,
+            ports,
             use_of: Mutex::new(Use::Fresh),
             next: Fallback::new(&[Function::Barrier]),
             epoch: driver::epoch(),
@@ -59,9 +59,9 @@ impl Wires {
 
     /// The last barrier may be over for this process and not for another one, which then asks for its number.
     pub fn finish(&self) -> Result<()> {
-        notes::leave_all()?;
-        while notes::has_teams() && !driver::has_died(self.epoch) {
-            if progress::pass() + notes::poll()? == 0 {
+        messages::leave_all()?;
+        while messages::has_teams() && !driver::has_died(self.epoch) {
+            if progress::pass() + messages::poll()? == 0 {
                 sys::yield_now();
             }
         }
@@ -70,15 +70,15 @@ impl Wires {
 
     fn first(&self, executor: &mut dyn Executor) -> Result<()> {
         let readings = params::READINGS.int().clamp(1, 100) as u8;
-        let alone = matches!(&self.places.part, Part::Drives(followers) if followers.is_empty());
-        let host = if alone { None } else { Host::establish(&self.places, executor)?.map(Arc::new) };
-        let device = self.device.filter(|_| matches!(self.places.part, Part::Drives(_)));
-        let drivers = &self.places.drivers;
-        let wanted = setup::Wanted { device, drivers, leads: self.places.own == 0, works: alone || host.is_some() };
+        let alone = matches!(&self.ports.role, PortRole::Drives(followers) if followers.is_empty());
+        let host = if alone { None } else { Host::establish(&self.ports, executor)?.map(Arc::new) };
+        let device = self.device.filter(|_| matches!(self.ports.role, PortRole::Drives(_)));
+        let drivers = &self.ports.drivers;
+        let wanted = setup::Wanted { device, drivers, leads: self.ports.own == 0, works: alone || host.is_some() };
         let how = match (setup::channel(&wanted, executor, readings)?, device, host) {
             (Some(it), Some(device), host) => {
-                let team = Arc::new(Team::new(it.team, it.channel, it.node, drivers.clone(), self.places.own));
-                notes::enter(&team);
+                let team = Arc::new(Team::new(it.team, it.channel, it.node, drivers.clone(), self.ports.own));
+                messages::enter(&team);
                 verbose!(coll::FRAMEWORK, 10, "hwbarr: {} ports on channel {}", drivers.len(), team.channel);
                 Use::Drives(Arc::new(Driver { device, team, host, epoch: self.epoch }))
             }
@@ -164,8 +164,8 @@ impl Module for Wires {
 impl Drop for Wires {
     fn drop(&mut self) {
         if let Use::Drives(driver) = core::mem::replace(&mut *self.use_of.lock(), Use::Software) {
-            // Who cannot be told is dead, and its channel with it.
-            let _ = notes::leave(&driver.team);
+            // A member that cannot be told is dead, and its channel with it.
+            let _ = messages::leave(&driver.team);
         }
     }
 }

@@ -11,7 +11,7 @@ use ompi_core::framework::pml::{self, MatchContext, Mode};
 use ompi_core::request::Request;
 use ompi_core::status::ANY_SOURCE;
 
-/// A note under way.
+/// A message under way.
 pub struct Sent {
     // Dropped first: nobody reads the words any more when they go.
     request: Option<Request>,
@@ -26,7 +26,7 @@ impl Sent {
                 self.request = Some(pending);
                 false
             }
-            // Who cannot be reached is dead; the wait for its answer ends otherwise.
+            // A process that cannot be reached is dead; the wait for its answer ends otherwise.
             _ => true,
         }
     }
@@ -40,18 +40,18 @@ impl Drop for Sent {
     }
 }
 
-/// Sends a note to a rank of MPI_COMM_WORLD.
+/// Sends a message to a rank of MPI_COMM_WORLD.
 pub fn send(to: u32, words: [u64; 3]) -> Result<Sent> {
     let mut words = Box::new(words);
     let data = Data { at: words.as_mut_ptr().cast(), count: words.len(), datatype: word()? };
     // SAFETY: the words stay where they are until the request is done, see `Sent`.
-    let request = unsafe { pml::selected().isend(&data, to as i32, NOTE_TAG, Mode::Standard, lane())? };
+    let request = unsafe { pml::selected().isend(&data, to as i32, MESSAGE_TAG, Mode::Standard, match_context())? };
     Ok(Sent { request: Some(request), _words: words })
 }
 
-/// Takes a note that has arrived, and who sent it.
+/// Takes a message that has arrived; with its sender.
 pub fn receive() -> Result<Option<(u32, [u64; 3])>> {
-    let Some(message) = pml::selected().improbe(ANY_SOURCE, NOTE_TAG, lane())? else { return Ok(None) };
+    let Some(message) = pml::selected().improbe(ANY_SOURCE, MESSAGE_TAG, match_context())? else { return Ok(None) };
     let source = message.status.source as u32;
     let mut words = [0u64; 3];
     let data = Data { at: words.as_mut_ptr().cast(), count: words.len(), datatype: word()? };
@@ -76,7 +76,7 @@ pub fn combined(executor: &mut dyn Executor, mine: u64, combine: fn(u64, u64) ->
     Ok(word_so_far)
 }
 
-fn lane() -> MatchContext<'static> {
+fn match_context() -> MatchContext<'static> {
     MatchContext { comm: comm::world(), collective: true }
 }
 
@@ -84,6 +84,6 @@ fn word() -> Result<&'static datatype::Datatype> {
     datatype::borrow(datatype::UINT64).ok_or_else(|| Class::Intern.into())
 }
 
-/// Of the collective lane of MPI_COMM_WORLD: above the functions' numbers, which blocking collectives use there, and below
-/// 1024, where those of the others begin (`coll::Tags`).
-const NOTE_TAG: i32 = 1000;
+/// In the collective match context of MPI_COMM_WORLD: above the functions' numbers, which blocking collectives use
+/// there, and below 1024, where those of the others begin (`coll::Tags`).
+const MESSAGE_TAG: i32 = 1000;

@@ -22,7 +22,7 @@ pub struct Channel {
 pub struct Wanted<'a> {
     /// The port that it drives, if it does.
     pub device: Option<&'static Device>,
-    /// Who drives a port, ranks in MPI_COMM_WORLD.
+    /// The processes that drive a port, as ranks in MPI_COMM_WORLD.
     pub drivers: &'a [u32],
     /// It drives the first of them.
     pub leads: bool,

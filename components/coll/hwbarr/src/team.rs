@@ -23,7 +23,7 @@ pub struct Team {
 
 struct State {
     node: Node,
-    /// Who said that it stopped, by place.
+    /// The members that said that they stopped, a bit each.
     stopped: u64,
     numbers: Vec<Option<u64>>,
     left: u64,
@@ -34,7 +34,7 @@ struct State {
 
 /// What one member tells all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum TeamMessage {
     /// It writes the channel no more.
     Stopped,
     /// All have stopped; the last barrier that it knows to be over.
@@ -62,20 +62,20 @@ impl Team {
     }
 
     /// A member said something.
-    pub fn hear(&self, from: u32, note: Note) {
+    pub fn hear(&self, from: u32, message: TeamMessage) {
         if let Some(place) = self.members.iter().position(|member| *member == from) {
-            self.note(&mut self.state.lock(), place, note);
+            self.record(&mut self.state.lock(), place, message);
         }
     }
 
     /// This member has stopped: what it is to tell the others, if it has not.
-    pub fn stopped(&self) -> Option<Note> {
+    pub fn stopped(&self) -> Option<TeamMessage> {
         let mut state = self.state.lock();
         if state.stopped >> self.own & 1 == 1 {
             return None;
         }
-        self.note(&mut state, self.own, Note::Stopped);
-        Some(Note::Stopped)
+        self.record(&mut state, self.own, TeamMessage::Stopped);
+        Some(TeamMessage::Stopped)
     }
 
     /// Whether `advance` may have something to do although nobody waits in a barrier.
@@ -85,7 +85,7 @@ impl Team {
     }
 
     /// This member has done its last barrier here: what it is to tell the others, unless the channel is dead or they know.
-    pub fn leaves(&self) -> Option<Note> {
+    pub fn leaves(&self) -> Option<TeamMessage> {
         let mut state = self.state.lock();
         if state.leaving {
             return None;
@@ -95,25 +95,25 @@ impl Team {
         if state.gone {
             return None;
         }
-        self.note(&mut state, self.own, Note::Leaves);
-        Some(Note::Leaves)
+        self.record(&mut state, self.own, TeamMessage::Leaves);
+        Some(TeamMessage::Leaves)
     }
 
     /// Goes on as far as it can; what there is to tell the others next.
-    pub fn advance(&self, device: &Device) -> Option<Note> {
+    pub fn advance(&self, device: &Device) -> Option<TeamMessage> {
         let mut state = self.state.lock();
         let all = u64::MAX >> (64 - self.members.len());
         let own = 1 << self.own;
-        // Who waits for this member's word may be the one that it waits for, in another operation.
+        // A member that waits for this one's word may be the one that this one waits for, in another operation.
         if state.stopped != 0 && state.stopped & own == 0 && state.node.is_outside() {
             state.node.stop();
-            self.note(&mut state, self.own, Note::Stopped);
-            return Some(Note::Stopped);
+            self.record(&mut state, self.own, TeamMessage::Stopped);
+            return Some(TeamMessage::Stopped);
         }
         if state.stopped == all && state.numbers[self.own].is_none() {
             let number = state.node.settled(device.read_settled(self.channel));
-            self.note(&mut state, self.own, Note::Number(number));
-            return Some(Note::Number(number));
+            self.record(&mut state, self.own, TeamMessage::Number(number));
+            return Some(TeamMessage::Number(number));
         }
         if state.verdict.is_none() && state.numbers.iter().all(Option::is_some) {
             let highest = state.numbers.iter().flatten().copied().max().unwrap_or(0);
@@ -138,31 +138,31 @@ impl Team {
         self.state.lock().gone
     }
 
-    fn note(&self, state: &mut State, place: usize, note: Note) {
-        match note {
-            Note::Stopped => state.stopped |= 1 << place,
-            Note::Number(number) => state.numbers[place] = Some(number),
-            Note::Leaves => state.left |= 1 << place,
+    fn record(&self, state: &mut State, place: usize, message: TeamMessage) {
+        match message {
+            TeamMessage::Stopped => state.stopped |= 1 << place,
+            TeamMessage::Number(number) => state.numbers[place] = Some(number),
+            TeamMessage::Leaves => state.left |= 1 << place,
         }
     }
 }
 
-impl Note {
+impl TeamMessage {
     /// As words of a message.
     pub fn words(self) -> [u64; 2] {
         match self {
-            Note::Stopped => [1, 0],
-            Note::Number(number) => [2, number],
-            Note::Leaves => [3, 0],
+            TeamMessage::Stopped => [1, 0],
+            TeamMessage::Number(number) => [2, number],
+            TeamMessage::Leaves => [3, 0],
         }
     }
 
-    /// From a peer's words; `None` for what is no note.
-    pub fn of(words: [u64; 2]) -> Option<Note> {
+    /// From a peer's words; `None` for what is no message.
+    pub fn of(words: [u64; 2]) -> Option<TeamMessage> {
         match words {
-            [1, 0] => Some(Note::Stopped),
-            [2, number] => Some(Note::Number(number)),
-            [3, 0] => Some(Note::Leaves),
+            [1, 0] => Some(TeamMessage::Stopped),
+            [2, number] => Some(TeamMessage::Number(number)),
+            [3, 0] => Some(TeamMessage::Leaves),
             _ => None,
         }
     }

@@ -50,13 +50,13 @@ impl Inter {
         executor: &mut dyn Executor,
     ) -> Result<Option<Data<'a>>> {
         let leads = executor.rank() == self.groups.here[0];
-        let sum = if leads { Some(executor.room(own)?) } else { None };
+        let sum = if leads { Some(executor.scratch(own)?) } else { None };
         // SAFETY: the caller's promise; `sum` is room of the executor's.
         unsafe { self.among(&self.groups.here, Call::Reduce(Source::From(*own), sum.as_ref(), op, 0), executor)? };
         let Some(sum) = sum else { return Ok(None) };
         let other = match into {
             Some(into) => into,
-            None => executor.room(own)?,
+            None => executor.scratch(own)?,
         };
         let peer = self.groups.there[0];
         executor.exchange(&sum, peer, &other, peer)?;
@@ -102,7 +102,7 @@ impl Inter {
             (Root::There(root), Source::From(own), _) => {
                 op.check(own.datatype)?;
                 let leads = executor.rank() == self.groups.here[0];
-                let sum = if leads { Some(executor.room(&own)?) } else { None };
+                let sum = if leads { Some(executor.scratch(&own)?) } else { None };
                 let call = Call::Reduce(from, sum.as_ref(), op, 0);
                 // SAFETY: the caller's promise; `sum` is room of the executor's.
                 unsafe { self.among(&self.groups.here, call, executor)? };
@@ -157,7 +157,7 @@ impl Inter {
         let sum = unsafe { self.swap_sums(&whole, None, op, executor)? };
         let blocks =
             sum.map(|sum| Blocks { at: sum.at, counts, displacements: Counts::Large(&begins), datatype: sum.datatype });
-        // SAFETY: the caller's promise; the blocks are the executor's room.
+        // SAFETY: the caller's promise; the blocks are the executor's scratch memory.
         unsafe { self.among(&self.groups.here, Call::Scatterv(blocks.as_ref(), Some(to), 0), executor) }
     }
 
@@ -179,7 +179,7 @@ impl Inter {
         // SAFETY: the caller's promise.
         let sum = unsafe { self.swap_sums(&whole, None, op, executor)? };
         let sum = sum.map(|sum| Data { count: to.count, ..sum });
-        // SAFETY: the caller's promise; the blocks are the executor's room.
+        // SAFETY: the caller's promise; the blocks are the executor's scratch memory.
         unsafe { self.among(&self.groups.here, Call::Scatter(sum.as_ref(), Some(to), 0), executor) }
     }
 }
@@ -193,52 +193,54 @@ impl Module for Inter {
         self.below.keep(others, Table::partial_entry);
     }
 
-    unsafe fn call(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
+    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
         let groups = &self.groups;
         match call {
-            Call::Barrier => self.barrier(on),
+            Call::Barrier => self.barrier(executor),
             // SAFETY: this method has the same contract.
-            Call::Bcast(data, root) => unsafe { self.bcast(data, root, on) },
+            Call::Bcast(data, root) => unsafe { self.bcast(data, root, executor) },
             Call::Gather(from, to, root) => {
-                cross::collect(on, groups, from, to.map(|to| |rank| part(to, rank)), groups.root(root))
+                cross::collect(executor, groups, from, to.map(|to| |rank| part(to, rank)), groups.root(root))
             }
             Call::Gatherv(from, to, root) => {
-                cross::collect(on, groups, from, to.map(|to| |rank| to.block(rank)), groups.root(root))
+                cross::collect(executor, groups, from, to.map(|to| |rank| to.block(rank)), groups.root(root))
             }
             Call::Scatter(from, to, root) => {
-                cross::hand_out(on, groups, from.map(|from| |rank| part(from, rank)), to, groups.root(root))
+                cross::hand_out(executor, groups, from.map(|from| |rank| part(from, rank)), to, groups.root(root))
             }
             Call::Scatterv(from, to, root) => {
-                cross::hand_out(on, groups, from.map(|from| |rank| from.block(rank)), to, groups.root(root))
+                cross::hand_out(executor, groups, from.map(|from| |rank| from.block(rank)), to, groups.root(root))
             }
             Call::Allgather(from, to) => {
                 let from = own(from)?;
-                cross::exchange(on, groups, |_| from, |rank| part(to, rank))
+                cross::exchange(executor, groups, |_| from, |rank| part(to, rank))
             }
             Call::Allgatherv(from, to) => {
                 let from = own(from)?;
-                cross::exchange(on, groups, |_| from, |rank| to.block(rank))
+                cross::exchange(executor, groups, |_| from, |rank| to.block(rank))
             }
             Call::Alltoall(from, to) => {
                 let from = own(from)?;
-                cross::exchange(on, groups, |rank| part(&from, rank), |rank| part(to, rank))
+                cross::exchange(executor, groups, |rank| part(&from, rank), |rank| part(to, rank))
             }
             Call::Alltoallv(from, to) => {
                 let from = from.ok_or_else(no_buffer)?;
-                cross::exchange(on, groups, |rank| from.block(rank), |rank| to.block(rank))
+                cross::exchange(executor, groups, |rank| from.block(rank), |rank| to.block(rank))
             }
             Call::Alltoallw(from, to) => {
                 let from = from.ok_or_else(no_buffer)?;
-                cross::exchange(on, groups, |rank| from.block(rank), |rank| to.block(rank))
+                cross::exchange(executor, groups, |rank| from.block(rank), |rank| to.block(rank))
             }
             // SAFETY: this method has the same contract.
-            Call::Reduce(from, to, op, root) => unsafe { self.reduce((from, to, op, root), on) },
+            Call::Reduce(from, to, op, root) => unsafe { self.reduce((from, to, op, root), executor) },
             // SAFETY: this method has the same contract.
-            Call::Allreduce(from, to, op) => unsafe { self.allreduce(from, to, op, on) },
+            Call::Allreduce(from, to, op) => unsafe { self.allreduce(from, to, op, executor) },
             // SAFETY: this method has the same contract.
-            Call::ReduceScatter(from, to, counts, op) => unsafe { self.reduce_scatter((from, to, op), counts, on) },
+            Call::ReduceScatter(from, to, counts, op) => unsafe {
+                self.reduce_scatter((from, to, op), counts, executor)
+            },
             // SAFETY: this method has the same contract.
-            Call::ReduceScatterBlock(from, to, op) => unsafe { self.reduce_scatter_block(from, to, op, on) },
+            Call::ReduceScatterBlock(from, to, op) => unsafe { self.reduce_scatter_block(from, to, op, executor) },
             _ => not_here(),
         }
     }

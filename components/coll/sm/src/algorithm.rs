@@ -16,7 +16,7 @@ ompi_core::coll_algorithms! {
         /// Two ranks: as a message.
         Message = "message",
         /// Through the flags and slots of a shared segment.
-        Flags = "lines",
+        Flags = "flags",
         /// Straight between the ranks' buffers.
         Direct = "direct",
         /// In pieces through shared rings.

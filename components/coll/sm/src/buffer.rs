@@ -60,7 +60,7 @@ pub fn longest(blocks: &Blocks<'_>, ranks: usize) -> usize {
 pub fn contiguous_target<'a>(executor: &mut dyn Executor, data: &Data<'a>) -> Result<Data<'a>> {
     match data.contiguous() {
         Some(at) => Ok(packed(at, data.bytes())),
-        None => executor.room(&packed(core::ptr::null_mut(), data.bytes())),
+        None => executor.scratch(&packed(core::ptr::null_mut(), data.bytes())),
     }
 }
 

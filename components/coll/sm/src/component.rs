@@ -47,15 +47,15 @@ impl coll::Component for SmColl {
             (_, algorithm) if forced => Ok((algorithm.word(), "as its parameter says, when blocking")),
             (_, Algorithm::Message) => Ok(("message", "a message or one each way, when blocking")),
             (3.., Algorithm::Flags) if has_own_lengths(function) => Ok((
-                "lines",
+                "flags",
                 "when blocking, from the third call on; pipeline where blocks are long and about equally so",
             )),
-            (3.., Algorithm::Flags) if combines(function) => Ok(("lines", "short data, when blocking")),
-            (_, Algorithm::Flags) => Ok(("lines", "short data, from the third call on and when blocking")),
+            (3.., Algorithm::Flags) if combines(function) => Ok(("flags", "short data, when blocking")),
+            (_, Algorithm::Flags) => Ok(("flags", "short data, from the third call on and when blocking")),
             (_, Algorithm::Direct) => {
                 Ok(("direct", "long data, when blocking and where processes may read each other's memory"))
             }
-            (_, Algorithm::Pipeline) => Ok(("pipeline", "data too long for lines, when blocking")),
+            (_, Algorithm::Pipeline) => Ok(("pipeline", "data too long for flags, when blocking")),
             (3.., Algorithm::Autotuned) if matches!(function, Function::Reduce | Function::Allreduce) => {
                 Ok(("direct", "long data, when blocking; pipeline where processes may not read each other's memory"))
             }

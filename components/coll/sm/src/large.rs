@@ -72,9 +72,9 @@ impl LargeData {
     }
 
     /// Does it; `false` on all ranks if the next component must.
-    pub fn perform<'a>(&'a self, task: &Task<'a>, on: &mut dyn Executor) -> Result<bool> {
+    pub fn perform<'a>(&'a self, task: &Task<'a>, executor: &mut dyn Executor) -> Result<bool> {
         let Task { segment, peers, call, bytes, algorithm } = *task;
-        let (pipeline, direct) = (self.pipeline(task, on)?, self.direct(task)?);
+        let (pipeline, direct) = (self.pipeline(task, executor)?, self.direct(task)?);
         let (selected, key) = match (pipeline, direct) {
             (Some(pipeline), Some(direct)) if algorithm == Algorithm::Autotuned && is_autotuned(call, peers.len()) => {
                 let Some(key) = Key::of(call.function(), bytes, pipeline.rings.capacity()) else { return Ok(false) };
@@ -97,8 +97,8 @@ impl LargeData {
         verbose!(FRAMEWORK, 40, "sm: {:?} of {bytes} bytes among {} ranks: {name}", call.function(), peers.len());
         let since = key.filter(|(_, wanted)| *wanted).map(|_| timer::ticks());
         let done = match selected {
-            Selected::Direct(direct) => self.finish(directly(&direct, on, call)?)?,
-            Selected::Pipeline(over) => in_pieces(&over, on, call)?,
+            Selected::Direct(direct) => self.finish(directly(&direct, executor, call)?)?,
+            Selected::Pipeline(over) => in_pieces(&over, executor, call)?,
             Selected::Fallback => false,
         };
         if let (true, Some((key, _))) = (done, key) {
@@ -115,18 +115,18 @@ impl LargeData {
     pub fn exchange<'a>(
         &'a self,
         task: &Task<'a>,
-        on: &mut dyn Executor,
+        executor: &mut dyn Executor,
         blocks: (Option<VBlocks<'_>>, VBlocks<'_>),
         lengths: &ExchangedLengths<'_>,
     ) -> Result<bool> {
-        let Some(pipeline) = self.pipeline(task, on)? else { return Ok(false) };
+        let Some(pipeline) = self.pipeline(task, executor)? else { return Ok(false) };
         let (function, ranks) = (task.call.function(), task.peers.len());
         verbose!(FRAMEWORK, 40, "sm: {function:?} of {} bytes among {ranks} ranks: pipeline", task.bytes);
-        pipeline::exchange(&pipeline, on, blocks, lengths).map(|()| true)
+        pipeline::exchange(&pipeline, executor, blocks, lengths).map(|()| true)
     }
 
     // The rings, if the call can use them; all ranks know alike.
-    fn pipeline<'a>(&'a self, task: &Task<'a>, on: &mut dyn Executor) -> Result<Option<Pipeline<'a>>> {
+    fn pipeline<'a>(&'a self, task: &Task<'a>, executor: &mut dyn Executor) -> Result<Option<Pipeline<'a>>> {
         if self.disagreed.get().is_some() || task.algorithm == Algorithm::Direct {
             return Ok(None);
         }
@@ -136,7 +136,7 @@ impl LargeData {
         let rings = match self.rings.get() {
             Some(rings) => rings,
             None => {
-                let rings = Rings::create((task.segment.rank, task.peers), self.sizes, on)?;
+                let rings = Rings::create((task.segment.rank, task.peers), self.sizes, executor)?;
                 self.rings.call_once(|| rings)
             }
         };
@@ -186,36 +186,36 @@ fn is_autotuned(call: &Call<'_>, ranks: usize) -> bool {
     ranks == 2 || !matches!(call, Call::Reduce(..) | Call::Allreduce(..))
 }
 
-fn directly(direct: &Direct<'_>, on: &mut dyn Executor, call: &Call<'_>) -> Result<Outcome> {
+fn directly(direct: &Direct<'_>, executor: &mut dyn Executor, call: &Call<'_>) -> Result<Outcome> {
     match *call {
-        Call::Bcast(data, root) => direct::bcast(direct, on, data, root),
-        Call::Allgather(from, to) => direct::allgather(direct, on, from, to),
-        Call::Alltoall(Source::From(from), to) => direct::alltoall(direct, on, &from, to),
-        _ => match Operands::of(call, on.rank()) {
-            Some(operands) => direct::reduce(direct, on, &operands),
+        Call::Bcast(data, root) => direct::bcast(direct, executor, data, root),
+        Call::Allgather(from, to) => direct::allgather(direct, executor, from, to),
+        Call::Alltoall(Source::From(from), to) => direct::alltoall(direct, executor, &from, to),
+        _ => match Operands::of(call, executor.rank()) {
+            Some(operands) => direct::reduce(direct, executor, &operands),
             None => Ok(Outcome::Again),
         },
     }
 }
 
-fn in_pieces(over: &Pipeline<'_>, on: &mut dyn Executor, call: &Call<'_>) -> Result<bool> {
+fn in_pieces(over: &Pipeline<'_>, executor: &mut dyn Executor, call: &Call<'_>) -> Result<bool> {
     match *call {
-        Call::Bcast(data, root) => pipeline::bcast(over, on, data, root)?,
-        Call::Gather(from, to, root) => pipeline::gather(over, on, from, (to, root))?,
-        Call::Scatter(from, to, root) => pipeline::scatter(over, on, (from, to), root)?,
-        Call::Allgatherv(from, to) => pipeline::allgatherv(over, on, from, to)?,
-        Call::Allgather(from, to) => pipeline::allgather(over, on, from, to)?,
-        Call::Alltoall(from, to) => pipeline::alltoall(over, on, from, to)?,
+        Call::Bcast(data, root) => pipeline::bcast(over, executor, data, root)?,
+        Call::Gather(from, to, root) => pipeline::gather(over, executor, from, (to, root))?,
+        Call::Scatter(from, to, root) => pipeline::scatter(over, executor, (from, to), root)?,
+        Call::Allgatherv(from, to) => pipeline::allgatherv(over, executor, from, to)?,
+        Call::Allgather(from, to) => pipeline::allgather(over, executor, from, to)?,
+        Call::Alltoall(from, to) => pipeline::alltoall(over, executor, from, to)?,
         Call::ReduceScatter(from, to, counts, op) => {
-            pipeline::reduce_scatter(over, on, (from, to, op), |rank| counts.count(rank))?;
+            pipeline::reduce_scatter(over, executor, (from, to, op), |rank| counts.count(rank))?;
         }
         Call::ReduceScatterBlock(from, to, op) => {
-            pipeline::reduce_scatter(over, on, (from, to, op), |_| to.count)?;
+            pipeline::reduce_scatter(over, executor, (from, to, op), |_| to.count)?;
         }
-        Call::Scan(from, to, op) => pipeline::scan(over, on, (from, to, op), false)?,
-        Call::Exscan(from, to, op) => pipeline::scan(over, on, (from, to, op), true)?,
-        _ => match Operands::of(call, on.rank()) {
-            Some(operands) => pipeline::reduce(over, on, &operands)?,
+        Call::Scan(from, to, op) => pipeline::scan(over, executor, (from, to, op), false)?,
+        Call::Exscan(from, to, op) => pipeline::scan(over, executor, (from, to, op), true)?,
+        _ => match Operands::of(call, executor.rank()) {
+            Some(operands) => pipeline::reduce(over, executor, &operands)?,
             None => return Ok(false),
         },
     }

@@ -6,7 +6,7 @@
 //! | algorithm | where | data |
 //! |---|---|---|
 //! | message | `p2p` | one message, or one each way, of two ranks |
-//! | lines | `flags` | short: through flags, counters and slots of a shared segment |
+//! | flags | `flags` | short: through flags, counters and slots of a shared segment |
 //! | pipeline | `pipeline` | longer: in pieces through shared rings |
 //! | direct | `direct` | longer: copied once between the ranks' buffers |
 //! | measured | `autotune` | the better one of the last two |

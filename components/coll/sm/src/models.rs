@@ -133,7 +133,7 @@ impl Executor for Copies {
         Ok(())
     }
 
-    fn room<'a>(&mut self, like: &Data<'a>) -> Result<Data<'a>> {
+    fn scratch<'a>(&mut self, like: &Data<'a>) -> Result<Data<'a>> {
         let mut room = alloc::vec![0; like.bytes()];
         let at = room.as_mut_ptr();
         self.rooms.push(room);

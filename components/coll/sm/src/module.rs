@@ -37,80 +37,88 @@ impl Sm {
 
     /// Does it; `false` on all ranks if the next component must.
     #[inline(always)]
-    fn perform(&self, call: &Call<'_>, on: &mut dyn Executor) -> Result<bool> {
+    fn perform(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<bool> {
         let small = &self.small;
         let is_done = match *call {
-            Call::Barrier => small.barrier(on)?,
-            Call::Bcast(data, root) => small.bcast(data, root, on)?,
-            Call::Gather(from, to, root) => small.gather(from, to, root, on)?,
-            Call::Scatter(from, to, root) => small.scatter(from, to, root, on)?,
-            Call::Allgather(from, to) => small.allgather(from, to, on)?,
-            Call::Alltoall(from, to) => small.alltoall(from, to, on)?,
+            Call::Barrier => small.barrier(executor)?,
+            Call::Bcast(data, root) => small.bcast(data, root, executor)?,
+            Call::Gather(from, to, root) => small.gather(from, to, root, executor)?,
+            Call::Scatter(from, to, root) => small.scatter(from, to, root, executor)?,
+            Call::Allgather(from, to) => small.allgather(from, to, executor)?,
+            Call::Alltoall(from, to) => small.alltoall(from, to, executor)?,
             Call::Reduce(from, to, op, root) => {
                 let to = to.filter(|_| small.rank == root);
                 // Else an error that the next component knows.
                 match operand::datatype_of(call) {
                     Some(datatype) => {
                         op.check(datatype)?;
-                        small.reduce((from, to, op), root, on)?
+                        small.reduce((from, to, op), root, executor)?
                     }
                     None => false,
                 }
             }
             Call::Allreduce(from, to, op) => {
                 op.check(to.datatype)?;
-                small.allreduce((from, to, op), on)?
+                small.allreduce((from, to, op), executor)?
             }
-            _ => self.uncommon(call, on)?,
+            _ => self.uncommon(call, executor)?,
         };
-        if is_done { Ok(true) } else { self.large(call, on) }
+        if is_done { Ok(true) } else { self.large(call, executor) }
     }
 
     /// Functions that programs call less often.
     #[inline(never)]
-    fn uncommon(&self, call: &Call<'_>, on: &mut dyn Executor) -> Result<bool> {
+    fn uncommon(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<bool> {
         let small = &self.small;
         match *call {
-            Call::Allgatherv(from, to) => small.allgatherv(from, to, on),
-            Call::Alltoallv(from, to) => self.alltoallv(call, (from.map(VBlocks::Uniform), VBlocks::Uniform(to)), on),
-            Call::Alltoallw(from, to) => self.alltoallv(call, (from.map(VBlocks::Typed), VBlocks::Typed(to)), on),
+            Call::Allgatherv(from, to) => small.allgatherv(from, to, executor),
+            Call::Alltoallv(from, to) => {
+                self.alltoallv(call, (from.map(VBlocks::Uniform), VBlocks::Uniform(to)), executor)
+            }
+            Call::Alltoallw(from, to) => self.alltoallv(call, (from.map(VBlocks::Typed), VBlocks::Typed(to)), executor),
             Call::ReduceScatter(from, to, counts, op) => {
                 op.check(to.datatype)?;
                 let elements = reduction::elements(counts, small.rank, small.peers.len());
-                small.reduce_scatter(Function::ReduceScatter, (from, to, op), elements, |rank| counts.count(rank), on)
+                small.reduce_scatter(
+                    Function::ReduceScatter,
+                    (from, to, op),
+                    elements,
+                    |rank| counts.count(rank),
+                    executor,
+                )
             }
             Call::ReduceScatterBlock(from, to, op) => {
                 op.check(to.datatype)?;
                 let elements = (small.rank * to.count, small.peers.len().saturating_mul(to.count));
-                small.reduce_scatter(Function::ReduceScatterBlock, (from, to, op), elements, |_| to.count, on)
+                small.reduce_scatter(Function::ReduceScatterBlock, (from, to, op), elements, |_| to.count, executor)
             }
-            Call::Scan(from, to, op) => small.scan(Function::Scan, (from, to, op), on),
-            Call::Exscan(from, to, op) => small.scan(Function::Exscan, (from, to, op), on),
+            Call::Scan(from, to, op) => small.scan(Function::Scan, (from, to, op), executor),
+            Call::Exscan(from, to, op) => small.scan(Function::Exscan, (from, to, op), executor),
             _ => Ok(false),
         }
     }
 
     /// MPI_Alltoallv and MPI_Alltoallw: ranks exchange the lengths of their blocks first.
-    fn alltoallv(&self, call: &Call<'_>, (from, to): Exchanged<'_>, on: &mut dyn Executor) -> Result<bool> {
+    fn alltoallv(&self, call: &Call<'_>, (from, to): Exchanged<'_>, executor: &mut dyn Executor) -> Result<bool> {
         let small = &self.small;
         let (function, size) = (call.function(), small.peers.len());
         if let Some(peer) = small.p2p_peer(function, 0) {
             let from = from.map(|from| (from.block(peer), from.block(small.rank)));
-            return p2p::alltoall(peer, on, from, (to.block(peer), to.block(small.rank))).map(|()| true);
+            return p2p::alltoall(peer, executor, from, (to.block(peer), to.block(small.rank))).map(|()| true);
         }
         let algorithm = small.choices.algorithm(function, 0, size);
         if size == 2 || matches!(algorithm, Algorithm::Fallback | Algorithm::Direct) || !v_variants::has_room(size) {
             return Ok(false);
         }
-        let Some(segment) = small.segment(function, on)? else { return Ok(false) };
+        let Some(segment) = small.segment(function, executor)? else { return Ok(false) };
         let epoch = Epoch::begin(segment, &small.peers, Pattern::AllToAll, layout::slot_bytes(size))?;
         let source = from.unwrap_or(to);
-        let lengths = ExchangedLengths::exchange(epoch, on, source, to)?;
+        let lengths = ExchangedLengths::exchange(epoch, executor, source, to)?;
         if lengths.longest == 0 || algorithm == Algorithm::Flags && lengths.is_short() {
-            small.report(function, lengths.longest, "lines");
-            let copied = lengths.take(on);
+            small.report(function, lengths.longest, "flags");
+            let copied = lengths.take(executor);
             return match from {
-                Some(from) => copied.and(on.copy(&from.block(small.rank), &to.block(small.rank))).map(|()| true),
+                Some(from) => copied.and(executor.copy(&from.block(small.rank), &to.block(small.rank))).map(|()| true),
                 None => copied.map(|()| true),
             };
         }
@@ -120,7 +128,7 @@ impl Sm {
             return Ok(false);
         }
         let task = Task { segment, peers: &small.peers, call, bytes: lengths.longest, algorithm: Algorithm::Pipeline };
-        self.large.exchange(&task, on, (from, to), &lengths)
+        self.large.exchange(&task, executor, (from, to), &lengths)
     }
 
     /// Large data.
@@ -183,8 +191,8 @@ impl Module for Sm {
         self.fallback.keep(others, Table::entry);
     }
 
-    unsafe fn call(&self, call: Call<'_>, on: &mut dyn Executor) -> Result<()> {
+    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
         // SAFETY: this method has the same contract.
-        if self.perform(&call, on)? { Ok(()) } else { unsafe { self.fallback.call(call, on) } }
+        if self.perform(&call, executor)? { Ok(()) } else { unsafe { self.fallback.call(call, executor) } }
     }
 }

@@ -72,7 +72,7 @@ pub fn alltoall(
     if let Some((out, own)) = from {
         return exchange(executor, peer, (&out, &theirs), Some((own, mine)));
     }
-    let out = executor.room(&packed(core::ptr::null_mut(), theirs.bytes()))?;
+    let out = executor.scratch(&packed(core::ptr::null_mut(), theirs.bytes()))?;
     executor.copy(&theirs, &out)?;
     exchange(executor, peer, (&out, &theirs), None)
 }
@@ -100,14 +100,14 @@ pub fn reduce_scatter(
 ) -> Result<()> {
     let whole = contribution(from, *to);
     let block = |rank: usize| whole.at_element(if rank == 0 { 0 } else { counts(0) as isize }, counts(rank));
-    let (mine, theirs) = (block(rank), executor.room(to)?);
+    let (mine, theirs) = (block(rank), executor.scratch(to)?);
     executor.exchange(&block(peer), peer, &theirs, peer)?;
     let (first, second) = if rank == 0 { (mine, theirs) } else { (theirs, mine) };
     match from {
         Source::From(_) => executor.combine(op, &first, &second, to),
         // The result may lie across this rank's own block.
         Source::InPlace => {
-            let sum = executor.room(to)?;
+            let sum = executor.scratch(to)?;
             executor.combine(op, &first, &second, &sum)?;
             executor.copy(&sum, to)
         }
@@ -136,7 +136,7 @@ pub fn scan(
             executor.reduce(op, &theirs, to)
         }
         _ => {
-            let theirs = executor.room(to)?;
+            let theirs = executor.scratch(to)?;
             executor.recv(&theirs, 0)?;
             executor.combine(op, &theirs, &contribution(from, *to), to)
         }

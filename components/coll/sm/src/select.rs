@@ -23,7 +23,7 @@ const fn served(function: Function, parameter: Option<&'static Param>, algorithm
 
 /// All of them.
 pub static SERVED: [Served; 15] = [
-    served(Function::Barrier, None, &["lines"]),
+    served(Function::Barrier, None, &["flags"]),
     served(Function::Bcast, Some(&params::BCAST_ALGORITHM), ALL),
     served(Function::Gather, Some(&params::GATHER_ALGORITHM), NOT_DIRECT),
     served(Function::Scatter, Some(&params::SCATTER_ALGORITHM), NOT_DIRECT),
@@ -41,7 +41,7 @@ pub static SERVED: [Served; 15] = [
 ];
 
 const ALL: &[&str] = Algorithm::WORDS.split_at(2).1;
-const NOT_DIRECT: &[&str] = &["message", "lines", "pipeline"];
+const NOT_DIRECT: &[&str] = &["message", "flags", "pipeline"];
 
 /// The algorithms that parameters force, by function.
 pub struct Choices([Option<Algorithm>; FUNCTIONS]);

@@ -45,8 +45,8 @@ impl SmallData {
 
     /// MPI_Barrier.
     #[inline(always)]
-    pub fn barrier(&self, on: &mut dyn Executor) -> Result<bool> {
-        match self.team(Function::Barrier, 0, on)? {
+    pub fn barrier(&self, executor: &mut dyn Executor) -> Result<bool> {
+        match self.team(Function::Barrier, 0, executor)? {
             Some(team) if team.0.size == 2 => pair_words::barrier(team).map(|()| true),
             Some(team) => all_to_all(team, 0)?.barrier().map(|()| true),
             None => Ok(false),
@@ -55,29 +55,37 @@ impl SmallData {
 
     /// MPI_Bcast.
     #[inline(always)]
-    pub fn bcast(&self, data: &Data<'_>, root: usize, on: &mut dyn Executor) -> Result<bool> {
+    pub fn bcast(&self, data: &Data<'_>, root: usize, executor: &mut dyn Executor) -> Result<bool> {
         if let Some(peer) = self.p2p_peer(Function::Bcast, data.bytes()) {
             if self.rank == root {
-                on.send(data, peer)?
+                executor.send(data, peer)?
             } else {
-                on.recv(data, peer)?
+                executor.recv(data, peer)?
             }
             return Ok(true);
         }
-        let Some(epoch) = self.epoch(Function::Bcast, (Pattern::OneToAll(root), data.bytes()), on)? else {
+        let Some(epoch) = self.epoch(Function::Bcast, (Pattern::OneToAll(root), data.bytes()), executor)? else {
             return Ok(false);
         };
-        data_movement::bcast(&epoch, on, data, root).map(|()| true)
+        data_movement::bcast(&epoch, executor, data, root).map(|()| true)
     }
 
     /// MPI_Gather: `to` at the root.
-    pub fn gather(&self, from: Source<'_>, to: Option<&Data<'_>>, root: usize, on: &mut dyn Executor) -> Result<bool> {
+    pub fn gather(
+        &self,
+        from: Source<'_>,
+        to: Option<&Data<'_>>,
+        root: usize,
+        executor: &mut dyn Executor,
+    ) -> Result<bool> {
         let bytes = contribution_bytes(from, to);
         if let Some(peer) = self.p2p_peer(Function::Gather, bytes) {
-            return p2p::gather((self.rank, peer), on, from, to).map(|()| true);
+            return p2p::gather((self.rank, peer), executor, from, to).map(|()| true);
         }
-        let Some(epoch) = self.epoch(Function::Gather, (Pattern::AllToOne(root), bytes), on)? else { return Ok(false) };
-        data_movement::gather(&epoch, on, from, to).map(|()| true)
+        let Some(epoch) = self.epoch(Function::Gather, (Pattern::AllToOne(root), bytes), executor)? else {
+            return Ok(false);
+        };
+        data_movement::gather(&epoch, executor, from, to).map(|()| true)
     }
 
     /// MPI_Scatter: `from` at the root.
@@ -86,61 +94,63 @@ impl SmallData {
         from: Option<&Data<'_>>,
         to: Option<&Data<'_>>,
         root: usize,
-        on: &mut dyn Executor,
+        executor: &mut dyn Executor,
     ) -> Result<bool> {
         let bytes = self.others_bytes(from.or(to).map_or(0, Data::bytes));
         if let Some(peer) = self.p2p_peer(Function::Scatter, bytes) {
-            return p2p::scatter((self.rank, peer), on, from, to).map(|()| true);
+            return p2p::scatter((self.rank, peer), executor, from, to).map(|()| true);
         }
-        let Some(epoch) = self.epoch(Function::Scatter, (Pattern::OneToAll(root), bytes), on)? else {
+        let Some(epoch) = self.epoch(Function::Scatter, (Pattern::OneToAll(root), bytes), executor)? else {
             return Ok(false);
         };
-        data_movement::scatter(&epoch, on, from, to, root).map(|()| true)
+        data_movement::scatter(&epoch, executor, from, to, root).map(|()| true)
     }
 
     /// MPI_Allgather.
     #[inline(always)]
-    pub fn allgather(&self, from: Source<'_>, to: &Data<'_>, on: &mut dyn Executor) -> Result<bool> {
+    pub fn allgather(&self, from: Source<'_>, to: &Data<'_>, executor: &mut dyn Executor) -> Result<bool> {
         let bytes = to.bytes();
         if let Some(peer) = self.p2p_peer(Function::Allgather, bytes) {
-            p2p::allgather(peer, on, from, (block(to, self.rank), block(to, peer)))?;
+            p2p::allgather(peer, executor, from, (block(to, self.rank), block(to, peer)))?;
             return Ok(true);
         }
-        let Some(team) = self.team(Function::Allgather, bytes, on)? else { return Ok(false) };
+        let Some(team) = self.team(Function::Allgather, bytes, executor)? else { return Ok(false) };
         match pair_words::serves(team, bytes) {
-            true => pair_words::allgather(team, on, from, to)?,
-            false => data_movement::allgather(&all_to_all(team, bytes)?, on, from, to)?,
+            true => pair_words::allgather(team, executor, from, to)?,
+            false => data_movement::allgather(&all_to_all(team, bytes)?, executor, from, to)?,
         }
         Ok(true)
     }
 
     /// MPI_Allgatherv.
-    pub fn allgatherv(&self, from: Source<'_>, to: &Blocks<'_>, on: &mut dyn Executor) -> Result<bool> {
+    pub fn allgatherv(&self, from: Source<'_>, to: &Blocks<'_>, executor: &mut dyn Executor) -> Result<bool> {
         let bytes = longest(to, self.peers.len());
         if let Some(peer) = self.p2p_peer(Function::Allgatherv, bytes) {
             let blocks = (to.block(self.rank), to.block(peer));
-            return p2p::allgather(peer, on, from, blocks).map(|()| true);
+            return p2p::allgather(peer, executor, from, blocks).map(|()| true);
         }
-        let Some(epoch) = self.epoch(Function::Allgatherv, (Pattern::AllToAll, bytes), on)? else { return Ok(false) };
-        v_variants::allgather(&epoch, on, from, to).map(|()| true)
+        let Some(epoch) = self.epoch(Function::Allgatherv, (Pattern::AllToAll, bytes), executor)? else {
+            return Ok(false);
+        };
+        v_variants::allgather(&epoch, executor, from, to).map(|()| true)
     }
 
     /// MPI_Alltoall.
     #[inline(always)]
-    pub fn alltoall(&self, from: Source<'_>, to: &Data<'_>, on: &mut dyn Executor) -> Result<bool> {
+    pub fn alltoall(&self, from: Source<'_>, to: &Data<'_>, executor: &mut dyn Executor) -> Result<bool> {
         let bytes = self.others_bytes(to.bytes());
         if let Some(peer) = self.p2p_peer(Function::Alltoall, bytes) {
             let from = match from {
                 Source::From(from) => Some((block(&from, peer), block(&from, self.rank))),
                 Source::InPlace => None,
             };
-            p2p::alltoall(peer, on, from, (block(to, peer), block(to, self.rank)))?;
+            p2p::alltoall(peer, executor, from, (block(to, peer), block(to, self.rank)))?;
             return Ok(true);
         }
-        let Some(team) = self.team(Function::Alltoall, bytes, on)? else { return Ok(false) };
+        let Some(team) = self.team(Function::Alltoall, bytes, executor)? else { return Ok(false) };
         match pair_words::serves(team, bytes) {
-            true => pair_words::alltoall(team, on, from, to)?,
-            false => data_movement::alltoall(&all_to_all(team, bytes)?, on, from, to)?,
+            true => pair_words::alltoall(team, executor, from, to)?,
+            false => data_movement::alltoall(&all_to_all(team, bytes)?, executor, from, to)?,
         }
         Ok(true)
     }
@@ -151,21 +161,21 @@ impl SmallData {
         &self,
         (from, to, op): (Source<'_>, Option<&Data<'_>>, &Op),
         root: usize,
-        on: &mut dyn Executor,
+        executor: &mut dyn Executor,
     ) -> Result<bool> {
         let pattern = (Pattern::AllToOne(root), contribution_bytes(from, to));
-        let Some(epoch) = self.epoch(Function::Reduce, pattern, on)? else { return Ok(false) };
-        reduction::reduce(&epoch, on, from, to, op).map(|()| true)
+        let Some(epoch) = self.epoch(Function::Reduce, pattern, executor)? else { return Ok(false) };
+        reduction::reduce(&epoch, executor, from, to, op).map(|()| true)
     }
 
     /// MPI_Allreduce.
     #[inline(always)]
-    pub fn allreduce(&self, (from, to, op): (Source<'_>, &Data<'_>, &Op), on: &mut dyn Executor) -> Result<bool> {
+    pub fn allreduce(&self, (from, to, op): (Source<'_>, &Data<'_>, &Op), executor: &mut dyn Executor) -> Result<bool> {
         let bytes = to.bytes();
-        let Some(team) = self.team(Function::Allreduce, bytes, on)? else { return Ok(false) };
+        let Some(team) = self.team(Function::Allreduce, bytes, executor)? else { return Ok(false) };
         match pair_words::serves(team, bytes) && lies_packed(to) {
-            true => pair_words::allreduce(team, on, from, to, op)?,
-            false => reduction::allreduce(&all_to_all(team, bytes)?, on, from, to, op)?,
+            true => pair_words::allreduce(team, executor, from, to, op)?,
+            false => reduction::allreduce(&all_to_all(team, bytes)?, executor, from, to, op)?,
         }
         Ok(true)
     }
@@ -177,14 +187,14 @@ impl SmallData {
         operands: (Source<'_>, &Data<'_>, &Op),
         (before, all): (usize, usize),
         counts: impl Fn(usize) -> usize,
-        on: &mut dyn Executor,
+        executor: &mut dyn Executor,
     ) -> Result<bool> {
         let bytes = all.saturating_mul(operands.1.datatype.layout.size());
         if let Some(peer) = self.p2p_peer(function, bytes) {
-            return p2p::reduce_scatter((self.rank, peer), on, operands, counts).map(|()| true);
+            return p2p::reduce_scatter((self.rank, peer), executor, operands, counts).map(|()| true);
         }
-        let Some(epoch) = self.epoch(function, (Pattern::AllToAll, bytes), on)? else { return Ok(false) };
-        reduction::reduce_scatter(&epoch, on, operands, (before, all)).map(|()| true)
+        let Some(epoch) = self.epoch(function, (Pattern::AllToAll, bytes), executor)? else { return Ok(false) };
+        reduction::reduce_scatter(&epoch, executor, operands, (before, all)).map(|()| true)
     }
 
     /// MPI_Scan and MPI_Exscan.
@@ -192,15 +202,15 @@ impl SmallData {
         &self,
         function: Function,
         operands: (Source<'_>, &Data<'_>, &Op),
-        on: &mut dyn Executor,
+        executor: &mut dyn Executor,
     ) -> Result<bool> {
         let (is_exclusive, bytes) = (function == Function::Exscan, operands.1.bytes());
         operands.2.check(operands.1.datatype)?;
         if self.p2p_peer(function, bytes).is_some() {
-            return p2p::scan(self.rank, on, operands, is_exclusive).map(|()| true);
+            return p2p::scan(self.rank, executor, operands, is_exclusive).map(|()| true);
         }
-        let Some(epoch) = self.epoch(function, (Pattern::Scan, bytes), on)? else { return Ok(false) };
-        reduction::scan(&epoch, on, operands, is_exclusive).map(|()| true)
+        let Some(epoch) = self.epoch(function, (Pattern::Scan, bytes), executor)? else { return Ok(false) };
+        reduction::scan(&epoch, executor, operands, is_exclusive).map(|()| true)
     }
 
     /// The segment for an operation to which each rank that writes contributes `bytes`, which is equal on all ranks; `None` on
@@ -211,7 +221,7 @@ impl SmallData {
             return Ok(None);
         }
         let Some(segment) = self.segment(function, executor)? else { return Ok(None) };
-        self.report(function, bytes, "lines");
+        self.report(function, bytes, "flags");
         Ok(Some((segment, &self.peers)))
     }
 

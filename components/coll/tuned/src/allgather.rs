@@ -36,22 +36,22 @@ pub fn doubling<E: Executor + ?Sized>(executor: &mut E, from: Source<'_>, to: &D
 /// <https://doi.org/10.1109/71.642949>.
 pub fn bruck<E: Executor + ?Sized>(executor: &mut E, from: Source<'_>, to: &Data<'_>) -> Result<()> {
     let (rank, size) = (executor.rank(), executor.size());
-    let room = executor.room(&Data { count: to.count * size, ..*to })?;
-    let room = Data { count: to.count, ..room };
+    let scratch = executor.scratch(&Data { count: to.count * size, ..*to })?;
+    let scratch = Data { count: to.count, ..scratch };
     let own = match from {
         Source::From(own) => own,
         Source::InPlace => blocks(to, rank, 1),
     };
-    executor.copy(&own, &blocks(&room, 0, 1))?;
+    executor.copy(&own, &blocks(&scratch, 0, 1))?;
     let mut have = 1;
     while have < size {
         let more = have.min(size - have);
         let (below, above) = ((rank + size - have) % size, (rank + have) % size);
-        executor.exchange(&blocks(&room, 0, more), below, &blocks(&room, have, more), above)?;
+        executor.exchange(&blocks(&scratch, 0, more), below, &blocks(&scratch, have, more), above)?;
         have += more;
     }
-    executor.copy(&blocks(&room, 0, size - rank), &blocks(to, rank, size - rank))?;
-    executor.copy(&blocks(&room, size - rank, rank), &blocks(to, 0, rank))
+    executor.copy(&blocks(&scratch, 0, size - rank), &blocks(to, rank, size - rank))?;
+    executor.copy(&blocks(&scratch, size - rank, rank), &blocks(to, 0, rank))
 }
 
 /// Neighbours exchange pairs of blocks, to the right and to the left in turns. For even numbers of ranks.

@@ -19,10 +19,10 @@ pub fn ring<E: Executor + ?Sized>(executor: &mut E, from: Source<'_>, to: &Data<
     let (rank, size) = (executor.rank(), executor.size());
     let (right, left) = ((rank + 1) % size, (rank + size - 1) % size);
     let piece = |index: usize| part(to, index % size, index % size + 1, size);
-    let room = executor.room(&part(to, 0, 1, size))?;
+    let scratch = executor.scratch(&part(to, 0, 1, size))?;
     for step in 0..size - 1 {
         let (out, into) = (piece(rank + size - step), piece(rank + 2 * size - step - 1));
-        let other = Data { count: into.count, ..room };
+        let other = Data { count: into.count, ..scratch };
         executor.exchange(&out, right, &other, left)?;
         executor.reduce(op, &other, &into)?;
     }

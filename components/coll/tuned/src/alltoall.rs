@@ -17,8 +17,8 @@ pub fn bruck<E: Executor + ?Sized>(executor: &mut E, from: &Data<'_>, to: &Data<
     let (rank, size) = (executor.rank(), executor.size());
     // Signatures are equal, types need not be: blocks travel as bytes.
     let bytes = Data { at: core::ptr::null_mut(), count: to.bytes() * size, datatype: datatype::byte() };
-    let mut room = || executor.room(&bytes).map(|room| Data { count: to.bytes(), ..room });
-    let (held, out, into) = (room()?, room()?, room()?);
+    let mut scratch = || executor.scratch(&bytes).map(|scratch| Data { count: to.bytes(), ..scratch });
+    let (held, out, into) = (scratch()?, scratch()?, scratch()?);
     // Place i: what has i ranks still to go.
     for index in 0..size {
         executor.copy(&block(from, (rank + index) % size), &block(&held, index))?;

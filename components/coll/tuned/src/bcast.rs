@@ -66,7 +66,7 @@ fn packed<'a, E: Executor + ?Sized>(executor: &mut E, data: &Data<'a>, filled: b
     if let Some(at) = data.contiguous() {
         return Ok((Data { at, ..bytes }, false));
     }
-    let run = executor.room(&bytes)?;
+    let run = executor.scratch(&bytes)?;
     if filled {
         executor.copy(data, &run)?;
     }

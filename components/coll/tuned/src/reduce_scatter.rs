@@ -42,7 +42,7 @@ pub fn ring<'a, E: Executor + ?Sized, F: Fn(usize) -> usize>(
     let own = |index: usize| blocks.range(&blocks.all, index % size, index % size + 1);
     let longest = (0..size).map(|index| own(index).count).max().unwrap_or(0);
     let like = Data { count: longest, ..*to };
-    let mut rooms = [executor.room(&like)?, executor.room(&like)?];
+    let mut rooms = [executor.scratch(&like)?, executor.scratch(&like)?];
     let mut sum = own(left);
     for step in 0..size - 1 {
         let mine = own(rank + 2 * size - step - 2);
@@ -65,7 +65,7 @@ pub fn halving<'a, E: Executor + ?Sized, F: Fn(usize) -> usize>(
     op.check(to.datatype)?;
     let (rank, size) = (executor.rank(), executor.size());
     debug_assert!(size.is_power_of_two());
-    let (sum, other) = (executor.room(&blocks.all)?, executor.room(&blocks.all)?);
+    let (sum, other) = (executor.scratch(&blocks.all)?, executor.scratch(&blocks.all)?);
     executor.copy(&blocks.all, &sum)?;
     let (mut first, mut bit) = (0, size / 2);
     while bit > 0 {

@@ -1,14 +1,14 @@
 //! The requests of PMI-1 to the manager, and its replies.
 
 use crate::connection::Connection;
-use crate::traces::{self, ADVICE, Traces};
+use crate::traces::{ADVICE, Traces};
 use crate::wire::{Reply, request};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use opal_core::sync::Mutex;
 use opal_core::sys;
-use orte_core::direct::{Manager, nodes};
+use orte_core::direct::{Manager, check_rank, nodes};
 
 /// The manager as a rank sees it.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Client {
             Traces::Descriptor { rank, size, .. } => (*rank, *size),
             Traces::Port { id, .. } => client.introduce(*id)?,
         };
-        traces::check_place(rank, size)?;
+        check_rank(rank, size, ADVICE)?;
         client.agree()?;
         client.value_bytes = client.ask("get_maxes", &[], "maxes", |reply| reply.number("vallen_max"))?;
         client.store =
@@ -48,18 +48,7 @@ impl Client {
     /// The node of each rank.
     pub fn nodes(&self, size: u32) -> Result<Vec<u32>, String> {
         let mapping = self.get("PMI_process_mapping")?;
-        let mapping = mapping.ok_or_else(|| {
-            format!(
-                "the process manager ({}) does not say which ranks share a node (PMI_process_mapping); {ADVICE}",
-                self.name
-            )
-        })?;
-        nodes::nodes(&mapping, size).ok_or_else(|| {
-            let shown = &mapping[..mapping.floor_char_boundary(200)];
-            format!(
-                "the process manager says that PMI_process_mapping is `{shown}`, which places no {size} ranks; {ADVICE}"
-            )
-        })
+        nodes::of_job(mapping.as_deref(), size, &self.name, ADVICE)
     }
 
     /// Which of the job's programs this is, if the manager counts them.

@@ -2,12 +2,12 @@
 
 use crate::raw;
 use crate::traces::{ADVICE, Traces};
-use crate::wire::{LINE_MAX, take_line};
+use crate::wire::LINE_MAX;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::{Ipv4Addr, SocketAddrV4};
-use orte_core::direct::socket::Socket;
+use orte_core::direct::socket::{Socket, take_line};
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
 

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use orte_core::direct::check_rank;
 
 /// Where the manager is, and what it says of this rank's place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl Traces {
             let descriptor = i32::try_from(descriptor)
                 .map_err(|_| format!("{FD} is {descriptor}, which is not a descriptor; {ADVICE}"))?;
             let (rank, size) = (number("PMI_RANK")?, number("PMI_SIZE")?);
-            check_place(rank, size)?;
+            check_rank(rank, size, ADVICE)?;
             return Ok(Traces::Descriptor { number: descriptor, rank, size });
         }
         let text = variable(PORT).unwrap_or_default();
@@ -60,19 +61,9 @@ impl Traces {
     }
 }
 
-/// `Err` with a sentence for a rank that the job does not have, or a job that cannot be.
-pub fn check_place(rank: u32, size: u32) -> Result<(), String> {
-    match rank < size && size <= SIZE_MAX {
-        true => Ok(()),
-        false => Err(format!("the process manager says that this is rank {rank} of {size}, which cannot be; {ADVICE}")),
-    }
-}
-
 const FD: &str = "PMI_FD";
 const PORT: &str = "PMI_PORT";
 const JOB: &str = "PMI_JOBID";
-/// Most ranks of a job: a table of them is made.
-const SIZE_MAX: u32 = 1 << 24;
 /// What to do about a manager that cannot be used.
 pub const ADVICE: &str = "start the program with mpiexec.hydra of MPICH 3.0 or later or with the mpirun of this ompi-rs, or unset \
                           PMI_FD, PMI_PORT and PMI_SIZE to run it alone";

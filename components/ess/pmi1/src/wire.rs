@@ -1,7 +1,6 @@
 //! A line of PMI-1: words `key=value` with single spaces between them, the first key being `cmd`, and a newline.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
 /// Longest line of a manager that is read, in bytes. Those of Hydra have at most 4 KiB.
 pub const LINE_MAX: usize = 64 << 10;
@@ -56,18 +55,11 @@ pub fn request(command: &str, pairs: &[(&str, &str)]) -> String {
     line
 }
 
-/// Takes the first line, without its newline, out of what was read.
-pub fn take_line(read: &mut Vec<u8>) -> Option<Vec<u8>> {
-    let end = read.iter().position(|byte| *byte == b'\n')?;
-    let rest = read.split_off(end + 1);
-    let mut line = core::mem::replace(read, rest);
-    line.truncate(end);
-    Some(line)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
+    use orte_core::direct::socket::take_line;
 
     #[test]
     fn lines() {

@@ -2,11 +2,11 @@
 
 use crate::raw;
 use crate::traces::{ADVICE, Traces};
-use crate::wire::{LINE_MAX, take_line, take_packet};
+use crate::wire::{LINE_MAX, take_packet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use orte_core::direct::socket::Socket;
+use orte_core::direct::socket::{Socket, take_line};
 
 /// The connection, with what was read beyond the last packet.
 #[derive(Debug)]

@@ -38,18 +38,8 @@ impl Traces {
     }
 }
 
-/// `Err` with a sentence for a rank that the job does not have, or a job that cannot be.
-pub fn check_place(rank: u32, size: u32) -> Result<(), String> {
-    match rank < size && size <= SIZE_MAX {
-        true => Ok(()),
-        false => Err(format!("the process manager says that this is rank {rank} of {size}, which cannot be; {ADVICE}")),
-    }
-}
-
 const FD: &str = "PMI_FD";
 const JOB: &str = "PMI_JOBID";
-/// Most ranks of a job: a table of them is made.
-const SIZE_MAX: u32 = 1 << 24;
 /// What to do about a manager that cannot be used.
 pub const ADVICE: &str = "start the program with srun --mpi=pmi2 or with the mpirun of this ompi-rs, or unset PMI_FD, PMI_JOBID and \
                           PMI_SIZE to run it alone";
@@ -57,6 +47,7 @@ pub const ADVICE: &str = "start the program with srun --mpi=pmi2 or with the mpi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use orte_core::direct::check_rank;
 
     fn decode(pairs: &[(&str, &'static str)]) -> Result<Traces, String> {
         Traces::decode(|name| pairs.iter().find(|(other, _)| *other == name).map(|(_, value)| *value))
@@ -84,7 +75,7 @@ mod tests {
             let sentence = decode(pairs).unwrap_err();
             assert!(sentence.contains(word) && sentence.contains(ADVICE), "{pairs:?}: {sentence}");
         }
-        assert!(check_place(4, 4).unwrap_err().contains("rank 4 of 4"));
-        assert!(check_place(0, u32::MAX).unwrap_err().contains("4294967295"));
+        assert!(check_rank(4, 4, ADVICE).unwrap_err().contains("rank 4 of 4"));
+        assert!(check_rank(0, u32::MAX, ADVICE).unwrap_err().contains("4294967295"));
     }
 }

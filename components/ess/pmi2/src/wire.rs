@@ -108,18 +108,10 @@ pub fn take_packet(read: &mut Vec<u8>) -> Result<Option<Vec<u8>>, ()> {
     Ok(Some(packet))
 }
 
-/// Takes the first line, without its newline, out of what was read.
-pub fn take_line(read: &mut Vec<u8>) -> Option<Vec<u8>> {
-    let end = read.iter().position(|byte| *byte == b'\n')?;
-    let rest = read.split_off(end + 1);
-    let mut line = core::mem::replace(read, rest);
-    line.truncate(end);
-    Some(line)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use orte_core::direct::socket::take_line;
 
     #[test]
     fn packets() {

@@ -16,7 +16,7 @@ impl Mapping {
         Mapping(memory)
     }
 
-    /// Writes to its start, the first word last: whoever sees that one sees the others.
+    /// Writes to its start, the first word last: a rank that sees that one sees the others.
     pub fn write(&self, bytes: &[u8; HEADER_BYTES]) {
         for (index, chunk) in bytes.chunks_exact(4).enumerate().rev() {
             let value = chunk.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));

@@ -9,7 +9,7 @@ use opal_core::framework::btl::{Fill, Placement, RxPayload};
 use opal_core::mem::Untrusted;
 use opal_core::verbose;
 
-/// A standard send, all of it. Those that come through FIFO pairs and meet a receive are taken in [`crate::recv::batch`].
+/// A standard send, all of it. [`crate::recv::batch`] takes most of those that come through FIFO pairs.
 pub fn eager(process: u32, immediate: u64, payload: Untrusted<'_>) {
     STATE.lock().eager(process, immediate, payload, None);
 }
@@ -100,7 +100,7 @@ fn placed_eager(whole: RxPayload<'_>) {
 }
 
 /// An out-of-band message; nothing of this component is locked here.
-pub fn oob(process: u32, _head: u64, payload: Untrusted<'_>) {
+pub fn oob(process: u32, _immediate: u64, payload: Untrusted<'_>) {
     let mut bytes = alloc::vec![0; payload.len()];
     payload.copy_to(&mut bytes);
     if !oob::deliver(process, &bytes) {

@@ -20,7 +20,7 @@ impl mca::Component for Component {
 impl pml::Component for Component {
     fn query(&self) -> Result<(i32, &'static dyn pml::Module), Declined> {
         let taken = Declined("another component handles its kinds of messages");
-        let receivers: [(btl::AmId, btl::Receiver); 7] = [
+        let handlers: [(btl::AmId, btl::AmHandler); 7] = [
             (wire::EAGER, am_handlers::eager),
             (wire::SYNC, am_handlers::synchronous),
             (wire::RTS, am_handlers::rts),
@@ -29,8 +29,8 @@ impl pml::Component for Component {
             (wire::RTS_DATA, am_handlers::rts_data),
             (wire::OOB, am_handlers::oob),
         ];
-        for (am, receiver) in receivers {
-            btl::register(am, receiver).map_err(|_| taken)?;
+        for (am, handler) in handlers {
+            btl::register_handler(am, handler).map_err(|_| taken)?;
         }
         btl::register_drain(batch::fifo_pair).map_err(|_| taken)?;
         for (am, placement) in [(wire::FRAG, am_handlers::FRAGMENTS), (wire::EAGER, am_handlers::EAGER)] {

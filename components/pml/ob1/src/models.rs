@@ -28,7 +28,7 @@ use opal_core::framework::btl::{self, AmId, Full};
 use opal_core::progress;
 use opal_core::queue::fifo::INLINE_BYTES;
 use opal_core::queue::fifo_pair::FifoPair;
-use opal_core::sync::model::{check, hang_bell, spawn};
+use opal_core::sync::model::{check, set_model_waker, spawn};
 use opal_core::sync::{Once, Ordering, raise_threads};
 
 /// The queue that leads back here.
@@ -57,9 +57,9 @@ fn begin() -> &'static Communicator {
 fn begin_over(change: impl FnOnce(&mut Endpoint)) -> (&'static Communicator, &'static Endpoint) {
     raise_threads();
     request::forget_all();
-    hang_bell();
+    set_model_waker();
     *STATE.lock() = State::new();
-    btl::register(wire::EAGER, am_handlers::eager).unwrap();
+    btl::register_handler(wire::EAGER, am_handlers::eager).unwrap();
     progress::add_callback(drain_all).unwrap();
     let (fifo_pair, _) = test_image::fifo_pair();
     QUEUE.call_once(|| fifo_pair);
@@ -68,12 +68,12 @@ fn begin_over(change: impl FnOnce(&mut Endpoint)) -> (&'static Communicator, &'s
     change(&mut endpoint);
     let endpoint: &'static Endpoint = Box::leak(Box::new(endpoint));
     let route = || Route { endpoint, context_bits: wire::context_bits(CONTEXT, false) };
-    let routes = Box::new(PeerTable::of([route(), route()].into(), Some(0)));
+    let peers = Box::new(PeerTable::of([route(), route()].into(), Some(0)));
     let group = Arc::new(Group::new([0, PEER as u32].into(), 0));
     let comm = Communicator::new(group, None, CONTEXT, [CONTEXT, CONTEXT].into(), errhandler::RETURN);
     // Words must stay where they are from their first change on.
     let comm: &'static Communicator = Box::leak(Box::new(comm));
-    comm.pml.store(Box::into_raw(routes).cast(), Ordering::Release);
+    comm.pml.store(Box::into_raw(peers).cast(), Ordering::Release);
     let mut state = STATE.lock();
     state.open(CONTEXT).unwrap();
     state.connect(comm);

@@ -54,23 +54,23 @@ impl Module for Ob1 {
     }
 
     fn add_comm(&self, comm: &Communicator) -> Result<()> {
-        let routes = Box::new(PeerTable::new(comm)?);
+        let peers = Box::new(PeerTable::new(comm)?);
         let mut state = STATE.lock();
         if state.context(comm.context).is_none() {
             state.open(comm.context)?;
         }
         // Release pairs with the Acquire in `pml_data`.
-        comm.pml.store(Box::into_raw(routes).cast(), Ordering::Release);
+        comm.pml.store(Box::into_raw(peers).cast(), Ordering::Release);
         state.connect(comm);
         Ok(())
     }
 
     fn remove_comm(&self, comm: &Communicator) {
         STATE.lock().disconnect(comm.context);
-        let routes = comm.pml.swap(core::ptr::null_mut(), Ordering::AcqRel).cast::<PeerTable>();
-        if !routes.is_null() {
+        let peers = comm.pml.swap(core::ptr::null_mut(), Ordering::AcqRel).cast::<PeerTable>();
+        if !peers.is_null() {
             // SAFETY: the box that `add_comm` gave up, taken back once because of the swap.
-            drop(unsafe { Box::from_raw(routes) });
+            drop(unsafe { Box::from_raw(peers) });
         }
     }
 
@@ -160,12 +160,12 @@ impl Module for Ob1 {
 
     fn iprobe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Status>> {
         progress::flush();
-        probe::look(source, tag, context)
+        probe::iprobe(source, tag, context)
     }
 
     fn improbe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Matched>> {
         progress::flush();
-        probe::take(source, tag, context)
+        probe::improbe(source, tag, context)
     }
 
     unsafe fn imrecv(&self, data: &Data<'_>, message: Matched) -> Result<Request> {

@@ -29,22 +29,22 @@ static RECEIVES: Receives = Receives;
 
 /// The source as matching wants it.
 #[inline(always)]
-pub fn source(rank: i32) -> Option<u32> {
+pub fn match_source(rank: i32) -> Option<u32> {
     (rank != ANY_SOURCE).then_some(rank as u32)
 }
 
 /// The tag as matching wants it.
 #[inline(always)]
-pub fn tag(tag: i32) -> Tag {
+pub fn match_tag(tag: i32) -> Tag {
     if tag == ANY_TAG { Tag::ANY } else { Tag::only(tag) }
 }
 
 /// The fast path: starts a receive of one run from one source if no other thread is at it, no message is unexpected and an
 /// entry is free. `None`: [`start`] does it. It calls nothing.
 #[inline(always)]
-pub fn start_fast(run: Contiguous, from: i32, with: i32, context: MatchContext<'_>) -> Option<Request> {
+pub fn start_fast(run: Contiguous, source: i32, tag: i32, context: MatchContext<'_>) -> Option<Request> {
     // ANY_SOURCE and PROC_NULL are negative.
-    let source = u32::try_from(from).ok()?;
+    let source = u32::try_from(source).ok()?;
     if endpoint::any_dead() {
         return None;
     }
@@ -53,29 +53,28 @@ pub fn start_fast(run: Contiguous, from: i32, with: i32, context: MatchContext<'
     let slot = matcher.free_slot(source)?;
     let token = wire::context_bits(context.comm.context, context.collective) | u64::from(slot.number()) << 32;
     let (request, slot_ptr) = request::create_fast(&RECEIVES, token)?;
-    slot.post(tag(with), Receive { buffer: UserBuffer::of(run), request: request.id(), slot_ptr });
+    slot.post(match_tag(tag), Receive { buffer: UserBuffer::of(run), request: request.id(), slot_ptr });
     Some(request)
 }
 
 /// Starts a receive.
 #[inline(never)]
-pub fn start(buffer: UserBuffer, from: i32, with: i32, context: MatchContext<'_>) -> Result<Request> {
+pub fn start(buffer: UserBuffer, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Request> {
     let request = request::create(Kind::Recv, &RECEIVES, 0)?;
     let id = request.id();
-    if from == PROC_NULL {
+    if source == PROC_NULL {
         request::complete(id, Status::NO_PROC);
         return Ok(request);
     }
     let receive = Receive { buffer, request: id, slot_ptr: request.slot_ptr() };
-    let (source, tag) = (source(from), tag(with));
     let number = context.comm.context;
     let mut state = STATE.lock();
     let matcher = state.context_of(context.comm).matcher(context.collective);
-    match matcher.take(source, tag) {
+    match matcher.take(match_source(source), match_tag(tag)) {
         Some((source, tag, message)) => state.receive(receive, Status::new(source as i32, tag, 0), number, message),
-        None if is_dead(from, context) => request::complete(id, crate::state::aborted(number)),
+        None if is_dead(source, context) => request::complete(id, crate::state::aborted(number)),
         None => {
-            let entry = matcher.post(source, tag, receive);
+            let entry = matcher.post(match_source(source), match_tag(tag), receive);
             request::set_token(id, wire::context_bits(number, context.collective) | u64::from(entry) << 32);
         }
     }
@@ -83,8 +82,8 @@ pub fn start(buffer: UserBuffer, from: i32, with: i32, context: MatchContext<'_>
 }
 
 #[inline(always)]
-fn is_dead(from: i32, context: MatchContext<'_>) -> bool {
-    endpoint::any_dead() && from != ANY_SOURCE && crate::raw::peer_table(context.comm).to(from).endpoint.is_dead()
+fn is_dead(source: i32, context: MatchContext<'_>) -> bool {
+    endpoint::any_dead() && source != ANY_SOURCE && crate::raw::peer_table(context.comm).to(source).endpoint.is_dead()
 }
 
 /// Receives a message that a matched probe took.
@@ -105,11 +104,11 @@ pub fn start_matched(mut buffer: UserBuffer, message: Matched) -> Result<Request
     Ok(request)
 }
 
-/// What a whole message means for a receive without a request.
+/// The status of a receive without a request into a buffer of `capacity` bytes.
 #[inline(always)]
-pub fn status_of(source: i32, tag: i32, room: usize, payload: Untrusted<'_>, context: u32) -> Status {
-    let mut status = Status::new(source, tag, payload.len().min(room) as u64);
-    if payload.len() > room {
+pub fn status_of(source: i32, tag: i32, capacity: usize, payload: Untrusted<'_>, context: u32) -> Status {
+    let mut status = Status::new(source, tag, payload.len().min(capacity) as u64);
+    if payload.len() > capacity {
         status.fail_truncated(payload.len() as u64, context);
     }
     status

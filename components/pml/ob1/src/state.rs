@@ -42,8 +42,8 @@ pub struct State {
     last_rts: Vec<LastRts>,
     /// RTS data of unexpected messages.
     pub rts_data: RtsDataStore,
-    /// Per process, what is kept of its eager messages.
-    pub kept: Vec<Kept>,
+    /// Per process, how much of its eager messages is unexpected.
+    pub unexpected_counts: Vec<UnexpectedCount>,
     /// Messages taken by matched probes.
     pub matched: Slab<MatchedMessage>,
     matched_serial: u32,
@@ -51,7 +51,7 @@ pub struct State {
 
 /// The eager messages of a process that no receive has matched yet, or that a matched probe took.
 #[derive(Clone, Copy, Default)]
-pub struct Kept {
+pub struct UnexpectedCount {
     /// How many.
     pub messages: usize,
     /// Their memory.
@@ -87,7 +87,7 @@ impl State {
             selections: Vec::new(),
             last_rts: Vec::new(),
             rts_data: RtsDataStore::new(),
-            kept: Vec::new(),
+            unexpected_counts: Vec::new(),
             matched: Slab::new(),
             matched_serial: 0,
         }

@@ -54,7 +54,7 @@ pub trait Calls: Send + Sync {
     unsafe fn send_inline(
         &self,
         _am: AmId,
-        _head: u64,
+        _immediate: u64,
         _payload: *const u8,
         _bytes: usize,
     ) -> core::result::Result<(), Full> {
@@ -114,7 +114,7 @@ impl<T: Calls> Module for Transport<T> {
         &self,
         to: Endpoint,
         _am: AmId,
-        _head: u64,
+        _immediate: u64,
         bytes: usize,
         fill: &mut dyn FnMut(*mut u8),
     ) -> core::result::Result<(), Full> {
@@ -126,7 +126,7 @@ impl<T: Calls> Module for Transport<T> {
         &self,
         to: Endpoint,
         _am: AmId,
-        _head: u64,
+        _immediate: u64,
         _prefix: &[u8],
         run: *const u8,
         bytes: usize,

@@ -7,7 +7,7 @@
 //! | [`RTS`] | envelope | bytes in all, sender's handle, address of the data for a single copy or 0, bytes of RTS data |
 //! | [`RTS_DATA`] | sender's handle | offset, data |
 //! | [`FRAG`] | receiver's handle | offset, data |
-//! | [`CONTROL`] | handle of the operation at whoever gets it | kind, fields of the kind |
+//! | [`CONTROL`] | handle of the operation at the destination | kind, fields of the kind |
 //! | [`OOB`] | 0 | an out-of-band message |
 //!
 //! | control message | kind | to the | fields | meaning |

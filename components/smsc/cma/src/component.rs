@@ -34,7 +34,8 @@ impl smsc::Component for Component {
     }
 }
 
-/// Yama lets a process reach into its descendants only, unless these say whom else they allow. Not there: no restriction.
+/// Yama lets a process reach into its descendants only, unless these allow it to others (PR_SET_PTRACER). Not there: no
+/// restriction.
 fn restricts_to_descendants() -> bool {
     opal_core::sys::read_file("/proc/sys/kernel/yama/ptrace_scope").is_some_and(|text| text.first() == Some(&b'1'))
 }

@@ -39,7 +39,7 @@ impl Cma {
         self.address
     }
 
-    /// Proves that a peer is who its address says.
+    /// Proves that a peer is the process of its address.
     pub fn prove(&self, address: &[u8]) -> Result<PeerId> {
         let address = Address::decode(address).ok_or(Error::Malformed)?;
         let pid = process_number(&address).ok_or(Error::Malformed)?;
@@ -57,7 +57,7 @@ impl Cma {
         let (address, pid) =
             known.and_then(|address| Some((address, process_number(&address)?))).ok_or(Error::Invalid)?;
         if wait::any_lost() {
-            // Whoever has the number now and another nonce is not the peer.
+            // A process that has the number now but another nonce is not the peer.
             read_nonce(pid, &address)
                 .map_err(|error| if error == Error::Mismatch { Error::Unreachable } else { error })?;
         }

@@ -17,7 +17,7 @@ impl Module for TemplateModule {
         FUNCTIONS
     }
 
-    // 6. The algorithms pass parts of their arguments and of the executor's room to the executor, and touch nothing else. So
+    // 6. The algorithms pass parts of their arguments and of the executor's scratch memory to the executor, and touch nothing else. So
     // they serve the blocking, the nonblocking and the persistent function.
     unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()> {
         match call {

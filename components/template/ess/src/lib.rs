@@ -1,4 +1,5 @@
-//! ess/template: who am I in the job, and where are the others. Say here whose launcher leaves the answer, and where.
+//! ess/template: which rank of the job this process is, and where the others are. Say here which launcher leaves the
+//! answer, and where.
 //!
 //! Say what it owns. Invariant: never runs where its launcher left no traces. components/ess/env is one that is finished.
 #![no_std]

@@ -32,7 +32,7 @@ pub fn rank_to(rank: i32, comm: &Communicator, argument: &'static str) -> Result
 /// Checks a source rank: as [`rank_to`], or MPI_ANY_SOURCE.
 #[inline(always)]
 pub fn rank_from(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {
-    // No call on the way through: whoever checks would save registers for it.
+    // No call on the way through: the checking function would save registers for it.
     let named = (rank as u32 as usize) < comm.peer_count() || rank == PROC_NULL;
     match named || rank == ANY_SOURCE && !comm.hints.names_sources() {
         true => Ok(()),

@@ -33,7 +33,7 @@ pub fn show(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     functions.iter().try_for_each(|row| row.write(out))
 }
 
-/// A function and who serves it, the first one first.
+/// A function and the components that serve it, the first one first.
 struct Row {
     function: Function,
     offers: Vec<(&'static str, About)>,

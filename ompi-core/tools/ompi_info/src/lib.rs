@@ -1,4 +1,4 @@
-//! `ompi_info`: what this library contains, every parameter, its value, and who said so.
+//! `ompi_info`: what this library contains, every parameter, its value, and where that came from.
 //!
 //! Owns nothing. The program around it names the components (`opal_core::image![…]`) and calls [`main`]; what is shown
 //! is therefore what is linked, not what a file says.

@@ -1,6 +1,6 @@
 //! Taking the messages of a FIFO pair in one loop that belongs to the layer above.
 //!
-//! A call through the table of receivers for each message costs as much as matching it. Each of 64 messages whose receives
+//! A call through the table of handlers for each message costs as much as matching it. Each of 64 messages whose receives
 //! were posted took 250 instructions with that call, and 164 without it. So the layer above may register a function that
 //! takes a FIFO pair's messages. It is called once for all of them, with the common case inlined.
 
@@ -10,10 +10,10 @@ use crate::queue::fifo_pair::FifoPair;
 use crate::sync::Once;
 use crate::{Error, Result};
 
-/// Takes the messages that wait in the FIFO pair from a peer: [`drain_with`], and what it does itself.
+/// Takes the messages that wait in the FIFO pair from a peer: [`drain_with`] with a fast path of its own.
 pub type Drain = fn(fifo_pair: &FifoPair, peer: u32) -> Drained;
 
-/// What came of it.
+/// The result of a drain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drained {
     /// How many messages were taken.
@@ -30,7 +30,8 @@ const MESSAGES_PER_TURN: usize = 64;
 
 static DRAIN: Once<Drain> = Once::new();
 
-/// Says what takes the messages of FIFO pairs, by who registered their receivers; once. `Err(Exists)` if it was said.
+/// Registers the function that takes the messages of FIFO pairs; once, for the layer that registered their handlers.
+/// `Err(Exists)` if there is one.
 pub fn register_drain(drain: Drain) -> Result<()> {
     let mut mine = false;
     DRAIN.call_once(|| {
@@ -40,8 +41,8 @@ pub fn register_drain(drain: Drain) -> Result<()> {
     if mine { Ok(()) } else { Err(Error::Exists) }
 }
 
-/// For modules: takes the messages that wait in the FIFO pair from a peer, a turn's worth at most, and hands them to whom
-/// they are for.
+/// For modules: takes the messages that wait in the FIFO pair from a peer, at most [`MESSAGES_PER_TURN`], and calls their
+/// handlers.
 #[inline(always)]
 pub fn drain(fifo_pair: &FifoPair, peer: u32) -> Drained {
     match DRAIN.get() {
@@ -50,14 +51,14 @@ pub fn drain(fifo_pair: &FifoPair, peer: u32) -> Drained {
     }
 }
 
-/// Takes messages and hands them to their receivers, except those that `fast_path` takes: it gets the next message, takes it
-/// and those behind it as long as it can, down to none of those that are `left` to take, which it counts, and returns what
+/// Takes messages and calls their handlers, except for those that `fast_path` takes. That gets the next message, takes
+/// it and those behind it as long as it can, counts `left` (the messages of this turn) down to 0, and returns what
 /// comes next.
 ///
-/// After an empty poll it is one message: who waited for it may answer at once, and a look at the next slot would hold the answer
-/// up until that line is here, since stores leave a core behind the loads before them: 8 bytes one way from MPI_ANY_SOURCE
-/// 0.116 instead of 0.136 µs. Streams of 8 bytes lose one or two
-/// in a hundred, of 64 bytes five.
+/// After an empty poll a turn is one message: the process that waited for it may answer at once, and a look at the next
+/// slot would hold the answer up until that line is here, since stores leave a core behind the loads before them: 8
+/// bytes one way from MPI_ANY_SOURCE 0.116 instead of 0.136 µs. Streams of 8 bytes lose one or two in a hundred, of 64
+/// bytes five.
 #[inline(always)]
 pub fn drain_with(
     fifo_pair: &FifoPair,

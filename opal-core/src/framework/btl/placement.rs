@@ -8,7 +8,7 @@ use crate::{Error, Result};
 pub const PREFIX_BYTES_MAX: usize = 16;
 
 /// How the payloads of an am id are received without a copy in between. A transport that cannot, or a payload for which
-/// there is no place, goes to the [`Receiver`](super::Receiver) as always.
+/// there is no place, goes to the [`AmHandler`](super::AmHandler) as always.
 #[derive(Clone, Copy)]
 pub struct Placement {
     /// Bytes at the beginning of each payload that say where the rest belongs; at most [`PREFIX_BYTES_MAX`].
@@ -26,7 +26,7 @@ pub type Fill<'a> = &'a mut dyn FnMut(&mut [u8]);
 /// A payload that arrives piece by piece.
 #[derive(Clone, Copy, Debug)]
 pub struct RxPayload<'a> {
-    /// Who sent it.
+    /// The sender.
     pub peer: u32,
     /// Its immediate.
     pub immediate: u64,
@@ -40,7 +40,7 @@ pub struct RxPayload<'a> {
 
 static PLACEMENTS: [Once<Placement>; AM_IDS] = [const { Once::new() }; AM_IDS];
 
-/// Says where the payloads of an am id belong; once per id, before any peer is added. `Err(Exists)` if that was said.
+/// Registers the placement of an am id; once per id, before any peer is added. `Err(Exists)` if it has one.
 pub fn register_placement(am: AmId, placement: Placement) -> Result<()> {
     let place = PLACEMENTS.get(am as usize).ok_or(Error::Invalid)?;
     if placement.prefix_bytes > PREFIX_BYTES_MAX {
@@ -54,7 +54,7 @@ pub fn register_placement(am: AmId, placement: Placement) -> Result<()> {
     if mine { Ok(()) } else { Err(Error::Exists) }
 }
 
-/// For modules: what [`register_placement`] was told.
+/// For modules: the placement that was registered.
 pub fn placement(am: AmId) -> Option<&'static Placement> {
     PLACEMENTS.get(am as usize)?.get()
 }

@@ -104,8 +104,8 @@ impl Consumer {
         Ok(Some(Peeked { kind, immediate, at: self.memory.payload_ring.wrapping_add(offset), bytes }))
     }
 
-    /// Fetches the slot after the next: for who takes one message after the other. Not for who waits for a message, because
-    /// that would take a line from the producer that it is about to write.
+    /// Fetches the slot after the next, for a consumer that takes one message after the other. Not for one that waits
+    /// for a message: that would take a line away from the producer, which is about to write it.
     #[inline(always)]
     pub fn fetch_ahead(&self) {
         if self.slot < self.fetched {

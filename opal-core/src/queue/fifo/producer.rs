@@ -27,7 +27,7 @@ pub struct Producer {
     // So much of the byte ring is used as yet, and the next payload goes here.
     window: u64,
     next: u64,
-    // Whoever is at its end may use more of it once so much was allocated.
+    // A producer that is at the end of what it uses may use more once so much was allocated.
     grow_at: u64,
     // payload_tail after the message in each slot, up to the one with this number; after later ones it is as now.
     ring_offsets: [u64; SLOTS as usize],

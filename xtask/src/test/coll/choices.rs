@@ -20,7 +20,7 @@ pub const CHOICES: &[Forced] = &[
     Forced { name: "default", sm: "auto", options: &[], traces: CHOSEN },
     // The others run where the system puts them: here ranks share cores that they cannot leave.
     Forced { name: "bound", sm: "auto", options: &["--bind-to", "core"], traces: CHOSEN },
-    Forced { name: "lines", sm: "lines", options: &[], traces: LINES },
+    Forced { name: "flags", sm: "flags", options: &[], traces: FLAGS },
     Forced { name: "message", sm: "message", options: &[], traces: MESSAGE },
     Forced { name: "direct", sm: "direct", options: &[], traces: DIRECTLY },
     Forced {
@@ -129,7 +129,7 @@ pub const CHOICES: &[Forced] = &[
             LEADERS[3],
             LEADERS[4],
             LEADERS[5],
-            ("sm: Bcast", ": lines", full),
+            ("sm: Bcast", ": flags", full),
         ],
     },
     Forced { name: "nodes-apart", sm: "auto", options: &on_nodes("0,1,2"), traces: LEADERS_APART },
@@ -141,23 +141,23 @@ pub const CHOICES: &[Forced] = &[
     },
 ];
 
-const CHOSEN: &[Trace] = &[("sm: Allreduce", ": lines", several), ("sm: Allreduce", ": pipeline", several)];
+const CHOSEN: &[Trace] = &[("sm: Allreduce", ": flags", several), ("sm: Allreduce", ": pipeline", several)];
 
-const LINES: &[Trace] = &[
-    ("sm: Bcast", ": lines", several),
-    ("sm: Gather", ": lines", many),
-    ("sm: Scatter", ": lines", many),
-    ("sm: Allgather", ": lines", several),
-    ("sm: Allgatherv", ": lines", many),
-    ("sm: Alltoall", ": lines", several),
-    ("sm: Alltoallv", ": lines", many),
-    ("sm: Alltoallw", ": lines", many),
-    ("sm: Reduce", ": lines", several),
-    ("sm: Allreduce", ": lines", several),
-    ("sm: ReduceScatter", ": lines", several),
-    ("sm: ReduceScatterBlock", ": lines", several),
-    ("sm: Scan", ": lines", many),
-    ("sm: Exscan", ": lines", many),
+const FLAGS: &[Trace] = &[
+    ("sm: Bcast", ": flags", several),
+    ("sm: Gather", ": flags", many),
+    ("sm: Scatter", ": flags", many),
+    ("sm: Allgather", ": flags", several),
+    ("sm: Allgatherv", ": flags", many),
+    ("sm: Alltoall", ": flags", several),
+    ("sm: Alltoallv", ": flags", many),
+    ("sm: Alltoallw", ": flags", many),
+    ("sm: Reduce", ": flags", several),
+    ("sm: Allreduce", ": flags", several),
+    ("sm: ReduceScatter", ": flags", several),
+    ("sm: ReduceScatterBlock", ": flags", several),
+    ("sm: Scan", ": flags", many),
+    ("sm: Exscan", ": flags", many),
 ];
 
 const MESSAGE: &[Trace] = &[
@@ -262,7 +262,7 @@ fn beyond_three(ranks: u32) -> bool {
     ranks > 3
 }
 
-/// The second node has four ranks, which share lines.
+/// The second node has four ranks, which share flags.
 fn full(ranks: u32) -> bool {
     ranks > 4
 }

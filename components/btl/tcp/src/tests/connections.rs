@@ -24,7 +24,7 @@ pub(super) fn alone() -> MutexGuard<'static, ()> {
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     REGISTER.call_once(|| {
         opal_core::sync::raise_threads();
-        btl::register(0, arrive).unwrap();
+        btl::register_handler(0, arrive).unwrap();
         btl::on_failure(|peer| FAILED.lock().unwrap().push(peer));
     });
     ARRIVED.lock().unwrap().clear();

@@ -27,11 +27,11 @@ pub fn reduce(over: &Direct<'_>, executor: &mut dyn Executor, operands: &Operand
     let (begin, end) = share(own.count, rank, size, *root);
     let most = (params::REDUCE_PIECE.size() / element).clamp(1, (end - begin).max(1));
     let like = Data { count: most, ..own };
-    let scratch = executor.room(&like)?;
+    let scratch = executor.scratch(&like)?;
     // The sum is made in the result, unless that is not here, or holds an operand that is not the first.
     let aside = match to {
         Some(_) if is_unordered || !in_place => None,
-        _ => Some(executor.room(&like)?),
+        _ => Some(executor.scratch(&like)?),
     };
     let exchange = over.open(own.at, to.map_or(core::ptr::null_mut(), |to| to.at), own.bytes())?;
     exchange.begin()?;

@@ -125,7 +125,7 @@ struct Accumulator<'a> {
 
 impl<'a> Accumulator<'a> {
     fn new(executor: &mut dyn Executor, sum: &Data<'a>) -> Result<Accumulator<'a>> {
-        let scratch = if lies_packed(sum) { None } else { Some(executor.room(sum)?) };
+        let scratch = if lies_packed(sum) { None } else { Some(executor.scratch(sum)?) };
         Ok(Accumulator { sum: *sum, scratch })
     }
 

@@ -84,7 +84,7 @@ impl Segment {
             detach_count: layout::DETACH_COUNT,
             users: size as u64,
         };
-        let Some(block) = PoolBlock::create((rank, peers), ("lines", wanted), executor)? else { return Ok(None) };
+        let Some(block) = PoolBlock::create((rank, peers), ("flags", wanted), executor)? else { return Ok(None) };
         let segment = Segment::over(block, rank, size);
         segment.state.lock().core_exchange_at = 0;
         Ok(Some(segment))

@@ -371,7 +371,7 @@ fn three_ranks_combine_in_slots_again_and_again() {
     ranks_within(0, 3, |rank| (0..4).for_each(|which| rank.allreduce(which, IN_SLOT)));
 }
 
-/// Who counted itself out reads nothing any more: the memory may be others' then.
+/// A rank that counted itself out reads nothing any more: the memory may belong to others then.
 #[test]
 fn what_all_have_left_nobody_reads() {
     let memory = Memory::new(layout::bytes(2));

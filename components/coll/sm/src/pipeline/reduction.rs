@@ -50,7 +50,7 @@ fn to_root_of_pair(
     let apart = matches!(operands.from, Source::From(_));
     let scratch = match apart || root == 1 {
         true => None,
-        false => Some(executor.room(&Data { count: pieces.most.min(own.count), ..own })?),
+        false => Some(executor.scratch(&Data { count: pieces.most.min(own.count), ..own })?),
     };
     for step in 0..pieces.steps {
         let (mine, target) = (pieces.part(&own, step), pieces.part(&to, step));
@@ -80,7 +80,7 @@ fn to_both(over: &Pipeline<'_>, executor: &mut dyn Executor, (operands, own): (&
     if rank == 1 {
         executor.combine(operands.op, &relocated(&own, channel.data(0, 0)?), &own, &to)?;
     } else {
-        let sum = if is_apart { to } else { executor.room(&own)? };
+        let sum = if is_apart { to } else { executor.scratch(&own)? };
         executor.combine(operands.op, &own, &relocated(&own, channel.data(1, 0)?), &sum)?;
         if !is_apart {
             executor.copy(&sum, &to)?;
@@ -163,7 +163,7 @@ pub fn reduce_scatter(
     // With MPI_IN_PLACE the result lies where others' blocks are.
     let sum = match from {
         Source::From(_) => *to,
-        Source::InPlace => executor.room(to)?,
+        Source::InPlace => executor.scratch(to)?,
     };
     let mut operands = Vec::with_capacity(size);
     let mut channel = over.channel(Ring::Input, (pieces.steps, all * own.datatype.layout.size()), None);

@@ -78,7 +78,7 @@ impl Pair {
         let overlapped = self.model.posted.iter().any(overlaps);
         let expected = self.model.post(number, from, wanted);
         assert_eq!(free, expected.is_none() && !overlapped, "is free, {what}");
-        let seen = self.matcher.look(from, wanted).map(|(source, tag, message)| (*message, source, tag));
+        let seen = self.matcher.peek(from, wanted).map(|(source, tag, message)| (*message, source, tag));
         assert_eq!(seen, expected, "look, {what}");
         if let Some(from) = from
             && let Some(slot) = self.matcher.free_slot(from)

@@ -40,7 +40,7 @@ impl<P, U> Matcher<P, U> {
     }
 
     /// The first unexpected message that a receive would get: source, tag, message.
-    pub fn look(&mut self, source: Option<u32>, tag: Tag) -> Option<(u32, i32, &U)> {
+    pub fn peek(&mut self, source: Option<u32>, tag: Tag) -> Option<(u32, i32, &U)> {
         let number = self.find_unexpected(source.unwrap_or(ANY), tag)?;
         let entry = self.unexpected.get(number);
         Some((entry.source, entry.tag, &entry.message))

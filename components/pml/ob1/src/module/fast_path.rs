@@ -43,13 +43,13 @@ impl FastPath for Ob1 {
     #[inline(always)]
     unsafe fn recv(
         at: *mut u8,
-        room: usize,
+        capacity: usize,
         source: i32,
         tag: i32,
         comm: &Communicator,
         status: Option<&mut Status>,
     ) -> Option<Done> {
-        let found = requestless::find(room, source, tag, user(comm))?;
+        let found = requestless::find(capacity, source, tag, user(comm))?;
         let payload = found.payload();
         let got = found.status(source);
         if payload.len() > INLINE_BYTES {
@@ -65,8 +65,14 @@ impl FastPath for Ob1 {
     }
 
     #[inline(always)]
-    unsafe fn recv_any(at: *mut u8, room: usize, tag: i32, comm: &Communicator, status: Option<&mut Status>) -> bool {
-        let Some((source, found)) = requestless::find_any(room, tag, user(comm)) else { return false };
+    unsafe fn recv_any(
+        at: *mut u8,
+        capacity: usize,
+        tag: i32,
+        comm: &Communicator,
+        status: Option<&mut Status>,
+    ) -> bool {
+        let Some((source, found)) = requestless::find_any(capacity, tag, user(comm)) else { return false };
         let (payload, got) = (found.payload(), found.status(source));
         if payload.len() > INLINE_BYTES {
             // SAFETY: writable by the caller's promise, and not shorter than the payload, which stays until it is taken.
@@ -81,12 +87,12 @@ impl FastPath for Ob1 {
     }
 
     #[inline(always)]
-    unsafe fn irecv(at: *mut u8, room: usize, source: i32, tag: i32, comm: &Communicator) -> Option<Request> {
+    unsafe fn irecv(at: *mut u8, capacity: usize, source: i32, tag: i32, comm: &Communicator) -> Option<Request> {
         if progress::has_coalesced() {
             return None;
         }
         // SAFETY: the caller's promise.
-        recv::start_fast(unsafe { Contiguous::at(at, room) }, source, tag, user(comm))
+        recv::start_fast(unsafe { Contiguous::at(at, capacity) }, source, tag, user(comm))
     }
 }
 

@@ -134,7 +134,7 @@ fn pending<'a>(
     let eager = mode != Mode::Synchronous && data.bytes() <= route.endpoint.eager_bytes;
     let sent = eager && send::try_eager(data, route.endpoint, immediate).is_ok();
     if route.endpoint.fifo_pair.is_none() {
-        flow_control::look(route.endpoint, data.bytes());
+        flow_control::poll_if_due(route.endpoint, data.bytes());
     }
     (!sent).then(|| PendingSend { route, immediate, eager: eager && !route.endpoint.is_stopped() })
 }

@@ -72,7 +72,7 @@ impl Endpoint {
     /// The backlog has so many messages. The state's lock is held.
     pub fn set_backlog(&self, messages: usize) {
         let xoff = self.queued.load(Ordering::Relaxed) & XOFF;
-        // A change of XOFF meanwhile may be lost: whoever sends looks again.
+        // A change of XOFF meanwhile may be lost: each send looks again.
         self.queued.store(messages as u32 | xoff, Ordering::Release);
     }
 

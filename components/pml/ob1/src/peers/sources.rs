@@ -117,7 +117,7 @@ impl AnySource {
         }
         let polls = if self.alone { wait::polls_per_pass().div_ceil(self.queues.len() as u32) } else { 1 };
         for _ in 0..polls {
-            let found = self.look();
+            let found = self.peek_once();
             if found.is_some() {
                 self.found.store(before + 1, Ordering::Relaxed);
                 return found;
@@ -128,7 +128,7 @@ impl AnySource {
     }
 
     #[inline(always)]
-    fn look(&self) -> Option<QueuedMessage<'_>> {
+    fn peek_once(&self) -> Option<QueuedMessage<'_>> {
         let first = self.first.load(Ordering::Relaxed) as usize;
         let (before, after) = self.queues.split_at(first);
         for (index, queue) in (first..).zip(after).chain((0..).zip(before)) {

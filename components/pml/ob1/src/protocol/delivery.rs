@@ -19,7 +19,7 @@ impl State {
             return unroutable(process, envelope);
         };
         let Some(source) = context.rank_of(process) else {
-            let body = self.keep(process, payload, sync);
+            let body = self.keep_unexpected(process, payload, sync);
             return self.without_rank(process, envelope, body);
         };
         let closing = context.closing;
@@ -35,7 +35,7 @@ impl State {
             }
             None if closing => {}
             None => {
-                let body = self.keep(process, payload, sync);
+                let body = self.keep_unexpected(process, payload, sync);
                 self.enqueue(envelope, source, Message { process, body });
             }
         }
@@ -67,7 +67,7 @@ impl State {
         match message.body {
             Body::Whole(payload, sync) => {
                 finish(receive, status, context, Untrusted::of(payload.bytes()));
-                self.uncount(message.process, &payload);
+                self.uncount_unexpected(message.process, &payload);
                 if let Some(handle) = sync {
                     self.control(message.process, handle, Control::Ack);
                 }
@@ -143,7 +143,7 @@ impl State {
                 self.drop_rts_data(message.process, rts.handle, number);
             }
             Body::Rts(_) => {}
-            Body::Whole(payload, _) => self.uncount(message.process, &payload),
+            Body::Whole(payload, _) => self.uncount_unexpected(message.process, &payload),
         }
     }
 }

@@ -5,10 +5,10 @@
 //! sender's memory, and a blocking send waits for its receive (MPI 5.0 §3.5 allows both). RTS are not counted. Each belongs to
 //! an operation of the sender, so their number is bounded by the sender's memory.
 //!
-//! Where memory is shared XOFF is a word, which the sender reads where it takes the transport's own call: at least once in each
-//! pass over the ring of its FIFO pair. Elsewhere XOFF and XON are control messages. So that a process that does nothing but
-//! send reads them, it makes a pass of progress now and then ([`look`]). What is under way when the receiver says XOFF still
-//! comes: a ring, or what the buffers of a socket hold.
+//! Where memory is shared XOFF is a word, which the sender reads where it takes the transport's own call: at least once
+//! in each pass over the ring of its FIFO pair. Elsewhere XOFF and XON are control messages. So that a process that
+//! does nothing but send reads them, it makes a pass of progress now and then ([`poll_if_due`]). What is under way when
+//! the receiver says XOFF still comes: a ring, or what the buffers of a socket hold.
 //!
 //! Messages to this process itself are not counted: nobody runs ahead of itself, and a blocking send would wait for ever.
 
@@ -19,19 +19,20 @@ use crate::peers::endpoint::{self, Endpoint};
 use crate::protocol::operation::OperationState;
 use crate::protocol::smsc::rget::PushState;
 use crate::raw::UserBuffer;
-use crate::state::{Kept, State};
+use crate::state::{State, UnexpectedCount};
 use crate::wire::{Control, Rts};
 use alloc::format;
 use ompi_core::framework::pml;
 use ompi_core::init;
 use ompi_core::request::Id;
 use opal_core::mem::Untrusted;
-use opal_core::sync::{AtomicBool, Ordering};
-use opal_core::{progress, verbose};
+use opal_core::sync::Ordering;
+use opal_core::{progress, verbose_once};
 
-/// After an eager message of so many bytes by a transport that gives no queues away: looks now and then for what peers say.
+/// After an eager message of so many bytes by a transport that gives no queues away: makes a pass of progress now and
+/// then, for the XOFF and XON of peers.
 #[inline(never)]
-pub fn look(endpoint: &Endpoint, bytes: usize) {
+pub fn poll_if_due(endpoint: &Endpoint, bytes: usize) {
     let unpolled = endpoint.unpolled_bytes.load(Ordering::Relaxed).saturating_add((bytes + MESSAGE_BYTES) as u32);
     let is_due = unpolled > UNPOLLED_BYTES;
     // Relaxed, and no read-modify-write: of several threads one count more or less does not matter.
@@ -42,31 +43,31 @@ pub fn look(endpoint: &Endpoint, bytes: usize) {
 }
 
 impl State {
-    /// Keeps an eager message that no receive matches.
+    /// Keeps an eager message that no receive matches, and counts it.
     #[inline(never)]
-    pub fn keep(&mut self, process: u32, payload: Untrusted<'_>, sync: Option<u64>) -> Body {
+    pub fn keep_unexpected(&mut self, process: u32, payload: Untrusted<'_>, sync: Option<u64>) -> Body {
         let Some(payload) = Payload::new(payload) else { self.out_of_memory(process) };
-        let kept = self.kept(process);
-        kept.messages += 1;
-        kept.bytes += payload.memory_bytes();
-        if !kept.is_stopped && (kept.messages > UNEXPECTED_MESSAGES.size() || kept.bytes > UNEXPECTED_BYTES.size()) {
-            self.stop(process, true);
+        let count = self.unexpected_count(process);
+        count.messages += 1;
+        count.bytes += payload.memory_bytes();
+        if !count.is_stopped && (count.messages > UNEXPECTED_MESSAGES.size() || count.bytes > UNEXPECTED_BYTES.size()) {
+            self.send_xoff(process, true);
         }
         Body::Whole(payload, sync)
     }
 
     /// A message that was kept is received, or nobody will receive it.
-    pub fn uncount(&mut self, process: u32, payload: &Payload) {
-        let kept = self.kept(process);
-        kept.messages -= 1;
-        kept.bytes -= payload.memory_bytes();
+    pub fn uncount_unexpected(&mut self, process: u32, payload: &Payload) {
+        let count = self.unexpected_count(process);
+        count.messages -= 1;
+        count.bytes -= payload.memory_bytes();
         let (messages, bytes) = (UNEXPECTED_MESSAGES.size() / 2, UNEXPECTED_BYTES.size() / 2);
-        if kept.is_stopped && kept.messages <= messages && kept.bytes <= bytes {
-            self.stop(process, false);
+        if count.is_stopped && count.messages <= messages && count.bytes <= bytes {
+            self.send_xoff(process, false);
         }
     }
 
-    /// XOFF or XON arrived. `false` if the process says it by a word.
+    /// XOFF or XON arrived as a message. `false` if the process should say it by a word in shared memory.
     pub fn xoff(&mut self, process: u32, is_stopped: bool) -> bool {
         match endpoint::existing(process) {
             Some(endpoint) if endpoint.xoff_words.is_none() => {
@@ -112,7 +113,7 @@ impl State {
     pub fn out_of_memory(&mut self, process: u32) -> ! {
         let kept = (0..self.context_numbers()).filter_map(|number| Some(self.context(number)?.unexpected(process)));
         let messages: usize = kept.sum();
-        // Memory for the sentence.
+        // Gives memory back, for the message below.
         for number in 0..self.context_numbers() {
             let Some(context) = self.context(number) else { continue };
             [false, true].into_iter().for_each(|collective| drop(context.matcher(collective).take_any()));
@@ -128,20 +129,20 @@ impl State {
         )
     }
 
-    /// Says XOFF or XON.
+    /// Sends XOFF, or XON if the process is not to be stopped any more.
     #[cold]
     #[inline(never)]
-    fn stop(&mut self, process: u32, is_stopped: bool) {
+    fn send_xoff(&mut self, process: u32, is_stopped: bool) {
         // Not known yet: the next message asks again.
         let Some(endpoint) = endpoint::existing(process).filter(|endpoint| !endpoint.is_self) else { return };
-        self.kept(process).is_stopped = is_stopped;
+        self.unexpected_count(process).is_stopped = is_stopped;
         match &endpoint.xoff_words {
             Some(words) => words.sent.store(u64::from(is_stopped), Ordering::Relaxed),
             None => self.control(process, 0, if is_stopped { Control::Xoff } else { Control::Xon }),
         }
-        if is_stopped && !SAID.swap(true, Ordering::Relaxed) {
-            let Kept { messages, bytes, .. } = *self.kept(process);
-            verbose!(
+        if is_stopped {
+            let UnexpectedCount { messages, bytes, .. } = *self.unexpected_count(process);
+            verbose_once!(
                 pml::FRAMEWORK,
                 20,
                 "process {process} runs ahead: {messages} messages of it are unexpected ({bytes} bytes), more must wait there"
@@ -149,12 +150,12 @@ impl State {
         }
     }
 
-    fn kept(&mut self, process: u32) -> &mut Kept {
+    fn unexpected_count(&mut self, process: u32) -> &mut UnexpectedCount {
         let index = process as usize;
-        if self.kept.len() <= index {
-            self.kept.resize(index + 1, Kept::default());
+        if self.unexpected_counts.len() <= index {
+            self.unexpected_counts.resize(index + 1, UnexpectedCount::default());
         }
-        &mut self.kept[index]
+        &mut self.unexpected_counts[index]
     }
 }
 
@@ -165,9 +166,6 @@ fn rts_sent(buffer: UserBuffer) -> OperationState {
 fn rts(bytes: usize, handle: u64) -> Rts {
     Rts { bytes: bytes as u64, handle, address: None, data_bytes: 0 }
 }
-
-/// Said once per process.
-static SAID: AtomicBool = AtomicBool::new(false);
 
 /// A message counts as so many bytes more than it has, so that a pass comes after 256 short ones: half a microsecond for each of
 /// them would cost more than they do.

@@ -13,8 +13,7 @@ use ompi_core::request;
 use ompi_core::status::Status;
 use opal_core::framework::btl::{Fill, Full};
 use opal_core::mem::Untrusted;
-use opal_core::sync::{AtomicBool, Ordering};
-use opal_core::verbose;
+use opal_core::verbose_once;
 
 /// Where a part of a long message belongs.
 struct Target<'a> {
@@ -83,9 +82,8 @@ impl State {
         match protocol {
             Some(Protocol::Streamed) => {
                 buffer.stream_at(offset, data);
-                if !SAID_STREAMED.load(Ordering::Relaxed) {
-                    say_streamed(process, data.len());
-                }
+                let bytes = data.len();
+                verbose_once!(pml::FRAMEWORK, 20, "{bytes} bytes from process {process} are stored around the cache");
             }
             _ => buffer.write_at(offset, data),
         }
@@ -132,14 +130,3 @@ impl State {
         }
     }
 }
-
-// Once per process is enough.
-#[cold]
-#[inline(never)]
-fn say_streamed(process: u32, bytes: usize) {
-    if !SAID_STREAMED.swap(true, Ordering::Relaxed) {
-        verbose!(pml::FRAMEWORK, 20, "{bytes} bytes from process {process} are stored around the cache");
-    }
-}
-
-static SAID_STREAMED: AtomicBool = AtomicBool::new(false);

@@ -13,8 +13,7 @@ use core::ops::Range;
 use ompi_core::framework::pml;
 use ompi_core::status::Status;
 use opal_core::framework::btl::Fill;
-use opal_core::sync::{AtomicBool, Ordering};
-use opal_core::verbose;
+use opal_core::verbose_once;
 
 impl State {
     /// Calls `fill` with the place for `part` of an eager message, up to its end. `false` if no receive is posted for it
@@ -69,9 +68,7 @@ impl State {
         }
         let Receive { buffer, request, .. } = core::mem::take(receive);
         first.consume();
-        if !SAID.swap(true, Ordering::Relaxed) {
-            verbose!(pml::FRAMEWORK, 20, "{bytes} bytes from process {process} are read straight to their receive");
-        }
+        verbose_once!(pml::FRAMEWORK, 20, "{bytes} bytes from process {process} are read straight to their receive");
         let status = Status::new(source as i32, tag, bytes as u64);
         let state = OperationState::ReceivingFragments { buffer, status, wanted: bytes, received: 0, chosen: None };
         let handle = self.operations.begin(process, request, state).1;
@@ -79,9 +76,6 @@ impl State {
         Some(handle)
     }
 }
-
-/// Said once per process.
-static SAID: AtomicBool = AtomicBool::new(false);
 
 #[cfg(test)]
 mod tests;

@@ -19,8 +19,7 @@ use crate::state::State;
 use crate::wire;
 use ompi_core::framework::pml;
 use opal_core::mem::Untrusted;
-use opal_core::sync::{AtomicBool, Ordering};
-use opal_core::verbose;
+use opal_core::verbose_once;
 
 /// How much of a message goes along with its RTS: no more than an eager message has.
 pub fn bytes(endpoint: &Endpoint, bytes: usize) -> usize {
@@ -56,17 +55,29 @@ impl State {
             Destination::Dropped => true,
             Destination::Kept(number) => match self.rts_data.append(number, offset, data) {
                 Ok(()) => {
-                    say(&SAID_KEPT, process, "is kept: no receive is posted");
+                    verbose_once!(
+                        pml::FRAMEWORK,
+                        20,
+                        "the RTS data of a message from process {process} is kept: no receive is posted"
+                    );
                     true
                 }
                 Err(NotKept::Refused) => {
-                    say(&SAID_REFUSED, process, "will come again: enough is kept");
+                    verbose_once!(
+                        pml::FRAMEWORK,
+                        20,
+                        "the RTS data of a message from process {process} will come again: enough is kept"
+                    );
                     true
                 }
                 Err(NotKept::Malformed) => false,
             },
             Destination::Receive(handle) => {
-                say(&SAID_PLACED, process, "goes straight to its receive");
+                verbose_once!(
+                    pml::FRAMEWORK,
+                    20,
+                    "the RTS data of a message from process {process} goes straight to its receive"
+                );
                 self.receive_part(process, handle, offset, data)
             }
         }
@@ -107,18 +118,6 @@ impl State {
         part.is_empty() || self.fragment(process, handle, offset as u64, part)
     }
 }
-
-// Once per process is enough.
-#[inline(always)]
-fn say(said: &AtomicBool, process: u32, what: &str) {
-    if !said.load(Ordering::Relaxed) && !said.swap(true, Ordering::Relaxed) {
-        verbose!(pml::FRAMEWORK, 20, "the RTS data of a message from process {process} {what}");
-    }
-}
-
-static SAID_PLACED: AtomicBool = AtomicBool::new(false);
-static SAID_KEPT: AtomicBool = AtomicBool::new(false);
-static SAID_REFUSED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(test)]
 mod tests;

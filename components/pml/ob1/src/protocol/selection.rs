@@ -96,7 +96,7 @@ impl SizeClass {
         (Protocol::ALL[protocol], on)
     }
 
-    // A window is over; says what there is to tell.
+    // A window is over; returns a new verdict and its costs.
     fn count(&mut self, cost: Option<u64>) -> Option<(Protocol, [u64; 3])> {
         let (verdict, costs, new);
         if self.is_large_window {
@@ -173,7 +173,7 @@ impl Selection {
         let (number, large_window) = (window.class, self.streams && window.fills_caches());
         let class = &mut self.classes[number];
         if let Some((verdict, costs)) = class.count(cost) {
-            tell(self.process, number, verdict, costs);
+            report(self.process, number, verdict, costs);
         }
         class.is_large_window = large_window;
         // Those that are still under way finish as they began.
@@ -271,7 +271,7 @@ pub fn size_class(bytes: usize) -> usize {
 
 #[cold]
 #[inline(never)]
-fn tell(process: u32, class: usize, verdict: Protocol, costs: [u64; 3]) {
+fn report(process: u32, class: usize, verdict: Protocol, costs: [u64; 3]) {
     let kib = 1 << (class as u32 + FIRST_SHIFT - 10);
     let speeds = Speeds(costs);
     verbose!(pml::FRAMEWORK, 20, "messages of {kib} KiB and more from process {process} come {verdict}: {speeds}");

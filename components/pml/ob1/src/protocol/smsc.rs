@@ -31,8 +31,7 @@ use crate::state::{STATE, State, aborted};
 use crate::wire::{Control, Cts, PushOffer};
 use ompi_core::request::{self, Id};
 use opal_core::framework::smsc;
-use opal_core::sync::{AtomicBool, Ordering};
-use opal_core::{Error, Result, verbose};
+use opal_core::{Error, Result, verbose_once};
 
 /// One copy.
 struct CopyStep {
@@ -202,7 +201,7 @@ impl State {
         }
     }
 
-    // This side has read its part or failed, or the sender told of its own.
+    // This side has read its part or failed, or the sender has reported on its own.
     fn advance_rget(&mut self, handle: u64) {
         let others = !self.copies.is_empty();
         let Some((number, operation)) = self.operations.find_own(handle) else { return };
@@ -240,10 +239,8 @@ impl State {
         rget.claim_word.take().into_iter().for_each(|word| endpoint.give_claim_word(word));
         let (sender, status, wanted) = (rget.sender, rget.status, rget.wanted);
         if rget.failed {
-            if !SAID_FRAGMENTS.swap(true, Ordering::Relaxed) {
-                let process = endpoint.process;
-                verbose!(smsc::FRAMEWORK, 10, "a message of process {process} comes in fragments: it cannot be read");
-            }
+            let process = endpoint.process;
+            verbose_once!(smsc::FRAMEWORK, 10, "a message of process {process} comes in fragments: it cannot be read");
             let (buffer, chosen) = (core::mem::take(&mut rget.buffer), Some(Protocol::SingleCopy));
             operation.state = OperationState::ReceivingFragments { buffer, status, wanted, received: 0, chosen };
             let cts = Cts { handle, wanted: wanted as u64 };
@@ -259,20 +256,16 @@ impl State {
 impl CopyStep {
     fn copy(&self) -> Result<()> {
         let CopyStep { ref smsc, ref own, remote, offset, bytes, reads, .. } = *self;
-        let (result, said, what) = match reads {
-            true => (own.read_from(smsc, remote, offset, bytes), &SAID_READ, "read from"),
-            false => (own.write_to(smsc, remote, offset, bytes), &SAID_WRITTEN, "written to"),
-        };
-        if result.is_ok() && !said.swap(true, Ordering::Relaxed) {
-            verbose!(smsc::FRAMEWORK, 20, "first single copy: {bytes} bytes {what} a peer's memory");
+        if reads {
+            own.read_from(smsc, remote, offset, bytes)?;
+            verbose_once!(smsc::FRAMEWORK, 20, "first single copy: {bytes} bytes read from a peer's memory");
+        } else {
+            own.write_to(smsc, remote, offset, bytes)?;
+            verbose_once!(smsc::FRAMEWORK, 20, "first single copy: {bytes} bytes written to a peer's memory");
         }
-        result
+        Ok(())
     }
 }
-
-static SAID_READ: AtomicBool = AtomicBool::new(false);
-static SAID_WRITTEN: AtomicBool = AtomicBool::new(false);
-static SAID_FRAGMENTS: AtomicBool = AtomicBool::new(false);
 
 /// How much more than half the receiver copies while its offer is on the way, if it does nothing else meanwhile: it begins
 /// earlier and is then not waited for.

@@ -135,7 +135,7 @@ impl UserBuffer {
         let (at, bytes) = (self.at.0, self.bytes);
         match &mut self.convertor {
             None => send_run(endpoint, am, immediate, at, bytes),
-            Some(_) if must_not_go(endpoint, am) => Err(Full),
+            Some(_) if is_held_back(endpoint, am) => Err(Full),
             Some(convertor) => endpoint.module.send(endpoint.btl_endpoint, am, immediate, bytes, &mut |to| {
                 // SAFETY: the transport gives room for exactly `bytes`, outside the user's buffer.
                 unsafe { convertor.pack(to, bytes) };
@@ -269,7 +269,7 @@ impl<'a, 'd> BorrowedBuffer<'a, 'd> {
         {
             return Ok(());
         }
-        if must_not_go(endpoint, am) {
+        if is_held_back(endpoint, am) {
             return Err(Full);
         }
         endpoint.module.send(endpoint.btl_endpoint, am, immediate, self.bytes, &mut fill)
@@ -301,7 +301,7 @@ fn send_run(
     bytes: usize,
 ) -> core::result::Result<(), Full> {
     if bytes <= endpoint.inline_bytes {
-        if must_not_go(endpoint, am) {
+        if is_held_back(endpoint, am) {
             return Err(Full);
         }
         // SAFETY: the callers' buffers are readable for `bytes`.
@@ -313,16 +313,16 @@ fn send_run(
             return Ok(());
         }
     }
-    if must_not_go(endpoint, am) {
+    if is_held_back(endpoint, am) {
         return Err(Full);
     }
     endpoint.module.send(endpoint.btl_endpoint, am, immediate, bytes, &mut |to| copy_any(to, at, bytes))
 }
 
-/// Where a message takes the transport's own call: whether it is an eager one and the peer has said XOFF. Sends to a peer with a
-/// FIFO pair come here at least once in each pass over its ring.
+/// Whether an eager message must wait because the peer has said XOFF. Asked before the transport's own calls, to which
+/// sends to a peer with a FIFO pair come at least once in each pass over its ring.
 #[inline(always)]
-fn must_not_go(endpoint: &Endpoint, am: AmId) -> bool {
+fn is_held_back(endpoint: &Endpoint, am: AmId) -> bool {
     am == wire::EAGER && endpoint.is_stopped()
 }
 

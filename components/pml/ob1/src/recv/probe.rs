@@ -1,6 +1,6 @@
 //! Probes.
 
-use crate::recv;
+use crate::recv::{match_source, match_tag};
 use crate::state::STATE;
 use ompi_core::error::Result;
 use ompi_core::framework::pml::{MatchContext, Matched, NO_PROC};
@@ -8,40 +8,40 @@ use ompi_core::status::{PROC_NULL, Status};
 use opal_core::wait;
 
 /// MPI_Iprobe.
-pub fn look(from: i32, with: i32, context: MatchContext<'_>) -> Result<Option<Status>> {
-    if from == PROC_NULL {
+pub fn iprobe(source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Status>> {
+    if source == PROC_NULL {
         return Ok(Some(Status::NO_PROC));
     }
-    if let Some(found) = look_once(from, with, context) {
+    if let Some(found) = peek(source, tag, context) {
         return Ok(Some(found));
     }
     wait::polled_progress();
-    Ok(look_once(from, with, context))
+    Ok(peek(source, tag, context))
 }
 
 /// MPI_Improbe.
-pub fn take(from: i32, with: i32, context: MatchContext<'_>) -> Result<Option<Matched>> {
-    if from == PROC_NULL {
+pub fn improbe(source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Matched>> {
+    if source == PROC_NULL {
         return Ok(Some(Matched { status: Status::NO_PROC, token: NO_PROC }));
     }
-    if let Some(found) = take_once(from, with, context) {
+    if let Some(found) = take(source, tag, context) {
         return Ok(Some(found));
     }
     wait::polled_progress();
-    Ok(take_once(from, with, context))
+    Ok(take(source, tag, context))
 }
 
-fn look_once(from: i32, with: i32, context: MatchContext<'_>) -> Option<Status> {
+fn peek(source: i32, tag: i32, context: MatchContext<'_>) -> Option<Status> {
     let mut state = STATE.lock();
     let matcher = state.context_of(context.comm).matcher(context.collective);
-    let (source, tag, message) = matcher.look(recv::source(from), recv::tag(with))?;
+    let (source, tag, message) = matcher.peek(match_source(source), match_tag(tag))?;
     Some(Status::new(source as i32, tag, message.body.bytes()))
 }
 
-fn take_once(from: i32, with: i32, context: MatchContext<'_>) -> Option<Matched> {
+fn take(source: i32, tag: i32, context: MatchContext<'_>) -> Option<Matched> {
     let mut state = STATE.lock();
     let matcher = state.context_of(context.comm).matcher(context.collective);
-    let (source, tag, message) = matcher.take(recv::source(from), recv::tag(with))?;
+    let (source, tag, message) = matcher.take(match_source(source), match_tag(tag))?;
     let status = Status::new(source as i32, tag, message.body.bytes());
     let token = state.put_matched(status, context.comm.context, message);
     Some(Matched { status, token })

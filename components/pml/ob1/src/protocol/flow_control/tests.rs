@@ -52,7 +52,7 @@ fn a_shared_word_is_obeyed_when_it_is_read() {
 #[test]
 fn what_is_kept_is_counted_until_it_is_received_or_discarded() {
     let (mut state, envelope) = (state(&[0, 1]), wire::envelope(wire::context_bits(CONTEXT, false), 4));
-    let counts = |state: &mut State| (state.kept(1).messages, state.kept(1).bytes);
+    let counts = |state: &mut State| (state.unexpected_count(1).messages, state.unexpected_count(1).bytes);
     for bytes in [8, 1000] {
         state.eager(1, envelope, Untrusted::of(&[7; 1000][..bytes]), None);
     }
@@ -77,19 +77,19 @@ fn what_comes_before_its_communicator_is_counted_once() {
     state.open(CONTEXT + 1).unwrap();
     let immediate = wire::envelope(wire::context_bits(CONTEXT + 1, false), 4);
     state.eager(1, immediate, Untrusted::of(&[7; 8]), None);
-    assert_eq!(state.kept(1).messages, 1);
+    assert_eq!(state.unexpected_count(1).messages, 1);
     let context = state.context(CONTEXT + 1).unwrap();
     assert_eq!(context.unexpected(1), 1);
     context.connect(&[0, 1]);
     for (envelope, message) in core::mem::take(&mut context.preactivation) {
         state.message(envelope, message);
     }
-    assert_eq!((state.kept(1).messages, state.context(CONTEXT + 1).unwrap().unexpected(1)), (1, 1));
+    assert_eq!((state.unexpected_count(1).messages, state.context(CONTEXT + 1).unwrap().unexpected(1)), (1, 1));
     // Nobody knows such a context.
     state.eager(1, wire::envelope(wire::context_bits(77, false), 4), Untrusted::of(&[7; 8]), None);
     // Nor this process in that one.
     state.eager(5, immediate, Untrusted::of(&[7; 8]), None);
-    assert_eq!((state.kept(1).messages, state.kept(5).messages), (1, 0));
+    assert_eq!((state.unexpected_count(1).messages, state.unexpected_count(5).messages), (1, 0));
 }
 
 /// The first of the backlog is announced, if it is an eager message; the others stay behind it.

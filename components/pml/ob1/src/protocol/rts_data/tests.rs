@@ -16,7 +16,7 @@ use ompi_core::status::Status;
 use opal_core::framework::btl::{AmId, Full};
 use std::boxed::Box;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::vec::Vec;
 
 /// The process that is rank 1 of the communicator.

@@ -36,7 +36,7 @@ pub struct Rget {
 pub enum Offer {
     /// There is none: the receiver reads everything.
     None,
-    /// Whoever changes the claim word first copies it.
+    /// The side that changes the claim word first copies it.
     Open,
     /// The sender has written it.
     Pushed,
@@ -124,7 +124,7 @@ pub enum Side {
 /// Opens one of our claim words for the receive with this handle.
 pub fn open(endpoint: &Endpoint, index: u32, handle: u64) {
     if let Some(word) = endpoint.claim_word(true, index) {
-        // Release pairs with the Acquire of whoever claims it.
+        // Release pairs with the Acquire in `claim`.
         word.store(handle << STATE_BITS | OPEN, Ordering::Release);
     }
 }
@@ -134,7 +134,7 @@ pub fn claim(endpoint: &Endpoint, side: Side, index: u32, handle: u64) -> bool {
     let own = matches!(side, Side::Receiver);
     let Some(word) = endpoint.claim_word(own, index) else { return false };
     let (open, claimed) = (handle << STATE_BITS | OPEN, handle << STATE_BITS | side as u64);
-    // One of both sides succeeds. Acquire pairs with the Release of whoever opened it.
+    // One of both sides succeeds. Acquire pairs with the Release in `open`.
     word.compare_exchange(open, claimed, Ordering::AcqRel, Ordering::Acquire).is_ok()
 }
 

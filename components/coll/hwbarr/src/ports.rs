@@ -11,24 +11,24 @@ use ompi_core::shared_pool::Neighbor;
 use opal_core::mca::Declined;
 use orte_core::framework::ess::Identity;
 
-/// Where the members of a communicator are, as one of them sees it.
-pub struct Places {
-    /// Who drives a port, by index of the process, in the order of their ranks.
+/// The ports of a communicator's members, as one of them sees it.
+pub struct PortMap {
+    /// The processes that drive a port, by index, in the order of their ranks.
     pub drivers: Box<[u32]>,
     /// Place of this rank's port among them.
     pub own: usize,
-    /// This rank's part at its port.
-    pub part: Part,
+    /// What this rank does at its port.
+    pub role: PortRole,
 }
 
 /// What a rank does at its port.
-pub enum Part {
+pub enum PortRole {
     /// It writes and reads the wires, also for these ranks of the communicator.
-    Drives(Vec<Fellow>),
+    Drives(Vec<PortPeer>),
     /// That one does; this rank is the `number`th of those that it does it for.
     Follows {
-        /// Who drives the port.
-        driver: Fellow,
+        /// The rank that drives the port.
+        driver: PortPeer,
         /// Place among those that follow.
         number: usize,
         /// How many they are.
@@ -37,16 +37,16 @@ pub enum Part {
 }
 
 /// Another rank of the same port.
-pub struct Fellow {
+pub struct PortPeer {
     /// Rank in the communicator.
     pub rank: usize,
     /// How it is woken, and its memory.
     pub neighbor: Neighbor,
 }
 
-impl Places {
-    /// Of this process in the communicator; all members must find places for it to go by wire. Does not communicate.
-    pub fn of(comm: &Communicator) -> Result<Places, Declined> {
+impl PortMap {
+    /// Of this process in the communicator; all members must find one for its barriers to go by wire. Does not communicate.
+    pub fn of(comm: &Communicator) -> Result<PortMap, Declined> {
         let members = comm.group.members();
         let ports: Vec<u32> = members.iter().map(|member| driver_of(*member)).collect();
         let (mine, me) = (ports[comm.rank as usize], members[comm.rank as usize]);
@@ -64,15 +64,15 @@ impl Places {
             (0..members.len()).filter(|rank| ports[*rank] == mine && members[*rank] != mine).collect();
         let stranger = Declined("the ranks that share a port share no memory (btl/sm)");
         let fellow =
-            |rank: usize| Neighbor::of(members[rank]).map(|neighbor| Fellow { rank, neighbor }).ok_or(stranger);
-        let part = if mine == me {
-            Part::Drives(here.into_iter().map(fellow).collect::<Result<_, _>>()?)
+            |rank: usize| Neighbor::of(members[rank]).map(|neighbor| PortPeer { rank, neighbor }).ok_or(stranger);
+        let role = if mine == me {
+            PortRole::Drives(here.into_iter().map(fellow).collect::<Result<_, _>>()?)
         } else {
             let rank = members.iter().position(|member| *member == mine).ok_or(absent)?;
             let number = here.iter().take_while(|rank| members[**rank] != me).count();
-            Part::Follows { driver: fellow(rank)?, number, of: here.len() }
+            PortRole::Follows { driver: fellow(rank)?, number, of: here.len() }
         };
-        Ok(Places { drivers, own, part })
+        Ok(PortMap { drivers, own, role })
     }
 }
 
@@ -84,7 +84,7 @@ pub fn drives(identity: Identity) -> Option<usize> {
     }
 }
 
-/// Who drives the port of a process.
+/// The process that drives the port of a process.
 fn driver_of(index: u32) -> u32 {
     match ranks_per_port() {
         Some(ranks) => index - index % ranks,

@@ -1,44 +1,44 @@
-//! The teams of this process and the notes between their members.
+//! The teams of this process and the messages between their members.
 
 use crate::device;
 use crate::raw::{self, Sent};
-use crate::team::{Note, Team};
+use crate::team::{Team, TeamMessage};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::error::Result;
 use opal_core::progress;
 use opal_core::sync::{Mutex, Once};
 
-struct Post {
+struct MessageState {
     teams: Vec<Arc<Team>>,
-    /// Notes for a team that this process has not made yet.
-    early: Vec<(u64, u32, Note)>,
+    /// Messages for a team that this process has not made yet.
+    early: Vec<(u64, u32, TeamMessage)>,
     sent: Vec<Sent>,
 }
 
-/// From now on notes for this team arrive.
+/// From now on messages for this team arrive.
 pub fn enter(team: &Arc<Team>) {
     static CALLBACK: Once<()> = Once::new();
     // Without room for a callback teams leave late, when another barrier passes by; nothing else is lost.
     CALLBACK.call_once(|| _ = progress::add_callback(poll_quietly));
-    let mut post = POST.lock();
-    post.teams.push(team.clone());
-    post.early.retain(|(name, from, note)| {
+    let mut state = STATE.lock();
+    state.teams.push(team.clone());
+    state.early.retain(|(name, from, message)| {
         let is_its = *name == team.name;
         if is_its {
-            team.hear(*from, *note);
+            team.hear(*from, *message);
         }
         !is_its
     });
 }
 
 /// Tells all other members.
-pub fn tell(team: &Team, note: Note) -> Result<()> {
-    let [kind, value] = note.words();
+pub fn tell(team: &Team, message: TeamMessage) -> Result<()> {
+    let [kind, value] = message.words();
     for (place, member) in team.members.iter().enumerate() {
         if place != team.own {
             let sent = raw::send(*member, [team.name, kind, value])?;
-            POST.lock().sent.push(sent);
+            STATE.lock().sent.push(sent);
         }
     }
     Ok(())
@@ -46,57 +46,57 @@ pub fn tell(team: &Team, note: Note) -> Result<()> {
 
 /// This process calls no barrier of the team any more.
 pub fn leave(team: &Team) -> Result<()> {
-    team.leaves().map_or(Ok(()), |note| tell(team, note))
+    team.leaves().map_or(Ok(()), |message| tell(team, message))
 }
 
 /// `leave` for all teams.
 pub fn leave_all() -> Result<()> {
-    let teams = POST.lock().teams.clone();
+    let teams = STATE.lock().teams.clone();
     teams.iter().try_for_each(|team| leave(team))
 }
 
 /// Whether another member may still ask this process for something.
 pub fn has_teams() -> bool {
-    !POST.lock().teams.is_empty()
+    !STATE.lock().teams.is_empty()
 }
 
-/// Takes what has arrived, and lets agreements and those who are leaving go on. Returns how many things moved.
+/// Takes what has arrived, and moves agreements and leaving teams on. Returns how many things moved.
 pub fn poll() -> Result<usize> {
     let mut moved = 0;
-    // Whoever is inside already does it all.
+    // The thread that is inside already does it all.
     let Some(_token) = TAKING.try_lock() else { return Ok(0) };
     while let Some((from, [name, kind, value])) = raw::receive()? {
         moved += 1;
-        let Some(note) = Note::of([kind, value]) else { continue };
-        let mut post = POST.lock();
-        match post.teams.iter().find(|team| team.name == name) {
-            Some(team) => team.hear(from, note),
+        let Some(message) = TeamMessage::of([kind, value]) else { continue };
+        let mut state = STATE.lock();
+        match state.teams.iter().find(|team| team.name == name) {
+            Some(team) => team.hear(from, message),
             // A member that has not come out of setup yet; what a team left behind says no more to anybody.
-            None if post.early.len() < EARLY => post.early.push((name, from, note)),
+            None if state.early.len() < EARLY => state.early.push((name, from, message)),
             None => {}
         }
     }
     let Ok(Some(device)) = device::opened() else { return Ok(moved) };
-    let moving: Vec<Arc<Team>> = POST.lock().teams.iter().filter(|team| team.is_moving()).cloned().collect();
+    let moving: Vec<Arc<Team>> = STATE.lock().teams.iter().filter(|team| team.is_moving()).cloned().collect();
     for team in moving {
-        while let Some(note) = team.advance(device) {
-            tell(&team, note)?;
+        while let Some(message) = team.advance(device) {
+            tell(&team, message)?;
             moved += 1;
         }
     }
-    let mut sent = core::mem::take(&mut POST.lock().sent);
+    let mut sent = core::mem::take(&mut STATE.lock().sent);
     sent.retain_mut(|sent| !sent.is_gone());
-    let mut post = POST.lock();
-    post.sent.append(&mut sent);
-    post.teams.retain(|team| !team.is_gone());
+    let mut state = STATE.lock();
+    state.sent.append(&mut sent);
+    state.teams.retain(|team| !team.is_gone());
     Ok(moved)
 }
 
 fn poll_quietly() -> usize {
-    // What goes wrong here is met by whoever waits for it.
+    // The wait for it reports what goes wrong here.
     poll().unwrap_or(0)
 }
 
-static POST: Mutex<Post> = Mutex::new(Post { teams: Vec::new(), early: Vec::new(), sent: Vec::new() });
+static STATE: Mutex<MessageState> = Mutex::new(MessageState { teams: Vec::new(), early: Vec::new(), sent: Vec::new() });
 static TAKING: Mutex<()> = Mutex::new(());
 const EARLY: usize = 4096;

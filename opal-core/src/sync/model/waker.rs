@@ -1,19 +1,19 @@
-//! The word on which threads of a model sleep.
+//! A waker for models: the word on which the threads of a model sleep.
 
 use super::{AtomicU32, Ordering};
 use crate::sys;
 use crate::wait::{WakeMethod, Waker, set_waker};
 use alloc::boxed::Box;
 
-/// Gives this order of a model a waker of its own. A sleep has no end in a model but being woken: a lost wake-up is a
-/// deadlock, which loom reports.
-pub fn hang_bell() {
-    set_waker(Box::leak(Box::new(Word(AtomicU32::new(0)))));
+/// Gives this order of a model a waker of its own. In a model only a wake-up ends a sleep: a lost one is a deadlock,
+/// which loom reports.
+pub fn set_model_waker() {
+    set_waker(Box::leak(Box::new(ModelWaker(AtomicU32::new(0)))));
 }
 
-struct Word(AtomicU32);
+struct ModelWaker(AtomicU32);
 
-impl Waker for Word {
+impl Waker for ModelWaker {
     fn arm(&self, _how: WakeMethod) -> u32 {
         self.0.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! The boot line: who a rank is, its parameters, and the program's arguments, in one line of text.
+//! The boot line: which rank a core is, its parameters, and the program's arguments, in one line of text.
 //!
 //! `rank=0 size=4 tsc_khz=2100000 --mca coll_base_verbose 40 NAME=value -- arguments of the program`
 //!
@@ -66,14 +66,14 @@ impl Written {
 
 /// A boot line in parts: at most [`VARIABLES_MAX`] variables and [`ARGUMENTS_MAX`] arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
+pub struct BootLine {
     /// Names and values, one behind the other.
     text: String<TEXT_BYTES>,
     variables: Vec<[Span; 2], VARIABLES_MAX>,
     arguments: Vec<Span, ARGUMENTS_MAX>,
 }
 
-/// A part of [`Line::text`].
+/// A part of [`BootLine::text`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     start: u16,
@@ -101,13 +101,13 @@ pub enum Flaw<'a> {
     Arguments,
 }
 
-impl Line {
+impl BootLine {
     /// Reads a line for core `core` of the machine.
-    pub fn parse(text: &str, core: u32) -> Result<Line, Flaw<'_>> {
+    pub fn parse(text: &str, core: u32) -> Result<BootLine, Flaw<'_>> {
         if text.len() > LINE_BYTES {
             return Err(Flaw::Long);
         }
-        let mut line = Line::default();
+        let mut line = BootLine::default();
         let mut typed: String<LINE_BYTES> = String::new();
         let mut rest = words(text);
         while let Some(word) = rest.next().transpose()? {
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn a_line_in_parts() {
         let text = "rank=2 size=8  --mca btl sm,self -mca x \"a b\" HOME=/ -- -n \"\" \"one two\" --mca";
-        let line = Line::parse(text, 1).unwrap();
+        let line = BootLine::parse(text, 1).unwrap();
         let wanted = [
             ("RANK", "3"),
             ("SIZE", "8"),
@@ -291,9 +291,9 @@ mod tests {
         ];
         assert_eq!(line.variables().collect::<Vec<_>>(), wanted);
         assert_eq!(line.arguments().collect::<Vec<_>>(), ["-n", "", "one two", "--mca"]);
-        let line = Line::parse("\"--mca\" x=\"y z\" 1 \"NAME=a b\"", 0).unwrap();
+        let line = BootLine::parse("\"--mca\" x=\"y z\" 1 \"NAME=a b\"", 0).unwrap();
         assert_eq!(line.variables().nth(1), Some(("NAME", "a b")));
-        assert_eq!(Line::parse("", 0), Ok(Line::default()));
+        assert_eq!(BootLine::parse("", 0), Ok(BootLine::default()));
     }
 
     #[test]
@@ -311,7 +311,7 @@ mod tests {
             ("size=4294967296", "size=4294967296"),
             ("cores=0x3", "cores=0x3, which is no hexadecimal number"),
         ] {
-            let sentence = Line::parse(text, 0).unwrap_err().to_string();
+            let sentence = BootLine::parse(text, 0).unwrap_err().to_string();
             assert!(sentence.contains(word), "{text}: {sentence}");
         }
     }
@@ -319,18 +319,18 @@ mod tests {
     #[test]
     fn one_more_than_fits_is_refused() {
         let variables = |count| repeat_n("A=b", count).collect::<Vec<_>>().join(" ");
-        assert_eq!(Line::parse(&variables(VARIABLES_MAX), 0).unwrap().variables().count(), VARIABLES_MAX);
-        let sentence = Line::parse(&variables(VARIABLES_MAX + 1), 0).unwrap_err().to_string();
+        assert_eq!(BootLine::parse(&variables(VARIABLES_MAX), 0).unwrap().variables().count(), VARIABLES_MAX);
+        let sentence = BootLine::parse(&variables(VARIABLES_MAX + 1), 0).unwrap_err().to_string();
         assert!(sentence.contains("more than 128 variables"), "{sentence}");
 
         let arguments = |count| repeat_n("x", count).fold("--".to_string(), |line, word| line + " " + word);
-        assert_eq!(Line::parse(&arguments(ARGUMENTS_MAX), 0).unwrap().arguments().count(), ARGUMENTS_MAX);
-        let sentence = Line::parse(&arguments(ARGUMENTS_MAX + 1), 0).unwrap_err().to_string();
+        assert_eq!(BootLine::parse(&arguments(ARGUMENTS_MAX), 0).unwrap().arguments().count(), ARGUMENTS_MAX);
+        let sentence = BootLine::parse(&arguments(ARGUMENTS_MAX + 1), 0).unwrap_err().to_string();
         assert!(sentence.contains("more than 256 arguments"), "{sentence}");
 
         let long = |bytes: usize| "A=".to_string() + &"b".repeat(bytes - 2);
-        assert!(Line::parse(&long(LINE_BYTES), 0).is_ok());
-        let sentence = Line::parse(&long(LINE_BYTES + 1), 0).unwrap_err().to_string();
+        assert!(BootLine::parse(&long(LINE_BYTES), 0).is_ok());
+        let sentence = BootLine::parse(&long(LINE_BYTES + 1), 0).unwrap_err().to_string();
         assert!(sentence.contains("longer than 4096 bytes"), "{sentence}");
     }
 
@@ -340,7 +340,7 @@ mod tests {
         for name in [1, 16, 60, 1000, 4000] {
             let one = ["-mca ", &"n".repeat(name), " v "].concat();
             let line = one.repeat((LINE_BYTES / one.len()).min(VARIABLES_MAX - 1));
-            assert!(Line::parse(&line, 0).is_ok(), "names of {name} bytes");
+            assert!(BootLine::parse(&line, 0).is_ok(), "names of {name} bytes");
         }
     }
 

@@ -1,7 +1,8 @@
-//! What a node's ranks and its launcher leave each other in a job over several nodes.
+//! The words by which a node's ranks and its launcher work together in a job over several nodes: addresses, barrier,
+//! lost ranks.
 //!
-//! The launcher waits for descriptors, not for words. So the last rank of the node that comes somewhere wakes it by a socket:
-//! the calls here say when.
+//! The launcher waits for descriptors, not for words. So the last rank of the node that publishes or reaches a barrier
+//! wakes it by a socket: the calls here return whether that is due.
 
 use super::{Control, Missed, Patience, Shared};
 use crate::segment::layout::{
@@ -20,7 +21,7 @@ impl<S: Shared> Control<S> {
         Ok(published == self.layout.ranks || self.shared.word(EPOCH).load(Ordering::Relaxed) != 0)
     }
 
-    /// Launcher: whether nobody of this node will publish any more: all have, or are lost.
+    /// Launcher: whether no rank of this node will publish any more: all have, or are lost.
     pub fn all_published(&self) -> bool {
         fence(Ordering::SeqCst);
         (0..self.layout.ranks).all(|rank| !matches!(self.lookup(rank, 0), Err(Missed::Deadline)))
@@ -64,7 +65,7 @@ impl<S: Shared> Control<S> {
         }
         if arrived == self.layout.ranks {
             self.shared.word(BARRIER_ARRIVED).store(0, Ordering::Relaxed);
-            // Release pairs with the Acquire in `reached`, and by `leave` with that of who sees the new generation.
+            // Release pairs with the Acquire in `reached`, and by `leave` with that of a rank that sees the new generation.
             self.shared.word(REACHED).fetch_add(1, Ordering::Release);
             wake_launcher();
         }
@@ -79,7 +80,7 @@ impl<S: Shared> Control<S> {
 
     /// Launcher: lets the ranks of this node leave the barrier over the job.
     pub fn leave(&self) {
-        // Release: who sees the new generation sees that nobody is counted as arrived.
+        // Release: a rank that sees the new generation sees that none is counted as arrived.
         self.shared.word(BARRIER_GENERATION).fetch_add(1, Ordering::Release);
         self.shared.wake(BARRIER_GENERATION);
     }
@@ -93,7 +94,7 @@ impl<S: Shared> Control<S> {
         self.shared.word(LOST_LIST + 4 * count).store(rank, Ordering::Relaxed);
         // Release pairs with the Acquire in `all_lost_elsewhere`.
         self.shared.word(LOST).store(count as u32 + 1, Ordering::Release);
-        // Release: who sees the new epoch sees the list.
+        // Release: a rank that sees the new epoch sees the list.
         self.shared.word(EPOCH).fetch_add(1, Ordering::Release);
         [EPOCH, BARRIER_GENERATION, ELSEWHERE].into_iter().for_each(|offset| self.shared.wake(offset));
         Ok(())
