@@ -27,6 +27,7 @@ pub use crate::parameters::{INITIAL_ERRHANDLER, SHOW_COMPONENTS};
 use abort::give_up;
 pub use abort::{abort, abort_unstarted};
 pub use configure::{FRAMEWORK, configure, frameworks, initial_errhandler};
+pub use orte_core::framework::ess::lost_peer;
 use show_components::show_components;
 use state::{
     ACTIVE, BEFORE, FINALIZED, FORKED, HIGHEST_LEVEL, MAIN_THREAD, STARTING, STATE, THREAD_LEVEL, USERS, not_active,

@@ -4,6 +4,7 @@ use crate::errhandler;
 use crate::error::{Class, Fault, Result};
 use alloc::format;
 use alloc::string::String;
+use orte_core::framework::ess;
 
 /// As the user sees it; MPI 5.0 §3.2.5 and §20 for the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +115,9 @@ impl Status {
     #[cold]
     pub fn fault_among(&self, request: usize) -> Fault {
         let own = self.fault();
+        if own.get() == Class::ProcAborted as i32 {
+            ess::lost_peer();
+        }
         let class = errhandler::error_string(own.get());
         let why = format!("the first that failed: array_of_requests[{request}] with {class}{}", behind(&own));
         Fault::new(Class::InStatus).on(self.context()).because(why)

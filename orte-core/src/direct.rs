@@ -261,7 +261,7 @@ impl<M: Manager> Module for Direct<M> {
 
     fn barrier(&self) -> Result<()> {
         match self.is_one_node() {
-            true => self.control.barrier().map_err(|missed| {
+            true => self.control.barrier(self.local).map_err(|missed| {
                 message!("the barrier's words in the job segment were overwritten");
                 missed.into()
             }),

@@ -23,6 +23,8 @@ pub enum Policy {
     Node,
     /// One host after the other, so many ranks each.
     PerNode(u32),
+    /// So many ranks a host, in turn until all have a place.
+    InTurn(u32),
 }
 
 /// The host of each rank, by its place in `rooms`. `Err` with half a sentence. More ranks than slots are spread evenly over the
@@ -31,9 +33,12 @@ pub fn map(rooms: &[Room], ranks: u32, policy: Policy, only_slots: bool) -> Resu
     let room = |sizes: &[u32]| sizes.iter().fold(0u32, |sum, size| sum.saturating_add(*size));
     let mosts: Vec<u32> = rooms.iter().map(|room| room.most.unwrap_or(u32::MAX)).collect();
     let slots: Vec<u32> = rooms.iter().zip(&mosts).map(|(room, most)| room.slots.min(*most)).collect();
+    if let Policy::InTurn(each) = policy {
+        return in_turn(if only_slots { &slots } else { &mosts }, ranks, each);
+    }
     let mut shares = match policy {
         Policy::PerNode(each) => mosts.iter().map(|most| each.min(*most)).collect(),
-        Policy::Slot | Policy::Node => slots,
+        Policy::Slot | Policy::Node | Policy::InTurn(_) => slots,
     };
     let has = room(&shares);
     if ranks > has {
@@ -58,16 +63,38 @@ pub fn map(rooms: &[Room], ranks: u32, policy: Policy, only_slots: bool) -> Resu
             }
         }
     }
-    Ok(deal(&shares, ranks, policy == Policy::Node))
+    Ok(deal(&shares, ranks, if policy == Policy::Node { 1 } else { u32::MAX }))
 }
 
-fn deal(shares: &[u32], ranks: u32, in_turn: bool) -> Vec<u32> {
+/// Ranks in blocks of `each`, while there is room anywhere.
+fn in_turn(mosts: &[u32], ranks: u32, each: u32) -> Result<Vec<u32>, String> {
+    let has = mosts.iter().fold(0u32, |sum, most| sum.saturating_add(*most));
+    if ranks > has || each == 0 {
+        return Err(format!("{ranks} ranks are more than the hosts allow: {has}"));
+    }
+    Ok(deal(mosts, ranks, each))
+}
+
+/// The same ranks of each host, counted over the hosts in turn or over one host after the other.
+pub fn count(map: &[u32], by_node: bool) -> Vec<u32> {
+    let mut order: Vec<u32> = Vec::new();
+    map.iter().for_each(|host| {
+        if !order.contains(host) {
+            order.push(*host);
+        }
+    });
+    let shares: Vec<u32> = order.iter().map(|host| map.iter().filter(|one| *one == host).count() as u32).collect();
+    let dealt = deal(&shares, map.len() as u32, if by_node { 1 } else { u32::MAX });
+    dealt.into_iter().map(|place| order[place as usize]).collect()
+}
+
+/// At most `each` ranks a host in turn, up to its share.
+fn deal(shares: &[u32], ranks: u32, each: u32) -> Vec<u32> {
     let mut got = vec![0; shares.len()];
     let mut hosts = Vec::with_capacity(ranks as usize);
     while hosts.len() < ranks as usize {
         for (host, share) in shares.iter().enumerate() {
-            let most = if in_turn { 1 } else { *share };
-            let take = most.min(share - got[host]).min(ranks - hosts.len() as u32);
+            let take = each.min(share - got[host]).min(ranks - hosts.len() as u32);
             got[host] += take;
             hosts.extend((0..take).map(|_| host as u32));
         }
@@ -90,9 +117,18 @@ mod tests {
         assert_eq!(by(2, Policy::Slot), [0, 0]);
         assert_eq!(by(6, Policy::Node), [0, 1, 2, 0, 2, 2]);
         assert_eq!(by(4, Policy::PerNode(2)), [0, 0, 1, 1]);
+        assert_eq!(by(6, Policy::InTurn(2)), [0, 0, 1, 1, 2, 2]);
+        assert_eq!(by(7, Policy::InTurn(1)), [0, 1, 2, 0, 1, 2, 0]);
         // More than slots: evenly, and still one host after the other.
         assert_eq!(by(9, Policy::Slot), [0, 0, 0, 1, 1, 2, 2, 2, 2]);
         assert_eq!(by(7, Policy::Node), [0, 1, 2, 0, 2, 0, 2]);
+    }
+
+    #[test]
+    fn ranks_are_counted_anew() {
+        assert_eq!(count(&[2, 2, 0, 0, 0], true), [2, 0, 2, 0, 0]);
+        assert_eq!(count(&[1, 0, 1, 0], false), [1, 1, 0, 0]);
+        assert_eq!(count(&[], true), []);
     }
 
     #[test]
@@ -100,8 +136,10 @@ mod tests {
         let refused = |ranks, policy, only| map(&rooms(&[2, 1]), ranks, policy, only).unwrap_err();
         assert!(refused(5, Policy::PerNode(2), false).contains("at most 2 each"));
         assert!(refused(4, Policy::Slot, true).contains("3 slots"));
+        assert!(refused(4, Policy::InTurn(2), true).contains("allow: 3"));
         let mut bounded = rooms(&[2, 1]);
         bounded[0].most = Some(2);
+        assert_eq!(map(&bounded, 5, Policy::InTurn(1), false).unwrap(), [0, 1, 0, 1, 1]);
         assert_eq!(map(&bounded, 5, Policy::Slot, false).unwrap(), [0, 0, 1, 1, 1]);
         bounded[1].most = Some(2);
         assert!(map(&bounded, 5, Policy::Slot, false).unwrap_err().contains("max_slots"));

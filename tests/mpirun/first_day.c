@@ -231,7 +231,14 @@ int main(int argc, char **argv)
             result = compute(&count);
         }
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(what, "ahead") == 0 && rank == 1) {
+        MPI_Recv(&rank, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    if (strcmp(what, "mismatch") == 0 && rank == 1) {
+        MPI_Bcast(&rank, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    } else if (strcmp(what, "ahead") != 0) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
     MPI_Finalize();
     return result * 0;
 }

@@ -112,7 +112,10 @@ impl ErrorHandler {
 pub(crate) fn raise(scope: Scope, function: &'static str, fault: Fault) -> Error {
     let error = Error(fault);
     match error.class() {
-        Class::ProcAborted => end(function, &error),
+        Class::ProcAborted => {
+            ompi_core::init::lost_peer();
+            end(function, &error)
+        }
         _ => call_handler(scope, function, &error.0),
     }
     error

@@ -7,6 +7,7 @@ use crate::{comm, init, session};
 use alloc::format;
 use alloc::string::String;
 use core::ffi::c_int;
+use orte_core::framework::ess;
 
 /// The object whose error handler is in force, as an argument names it (MPI 5.0 §9.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +102,9 @@ impl Object {
 #[cold]
 #[inline(never)]
 pub fn raise(function: &'static str, scopes: &[Scope], fault: Fault) -> c_int {
+    if fault.get() == Class::ProcAborted as i32 {
+        ess::lost_peer();
+    }
     let object = match init::is_active() {
         true if is_io(function) => Object::named(&Scope::File(errhandler::FILE_NULL)),
         true => scopes.iter().find_map(Object::named).or_else(|| {

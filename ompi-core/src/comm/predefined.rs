@@ -3,6 +3,7 @@
 use super::activate::Activation;
 use super::{Communicator, PREDEFINED, SELF_HANDLE, WORLD_HANDLE, context};
 use crate::errhandler;
+use crate::error::Class;
 use crate::framework::pml;
 use crate::group::Group;
 use crate::init;
@@ -33,6 +34,9 @@ fn predefined(handle: usize, name: &str, members: Box<[u32]>, number: u32, me: u
     comm.set_name(String::from(name));
     pml::selected().open_context(number).map_err(|_| opal_core::Error::OutOfResource)?;
     let comm = Activation::new(Arc::new(comm)).and_then(Activation::wait).map_err(|fault| {
+        if fault.get() == Class::ProcAborted as i32 {
+            init::lost_peer();
+        }
         match fault.reason() {
             "" => message!("{name} cannot be made: {}", errhandler::error_string(fault.get())),
             reason => message!("{name} cannot be made: {reason}"),

@@ -84,6 +84,10 @@ pub trait Module: Sync {
     /// the monotonic clock.
     fn sleeps(&self, _since_ns: u64, _now_ns: u64) {}
 
+    /// Tells the launcher that a call failed because a peer was lost: how this process ends now is a consequence, and the
+    /// launcher looks for the rank that it began with.
+    fn lost_peer(&self) {}
+
     /// A counter that rises when something happened to the job (a rank died): a process that waits for a peer looks at it.
     fn epoch(&self) -> u32;
 
@@ -115,4 +119,12 @@ pub fn select() -> Result<&'static dyn Module> {
 /// The running module.
 pub fn selected() -> Option<&'static dyn Module> {
     SELECTED.get().copied()
+}
+
+/// Tells the launcher, if there is one, that a call fails because a peer was lost.
+#[cold]
+pub fn lost_peer() {
+    if let Some(environment) = selected() {
+        environment.lost_peer();
+    }
 }

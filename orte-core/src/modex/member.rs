@@ -165,7 +165,8 @@ impl Module for MultiNodeMember {
     }
 
     fn barrier(&self) -> Result<()> {
-        self.here.control().barrier_of_all(|| self.wake_launcher()).map_err(|missed| {
+        let local = self.here.contract().local_rank;
+        self.here.control().barrier_of_all(local, || self.wake_launcher()).map_err(|missed| {
             let rank = match missed {
                 Missed::Lost(local) => self.ranks.get(local as usize).copied(),
                 Missed::LostElsewhere(rank) => Some(rank),
@@ -197,6 +198,10 @@ impl Module for MultiNodeMember {
 
     fn sleeps(&self, since_ns: u64, now_ns: u64) {
         self.here.sleeps(since_ns, now_ns);
+    }
+
+    fn lost_peer(&self) {
+        self.here.lost_peer();
     }
 
     fn epoch(&self) -> u32 {

@@ -31,8 +31,8 @@ pub enum Frame {
     Refused(u8, String),
     /// Daemon: this rank ended.
     Ended(RankEnd),
-    /// Daemon: this rank called abort, and may not have ended: its status and message.
-    Aborted(u32, i32, String),
+    /// Daemon: this rank called abort, and may not have ended: its status and message, and whether it had lost a peer before.
+    Aborted(u32, i32, String, bool),
     /// Daemon: a rank is in this state of its life.
     State(u32, u32),
     /// Daemon: what a rank wrote (0: output, 1: error); empty: the stream has ended.
@@ -62,6 +62,8 @@ pub struct RankEnd {
     pub state: u32,
     /// With which status and message it called abort, if it did.
     pub aborted: Option<(i32, String)>,
+    /// A call of it had failed because a peer was lost.
+    pub has_lost_peer: bool,
 }
 
 impl Frame {
@@ -98,11 +100,13 @@ impl Frame {
                     to.u32(*status as u32);
                     to.bytes(message.as_bytes());
                 });
+                to.u8(u8::from(end.has_lost_peer));
             }
-            Frame::Aborted(rank, status, message) => {
+            Frame::Aborted(rank, status, message, has_lost_peer) => {
                 to.u32(*rank);
                 to.u32(*status as u32);
                 to.bytes(message.as_bytes());
+                to.u8(u8::from(*has_lost_peer));
             }
             Frame::Output(rank, stream, bytes) => {
                 to.u32(*rank);
@@ -135,8 +139,9 @@ impl Frame {
                 wait_status: from.u32()? as i32,
                 state: from.u32()?,
                 aborted: from.option(|from| Ok((from.u32()? as i32, from.text("message")?)))?,
+                has_lost_peer: from.flag("lost_peer")?,
             }),
-            12 => Frame::Aborted(from.u32()?, from.u32()? as i32, from.text("message")?),
+            12 => Frame::Aborted(from.u32()?, from.u32()? as i32, from.text("message")?, from.flag("lost_peer")?),
             13 => Frame::State(from.u32()?, from.u32()?),
             14 => Frame::Output(from.u32()?, stream(&mut from)?, from.bytes()?),
             15 => Frame::InputRoom(from.u32()?),

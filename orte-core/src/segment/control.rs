@@ -117,8 +117,8 @@ impl<S: Shared> Control<S> {
         }
     }
 
-    /// Waits until every rank came here as often as this one; ends early when a rank is lost.
-    pub fn barrier(&self) -> core::result::Result<(), Missed> {
+    /// Waits until every rank came here as often as this one, `rank`; ends early when a rank is lost.
+    pub fn barrier(&self, rank: u32) -> core::result::Result<(), Missed> {
         let generation = self.shared.word(BARRIER_GENERATION);
         // Acquire, before the arrival is counted: pairs with the Release of the last one to arrive.
         let seen = generation.load(Ordering::Acquire);
@@ -134,19 +134,21 @@ impl<S: Shared> Control<S> {
         if arrived > self.layout.ranks || arrived == 0 {
             return Err(Missed::Malformed);
         }
-        self.leave_barrier(seen)
+        self.leave_barrier(rank, seen)
     }
 
-    /// Sleeps until the barrier is over that was due when the generation was `seen`.
-    fn leave_barrier(&self, seen: u32) -> core::result::Result<(), Missed> {
+    /// Sleeps until the barrier is over that was due when the generation was `seen`; who looks for a job that stands still sees it.
+    fn leave_barrier(&self, rank: u32, seen: u32) -> core::result::Result<(), Missed> {
         let mut patience = Patience::new();
+        let since_ns = opal_core::sys::monotonic_ns();
         // Acquire pairs with the Release of the last one to arrive.
         while self.shared.word(BARRIER_GENERATION).load(Ordering::Acquire) == seen {
-            if patience.slept()
-                && let Some(missed) =
-                    self.lost().map(Missed::Lost).or_else(|| self.lost_elsewhere().map(Missed::LostElsewhere))
-            {
-                return Err(missed);
+            if patience.slept() {
+                self.set_slept(rank, since_ns, opal_core::sys::monotonic_ns()).map_err(|_| Missed::Malformed)?;
+                let lost = self.lost().map(Missed::Lost);
+                if let Some(missed) = lost.or_else(|| self.lost_elsewhere().map(Missed::LostElsewhere)) {
+                    return Err(missed);
+                }
             }
             patience.wait(&self.shared, BARRIER_GENERATION, seen);
         }
@@ -215,6 +217,18 @@ impl<S: Shared> Control<S> {
         let bytes = self.read(self.record(rank).ok()? + record::SLEPT, 16);
         let number = |range: core::ops::Range<usize>| bytes.get(range)?.try_into().ok().map(u64::from_ne_bytes);
         Some((number(0..8)?, number(8..16)?)).filter(|(_, now)| *now != 0)
+    }
+
+    /// Says that a call of a rank failed because a peer was lost.
+    pub fn set_lost_peer(&self, rank: u32) -> Result<()> {
+        // Relaxed: who asks does so after the rank's end, or after its abort was seen by an Acquire.
+        self.shared.word(self.record(rank)? + record::LOST_PEER).store(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether a call of a rank failed because a peer was lost: its end, if it comes to that, is a consequence.
+    pub fn has_lost_peer(&self, rank: u32) -> bool {
+        self.record(rank).is_ok_and(|record| self.shared.word(record + record::LOST_PEER).load(Ordering::Relaxed) == 1)
     }
 
     /// Rises whenever a rank was lost.

@@ -154,7 +154,7 @@ impl<S: Shared + Sync> Module for Member<S> {
     }
 
     fn barrier(&self) -> Result<()> {
-        self.control.barrier().map_err(|missed| {
+        self.control.barrier(self.contract.local_rank).map_err(|missed| {
             match missed {
                 Missed::Lost(rank) => message!("rank {rank} ended and will not come to the barrier"),
                 _ => message!("the barrier's words in the job segment were overwritten"),
@@ -198,6 +198,11 @@ impl<S: Shared + Sync> Module for Member<S> {
 
     fn epoch(&self) -> u32 {
         self.control.epoch()
+    }
+
+    fn lost_peer(&self) {
+        let known = self.control.set_lost_peer(self.contract.local_rank);
+        assert!(known.is_ok(), "the segment was checked to hold this rank");
     }
 
     fn abort(&self, status: i32, message: &str) -> ! {

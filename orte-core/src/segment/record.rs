@@ -11,6 +11,7 @@
 //! | 16 | 4 | bytes of the message given to abort |
 //! | 20 | 4 | which of the job's programs it runs |
 //! | 24 | 16 | since when it has waited in vain, and when it last went to sleep since then |
+//! | 40 | 4 | 1: it learned that a peer was lost |
 //! | 64 | 704 | message given to abort |
 //! | 768 | 3328 | addresses |
 
@@ -31,6 +32,8 @@ pub const APP: usize = offset_of!(Record, app);
 /// Since when the rank has waited in vain and when it last went to sleep since then, in ns of the system's monotonic clock: two
 /// words each. Both are 0 if it never did.
 pub const SLEPT: usize = offset_of!(Record, slept);
+/// 1 once a call of the rank failed because a peer was lost: how it ends then is a consequence.
+pub const LOST_PEER: usize = offset_of!(Record, lost_peer);
 /// The message given to abort, UTF-8, cut if longer.
 pub const ABORT_TEXT: usize = offset_of!(Record, abort_text);
 /// Room for that message.
@@ -99,7 +102,8 @@ struct Record {
     abort_length: u32,
     app: u32,
     slept: [u64; 2],
-    unused: [u8; 24],
+    lost_peer: u32,
+    unused: [u8; 20],
     abort_text: [u8; ABORT_TEXT_BYTES],
     addresses: [u8; ADDRESSES_BYTES],
 }
@@ -113,8 +117,8 @@ mod tests {
 
     #[test]
     fn fields_lie_where_the_table_says() {
-        let words = [STATE, READY, LENGTH, ABORT_STATUS, ABORT_LENGTH, APP, SLEPT];
-        assert_eq!(words, [0, 4, 8, 12, 16, 20, 24]);
+        let words = [STATE, READY, LENGTH, ABORT_STATUS, ABORT_LENGTH, APP, SLEPT, LOST_PEER];
+        assert_eq!(words, [0, 4, 8, 12, 16, 20, 24, 40]);
         assert_eq!(span_of!(Record, ..abort_text), 0..64, "the words have a cache line of their own");
         assert_eq!((span_of!(Record, abort_text), span_of!(Record, addresses)), (64..768, 768..4096));
     }

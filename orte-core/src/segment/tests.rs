@@ -151,7 +151,8 @@ fn who_is_lost_is_not_waited_for() {
     assert_eq!((control.lookup(1, soon()), control.epoch()), (Err(Missed::Deadline), 0));
     control.mark_gone(1).unwrap();
     assert_eq!((control.lookup(1, u64::MAX), control.epoch()), (Err(Missed::Lost(1)), 1));
-    assert_eq!(control.barrier(), Err(Missed::Lost(1)));
+    assert_eq!(control.barrier(0), Err(Missed::Lost(1)));
+    assert!(control.slept(0).is_some() && control.slept(1).is_none());
     // What it published before still stands.
     control.publish(1, b"x").unwrap();
     assert_eq!(control.lookup(1, soon()).unwrap(), b"x");
@@ -183,12 +184,12 @@ fn nobody_leaves_a_barrier_early() {
     let control = Arc::new(control(RANKS));
     let rounds = Arc::new((0..200).map(|_| AtomicU32::new(0)).collect::<Vec<_>>());
     let threads: Vec<_> = (0..RANKS)
-        .map(|_| {
+        .map(|rank| {
             let (control, rounds) = (control.clone(), rounds.clone());
             std::thread::spawn(move || {
                 for round in rounds.iter() {
                     round.fetch_add(1, Ordering::Relaxed);
-                    control.barrier().unwrap();
+                    control.barrier(rank).unwrap();
                     assert_eq!(round.load(Ordering::Relaxed), RANKS);
                 }
             })

@@ -524,7 +524,7 @@ fn oob_frames() -> Vec<oob::Frame> {
         oob::Frame::Signal(15, true),
         oob::Frame::Input(b"line\n".to_vec()),
         oob::Frame::Refused(127, "no program".into()),
-        oob::Frame::Ended(oob::frame::RankEnd { rank: 1, wait_status: 0x8b, state: 2, aborted }),
+        oob::Frame::Ended(oob::frame::RankEnd { rank: 1, wait_status: 0x8b, state: 2, aborted, has_lost_peer: true }),
         oob::Frame::Output(0, 1, b"text".to_vec()),
         oob::Frame::Gone,
     ]

@@ -2,6 +2,7 @@
 //! jobs end that do not end well.
 
 mod cases;
+mod ends;
 mod printed;
 mod scribbled;
 
@@ -19,6 +20,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     }
     printed::cases(session);
     scribbled::cases(session);
+    ends::cases(session);
     session.case("mpirun/launcher-of-another", |session| launcher_of_another(session).unwrap_or_else(Verdict::from));
     session.case("mpirun/library-of-another", |session| library_of_another(session).unwrap_or_else(Verdict::from));
     session.case("mpirun/library-in-python", |session| library_in_python(session).unwrap_or_else(Verdict::from));

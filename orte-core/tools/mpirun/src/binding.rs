@@ -27,9 +27,9 @@ pub struct Place {
 impl Binding {
     /// For the word after `--bind-to`, with its modifiers.
     pub fn new(text: Option<&str>, map: &Map) -> Result<Binding, Refusal> {
-        // PE=2 without a word binds to cores, as it does in Open MPI.
+        // PE=N without a word binds to cores, as it does in Open MPI.
         let counted = if map.hwthreads { "hwthread" } else { "core" };
-        let text = text.unwrap_or(if map.processors > 1 { counted } else { "none" });
+        let text = text.unwrap_or(if map.has_count { counted } else { "none" });
         let wrong = |what: &str| {
             Refusal::usage(format!(
                 "--bind-to {text}: {what}; core, hwthread, l1cache, l2cache, l3cache, socket, numa or none is wanted, with \
@@ -227,6 +227,8 @@ mod tests {
             oversubscribe: None,
             rankfile: None,
             by_node: false,
+            counted_by_node: None,
+            has_count: false,
         }
     }
 

@@ -273,6 +273,10 @@ mod tests {
             ("mpirun --host a.invalid:2,b.invalid:2 -N 1 x", vec![1, 2], vec![a, b]),
             ("mpirun --host a.invalid:8,b.invalid:8 --map-by ppr:2:node x", vec![1, 1, 2, 2], vec![a, b]),
             ("mpirun --host a.invalid:8,b.invalid:8 -n 2 x", vec![1, 1], vec![a]),
+            ("mpirun --host a.invalid,b.invalid -ppn 2 -n 5 x", vec![1, 1, 2, 2, 1], vec![a, b]),
+            ("mpirun --host a.invalid,b.invalid -ppn 1 -n 3 x", vec![1, 2, 1], vec![a, b]),
+            ("mpirun --host a.invalid:2,b.invalid:2 --rank-by node x", vec![1, 2, 1, 2], vec![a, b]),
+            ("mpirun --host a.invalid:2,b.invalid:2 --map-by node --rank-by slot x", vec![1, 1, 2, 2], vec![a, b]),
         ] {
             let job = job(line).unwrap();
             assert_eq!(
@@ -310,6 +314,7 @@ mod tests {
             ("mpirun --host localhost:x a", "localhost:x"),
             ("mpirun --hostfile /no/such/file a", "/no/such/file"),
             ("mpirun -N 2 -n 3 a", "more machines"),
+            ("mpirun --rank-by core a", "slot, node, fill or span"),
             ("mpirun -N 2 --host a.invalid,b.invalid -n 5 a", "2 machines"),
             ("mpirun --map-by ppr:1:core --host a.invalid,b.invalid a", "ppr:N:node"),
         ] {

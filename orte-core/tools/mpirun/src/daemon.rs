@@ -276,7 +276,8 @@ impl Daemon {
     }
 
     fn ended(&mut self, rank: u32, wait_status: i32) {
-        let end = RankEnd { rank, wait_status, state: self.here.state(rank) as u32, aborted: self.here.aborted(rank) };
+        let (state, aborted) = (self.here.state(rank) as u32, self.here.aborted(rank));
+        let end = RankEnd { rank, wait_status, state, aborted, has_lost_peer: self.here.has_lost_peer(rank) };
         self.told.insert(rank, end.state);
         self.link.send(&Frame::Ended(end));
         let sends = self.here.mark_gone(rank);
@@ -292,7 +293,10 @@ impl Daemon {
                 continue;
             }
             match self.here.aborted(rank) {
-                Some((status, message)) => self.link.send(&Frame::Aborted(rank, status, message)),
+                Some((status, message)) => {
+                    let has_lost_peer = self.here.has_lost_peer(rank);
+                    self.link.send(&Frame::Aborted(rank, status, message, has_lost_peer));
+                }
                 None => self.link.send(&Frame::State(rank, state as u32)),
             }
         }

@@ -227,6 +227,11 @@ impl Here {
         self.segment.control.aborted(self.local(rank)?)
     }
 
+    /// See [`orte_core::segment::Control::has_lost_peer`].
+    pub fn has_lost_peer(&self, rank: u32) -> bool {
+        self.local(rank).is_some_and(|local| self.segment.control.has_lost_peer(local))
+    }
+
     /// See [`orte_core::segment::Control::slept`].
     pub fn slept(&self, rank: u32) -> Option<(u64, u64)> {
         self.segment.control.slept(self.local(rank)?)

@@ -1,5 +1,6 @@
 //! A job from its start to mpirun's exit status: starts the keeper and the daemons of other hosts, then waits for what happens.
 
+mod blame;
 mod elsewhere;
 mod end;
 mod known;
@@ -53,6 +54,8 @@ enum Phase {
     Running,
     /// A rank that was done with MPI failed: at this time the others are asked to end, if they have not until then.
     Lingering(Instant),
+    /// A rank failed because it had lost a peer: until this time news of that peer is awaited.
+    Seeking(Instant),
     /// Something went wrong: ranks were asked to end, and are killed at this time.
     Ending(Instant),
     /// The keeper was told to kill whatever is left and to end; it is killed itself at this time.
@@ -82,6 +85,8 @@ struct Running {
     alive: Vec<bool>,
     phase: Phase,
     cause: Option<Cause>,
+    /// A rank that ended well without MPI_Init.
+    never_initialized: Option<u32>,
     refusal: Option<Refusal>,
     measures: Measures,
     deadline: Option<Instant>,
@@ -182,7 +187,9 @@ impl Running {
         let until = |time: Instant| time.saturating_duration_since(Instant::now());
         let own = match self.phase {
             Phase::Running => Some(self.deadline.map_or(TICK, |deadline| until(deadline).min(TICK))),
-            Phase::Lingering(time) | Phase::Ending(time) | Phase::Clearing(time) => Some(until(time).min(TICK)),
+            Phase::Lingering(time) | Phase::Seeking(time) | Phase::Ending(time) | Phase::Clearing(time) => {
+                Some(until(time).min(TICK))
+            }
             Phase::Draining => self.deadline.map(until),
         };
         own.into_iter().chain(self.streams.next_prompt().map(until)).min()
@@ -220,14 +227,9 @@ impl Running {
                 let states = alive.map(|rank| (rank, self.doing(rank))).collect();
                 self.fail(Cause::TimedOut(seconds, states), true);
             }
-            // A shell may stand between this rank and its end: do not wait for the shell.
-            Phase::Running if self.aborts() => {
-                if let Some(cause) = self.first_abort() {
-                    self.fail(cause, true);
-                }
-            }
+            Phase::Lingering(end) | Phase::Seeking(end) if Instant::now() >= end => self.end_ranks(true),
+            Phase::Running | Phase::Seeking(_) if self.aborts() => self.look_at_aborts(),
             Phase::Running => self.look_for_stall(),
-            Phase::Lingering(end) if Instant::now() >= end => self.end_ranks(true),
             Phase::Ending(kill) if Instant::now() >= kill => self.finish(),
             Phase::Clearing(end) if Instant::now() >= end => self.give_up(),
             _ => {}
@@ -248,7 +250,7 @@ impl Running {
             match self.phase {
                 // The terminal has signalled the ranks as well, which are in the same process group.
                 Phase::Running => self.fail(Cause::Interrupted(signal), !from_terminal),
-                Phase::Lingering(_) | Phase::Ending(_) => self.finish(),
+                Phase::Lingering(_) | Phase::Seeking(_) | Phase::Ending(_) => self.finish(),
                 Phase::Clearing(end) => self.phase = Phase::Clearing(end.min(Instant::now() + IMPATIENT)),
                 Phase::Draining => {
                     self.cause.get_or_insert(Cause::Interrupted(signal));

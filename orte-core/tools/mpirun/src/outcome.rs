@@ -13,6 +13,8 @@ pub enum Cause {
     Exit(u32, i32),
     /// A rank ended with status 0 between MPI_Init and MPI_Finalize.
     NotFinalized(u32),
+    /// A rank ended with status 0 before MPI_Init, and others missed it.
+    NotInitialized(u32),
     /// mpirun got this signal.
     Interrupted(i32),
     /// `--timeout` passed; with its seconds, and what each rank that still ran was doing.
@@ -50,7 +52,7 @@ impl Cause {
             },
             Cause::Signal(_, signal) | Cause::Interrupted(signal) => 128 + *signal as u8,
             Cause::Exit(_, status) => *status as u8,
-            Cause::NotFinalized(_) => 1,
+            Cause::NotFinalized(_) | Cause::NotInitialized(_) => 1,
             Cause::TimedOut(..) => 124,
             Cause::KeeperLost(wait_status, _) if libc::WIFSIGNALED(*wait_status) => {
                 128 + libc::WTERMSIG(*wait_status) as u8
@@ -62,9 +64,11 @@ impl Cause {
     /// The rank that it began with.
     pub fn rank(&self) -> Option<u32> {
         match self {
-            Cause::Abort(rank, ..) | Cause::Signal(rank, _) | Cause::Exit(rank, _) | Cause::NotFinalized(rank) => {
-                Some(*rank)
-            }
+            Cause::Abort(rank, ..)
+            | Cause::Signal(rank, _)
+            | Cause::Exit(rank, _)
+            | Cause::NotFinalized(rank)
+            | Cause::NotInitialized(rank) => Some(*rank),
             Cause::Interrupted(_) | Cause::TimedOut(..) | Cause::KeeperLost(..) | Cause::HostLost(..) => None,
         }
     }

@@ -37,6 +37,11 @@ pub fn block(
         Cause::NotFinalized(rank) => {
             writeln!(text, "mpirun: {} ended after MPI_Init without calling MPI_Finalize.", who(*rank))
         }
+        Cause::NotInitialized(rank) => writeln!(
+            text,
+            "mpirun: {} ended with status 0 without calling MPI_Init, and other ranks waited for it.",
+            who(*rank)
+        ),
         Cause::Interrupted(signal) => writeln!(text, "mpirun: got signal {signal} ({}).", signals::describe(*signal)),
         Cause::TimedOut(seconds, states) if states.is_empty() => {
             writeln!(

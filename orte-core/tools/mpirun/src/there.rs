@@ -153,12 +153,13 @@ impl There {
 
     /// Ends the job on the hosts: those that have not called never will.
     pub fn finish(&mut self) {
-        self.door.close();
         self.tell_all(&Frame::Finish);
         for host in self.hosts.iter_mut().filter(|host| host.state == State::Starting) {
             host.agent.end();
             host.state = State::Lost;
         }
+        // Last: a daemon that is hung up on says so as long as its agent lives.
+        self.door.close();
     }
 
     /// Gives up whoever has not answered; their names.

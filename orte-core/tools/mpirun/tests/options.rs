@@ -53,6 +53,15 @@ fn hostfiles() {
     std::fs::write(&file, "# here\nlocalhost slots=2 max_slots=9\n").unwrap();
     assert_eq!(run(&["--hostfile", &file, "echo", "x"]).out, "x\nx\n");
     assert_eq!(run(&["-machinefile", &file, "-n", "3", "echo", "x"]).out, "x\nx\nx\n");
+    let ended = run(&["--hostfile", &file, "-n", "10", "true"]);
+    assert!(ended.status == Some(125) && ended.err.contains("max_slots of the hosts allow: 9"), "{}", ended.err);
+    // As Open MPI: a slot for each line.
+    std::fs::write(&file, "localhost\n127.0.0.1\nlocalhost\n").unwrap();
+    assert_eq!(run(&["--hostfile", &file, "echo", "x"]).out, "x\nx\nx\n");
+    std::fs::write(&file, "# nobody\n").unwrap();
+    let ended = run(&["--hostfile", &file, "true"]);
+    assert!(ended.status == Some(125) && ended.err.contains("hosts names no host"), "{}", ended.err);
+    assert_eq!(run(&["--default-hostfile", &file, "-n", "1", "echo", "x"]).out, "x\n");
     std::fs::write(&file, "localhost\nnode17.invalid slots=many\n").unwrap();
     let ended = run(&["--hostfile", &file, "true"]);
     assert!(ended.status == Some(125) && ended.err.contains("line 2"), "{}", ended.err);
@@ -68,6 +77,9 @@ fn ranks_per_node() {
     assert_eq!(run(&["-npernode", "3", "echo", "x"]).out, "x\nx\nx\n");
     assert_eq!(run(&["-N", "3", "-n", "2", "echo", "x"]).out, "x\nx\n");
     assert_eq!(run(&["--map-by", "ppr:2:node:OVERSUBSCRIBE", "echo", "x"]).out, "x\nx\n");
+    // As MPICH: so many on each machine, in turn.
+    assert_eq!(run(&["-ppn", "1", "-n", "2", "echo", "x"]).out, "x\nx\n");
+    assert_eq!(run(&["-ppn", "3", "echo", "x"]).out, "x\nx\nx\n");
     let ended = run(&["-N", "1", "-n", "2", "true"]);
     assert!(ended.status == Some(125) && ended.err.contains("more machines"), "{}", ended.err);
 }
@@ -125,6 +137,8 @@ fn binding() {
     }
     let ended = run(&["--report-bindings", "-n", "2", "true"]);
     assert_eq!(ended.err.matches("is not bound").count(), 2, "{}", ended.err);
+    let ended = run(&["--report-bindings", "--map-by", "slot:PE=1", "-n", "1", "true"]);
+    assert!(ended.err.contains("rank 0 is bound to core "), "{}", ended.err);
     if mine.len() > 1 {
         let words = [
             "--bind-to",

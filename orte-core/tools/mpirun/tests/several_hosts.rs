@@ -76,6 +76,31 @@ fn ranks_are_numbered_over_the_hosts() {
     assert_eq!(sorted(&ended.out), ["0 3 0 1", "1 3 0 2", "2 3 1 2"]);
 }
 
+/// The first host that looks for the program ends the job while others call: what is wrong is said, and only that.
+#[test]
+fn a_program_that_is_on_no_host_is_what_is_said() {
+    // As with ssh, nothing is heard of a daemon whose agent has ended.
+    let agent = Agent::with("nosuch", "exec sh -c \"exec $2\"");
+    for round in 0..10 {
+        let ended = agent.start(&["--host", "a.invalid,b.invalid,c.invalid", "./nosuch"]).end();
+        assert_eq!(ended.status, Some(127), "round {round}: {}", ended.err);
+        contains(&ended, &[".invalid: program ./nosuch was not found"]);
+        assert!(!ended.err.contains("by TCP"), "round {round}: {}", ended.err);
+    }
+}
+
+/// MPICH's options for the program that starts daemons.
+#[test]
+fn hydras_launcher_is_the_agent() {
+    let agent = Agent::new("launcher");
+    for option in ["-launcher-exec", "-bootstrap-exec"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mpirun"));
+        command.args([option, &agent.directory.path("agent"), "--host", "a.invalid", "echo", "x"]);
+        let ended = Run::start_as(&mut command).end();
+        assert_eq!((ended.status, ended.out.as_str(), ended.err.as_str()), (Some(0), "x\n", ""), "{option}");
+    }
+}
+
 #[test]
 fn labels_name_the_host() {
     let ended = Agent::new("labels").run(&["--prepend-pattern", "%h %r: ", "echo", "x"]);

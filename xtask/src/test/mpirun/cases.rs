@@ -295,6 +295,32 @@ pub const CASES: &[Case] = &[
         lines: 7,
     },
     Case {
+        name: "stall-report-of-another-collective",
+        environment: &[],
+        options: &["-n", "2", "--timeout", "5", "--stall-report", "2"],
+        argument: "mismatch",
+        status: 124,
+        says: &[
+            "all ranks that run have waited in MPI for 2 s (--stall-report)",
+            ") in MPI_Barrier, where nothing has happened for",
+            ") in MPI_Bcast, where nothing has happened for",
+        ],
+        lines: 7,
+    },
+    Case {
+        name: "stall-report-in-finalize",
+        environment: &[],
+        options: &["-n", "2", "--timeout", "5", "--stall-report", "2"],
+        argument: "ahead",
+        status: 124,
+        says: &[
+            "all ranks that run have waited in MPI for 2 s (--stall-report)",
+            ") in MPI_Finalize, where nothing has happened for",
+            ") in MPI_Recv, where nothing has happened for",
+        ],
+        lines: 7,
+    },
+    Case {
         name: "no-stall-while-a-rank-computes",
         environment: &[],
         options: &["-n", "3", "--timeout", "4", "--stall-report", "1"],

@@ -22,6 +22,7 @@ pub struct Counts {
     /// processors.
     pub hosts: Vec<Host>,
     policy: Policy,
+    counted_by_node: Option<bool>,
     only_slots: bool,
     /// Places of a `--rankfile`.
     pub rankfile: Option<Vec<Place>>,
@@ -34,15 +35,11 @@ impl Counts {
         if whole.host.is_empty() && files.is_empty() {
             files.extend(whole.default_hostfile.clone());
         }
-        let named = match hosts::named(&whole.host, &files)? {
+        let named = match hosts::named(&whole.host, &files, whole.hostfile.is_empty())? {
             None => hosts::allocated(&hosts::Own)?,
             named => named,
         };
-        let here = || Host {
-            name: opal_core::sys::hostname(),
-            room: Room { slots: topology.usable.len() as u32, most: None },
-            is_here: true,
-        };
+        let here = || Host::own(topology.usable.len() as u32);
         let hosts = named.unwrap_or_else(|| vec![here()]);
         let count = hosts.len() as u32;
         let slots = hosts.iter().fold(0u32, |sum, host| sum.saturating_add(host.room.slots));
@@ -53,6 +50,8 @@ impl Counts {
         if let Some(text) = &whole.npernode {
             policy = Policy::PerNode(values::ranks(text)?);
             most = Some((values::ranks(text)?.saturating_mul(count), "-npernode".to_owned()));
+        } else if let Some(text) = &whole.ppn {
+            policy = Policy::InTurn(values::ranks(text)?);
         } else if let Some(per_unit) = map.per_unit {
             if !is_alone && map.unit != Unit::Node {
                 return Err(Refusal::usage(
@@ -72,19 +71,32 @@ impl Counts {
         }
         let only_slots = map.oversubscribe == Some(false);
         let limited = only_slots.then(|| (slots, "the slots (--host localhost:N)".to_owned()));
-        let default = most.as_ref().map_or(slots, |(most, _)| *most);
-        Ok(Counts { default, most: most.or(limited), hosts, policy, only_slots, rankfile })
+        let default = match policy {
+            Policy::InTurn(each) => each.saturating_mul(count),
+            _ => most.as_ref().map_or(slots, |(most, _)| *most),
+        };
+        Ok(Counts {
+            default,
+            most: most.or(limited),
+            hosts,
+            policy,
+            counted_by_node: map.counted_by_node,
+            only_slots,
+            rankfile,
+        })
     }
 
     /// The host of each rank, by its place among [`Counts::hosts`].
     pub fn map(&self, total: u32) -> Result<Vec<u32>, Refusal> {
         let rooms: Vec<Room> = self.hosts.iter().map(|host| host.room).collect();
-        // On one host everything is allowed that was not refused already.
-        if let [_] = self.hosts[..] {
-            return Ok(vec![0; total as usize]);
-        }
-        rmaps::map(&rooms, total, self.policy, self.only_slots)
-            .map_err(|why| Refusal::usage(format!("{why}; --host and --hostfile say how many slots there are")))
+        let map = match (&self.hosts[..], &self.rankfile) {
+            // On one host the number of ranks on each was looked at already.
+            ([one], _) if one.room.most.is_none() => vec![0; total as usize],
+            (_, Some(_)) => vec![0; total as usize],
+            _ => rmaps::map(&rooms, total, self.policy, self.only_slots)
+                .map_err(|why| Refusal::usage(format!("{why}; --host and --hostfile say how many slots there are")))?,
+        };
+        Ok(self.counted_by_node.map_or(map.clone(), |by_node| rmaps::count(&map, by_node)))
     }
 
     /// The ranks of all programs, unless these are too many.

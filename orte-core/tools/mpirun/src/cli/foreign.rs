@@ -19,7 +19,9 @@ pub struct Foreign {
 pub enum Meaning {
     /// These words stand for it; `$1` and `$2` are its values.
     Same(&'static [&'static str]),
-    /// On a single machine it changes nothing: why.
+    /// These words stand for it if its value is one of these, else it is not there: what to do instead.
+    Chosen(&'static [&'static str], &'static [&'static str], &'static str),
+    /// It changes nothing: why.
     Needless(&'static str),
     /// It is not there: what to do instead.
     Refused(&'static str),
@@ -41,6 +43,9 @@ pub fn help() -> String {
         let names: Vec<String> = foreign.names.split(' ').map(|name| format!("-{name}")).collect();
         let meaning = match foreign.meaning {
             Meaning::Same(words) => words.join(" "),
+            Meaning::Chosen(values, words, instead) => {
+                format!("{} if it is {}; else refused: {instead}", words.join(" "), values.join(" or "))
+            }
             Meaning::Needless(why) => format!("accepted: {why}"),
             Meaning::Refused(instead) => format!("refused: {instead}"),
         };
@@ -54,6 +59,15 @@ impl Foreign {
     pub fn translate(&self, typed: &str, values: &[OsString]) -> Result<Vec<OsString>, Refusal> {
         match self.meaning {
             Meaning::Same(words) => Ok(words.iter().map(|word| filled(word, values)).collect()),
+            Meaning::Chosen(known, words, _)
+                if values.first().is_some_and(|value| known.iter().any(|one| value == one)) =>
+            {
+                Ok(words.iter().map(|word| filled(word, values)).collect())
+            }
+            Meaning::Chosen(_, _, instead) => {
+                let value = values.first().map_or_else(String::new, |value| format!(" {}", value.display()));
+                Err(Refusal::usage(format!("option {typed}{value} is not there: {instead}")))
+            }
             Meaning::Needless(_) => Ok(Vec::new()),
             Meaning::Refused(instead) => Err(Refusal::usage(format!("option {typed} is not there: {instead}"))),
         }
@@ -79,6 +93,15 @@ const fn same(names: &'static str, values: usize, words: &'static [&'static str]
     Foreign { names, values, meaning: Meaning::Same(words) }
 }
 
+const fn chosen(
+    names: &'static str,
+    values: &'static [&'static str],
+    words: &'static [&'static str],
+    instead: &'static str,
+) -> Foreign {
+    Foreign { names, values: 1, meaning: Meaning::Chosen(values, words, instead) }
+}
+
 const fn needless(names: &'static str, values: usize, why: &'static str) -> Foreign {
     Foreign { names, values, meaning: Meaning::Needless(why) }
 }
@@ -95,16 +118,16 @@ const TABLE: &[Foreign] = &[
     same("bycore", 0, &["--map-by", "core"]),
     same("byslot", 0, &["--map-by", "slot"]),
     same("bynode rr", 0, &["--map-by", "node"]),
-    same("grr", 1, &["--npernode", "$1"]),
+    same("grr", 1, &["--ppn", "$1"]),
     same("cpus-per-proc cpus-per-rank", 1, &["--map-by", "core:PE=$1"]),
     same("bind-to-core", 0, &["--bind-to", "core"]),
     same("bind-to-socket", 0, &["--bind-to", "package"]),
     same("use-hwthread-cpus", 0, &["--map-by", ":HWTCPUS"]),
     same("hosts", 1, &["--host", "$1"]),
     same("f machine hostlist", 1, &["--hostfile", "$1"]),
-    needless("add-host add-hostfile", 1, "there is one machine, and it takes any number of ranks"),
-    refused("nolocal skip-launch-node", 0, "there is no other machine yet to run on; leave it out"),
-    refused("rankmap", 1, "there is one machine; --map-by and --rank-by order the ranks on it"),
+    needless("add-host add-hostfile", 1, "no host joins a running job; --host and --hostfile name all"),
+    refused("nolocal skip-launch-node", 0, "ranks run where --host or --hostfile says; leave this machine out there"),
+    refused("rankmap", 1, "--map-by and --rank-by order the ranks, --rankfile gives each its place"),
     refused("membind", 1, "memory lies where it is first touched; --bind-to numa keeps a rank near it"),
     refused("gpus-per-proc ngpus-per-proc", 1, "no devices are given out; let the program choose by its local rank"),
     refused("gpu-support", 1, "messages from the memory of devices are not there; copy them to the host first"),
@@ -159,28 +182,43 @@ const TABLE: &[Foreign] = &[
     // The standard's mpiexec.
     needless("soft", 1, "the number after -n is always there"),
     refused("file", 1, "its format is every launcher's own; write --configfile FILE"),
-    // Other machines and their daemons, which a single one does not need.
-    needless("launcher launcher-exec bootstrap bootstrap-exec rmk launch-agent", 1, "nothing is started elsewhere"),
-    needless(
-        "max-vm-size tmpdir pmix-prefix app-pmix-prefix topolib demux localhost",
-        1,
-        "nothing is started elsewhere",
+    // Other machines and their daemons.
+    same("launcher-exec bootstrap-exec", 1, &["--mca", "plm_ssh_agent", "$1"]),
+    chosen(
+        "launcher bootstrap",
+        &["ssh", "rsh"],
+        &["--mca", "plm_ssh_agent", "$1"],
+        "ssh and rsh start daemons, -launcher-exec names another program; leave it out on one machine (fork) and in an allocation",
     ),
-    needless("hydra-pmi-hostname keepalive singleton branch-count", 1, "nothing is started elsewhere"),
-    needless("enable-x disable-x hybrid-hosts order-nodes pmi-port", 0, "nothing is started elsewhere"),
+    needless("rmk", 1, "a resource manager is known by its variables"),
+    refused("launch-agent", 1, "the daemon is mpirun itself; --prefix DIR says where it lies on other hosts"),
+    needless("max-vm-size branch-count", 1, "each host with ranks has one daemon, which calls mpirun itself"),
+    needless("tmpdir", 1, "there is no session directory"),
+    needless("pmix-prefix app-pmix-prefix", 1, "PMIx is not used"),
+    needless("topolib", 1, "the system says what the machine looks like"),
+    needless("demux", 1, "it changes nothing that could be seen"),
+    needless("localhost hydra-pmi-hostname", 1, "this machine is known by its names and addresses"),
+    needless("keepalive singleton", 1, "it is for the launcher's own use"),
+    needless("enable-x disable-x", 0, "the agent's own settings say it; --mca plm_ssh_args \"-X\" is ssh's"),
+    needless("hybrid-hosts order-nodes", 0, "hosts are taken in the order in which --host and --hostfile name them"),
+    needless("novm", 0, "each host with ranks has one daemon"),
+    needless("pmi-port", 0, "ranks inherit what they need"),
+    needless("disable-hostname-propagation use-regexp", 0, "it changes nothing that could be seen"),
+    needless("hetero-nodes homo-nodes uniform-nodes", 0, "each host is looked at by its own daemon"),
+    needless("do-not-resolve", 0, "names of hosts are left to the agent"),
+    needless("enable-instant-on-support fwd-mpirun-port", 0, "daemons get the way to mpirun by standard input"),
     needless(
-        "disable-hostname-propagation hetero-nodes homo-nodes uniform-nodes novm",
+        "leave-session-attached debug-daemons debug-daemons-file",
         0,
-        "nothing is started elsewhere",
+        "daemons stay attached, and what they say is passed on",
     ),
-    needless("do-not-resolve enable-instant-on-support fwd-mpirun-port use-regexp", 0, "nothing is started elsewhere"),
-    needless("leave-session-attached debug-daemons debug-daemons-file", 0, "nothing is started elsewhere"),
-    needless("noprefix no-app-prefix set-sid no-ready-msg show-progress", 0, "nothing is started elsewhere"),
-    needless("preload-binary", 0, "the program is on this machine"),
-    needless("preload-files", 1, "the files are on this machine"),
+    needless("noprefix no-app-prefix set-sid no-ready-msg show-progress", 0, "it changes nothing that could be seen"),
+    needless("preload-binary", 0, "nothing is copied: the program must lie on each host"),
+    needless("preload-files", 1, "nothing is copied: the files must lie on each host"),
     needless("personality", 1, "there is one"),
     needless("d debug-devel test-suicide", 0, "--verbose says what mpirun does"),
-    needless("hnp cartofile", 1, "nothing is started elsewhere"),
+    needless("hnp", 1, "mpirun is its own head node"),
+    needless("cartofile", 1, "the system says what the machine looks like"),
     same("iface", 1, &["--mca", "btl_tcp_if_include", "$1"]),
     refused(
         "dvm system-server system-server-first system-server-only",

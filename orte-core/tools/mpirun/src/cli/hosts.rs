@@ -13,12 +13,22 @@ pub struct Host {
     pub name: String,
     /// How many ranks it has room for.
     pub room: Room,
+    /// Lines that name it without a number of slots: one each, where there are several.
+    uncounted: u32,
     /// It is the one that mpirun runs on.
     pub is_here: bool,
 }
 
-/// The hosts that options and files name together, in the order of first mention; `None` if they name none.
-pub fn named(hosts: &[String], files: &[PathBuf]) -> Result<Option<Vec<Host>>, Refusal> {
+impl Host {
+    /// This one, with room for so many ranks.
+    pub fn own(slots: u32) -> Host {
+        Host { name: opal_core::sys::hostname(), room: Room { slots, most: None }, uncounted: 0, is_here: true }
+    }
+}
+
+/// The hosts that options and files name together, in the order of first mention; `None` if they name none, as files may do
+/// where that is said.
+pub fn named(hosts: &[String], files: &[PathBuf], may_be_empty: bool) -> Result<Option<Vec<Host>>, Refusal> {
     let mut all = Vec::new();
     for word in hosts.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|word| !word.is_empty()) {
         let from = format!("--host {word}");
@@ -29,11 +39,16 @@ pub fn named(hosts: &[String], files: &[PathBuf]) -> Result<Option<Vec<Host>>, R
     for path in files {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Refusal::usage(format!("--hostfile {}: {error}", path.display())))?;
+        let mut is_empty = true;
         for (index, line) in text.lines().enumerate() {
             let from = format!("{}, line {}", path.display(), index + 1);
             if let Some(host) = of_line(line, &from)? {
                 add(&mut all, host);
+                is_empty = false;
             }
+        }
+        if is_empty && !may_be_empty {
+            return Err(Refusal::usage(format!("--hostfile {} names no host", path.display())));
         }
     }
     Ok(if all.is_empty() { None } else { Some(all) })
@@ -56,7 +71,7 @@ fn host(name: &str, room: Room, from: &str) -> Result<Host, Refusal> {
     // What begins with a dash would be an option of ssh.
     let is_name = !name.is_empty() && !name.starts_with('-') && name.bytes().all(|byte| byte.is_ascii_graphic());
     match is_name {
-        true => Ok(Host { name: name.to_owned(), room, is_here: is_here(name) }),
+        true => Ok(Host { name: name.to_owned(), room, uncounted: 0, is_here: is_here(name) }),
         false => Err(Refusal::usage(format!("{from}: `{name}` is no name of a host"))),
     }
 }
@@ -65,7 +80,9 @@ fn host(name: &str, room: Room, from: &str) -> Result<Host, Refusal> {
 fn add(all: &mut Vec<Host>, host: Host) {
     match all.iter_mut().find(|known| known.name == host.name || (known.is_here && host.is_here)) {
         Some(known) => {
-            known.room.slots = known.room.slots.saturating_add(host.room.slots);
+            let counted = |host: &Host| if host.uncounted > 0 { host.uncounted } else { host.room.slots };
+            known.room.slots = counted(known).saturating_add(counted(&host));
+            known.uncounted = if known.uncounted > 0 && host.uncounted > 0 { known.room.slots } else { 0 };
             known.room.most = known.room.most.zip(host.room.most).map(|(one, other)| one.saturating_add(other));
         }
         None => all.push(host),
@@ -110,8 +127,8 @@ pub fn of_line(line: &str, from: &str) -> Result<Option<Host>, Refusal> {
     let name = user.map_or_else(|| name.to_owned(), |user| format!("{user}@{name}"));
     // Of another host nobody knows how many cores it has before it is asked.
     let default = || if is_here(&name) { opal_core::sys::cores() as u32 } else { 1 };
-    let slots = slots.or(most).unwrap_or_else(default);
-    host(&name, Room { slots, most }, from).map(Some)
+    let host = host(&name, Room { slots: slots.or(most).unwrap_or_else(default), most }, from)?;
+    Ok(Some(Host { uncounted: u32::from(slots.or(most).is_none()), ..host }))
 }
 
 /// Name and slots. The colons of an address such as `::1` part nothing.
@@ -159,6 +176,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn lines_that_name_a_host_again() {
+        let slots = |lines: &[&str]| {
+            let mut all = Vec::new();
+            lines.iter().for_each(|text| add(&mut all, of_line(text, "f").unwrap().unwrap()));
+            assert_eq!(all.len(), 1);
+            all[0].room.slots
+        };
+        assert_eq!(slots(&["localhost"]), opal_core::sys::cores() as u32);
+        assert_eq!(slots(&["localhost", "localhost"]), 2);
+        assert_eq!(slots(&["localhost", "localhost", "127.0.0.1"]), 3);
+        assert_eq!(slots(&["localhost slots=4", "localhost"]), 5);
+        assert_eq!(slots(&["localhost", "localhost slots=4"]), 5);
+        assert_eq!(slots(&["localhost slots=4", "localhost slots=2"]), 6);
+    }
+
     struct Given(Vec<(&'static str, String)>);
 
     impl Surroundings for Given {
@@ -194,9 +227,10 @@ mod tests {
     #[test]
     fn this_machine_by_its_name() {
         let own = opal_core::sys::hostname();
-        let hosts = named(&[format!("{own}:2,localhost"), "elsewhere.invalid".to_owned()], &[]).unwrap().unwrap();
+        let hosts =
+            named(&[format!("{own}:2,localhost"), "elsewhere.invalid".to_owned()], &[], false).unwrap().unwrap();
         assert_eq!((hosts.len(), hosts[0].is_here, hosts[0].room.slots, hosts[1].is_here), (2, true, 3, false));
-        assert_eq!(named(&[], &[]).unwrap(), None);
-        assert!(named(&["-oProxyCommand=x".to_owned()], &[]).is_err());
+        assert_eq!(named(&[], &[], false).unwrap(), None);
+        assert!(named(&["-oProxyCommand=x".to_owned()], &[], false).is_err());
     }
 }

@@ -31,6 +31,8 @@ pub struct Map {
     pub per_unit: Option<u32>,
     /// Cores (or what `--bind-to` names) of each rank.
     pub processors: usize,
+    /// `:PE=N` said so: ranks are bound.
+    pub has_count: bool,
     /// Hardware threads count as cores.
     pub hwthreads: bool,
     /// Ranks are counted over one unit after the other.
@@ -45,6 +47,8 @@ pub struct Map {
     pub rankfile: Option<PathBuf>,
     /// Ranks are dealt to hosts in turn.
     pub by_node: bool,
+    /// They are counted over the hosts in turn, or over one host after the other; `None`: as they are dealt.
+    pub counted_by_node: Option<bool>,
 }
 
 impl Map {
@@ -54,6 +58,7 @@ impl Map {
             unit: Unit::Node,
             per_unit: None,
             processors: 1,
+            has_count: false,
             hwthreads: false,
             fill: false,
             only: options.cpu_set.as_deref().map(|list| processors("--cpu-set", list)).transpose()?,
@@ -64,6 +69,7 @@ impl Map {
             },
             rankfile: options.rankfile.clone(),
             by_node: false,
+            counted_by_node: None,
         };
         options.map_by.iter().try_for_each(|text| map.by(text))?;
         if let Some(text) = &options.rank_by {
@@ -133,6 +139,7 @@ impl Map {
                 (Some("file"), Some(file)) if !file.is_empty() => self.rankfile = Some(file.into()),
                 (Some("pe"), Some(count)) => {
                     let count = count.parse().ok().filter(|count| *count > 0);
+                    self.has_count = true;
                     self.processors = count.ok_or_else(|| wrong(text, &format!("{word} is no number of cores")))?;
                 }
                 _ => return Err(wrong(text, &format!("`{word}` is not known"))),
@@ -142,13 +149,16 @@ impl Map {
     }
 
     fn rank_by(&mut self, text: &str) -> Result<(), Refusal> {
-        self.fill = match nearest(text, &["slot", "node", "fill", "span", "core", "hwthread", "socket", "numa"]) {
-            Some("fill") => true,
-            Some(_) => false,
+        match nearest(text, &["slot", "node", "fill", "span"]) {
+            Some("slot") => self.counted_by_node = Some(false),
+            Some("node") => self.counted_by_node = Some(true),
+            Some("fill") => self.fill = true,
+            Some(_) => {}
             None => {
-                return Err(Refusal::usage(format!("--rank-by {text}: slot, node, fill or span is wanted")));
+                let hint = unit(text).map_or("", |_| "; --map-by says which objects ranks are dealt to");
+                return Err(Refusal::usage(format!("--rank-by {text}: slot, node, fill or span is wanted{hint}")));
             }
-        };
+        }
         Ok(())
     }
 }

@@ -33,8 +33,11 @@ pub struct Options {
     #[arg(short = 'n', long = "np", visible_aliases = ["n"], aliases = ["c"], value_name = "N", allow_hyphen_values = true)]
     pub np: Option<String>,
     /// At most this many ranks on each machine; how many are started if -n is missing
-    #[arg(short = 'N', long, visible_aliases = ["ppn"], aliases = ["perhost", "ranks-per-node"], value_name = "N", allow_hyphen_values = true)]
+    #[arg(short = 'N', long, value_name = "N", allow_hyphen_values = true)]
     pub npernode: Option<String>,
+    /// So many ranks on each machine in turn, from the first one again until all have a place
+    #[arg(long, aliases = ["perhost", "ranks-per-node"], value_name = "N", allow_hyphen_values = true)]
+    pub ppn: Option<String>,
     /// Where to run: localhost:8 is this machine with room for 8 ranks; on other machines ssh starts ranks (--mca plm_ssh_agent
     /// names another program)
     #[arg(short = 'H', long, value_name = "HOST[:SLOTS],...", action = ArgAction::Append, allow_hyphen_values = true)]
@@ -161,7 +164,8 @@ pub struct Options {
     /// rankfile:file=FILE, pe-list=0-3[:ordered]; :NOOVERSUBSCRIBE refuses more ranks than cores
     #[arg(long, value_name = "OBJECT[:MODIFIER]...", action = ArgAction::Append, allow_hyphen_values = true)]
     pub map_by: Vec<String>,
-    /// How ranks are counted over the objects of --map-by: slot, node or span in turn, fill one object after the other
+    /// How ranks are counted: over one machine after the other (slot) or over the machines in turn (node), on each over the
+    /// objects of --map-by in turn (span), or over one object after the other (fill)
     #[arg(long, value_name = "slot|node|fill|span", allow_hyphen_values = true)]
     pub rank_by: Option<String>,
     /// Use these processors only, numbered as taskset does: 0,2-3

@@ -101,6 +101,10 @@ fn call(invitation: &Invitation, end: Instant) -> Result<Link, Refusal> {
             }
         }
     }
+    // The network is as it should be, and mpirun says why the job ended.
+    if failures.iter().any(|failure| failure.ends_with(HUNG_UP)) {
+        return Err(Refusal { status: OWN, sentence: "mpirun ended the job before this host had joined it".into() });
+    }
     failures.extend(tries.iter().map(|(_, address)| format!("{address}: no answer")));
     Err(Refusal {
         status: OWN,
@@ -137,7 +141,7 @@ fn prove(invitation: &Invitation, socket: OwnedFd, end: Instant) -> Result<Link,
     loop {
         wait(&[(&socket, PollFlags::IN)], end)?;
         let read = match rustix::net::recv(&socket, &mut chunk[..], RecvFlags::DONTWAIT) {
-            Ok((0, _)) => return Err(failed(&"it hung up")),
+            Ok((0, _)) | Err(Errno::CONNRESET) => return Err(failed(&HUNG_UP)),
             Ok((read, _)) => read,
             Err(Errno::AGAIN | Errno::INTR) if Instant::now() < end => continue,
             Err(Errno::AGAIN | Errno::INTR) => return Err(failed(&"it does not answer")),
@@ -170,5 +174,7 @@ fn wait<Fd: AsFd>(interests: &[(&Fd, PollFlags)], end: Instant) -> Result<Vec<bo
     }
     Ok(answers)
 }
+/// Of who was called and does not want to hear more.
+const HUNG_UP: &str = "it hung up";
 /// How long whoever listens at one of mpirun's addresses may take to answer, if there are others.
 const ANSWER: Duration = Duration::from_secs(10);

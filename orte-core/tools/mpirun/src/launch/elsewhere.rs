@@ -31,6 +31,14 @@ impl Running {
         }
     }
 
+    /// Whether a call of a rank failed because a peer was lost.
+    pub(super) fn has_lost_peer(&self, rank: u32) -> bool {
+        match self.here.as_ref().filter(|_| self.node_of(rank) == 0) {
+            Some(here) => here.has_lost_peer(rank),
+            None => self.known.lost_peer.get(rank as usize).is_some_and(|lost| *lost),
+        }
+    }
+
     /// Whether any rank called abort.
     pub(super) fn aborts(&self) -> bool {
         self.here.as_ref().is_some_and(|here| here.segment.control.aborts() > 0)
@@ -89,12 +97,14 @@ impl Running {
                 let state = RankState::of(end.state);
                 self.known.states[end.rank as usize] = state;
                 self.known.aborted[end.rank as usize] = end.aborted.clone();
+                self.known.lost_peer[end.rank as usize] = end.has_lost_peer;
                 if state != RankState::Finalized {
                     self.lost_elsewhere(end.rank, node);
                 }
                 self.ended(end.rank, end.wait_status, state, end.aborted);
             }
-            Frame::Aborted(rank, status, message) => {
+            Frame::Aborted(rank, status, message, has_lost_peer) => {
+                self.known.lost_peer[rank as usize] = has_lost_peer;
                 self.known.states[rank as usize] = RankState::Aborted;
                 self.known.aborted[rank as usize] = Some((status, message));
             }
@@ -113,7 +123,7 @@ impl Running {
             Frame::KeeperLost(status) => {
                 let host = self.job.names[node as usize].clone();
                 self.all_ended_on(node);
-                if matches!(self.phase, Phase::Running | Phase::Lingering(_)) {
+                if matches!(self.phase, Phase::Running | Phase::Lingering(_) | Phase::Seeking(_)) {
                     self.fail(Cause::KeeperLost(status, Some(host)), true);
                 }
             }
@@ -148,7 +158,7 @@ impl Running {
                 self.refusal.get_or_insert(Refusal { status: OWN, sentence: format!("host {host}: {why}") });
                 self.finish();
             }
-            Phase::Running | Phase::Lingering(_) => self.fail(Cause::HostLost(host, why), true),
+            Phase::Running | Phase::Lingering(_) | Phase::Seeking(_) => self.fail(Cause::HostLost(host, why), true),
             // What it was told to end may be left there.
             Phase::Ending(_) | Phase::Clearing(_) if had_ranks => say(&format!("host {host} was lost, too: {why}")),
             _ => {}

@@ -24,27 +24,15 @@ impl Running {
         if let Some(alive) = self.alive.get_mut(rank as usize) {
             *alive = false;
         }
+        if cause.is_none() && state == RankState::Started {
+            self.never_initialized.get_or_insert(rank);
+        }
         match (self.phase, cause) {
-            (Phase::Running, Some(cause)) => {
-                // Another rank's abort is the reason for this end, if there was one.
-                let cause = match self.first_abort() {
-                    Some(abort) if !cause.explains(&abort) => abort,
-                    _ => cause,
-                };
-                match (finalized, &cause) {
-                    (_, Cause::Exit(..) | Cause::Signal(..) | Cause::NotFinalized(_)) if self.job.keep_going => {
-                        self.cause.get_or_insert(cause);
-                    }
-                    // The others came as far as it did, and are most likely about to end: let them write what they have.
-                    (true, Cause::Exit(..)) => {
-                        self.cause = Some(cause);
-                        self.phase = Phase::Lingering(Instant::now() + LINGER);
-                    }
-                    _ => self.fail(cause, true),
-                }
-            }
+            (Phase::Running | Phase::Seeking(_), Some(cause)) => self.weigh(cause, finalized),
             // It died first, but the news of it came second.
-            (Phase::Ending(_), Some(cause)) if self.cause.as_ref().is_some_and(|known| cause.explains(known)) => {
+            (Phase::Ending(_), Some(cause))
+                if self.cause.as_ref().is_some_and(|known| self.is_behind(&cause, known)) =>
+            {
                 self.cause = Some(cause);
                 self.measures.running = self.measures.running.saturating_sub(1);
             }
@@ -55,13 +43,6 @@ impl Running {
         }
     }
 
-    pub(super) fn first_abort(&self) -> Option<Cause> {
-        (0..self.job.ranks()).find_map(|rank| {
-            let (status, message) = self.aborted(rank)?;
-            Some(Cause::Abort(rank, status, message))
-        })
-    }
-
     /// Ends the job for this reason: asks the remaining ranks first.
     pub(super) fn fail(&mut self, cause: Cause, tell: bool) {
         self.cause = Some(cause);
@@ -69,6 +50,7 @@ impl Running {
     }
 
     pub(super) fn end_ranks(&mut self, tell: bool) {
+        self.settle();
         let Some(cause) = &self.cause else { return };
         let signal = cause.signal() as u32;
         self.measures.running = self.others(cause);
@@ -173,9 +155,10 @@ impl Running {
 
     /// Has everything killed that is left.
     pub(super) fn finish(&mut self) {
-        if !matches!(self.phase, Phase::Running | Phase::Lingering(_) | Phase::Ending(_)) {
+        if !matches!(self.phase, Phase::Running | Phase::Lingering(_) | Phase::Seeking(_) | Phase::Ending(_)) {
             return;
         }
+        self.settle();
         self.measures.killed = self.cause.as_ref().map_or(0, |cause| self.others(cause));
         self.phase = Phase::Clearing(Instant::now() + CLEARING);
         self.fan.close();
@@ -273,7 +256,5 @@ const LONGEST: Duration = Duration::from_secs(100 * 366 * 24 * 60 * 60);
 const GRACE: Duration = Duration::from_secs(1);
 /// A rank that waits sleeps again after a fraction of this.
 const ASLEEP_NS: u64 = 200_000_000;
-/// How long ranks may go on after another one was done with MPI and then failed.
-const LINGER: Duration = Duration::from_millis(100);
 /// How long the keeper may take to kill what is left: longer than it tries to.
 const CLEARING: Duration = Duration::from_secs(12);

@@ -12,6 +12,8 @@ use std::time::Duration;
 pub struct Known {
     pub states: Vec<RankState>,
     pub aborted: Vec<Option<(i32, String)>>,
+    /// Which had lost a peer before they ended.
+    pub lost_peer: Vec<bool>,
     /// Bytes of output that each node was not yet told to be taken.
     pub owed: Vec<usize>,
 }
@@ -19,7 +21,13 @@ pub struct Known {
 impl Known {
     /// Of a job with these ranks and so many nodes.
     pub fn new(nodes: &[u32], count: usize) -> Known {
-        Known { states: vec![RankState::Started; nodes.len()], aborted: vec![None; nodes.len()], owed: vec![0; count] }
+        let ranks = nodes.len();
+        Known {
+            states: vec![RankState::Started; ranks],
+            aborted: vec![None; ranks],
+            lost_peer: vec![false; ranks],
+            owed: vec![0; count],
+        }
     }
 }
 

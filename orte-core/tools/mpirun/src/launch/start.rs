@@ -73,6 +73,7 @@ impl Running {
             alive: vec![true; ranks as usize],
             phase: Phase::Running,
             cause: None,
+            never_initialized: None,
             refusal: None,
             measures: Measures::default(),
             stall: stall::Stall::new(job.stall_s),
