@@ -262,6 +262,34 @@ pub fn of_context(context: u32) -> Option<(usize, &'static Communicator)> {
         .or_else(|| DYNAMIC.search(|comm| comm.context == context))
 }
 
+/// A communicator that lives as long as this does: what a request that refers to one keeps.
+pub enum Holder {
+    /// One that is never freed.
+    Predefined(&'static Communicator),
+    /// One that the user may free meanwhile.
+    Kept(Arc<Communicator>),
+}
+
+impl Holder {
+    /// The communicator behind a handle.
+    pub fn of(handle: usize) -> Result<Holder> {
+        let found = match handle {
+            WORLD_HANDLE | SELF_HANDLE => borrow(handle).map(Holder::Predefined),
+            _ => get(handle).map(Holder::Kept),
+        };
+        found.ok_or_else(|| Class::Comm.into())
+    }
+
+    /// The communicator.
+    #[inline(always)]
+    pub fn get(&self) -> &Communicator {
+        match self {
+            Holder::Predefined(comm) => comm,
+            Holder::Kept(comm) => comm,
+        }
+    }
+}
+
 /// A reference of one's own to a communicator made by the user.
 pub fn get(handle: usize) -> Option<Arc<Communicator>> {
     DYNAMIC.get(handle)

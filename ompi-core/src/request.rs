@@ -61,6 +61,9 @@ pub enum Kind {
     Collective,
     /// As `Persistent`, not polled; can be freed while it is inactive only, and not be cancelled (MPI 5.0 §6.13).
     PersistentCollective,
+    /// As `Persistent`; can be freed while it is not under way only, and not be cancelled (MPI 5.0 §4.2.1). [`partitioned`]
+    /// finds it.
+    Partitioned,
 }
 
 impl Request {
@@ -137,6 +140,7 @@ pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Req
         Kind::Persistent => INACTIVE | QUERIED | PERSISTENT | POLLED,
         Kind::Collective => ACTIVE | QUERIED | COLLECTIVE,
         Kind::PersistentCollective => INACTIVE | QUERIED | PERSISTENT | COLLECTIVE,
+        Kind::Partitioned => INACTIVE | QUERIED | PERSISTENT | POLLED | PARTITIONED,
     };
     Ok(Request(slot.begin(driver, token, flags)))
 }
@@ -164,6 +168,32 @@ pub fn done() -> Request {
 /// The token of a request in force, or of one that the user freed while its operation was under way.
 pub fn token(handle: usize) -> Option<u64> {
     find_even_freed(handle).map(|(slot, _)| slot.token.load(Ordering::Relaxed))
+}
+
+/// What stands behind the handle of a partitioned request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Partitioned {
+    /// As given to [`create`].
+    pub token: u64,
+    /// It was started, and its completion not yet taken.
+    pub is_started: bool,
+    /// Its operation has ended, or was never started.
+    pub has_ended: bool,
+}
+
+/// The partitioned request with this handle.
+#[inline(always)]
+pub fn partitioned(handle: usize) -> Option<Partitioned> {
+    let slot = find(handle)?;
+    // Acquire pairs with the Release in `complete`: who finds it ended sees the data.
+    let word = slot.word.load(Ordering::Acquire);
+    let state = word & STATE;
+    let found = Partitioned {
+        token: slot.token.load(Ordering::Relaxed),
+        is_started: state != INACTIVE,
+        has_ended: state != ACTIVE,
+    };
+    (word & PARTITIONED != 0).then_some(found)
 }
 
 /// Ends an operation. Once per request (per start of a persistent one), by its owner; `status.error` is its error code.

@@ -1,30 +1,154 @@
 //! Partitioned communication. MPI 5.0 §4.2.
 
-use super::kinds::{Array, Buffer, Comm, Committed, ConstBuffer, Count, Hints, Out, Rank, Raw, RecvTag, Request, Tag};
+use super::kinds::{
+    Array, Buffer, CommHandle, ConstBuffer, Count, Hints, OldType, Out, Rank, Raw, RecvTag, Request, Tag, array, data,
+    rank_from, rank_to,
+};
+use crate::error::{Class, Fault, Result};
+use crate::framework::part::{self, Module, PartitionedTransfer};
+use crate::request::{self, NULL, Partitioned};
+use crate::status::{ANY_SOURCE, ANY_TAG};
+use alloc::format;
 use core::ffi::c_int;
+use core::ops::Range;
 
 rows! {
     /// Makes a persistent request for a send in partitions. MPI 5.0 §4.2.1.
     fn Psend_init(
-        buf: ConstBuffer, partitions: Raw<c_int>, count: Count, datatype: Committed, dest: Rank, tag: Tag,
-        comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        buf: ConstBuffer, partitions: Raw<c_int>, count: Count, datatype: OldType, dest: Rank, tag: Tag,
+        comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        let (handle, comm) = comm;
+        rank_to(dest, comm, "dest")?;
+        // No hint is known.
+        drop(info);
+        let partitions = number(partitions, "partitions")?;
+        let transfer = PartitionedTransfer { at: buf, partitions, count, datatype, peer: dest, tag, comm: handle };
+        check(&transfer)?;
+        // SAFETY: of each partition that is marked ready the buffer is readable by the standard.
+        request.set(unsafe { part::selected()?.psend_init(transfer)? }.into_handle());
+        Ok(())
+    }
 
     /// Makes a persistent request for a receive in partitions. MPI 5.0 §4.2.1.
     fn Precv_init(
-        buf: Buffer, partitions: Raw<c_int>, count: Count, datatype: Committed, source: Rank, tag: RecvTag,
-        comm: Comm, info: Hints, request: Out<usize>,
-    ) [large] => unsupported
+        buf: Buffer, partitions: Raw<c_int>, count: Count, datatype: OldType, source: Rank, tag: RecvTag,
+        comm: CommHandle, info: Hints, request: Out<usize>,
+    ) [large] => {
+        let (handle, comm) = comm;
+        rank_from(source, comm, "source")?;
+        no_wildcards(source, tag)?;
+        drop(info);
+        let partitions = number(partitions, "partitions")?;
+        let transfer = PartitionedTransfer { at: buf, partitions, count, datatype, peer: source, tag, comm: handle };
+        check(&transfer)?;
+        // SAFETY: from every start to its completion the buffer is writable by the standard.
+        request.set(unsafe { part::selected()?.precv_init(transfer)? }.into_handle());
+        Ok(())
+    }
 
     /// Says that a partition of a send may leave. MPI 5.0 §4.2.1.
-    fn Pready(partition: Raw<c_int>, request: Request) [] => unsupported
+    fn Pready(partition: Raw<c_int>, request: Request) [] => {
+        let (module, token) = started(request)?;
+        let partition = number(partition, "partition")?;
+        module.pready(token, partition..partition + 1).map_err(|fault| fault.argument("partition"))
+    }
 
     /// Says that a range of partitions may leave. MPI 5.0 §4.2.1.
-    fn Pready_range(partition_low: Raw<c_int>, partition_high: Raw<c_int>, request: Request) [] => unsupported
+    fn Pready_range(partition_low: Raw<c_int>, partition_high: Raw<c_int>, request: Request) [] => {
+        let (module, token) = started(request)?;
+        let range = range(partition_low, partition_high)?;
+        module.pready(token, range).map_err(|fault| fault.argument("partition_high"))
+    }
 
     /// Says that the listed partitions may leave. MPI 5.0 §4.2.1.
-    fn Pready_list(length: Raw<c_int>, array_of_partitions: Array<c_int>, request: Request) [] => unsupported
+    fn Pready_list(length: Raw<c_int>, array_of_partitions: Array<c_int>, request: Request) [] => {
+        let (module, token) = started(request)?;
+        let length = number(length, "length")?;
+        // SAFETY: the array has `length` elements by the standard.
+        let listed = unsafe { array(array_of_partitions, length, "array_of_partitions")? };
+        listed.iter().try_for_each(|partition| {
+            let partition = number(*partition, "array_of_partitions")?;
+            module.pready(token, partition..partition + 1).map_err(|fault| fault.argument("array_of_partitions"))
+        })
+    }
 
-    /// Says whether a partition of a receive is there. MPI 5.0 §4.2.1.
-    fn Parrived(request: Request, partition: Raw<c_int>, flag: Out<c_int>) [] => unsupported
+    /// Says whether a partition of a receive is there. MPI 5.0 §4.2.2.
+    fn Parrived(request: Request, partition: Raw<c_int>, flag: Out<c_int>) [] => {
+        let partition = number(partition, "partition")?;
+        // MPI 5.0 §4.2.2: true for a null or inactive request.
+        if request == NULL {
+            flag.set(1);
+            return Ok(());
+        }
+        let Partitioned { token, has_ended, .. } = find(request)?;
+        let arrived = part::selected()?.parrived(token, partition, has_ended).map_err(|fault| fault.argument("partition"))?;
+        flag.set(c_int::from(arrived));
+        Ok(())
+    }
+}
+
+/// What every start relies on: a committed datatype, and a buffer where there is data. Its length in bytes is a number.
+fn check(transfer: &PartitionedTransfer) -> Result<()> {
+    let PartitionedTransfer { at, partitions, count, datatype, .. } = transfer;
+    if !datatype.is_committed() {
+        let why = "the datatype is not committed; call MPI_Type_commit first";
+        return Err(Fault::new(Class::Type).argument("datatype").because(why));
+    }
+    let size = datatype.layout.size().max(datatype.layout.extent().unsigned_abs());
+    let elements = partitions.checked_mul(*count);
+    match elements.filter(|elements| elements.checked_mul(size).is_some_and(|bytes| isize::try_from(bytes).is_ok())) {
+        Some(elements) => data(*at, elements, datatype, "buf").map(drop),
+        None => {
+            let why = format!("{partitions} partitions of {count} elements are more than an address can hold");
+            Err(Fault::new(Class::Count).argument("count").because(why))
+        }
+    }
+}
+
+/// MPI 5.0 §4.2.1: neither MPI_ANY_SOURCE nor MPI_ANY_TAG.
+fn no_wildcards(source: c_int, tag: c_int) -> Result<()> {
+    if source == ANY_SOURCE {
+        return Err(Fault::new(Class::Rank).argument("source").because("a partitioned receive names its source"));
+    }
+    if tag == ANY_TAG {
+        return Err(Fault::new(Class::Tag).argument("tag").because("a partitioned receive names its tag"));
+    }
+    Ok(())
+}
+
+/// A partitioned request that is under way.
+#[inline(always)]
+fn started(handle: usize) -> Result<(&'static dyn Module, u64)> {
+    let found = find(handle)?;
+    if !found.is_started {
+        return Err(wrong_request("it was not started".into()));
+    }
+    Ok((part::selected()?, found.token))
+}
+
+#[inline(always)]
+fn find(handle: usize) -> Result<Partitioned> {
+    request::partitioned(handle).ok_or_else(|| wrong_request(format!("{handle:#x} is no partitioned request in force")))
+}
+
+#[cold]
+fn wrong_request(why: alloc::string::String) -> Fault {
+    Fault::new(Class::Request).argument("request").because(why)
+}
+
+#[inline(always)]
+fn number(value: c_int, argument: &'static str) -> Result<usize> {
+    usize::try_from(value)
+        .map_err(|_| Fault::new(Class::Arg).argument(argument).because(format!("{value} is negative")))
+}
+
+/// MPI 5.0 §4.2.1: both ends belong to the range.
+fn range(low: c_int, high: c_int) -> Result<Range<usize>> {
+    let (first, last) = (number(low, "partition_low")?, number(high, "partition_high")?);
+    if first > last {
+        let why = format!("it is less than partition_low, which is {low}");
+        return Err(Fault::new(Class::Arg).argument("partition_high").because(why));
+    }
+    Ok(first..last + 1)
 }

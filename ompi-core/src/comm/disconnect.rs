@@ -4,7 +4,7 @@ use super::{Communicator, create, get};
 use crate::buffer::{self, Owner};
 use crate::error::{Class, Fault, Result};
 use crate::executor;
-use crate::framework::pml;
+use crate::framework::{part, pml};
 use crate::request::collective;
 use alloc::format;
 use opal_core::wait;
@@ -28,6 +28,9 @@ pub fn disconnect(handle: usize) -> Result<()> {
 }
 
 fn settle(comm: &Communicator) -> Result<()> {
+    if let Some(module) = part::in_use() {
+        module.withdraw(comm);
+    }
     let is_quiesced = |comm: &Communicator| pml::selected().is_quiesced(comm);
     let done =
         || !collective::is_in_progress(comm) && is_quiesced(comm) && (!comm.is_inter() || is_quiesced(comm.merged()));

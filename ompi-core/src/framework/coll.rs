@@ -27,7 +27,7 @@ pub use call::Call;
 pub use fallback::Fallback;
 pub use function::{ALL_FUNCTIONS, FUNCTIONS, Function, Functions, NEIGHBOR_FUNCTIONS, set_of};
 pub use module::{Candidate, Entry, Module, Table, not_here};
-pub use tags::Tags;
+pub use tags::{PART_SETUP, PIECES, Tags};
 
 /// The root of a call on an intercommunicator is this process: MPI_ROOT.
 pub const ROOT_HERE: usize = usize::MAX;

@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::{Driver, Id, Kind, Request, complete, create, done};
-use crate::comm::{self, Communicator};
+use crate::comm::{Communicator, Holder};
 use crate::data::Data;
 use crate::error::{Class, Result};
 use crate::framework::coll::Call;
@@ -72,29 +72,6 @@ fn register(kind: Kind, operation: Operation) -> Result<(Arc<Operation>, Request
     let token = OPERATIONS.insert(operation.clone()).ok_or(Class::NoMem)?;
     let request = create(kind, &Collectives, token as u64).inspect_err(|_| drop(OPERATIONS.remove(token)))?;
     Ok((operation, request))
-}
-
-/// A communicator that lives as long as this does.
-enum Holder {
-    Predefined(&'static Communicator),
-    Kept(Arc<Communicator>),
-}
-
-impl Holder {
-    fn of(handle: usize) -> Result<Holder> {
-        let found = match handle {
-            comm::WORLD_HANDLE | comm::SELF_HANDLE => comm::borrow(handle).map(Holder::Predefined),
-            _ => comm::get(handle).map(Holder::Kept),
-        };
-        found.ok_or_else(|| Class::Comm.into())
-    }
-
-    fn get(&self) -> &Communicator {
-        match self {
-            Holder::Predefined(comm) => comm,
-            Holder::Kept(comm) => comm,
-        }
-    }
 }
 
 /// Whether a nonblocking or a started persistent collective on the communicator has not ended.

@@ -186,12 +186,14 @@ pub fn test_some(
 }
 
 /// MPI_Request_free: the handle becomes null; an active operation completes in silence. `Err(MPI_ERR_REQUEST)` for a
-/// collective operation that is under way (MPI 5.0 §6.12 and §6.13); one that has ended is accepted, as in other libraries.
+/// collective operation that is under way (MPI 5.0 §6.12 and §6.13), and for a partitioned one (§4.2.1); one that has ended is
+/// accepted, as in other libraries.
 pub fn free(handle: &mut usize) -> Result<()> {
     let slot = find(*handle).ok_or_else(|| invalid(*handle))?;
     let word = slot.word.load(Ordering::Acquire);
-    if word & COLLECTIVE != 0 && word & STATE == ACTIVE {
-        let why = "a collective operation that is under way cannot be freed; complete it first";
+    if word & (COLLECTIVE | PARTITIONED) != 0 && word & STATE == ACTIVE {
+        let what = if word & COLLECTIVE != 0 { "collective" } else { "partitioned" };
+        let why = alloc::format!("a {what} operation that is under way cannot be freed; complete it first");
         return Err(Fault::new(Class::Request).argument("request").because(why));
     }
     let number = *handle as u32;
@@ -212,11 +214,13 @@ pub fn free(handle: &mut usize) -> Result<()> {
 }
 
 /// MPI_Cancel: asks for it; the request must be completed all the same. `Err(MPI_ERR_REQUEST)` for a collective
-/// operation (MPI 5.0 §6.12 and §6.13).
+/// operation (MPI 5.0 §6.12 and §6.13) and for a partitioned one (§4.2.1).
 pub fn cancel(handle: usize) -> Result<()> {
     let slot = find(handle).ok_or_else(|| invalid(handle))?;
-    if slot.word.load(Ordering::Acquire) & COLLECTIVE != 0 {
-        let why = "a collective operation cannot be cancelled";
+    let word = slot.word.load(Ordering::Acquire);
+    if word & (COLLECTIVE | PARTITIONED) != 0 {
+        let what = if word & COLLECTIVE != 0 { "collective" } else { "partitioned" };
+        let why = alloc::format!("a {what} operation cannot be cancelled");
         return Err(Fault::new(Class::Request).argument("request").because(why));
     }
     if slot.word.load(Ordering::Acquire) & STATE == ACTIVE {

@@ -6,7 +6,7 @@
 use super::handles;
 use super::{Driver, Id, Kind, Request, complete, create, done};
 use crate::buffer;
-use crate::comm::{self, Communicator};
+use crate::comm::Holder;
 use crate::data::Data;
 use crate::datatype::Datatype;
 use crate::error::{Class, Result};
@@ -50,10 +50,7 @@ pub enum Direction {
 /// # Safety
 /// Whenever it is started the buffer is readable (a send) or writable (a receive) until that operation completes.
 pub unsafe fn prepare(operation: Transfer) -> Result<Request> {
-    let comm = match operation.comm {
-        comm::WORLD_HANDLE | comm::SELF_HANDLE => None,
-        handle => Some(comm::get(handle).ok_or(Class::Comm)?),
-    };
+    let comm = Holder::of(operation.comm)?;
     let prepared = Arc::new(Prepared { operation, comm, running: ConditionalLock::new(Running::default()) });
     let token = PREPARED.insert(prepared).ok_or(Class::NoMem)?;
     create(Kind::Persistent, &Prepare, token as u64).inspect_err(|_| drop(PREPARED.remove(token)))
@@ -61,8 +58,7 @@ pub unsafe fn prepare(operation: Transfer) -> Result<Request> {
 
 struct Prepared {
     operation: Transfer,
-    /// Kept alive; none for a predefined one.
-    comm: Option<Arc<Communicator>>,
+    comm: Holder,
     running: ConditionalLock<Running>,
 }
 
@@ -103,8 +99,8 @@ struct Prepare;
 impl Driver for Prepare {
     fn start(&self, token: u64, id: Id) -> Result<()> {
         let prepared = PREPARED.get(token as usize).ok_or(Class::Intern)?;
-        let Transfer { at, count, ref datatype, peer, tag, direction, comm } = prepared.operation;
-        let comm = prepared.comm.as_deref().or_else(|| comm::borrow(comm)).ok_or(Class::Comm)?;
+        let Transfer { at, count, ref datatype, peer, tag, direction, .. } = prepared.operation;
+        let comm = prepared.comm.get();
         let context = MatchContext { comm, collective: false };
         let data = Data { at, count, datatype };
         let request = match direction {

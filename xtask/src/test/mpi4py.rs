@@ -203,8 +203,8 @@ const ALL: &[u32] = &[1, 2, 3, 4, 5];
 const SEVERAL: &[u32] = &[2, 3, 4, 5];
 
 /// All of mpi4py's tests but those of one-sided communication (test_rma, test_rma_nb, test_win, and test_util_sync, each of
-/// whose tests begins by making a window), files (test_file, test_io, test_errhandler.TestErrhandlerFile), dynamic processes
-/// (test_dynproc, test_spawn) and partitioned communication (test_p2p_buf_part).
+/// whose tests begins by making a window), files (test_file, test_io, test_errhandler.TestErrhandlerFile) and dynamic
+/// processes (test_dynproc, test_spawn).
 pub const SUITES: &[Suite] = &[
     Suite {
         name: "p2p",

@@ -12,7 +12,13 @@ use opal_core::sync::{AtomicU32, Ordering};
 pub struct Tags {
     begun: AtomicU32,
     prepared: AtomicU32,
+    channels: AtomicU32,
 }
+
+/// The tag of the messages by which partitioned sends say how they are numbered. No function of collectives has this number.
+pub const PART_SETUP: i32 = PERSISTENT as i32 - 1;
+/// How many tags a partitioned send has: of whole messages, of heads of pieces, and of data of pieces.
+pub const PIECES: i32 = 3;
 
 impl Tags {
     /// For a nonblocking collective. Comes again after 2^30 others.
@@ -23,14 +29,28 @@ impl Tags {
     /// For a persistent collective, which may live for ever: the tag never comes again. `Err(Other)` if there are none.
     pub fn prepare(&self) -> Result<i32> {
         let number = self.prepared.fetch_add(1, Ordering::Relaxed);
-        if number < NONBLOCKING - PERSISTENT {
+        if number < PARTITIONED - PERSISTENT {
             return Ok((PERSISTENT + number) as i32);
         }
-        self.prepared.store(NONBLOCKING - PERSISTENT, Ordering::Relaxed);
-        let why = "a communicator has room for a billion persistent collectives in its life; duplicate it";
+        self.prepared.store(PARTITIONED - PERSISTENT, Ordering::Relaxed);
+        let why = "a communicator has room for half a billion persistent collectives in its life; duplicate it";
+        Err(Fault::new(Class::Other).because(why))
+    }
+
+    /// For a partitioned send, which may live for ever: the first of its [`PIECES`] tags, which never come again. Its peer learns of
+    /// it by a message with tag [`PART_SETUP`].
+    pub fn channel(&self) -> Result<i32> {
+        let number = self.channels.fetch_add(1, Ordering::Relaxed);
+        if number < CHANNELS {
+            return Ok(PARTITIONED as i32 + PIECES * number as i32);
+        }
+        self.channels.store(CHANNELS, Ordering::Relaxed);
+        let why = "a communicator has room for 178 million partitioned sends in its life; duplicate it";
         Err(Fault::new(Class::Other).because(why))
     }
 }
 
 const PERSISTENT: u32 = 1 << 10;
+const PARTITIONED: u32 = 1 << 29;
 const NONBLOCKING: u32 = 1 << 30;
+const CHANNELS: u32 = (NONBLOCKING - PARTITIONED) / PIECES as u32;

@@ -1,0 +1,149 @@
+//! The module: requests and what stands behind them.
+#![allow(unsafe_code)] // the unsafe methods of the framework's trait
+
+use crate::active::{self, Operation};
+use crate::pairing;
+use crate::raw::{self, Line, Region};
+use crate::recv::PartitionedRecv;
+use crate::send::PartitionedSend;
+use alloc::sync::Arc;
+use core::ops::Range;
+use ompi_core::comm::{Communicator, Holder};
+use ompi_core::error::{Class, Fault, Result};
+use ompi_core::framework::part::{Module, PartitionedTransfer};
+use ompi_core::handle::HandleTable;
+use ompi_core::request::{self, Driver, Id, Kind, Request};
+use ompi_core::status::PROC_NULL;
+use opal_core::progress;
+use opal_core::sync::threads_possible;
+
+/// The one module.
+pub struct Persist;
+
+/// What a token stands for.
+enum Side {
+    Send(Arc<PartitionedSend>),
+    Recv(Arc<PartitionedRecv>),
+}
+
+static SIDES: HandleTable<Side> = HandleTable::new();
+
+impl Module for Persist {
+    unsafe fn psend_init(&self, transfer: PartitionedTransfer) -> Result<Request> {
+        let line = line(&transfer)?;
+        // SAFETY: the caller's promise.
+        let region = unsafe { Region::new(&transfer) };
+        register(Side::Send(PartitionedSend::new(line, region, transfer.partitions, transfer.tag)?))
+    }
+
+    unsafe fn precv_init(&self, transfer: PartitionedTransfer) -> Result<Request> {
+        // SAFETY: the caller's promise.
+        let region = unsafe { Region::new(&transfer) };
+        let receive = PartitionedRecv::new(line(&transfer)?, region, transfer.partitions, transfer.tag)?;
+        let request = register(Side::Recv(receive.clone()))?;
+        if let Some(line) = line(&transfer)? {
+            pairing::add(&receive, line)?;
+        }
+        Ok(request)
+    }
+
+    #[inline]
+    fn pready(&self, token: u64, partitions: Range<usize>) -> Result<()> {
+        if threads_possible() {
+            // Another thread may complete and free the request as soon as the last partition is marked.
+            return mark(SIDES.get(token as usize).as_deref(), partitions);
+        }
+        mark(SIDES.borrow(token as usize), partitions)
+    }
+
+    #[inline]
+    fn parrived(&self, token: u64, partition: usize, has_ended: bool) -> Result<bool> {
+        let Some(Side::Recv(receive)) = SIDES.borrow(token as usize) else {
+            return Err(wrong_side("it is a send"));
+        };
+        receive.check(partition)?;
+        if has_ended || receive.has_arrived(partition) {
+            return Ok(true);
+        }
+        progress::flush();
+        opal_core::wait::polled_progress();
+        Ok(!receive.is_active() || receive.has_arrived(partition))
+    }
+
+    fn withdraw(&self, comm: &Communicator) {
+        pairing::withdraw(comm);
+        SIDES.search(|side| {
+            if let Side::Recv(receive) = side
+                && receive.line().is_some_and(|line| core::ptr::eq(line.comm.get(), comm))
+            {
+                receive.withdraw();
+            }
+            false
+        });
+    }
+}
+
+/// Every pass of progress.
+pub fn pass() -> usize {
+    raw::sweep();
+    pairing::advance() + active::advance()
+}
+
+fn line(transfer: &PartitionedTransfer) -> Result<Option<Line>> {
+    if transfer.peer == PROC_NULL {
+        return Ok(None);
+    }
+    Ok(Some(Line { comm: Holder::of(transfer.comm)?, peer: transfer.peer }))
+}
+
+fn register(side: Side) -> Result<Request> {
+    let token = SIDES.insert(Arc::new(side)).ok_or(Class::NoMem)?;
+    request::create(Kind::Partitioned, &Sides, token as u64).inspect_err(|_| drop(SIDES.remove(token)))
+}
+
+#[inline(always)]
+fn mark(side: Option<&Side>, partitions: Range<usize>) -> Result<()> {
+    match side {
+        Some(Side::Send(send)) => send.mark(partitions),
+        _ => Err(wrong_side("it is a receive")),
+    }
+}
+
+#[cold]
+fn wrong_side(why: &'static str) -> Fault {
+    Fault::new(Class::Request).argument("request").because(why)
+}
+
+/// The requests of both sides.
+struct Sides;
+
+impl Driver for Sides {
+    fn start(&self, token: u64, id: Id) -> Result<()> {
+        match SIDES.borrow(token as usize) {
+            Some(Side::Send(send)) => send.start(id),
+            Some(Side::Recv(receive)) => receive.start(id),
+            None => return Err(Class::Intern.into()),
+        }
+        Ok(())
+    }
+
+    fn poll(&self, token: u64) {
+        // Another thread may complete and free it meanwhile.
+        match SIDES.get(token as usize).as_deref() {
+            Some(Side::Send(send)) => drop(send.advance()),
+            Some(Side::Recv(receive)) => {
+                pairing::advance();
+                receive.advance();
+            }
+            None => {}
+        }
+    }
+
+    fn release(&self, token: u64) {
+        if let Some(side) = SIDES.remove(token as usize)
+            && let Side::Recv(receive) = &*side
+        {
+            pairing::forget(receive);
+        }
+    }
+}
