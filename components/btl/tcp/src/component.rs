@@ -47,10 +47,16 @@ impl btl::Component for Component {
         if interfaces.is_empty() {
             return Err(Declined("no network interface with an address is up"));
         }
-        let transport = Transport::new(job, Limits::new(), interfaces).map_err(|errno| {
+        let unprotected = interfaces::networks("btl_tcp_unprotected_networks", params::UNPROTECTED_NETWORKS.text())
+            .map_err(|sentence| {
+                message!("btl/tcp: {sentence}");
+                said
+            })?;
+        let mut transport = Transport::new(job, Limits::new(), interfaces).map_err(|errno| {
             message!("btl/tcp: the system refuses to watch sockets: {}", socket::why(errno));
             Declined("the system refuses to watch sockets, see above")
         })?;
+        transport.unprotected = unprotected;
         let tcp: &'static Tcp = Box::leak(Box::new(Tcp::new(transport)));
         wait::set_sockets(tcp);
         let module = |interface| -> &'static dyn btl::Module { Box::leak(Box::new(Module::new(tcp, interface))) };

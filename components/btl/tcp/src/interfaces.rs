@@ -50,6 +50,14 @@ pub fn choose(all: Vec<Interface>, include: &str, exclude: &str) -> Result<(Vec<
     Ok((chosen, vain))
 }
 
+/// A list of networks as addresses with prefix lengths. `Err` with a sentence.
+pub fn networks(param: &str, text: &str) -> Result<Vec<(IpAddr, u8)>, String> {
+    let network = |rule: Rule<'_>| {
+        rule.network.ok_or_else(|| format!("{param} has `{}`: write networks such as 10.1.0.0/16", rule.text))
+    };
+    rules(param, text)?.into_iter().map(network).collect()
+}
+
 /// Applies what the user says of interfaces' speeds. `Err` with a sentence if it is no list of speeds; what it names in
 /// vain is returned: another machine of the job may have it.
 pub fn correct_speeds(all: &mut [Interface], text: &str) -> Result<Vec<String>, String> {

@@ -24,8 +24,11 @@ opal_core::params! {
     pub static SILENCE_TIMEOUT_S: Size = Int(120), "s", level 4;
     /// How bytes on a connection are protected after the handshake: not at all (none), against changes (auth), or also against
     /// being read (encrypt). By default connections within a node are not, and all others have auth. All processes of a job
-    /// need the same; none beyond a node is for networks that no outsider can write to.
+    /// need the same; none beyond a node is for networks that no outsider can write to, see unprotected_networks.
     pub static PROTECT: Choice(&["default", "none", "auth", "encrypt"]) = Text("default"), "", level 3;
+    /// Networks that no outsider can write to, such as 10.1.0.0/16, separated by commas: by default a connection between two
+    /// addresses of one of them is not protected. All processes of a job need the same.
+    pub static UNPROTECTED_NETWORKS: Text = Text(""), "", level 3;
     /// How often to try again, within btl_tcp_connect_timeout_s, where a connection is refused or closed before it is made.
     pub static CONNECT_RETRIES: Size = Int(5), "", level 4;
     /// The system's buffer for what is sent on a connection; 0 means that the system decides.

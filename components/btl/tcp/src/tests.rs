@@ -67,6 +67,14 @@ pub fn with_interfaces(job: Job, count: u8) -> &'static Tcp {
     over(job, limits(), interfaces.collect())
 }
 
+/// A process of its own, with networks that need no protection.
+pub fn unprotected_within(unprotected: Vec<(IpAddr, u8)>, limits: Limits) -> &'static Tcp {
+    let interfaces = vec![interface_at(0, job(0, 2), IpAddr::V4(Ipv4Addr::LOCALHOST), 0)];
+    let mut transport = Transport::new(job(0, 2), limits, interfaces).unwrap();
+    transport.unprotected = unprotected;
+    Box::leak(Box::new(Tcp::new(transport)))
+}
+
 fn over(job: Job, limits: Limits, interfaces: Vec<LocalInterface>) -> &'static Tcp {
     Box::leak(Box::new(Tcp::new(Transport::new(job, limits, interfaces).unwrap())))
 }

@@ -1,6 +1,7 @@
 //! The transport of this process: its interfaces, its connections, and the epoll descriptor that watches all sockets.
 
 use crate::connection::Connection;
+use crate::interfaces;
 use crate::params::Limits;
 use crate::record::Protect;
 use crate::socket;
@@ -11,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 use opal_core::framework::btl::{Endpoint, Job};
 use opal_core::sync::{AtomicBool, AtomicU64, AtomicUsize, ConditionalLock, Once, Ordering};
 use rustix::event::epoll::{self, EventFlags};
@@ -29,6 +30,8 @@ pub struct Transport {
     pub job: Job,
     pub limits: Limits,
     pub interfaces: Vec<LocalInterface>,
+    /// By address and prefix length: connections within one of these are not protected by default.
+    pub unprotected: Vec<(IpAddr, u8)>,
     pub epoll: OwnedFd,
     /// By endpoint: the peer's index times the number of interfaces, plus the interface.
     connections: Box<[Once<Box<Connection>>]>,
@@ -98,6 +101,7 @@ impl Transport {
             job,
             limits,
             interfaces,
+            unprotected: Vec::new(),
             epoll,
             connections: (0..places).map(|_| Once::new()).collect(),
             corked: ConditionalLock::new(Vec::new()),
@@ -138,11 +142,20 @@ impl Transport {
         let id = peer.checked_mul(self.interfaces.len() as u32)?.checked_add(interface as u32)?;
         let place = self.connections.get(id as usize).filter(|place| place.get().is_none())?;
         // Bytes between processes that share all interfaces leave no machine.
-        let by_distance = if local.network == remote.network { Protect::None } else { Protect::Auth };
-        let protect = self.limits.protect.unwrap_or(by_distance);
+        let is_near = local.network == remote.network;
+        let protect = match self.limits.protect {
+            Some(protect) => protect,
+            None if is_near || self.is_unprotected(local.address, remote.address) => Protect::None,
+            None => Protect::Auth,
+        };
         place.call_once(|| Box::new(Connection::new(id, peer, local, remote, protect)));
         self.possible.fetch_add(1, Ordering::Relaxed);
         Some(Endpoint(id))
+    }
+
+    fn is_unprotected(&self, one: IpAddr, other: IpAddr) -> bool {
+        let holds = |(network, prefix): &(IpAddr, u8), address| interfaces::same_network(*network, address, *prefix);
+        self.unprotected.iter().any(|network| holds(network, one) && holds(network, other))
     }
 
     /// A connection is over.

@@ -48,6 +48,19 @@ fn speeds_by_the_user() {
 }
 
 #[test]
+fn networks_by_address() {
+    let networks = |text| interfaces::networks("p", text);
+    assert_eq!(networks(""), Ok(vec![]));
+    assert_eq!(
+        networks("10.1.0.0/16, fe80::/10"),
+        Ok(vec![("10.1.0.0".parse().unwrap(), 16), ("fe80::".parse().unwrap(), 10)])
+    );
+    for wrong in ["eth0", "10.1.0.0/33", "10.1/16"] {
+        assert!(networks(wrong).unwrap_err().contains(wrong));
+    }
+}
+
+#[test]
 fn what_does_not_exist_is_named_with_what_does() {
     let said = interfaces::choose(machine(), "eth0,eth7", "").unwrap_err();
     assert!(

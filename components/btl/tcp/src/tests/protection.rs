@@ -295,6 +295,26 @@ fn what_is_far_is_protected_by_default() {
 }
 
 #[test]
+fn a_network_that_the_site_names_is_not_protected_by_default() {
+    let _guard = alone();
+    let there = ["127.0.9.9", "127.1.0.9"].map(|address| address.parse().unwrap());
+    for (networks, limits, expected) in [
+        (&[("127.0.0.0", 16)][..], limits(), [Protect::None, Protect::Auth]),
+        (&[("10.0.0.0", 8), ("127.0.0.0", 8)], limits(), [Protect::None; 2]),
+        (&[("127.1.0.0", 16)], limits(), [Protect::Auth; 2]),
+        (&[("127.0.0.0", 8)], Limits { protect: Some(Protect::Encrypt), ..limits() }, [Protect::Encrypt; 2]),
+    ] {
+        for (address, expected) in there.into_iter().zip(expected) {
+            let parsed = networks.iter().map(|(network, prefix)| (network.parse().unwrap(), *prefix)).collect();
+            let low = unprotected_within(parsed, limits);
+            let far = AddressRecord { network: 2, address, ..record(low) };
+            let endpoint = low.transport.add(1, 0, record(low), far).unwrap();
+            assert_eq!(low.transport.connection(endpoint.0).unwrap().protect, expected, "{networks:?} {address}");
+        }
+    }
+}
+
+#[test]
 fn records_survive_any_cut() {
     for seed in 0..rounds(20) {
         let mut dice = Dice::new(seed);
