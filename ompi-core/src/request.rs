@@ -61,7 +61,7 @@ pub enum Kind {
     Collective,
     /// As `Persistent`, not polled; can be freed while it is inactive only, and not be cancelled (MPI 5.0 §6.13).
     PersistentCollective,
-    /// As `Persistent`; can be freed while it is not under way only, and not be cancelled (MPI 5.0 §4.2.1). [`partitioned`]
+    /// As `Persistent`, not polled; can be freed while it is not under way only, and not be cancelled (MPI 5.0 §4.2.1). [`partitioned`]
     /// finds it.
     Partitioned,
 }
@@ -140,7 +140,7 @@ pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Req
         Kind::Persistent => INACTIVE | QUERIED | PERSISTENT | POLLED,
         Kind::Collective => ACTIVE | QUERIED | COLLECTIVE,
         Kind::PersistentCollective => INACTIVE | QUERIED | PERSISTENT | COLLECTIVE,
-        Kind::Partitioned => INACTIVE | QUERIED | PERSISTENT | POLLED | PARTITIONED,
+        Kind::Partitioned => INACTIVE | QUERIED | PERSISTENT | PARTITIONED,
     };
     Ok(Request(slot.begin(driver, token, flags)))
 }

@@ -79,6 +79,7 @@ MPI_Info fresh_info(void);
 MPI_Errhandler fresh_errhandler(void);
 MPI_Request fresh_request(void);    /* a send to MPI_PROC_NULL, not yet waited for */
 MPI_Request fresh_persistent(void); /* the same as a persistent request */
+MPI_Request fresh_partitioned(int kind); /* with MPI_PROC_NULL, one partition: 0 a send, 1 a started send, 2 a receive */
 MPI_Request fresh_generalized(void);
 /* For calls that are given an error handler: what the mode wants of errors. */
 extern MPI_Errhandler in_force;

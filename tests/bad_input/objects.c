@@ -136,6 +136,20 @@ MPI_Request fresh_persistent(void)
     return KEEP(request, request);
 }
 
+MPI_Request fresh_partitioned(int kind)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (!alive)
+        return 0;
+    if (kind == 2)
+        MPI_Precv_init(room, 1, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_SELF, MPI_INFO_NULL, &request);
+    else
+        MPI_Psend_init(room, 1, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_SELF, MPI_INFO_NULL, &request);
+    if (kind == 1)
+        MPI_Start(&request);
+    return KEEP(request, request);
+}
+
 MPI_Request fresh_generalized(void)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -266,6 +280,7 @@ void drop_request(MPI_Request request)
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (!done) {
         MPI_Grequest_complete(request);
+        MPI_Pready(0, request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     /* A persistent one is inactive now and still there. */

@@ -289,6 +289,7 @@ static void give_back_request(MPI_Request *place)
     if (*place == MPI_REQUEST_NULL || !*place)
         return;
     MPI_Grequest_complete(*place);
+    MPI_Pready(0, *place); /* a partitioned send has one partition here */
     if (MPI_Request_get_status(*place, &done, &status) == MPI_SUCCESS && !done)
         MPI_Cancel(place);
     MPI_Test(place, &done, MPI_STATUS_IGNORE);

@@ -147,8 +147,8 @@ fn number(value: c_int, argument: &'static str) -> Result<usize> {
 fn range(low: c_int, high: c_int) -> Result<Range<usize>> {
     let (first, last) = (number(low, "partition_low")?, number(high, "partition_high")?);
     if first > last {
-        let why = format!("it is less than partition_low, which is {low}");
-        return Err(Fault::new(Class::Arg).argument("partition_high").because(why));
+        let why = format!("{low} is more than partition_high, which is {high}");
+        return Err(Fault::new(Class::Arg).argument("partition_low").because(why));
     }
     Ok(first..last + 1)
 }

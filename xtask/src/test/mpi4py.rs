@@ -216,6 +216,7 @@ pub const SUITES: &[Suite] = &[
             ("test_p2p_obj_matched", 10, 0),
             ("test_p2p_buf_matched", 11, 0),
             ("test_msgzero", 8, 0),
+            ("test_p2p_buf_part", 12, 0),
         ],
     },
     Suite {

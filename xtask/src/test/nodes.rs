@@ -54,6 +54,7 @@ const PROGRAMS: &[&str] = &[
     "coll_nonblocking_4",
     "coll_inter",
     "heat",
+    "partitioned",
     "pt2pt_blocking",
     "pt2pt_nonblocking",
     "pt2pt_probe",

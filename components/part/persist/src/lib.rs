@@ -33,5 +33,7 @@ mod wire;
 
 pub use component::{COMPONENT, INFO};
 
+#[cfg(all(test, loom))]
+mod models;
 #[cfg(test)]
 mod test_image;

@@ -127,18 +127,6 @@ impl Driver for Sides {
         Ok(())
     }
 
-    fn poll(&self, token: u64) {
-        // Another thread may complete and free it meanwhile.
-        match SIDES.get(token as usize).as_deref() {
-            Some(Side::Send(send)) => drop(send.advance()),
-            Some(Side::Recv(receive)) => {
-                pairing::advance();
-                receive.advance();
-            }
-            None => {}
-        }
-    }
-
     fn release(&self, token: u64) {
         if let Some(side) = SIDES.remove(token as usize)
             && let Side::Recv(receive) = &*side

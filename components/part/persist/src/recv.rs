@@ -133,7 +133,7 @@ impl PartitionedRecv {
             request::complete(id, Status::NO_PROC);
             return;
         }
-        self.active.store(true, Ordering::SeqCst);
+        active::set(&self.active, true);
         self.post(&mut incoming);
         drop(incoming);
         active::enlist(self);
@@ -228,7 +228,7 @@ impl PartitionedRecv {
             }
             self.end(incoming, status);
         }
-        moved
+        moved + usize::from(!self.is_active())
     }
 
     /// Takes a piece whose head has arrived, if it belongs to this round. Whether there may be another one.
@@ -340,7 +340,7 @@ impl PartitionedRecv {
     }
 
     fn end(&self, incoming: &mut Incoming, status: Status) {
-        self.active.store(false, Ordering::SeqCst);
+        active::set(&self.active, false);
         request::complete(incoming.id, status);
     }
 }

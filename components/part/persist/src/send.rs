@@ -105,7 +105,7 @@ impl PartitionedSend {
         out.has_begun = false;
         out.failed = 0;
         out.looks = 0;
-        self.active.store(true, Ordering::SeqCst);
+        active::set(&self.active, true);
         if self.is_long {
             self.marked_at.store(timer::ticks(), Ordering::Relaxed);
         }
@@ -245,7 +245,7 @@ impl PartitionedSend {
         if let (Some(line), true) = (&self.line, out.failed != 0) {
             status.fail(out.failed, line.comm.get().context);
         }
-        self.active.store(false, Ordering::SeqCst);
+        active::set(&self.active, false);
         request::complete(out.id, status);
     }
 

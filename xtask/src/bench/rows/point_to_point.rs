@@ -140,6 +140,23 @@ pub const ROWS: &[Row] = &[
         ..PLAIN
     },
     Row {
+        name: "partitioned-16",
+        title: "one way of 16 partitions of this size, all marked ready at once",
+        program: "partitioned",
+        sizes: &[64, K4, K64],
+        aims: &[(64, 0.5), (K4, 0.3)],
+        ..PLAIN
+    },
+    Row {
+        name: "partitioned-64",
+        title: "one way of 64 partitions of this size, all marked ready at once",
+        program: "partitioned",
+        arguments: &["--many"],
+        sizes: &[64, K64],
+        aims: &[(64, 0.3), (K64, 0.3)],
+        ..PLAIN
+    },
+    Row {
         name: "matching-posted",
         title: "one way of 8 bytes behind posted receives that do not match",
         program: "matching",

@@ -212,6 +212,7 @@ const CATEGORIES: &[&str] = &[
     "nonblocking-coll",
     "nonblocking-neighbor-coll",
     "op",
+    "partitioned",
     "persistent-pt2pt",
     "profiling",
     "pt2pt",
