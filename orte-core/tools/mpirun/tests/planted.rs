@@ -40,7 +40,7 @@ fn a_pipe_is_not_waited_for() {
     std::fs::create_dir(folder.place("out/1/rank.0")).unwrap();
     let pipe = folder.place("out/1/rank.0/stdout");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    refused(&folder.place("out"), "it is a pipe, a regular file is wanted");
+    refused(&folder.place("out"), "it is a pipe, not a regular file");
 }
 
 #[test]
