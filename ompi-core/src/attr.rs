@@ -68,7 +68,10 @@ pub fn create_key(kind: KeyvalKind, copy: *const c_void, delete: *const c_void, 
     }
     let (freed, holders) = (AtomicBool::new(false), AtomicUsize::new(1));
     let key = KEYS.insert(Arc::new(Key { kind, copy, delete, extra, freed, holders }));
-    let full = || Fault::new(Class::NoMem).because("four million keys of attributes exist; free some");
+    let full = || {
+        Fault::new(Class::NoMem)
+            .because("four million attribute keys exist; free some with MPI_Comm_free_keyval and its like")
+    };
     Ok(key.ok_or_else(full)? as c_int)
 }
 
@@ -209,7 +212,11 @@ fn copied(key: &Key, object: usize, attribute: &Attribute) -> Result<Option<usiz
 
 /// A callback's own error code is what the call returns (MPI 5.0 §7.7.2).
 fn returned(code: c_int) -> Result<()> {
-    if code == 0 { Ok(()) } else { Err(Fault::code(code).because("a callback of an attribute returned this code")) }
+    if code == 0 {
+        Ok(())
+    } else {
+        Err(Fault::code(code).because("the copy or delete function of an attribute returned this error code"))
+    }
 }
 
 /// The key of a handle, not to be kept while a callback runs, which may free it.

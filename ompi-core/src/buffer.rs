@@ -71,7 +71,9 @@ static BUFFERS: ConditionalLock<BTreeMap<Owner, Arc<Buffer>>> = ConditionalLock:
 /// The memory is the library's alone, `size` bytes of it, until it is detached.
 pub unsafe fn attach(owner: Owner, at: usize, size: usize) -> Result<()> {
     if at == 0 && size > 0 {
-        return Err(Fault::new(Class::Buffer).argument("buffer").because("a null pointer with a size above 0"));
+        return Err(Fault::new(Class::Buffer)
+            .argument("buffer")
+            .because("it is a null pointer, but the size is above 0"));
     }
     let messages = Messages { all: BTreeMap::new(), serial: 0, sweep_at: FIRST_SWEEP };
     let mut buffers = BUFFERS.lock();

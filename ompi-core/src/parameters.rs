@@ -7,7 +7,7 @@ params! {
     pub static SHOW_COMPONENTS: Bool = Bool(false), "", level 2;
     /// When a signal such as SIGSEGV ends a rank, print the signal, the address and the calls that it was in. Handlers of the
     /// program come first. A stack that overflowed is reported of the thread that called MPI_Init; other threads need a
-    /// sigaltstack of their own for that. Not on bare metal.
+    /// sigaltstack of their own for that, which Rust's have. Not on bare metal.
     pub static REPORT_CRASHES: Bool = Bool(true), "", level 2;
     /// The error handler of MPI_COMM_WORLD, of MPI_COMM_SELF and of calls that concern no object, until the program sets
     /// others: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.

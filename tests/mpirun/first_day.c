@@ -61,12 +61,29 @@ static void small_stack(void)
     sigaltstack(&stack, NULL);
 }
 
+static char *low;
+
+/* As a run-time system's whose stacks grow: the page is memory from now on. */
+static void grow(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)context;
+    mprotect((char *)((size_t)info->si_addr & ~(size_t)4095), 4096, PROT_READ | PROT_WRITE);
+}
+
+/* Touches a page below the stack pointer that is no memory yet. */
+static void grow_stack(void)
+{
+    low = (char *)(((size_t)__builtin_frame_address(0) & ~(size_t)4095) - 8 * 4096);
+    mprotect(low, 4096, PROT_NONE);
+    *(volatile char *)low = 1;
+}
+
 /* Handlers as Rust's standard library has them, which end nothing. */
-static void recover_from_crashes(void)
+static void handle_crashes(void (*handler)(int, siginfo_t *, void *))
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
-    action.sa_sigaction = recover;
+    action.sa_sigaction = handler;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
@@ -130,9 +147,9 @@ int main(int argc, char **argv)
     if (strncmp(what, "small-stack", 11) == 0) {
         small_stack();
     }
-    if (strcmp(what, "recover") == 0) {
+    if (strcmp(what, "recover") == 0 || strcmp(what, "grow") == 0) {
         small_stack();
-        recover_from_crashes();
+        handle_crashes(what[0] == 'g' ? grow : recover);
     }
     if (strcmp(what, "fork-before") == 0 && pipe(ends) == 0 && fork() > 0) {
         /* The child is the rank when this process tries, too. */
@@ -208,6 +225,10 @@ int main(int argc, char **argv)
         if (sigsetjmp(before, 1) == 0) {
             result = follow(NULL);
         }
+    }
+    if (strcmp(what, "grow") == 0 && rank == 1) {
+        grow_stack();
+        fprintf(stderr, "grown\n");
     }
     if (strcmp(what, "recover") == 0 && rank == 1) {
         fprintf(stderr, "recovered\n");

@@ -82,7 +82,7 @@ fn fortran() -> Info {
 }
 
 fn known() -> Fault {
-    Fault::new(Class::Abi).because("this library knows the Fortran compiler already; MPI_Abi_get_fortran_info tells")
+    Fault::new(Class::Abi).because("the Fortran values are set already; MPI_Abi_get_fortran_info returns them")
 }
 
 fn logical(size: c_int) -> Result<usize> {

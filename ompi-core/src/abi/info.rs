@@ -79,7 +79,7 @@ rows! {
     /// The key of a number, in the order of setting. MPI 5.0 §10.
     fn Info_get_nthkey(info: Info, n: Raw<c_int>, key: Out<c_char>) [always] => {
         let found = usize::try_from(n).ok().and_then(|n| info.key(n)).ok_or_else(|| {
-            Fault::new(Class::Arg).argument("n").because(format!("there are {} keys, counted from 0", info.len()))
+            Fault::new(Class::Arg).argument("n").because(format!("there are {} keys, numbered from 0", info.len()))
         })?;
         // SAFETY: the standard asks for room of MPI_MAX_INFO_KEY characters.
         unsafe { give_text(&found, key, info::MAX_KEY, None) };

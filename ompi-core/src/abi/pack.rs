@@ -109,7 +109,7 @@ fn external(count: usize, layout: &Layout, argument: &'static str) -> Result<usi
 }
 
 fn buffer_size(size: Aint, argument: &'static str) -> Result<usize> {
-    let fault = || Fault::new(Class::Arg).argument(argument).because(format!("a buffer cannot have {size} bytes"));
+    let fault = || Fault::new(Class::Arg).argument(argument).because(format!("{size} is not a valid buffer size"));
     usize::try_from(size).map_err(|_| fault())
 }
 
@@ -130,6 +130,8 @@ fn place(position: i64, size: usize, bytes: usize, argument: &'static str) -> Re
 fn bytes(at: *mut u8, length: usize, argument: &'static str) -> Result<()> {
     match at.is_null() && length > 0 {
         false => Ok(()),
-        true => Err(Fault::new(Class::Buffer).argument(argument).because("a null pointer for packed data")),
+        true => {
+            Err(Fault::new(Class::Buffer).argument(argument).because("it is a null pointer, but there is packed data"))
+        }
     }
 }

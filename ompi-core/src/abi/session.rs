@@ -39,7 +39,7 @@ rows! {
         let _unused = (session, info);
         let names = session::process_sets();
         let name = usize::try_from(n).ok().and_then(|n| names.get(n)).ok_or_else(|| {
-            let why = format!("there are {} process sets, counted from 0", names.len());
+            let why = format!("there are {} process sets, numbered from 0", names.len());
             Fault::new(Class::Arg).argument("n").because(why)
         })?;
         let room = usize::try_from(pset_len.get())

@@ -311,7 +311,7 @@ fn weighting(at: *const c_int, count: usize, argument: &'static str) -> Result<O
     match at as usize {
         UNWEIGHTED => Ok(None),
         WEIGHTS_EMPTY if count > 0 => {
-            let why = format!("MPI_WEIGHTS_EMPTY for {count} edges");
+            let why = format!("MPI_WEIGHTS_EMPTY is for no edges only, but there are {count}");
             Err(Fault::new(Class::Arg).argument(argument).because(why))
         }
         // SAFETY: the array has an element per edge by the standard.

@@ -114,7 +114,7 @@ pub fn merge(parent: &Communicator, high: bool) -> Result<usize> {
     let here = members(&parent.group, &received.local);
     let there = members(remote, &received.remote);
     if received.local.iter().any(|words| words[1] != u64::from(high)) {
-        let why = "the processes of one group gave different values";
+        let why = "the processes of one group passed different values";
         return Err(Fault::new(Class::Arg).argument("high").because(why));
     }
     let they_are_high = received.remote[0][1] != 0;

@@ -57,7 +57,7 @@ pub fn create(
         let key = |context| Key::of(Conversation::Leaders, context, tag as u32 as u64);
         let process = peer.peers().members()[rank];
         if process == process::me().index {
-            let why = "it is this process itself";
+            let why = "it is this process itself; the remote leader must be in the other group";
             return Err(Fault::new(Class::Rank).argument("remote_leader").because(why));
         }
         Ok(LeaderExchange { process, there: key(peer.peer_contexts()[rank]), here: key(peer.context) })
@@ -127,7 +127,7 @@ impl LocalGroup<'_> {
         let received = Allgather::new(self.participants.clone(), self.gather, &words).wait::<2>()?;
         let leaders = leaders.transpose()?;
         if let Some([_, code]) = received.iter().find(|[_, code]| *code != 0) {
-            return Err(Fault::code(*code as i32).because("the leader of the group found its arguments wrong"));
+            return Err(Fault::code(*code as i32).because("the leader of this group passed wrong arguments"));
         }
         let here = members(self.group, &received);
         let message = match leaders {

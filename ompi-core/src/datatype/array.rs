@@ -56,7 +56,7 @@ impl Distribution {
             16 => Ok(Distribution::None),
             17 => Ok(Distribution::Block),
             18 => Ok(Distribution::Cyclic),
-            _ => Err(wrong("array_of_distribs", format!("{value} is none of MPI_DISTRIBUTE_…"))),
+            _ => Err(wrong("array_of_distribs", format!("{value} is not an MPI_DISTRIBUTE_ constant"))),
         }
     }
 }
@@ -89,7 +89,8 @@ pub fn subarray(
                 () if part < 1 || part > size => "array_of_subsizes",
                 () => "array_of_starts",
             };
-            let what = format!("dimension {at}: {part} elements from {start} on are not inside an array of {size}");
+            let what =
+                format!("dimension {at}: {part} elements starting at {start} do not fit into an array of {size}");
             return Err(wrong(argument, what));
         }
         layout = Arc::new(Layout::hvector(part as usize, 1, stride, &layout).map_err(too_large)?);

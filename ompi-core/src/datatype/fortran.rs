@@ -37,7 +37,7 @@ pub fn match_size(class: i32, size: i32) -> Result<usize> {
         (194, 16) => 739,
         (194, 32) => 747,
         (192..=194, _) => return Err(wrong("size", format!("no type of that class has {size} bytes"))),
-        _ => return Err(wrong("typeclass", format!("{class} is none of MPI_TYPECLASS_…"))),
+        _ => return Err(wrong("typeclass", format!("{class} is not an MPI_TYPECLASS_ constant"))),
     };
     Ok(found)
 }

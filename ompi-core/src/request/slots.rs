@@ -175,7 +175,7 @@ impl List {
 #[cold]
 #[inline(never)]
 pub(super) fn no_slot() -> Fault {
-    Fault::new(Class::NoMem).because("four million requests are in use already")
+    Fault::new(Class::NoMem).because("four million requests are in use; complete or free some first")
 }
 
 #[cold]

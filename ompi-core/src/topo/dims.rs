@@ -21,14 +21,17 @@ pub fn fill(nodes: i32, dims: &mut [i32]) -> Result<()> {
     let mut given = dims.iter().filter(|places| **places > 0);
     let given = given.try_fold(1i32, |all, places| all.checked_mul(*places)).filter(|given| nodes % given == 0);
     let Some(given) = given else {
-        return wrong("dims", format!("{nodes} nodes are no multiple of the product of the dimensions given"));
+        return wrong("dims", format!("the given dimensions do not divide {nodes} nodes evenly"));
     };
     let free = dims.iter().filter(|places| **places == 0).count();
     let rest = nodes / given;
     if free == 0 {
         return match rest == 1 || dims.is_empty() {
             true => Ok(()),
-            false => wrong("dims", format!("all are given, and they make {given} places for {nodes} nodes")),
+            false => wrong(
+                "dims",
+                format!("all dimensions are given, but their product is {given} and there are {nodes} nodes"),
+            ),
         };
     }
     let mut found = balanced(rest as u32, free).into_iter();

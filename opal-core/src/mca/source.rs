@@ -80,7 +80,7 @@ fn read_file(path: &str, all: &mut Vec<Assignment>) {
     match crate::sys::read_trusted(path, LONGEST_FILE) {
         Ok(bytes) => parse_file(leak(path), &String::from_utf8_lossy(&bytes), all),
         Err(Distrust::Missing) => {}
-        Err(why) => crate::message!("{path} is not read, its parameters do not count: {why}"),
+        Err(why) => crate::message!("{path} was not read, so its parameters have no effect: {why}"),
     }
 }
 

@@ -5,6 +5,7 @@
 mod stacks;
 
 use crate::stack::{Name, Process, Registers, SP, Walk};
+use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -27,7 +28,7 @@ pub fn report_crashes(prefix: &'static &'static str) {
                 action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESETHAND;
             }
             handler if Some(handler) == of_std => {
-                // Release pairs with the Acquire of `report_what_std_leaves`.
+                // Release pairs with the Acquire of `of_std`.
                 OF_STD.store(handler, Ordering::Release);
                 action.sa_sigaction = report_what_std_leaves as *const () as usize;
             }
@@ -60,23 +61,36 @@ fn action(signal: c_int) -> Option<libc::sigaction> {
     (unsafe { libc::sigaction(signal, core::ptr::null(), &mut action) } == 0).then_some(action)
 }
 
-/// Calls the standard library's handler, and reports if that put the default action back.
+/// Calls the standard library's handler, and reports if that put the default action back. A stack that overflowed is reported before:
+/// the handler ends the process by abort(), for whose report this thread's stack for signals has no room.
 extern "C" fn report_what_std_leaves(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let death = Death { signal, info, context };
-    let overflowed = death.is_of_stack();
-    if overflowed {
-        // It may end the process by abort(), for whose report this thread's stack for signals has no room.
-        stacks::call(say_death, &death);
-        forget(libc::SIGABRT);
+    let death = Death { signal, info, context, is_said: Cell::new(false) };
+    if death.is_of_stack() {
+        stacks::call(say_if_of_std, &death);
     }
-    // Acquire pairs with the Release of `report_crashes`.
-    let handler = OF_STD.load(Ordering::Acquire);
     // SAFETY: what stood there as a handler with SA_SIGINFO.
-    let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = unsafe { core::mem::transmute(handler) };
+    let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = unsafe { core::mem::transmute(of_std()) };
     handler(signal, info, context);
-    if !overflowed && action(signal).is_some_and(|action| action.sa_sigaction == libc::SIG_DFL) {
+    if !death.is_said.get() && action(signal).is_some_and(|action| action.sa_sigaction == libc::SIG_DFL) {
         report(signal, info, context);
     }
+}
+
+/// Says it if the handler is the standard library's by its name, too: another one may give the stack more room.
+extern "C" fn say_if_of_std(death: &Death) {
+    let Some(process) = Process::own() else { return };
+    let handler = of_std() as u64;
+    let name = process.image(handler).and_then(|image| Name::find(&process, &image, handler));
+    if name.is_some_and(|name| name.text().contains("stack_overflow")) {
+        say_death(death);
+        forget(libc::SIGABRT);
+        death.is_said.set(true);
+    }
+}
+
+fn of_std() -> usize {
+    // Acquire pairs with the Release of `report_crashes`.
+    OF_STD.load(Ordering::Acquire)
 }
 
 /// Takes our handler away.
@@ -90,7 +104,7 @@ fn forget(signal: c_int) {
 }
 
 extern "C" fn report(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let death = Death { signal, info, context };
+    let death = Death { signal, info, context, is_said: Cell::new(false) };
     stacks::call(say_death, &death);
     if !death.is_of_system() {
         // SAFETY: no preconditions; it is delivered when the handler returns, and the default action ends the process.
@@ -103,6 +117,7 @@ struct Death {
     signal: c_int,
     info: *const libc::siginfo_t,
     context: *const c_void,
+    is_said: Cell<bool>,
 }
 
 impl Death {

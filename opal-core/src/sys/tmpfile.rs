@@ -41,7 +41,7 @@ impl TmpFile {
     pub fn new(tag: [u8; 4], folder: &str, reserve: bool) -> core::result::Result<TmpFile, &'static str> {
         let file = make(folder).map_err(|errno| match errno {
             Errno::NOENT | Errno::NOTDIR => "its folder does not exist",
-            Errno::ACCESS | Errno::PERM | Errno::ROFS => "its folder may not be written",
+            Errno::ACCESS | Errno::PERM | Errno::ROFS => "writing to its folder is not permitted",
             Errno::OPNOTSUPP | Errno::ISDIR => "the file system of its folder has no files without a name (O_TMPFILE)",
             _ => "no file can be made in its folder",
         })?;

@@ -32,11 +32,11 @@ impl Display for Distrust {
             Distrust::System(errno) => write!(out, "{}", rustix::io::Errno::from_raw_os_error(*errno)),
             #[cfg(ompi_bare)]
             Distrust::System(errno) => write!(out, "error {errno}"),
-            Distrust::Kind(kind) => write!(out, "it is {kind}, a regular file is wanted"),
+            Distrust::Kind(kind) => write!(out, "it is {kind}, not a regular file"),
             Distrust::Owner(user) => write!(out, "it belongs to another user ({user})"),
-            Distrust::Writable => write!(out, "everybody may write it; take that away with chmod o-w"),
+            Distrust::Writable => write!(out, "everybody may write to it; forbid that with chmod o-w"),
             Distrust::Links(names) => {
-                write!(out, "it has {names} names (hard links) and would change under all of them")
+                write!(out, "it has {names} hard links, so that it can change under another name")
             }
             Distrust::Long(most) => write!(out, "it is longer than {most} bytes"),
         }

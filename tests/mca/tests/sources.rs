@@ -95,10 +95,10 @@ fn files_of_others_are_not_read() {
     let refused = |why: &str| {
         let said = start(&[("HOME", home.path())]);
         assert_eq!((said.status, said.value("btl_sm_depth").contains("default")), (0, true), "{}", said.err);
-        assert!(said.err.contains("is not read") && said.err.contains(why), "{}", said.err);
+        assert!(said.err.contains("was not read") && said.err.contains(why), "{}", said.err);
     };
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).unwrap();
-    refused("everybody may write it");
+    refused("everybody may write to it");
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
     // Only root can give files away.
     if std::os::unix::fs::chown(&path, Some(65534), None).is_ok() {

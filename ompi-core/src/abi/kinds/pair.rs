@@ -15,7 +15,9 @@ use alloc::vec::Vec;
 #[inline(always)]
 pub fn data<'a>(at: *mut u8, count: usize, datatype: &'a Type, argument: &'static str) -> Result<Data<'a>> {
     if at.is_null() && count > 0 && datatype.layout.size() > 0 && datatype.layout.true_lb() == 0 {
-        return Err(Fault::new(Class::Buffer).argument(argument).because("a null pointer with a count above 0"));
+        return Err(Fault::new(Class::Buffer)
+            .argument(argument)
+            .because("it is a null pointer, but the count is above 0"));
     }
     Ok(Data { at, count, datatype })
 }

@@ -117,7 +117,7 @@ impl<T: Copy> OutPtr<T> {
     pub fn new(raw: *mut T) -> Result<OutPtr<T>> {
         match raw.is_null() {
             false => Ok(OutPtr(raw)),
-            true => Err(Fault::new(Class::Arg).because("a null pointer cannot take the result")),
+            true => Err(Fault::new(Class::Arg).because("it is a null pointer, but the result must be stored there")),
         }
     }
 

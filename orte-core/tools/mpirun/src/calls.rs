@@ -26,9 +26,15 @@ impl Calls {
     }
 
     /// Of a program in Rust, which calls no symbol of MPI: the function of the library's crates that it called, as Rust writes
-    /// it. `None` if it is in none, or in a function of its own that the library called.
+    /// it. `None` if it is in none, or in a function of its own that the library called. Where the method that the program called is
+    /// not on the stack, because it is inlined, its caller is named.
     pub fn rust(&self) -> Option<String> {
-        self.in_crates().last().map(|name| rust::path(name))
+        let called = rust::path(self.in_crates().last()?);
+        let caller = self.functions.iter().find(|name| rust::is_of_program(name));
+        Some(match caller.filter(|_| !called.starts_with("ompi::")) {
+            Some(caller) => format!("{called}, called by {}", rust::path(caller)),
+            None => called,
+        })
     }
 
     /// The innermost functions that are the library's, one below the other: those of Rust's own crates, and of others that the
@@ -139,7 +145,10 @@ mod tests {
         let own = "run_hang_rs::main + 0x34d (x)";
         let scope = "ompi::request::scope::scope + 0x34d (x)";
         let receiving = calls(&["syscall + 0x19 (libc.so.6)", waits, receives, own]);
-        assert_eq!((receiving.rust().as_deref(), receiving.is_outside()), (Some("pml_ob1::module::Ob1::recv"), false));
+        assert_eq!(
+            (receiving.rust().as_deref(), receiving.is_outside()),
+            (Some("pml_ob1::module::Ob1::recv, called by run_hang_rs::main"), false)
+        );
         // A closure of the program's own, that the library called.
         let computing = calls(&[own, scope, own]);
         assert_eq!((computing.rust(), computing.is_outside()), (None, true));

@@ -40,7 +40,7 @@ fn a_pipe_is_not_waited_for() {
     std::fs::create_dir(folder.place("out/1/rank.0")).unwrap();
     let pipe = folder.place("out/1/rank.0/stdout");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    refused(&folder.place("out"), "it is a pipe, a regular file is wanted");
+    refused(&folder.place("out"), "it is a pipe, not a regular file");
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn links_are_not_followed() {
     refused(&folder.place("out"), "it is a symbolic link");
     std::fs::remove_file(&place).unwrap();
     std::fs::hard_link(&precious, &place).unwrap();
-    refused(&folder.place("out"), "it has 2 names");
+    refused(&folder.place("out"), "it has 2 hard links");
     std::fs::remove_dir_all(folder.place("out/1/rank.0")).unwrap();
     std::os::unix::fs::symlink(&folder.0, folder.place("out/1/rank.0")).unwrap();
     refused(&folder.place("out"), "");

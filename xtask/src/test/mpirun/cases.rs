@@ -234,6 +234,15 @@ pub const CASES: &[Case] = &[
         lines: 1,
     },
     Case {
+        name: "stack-grown",
+        environment: &[],
+        options: &["-n", "2"],
+        argument: "grow",
+        status: 0,
+        says: &["grown"],
+        lines: 1,
+    },
+    Case {
         name: "abort-call",
         environment: &[],
         options: &["-n", "2"],
