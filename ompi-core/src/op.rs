@@ -80,7 +80,7 @@ impl Op {
     /// MPI_Accumulate needs. `Err(Op)` if there is none, or for an operation of the user.
     pub fn kernel(&self, datatype: &Datatype) -> Result<Kernel> {
         let Op::Predefined(operation) = self else {
-            return Err(Fault::new(Class::Op).argument("op").because("only predefined operations can be used here"));
+            return Err(Fault::new(Class::Op).argument("op").because("an operation from MPI_Op_create has no kernel"));
         };
         let primitive = datatype.layout.primitive();
         primitive

@@ -216,7 +216,7 @@ same! {
     InStatus, *const Status => Status, |raw| match raw.is_null() {
         // SAFETY: not null, so a status of the caller's.
         false => Ok(unsafe { raw.read() }),
-        true => Err(Fault::new(Class::Arg).because("MPI_STATUS_IGNORE holds no status")),
+        true => Err(Fault::new(Class::Arg).because("MPI_STATUS_IGNORE says nothing")),
     }
 }
 

@@ -158,7 +158,7 @@ fn remote_members(message: &[u64]) -> Result<Vec<Member>> {
         message.iter().map(|word| Member { process: (word >> 32) as u32, context: *word as u32 }).collect();
     match members.iter().all(|member| (member.process as usize) < process::count()) && !members.is_empty() {
         true => Ok(members),
-        false => Err(Fault::new(Class::Intern).because("the other group's leader sent a malformed message")),
+        false => Err(Fault::new(Class::Intern).because("the other group's leader sent what makes no sense")),
     }
 }
 
