@@ -1,9 +1,14 @@
-//! What a process publishes: the addresses of its transports, and of what else peers reach it by.
+//! The addresses that a process publishes: those of its transports, and of other components by which peers reach it.
 //!
-//! Each: length of its name u8, name, length of its address u16 little-endian, address. Transports go by their component's
-//! name, several modules of one component follow each other in the order of its `query`, and a peer's modules get all of
-//! them. Others go by `framework/component`, and the cores of the process by `process/cores`. A reader
-//! skips the names that it does not know.
+//! An entry is the length of its name (u8), the name, the length of its address (u16 little-endian), the address:
+//!
+//! | name | address |
+//! |---|---|
+//! | a component of framework btl | of one of its modules, in the order of `query`; a peer's modules get all of them |
+//! | `framework/component` | of any other component |
+//! | `process/cores` | the cores of the process |
+//!
+//! A reader skips the names that it does not know.
 
 use alloc::vec::Vec;
 

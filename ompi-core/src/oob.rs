@@ -122,7 +122,7 @@ pub fn take_or_fail(process: u32, key: Key) -> Result<Option<Vec<u64>>> {
     }
 }
 
-/// For the PML: a packet arrived, with anything in it. False if it is none.
+/// For the PML: a packet arrived; its bytes may be anything. `false` if it is malformed.
 pub fn deliver(process: u32, packet: &[u8]) -> bool {
     let mut words = packet.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()));
     let (Some(kind), Some(context), Some(number), Some(length)) =

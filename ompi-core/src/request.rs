@@ -9,7 +9,7 @@
 //!   `test_any`, `test_some`, `get_status`, `free`, `cancel`, `start`. A handle that was completed is set to
 //!   MPI_REQUEST_NULL there (to nothing for persistent ones). They return `Ok(status)` for an operation that ended, with
 //!   the operation's own error code in `status.error`; [`Status::deliver`] turns it into what a row returns. `Err` is a
-//!   fault of the call itself (a handle that is none, a peer that died while waiting).
+//!   fault of the call itself (an invalid handle, a peer that died while waiting).
 //!
 //! **Invariant:** a slot is written by the operation's owner until it is complete, and by the waiter afterwards.
 

@@ -57,7 +57,9 @@ pub trait Manager: Send + Sync {
 pub fn check_rank(rank: u32, size: u32, advice: &str) -> core::result::Result<(), String> {
     match rank < size && size <= SIZE_MAX {
         true => Ok(()),
-        false => Err(format!("the process manager says that this is rank {rank} of {size}, which cannot be; {advice}")),
+        false => {
+            Err(format!("the process manager says that this is rank {rank} of {size}, which is impossible; {advice}"))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The baseline: a string-keyed message as the original registry is described.
 //!
-//! Whoever subscribes gets, per subscription, every value with all that identifies it: the segment's name, the tokens of its
+//! A subscriber gets, per subscription, every value with all that identifies it: the segment's name, the tokens of its
 //! container, the name of the process, the name of its node, and of each entry its key as a string, its type and its
 //! length. An MPI process had three subscriptions at the first gate: where everybody is, how to reach it out of band, and
 //! what its transports published. Numbers have four bytes and are big-endian.

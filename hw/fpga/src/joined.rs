@@ -96,7 +96,7 @@ mod tests {
         // Its old team is given up; the machine is not told, and the channel can be joined again.
         assert!(!nodes[2].leaves(0) && !nodes[2].is_lost(0) && nodes[2].may_join(0));
         assert!(nodes[2].read_back(command(&mut machine, 2, frame::join(1)), 0));
-        // Who does something else with the new machine notices that it has forgotten channel 0.
+        // A node that does something else with the new machine notices that it has forgotten channel 0.
         assert!(nodes[0].read_back(command(&mut machine, 0, frame::claim(2)), 1));
         assert!(nodes[0].is_lost(0) && !nodes[0].is_lost(1));
     }

@@ -140,9 +140,9 @@ impl Node {
         over
     }
 
-    /// Writes no more: it is late itself, or heard of a stop in its wait loop or outside. It must not put that off to its
-    /// next barrier: who waits for its word may be the one that it waits for, in another operation. What the others must
-    /// be told then is only that it stopped.
+    /// Writes no more: it is late itself, or heard of a stop in its wait loop or outside. It must not put that off to
+    /// its next barrier: a member that waits for its word may be the one that it waits for, in another operation. What
+    /// the others must be told then is only that it stopped.
     pub fn stop(&mut self) {
         self.phase = match self.phase {
             Phase::Outside => Phase::Stopped(Pending::Nothing),

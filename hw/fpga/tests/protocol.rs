@@ -133,7 +133,7 @@ fn mistakes_are_found() {
     let late = Board { timeouts: true, barriers: 2, ..board(2) };
     finds(&Board { mistake: Mistake::Retracts, ..late.clone() }, &[""]);
     finds(&Board { mistake: Mistake::LeavesAlone, ..late.clone() }, &["nothing moves"]);
-    // Who has stopped sees no flip any more, so that what it knows is final.
+    // A member that has stopped sees no flip any more, so that what it knows is final.
     holds(&Board { mistake: Mistake::TellsEarly, stuck: 1, ..late.clone() });
     finds(&Board { mistake: Mistake::OwnNumber, ..late.clone() }, &[""]);
     let joining = Board { classic: false, restarts: 1, ..late };

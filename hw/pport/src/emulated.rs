@@ -85,7 +85,7 @@ fn catch() -> Result<libc::sigaction, Refused> {
     // SAFETY: all bytes zero are a valid sigaction.
     let action = unsafe { action.assume_init_mut() };
     action.sa_sigaction = fault as *const () as usize;
-    // The handler may run on the stack of whoever has one for signals, and leaves faults of its own to others.
+    // The handler may run on a signal stack of the program's, and leaves faults of its own to other handlers.
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
     // SAFETY: both point to valid structures.
     match unsafe { libc::sigaction(libc::SIGSEGV, action, before.as_mut_ptr()) } {
@@ -141,7 +141,7 @@ impl Socket {
     }
 }
 
-/// A fault that is not ours: to whoever was there before, or to the default, which ends the process.
+/// A fault that is not ours: to the handler that was there before, or to the default, which ends the process.
 fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let before = SOCKET.get().map(|socket| socket.before);
     match before {

@@ -38,8 +38,8 @@ pub trait Port: Send + Sync {
     /// that no machine is there.
     fn settle(&self) -> bool;
 
-    /// For who has read this status again and again: gives way for a moment. A real port needs no such thing, because
-    /// nobody else must run for the machine to run.
+    /// For a caller that has read this status again and again: gives way for a moment. A real port needs no such thing,
+    /// because nobody else must run for the machine to run.
     fn idle(&self, status: u8) {
         let _ = status;
     }
@@ -67,7 +67,7 @@ impl Lines {
         Lines { port, data: Mutex::new(data), control: Mutex::new(control) }
     }
 
-    /// Changes the bits of `mask` in the data register; whoever changes others at the same time is not undone.
+    /// Changes the bits of `mask` in the data register; a change of others at the same time is not undone.
     pub fn change_data(&self, mask: u8, value: u8) {
         let mut shadow = self.data.lock();
         *shadow = *shadow & !mask | value & mask;

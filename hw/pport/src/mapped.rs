@@ -44,7 +44,7 @@ impl Mapped {
 
 impl Port for Mapped {
     fn put_data(&self, value: u8) {
-        // Who arrives at a barrier shows what it did before: memory writes come before the device's.
+        // A node that arrives at a barrier shows what it did before: memory writes come before the device's.
         core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
         // SAFETY: a mapped register.
         unsafe { self.register(DATA_OFFSET).write_volatile(value) }

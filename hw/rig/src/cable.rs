@@ -8,7 +8,7 @@
 //!
 //! | offset | bytes | what | who writes |
 //! |---|---|---|---|
-//! | 0 | 8 | magic | who makes it |
+//! | 0 | 8 | magic | the process that makes it |
 //! | 8 | 4 | written | nodes |
 //! | 12 | 4 | seen | machine |
 //! | 16 | 4 | the machine sleeps | machine |
@@ -204,7 +204,7 @@ impl Cable {
     pub fn status(&self, node: usize) -> u8 {
         let own = &self.layout.nodes[node];
         own.accesses.fetch_add(1, Ordering::Relaxed);
-        // Acquire pairs with the Release in `put_status`: who sees a flip sees what came before it.
+        // Acquire pairs with the Release in `put_status`: a node that sees a flip sees what came before it.
         own.status.load(Ordering::Acquire) as u8
     }
 
@@ -248,7 +248,7 @@ impl Cable {
 
     fn put(&self, node: usize, register: &AtomicU32, value: u8) {
         self.layout.nodes[node].accesses.fetch_add(1, Ordering::Relaxed);
-        // Release: who arrives at a barrier shows what it did before.
+        // Release: a node that arrives at a barrier shows what it did before.
         register.store(value.into(), Ordering::Release);
         // SeqCst orders this before the look at `sleeps`; the machine does it the other way round.
         self.layout.written.fetch_add(1, Ordering::SeqCst);

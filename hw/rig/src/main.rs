@@ -98,7 +98,7 @@ fn run(options: &Options) -> Result<u8, String> {
     };
     if options.command.is_empty() {
         if options.is_part {
-            // Whoever started this process holds the other end of its standard input, and would not leave it behind.
+            // The process that started this one holds the other end of its standard input. At its end this one ends, too.
             std::thread::spawn(|| {
                 let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
                 std::process::exit(0);

@@ -7,7 +7,7 @@ use x86_64::registers::control::Cr2;
 
 /// What a stub of [`crate::interrupts`] leaves on its stack, below what the processor pushes (Intel SDM vol. 3, 6.14.2).
 ///
-/// | offset | bytes | what | who pushes it |
+/// | offset | bytes | what | pushed by |
 /// |---|---|---|---|
 /// | 0 | 15 · 8 | r15 … rax | the common part |
 /// | 120 | 8 | vector | the stub |

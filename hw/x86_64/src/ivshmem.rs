@@ -18,7 +18,7 @@ pub struct Memory {
     pub own: bool,
 }
 
-// SAFETY: an address range; those who touch it do so with atomics or raw copies.
+// SAFETY: an address range; it is touched with atomics or raw copies only.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}

@@ -138,7 +138,7 @@ where
     Ok(())
 }
 
-/// Frames for tables, zeroed by whoever maps them.
+/// Frames for tables; the code that maps one zeroes it.
 struct Fresh(Frames);
 
 // SAFETY: each page is given out once.

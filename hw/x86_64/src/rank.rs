@@ -39,7 +39,7 @@ pub fn number() -> u32 {
     RANK.load(Ordering::Relaxed)
 }
 
-/// Says who this core is; the boot line says its rank later.
+/// Sets the number of this core; the boot line says its rank later.
 pub fn set_core(core: u32) {
     CORE.store(core, Ordering::Relaxed);
     RANK.store(core, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Collectives that move data. MPI 5.0 §6.3 to §6.8. The functions below the rows check the arguments that the blocking,
 //! the nonblocking and the persistent function have in common.
 
-use super::coll_when::When;
+use super::coll_variant::Variant;
 use super::kinds;
 use super::kinds::{
     Array, ArrayOfCounts, Buffer, Comm, Committed, ConstBuffer, Count, CountArray, LateType, Rank, Role, Signed, apart,
@@ -17,12 +17,12 @@ use alloc::vec::Vec;
 rows! {
     /// Returns when all processes have called it. MPI 5.0 §6.3.
     fn Barrier(comm: Comm) [] => {
-        barrier(When::Now(comm))
+        barrier(Variant::Blocking(comm))
     }
 
     /// The root's data to all. MPI 5.0 §6.4.
     fn Bcast(buffer: Buffer, count: Count, datatype: Committed, root: Rank, comm: Comm) [large] => {
-        bcast(When::Now(comm), buffer, count, datatype, root)
+        bcast(Variant::Blocking(comm), buffer, count, datatype, root)
     }
 
     /// Equal blocks from all to the root. MPI 5.0 §6.5.
@@ -30,7 +30,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Signed,
         recvtype: LateType, root: Rank, comm: Comm,
     ) [large] => {
-        gather(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
+        gather(Variant::Blocking(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
     }
 
     /// Blocks of any size from all to the root. MPI 5.0 §6.5.
@@ -38,7 +38,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: ArrayOfCounts,
         displs: ArrayOfCounts, recvtype: LateType, root: Rank, comm: Comm,
     ) [large] => {
-        gatherv(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root)
+        gatherv(Variant::Blocking(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root)
     }
 
     /// Equal blocks of the root's data to all. MPI 5.0 §6.6.
@@ -46,7 +46,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Signed,
         recvtype: LateType, root: Rank, comm: Comm,
     ) [large] => {
-        scatter(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
+        scatter(Variant::Blocking(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
     }
 
     /// Blocks of any size of the root's data to all. MPI 5.0 §6.6.
@@ -54,7 +54,7 @@ rows! {
         sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, displs: ArrayOfCounts, sendtype: LateType, recvbuf: Buffer,
         recvcount: Signed, recvtype: LateType, root: Rank, comm: Comm,
     ) [large] => {
-        scatterv(When::Now(comm), (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root)
+        scatterv(Variant::Blocking(comm), (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root)
     }
 
     /// Equal blocks from all to all. MPI 5.0 §6.7.
@@ -62,7 +62,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: Comm,
     ) [large] => {
-        allgather(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+        allgather(Variant::Blocking(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// Blocks of any size from all to all. MPI 5.0 §6.7.
@@ -70,7 +70,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: ArrayOfCounts,
         displs: ArrayOfCounts, recvtype: LateType, comm: Comm,
     ) [large] => {
-        allgatherv(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
+        allgatherv(Variant::Blocking(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
     }
 
     /// From each to each a block of its own, all equal. MPI 5.0 §6.8.
@@ -78,7 +78,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: Comm,
     ) [large] => {
-        alltoall(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+        alltoall(Variant::Blocking(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// From each to each a block of its own, of any size. MPI 5.0 §6.8.
@@ -87,7 +87,7 @@ rows! {
         recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtype: LateType, comm: Comm,
     ) [large] => {
         let from = (sendbuf, sendcounts, sdispls, sendtype);
-        alltoallv(When::Now(comm), from, (recvbuf, recvcounts, rdispls, recvtype))
+        alltoallv(Variant::Blocking(comm), from, (recvbuf, recvcounts, rdispls, recvtype))
     }
 
     /// From each to each a block of its own, of any size and datatype. MPI 5.0 §6.8.
@@ -96,7 +96,7 @@ rows! {
         recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtypes: Array<usize>, comm: Comm,
     ) [large] => {
         let from = (sendbuf, (sendcounts, sdispls, sendtypes));
-        alltoallw(When::Now(comm), from, (recvbuf, (recvcounts, rdispls, recvtypes)))
+        alltoallw(Variant::Blocking(comm), from, (recvbuf, (recvcounts, rdispls, recvtypes)))
     }
 }
 
@@ -110,22 +110,22 @@ pub(super) type Whole = (*mut u8, usize, &'static Type);
 pub(super) type LateTyped = (*mut u8, (CountArray, CountArray, *const usize));
 
 #[inline(always)]
-pub(super) fn barrier(when: When) -> Result<()> {
+pub(super) fn barrier(variant: Variant) -> Result<()> {
     // SAFETY: there is no data.
-    unsafe { when.run(Call::Barrier) }
+    unsafe { variant.run(Call::Barrier) }
 }
 
 #[inline(always)]
-pub(super) fn bcast(when: When, at: *mut u8, count: usize, datatype: &'static Type, root: i32) -> Result<()> {
-    let root = kinds::root(root, when.comm())?;
+pub(super) fn bcast(variant: Variant, at: *mut u8, count: usize, datatype: &'static Type, root: i32) -> Result<()> {
+    let root = kinds::root(root, variant.comm())?;
     not_in_place(at, "buffer")?;
     let data = data(at, count, datatype, "buffer")?;
     // SAFETY: the buffer is readable at the root and writable elsewhere by the standard.
-    unsafe { when.run(Call::Bcast(&data, root)) }
+    unsafe { variant.run(Call::Bcast(&data, root)) }
 }
 
-pub(super) fn gather(when: When, from: LateData, to: LateData, root: i32) -> Result<()> {
-    let comm = when.comm();
+pub(super) fn gather(variant: Variant, from: LateData, to: LateData, root: i32) -> Result<()> {
+    let comm = variant.comm();
     let root = kinds::root(root, comm)?;
     let (from, to) = match role(root, comm) {
         Role::Root => {
@@ -136,11 +136,11 @@ pub(super) fn gather(when: When, from: LateData, to: LateData, root: i32) -> Res
         Role::Beside => (Source::InPlace, None),
     };
     // SAFETY: the buffers are the caller's by the standard.
-    unsafe { when.run(Call::Gather(from, to.as_ref(), root)) }
+    unsafe { variant.run(Call::Gather(from, to.as_ref(), root)) }
 }
 
-pub(super) fn gatherv(when: When, from: LateData, to: LateBlocks, root: i32) -> Result<()> {
-    let comm = when.comm();
+pub(super) fn gatherv(variant: Variant, from: LateData, to: LateBlocks, root: i32) -> Result<()> {
+    let comm = variant.comm();
     let root = kinds::root(root, comm)?;
     let (from, to) = match role(root, comm) {
         Role::Root => {
@@ -154,11 +154,11 @@ pub(super) fn gatherv(when: When, from: LateData, to: LateBlocks, root: i32) -> 
         Role::Beside => (Source::InPlace, None),
     };
     // SAFETY: the buffers are the caller's by the standard.
-    unsafe { when.run(Call::Gatherv(from, to.as_ref(), root)) }
+    unsafe { variant.run(Call::Gatherv(from, to.as_ref(), root)) }
 }
 
-pub(super) fn scatter(when: When, from: LateData, to: LateData, root: i32) -> Result<()> {
-    let comm = when.comm();
+pub(super) fn scatter(variant: Variant, from: LateData, to: LateData, root: i32) -> Result<()> {
+    let comm = variant.comm();
     let root = kinds::root(root, comm)?;
     let (from, to) = match role(root, comm) {
         Role::Root => {
@@ -169,11 +169,11 @@ pub(super) fn scatter(when: When, from: LateData, to: LateData, root: i32) -> Re
         Role::Beside => (None, None),
     };
     // SAFETY: the buffers are the caller's by the standard.
-    unsafe { when.run(Call::Scatter(from.as_ref(), to.as_ref(), root)) }
+    unsafe { variant.run(Call::Scatter(from.as_ref(), to.as_ref(), root)) }
 }
 
-pub(super) fn scatterv(when: When, from: LateBlocks, to: LateData, root: i32) -> Result<()> {
-    let comm = when.comm();
+pub(super) fn scatterv(variant: Variant, from: LateBlocks, to: LateData, root: i32) -> Result<()> {
+    let comm = variant.comm();
     let root = kinds::root(root, comm)?;
     let (from, to) = match role(root, comm) {
         Role::Root => {
@@ -187,68 +187,68 @@ pub(super) fn scatterv(when: When, from: LateBlocks, to: LateData, root: i32) ->
         Role::Beside => (None, None),
     };
     // SAFETY: the buffers are the caller's by the standard.
-    unsafe { when.run(Call::Scatterv(from.as_ref(), to.as_ref(), root)) }
+    unsafe { variant.run(Call::Scatterv(from.as_ref(), to.as_ref(), root)) }
 }
 
-pub(super) fn allgather(when: When, from: LateData, to: Whole) -> Result<()> {
+pub(super) fn allgather(variant: Variant, from: LateData, to: Whole) -> Result<()> {
     let to = whole(to)?;
-    let from = source(when.comm(), from, [blocks_of(when.comm(), &to)])?;
+    let from = source(variant.comm(), from, [blocks_of(variant.comm(), &to)])?;
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::Allgather(from, &to)) }
+    unsafe { variant.run(Call::Allgather(from, &to)) }
 }
 
-pub(super) fn allgatherv(when: When, from: LateData, to: LateBlocks) -> Result<()> {
-    let comm = when.comm();
+pub(super) fn allgatherv(variant: Variant, from: LateData, to: LateBlocks) -> Result<()> {
+    let comm = variant.comm();
     let (at, counts, displs, datatype) = to;
     let names = ["recvbuf", "recvcounts", "displs", "recvtype"];
     // SAFETY: the arrays have an element per peer by the standard.
     let to = unsafe { blocks(at, counts, displs, datatype, comm.peer_count(), names)? };
     let from = source(comm, from, (0..comm.peer_count()).map(|rank| to.block(rank)))?;
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::Allgatherv(from, &to)) }
+    unsafe { variant.run(Call::Allgatherv(from, &to)) }
 }
 
-pub(super) fn alltoall(when: When, from: LateData, to: Whole) -> Result<()> {
+pub(super) fn alltoall(variant: Variant, from: LateData, to: Whole) -> Result<()> {
     let to = whole(to)?;
-    let from = source(when.comm(), from, [])?;
+    let from = source(variant.comm(), from, [])?;
     if let Source::From(from) = &from {
-        apart(&blocks_of(when.comm(), from), &blocks_of(when.comm(), &to))?;
+        apart(&blocks_of(variant.comm(), from), &blocks_of(variant.comm(), &to))?;
     }
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::Alltoall(from, &to)) }
+    unsafe { variant.run(Call::Alltoall(from, &to)) }
 }
 
-pub(super) fn alltoallv(when: When, from: LateBlocks, to: LateBlocks) -> Result<()> {
-    let peers = when.comm().peer_count();
+pub(super) fn alltoallv(variant: Variant, from: LateBlocks, to: LateBlocks) -> Result<()> {
+    let peers = variant.comm().peer_count();
     let (at, counts, displs, datatype) = to;
     let names = ["recvbuf", "recvcounts", "rdispls", "recvtype"];
     // SAFETY: the arrays have an element per peer by the standard.
     let to = unsafe { blocks(at, counts, displs, datatype, peers, names)? };
     let (at, counts, displs, datatype) = from;
     let names = ["sendbuf", "sendcounts", "sdispls", "sendtype"];
-    let from = match in_place_on(when.comm(), at, "sendbuf")? {
+    let from = match in_place_on(variant.comm(), at, "sendbuf")? {
         true => None,
         // SAFETY: the arrays have an element per peer by the standard.
         false => Some(unsafe { blocks(at, counts, displs, datatype, peers, names)? }),
     };
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::Alltoallv(from.as_ref(), &to)) }
+    unsafe { variant.run(Call::Alltoallv(from.as_ref(), &to)) }
 }
 
-pub(super) fn alltoallw(when: When, from: LateTyped, to: LateTyped) -> Result<()> {
-    let peers = when.comm().peer_count();
+pub(super) fn alltoallw(variant: Variant, from: LateTyped, to: LateTyped) -> Result<()> {
+    let peers = variant.comm().peer_count();
     let (mut send_room, mut recv_room) = (Vec::with_capacity(peers), Vec::with_capacity(peers));
     let names = ["recvbuf", "recvcounts", "rdispls", "recvtypes"];
     // SAFETY: the arrays have an element per peer by the standard.
     let to = unsafe { typed_blocks(to.0, to.1, peers, &mut recv_room, names)? };
     let names = ["sendbuf", "sendcounts", "sdispls", "sendtypes"];
-    let from = match in_place_on(when.comm(), from.0, "sendbuf")? {
+    let from = match in_place_on(variant.comm(), from.0, "sendbuf")? {
         true => None,
         // SAFETY: the arrays have an element per peer by the standard.
         false => Some(unsafe { typed_blocks(from.0, from.1, peers, &mut send_room, names)? }),
     };
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::Alltoallw(from.as_ref(), &to)) }
+    unsafe { variant.run(Call::Alltoallw(from.as_ref(), &to)) }
 }
 
 /// A receive buffer that may not be MPI_IN_PLACE.

@@ -4,7 +4,7 @@ use super::coll::{
     allgather, allgatherv, alltoall, alltoallv, alltoallw, barrier, bcast, gather, gatherv, scatter, scatterv,
 };
 use super::coll_reduce::{allreduce, exscan, reduce, reduce_scatter, reduce_scatter_block, scan};
-use super::coll_when::When;
+use super::coll_variant::Variant;
 use super::kinds::{
     Array, ArrayOfCounts, Buffer, CommHandle, Committed, ConstBuffer, Count, LateType, Op, Out, Rank, Signed,
 };
@@ -12,14 +12,14 @@ use super::kinds::{
 rows! {
     /// Begins a barrier. MPI 5.0 §6.12.1.
     fn Ibarrier(comm: CommHandle, request: Out<usize>) [] => {
-        barrier(When::Begin(comm, request))
+        barrier(Variant::Nonblocking(comm, request))
     }
 
     /// Begins MPI_Bcast. MPI 5.0 §6.12.2.
     fn Ibcast(
         buffer: Buffer, count: Count, datatype: Committed, root: Rank, comm: CommHandle, request: Out<usize>,
     ) [large] => {
-        bcast(When::Begin(comm, request), buffer, count, datatype, root)
+        bcast(Variant::Nonblocking(comm, request), buffer, count, datatype, root)
     }
 
     /// Begins MPI_Gather. MPI 5.0 §6.12.3.
@@ -27,7 +27,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Signed,
         recvtype: LateType, root: Rank, comm: CommHandle, request: Out<usize>,
     ) [large] => {
-        gather(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
+        gather(Variant::Nonblocking(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
     }
 
     /// Begins MPI_Gatherv. MPI 5.0 §6.12.3.
@@ -35,7 +35,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: ArrayOfCounts,
         displs: ArrayOfCounts, recvtype: LateType, root: Rank, comm: CommHandle, request: Out<usize>,
     ) [large] => {
-        gatherv(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root)
+        gatherv(Variant::Nonblocking(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root)
     }
 
     /// Begins MPI_Scatter. MPI 5.0 §6.12.4.
@@ -43,7 +43,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Signed,
         recvtype: LateType, root: Rank, comm: CommHandle, request: Out<usize>,
     ) [large] => {
-        scatter(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
+        scatter(Variant::Nonblocking(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
     }
 
     /// Begins MPI_Scatterv. MPI 5.0 §6.12.4.
@@ -51,7 +51,7 @@ rows! {
         sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, displs: ArrayOfCounts, sendtype: LateType, recvbuf: Buffer,
         recvcount: Signed, recvtype: LateType, root: Rank, comm: CommHandle, request: Out<usize>,
     ) [large] => {
-        scatterv(When::Begin(comm, request), (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root)
+        scatterv(Variant::Nonblocking(comm, request), (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root)
     }
 
     /// Begins MPI_Allgather. MPI 5.0 §6.12.5.
@@ -59,7 +59,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: CommHandle, request: Out<usize>,
     ) [large] => {
-        allgather(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+        allgather(Variant::Nonblocking(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// Begins MPI_Allgatherv. MPI 5.0 §6.12.5.
@@ -67,7 +67,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: ArrayOfCounts,
         displs: ArrayOfCounts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
     ) [large] => {
-        allgatherv(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
+        allgatherv(Variant::Nonblocking(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
     }
 
     /// Begins MPI_Alltoall. MPI 5.0 §6.12.6.
@@ -75,7 +75,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: CommHandle, request: Out<usize>,
     ) [large] => {
-        alltoall(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+        alltoall(Variant::Nonblocking(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// Begins MPI_Alltoallv. MPI 5.0 §6.12.6.
@@ -84,7 +84,7 @@ rows! {
         recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
     ) [large] => {
         let from = (sendbuf, sendcounts, sdispls, sendtype);
-        alltoallv(When::Begin(comm, request), from, (recvbuf, recvcounts, rdispls, recvtype))
+        alltoallv(Variant::Nonblocking(comm, request), from, (recvbuf, recvcounts, rdispls, recvtype))
     }
 
     /// Begins MPI_Alltoallw. MPI 5.0 §6.12.6.
@@ -93,7 +93,7 @@ rows! {
         recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtypes: Array<usize>, comm: CommHandle, request: Out<usize>,
     ) [large] => {
         let from = (sendbuf, (sendcounts, sdispls, sendtypes));
-        alltoallw(When::Begin(comm, request), from, (recvbuf, (recvcounts, rdispls, recvtypes)))
+        alltoallw(Variant::Nonblocking(comm, request), from, (recvbuf, (recvcounts, rdispls, recvtypes)))
     }
 
     /// Begins MPI_Reduce. MPI 5.0 §6.12.7.
@@ -101,7 +101,7 @@ rows! {
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, root: Rank, comm: CommHandle,
         request: Out<usize>,
     ) [large] => {
-        reduce(When::Begin(comm, request), sendbuf, recvbuf, (count, datatype), &op, root)
+        reduce(Variant::Nonblocking(comm, request), sendbuf, recvbuf, (count, datatype), &op, root)
     }
 
     /// Begins MPI_Allreduce. MPI 5.0 §6.12.8.
@@ -109,7 +109,7 @@ rows! {
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: CommHandle,
         request: Out<usize>,
     ) [large] => {
-        allreduce(When::Begin(comm, request), sendbuf, recvbuf, (count, datatype), &op)
+        allreduce(Variant::Nonblocking(comm, request), sendbuf, recvbuf, (count, datatype), &op)
     }
 
     /// Begins MPI_Reduce_scatter_block. MPI 5.0 §6.12.9.
@@ -117,7 +117,7 @@ rows! {
         sendbuf: ConstBuffer, recvbuf: Buffer, recvcount: Count, datatype: Committed, op: Op, comm: CommHandle,
         request: Out<usize>,
     ) [large] => {
-        reduce_scatter_block(When::Begin(comm, request), sendbuf, recvbuf, (recvcount, datatype), &op)
+        reduce_scatter_block(Variant::Nonblocking(comm, request), sendbuf, recvbuf, (recvcount, datatype), &op)
     }
 
     /// Begins MPI_Reduce_scatter. MPI 5.0 §6.12.10.
@@ -125,7 +125,7 @@ rows! {
         sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: ArrayOfCounts, datatype: Committed, op: Op, comm: CommHandle,
         request: Out<usize>,
     ) [large] => {
-        reduce_scatter(When::Begin(comm, request), sendbuf, recvbuf, (recvcounts, datatype), &op)
+        reduce_scatter(Variant::Nonblocking(comm, request), sendbuf, recvbuf, (recvcounts, datatype), &op)
     }
 
     /// Begins MPI_Scan. MPI 5.0 §6.12.11.
@@ -133,7 +133,7 @@ rows! {
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: CommHandle,
         request: Out<usize>,
     ) [large] => {
-        scan(When::Begin(comm, request), sendbuf, recvbuf, (count, datatype), &op)
+        scan(Variant::Nonblocking(comm, request), sendbuf, recvbuf, (count, datatype), &op)
     }
 
     /// Begins MPI_Exscan. MPI 5.0 §6.12.12.
@@ -141,6 +141,6 @@ rows! {
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: CommHandle,
         request: Out<usize>,
     ) [large] => {
-        exscan(When::Begin(comm, request), sendbuf, recvbuf, (count, datatype), &op)
+        exscan(Variant::Nonblocking(comm, request), sendbuf, recvbuf, (count, datatype), &op)
     }
 }

@@ -4,7 +4,7 @@ use super::coll::{
     allgather, allgatherv, alltoall, alltoallv, alltoallw, barrier, bcast, gather, gatherv, scatter, scatterv,
 };
 use super::coll_reduce::{allreduce, exscan, reduce, reduce_scatter, reduce_scatter_block, scan};
-use super::coll_when::When;
+use super::coll_variant::Variant;
 use super::kinds::{
     Array, ArrayOfCounts, Buffer, CommHandle, Committed, ConstBuffer, Count, Hints, LateType, Op, Out, Rank, Signed,
 };
@@ -12,7 +12,7 @@ use super::kinds::{
 rows! {
     /// Makes a persistent request for a barrier. MPI 5.0 §6.13.1.
     fn Barrier_init(comm: CommHandle, info: Hints, request: Out<usize>) [] => {
-        barrier(When::Prepare(comm, info, request))
+        barrier(Variant::Persistent(comm, info, request))
     }
 
     /// Makes a persistent request for MPI_Bcast. MPI 5.0 §6.13.2.
@@ -20,7 +20,7 @@ rows! {
         buffer: Buffer, count: Count, datatype: Committed, root: Rank, comm: CommHandle, info: Hints,
         request: Out<usize>,
     ) [large] => {
-        bcast(When::Prepare(comm, info, request), buffer, count, datatype, root)
+        bcast(Variant::Persistent(comm, info, request), buffer, count, datatype, root)
     }
 
     /// Makes a persistent request for MPI_Gather. MPI 5.0 §6.13.3.
@@ -28,7 +28,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Signed,
         recvtype: LateType, root: Rank, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
-        gather(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
+        gather(Variant::Persistent(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
     }
 
     /// Makes a persistent request for MPI_Gatherv. MPI 5.0 §6.13.3.
@@ -36,7 +36,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: ArrayOfCounts,
         displs: ArrayOfCounts, recvtype: LateType, root: Rank, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
-        gatherv(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root)
+        gatherv(Variant::Persistent(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype), root)
     }
 
     /// Makes a persistent request for MPI_Scatter. MPI 5.0 §6.13.4.
@@ -44,7 +44,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Signed,
         recvtype: LateType, root: Rank, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
-        scatter(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
+        scatter(Variant::Persistent(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), root)
     }
 
     /// Makes a persistent request for MPI_Scatterv. MPI 5.0 §6.13.4.
@@ -52,7 +52,7 @@ rows! {
         sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, displs: ArrayOfCounts, sendtype: LateType, recvbuf: Buffer,
         recvcount: Signed, recvtype: LateType, root: Rank, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
-        scatterv(When::Prepare(comm, info, request), (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root)
+        scatterv(Variant::Persistent(comm, info, request), (sendbuf, sendcounts, displs, sendtype), (recvbuf, recvcount, recvtype), root)
     }
 
     /// Makes a persistent request for MPI_Allgather. MPI 5.0 §6.13.5.
@@ -60,7 +60,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
-        allgather(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+        allgather(Variant::Persistent(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// Makes a persistent request for MPI_Allgatherv. MPI 5.0 §6.13.5.
@@ -68,7 +68,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcounts: ArrayOfCounts,
         displs: ArrayOfCounts, recvtype: LateType, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
-        allgatherv(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
+        allgatherv(Variant::Persistent(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
     }
 
     /// Makes a persistent request for MPI_Alltoall. MPI 5.0 §6.13.6.
@@ -76,7 +76,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Signed, sendtype: LateType, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
-        alltoall(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+        alltoall(Variant::Persistent(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// Makes a persistent request for MPI_Alltoallv. MPI 5.0 §6.13.6.
@@ -85,7 +85,7 @@ rows! {
         recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtype: LateType, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
         let from = (sendbuf, sendcounts, sdispls, sendtype);
-        alltoallv(When::Prepare(comm, info, request), from, (recvbuf, recvcounts, rdispls, recvtype))
+        alltoallv(Variant::Persistent(comm, info, request), from, (recvbuf, recvcounts, rdispls, recvtype))
     }
 
     /// Makes a persistent request for MPI_Alltoallw. MPI 5.0 §6.13.6.
@@ -94,7 +94,7 @@ rows! {
         recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtypes: Array<usize>, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
         let from = (sendbuf, (sendcounts, sdispls, sendtypes));
-        alltoallw(When::Prepare(comm, info, request), from, (recvbuf, (recvcounts, rdispls, recvtypes)))
+        alltoallw(Variant::Persistent(comm, info, request), from, (recvbuf, (recvcounts, rdispls, recvtypes)))
     }
 
     /// Makes a persistent request for MPI_Reduce. MPI 5.0 §6.13.7.
@@ -102,7 +102,7 @@ rows! {
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, root: Rank, comm: CommHandle,
         info: Hints, request: Out<usize>,
     ) [large] => {
-        reduce(When::Prepare(comm, info, request), sendbuf, recvbuf, (count, datatype), &op, root)
+        reduce(Variant::Persistent(comm, info, request), sendbuf, recvbuf, (count, datatype), &op, root)
     }
 
     /// Makes a persistent request for MPI_Allreduce. MPI 5.0 §6.13.8.
@@ -110,7 +110,7 @@ rows! {
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: CommHandle, info: Hints,
         request: Out<usize>,
     ) [large] => {
-        allreduce(When::Prepare(comm, info, request), sendbuf, recvbuf, (count, datatype), &op)
+        allreduce(Variant::Persistent(comm, info, request), sendbuf, recvbuf, (count, datatype), &op)
     }
 
     /// Makes a persistent request for MPI_Reduce_scatter_block. MPI 5.0 §6.13.9.
@@ -118,7 +118,7 @@ rows! {
         sendbuf: ConstBuffer, recvbuf: Buffer, recvcount: Count, datatype: Committed, op: Op, comm: CommHandle, info: Hints,
         request: Out<usize>,
     ) [large] => {
-        reduce_scatter_block(When::Prepare(comm, info, request), sendbuf, recvbuf, (recvcount, datatype), &op)
+        reduce_scatter_block(Variant::Persistent(comm, info, request), sendbuf, recvbuf, (recvcount, datatype), &op)
     }
 
     /// Makes a persistent request for MPI_Reduce_scatter. MPI 5.0 §6.13.10.
@@ -126,7 +126,7 @@ rows! {
         sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: ArrayOfCounts, datatype: Committed, op: Op, comm: CommHandle,
         info: Hints, request: Out<usize>,
     ) [large] => {
-        reduce_scatter(When::Prepare(comm, info, request), sendbuf, recvbuf, (recvcounts, datatype), &op)
+        reduce_scatter(Variant::Persistent(comm, info, request), sendbuf, recvbuf, (recvcounts, datatype), &op)
     }
 
     /// Makes a persistent request for MPI_Scan. MPI 5.0 §6.13.11.
@@ -134,7 +134,7 @@ rows! {
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: CommHandle, info: Hints,
         request: Out<usize>,
     ) [large] => {
-        scan(When::Prepare(comm, info, request), sendbuf, recvbuf, (count, datatype), &op)
+        scan(Variant::Persistent(comm, info, request), sendbuf, recvbuf, (count, datatype), &op)
     }
 
     /// Makes a persistent request for MPI_Exscan. MPI 5.0 §6.13.12.
@@ -142,6 +142,6 @@ rows! {
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: CommHandle, info: Hints,
         request: Out<usize>,
     ) [large] => {
-        exscan(When::Prepare(comm, info, request), sendbuf, recvbuf, (count, datatype), &op)
+        exscan(Variant::Persistent(comm, info, request), sendbuf, recvbuf, (count, datatype), &op)
     }
 }

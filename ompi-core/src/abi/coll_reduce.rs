@@ -1,7 +1,7 @@
 //! Reductions and scans. MPI 5.0 §6.9 to §6.11. The functions below the rows check the arguments that the blocking, the
 //! nonblocking and the persistent function have in common.
 
-use super::coll_when::When;
+use super::coll_variant::Variant;
 use super::kinds;
 use super::kinds::{
     ArrayOfCounts, Buffer, Comm, Committed, ConstBuffer, Count, CountArray, Op, Rank, Role, data, distinct,
@@ -19,14 +19,14 @@ rows! {
     fn Reduce(
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, root: Rank, comm: Comm,
     ) [large] => {
-        reduce(When::Now(comm), sendbuf, recvbuf, (count, datatype), &op, root)
+        reduce(Variant::Blocking(comm), sendbuf, recvbuf, (count, datatype), &op, root)
     }
 
     /// Combines everybody's data everywhere. MPI 5.0 §6.9.6.
     fn Allreduce(
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: Comm,
     ) [large] => {
-        allreduce(When::Now(comm), sendbuf, recvbuf, (count, datatype), &op)
+        allreduce(Variant::Blocking(comm), sendbuf, recvbuf, (count, datatype), &op)
     }
 
     /// Combines two local buffers. MPI 5.0 §6.9.7.
@@ -45,26 +45,26 @@ rows! {
     fn Reduce_scatter_block(
         sendbuf: ConstBuffer, recvbuf: Buffer, recvcount: Count, datatype: Committed, op: Op, comm: Comm,
     ) [large] => {
-        reduce_scatter_block(When::Now(comm), sendbuf, recvbuf, (recvcount, datatype), &op)
+        reduce_scatter_block(Variant::Blocking(comm), sendbuf, recvbuf, (recvcount, datatype), &op)
     }
 
     /// Combines and scatters the result in blocks of any size. MPI 5.0 §6.10.2.
     fn Reduce_scatter(
         sendbuf: ConstBuffer, recvbuf: Buffer, recvcounts: ArrayOfCounts, datatype: Committed, op: Op, comm: Comm,
     ) [large] => {
-        reduce_scatter(When::Now(comm), sendbuf, recvbuf, (recvcounts, datatype), &op)
+        reduce_scatter(Variant::Blocking(comm), sendbuf, recvbuf, (recvcounts, datatype), &op)
     }
 
     /// Combines the data of the ranks up to this one. MPI 5.0 §6.11.1.
     fn Scan(sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: Comm) [large] => {
-        scan(When::Now(comm), sendbuf, recvbuf, (count, datatype), &op)
+        scan(Variant::Blocking(comm), sendbuf, recvbuf, (count, datatype), &op)
     }
 
     /// Combines the data of the ranks below this one. MPI 5.0 §6.11.2.
     fn Exscan(
         sendbuf: ConstBuffer, recvbuf: Buffer, count: Count, datatype: Committed, op: Op, comm: Comm,
     ) [large] => {
-        exscan(When::Now(comm), sendbuf, recvbuf, (count, datatype), &op)
+        exscan(Variant::Blocking(comm), sendbuf, recvbuf, (count, datatype), &op)
     }
 }
 
@@ -72,14 +72,14 @@ rows! {
 pub(super) type Elements = (usize, &'static Type);
 
 pub(super) fn reduce(
-    when: When,
+    variant: Variant,
     sendbuf: *mut u8,
     recvbuf: *mut u8,
     elements: Elements,
     op: &Operation,
     root: i32,
 ) -> Result<()> {
-    let comm = when.comm();
+    let comm = variant.comm();
     let root = kinds::root(root, comm)?;
     let (from, to) = match role(root, comm) {
         Role::Root if comm.is_inter() => {
@@ -97,24 +97,24 @@ pub(super) fn reduce(
         Role::Beside => (Source::InPlace, None),
     };
     // SAFETY: the buffers are the caller's by the standard.
-    unsafe { when.run(Call::Reduce(from, to.as_ref(), op, root)) }
+    unsafe { variant.run(Call::Reduce(from, to.as_ref(), op, root)) }
 }
 
 #[inline(always)]
 pub(super) fn allreduce(
-    when: When,
+    variant: Variant,
     sendbuf: *mut u8,
     recvbuf: *mut u8,
     elements: Elements,
     op: &Operation,
 ) -> Result<()> {
-    let (from, to) = buffers(when.comm(), sendbuf, recvbuf, elements)?;
+    let (from, to) = buffers(variant.comm(), sendbuf, recvbuf, elements)?;
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::Allreduce(from, &to, op)) }
+    unsafe { variant.run(Call::Allreduce(from, &to, op)) }
 }
 
 pub(super) fn reduce_scatter_block(
-    when: When,
+    variant: Variant,
     sendbuf: *mut u8,
     recvbuf: *mut u8,
     (recvcount, datatype): Elements,
@@ -122,19 +122,19 @@ pub(super) fn reduce_scatter_block(
 ) -> Result<()> {
     not_in_place(recvbuf, "recvbuf")?;
     let to = data(recvbuf, recvcount, datatype, "recvbuf")?;
-    let from = source(when.comm(), sendbuf, recvcount.saturating_mul(when.comm().size()), &to)?;
+    let from = source(variant.comm(), sendbuf, recvcount.saturating_mul(variant.comm().size()), &to)?;
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::ReduceScatterBlock(from, &to, op)) }
+    unsafe { variant.run(Call::ReduceScatterBlock(from, &to, op)) }
 }
 
 pub(super) fn reduce_scatter(
-    when: When,
+    variant: Variant,
     sendbuf: *mut u8,
     recvbuf: *mut u8,
     (recvcounts, datatype): (CountArray, &'static Type),
     op: &Operation,
 ) -> Result<()> {
-    let comm = when.comm();
+    let comm = variant.comm();
     not_in_place(recvbuf, "recvbuf")?;
     // SAFETY: the array has an element per rank by the standard.
     let counts = unsafe { not_negative(recvcounts, comm.size(), "recvcounts")? };
@@ -142,21 +142,33 @@ pub(super) fn reduce_scatter(
     let to = data(recvbuf, counts.count(comm.rank as usize), datatype, "recvbuf")?;
     let from = source(comm, sendbuf, total, &to)?;
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::ReduceScatter(from, &to, counts, op)) }
+    unsafe { variant.run(Call::ReduceScatter(from, &to, counts, op)) }
 }
 
-pub(super) fn scan(when: When, sendbuf: *mut u8, recvbuf: *mut u8, elements: Elements, op: &Operation) -> Result<()> {
-    intra(when.comm())?;
-    let (from, to) = buffers(when.comm(), sendbuf, recvbuf, elements)?;
+pub(super) fn scan(
+    variant: Variant,
+    sendbuf: *mut u8,
+    recvbuf: *mut u8,
+    elements: Elements,
+    op: &Operation,
+) -> Result<()> {
+    intra(variant.comm())?;
+    let (from, to) = buffers(variant.comm(), sendbuf, recvbuf, elements)?;
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::Scan(from, &to, op)) }
+    unsafe { variant.run(Call::Scan(from, &to, op)) }
 }
 
-pub(super) fn exscan(when: When, sendbuf: *mut u8, recvbuf: *mut u8, elements: Elements, op: &Operation) -> Result<()> {
-    intra(when.comm())?;
-    let (from, to) = buffers(when.comm(), sendbuf, recvbuf, elements)?;
+pub(super) fn exscan(
+    variant: Variant,
+    sendbuf: *mut u8,
+    recvbuf: *mut u8,
+    elements: Elements,
+    op: &Operation,
+) -> Result<()> {
+    intra(variant.comm())?;
+    let (from, to) = buffers(variant.comm(), sendbuf, recvbuf, elements)?;
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::Exscan(from, &to, op)) }
+    unsafe { variant.run(Call::Exscan(from, &to, op)) }
 }
 
 /// The buffers of a reduction whose result is as long as each contribution.

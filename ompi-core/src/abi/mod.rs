@@ -19,7 +19,7 @@ pub mod coll;
 pub mod coll_nonblocking;
 pub mod coll_persistent;
 pub mod coll_reduce;
-mod coll_when;
+mod coll_variant;
 pub mod comm;
 pub mod datatype;
 pub mod datatype_access;

@@ -1,7 +1,7 @@
 //! Collectives among neighbours of a topology. MPI 5.0 §8.6 to §8.8.
 
 use super::coll::{LateBlocks, LateTyped, Whole};
-use super::coll_when::When;
+use super::coll_variant::Variant;
 use super::kinds::{
     Aint, Array, ArrayOfCounts, Buffer, Comm, CommHandle, Committed, ConstBuffer, Count, CountArray, Hints, LateType,
     Out, blocks, data, not_in_place, typed_blocks,
@@ -17,7 +17,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: Comm,
     ) [large] => {
-        allgather(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+        allgather(Variant::Blocking(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// The same block to every neighbour, received in any size. MPI 5.0 §8.6.1.
@@ -25,7 +25,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcounts: ArrayOfCounts,
         displs: ArrayOfCounts, recvtype: LateType, comm: Comm,
     ) [large] => {
-        allgatherv(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
+        allgatherv(Variant::Blocking(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcounts, displs, recvtype))
     }
 
     /// To every neighbour a block of its own, all equal. MPI 5.0 §8.6.2.
@@ -33,7 +33,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: Comm,
     ) [large] => {
-        alltoall(When::Now(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+        alltoall(Variant::Blocking(comm), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// To every neighbour a block of its own, of any size. MPI 5.0 §8.6.2.
@@ -41,7 +41,7 @@ rows! {
         sendbuf: ConstBuffer, sendcounts: ArrayOfCounts, sdispls: ArrayOfCounts, sendtype: LateType, recvbuf: Buffer,
         recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtype: LateType, comm: Comm,
     ) [large] => {
-        alltoallv(When::Now(comm), (sendbuf, sendcounts, sdispls, sendtype), (recvbuf, recvcounts, rdispls, recvtype))
+        alltoallv(Variant::Blocking(comm), (sendbuf, sendcounts, sdispls, sendtype), (recvbuf, recvcounts, rdispls, recvtype))
     }
 
     /// To every neighbour a block of its own, of any size and datatype. MPI 5.0 §8.6.2.
@@ -51,7 +51,7 @@ rows! {
     ) [large] => {
         let from = (sendbuf, (sendcounts, CountArray::Large(sdispls), sendtypes));
         let to = (recvbuf, (recvcounts, CountArray::Large(rdispls), recvtypes));
-        alltoallw(When::Now(comm), from, to)
+        alltoallw(Variant::Blocking(comm), from, to)
     }
 
     /// Begins MPI_Neighbor_allgather. MPI 5.0 §8.7.1.
@@ -59,7 +59,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: CommHandle, request: Out<usize>,
     ) [large] => {
-        allgather(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+        allgather(Variant::Nonblocking(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// Begins MPI_Neighbor_allgatherv. MPI 5.0 §8.7.1.
@@ -68,7 +68,7 @@ rows! {
         displs: ArrayOfCounts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
     ) [large] => {
         let to = (recvbuf, recvcounts, displs, recvtype);
-        allgatherv(When::Begin(comm, request), (sendbuf, sendcount, sendtype), to)
+        allgatherv(Variant::Nonblocking(comm, request), (sendbuf, sendcount, sendtype), to)
     }
 
     /// Begins MPI_Neighbor_alltoall. MPI 5.0 §8.7.2.
@@ -76,7 +76,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: CommHandle, request: Out<usize>,
     ) [large] => {
-        alltoall(When::Begin(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+        alltoall(Variant::Nonblocking(comm, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// Begins MPI_Neighbor_alltoallv. MPI 5.0 §8.7.2.
@@ -85,7 +85,7 @@ rows! {
         recvcounts: ArrayOfCounts, rdispls: ArrayOfCounts, recvtype: LateType, comm: CommHandle, request: Out<usize>,
     ) [large] => {
         let to = (recvbuf, recvcounts, rdispls, recvtype);
-        alltoallv(When::Begin(comm, request), (sendbuf, sendcounts, sdispls, sendtype), to)
+        alltoallv(Variant::Nonblocking(comm, request), (sendbuf, sendcounts, sdispls, sendtype), to)
     }
 
     /// Begins MPI_Neighbor_alltoallw. MPI 5.0 §8.7.2.
@@ -96,7 +96,7 @@ rows! {
     ) [large] => {
         let from = (sendbuf, (sendcounts, CountArray::Large(sdispls), sendtypes));
         let to = (recvbuf, (recvcounts, CountArray::Large(rdispls), recvtypes));
-        alltoallw(When::Begin(comm, request), from, to)
+        alltoallw(Variant::Nonblocking(comm, request), from, to)
     }
 
     /// Makes a persistent request for MPI_Neighbor_allgather. MPI 5.0 §8.8.1.
@@ -104,7 +104,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
-        allgather(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+        allgather(Variant::Persistent(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// Makes a persistent request for MPI_Neighbor_allgatherv. MPI 5.0 §8.8.1.
@@ -113,7 +113,7 @@ rows! {
         displs: ArrayOfCounts, recvtype: LateType, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
         let to = (recvbuf, recvcounts, displs, recvtype);
-        allgatherv(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), to)
+        allgatherv(Variant::Persistent(comm, info, request), (sendbuf, sendcount, sendtype), to)
     }
 
     /// Makes a persistent request for MPI_Neighbor_alltoall. MPI 5.0 §8.8.2.
@@ -121,7 +121,7 @@ rows! {
         sendbuf: ConstBuffer, sendcount: Count, sendtype: Committed, recvbuf: Buffer, recvcount: Count,
         recvtype: Committed, comm: CommHandle, info: Hints, request: Out<usize>,
     ) [large] => {
-        alltoall(When::Prepare(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
+        alltoall(Variant::Persistent(comm, info, request), (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype))
     }
 
     /// Makes a persistent request for MPI_Neighbor_alltoallv. MPI 5.0 §8.8.2.
@@ -131,7 +131,7 @@ rows! {
         request: Out<usize>,
     ) [large] => {
         let to = (recvbuf, recvcounts, rdispls, recvtype);
-        alltoallv(When::Prepare(comm, info, request), (sendbuf, sendcounts, sdispls, sendtype), to)
+        alltoallv(Variant::Persistent(comm, info, request), (sendbuf, sendcounts, sdispls, sendtype), to)
     }
 
     /// Makes a persistent request for MPI_Neighbor_alltoallw. MPI 5.0 §8.8.2.
@@ -142,37 +142,37 @@ rows! {
     ) [large] => {
         let from = (sendbuf, (sendcounts, CountArray::Large(sdispls), sendtypes));
         let to = (recvbuf, (recvcounts, CountArray::Large(rdispls), recvtypes));
-        alltoallw(When::Prepare(comm, info, request), from, to)
+        alltoallw(Variant::Persistent(comm, info, request), from, to)
     }
 }
 
-fn allgather(when: When, from: Whole, to: Whole) -> Result<()> {
-    let among = when.comm().neighbors()?;
+fn allgather(variant: Variant, from: Whole, to: Whole) -> Result<()> {
+    let among = variant.comm().neighbors()?;
     let (from, to) = (whole(from, "sendbuf")?, whole(to, "recvbuf")?);
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::NeighborAllgather(&from, &to, among)) }
+    unsafe { variant.run(Call::NeighborAllgather(&from, &to, among)) }
 }
 
-fn allgatherv(when: When, from: Whole, to: LateBlocks) -> Result<()> {
-    let among = when.comm().neighbors()?;
+fn allgatherv(variant: Variant, from: Whole, to: LateBlocks) -> Result<()> {
+    let among = variant.comm().neighbors()?;
     let from = whole(from, "sendbuf")?;
     let (at, counts, displs, datatype) = to;
     let names = ["recvbuf", "recvcounts", "displs", "recvtype"];
     // SAFETY: the arrays have an element per source by the standard.
     let to = unsafe { blocks(at, counts, displs, datatype, among.sources.len(), names)? };
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::NeighborAllgatherv(&from, &to, among)) }
+    unsafe { variant.run(Call::NeighborAllgatherv(&from, &to, among)) }
 }
 
-fn alltoall(when: When, from: Whole, to: Whole) -> Result<()> {
-    let among = when.comm().neighbors()?;
+fn alltoall(variant: Variant, from: Whole, to: Whole) -> Result<()> {
+    let among = variant.comm().neighbors()?;
     let (from, to) = (whole(from, "sendbuf")?, whole(to, "recvbuf")?);
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::NeighborAlltoall(&from, &to, among)) }
+    unsafe { variant.run(Call::NeighborAlltoall(&from, &to, among)) }
 }
 
-fn alltoallv(when: When, from: LateBlocks, to: LateBlocks) -> Result<()> {
-    let among = when.comm().neighbors()?;
+fn alltoallv(variant: Variant, from: LateBlocks, to: LateBlocks) -> Result<()> {
+    let among = variant.comm().neighbors()?;
     let (at, counts, displs, datatype) = from;
     let names = ["sendbuf", "sendcounts", "sdispls", "sendtype"];
     // SAFETY: the arrays have an element per destination by the standard.
@@ -182,11 +182,11 @@ fn alltoallv(when: When, from: LateBlocks, to: LateBlocks) -> Result<()> {
     // SAFETY: the arrays have an element per source by the standard.
     let to = unsafe { blocks(at, counts, displs, datatype, among.sources.len(), names)? };
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::NeighborAlltoallv(&from, &to, among)) }
+    unsafe { variant.run(Call::NeighborAlltoallv(&from, &to, among)) }
 }
 
-fn alltoallw(when: When, from: LateTyped, to: LateTyped) -> Result<()> {
-    let among = when.comm().neighbors()?;
+fn alltoallw(variant: Variant, from: LateTyped, to: LateTyped) -> Result<()> {
+    let among = variant.comm().neighbors()?;
     let (mut send_room, mut recv_room) = (Vec::new(), Vec::new());
     let names = ["sendbuf", "sendcounts", "sdispls", "sendtypes"];
     // SAFETY: the arrays have an element per destination by the standard.
@@ -195,7 +195,7 @@ fn alltoallw(when: When, from: LateTyped, to: LateTyped) -> Result<()> {
     // SAFETY: the arrays have an element per source by the standard.
     let to = unsafe { typed_blocks(to.0, to.1, among.sources.len(), &mut recv_room, names)? };
     // SAFETY: both buffers are the caller's by the standard.
-    unsafe { when.run(Call::NeighborAlltoallw(&from, &to, among)) }
+    unsafe { variant.run(Call::NeighborAlltoallw(&from, &to, among)) }
 }
 
 /// A buffer; MPI_IN_PLACE has no meaning among neighbours (MPI 5.0 §8.6).

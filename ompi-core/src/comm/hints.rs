@@ -13,7 +13,7 @@
 //!   that every core can read and write, so no choice depends on it.
 //! * `mpi_hw_resource_type`: set by MPI_Comm_split_type.
 //!
-//! Hints that are not understood, and values that are none, are ignored and not returned.
+//! Unknown hints and invalid values are ignored and not returned.
 
 use crate::info::{Info, MEMORY_KINDS, is_memory_kind};
 use alloc::string::String;

@@ -22,7 +22,7 @@ pub fn open(identity: Identity) -> opal_core::Result<()> {
     predefined(SELF_HANDLE, "MPI_COMM_SELF", itself, context::SELF, identity.rank)
 }
 
-/// MPI_Finalize: their handles are none any more. The objects stay: a thread may still borrow them.
+/// MPI_Finalize: their handles are not valid any more. The objects stay: a thread may still borrow them.
 pub fn close() {
     PREDEFINED.clear();
 }

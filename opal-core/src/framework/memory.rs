@@ -1,5 +1,5 @@
-//! Notices of memory that the program unmaps: static. A transport that registers memory with a device must
-//! know when a mapping ends. A component that hooks the C library tells it; `memory/none` says that no component does.
+//! Notices of memory that the program unmaps: static. A transport that registers memory with a device must know when a
+//! mapping ends. memory/hook learns of it by hooks in the C library; memory/none gives no notices.
 #![allow(unsafe_code)] // linkme's expansion and the component's symbol
 
 use crate::mca;

@@ -4,14 +4,14 @@
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::sys;
 
-/// Somebody begins to measure.
+/// A measurement begins.
 pub fn begin_measuring() {
     if MEASURING.fetch_add(1, Ordering::Relaxed) == 0 {
         LAST_PASS_NS.store(sys::monotonic_ns(), Ordering::Relaxed);
     }
 }
 
-/// And ends.
+/// A measurement ends.
 pub fn end_measuring() {
     MEASURING.fetch_sub(1, Ordering::Relaxed);
 }

@@ -32,6 +32,6 @@ pub fn polled_progress() -> bool {
     false
 }
 
-// Glances in vain since the last one that was not, or that yielded.
+// Polls since the last one that moved something, or that yielded.
 static EMPTY_POLLS: AtomicU32 = AtomicU32::new(0);
 const EMPTY_POLLS_PER_YIELD: u32 = 64;

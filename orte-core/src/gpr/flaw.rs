@@ -52,9 +52,9 @@ impl core::fmt::Display for MessageFlaw {
                 write!(f, "the message has format {theirs}, this library reads format {VERSION}")
             }
             Fault::Number => write!(f, "the number at byte {at} is too large or longer than it need be"),
-            Fault::Segment(number) => write!(f, "the segment at byte {at} is {number}, which cannot be"),
+            Fault::Segment(number) => write!(f, "the segment at byte {at} is {number}, which does not exist"),
             Fault::Containers => write!(f, "the containers at byte {at} are none, too many or not ascending"),
-            Fault::Key(number) => write!(f, "the key at byte {at} is {number}, which cannot be"),
+            Fault::Key(number) => write!(f, "the key at byte {at} is {number}, which does not exist"),
             Fault::Order => write!(f, "the key at byte {at} does not come after the one before it"),
             Fault::Form => write!(f, "the column at byte {at} has a form that does not suit its key"),
             Fault::Ends => write!(f, "the values of the column at byte {at} overlap"),

@@ -223,7 +223,7 @@ fn reductions(one: &mut One<'_, '_>) -> Outcome {
     let (size, in_order) = (one.member.size(), one.layout.is_in_order());
     for (function, ordered) in [(summed as _, false), (composed as _, true)] {
         let op = Op::User { function, commutative: !ordered };
-        // Whoever asks in another order passes such operations on.
+        // A module that asks in another order passes such operations on.
         if ordered && !in_order {
             continue;
         }

@@ -169,7 +169,7 @@ impl Runs<'_> {
         let _ = std::fs::remove_file(&list);
         let mut common: Option<BTreeSet<String>> = None;
         let mut times = vec![Vec::new(); self.contestants.len()];
-        // Who does not get through the first turn would get through no other.
+        // A library that does not get through the first turn would get through no other.
         let mut present = vec![true; self.contestants.len()];
         for (index, present) in present.iter_mut().enumerate() {
             match self.turn(index, suite, &list)? {

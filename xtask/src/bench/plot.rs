@@ -136,7 +136,7 @@ fn register() -> bool {
 
 const SIZE: (u32, u32) = (860, 480);
 const GRAY: RGBColor = RGBColor(120, 120, 120);
-/// Ours first; told apart also by those who see few colors.
+/// Ours first; people who see few colors can tell them apart, too.
 const COLORS: &[RGBColor] = &[
     RGBColor(213, 94, 0),
     RGBColor(0, 114, 178),

@@ -12,7 +12,7 @@ pub struct Table {
     pub machine: Machine,
     /// Wall clock of all.
     pub seconds: f64,
-    /// Who took part; the first is this library.
+    /// The libraries that took part; the first is this one.
     pub libraries: Vec<Contestant>,
     /// What was measured.
     pub rows: Vec<Measured>,

@@ -19,7 +19,7 @@ impl Lock {
     pub fn take(folder: &Path, progress: &Progress) -> Result<Lock> {
         shell::folder(folder)?;
         let path = folder.join("lock");
-        // Not truncated: the file says who holds the lock.
+        // Not truncated: the file says which process holds the lock.
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = file.at(format!("open {}", path.display()))?;
         match file.try_lock() {

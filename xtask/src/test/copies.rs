@@ -31,7 +31,7 @@ struct Case {
 const CASES: &[Case] = &[
     Case { name: "copied-by-both", ranks: 2, options: SINGLE, argument: "copied", holds: copied_by_both },
     Case { name: "in-small-pieces", ranks: 4, options: SMALL_PIECES, argument: "copied", holds: copied_by_both },
-    // No memory is shared that could decide who copies: the receiver does.
+    // No memory is shared that could decide which side copies: the receiver does.
     Case {
         name: "without-claim-words",
         ranks: 2,
@@ -118,7 +118,7 @@ fn lines(ended: &deadline::Ended, ranks: usize, words: &str) -> (Vec<usize>, usi
     ((0..ranks).map(|rank| count(&format!(" rank {rank}] "))).collect(), count(""))
 }
 
-/// Who reads, and who writes, says so once.
+/// A rank that reads, or writes, says so once.
 fn copied(
     ended: &deadline::Ended,
     ranks: usize,

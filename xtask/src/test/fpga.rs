@@ -75,7 +75,7 @@ fn dies(session: &mut Session, death: &Death) -> Result<Verdict> {
     let count =
         |words: [&str; 2]| ended.err.lines().filter(|line| words.iter().all(|word| line.contains(word))).count();
     let told = count(["coll/hwbarr: a process died", "emulated port: data"]);
-    // mpirun ends who has not come to its handler yet.
+    // mpirun ends a rank that has not come to its handler yet.
     let survivors = count(["handler, aborted", ""]);
     Ok(match ended.trouble.is_none() && ended.ended_with(128 + 9) && survivors > 0 && told > 0 {
         true => Verdict::Passed(format!("{survivors} of {} handlers heard of it", death.ranks - 1)),

@@ -70,7 +70,7 @@ fn circles_of(all: &CrateSource) -> Vec<Circle> {
     circles
 }
 
-/// Who takes which names from whom.
+/// Which module takes which names from which other one.
 fn edges(all: &CrateSource) -> Edges {
     let mut edges = Edges::new();
     for (index, module) in all.modules.iter().enumerate() {

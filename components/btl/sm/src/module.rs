@@ -53,7 +53,7 @@ impl Sm {
         let place = self.node.place(rank).ok_or(Error::Malformed)?;
         if rank == self.address.local_rank || address.local_size != self.address.local_size || place.get().is_some() {
             message!(
-                "btl/sm: process {} says that it is rank {rank} of {} on this node, which cannot be; check how the job was launched",
+                "btl/sm: process {} says that it is rank {rank} of {} on this node, which is impossible; check how the job was launched",
                 peer.index,
                 address.local_size
             );

@@ -325,7 +325,12 @@ fn give_verdict(transport: &Transport, table: &mut RxTable, pending: &mut Pendin
     let connection = transport.to_peer(ids.from).inspect(|_| known = true).find(meant);
     let Some(connection) = connection else {
         if known {
-            verbose!(btl::FRAMEWORK, 20, "tcp: process {} means a pair of interfaces that is none here", ids.from);
+            verbose!(
+                btl::FRAMEWORK,
+                20,
+                "tcp: process {} names a pair of interfaces that does not exist here",
+                ids.from
+            );
         }
         return known;
     };

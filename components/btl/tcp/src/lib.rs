@@ -49,6 +49,7 @@ extern crate alloc;
 extern crate std;
 
 mod component;
+mod failure;
 mod module;
 mod poll;
 

@@ -71,7 +71,7 @@ fn pretended() -> opal_core::Result<Vec<u32>> {
     let text = params::PRETEND_NODES.text();
     let numbers = text.split(',').filter(|_| !text.is_empty()).map(|word| word.trim().parse::<u32>());
     numbers.collect::<Result<_, _>>().map_err(|_| {
-        message!("coll_han_pretend_nodes: {text} is no list of numbers; write 0,0,1,1, say");
+        message!("coll_han_pretend_nodes: {text} is not a list of numbers; write, for example, 0,0,1,1");
         Error::Invalid
     })
 }

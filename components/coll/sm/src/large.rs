@@ -181,7 +181,7 @@ impl LargeData {
     }
 }
 
-// Both endpoints give the same bits.
+// Whether both candidates give the same bits.
 fn is_autotuned(call: &Call<'_>, ranks: usize) -> bool {
     ranks == 2 || !matches!(call, Call::Reduce(..) | Call::Allreduce(..))
 }

@@ -5,11 +5,10 @@ use crate::algorithm::Algorithm;
 opal_core::params! {
     /// Largest communicator that is served.
     pub static MAX_RANKS: Size = Int(16), "ranks", level 4;
-    /// How MPI_Bcast is done: next leaves it to the component with the next lower priority; message sends one (two
-    /// ranks only, else next); flags goes through flags in shared memory (short data only, else next); direct copies
-    /// straight between the ranks' buffers (where the system allows it, else next); pipeline goes through rings in
-    /// shared memory (where there is room, else next); measured tries direct and pipeline and keeps the faster one;
-    /// auto chooses by size and ranks.
+    /// How MPI_Bcast is done: next leaves it to the component with the next lower priority; message sends one (two ranks only,
+    /// else next); flags uses flags in shared memory (short data only, else next); direct copies straight between the
+    /// ranks' buffers (where the system allows it, else next); pipeline goes through rings in shared memory (where there is
+    /// room, else next); measured tries direct and pipeline and keeps the faster one; auto chooses by size and ranks.
     pub static BCAST_ALGORITHM: Choice(Algorithm::WORDS) = Text("auto"), "", level 5;
     /// How MPI_Allgather is done: as MPI_Bcast.
     pub static ALLGATHER_ALGORITHM: Choice(Algorithm::WORDS) = Text("auto"), "", level 5;

@@ -10,7 +10,7 @@ pub const LINE_MAX: usize = 64 << 10;
 pub struct Reply<'a>(&'a str);
 
 impl<'a> Reply<'a> {
-    /// A line without its newline; `None` if it is none.
+    /// A line without its newline; `None` if it is malformed.
     pub fn parse(line: &'a [u8]) -> Option<Reply<'a>> {
         let text = core::str::from_utf8(line).ok()?.trim();
         text.starts_with("cmd=").then_some(Reply(text))

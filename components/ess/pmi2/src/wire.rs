@@ -28,7 +28,7 @@ pub fn version(line: &[u8]) -> Option<(&str, &str)> {
 pub struct Reply<'a>(&'a str);
 
 impl<'a> Reply<'a> {
-    /// A packet without its length; `None` if it is none.
+    /// A packet without its length; `None` if it is malformed.
     pub fn parse(packet: &'a [u8]) -> Option<Reply<'a>> {
         let text = core::str::from_utf8(packet).ok()?;
         (text.starts_with("cmd=") && text.ends_with(';')).then_some(Reply(text))

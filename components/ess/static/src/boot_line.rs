@@ -21,7 +21,7 @@ pub fn contract<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Result<Option
     }
     if local_size > size || local_rank >= local_size {
         return Err(format!(
-            "the boot line says local_rank={local_rank}, local_size={local_size} and size={size}, which cannot be"
+            "the boot line says local_rank={local_rank}, local_size={local_size} and size={size}, which is impossible"
         ));
     }
     let job = variable("JOB").unwrap_or("");

@@ -96,7 +96,9 @@ pub fn start_matched(mut buffer: UserBuffer, message: Matched) -> Result<Request
     }
     let mut state = STATE.lock();
     let Some(MatchedMessage { status, context, message: taken, .. }) = state.take_matched(message.token) else {
-        return Err(Fault::new(Class::Request).argument("message").because("it is no message of a matched probe"));
+        return Err(Fault::new(Class::Request)
+            .argument("message")
+            .because("it is not a message that MPI_Mprobe or MPI_Improbe returned"));
     };
     let request = request::create(Kind::Recv, &RECEIVES, 0)?;
     let receive = Receive { buffer, request: request.id(), slot_ptr: request.slot_ptr() };

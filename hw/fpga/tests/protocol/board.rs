@@ -54,19 +54,19 @@ pub enum Mistake {
     None,
     /// The read-back line is not looked at.
     Unseen,
-    /// Who is late takes its toggle back and does its barrier in software.
+    /// A member that is late takes its toggle back and does its barrier in software.
     Retracts,
     /// A machine that begins anew takes what its flip-flops come up with for what the wires say.
     Cold,
     /// Members check the read-back line when they have set their bit, and not again when all have.
     ChecksOnce,
-    /// Who is outside hears of a stop at its next barrier only.
+    /// A member that is outside hears of a stop at its next barrier only.
     HearsLate,
     /// A node comes to a barrier before its follower has.
     AheadOfFollower,
     /// A follower leaves when its node has come, not when it leaves.
     FollowerAhead,
-    /// Who waits for its follower does not hear of a stop.
+    /// A member that waits for its follower does not hear of a stop.
     DeafWhileGathering,
     /// Nobody waits until all have stopped before it tells its number: no mistake, as it turns out.
     TellsEarly,
@@ -276,7 +276,7 @@ impl Board {
                     own.step = Step::Stopped;
                     each(Move::Stops(node), Ok(next));
                 } else if alone || self.of(team).all(all_there) {
-                    // Who leaves a machine as published only leaves the communicator.
+                    // A member that leaves a machine as published only leaves the communicator.
                     if !self.classic && !member.node.is_dead() {
                         next.joined &= !bit;
                     }
@@ -294,7 +294,7 @@ impl Board {
             }
             Step::Stopped | Step::Gone => {}
         }
-        // The agreement does not wait for who comes to its next barrier meanwhile.
+        // The agreement does not wait for a member that comes to its next barrier meanwhile.
         let between = member.step == Step::Stopped && member.entered == member.over && member.over < self.barriers;
         if between && self.follower_has_come(state, node) {
             each(Move::EntersStopped(node), Ok(self.entered(state, node, false)));

@@ -62,7 +62,7 @@ fn run(what: &str, user: u32, group: u32) -> Result<(), String> {
     }
 }
 
-/// Who is neither root nor in the group.
+/// A user that is neither root nor in the group.
 fn refused() -> Result<(), String> {
     match (InOut::open(BASE), Ppdev::open(DEVICE)) {
         (Err(root), Err(group)) => {

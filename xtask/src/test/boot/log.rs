@@ -19,7 +19,8 @@ pub fn cases(session: &mut Session) {
     session.case("boot/log_undecodable", |session| undecodable(session).unwrap_or_else(Verdict::from));
 }
 
-/// Both machines and their programs say on the second port what they do: the same in either choice, but for who says it.
+/// Both machines and their programs say on the second port what they do: the same in either choice, but for the part
+/// that says it.
 fn logged(session: &mut Session, how: Log) -> Verdict {
     let run = || {
         let image = image_with(session, PROGRAM, &[], how)?;
@@ -35,7 +36,7 @@ fn logged(session: &mut Session, how: Log) -> Verdict {
     })
 }
 
-/// A line of a machine's log that has a time, the core, a level, and these words behind who says them.
+/// A line of a machine's log that has a time, the core, a level, and these words behind the part that says them.
 fn says(line: &str, tag: &str, (level, words): &(&str, &str)) -> bool {
     let log = line.strip_prefix(tag).and_then(|rest| rest.split_once(">: log "));
     log.is_some_and(|(_, log)| {

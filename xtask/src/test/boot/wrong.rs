@@ -139,7 +139,7 @@ fn wrong(session: &mut Session, fault: &Fault) -> Result<Verdict> {
     })
 }
 
-/// A defect that Rust finds: where, on which rank, and who called.
+/// A defect that Rust finds: where, on which rank, and the calls that led there.
 fn panics(session: &mut Session) -> Result<Verdict> {
     if let Some(skipped) = missing() {
         return Ok(skipped);

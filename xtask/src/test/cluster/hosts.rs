@@ -78,7 +78,7 @@ fn killed_leave_nothing(cluster: &Cluster) -> Result<()> {
     })
 }
 
-/// A host that loses its power: the other one goes on, and who asks is told.
+/// A host that loses its power: the other one goes on, and a rank that asks is told.
 fn one_killed_is_down(cluster: &Cluster) -> Result<()> {
     // Process 1 of h1 as the head numbers it.
     said(cluster, "head", "kill -KILL $(cat /run/cluster/h1.pid)")?;

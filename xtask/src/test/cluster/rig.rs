@@ -1,4 +1,4 @@
-//! What cases on test hosts have in common, whoever starts the ranks.
+//! The common part of cases on test hosts, for each launcher.
 
 use super::super::{Session, Verdict, deadline};
 use super::hosts::{equal, said};

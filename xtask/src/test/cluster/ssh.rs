@@ -1,4 +1,5 @@
-//! Ranks that our own mpirun starts on test hosts by ssh: who reaches whom by what, which bytes cross the wire, and programs.
+//! Ranks that our own mpirun starts on test hosts by ssh: which transport reaches which rank, which bytes cross the
+//! wire, and programs.
 
 use super::super::{Session, Verdict, programs};
 use super::rig::{OnTwo, Rig, crosses, expect, on_hosts, reached_as_placed, run, verdict};

@@ -84,8 +84,8 @@ pub const RUNS: &[Run] = &[
         says: "is later than 300 ms",
         ..WHOLE
     },
-    // One rank does not see that the last barrier, that of MPI_Finalize, is over, and asks the others: who is through must
-    // not have gone.
+    // One rank does not see that the last barrier, that of MPI_Finalize, is over, and asks the others: a rank that is
+    // through must not have gone.
     Run {
         name: "deaf_at_the_end",
         machine: &["--classic", "--deafen-after", "499"],
@@ -175,7 +175,7 @@ pub struct Death {
     pub what: &'static str,
 }
 
-/// Who dies, of how many.
+/// The rank that dies, of how many.
 pub const DEATHS: &[Death] = &[
     Death { name: "death", ranks: 2, per_port: 1, what: "death1" },
     Death { name: "death", ranks: 4, per_port: 1, what: "death1" },

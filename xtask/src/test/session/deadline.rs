@@ -18,7 +18,7 @@ pub struct Ended {
     pub out: String,
     /// What it wrote to standard error.
     pub err: String,
-    /// Why it is no success whatever the status: who was waiting when the deadline came, or what was left behind.
+    /// Why it is no success whatever the status: which ranks were waiting when the deadline came, or what was left behind.
     pub trouble: Option<String>,
 }
 

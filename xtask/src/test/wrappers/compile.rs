@@ -32,7 +32,7 @@ pub fn fully_static(place: &Place) -> Result<Verdict> {
     }
 }
 
-/// The shared library by default, the archive for who asks for it.
+/// The shared library by default, the archive on request.
 pub fn shared(place: &Place) -> Result<Verdict> {
     for (flags, is_shared) in [(&[][..], true), (&["-shared-mpi"], true), (&["-static-mpi"], false)] {
         shell::output(place.tool("mpicc", &["ring.c", "-o", "ring"]).args(flags))?;

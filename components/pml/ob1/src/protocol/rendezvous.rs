@@ -72,7 +72,7 @@ impl State {
         }
     }
 
-    /// CTS arrived, or CTS_RESEND. `false` if the handle is none of that process's.
+    /// CTS arrived, or CTS_RESEND. `false` if that process has no such operation.
     pub fn cts(&mut self, process: u32, handle: u64, cts: Cts, resend: bool) -> bool {
         let Some((number, operation)) = self.operations.find(process, handle) else { return false };
         let OperationState::RtsSent { buffer, sent, .. } = &mut operation.state else { return false };
@@ -89,12 +89,12 @@ impl State {
         true
     }
 
-    /// NONE_WANTED arrived. `false` if the handle is none of that process's.
+    /// NONE_WANTED arrived. `false` if that process has no such operation.
     pub fn none_wanted(&mut self, process: u32, handle: u64) -> bool {
         self.cts(process, handle, Cts { handle: 0, wanted: 0 }, false)
     }
 
-    /// ACK arrived. `false` if the handle is none of that process's.
+    /// ACK arrived. `false` if that process has no such operation.
     pub fn ack(&mut self, process: u32, handle: u64) -> bool {
         let Some((number, operation)) = self.operations.find(process, handle) else { return false };
         let OperationState::AwaitingAck = operation.state else { return false };
@@ -102,7 +102,7 @@ impl State {
         true
     }
 
-    /// FIN arrived. `false` if the handle is none of that process's, or no single copy was possible.
+    /// FIN arrived. `false` if that process has no such operation, or no single copy was possible.
     pub fn fin(&mut self, process: u32, handle: u64) -> bool {
         let Some((number, operation)) = self.operations.find(process, handle) else { return false };
         let OperationState::RtsSent { buffer, push, .. } = &operation.state else { return false };

@@ -1,29 +1,31 @@
-//! The choice of a protocol for the long messages of a process of this node: a single copy by the system, or fragments
-//! through shared memory.
+//! The choice of a protocol for the long messages of a process of this node. The receiver chooses among three: a single
+//! copy by the system, fragments through shared memory, and *streamed* fragments, which it stores around its caches
+//! (`opal_core::mem::copy_streaming`).
 //!
-//! Neither is always the better one. A single copy moves each byte once, and both sides work; but each system call has
-//! its price, and the core that copies pulls the lines of the peer's buffer into its own cache, so that a sender that
-//! writes its buffer again, as programs do, misses the cache for each of them. Through shared memory each core works in
-//! its own cache. 64 KiB one way: on an Intel Xeon 3.3 µs in a single copy from buffers that nobody touches, 15 from
-//! buffers that are written each time, where Intel's library takes 6.9 and 8.5 through shared memory; on an AMD EPYC,
-//! without a library, 4.1 and 6.9 in a single copy against 1.5 and 2.3 through shared memory.
+//! It measures. Now and then, by process and size (powers of two), each protocol gets a few sample windows ([`Autotuner`]).
+//! A *sample window* begins with a message when none is under way. It ends when none is under way any more, or after
+//! [`MOST_PER_WINDOW`] messages: the time of one message among several says nothing. A protocol that is clearly worse than
+//! the one in use loses the rest of its turn ([`Autotuner::ALONE`]). Where a single copy is impossible, a window in which it
+//! would be measured counts as infinitely long.
 //!
-//! Where more is received at once than the caches hold, fragments may also be *streamed*: the receiver stores them
-//! around its caches (`opal_core::mem::copy_streaming`). Windows of 32 MiB on an AMD EPYC whose cores share a third
-//! cache: 12.9 GB/s through the caches, 18.3 streamed. Below [`LARGE_WINDOW_BYTES`] that is not tried: a program soon
-//! reads what it received, and would then read it from memory. Nor is it where all goes to the same place again and again.
+//! # Why none is always the best
+//! A single copy moves each byte once, and both sides work. But each system call has its price. And the core that copies
+//! pulls the lines of the peer's buffer into its own cache, so that a sender that writes its buffer again, as programs do,
+//! misses the cache for each of them. Through shared memory each core works in its own cache. 64 KiB one way: on an Intel
+//! Xeon 3.3 µs in a single copy from buffers that nobody touches, 15 from buffers that are written each time, where Intel's
+//! library takes 6.9 and 8.5 through shared memory; on an AMD EPYC, without a library, 4.1 and 6.9 in a single copy against
+//! 1.5 and 2.3 through shared memory.
 //!
-//! So the receiver, which decides, measures: now and then, by process and size (powers of two), each protocol gets a
-//! few sample windows ([`Autotuner`]). A *sample window* begins with a message when none is under way. It ends when
-//! none is under way any more, or after [`MOST_PER_WINDOW`] messages. The time of one message among several says
-//! nothing. Where a single copy is impossible, a window in which it would be measured counts as infinitely long.
+//! Streamed fragments pay where more is received at once than the caches hold. Windows of 32 MiB on an AMD EPYC whose cores
+//! share a third cache: 12.9 GB/s through the caches, 18.3 streamed. Below [`LARGE_WINDOW_BYTES`] streaming is not tried: a
+//! program soon reads what it received, and would then read it from memory. Nor is it where all goes to the same place again
+//! and again.
 //!
-//! A protocol that is clearly worse than the one in use loses the rest of its turn ([`Autotuner::ALONE`]).
-//!
-//! Programs also compute while messages are under way, and call MPI_Test now and then. Then the protocol that needs the
-//! fewest calls ends first, although a single copy takes its time from the program's computing. Such a sample window is
-//! not counted for fragments, and counts as infinitely long for the other protocols. MPI_Iallreduce of 64 KiB around
-//! 120 µs of computing took 150 instead of 122 µs when they were counted (AMD EPYC).
+//! # Programs that compute meanwhile
+//! They call MPI_Test now and then. Then the protocol that needs the fewest calls ends first, although a single copy takes
+//! its time from the program's computing. Such a sample window is not counted for fragments, and counts as infinitely long
+//! for the other protocols. MPI_Iallreduce of 64 KiB around 120 µs of computing took 150 instead of 122 µs when they were
+//! counted (AMD EPYC).
 
 use crate::params::LONG_MESSAGES;
 use core::fmt;

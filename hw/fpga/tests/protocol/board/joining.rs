@@ -23,7 +23,7 @@ impl Board {
                 next.member[node].step = Step::Gone;
                 each(Move::GivesUp(node), Ok(next));
             }
-            // Who does not lead hears of the channel from who does, and the wires have settled since.
+            // The other members hear of the channel from the leader, and the wires have settled since.
             Step::Joining(Joining::Wanted) if leads || leader_has_set && self.is_settled(state, node) => {
                 let level = if self.mistake == Mistake::JoinsUnread { state.out } else { state.shown };
                 next.out = state.out & !bit | level & bit;

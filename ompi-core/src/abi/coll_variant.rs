@@ -1,4 +1,4 @@
-//! When a collective operation runs: what the blocking, the nonblocking and the persistent function differ in.
+//! The three variants of a collective function: blocking, nonblocking, persistent. They differ in when the operation runs.
 
 use super::kinds::OutPtr;
 use crate::comm::Communicator;
@@ -12,22 +12,22 @@ use alloc::sync::Arc;
 /// A communicator with its handle.
 type Handle = (usize, &'static Communicator);
 
-/// When, and on which communicator.
-pub(super) enum When {
-    /// Before the call returns.
-    Now(&'static Communicator),
-    /// From now on; the request goes to this place.
-    Begin(Handle, OutPtr<usize>),
-    /// Whenever the request is started; it goes to this place.
-    Prepare(Handle, Option<Arc<Info>>, OutPtr<usize>),
+/// The variant, and the communicator.
+pub(super) enum Variant {
+    /// Runs before the call returns.
+    Blocking(&'static Communicator),
+    /// Runs from now on; the request goes to this place.
+    Nonblocking(Handle, OutPtr<usize>),
+    /// Runs whenever the request is started; the request goes to this place.
+    Persistent(Handle, Option<Arc<Info>>, OutPtr<usize>),
 }
 
-impl When {
+impl Variant {
     /// The communicator.
     #[inline(always)]
     pub fn comm(&self) -> &'static Communicator {
         match self {
-            When::Now(comm) | When::Begin((_, comm), _) | When::Prepare((_, comm), ..) => comm,
+            Variant::Blocking(comm) | Variant::Nonblocking((_, comm), _) | Variant::Persistent((_, comm), ..) => comm,
         }
     }
 
@@ -40,13 +40,13 @@ impl When {
     pub unsafe fn run(self, call: Call<'_>) -> Result<()> {
         match self {
             // SAFETY: the caller's promise.
-            When::Now(comm) => unsafe { executor::run(comm, call) },
-            When::Begin((handle, _), request) => {
+            Variant::Blocking(comm) => unsafe { executor::run(comm, call) },
+            Variant::Nonblocking((handle, _), request) => {
                 // SAFETY: the caller's promise.
                 request.set(unsafe { collective::begin(handle, call)? }.into_handle());
                 Ok(())
             }
-            When::Prepare((handle, _), hints, request) => {
+            Variant::Persistent((handle, _), hints, request) => {
                 // SAFETY: the caller's promise.
                 request.set(unsafe { collective::prepare(handle, hints, call)? }.into_handle());
                 Ok(())

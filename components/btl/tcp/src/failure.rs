@@ -1,0 +1,152 @@
+//! Connections that end: one breaks, one cannot be made, a peer's host is silent, the system forgets all sockets. Says why, and tells
+//! the layer above that the peer is lost, unless another connection takes its messages over.
+
+use crate::connect;
+use crate::connection::Connection;
+use crate::poll::Poller;
+use crate::raw;
+use crate::record::Protect;
+use crate::rx::Read;
+use crate::socket;
+use crate::state::State;
+use crate::transport::Transport;
+use alloc::string::String;
+use alloc::vec::Vec;
+use opal_core::framework::btl;
+use opal_core::{message, verbose};
+use rustix::io::Errno;
+
+impl Poller {
+    /// Nothing is known of any socket from now on, so no peer can be reached. Nothing of ours is closed: a program that closes
+    /// descriptors may have got the same numbers for its own.
+    #[cold]
+    pub fn lose_epoll(&mut self, transport: &Transport, errno: Errno) -> usize {
+        let first = !core::mem::replace(&mut self.is_epoll_lost, true);
+        if first {
+            message!(
+                "btl/tcp: the system no longer tells what happens to sockets: {}. Did the program close descriptors that it did \
+                 not open (close_range, closefrom)? All processes that are reached by sockets count as lost",
+                match errno {
+                    Errno::INVAL => String::from("the descriptor of epoll is another file now (EINVAL)"),
+                    Errno::BADF => String::from("the descriptor of epoll is closed (EBADF)"),
+                    other => socket::why(other),
+                }
+            );
+        }
+        let mut lost: Vec<u32> = Vec::new();
+        for connection in transport.all() {
+            let mut tx = connection.tx.lock();
+            let is_over = matches!(tx.state, State::Closed | State::FailedOver(_));
+            if !is_over {
+                core::mem::forget(tx.socket.take());
+                drop(tx);
+                self.rx.forget(connection.id);
+                transport.close(connection);
+                lost.push(connection.peer);
+            }
+        }
+        lost.sort_unstable();
+        lost.dedup();
+        lost.iter().for_each(|peer| btl::failed(*peer));
+        lost.len()
+    }
+
+    /// Fails the peers whose hosts have been silent for too long; returns how many.
+    #[cold]
+    pub fn check_hosts(&mut self, transport: &Transport) -> usize {
+        let timeout_ns = transport.limits.silence_timeout_ns;
+        let mut silent = 0;
+        for connection in transport.all() {
+            let socket = match &*connection.tx.lock() {
+                tx if tx.state == State::Connected => tx.socket.clone(),
+                _ => None,
+            };
+            if socket.is_some_and(|socket| raw::is_silent(&socket, timeout_ns / 1_000_000)) {
+                self.ended(transport, connection, Some(Errno::TIMEDOUT));
+                silent += 1;
+            }
+        }
+        silent
+    }
+
+    /// A connection that was in force is over.
+    pub fn ended(&mut self, transport: &Transport, connection: &Connection, errno: Option<Errno>) {
+        let ends = transport.ends(connection);
+        match errno {
+            // The peer's process ended, which the launcher reports better.
+            None | Some(Errno::CONNRESET | Errno::PIPE) => {
+                verbose!(btl::FRAMEWORK, 10, "tcp: the peer closed the connection {ends}");
+            }
+            Some(errno) => message!("btl/tcp: the connection {ends} is lost: {}", socket::why(errno)),
+        }
+        self.fail_peer(transport, connection.peer);
+    }
+
+    /// A connection cannot be made: it fails over to another one to the same peer, or the peer is out of reach.
+    #[cold]
+    pub fn cannot_connect(&mut self, transport: &Transport, connection: &Connection, reason: String) {
+        let said = connect::cannot(transport, connection, &reason);
+        match transport.fail_over(connection) {
+            Some(other) if core::mem::replace(&mut self.said_failover, true) => {
+                verbose!(btl::FRAMEWORK, 10, "tcp: {said}; messages go {} instead", transport.ends(other));
+            }
+            Some(other) => message!(
+                "btl/tcp: {said}. Messages go {} instead; more of the kind are told with `--mca btl_base_verbose 10`",
+                transport.ends(other)
+            ),
+            None => {
+                message!("btl/tcp: {said}");
+                self.fail_peer(transport, connection.peer);
+            }
+        }
+    }
+
+    /// Closes all connections to a peer and tells the layer above.
+    pub fn fail_peer(&mut self, transport: &Transport, peer: u32) {
+        for connection in transport.to_peer(peer) {
+            transport.close(connection);
+            self.remove(connection.id);
+        }
+        btl::failed(peer);
+    }
+
+    /// Sees to connections on which a system call failed.
+    #[cold]
+    pub fn report_failed(&mut self, transport: &Transport) {
+        let mut failed: Vec<(u32, Errno)> = Vec::new();
+        let mut refused: Vec<(u32, Protect)> = Vec::new();
+        for connection in transport.all() {
+            match connection.tx.lock().state {
+                State::Failed(errno) => failed.push((connection.id, errno)),
+                State::Refused(theirs) => refused.push((connection.id, theirs)),
+                _ => {}
+            }
+        }
+        for (id, theirs) in refused {
+            let Some(connection) = transport.connection(id) else { continue };
+            self.cannot_connect(transport, connection, connect::other_protection(connection, theirs));
+        }
+        for (id, errno) in failed {
+            let Some(connection) = transport.connection(id) else { continue };
+            if self.rx.get(id).is_none() {
+                self.cannot_connect(transport, connection, socket::why(errno));
+                continue;
+            }
+            // What the peer sent before it went is still there.
+            self.read_rest(transport, connection);
+            if connection.tx.lock().state == State::Failed(errno) {
+                self.ended(transport, connection, Some(errno));
+            }
+        }
+    }
+
+    fn read_rest(&mut self, transport: &Transport, connection: &Connection) {
+        while let Some(rx) = self.rx.get(connection.id) {
+            let read = rx.read();
+            self.deliver(transport, connection.id);
+            if !matches!(read, Read::More) {
+                return;
+            }
+        }
+    }
+}
