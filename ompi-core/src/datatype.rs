@@ -27,6 +27,8 @@ pub use object::{Contents, Datatype};
 
 /// MPI_DATATYPE_NULL.
 pub const NULL: usize = 0x200;
+/// MPI_BYTE.
+pub const BYTE: usize = 583;
 /// MPI_UINT64_T, in which the library's own words travel.
 pub const UINT64: usize = 601;
 static DYNAMIC: HandleTable<Datatype> = HandleTable::new();
@@ -115,7 +117,7 @@ pub fn register(datatype: Arc<Datatype>) -> Result<usize> {
 /// # Panics
 /// Before [`open`].
 pub fn byte() -> &'static Datatype {
-    borrow(583).expect("predefined datatypes are made before anything uses them")
+    borrow(BYTE).expect("predefined datatypes are made before anything uses them")
 }
 
 /// MPI_Type_dup: a copy under its own handle, with the attributes that their callbacks copy.

@@ -22,6 +22,7 @@ pub mod datatype;
 pub mod errhandler;
 pub mod error;
 pub mod executor;
+pub mod file;
 pub mod framework;
 pub mod group;
 pub mod handle;

@@ -1,8 +1,9 @@
 //! Error handlers. MPI 5.0 §9.3.
 
-use super::kinds::{Callback, Comm, Errhandler, File, Out, OutPtr, Session, Win};
+use super::kinds::{Callback, Comm, Errhandler, NamedFile, Out, OutPtr, Session, Win};
 use crate::errhandler::{self, HandlerKind};
 use crate::error::{Class, Fault, Result};
+use crate::file::File;
 use core::ffi::c_void;
 use opal_core::sync::AtomicUsize;
 
@@ -40,13 +41,13 @@ rows! {
     }
 
     /// Sets the error handler of a file; at MPI_FILE_NULL that of files that are opened. MPI 5.0 §9.3.3.
-    fn File_set_errhandler(file: File, errhandler: Errhandler) [] => {
-        errhandler::set(of_file(file)?, HandlerKind::File, errhandler)
+    fn File_set_errhandler(file: NamedFile, errhandler: Errhandler) [] => {
+        errhandler::set(of_file(file), HandlerKind::File, errhandler)
     }
 
     /// The error handler of a file. MPI 5.0 §9.3.3.
-    fn File_get_errhandler(file: File, errhandler: Out<usize>) [] => {
-        errhandler.set(errhandler::share(of_file(file)?));
+    fn File_get_errhandler(file: NamedFile, errhandler: Out<usize>) [] => {
+        errhandler.set(errhandler::share(of_file(file)));
         Ok(())
     }
 
@@ -84,12 +85,7 @@ fn create(kind: HandlerKind, function: *const c_void, place: OutPtr<usize>) -> R
     Ok(())
 }
 
-/// Where a file keeps its handler.
-fn of_file(file: usize) -> Result<&'static AtomicUsize> {
-    match file {
-        errhandler::FILE_NULL => Ok(&errhandler::DEFAULT_FILE),
-        _ => Err(Fault::new(Class::File)
-            .argument("file")
-            .because("not a valid file handle; this library cannot open files yet")),
-    }
+/// Where a file keeps its handler; MPI_FILE_NULL has that of files that are opened.
+fn of_file(file: Option<&'static File>) -> &'static AtomicUsize {
+    file.map_or(&errhandler::DEFAULT_FILE, |file| &file.errhandler)
 }

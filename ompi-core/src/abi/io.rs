@@ -1,51 +1,115 @@
 //! Opening files, their properties and views. MPI 5.0 §14.2, §14.3, §14.5 and §14.6.
 
-use super::kinds::{Aint, Callback, Comm, Datatype, File, Hints, Offset, Out, Raw, Text};
-use core::ffi::{c_char, c_int, c_void};
+use super::kinds::{
+    Aint, Callback, Comm, Datatype, File, FilePlace, Hints, Info, Offset, OldType, Out, Raw, Text, give_text, intra,
+};
+use crate::datatype::{self, Datatype as Type};
+use crate::error::{Class, Fault, Result};
+use crate::file::{self, Representation, View};
+use crate::group;
+use alloc::format;
+use alloc::sync::Arc;
+use core::ffi::{CStr, c_char, c_int, c_void};
 
 rows! {
     /// Opens a file. MPI 5.0 §14.2.1.
-    fn File_open(comm: Comm, filename: Text, amode: Raw<c_int>, info: Hints, fh: Out<usize>) [] => unsupported
+    fn File_open(comm: Comm, filename: Text, amode: Raw<c_int>, info: Hints, fh: Out<usize>) [] => {
+        fh.set(file::NULL);
+        intra(comm)?;
+        fh.set(file::open(comm, filename, amode, info.as_deref())?);
+        Ok(())
+    }
 
     /// Closes a file. MPI 5.0 §14.2.2.
-    fn File_close(fh: Out<usize>) [] => unsupported
+    fn File_close(fh: FilePlace) [] => {
+        let handle = fh.get();
+        if file::borrow(handle).is_none() {
+            let why = match handle {
+                file::NULL => "it is the null file".into(),
+                _ => format!("{handle:#x} is no file in force; was it closed, or never opened?"),
+            };
+            return Err(Fault::new(Class::File).argument("fh").because(why));
+        }
+        fh.set(file::NULL);
+        file::close(handle)
+    }
 
     /// Deletes a file. MPI 5.0 §14.2.3.
-    fn File_delete(filename: Text, info: Hints) [] => unsupported
+    fn File_delete(filename: Text, info: Hints) [] => {
+        let _no_hint_matters_here = info;
+        file::delete(filename)
+    }
 
     /// Cuts or extends a file. MPI 5.0 §14.2.4.
-    fn File_set_size(fh: File, size: Raw<Offset>) [] => unsupported
+    fn File_set_size(fh: File, size: Raw<Offset>) [] => {
+        fh.module.resize(length(size)?)
+    }
 
     /// Reserves space for a file. MPI 5.0 §14.2.5.
-    fn File_preallocate(fh: File, size: Raw<Offset>) [] => unsupported
+    fn File_preallocate(fh: File, size: Raw<Offset>) [] => {
+        fh.module.reserve(length(size)?)
+    }
 
     /// The size of a file. MPI 5.0 §14.2.6.
-    fn File_get_size(fh: File, size: Out<Offset>) [] => unsupported
+    fn File_get_size(fh: File, size: Out<Offset>) [] => {
+        size.set(fh.module.size()? as Offset);
+        Ok(())
+    }
 
     /// The group that opened a file. MPI 5.0 §14.2.7.
-    fn File_get_group(fh: File, group: Out<usize>) [] => unsupported
+    fn File_get_group(fh: File, group: Out<usize>) [] => {
+        group.set(group::insert(fh.group.clone()).ok_or(Class::NoMem)?);
+        Ok(())
+    }
 
     /// The access mode of a file. MPI 5.0 §14.2.7.
-    fn File_get_amode(fh: File, amode: Out<c_int>) [] => unsupported
+    fn File_get_amode(fh: File, amode: Out<c_int>) [] => {
+        amode.set(fh.amode.bits());
+        Ok(())
+    }
 
     /// Gives a file hints. MPI 5.0 §14.2.8.
-    fn File_set_info(fh: File, info: Hints) [] => unsupported
+    fn File_set_info(fh: File, info: Info) [] => {
+        fh.hints.update(&info);
+        Ok(())
+    }
 
     /// The hints in use. MPI 5.0 §14.2.8.
-    fn File_get_info(fh: File, info_used: Out<usize>) [] => unsupported
+    fn File_get_info(fh: File, info_used: Out<usize>) [] => {
+        info_used.set(fh.hints.info().into_handle()?);
+        Ok(())
+    }
 
     /// Sets what this process sees of a file. MPI 5.0 §14.3.
     fn File_set_view(
-        fh: File, disp: Raw<Offset>, etype: Datatype, filetype: Datatype, datarep: Text, info: Hints,
-    ) [] => unsupported
+        fh: File, disp: Raw<Offset>, etype: OldType, filetype: OldType, datarep: Text, info: Hints,
+    ) [] => {
+        if let Some(info) = info {
+            fh.hints.update(&info);
+        }
+        fh.module.set_view(view(disp, etype, filetype, datarep))
+    }
 
     /// What this process sees of a file. MPI 5.0 §14.3.
     fn File_get_view(
         fh: File, disp: Out<Offset>, etype: Out<usize>, filetype: Out<usize>, datarep: Out<c_char>,
-    ) [] => unsupported
+    ) [] => {
+        let view = fh.module.view();
+        disp.set(view.displacement as Offset);
+        etype.set(datatype::register(view.etype.clone())?);
+        filetype.set(datatype::register(view.filetype.clone())?);
+        // SAFETY: the standard asks for room of MPI_MAX_DATAREP_STRING characters.
+        unsafe { give_text(view.representation.name(), datarep, MAX_DATAREP, None) };
+        Ok(())
+    }
 
     /// The extent of a datatype in a file. MPI 5.0 §14.5.1.
-    fn File_get_type_extent(fh: File, datatype: Datatype, extent: Out<Aint>) [large] => unsupported
+    fn File_get_type_extent(fh: File, datatype: Datatype, extent: Out<Aint>) [large] => {
+        // Both representations are that of memory.
+        let _any = fh;
+        extent.set(datatype.layout.extent() as Aint);
+        Ok(())
+    }
 
     /// Adds a data representation. MPI 5.0 §14.5.3.
     fn Register_datarep(
@@ -60,11 +124,43 @@ rows! {
     ) [] => unsupported
 
     /// Sets whether accesses are atomic. MPI 5.0 §14.6.1.
-    fn File_set_atomicity(fh: File, flag: Raw<c_int>) [] => unsupported
+    fn File_set_atomicity(fh: File, flag: Raw<c_int>) [] => {
+        fh.module.set_atomic(flag != 0)
+    }
 
     /// Whether accesses are atomic. MPI 5.0 §14.6.1.
-    fn File_get_atomicity(fh: File, flag: Out<c_int>) [] => unsupported
+    fn File_get_atomicity(fh: File, flag: Out<c_int>) [] => {
+        flag.set(c_int::from(fh.module.is_atomic()));
+        Ok(())
+    }
 
     /// Writes data through to the storage. MPI 5.0 §14.6.1.
-    fn File_sync(fh: File) [] => unsupported
+    fn File_sync(fh: File) [] => {
+        fh.module.sync()
+    }
+}
+
+/// MPI_MAX_DATAREP_STRING.
+const MAX_DATAREP: usize = 128;
+
+/// A size of a file.
+fn length(size: Offset) -> Result<u64> {
+    u64::try_from(size).map_err(|_| {
+        Fault::new(Class::Arg).argument("size").because(format!("{size} is negative; a file has 0 bytes or more"))
+    })
+}
+
+/// A view of these arguments. That they are right for a file its module checks.
+fn view(disp: Offset, etype: Arc<Type>, filetype: Arc<Type>, datarep: &CStr) -> Result<View> {
+    let displacement = u64::try_from(disp).map_err(|_| {
+        Fault::new(Class::Arg).argument("disp").because(format!("{disp} is negative; a view begins at byte 0 or later"))
+    })?;
+    for (datatype, argument) in [(&etype, "etype"), (&filetype, "filetype")] {
+        if !datatype.is_committed() {
+            let why = "the datatype is not committed; call MPI_Type_commit first";
+            return Err(Fault::new(Class::Type).argument(argument).because(why));
+        }
+    }
+    let representation = Representation::named(&datarep.to_string_lossy())?;
+    Ok(View { displacement, etype, filetype, representation })
 }

@@ -1,45 +1,83 @@
 //! Reading and writing files at explicit offsets. MPI 5.0 §14.4.2.
 
-use super::kinds::{Buffer, Committed, ConstBuffer, File, Offset, Out, Raw, Signed, StatusOut};
+use super::io_access::{done, read, write};
+use super::kinds::{Buffer, Committed, ConstBuffer, Count, File, Offset, Out, Raw, StatusOut, data};
+use crate::framework::io::Start;
 
 rows! {
     /// Reads at an offset. MPI 5.0 §14.4.2.
     fn File_read_at(
-        fh: File, offset: Raw<Offset>, buf: Buffer, count: Signed, datatype: Committed, status: StatusOut,
-    ) [large] => unsupported
+        fh: File, offset: Raw<Offset>, buf: Buffer, count: Count, datatype: Committed, status: StatusOut,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is writable by the standard.
+        unsafe { read(fh, Start::At(offset), &data, false) }.deliver(status)
+    }
 
     /// Reads at an offset, collectively. MPI 5.0 §14.4.2.
     fn File_read_at_all(
-        fh: File, offset: Raw<Offset>, buf: Buffer, count: Signed, datatype: Committed, status: StatusOut,
-    ) [large] => unsupported
+        fh: File, offset: Raw<Offset>, buf: Buffer, count: Count, datatype: Committed, status: StatusOut,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is writable by the standard.
+        unsafe { read(fh, Start::At(offset), &data, true) }.deliver(status)
+    }
 
     /// Writes at an offset. MPI 5.0 §14.4.2.
     fn File_write_at(
-        fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Signed, datatype: Committed, status: StatusOut,
-    ) [large] => unsupported
+        fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Count, datatype: Committed, status: StatusOut,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is readable by the standard.
+        unsafe { write(fh, Start::At(offset), &data, false) }.deliver(status)
+    }
 
     /// Writes at an offset, collectively. MPI 5.0 §14.4.2.
     fn File_write_at_all(
-        fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Signed, datatype: Committed, status: StatusOut,
-    ) [large] => unsupported
+        fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Count, datatype: Committed, status: StatusOut,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is readable by the standard.
+        unsafe { write(fh, Start::At(offset), &data, true) }.deliver(status)
+    }
 
     /// Begins to read at an offset. MPI 5.0 §14.4.2.
     fn File_iread_at(
-        fh: File, offset: Raw<Offset>, buf: Buffer, count: Signed, datatype: Committed, request: Out<usize>,
-    ) [large] => unsupported
+        fh: File, offset: Raw<Offset>, buf: Buffer, count: Count, datatype: Committed, request: Out<usize>,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is writable by the standard.
+        request.set(done(unsafe { read(fh, Start::At(offset), &data, false) })?);
+        Ok(())
+    }
 
     /// Begins to read at an offset, collectively. MPI 5.0 §14.4.2.
     fn File_iread_at_all(
-        fh: File, offset: Raw<Offset>, buf: Buffer, count: Signed, datatype: Committed, request: Out<usize>,
-    ) [large] => unsupported
+        fh: File, offset: Raw<Offset>, buf: Buffer, count: Count, datatype: Committed, request: Out<usize>,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is writable by the standard.
+        request.set(done(unsafe { read(fh, Start::At(offset), &data, false) })?);
+        Ok(())
+    }
 
     /// Begins to write at an offset. MPI 5.0 §14.4.2.
     fn File_iwrite_at(
-        fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Signed, datatype: Committed, request: Out<usize>,
-    ) [large] => unsupported
+        fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Count, datatype: Committed, request: Out<usize>,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is readable by the standard.
+        request.set(done(unsafe { write(fh, Start::At(offset), &data, false) })?);
+        Ok(())
+    }
 
     /// Begins to write at an offset, collectively. MPI 5.0 §14.4.2.
     fn File_iwrite_at_all(
-        fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Signed, datatype: Committed, request: Out<usize>,
-    ) [large] => unsupported
+        fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Count, datatype: Committed, request: Out<usize>,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is readable by the standard.
+        request.set(done(unsafe { write(fh, Start::At(offset), &data, false) })?);
+        Ok(())
+    }
 }

@@ -1,51 +1,104 @@
 //! Reading and writing files at this process's file pointer. MPI 5.0 §14.4.3.
 
-use super::kinds::{Buffer, Committed, ConstBuffer, File, Offset, Out, Raw, Signed, StatusOut};
+use super::io_access::{self, done, read, write};
+use super::kinds::{Buffer, Committed, ConstBuffer, Count, File, Offset, Out, Raw, StatusOut, data};
+use crate::error::{Class, Fault};
+use crate::framework::io::Start;
+use alloc::format;
 use core::ffi::c_int;
 
 rows! {
     /// Reads at this process's file pointer. MPI 5.0 §14.4.3.
-    fn File_read(fh: File, buf: Buffer, count: Signed, datatype: Committed, status: StatusOut) [large] => unsupported
+    fn File_read(fh: File, buf: Buffer, count: Count, datatype: Committed, status: StatusOut) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is writable by the standard.
+        unsafe { read(fh, Start::Pointer, &data, false) }.deliver(status)
+    }
 
     /// Reads at each process's file pointer, collectively. MPI 5.0 §14.4.3.
     fn File_read_all(
-        fh: File, buf: Buffer, count: Signed, datatype: Committed, status: StatusOut,
-    ) [large] => unsupported
+        fh: File, buf: Buffer, count: Count, datatype: Committed, status: StatusOut,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is writable by the standard.
+        unsafe { read(fh, Start::Pointer, &data, true) }.deliver(status)
+    }
 
     /// Writes at this process's file pointer. MPI 5.0 §14.4.3.
     fn File_write(
-        fh: File, buf: ConstBuffer, count: Signed, datatype: Committed, status: StatusOut,
-    ) [large] => unsupported
+        fh: File, buf: ConstBuffer, count: Count, datatype: Committed, status: StatusOut,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is readable by the standard.
+        unsafe { write(fh, Start::Pointer, &data, false) }.deliver(status)
+    }
 
     /// Writes at each process's file pointer, collectively. MPI 5.0 §14.4.3.
     fn File_write_all(
-        fh: File, buf: ConstBuffer, count: Signed, datatype: Committed, status: StatusOut,
-    ) [large] => unsupported
+        fh: File, buf: ConstBuffer, count: Count, datatype: Committed, status: StatusOut,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is readable by the standard.
+        unsafe { write(fh, Start::Pointer, &data, true) }.deliver(status)
+    }
 
     /// Begins to read at this process's file pointer. MPI 5.0 §14.4.3.
-    fn File_iread(fh: File, buf: Buffer, count: Signed, datatype: Committed, request: Out<usize>) [large] => unsupported
+    fn File_iread(fh: File, buf: Buffer, count: Count, datatype: Committed, request: Out<usize>) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is writable by the standard.
+        request.set(done(unsafe { read(fh, Start::Pointer, &data, false) })?);
+        Ok(())
+    }
 
     /// Begins to read at each process's file pointer, collectively. MPI 5.0 §14.4.3.
     fn File_iread_all(
-        fh: File, buf: Buffer, count: Signed, datatype: Committed, request: Out<usize>,
-    ) [large] => unsupported
+        fh: File, buf: Buffer, count: Count, datatype: Committed, request: Out<usize>,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is writable by the standard.
+        request.set(done(unsafe { read(fh, Start::Pointer, &data, false) })?);
+        Ok(())
+    }
 
     /// Begins to write at this process's file pointer. MPI 5.0 §14.4.3.
     fn File_iwrite(
-        fh: File, buf: ConstBuffer, count: Signed, datatype: Committed, request: Out<usize>,
-    ) [large] => unsupported
+        fh: File, buf: ConstBuffer, count: Count, datatype: Committed, request: Out<usize>,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is readable by the standard.
+        request.set(done(unsafe { write(fh, Start::Pointer, &data, false) })?);
+        Ok(())
+    }
 
     /// Begins to write at each process's file pointer, collectively. MPI 5.0 §14.4.3.
     fn File_iwrite_all(
-        fh: File, buf: ConstBuffer, count: Signed, datatype: Committed, request: Out<usize>,
-    ) [large] => unsupported
+        fh: File, buf: ConstBuffer, count: Count, datatype: Committed, request: Out<usize>,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is readable by the standard.
+        request.set(done(unsafe { write(fh, Start::Pointer, &data, false) })?);
+        Ok(())
+    }
 
     /// Moves this process's file pointer. MPI 5.0 §14.4.3.
-    fn File_seek(fh: File, offset: Raw<Offset>, whence: Raw<c_int>) [] => unsupported
+    fn File_seek(fh: File, offset: Raw<Offset>, whence: Raw<c_int>) [] => {
+        fh.module.seek(offset, io_access::whence(whence)?)
+    }
 
     /// Where this process's file pointer is. MPI 5.0 §14.4.3.
-    fn File_get_position(fh: File, offset: Out<Offset>) [] => unsupported
+    fn File_get_position(fh: File, offset: Out<Offset>) [] => {
+        offset.set(fh.module.position()?);
+        Ok(())
+    }
 
     /// The place in the file of an offset in the view. MPI 5.0 §14.4.3.
-    fn File_get_byte_offset(fh: File, offset: Raw<Offset>, disp: Out<Offset>) [] => unsupported
+    fn File_get_byte_offset(fh: File, offset: Raw<Offset>, disp: Out<Offset>) [] => {
+        let view = fh.module.view();
+        let position = u64::try_from(offset).ok().and_then(|offset| offset.checked_mul(view.unit())).ok_or_else(|| {
+            Fault::new(Class::Arg).argument("offset").because(format!("{offset} is no offset in the view"))
+        })?;
+        view.check_reach(position)?;
+        disp.set(view.place(position) as Offset);
+        Ok(())
+    }
 }

@@ -1,42 +1,75 @@
 //! Reading and writing files at the shared file pointer. MPI 5.0 §14.4.4.
 
-use super::kinds::{Buffer, Committed, ConstBuffer, File, Offset, Out, Raw, Signed, StatusOut};
+use super::io_access::{self, done, read, write};
+use super::kinds::{Buffer, Committed, ConstBuffer, Count, File, Offset, Out, Raw, StatusOut, data};
+use crate::framework::io::Start;
 use core::ffi::c_int;
 
 rows! {
     /// Reads at the shared file pointer. MPI 5.0 §14.4.4.
     fn File_read_shared(
-        fh: File, buf: Buffer, count: Signed, datatype: Committed, status: StatusOut,
-    ) [large] => unsupported
+        fh: File, buf: Buffer, count: Count, datatype: Committed, status: StatusOut,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is writable by the standard.
+        unsafe { read(fh, Start::Shared, &data, false) }.deliver(status)
+    }
 
     /// Writes at the shared file pointer. MPI 5.0 §14.4.4.
     fn File_write_shared(
-        fh: File, buf: ConstBuffer, count: Signed, datatype: Committed, status: StatusOut,
-    ) [large] => unsupported
+        fh: File, buf: ConstBuffer, count: Count, datatype: Committed, status: StatusOut,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is readable by the standard.
+        unsafe { write(fh, Start::Shared, &data, false) }.deliver(status)
+    }
 
     /// Begins to read at the shared file pointer. MPI 5.0 §14.4.4.
     fn File_iread_shared(
-        fh: File, buf: Buffer, count: Signed, datatype: Committed, request: Out<usize>,
-    ) [large] => unsupported
+        fh: File, buf: Buffer, count: Count, datatype: Committed, request: Out<usize>,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is writable by the standard.
+        request.set(done(unsafe { read(fh, Start::Shared, &data, false) })?);
+        Ok(())
+    }
 
     /// Begins to write at the shared file pointer. MPI 5.0 §14.4.4.
     fn File_iwrite_shared(
-        fh: File, buf: ConstBuffer, count: Signed, datatype: Committed, request: Out<usize>,
-    ) [large] => unsupported
+        fh: File, buf: ConstBuffer, count: Count, datatype: Committed, request: Out<usize>,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is readable by the standard.
+        request.set(done(unsafe { write(fh, Start::Shared, &data, false) })?);
+        Ok(())
+    }
 
     /// Reads at the shared file pointer in rank order. MPI 5.0 §14.4.4.
     fn File_read_ordered(
-        fh: File, buf: Buffer, count: Signed, datatype: Committed, status: StatusOut,
-    ) [large] => unsupported
+        fh: File, buf: Buffer, count: Count, datatype: Committed, status: StatusOut,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is writable by the standard.
+        unsafe { read(fh, Start::Ordered, &data, true) }.deliver(status)
+    }
 
     /// Writes at the shared file pointer in rank order. MPI 5.0 §14.4.4.
     fn File_write_ordered(
-        fh: File, buf: ConstBuffer, count: Signed, datatype: Committed, status: StatusOut,
-    ) [large] => unsupported
+        fh: File, buf: ConstBuffer, count: Count, datatype: Committed, status: StatusOut,
+    ) [large] => {
+        let data = data(buf, count, datatype, "buf")?;
+        // SAFETY: the buffer is readable by the standard.
+        unsafe { write(fh, Start::Ordered, &data, true) }.deliver(status)
+    }
 
     /// Moves the shared file pointer. MPI 5.0 §14.4.4.
-    fn File_seek_shared(fh: File, offset: Raw<Offset>, whence: Raw<c_int>) [] => unsupported
+    fn File_seek_shared(fh: File, offset: Raw<Offset>, whence: Raw<c_int>) [] => {
+        fh.module.seek_shared(offset, io_access::whence(whence))
+    }
 
     /// Where the shared file pointer is. MPI 5.0 §14.4.4.
-    fn File_get_position_shared(fh: File, offset: Out<Offset>) [] => unsupported
+    fn File_get_position_shared(fh: File, offset: Out<Offset>) [] => {
+        offset.set(fh.module.position_shared()?);
+        Ok(())
+    }
 }

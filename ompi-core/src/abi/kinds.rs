@@ -260,7 +260,37 @@ same! {
 
 same! {
     /// A file.
-    File, usize => usize, |raw| Ok(raw), scope Scope::File
+    File, usize => &'static crate::file::File,
+    |raw| crate::file::borrow(raw).ok_or_else(|| bad_handle(Class::File, "file", raw, crate::file::NULL)),
+    scope Scope::File
+}
+
+same! {
+    /// The handle of a file, or MPI_FILE_NULL.
+    FileOrNull, usize => usize,
+    |raw| match crate::file::borrow(raw) {
+        None if raw != crate::file::NULL => Err(bad_handle(Class::File, "file", raw, 0)),
+        _ => Ok(raw),
+    },
+    scope Scope::File
+}
+
+same! {
+    /// A file or MPI_FILE_NULL.
+    NamedFile, usize => Option<&'static crate::file::File>,
+    |raw| match crate::file::borrow(raw) {
+        None if raw != crate::file::NULL => Err(bad_handle(Class::File, "file", raw, 0)),
+        found => Ok(found),
+    },
+    scope Scope::File
+}
+
+same! {
+    /// The place of a file's handle, for calls that take it and change it.
+    FilePlace, *mut usize => OutPtr<usize>, |raw| OutPtr::new(raw), scope |at: *mut usize| match pointed(at) {
+        Some(handle) => Scope::File(handle),
+        None => Scope::None,
+    }
 }
 
 same! {

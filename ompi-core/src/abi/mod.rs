@@ -34,6 +34,7 @@ pub mod group;
 pub mod handle_int;
 pub mod info;
 pub mod io;
+mod io_access;
 pub mod io_offset;
 pub mod io_pointer;
 pub mod io_shared;

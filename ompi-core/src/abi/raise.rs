@@ -3,7 +3,7 @@
 use crate::errhandler::{self, Errhandler};
 use crate::error::{Class, Fault};
 use crate::parameters::COMPAT_MPI3;
-use crate::{comm, init, session};
+use crate::{comm, file, init, session};
 use alloc::format;
 use alloc::string::String;
 use core::ffi::c_int;
@@ -18,7 +18,7 @@ pub enum Scope {
     Comm(usize),
     /// A session's handle, perhaps not a valid one.
     Session(usize),
-    /// A file's handle, of which only MPI_FILE_NULL exists.
+    /// A file's handle, perhaps not a valid one, or MPI_FILE_NULL.
     File(usize),
     /// The handler itself, of an object that the call makes: for this kind of object.
     Handler(usize, errhandler::HandlerKind),
@@ -64,6 +64,16 @@ impl Object {
                 })
             }
             Scope::File(handle) => {
+                if let Some(file) = file::borrow(handle) {
+                    let whose = format!("file {}", file.path.to_string_lossy());
+                    return Some(Object {
+                        handler: errhandler::of(&file.errhandler),
+                        handle,
+                        name: format!(" on {whose}"),
+                        whose,
+                        remedy: "MPI_File_set_errhandler with MPI_ERRORS_RETURN",
+                    });
+                }
                 let handler = (handle == errhandler::FILE_NULL).then(|| errhandler::of(&errhandler::DEFAULT_FILE))?;
                 Some(Object {
                     handler,
@@ -106,7 +116,10 @@ pub fn raise(function: &'static str, scopes: &[Scope], fault: Fault) -> c_int {
         ess::lost_peer();
     }
     let object = match init::is_active() {
-        true if is_io(function) => Object::named(&Scope::File(errhandler::FILE_NULL)),
+        true if is_io(function) => {
+            let files = scopes.iter().filter(|scope| matches!(scope, Scope::File(_)));
+            files.chain([&Scope::File(errhandler::FILE_NULL)]).find_map(Object::named)
+        }
         true => scopes.iter().find_map(Object::named).or_else(|| {
             let (handle, comm) = fault.context().and_then(comm::of_context)?;
             Some(Object::of_comm(handle, comm))
@@ -118,7 +131,7 @@ pub fn raise(function: &'static str, scopes: &[Scope], fault: Fault) -> c_int {
     fault.get()
 }
 
-/// Whether it is a routine of input and output. Without a valid file, and there is none yet, these use the default file error
+/// Whether it is a routine of input and output. Without a valid file these use the default file error
 /// handler (MPI 5.0 §14.7), whatever communicator they name.
 fn is_io(function: &str) -> bool {
     (function.starts_with("MPI_File_") && !function.ends_with("errhandler"))

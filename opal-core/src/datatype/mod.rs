@@ -13,6 +13,7 @@ mod element;
 mod external;
 mod layout;
 mod primitive;
+mod runs;
 mod signature;
 #[cfg(test)]
 mod tests;

@@ -39,6 +39,10 @@ pub fn read_file(_path: &str) -> Option<Vec<u8>> {
     None
 }
 
+/// A file that is open: there are none.
+#[derive(Clone, Copy, Debug)]
+pub enum NoFile {}
+
 /// Gives a core that is shared with others back for a moment; on a core of its own, a pause.
 pub fn yield_now() {
     match variable(CORES) {

@@ -31,6 +31,16 @@ mod tmpfile;
 #[cfg(not(ompi_bare))]
 pub use tmpfile::TmpFile;
 
+mod errno;
+pub use errno::Errno;
+
+#[cfg(not(ompi_bare))]
+mod file;
+#[cfg(ompi_bare)]
+pub use bare::NoFile as File;
+#[cfg(not(ompi_bare))]
+pub use file::{File, MOST_RUNS, MemoryRun, OpenFlags};
+
 mod trusted;
 pub use trusted::*;
 

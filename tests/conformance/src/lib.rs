@@ -4,7 +4,10 @@
 pub mod btl;
 pub mod declined;
 pub mod ess;
+pub mod fbtl;
+pub mod fs;
 pub mod op;
 pub mod pair;
+pub mod scratch;
 pub mod smsc;
 pub mod topo;

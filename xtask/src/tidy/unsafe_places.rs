@@ -64,6 +64,8 @@ const PLACES: &[&str] = &[
     "ompi-core/src/data.rs",
     "ompi-core/src/errhandler.rs",
     "ompi-core/src/executor/immediate.rs",
+    // Moves a program's data to and from the places of a view.
+    "ompi-core/src/file/transfer.rs",
     "ompi-core/src/op.rs",
     "ompi-core/src/request/",
     "ompi-core/src/schedule.rs",

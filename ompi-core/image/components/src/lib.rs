@@ -39,6 +39,14 @@ opal_core::image![
     ess_pmi2,
     #[cfg(feature = "ess-singleton")]
     ess_singleton,
+    #[cfg(feature = "fbtl-posix")]
+    fbtl_posix,
+    #[cfg(feature = "fcoll-individual")]
+    fcoll_individual,
+    #[cfg(feature = "fs-ufs")]
+    fs_ufs,
+    #[cfg(feature = "io-ompio")]
+    io_ompio,
     #[cfg(feature = "memcpy-avx2")]
     memcpy_avx2,
     #[cfg(feature = "memcpy-avx512")]
@@ -61,6 +69,10 @@ opal_core::image![
     part_persist,
     #[cfg(feature = "pml-ob1")]
     pml_ob1,
+    #[cfg(feature = "sharedfp-lockedfile")]
+    sharedfp_lockedfile,
+    #[cfg(feature = "sharedfp-sm")]
+    sharedfp_sm,
     #[cfg(feature = "shmem-file")]
     shmem_file,
     #[cfg(feature = "shmem-memfd")]

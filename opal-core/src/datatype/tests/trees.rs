@@ -176,6 +176,7 @@ fn any_tree_of_types() {
         bounds(&layout, &naive)?;
         packed(&layout, &naive, count, &cuts, part)?;
         unpacked(&layout, &naive, count, &cuts)?;
+        placed(&layout, &naive, count, part)?;
         if naive.elements.len() < FEW {
             external(&layout, &naive, count)?;
             elements(&layout, &naive)?;
@@ -263,6 +264,34 @@ fn packed(
 }
 
 /// Fragments that arrive in any order.
+/// The places of any part of the message, run by run, and of as many runs as are wanted.
+fn placed(layout: &Layout, naive: &Naive, count: usize, part: (Index, Index)) -> Result<(), TestCaseError> {
+    let places = naive.bytes(count);
+    let from = part.0.index(places.len() + 1);
+    let end = from + part.1.index(places.len() + 1 - from);
+    let (mut got, mut runs) = (vec![], 0);
+    let whole = layout.runs_from(from, end - from, &mut |run| {
+        runs += 1;
+        got.extend((0..run.bytes as isize).map(|byte| run.offset + byte));
+        true
+    });
+    prop_assert!(whole);
+    prop_assert_eq!(&got[..], &places[from..end], "the places of {} to {}", from, end);
+    let mut some = vec![];
+    let whole = layout.runs_from(from, end - from, &mut |run| {
+        some.extend((0..run.bytes as isize).map(|byte| run.offset + byte));
+        false
+    });
+    prop_assert_eq!(whole, runs == 0);
+    prop_assert!(places[from..end].starts_with(&some) && (some.is_empty() == (runs == 0)), "enough after the first");
+    let one = naive.bytes(1);
+    if let Some(place) = one.get(part.0.index(one.len().max(1))) {
+        let below = one.iter().filter(|other| *other < place).count();
+        prop_assert_eq!(layout.bytes_below(*place), below);
+    }
+    Ok(())
+}
+
 fn unpacked(layout: &Arc<Layout>, naive: &Naive, count: usize, cuts: &Cuts) -> Result<(), TestCaseError> {
     let places = naive.bytes(count);
     let mut unique = places.clone();

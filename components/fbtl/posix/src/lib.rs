@@ -1,0 +1,11 @@
+//! fbtl/posix: preadv(2) and pwritev(2).
+//!
+//! Owns nothing.
+#![no_std]
+
+extern crate alloc;
+
+mod component;
+mod module;
+
+pub use component::{COMPONENT, INFO};

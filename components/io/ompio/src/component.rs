@@ -1,0 +1,79 @@
+//! Registration, and opening files.
+
+use crate::module::{Ompio, Parts};
+use alloc::boxed::Box;
+use core::ffi::CStr;
+use ompi_core::error::{Class, Fault, Result};
+use ompi_core::file::{agree, as_first, failure};
+use ompi_core::framework::io::{self, FileRequest, Module};
+use ompi_core::framework::{fbtl, fcoll, fs};
+use opal_core::mca::{self, Declined};
+use opal_core::sys;
+
+/// The component.
+pub struct OmpioComponent;
+
+impl mca::Component for OmpioComponent {
+    opal_core::component_info!();
+}
+
+impl io::Component for OmpioComponent {
+    fn query(&self) -> Result<i32, Declined> {
+        Ok(10)
+    }
+
+    fn open_file(&self, request: FileRequest<'_>) -> Result<Box<dyn Module>> {
+        let comm = &request.comm;
+        let parts = agree(comm, parts(&request))?;
+        // Only one of several processes can make a file that must not be there; the others open what it made.
+        let file = match request.amode.creates() && comm.size() > 1 {
+            false => agree(comm, opened(parts.fs, &request, request.amode.creates()))?,
+            true => {
+                let mut made = None;
+                as_first(comm, || {
+                    made = Some(opened(parts.fs, &request, true)?);
+                    Ok(())
+                })?;
+                let mine = made.map_or_else(|| opened(parts.fs, &request, false), Ok);
+                agree(comm, mine)?
+            }
+        };
+        let module = Ompio::new(file, request, parts)?;
+        Ok(Box::new(module))
+    }
+
+    fn delete_file(&self, path: &CStr) -> Result<()> {
+        let fs = fs::selected()?.ok_or_else(|| missing("fs"))?;
+        fs.delete(path).map_err(|errno| failure(errno, path, "cannot be deleted"))
+    }
+}
+
+fn parts(request: &FileRequest<'_>) -> Result<Parts> {
+    let fs = fs::selected()?.ok_or_else(|| missing("fs"))?;
+    let fbtl = fbtl::selected()?.ok_or_else(|| missing("fbtl"))?;
+    let fcoll = fcoll::choose(request.comm.size(), &request.hints)?.ok_or_else(|| missing("fcoll"))?;
+    Ok(Parts { fs, fbtl, fcoll })
+}
+
+fn missing(framework: &str) -> Fault {
+    let why = alloc::format!("no component of framework {framework} is in this library and wanted");
+    Fault::new(Class::UnsupportedOperation).because(why)
+}
+
+fn opened(fs: &dyn fs::Module, request: &FileRequest<'_>, creates: bool) -> Result<sys::File> {
+    let amode = request.amode;
+    let how = fs::Opening {
+        reads: amode.reads(),
+        writes: amode.writes(),
+        creates,
+        exclusive: amode.is_exclusive(),
+        permissions: request.hints.permissions().unwrap_or(0o666),
+    };
+    fs.open(request.path, &how).map_err(|errno| failure(errno, request.path, "cannot be opened"))
+}
+
+opal_core::component! {
+    /// MPI-IO of this library: views, file pointers, collective access.
+    pub static COMPONENT: OmpioComponent = OmpioComponent;
+    in ompi_core::framework::io, name "ompio", params &[]
+}

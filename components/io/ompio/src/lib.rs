@@ -1,0 +1,12 @@
+//! io/ompio: MPI-IO of this library, made of the frameworks fs (files as a whole), fbtl (bytes) and fcoll (collective access).
+//!
+//! Owns, for each open file, a descriptor, the view in force and this process's file pointer. Invariant: a file pointer counts
+//! etypes of the view in force.
+#![no_std]
+
+extern crate alloc;
+
+mod component;
+mod module;
+
+pub use component::{COMPONENT, INFO};

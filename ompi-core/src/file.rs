@@ -1,0 +1,104 @@
+//! Files: the object and its handle. The files of `file/` say what every implementation of MPI-IO needs. MPI 5.0 §14.
+
+use crate::comm::{self, Communicator};
+use crate::errhandler::{self, DEFAULT_FILE, FILE_NULL};
+use crate::error::{Class, Fault, Result};
+use crate::framework::io;
+use crate::group::Group;
+use crate::handle::HandleTable;
+use crate::info::Info;
+use alloc::boxed::Box;
+use alloc::ffi::CString;
+use alloc::sync::Arc;
+use core::ffi::CStr;
+use opal_core::sync::{AtomicUsize, Ordering};
+
+mod agree;
+mod amode;
+mod failure;
+mod hints;
+mod split;
+mod transfer;
+mod view;
+
+pub use agree::{agree, agree_on, as_first, exchange};
+pub use amode::Amode;
+pub use failure::failure;
+pub use hints::FileHints;
+pub use split::{SplitAccess, SplitCall};
+pub use transfer::{Outcome, Target, failed, transfer};
+pub use view::{Representation, View};
+
+/// MPI_FILE_NULL.
+pub const NULL: usize = FILE_NULL;
+
+static DYNAMIC: HandleTable<File> = HandleTable::new();
+
+/// A file that is open.
+pub struct File {
+    /// The processes that opened it.
+    pub group: Arc<Group>,
+    /// Its name as this process gave it.
+    pub path: CString,
+    /// How it was opened.
+    pub amode: Amode,
+    /// The hints in force.
+    pub hints: Arc<FileHints>,
+    /// The handle of the error handler in force.
+    pub errhandler: AtomicUsize,
+    /// The split collective access under way.
+    pub split: SplitAccess,
+    /// Who does the work.
+    pub module: Box<dyn io::Module>,
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        errhandler::release(self.errhandler.load(Ordering::Relaxed));
+    }
+}
+
+/// The file behind a handle.
+#[inline(always)]
+pub fn borrow(handle: usize) -> Option<&'static File> {
+    DYNAMIC.borrow(handle)
+}
+
+/// MPI_File_open: a handle, on all processes of the communicator or on none.
+pub fn open(comm: &Communicator, path: &CStr, amode: i32, info: Option<&Info>) -> Result<usize> {
+    let io = component()?;
+    // Whatever is wrong on one process, all get here: from now on they tell each other.
+    let own = comm::split_hidden(comm, Some(0))?.ok_or(Class::Intern)?;
+    let checked = Amode::new(amode);
+    let amode = agree_on(&own, checked, amode as u32 as u64, "amode")?;
+    let hints = Arc::new(FileHints::default());
+    if let Some(info) = info {
+        hints.update(info);
+    }
+    let group = own.group.clone();
+    let module = io.open_file(io::FileRequest { comm: own, path, amode, hints: hints.clone() })?;
+    let errhandler = DEFAULT_FILE.load(Ordering::Relaxed);
+    errhandler::retain(errhandler);
+    let errhandler = AtomicUsize::new(errhandler);
+    let file = File { group, path: path.into(), amode, hints, errhandler, split: SplitAccess::none(), module };
+    let full = || Fault::new(Class::NoMem).because("all handles of files are in use; close some with MPI_File_close");
+    DYNAMIC.insert(Arc::new(file)).ok_or_else(full)
+}
+
+/// MPI_File_close: the handle ends whatever goes wrong.
+pub fn close(handle: usize) -> Result<()> {
+    let file = DYNAMIC.remove(handle).ok_or(Class::File)?;
+    file.module.close()
+}
+
+/// MPI_File_delete.
+pub fn delete(path: &CStr) -> Result<()> {
+    component()?.delete_file(path)
+}
+
+fn component() -> Result<&'static dyn io::Component> {
+    io::selected()?.ok_or_else(|| {
+        let why = "no component of framework io is in this library and wanted; io/ompio needs an operating system";
+        Fault::new(Class::UnsupportedOperation).because(why)
+    })
+}

@@ -1,0 +1,137 @@
+//! MPI-IO as a whole: what the functions of MPI 5.0 §14 do with a file that is open.
+#![allow(unsafe_code)] // linkme's expansion, and the trait's contract
+
+use super::fbtl::AccessKind;
+use crate::comm::Communicator;
+use crate::data::Data;
+use crate::error::Result;
+use crate::file::{Amode, FileHints, Outcome, View};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::ffi::CStr;
+use opal_core::mca;
+use opal_core::sync::Once;
+
+/// A file that is to be opened.
+pub struct FileRequest<'a> {
+    /// Who opens it; a communicator of the file's own.
+    pub comm: Arc<Communicator>,
+    /// Its name.
+    pub path: &'a CStr,
+    /// How; the same on all processes.
+    pub amode: Amode,
+    /// What the user hints at; they stay with the file.
+    pub hints: Arc<FileHints>,
+}
+
+/// Where an access begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At an offset, in etypes of the view.
+    At(i64),
+    /// At this process's file pointer, which moves behind it.
+    Pointer,
+    /// At the shared file pointer, which moves behind it.
+    Shared,
+    /// At the shared file pointer, behind the data of all lower ranks; collective.
+    Ordered,
+}
+
+/// From where a file pointer is moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whence {
+    /// The view's beginning.
+    Set,
+    /// Where it is.
+    Current,
+    /// The file's end.
+    End,
+}
+
+/// One access.
+#[derive(Clone, Copy, Debug)]
+pub struct FileAccess<'a> {
+    /// Where in the file.
+    pub start: Start,
+    /// Where in memory.
+    pub data: &'a Data<'a>,
+    /// Which way.
+    pub direction: AccessKind,
+    /// Whether all processes of the file take part.
+    pub collective: bool,
+}
+
+/// A file that is open. Offsets are in etypes of the view in force.
+pub trait Module: Send + Sync {
+    /// Its length in bytes.
+    fn size(&self) -> Result<u64>;
+
+    /// Cuts or extends it; called by all.
+    fn resize(&self, bytes: u64) -> Result<()>;
+
+    /// Has storage set aside for its first bytes; called by all.
+    fn reserve(&self, bytes: u64) -> Result<()>;
+
+    /// Waits until what was written lies on the storage, and sees what others had synchronised before; called by all.
+    fn sync(&self) -> Result<()>;
+
+    /// Has accesses be atomic from now on, or no longer; called by all.
+    fn set_atomic(&self, atomic: bool) -> Result<()>;
+
+    /// Whether they are.
+    fn is_atomic(&self) -> bool;
+
+    /// Puts a view in force, at whose beginning all file pointers are then; called by all. `view` is this process's fault where
+    /// its arguments were wrong.
+    fn set_view(&self, view: Result<View>) -> Result<()>;
+
+    /// The view in force.
+    fn view(&self) -> Arc<View>;
+
+    /// Reads or writes. A collective access is called by all.
+    ///
+    /// # Safety
+    /// The data is readable (to write it) or writable (to read into it).
+    unsafe fn access(&self, access: &FileAccess<'_>) -> Outcome;
+
+    /// Moves this process's file pointer.
+    fn seek(&self, offset: i64, whence: Whence) -> Result<()>;
+
+    /// Where it is.
+    fn position(&self) -> Result<i64>;
+
+    /// Moves the shared file pointer; called by all, with the same arguments.
+    fn seek_shared(&self, offset: i64, whence: Result<Whence>) -> Result<()>;
+
+    /// Where that is.
+    fn position_shared(&self) -> Result<i64>;
+
+    /// Ends all work on the file; called by all. Nothing else is called afterwards.
+    fn close(&self) -> Result<()>;
+}
+
+/// An implementation of MPI-IO.
+pub trait Component: mca::Component {
+    /// Priority, or why not.
+    fn query(&self) -> core::result::Result<i32, mca::Declined>;
+
+    /// Opens a file; called by all. All succeed, or none.
+    fn open_file(&self, request: FileRequest<'_>) -> Result<Box<dyn Module>>;
+
+    /// Deletes a file.
+    fn delete_file(&self, path: &CStr) -> Result<()>;
+}
+
+opal_core::framework! {
+    /// MPI-IO as a whole.
+    "io", Ompi, version 1, OneOfMany, OMPI_IOS: dyn Component
+}
+
+/// The component that was chosen, the first time anybody asks; `None` if there is none or it was left out.
+pub fn selected() -> opal_core::Result<Option<&'static dyn Component>> {
+    static SELECTED: Once<opal_core::Result<Option<&'static dyn Component>>> = Once::new();
+    *SELECTED.call_once(|| {
+        let query = |component: &'static dyn Component| component.query().map(|priority| (priority, ()));
+        Ok(mca::select_best(&FRAMEWORK, &OMPI_IOS, query)?.map(|(component, ())| component))
+    })
+}

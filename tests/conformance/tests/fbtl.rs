@@ -1,0 +1,47 @@
+//! The suite of framework fbtl for every component, and that the suite sees a mistake.
+
+#![allow(unsafe_code)] // the unsafe method of the trait
+
+use ompi_core::framework::fbtl::{AccessKind, Component, Module, Moved, Piece};
+use opal_core::mca::{self, Declined};
+use opal_core::sys::File;
+use test_conformance::fbtl::suite;
+
+opal_core::image![opal_core::framework::atomics, memcpy_portable, fbtl_posix];
+
+#[test]
+fn posix() {
+    assert_eq!(suite(&fbtl_posix::COMPONENT), Ok(144));
+}
+
+/// The last byte of a piece that is longer than 4,000 bytes stays where it is.
+struct Wrong;
+
+impl mca::Component for Wrong {
+    fn info(&self) -> &'static mca::Info {
+        &fbtl_posix::INFO
+    }
+}
+
+impl Component for Wrong {
+    fn query(&self) -> Result<(i32, &'static dyn Module), Declined> {
+        Ok((0, &Wrong))
+    }
+}
+
+impl Module for Wrong {
+    unsafe fn transfer(&self, file: &File, pieces: &[Piece], direction: AccessKind) -> Moved {
+        let (_, right) = fbtl_posix::COMPONENT.query().expect("it runs");
+        let lost = |piece: &Piece| usize::from(direction == AccessKind::Write && piece.bytes > 4000);
+        let cut: Vec<Piece> = pieces.iter().map(|piece| Piece { bytes: piece.bytes - lost(piece), ..*piece }).collect();
+        // SAFETY: no more than the caller's pieces.
+        let moved = unsafe { right.transfer(file, &cut, direction) };
+        Moved { bytes: moved.bytes + pieces.iter().map(lost).sum::<usize>(), ..moved }
+    }
+}
+
+#[test]
+fn a_mistake_is_seen() {
+    let seen = suite(&Wrong).unwrap_err();
+    assert!(seen.contains("are there") || seen.contains("written there"), "{seen}");
+}

@@ -1,0 +1,64 @@
+//! The suite of framework fs for every component, and that the suite sees a mistake.
+
+use ompi_core::framework::fs::{Component, Module, Opening};
+use opal_core::mca::{self, Declined};
+use opal_core::sys::{Errno, File};
+use std::ffi::CStr;
+use test_conformance::fs::suite;
+
+opal_core::image![opal_core::framework::atomics, memcpy_portable, fs_ufs];
+
+#[test]
+fn ufs() {
+    assert_eq!(suite(&fs_ufs::COMPONENT), Ok(()));
+}
+
+/// Cuts where it should only reserve.
+struct Wrong;
+
+fn right() -> &'static dyn Module {
+    fs_ufs::COMPONENT.query().expect("it runs").1
+}
+
+impl mca::Component for Wrong {
+    fn info(&self) -> &'static mca::Info {
+        &fs_ufs::INFO
+    }
+}
+
+impl Component for Wrong {
+    fn query(&self) -> Result<(i32, &'static dyn Module), Declined> {
+        Ok((0, &Wrong))
+    }
+}
+
+impl Module for Wrong {
+    fn open(&self, path: &CStr, how: &Opening) -> Result<File, Errno> {
+        right().open(path, how)
+    }
+
+    fn delete(&self, path: &CStr) -> Result<(), Errno> {
+        right().delete(path)
+    }
+
+    fn size(&self, file: &File) -> Result<u64, Errno> {
+        right().size(file)
+    }
+
+    fn resize(&self, file: &File, bytes: u64) -> Result<(), Errno> {
+        right().resize(file, bytes)
+    }
+
+    fn reserve(&self, file: &File, bytes: u64) -> Result<(), Errno> {
+        right().resize(file, bytes)
+    }
+
+    fn sync(&self, file: &File) -> Result<(), Errno> {
+        right().sync(file)
+    }
+}
+
+#[test]
+fn a_mistake_is_seen() {
+    assert!(suite(&Wrong).unwrap_err().starts_with("reserve less"));
+}
