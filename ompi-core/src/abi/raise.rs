@@ -3,7 +3,7 @@
 use crate::errhandler::{self, Errhandler};
 use crate::error::{Class, Fault};
 use crate::parameters::COMPAT_MPI3;
-use crate::{comm, init, session};
+use crate::{comm, init, session, win};
 use alloc::format;
 use alloc::string::String;
 use core::ffi::c_int;
@@ -17,6 +17,8 @@ pub enum Scope {
     Comm(usize),
     /// A session's handle, perhaps not a valid one.
     Session(usize),
+    /// A window's handle, perhaps not a valid one.
+    Win(usize),
     /// A file's handle, of which only MPI_FILE_NULL exists.
     File(usize),
     /// The handler itself, of an object that the call makes: for this kind of object.
@@ -60,6 +62,17 @@ impl Object {
                     name: String::from(" on a session"),
                     whose: String::from("the session"),
                     remedy: "MPI_Session_set_errhandler with MPI_ERRORS_RETURN",
+                })
+            }
+            Scope::Win(handle) => {
+                let window = win::borrow(handle)?;
+                let whose = window.described();
+                Some(Object {
+                    handler: errhandler::of(&window.errhandler),
+                    handle,
+                    name: format!(" on {whose}"),
+                    whose,
+                    remedy: "MPI_Win_set_errhandler with MPI_ERRORS_RETURN",
                 })
             }
             Scope::File(handle) => {

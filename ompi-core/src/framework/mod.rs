@@ -3,10 +3,12 @@
 pub mod bml;
 pub mod coll;
 pub mod op;
+pub mod osc;
 pub mod pml;
 pub mod topo;
 
 use opal_core::mca::Framework;
 
 /// The frameworks of this layer.
-pub static ALL: &[&Framework] = &[&bml::FRAMEWORK, &coll::FRAMEWORK, &op::FRAMEWORK, &pml::FRAMEWORK, &topo::FRAMEWORK];
+pub static ALL: &[&Framework] =
+    &[&bml::FRAMEWORK, &coll::FRAMEWORK, &op::FRAMEWORK, &osc::FRAMEWORK, &pml::FRAMEWORK, &topo::FRAMEWORK];

@@ -57,6 +57,8 @@ opal_core::image![
     op_avx512,
     #[cfg(feature = "op-scalar")]
     op_scalar,
+    #[cfg(feature = "osc-am")]
+    osc_am,
     #[cfg(feature = "pml-ob1")]
     pml_ob1,
     #[cfg(feature = "shmem-file")]
