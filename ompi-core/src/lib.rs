@@ -40,3 +40,4 @@ pub mod shared_pool;
 pub mod status;
 pub mod topo;
 pub mod user_memory;
+pub mod win;

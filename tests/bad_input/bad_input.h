@@ -52,7 +52,7 @@ struct objects {
     MPI_Win win;
     MPI_File file;
     MPI_Status status;
-    int comm_keyval, type_keyval;
+    int comm_keyval, type_keyval, win_keyval;
 };
 extern struct objects live, stale;
 extern char room[1 << 16];
@@ -85,6 +85,7 @@ MPI_Request fresh_generalized(void);
 extern MPI_Errhandler in_force;
 MPI_Session fresh_session(void);
 MPI_Win fresh_win(void);
+MPI_Win fresh_dynamic(void);
 MPI_File fresh_file(void);
 int fresh_comm_keyval(void);
 int fresh_type_keyval(void);

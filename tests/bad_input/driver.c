@@ -57,6 +57,7 @@ static void set_handlers(MPI_Errhandler errhandler)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, errhandler);
     MPI_Comm_set_errhandler(live.comm, errhandler);
+    MPI_Win_set_errhandler(live.win, errhandler);
 }
 
 void arm(void)

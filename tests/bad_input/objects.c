@@ -185,6 +185,17 @@ MPI_Win fresh_win(void)
     if (!alive)
         return 0;
     MPI_Win_create(room, sizeof room, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win);
+    MPI_Win_set_errhandler(win, in_force);
+    return KEEP(win, win);
+}
+
+MPI_Win fresh_dynamic(void)
+{
+    MPI_Win win = MPI_WIN_NULL;
+    if (!alive)
+        return 0;
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_SELF, &win);
+    MPI_Win_set_errhandler(win, in_force);
     return KEEP(win, win);
 }
 
@@ -295,6 +306,11 @@ void drop_session(MPI_Session session)
 
 void drop_win(MPI_Win win)
 {
+    /* Whatever epoch is open ends, so that it can be freed; the group of each is empty. */
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Win_complete(win);
+    MPI_Win_wait(win);
+    MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
 }
 
@@ -385,6 +401,7 @@ void make_live(void)
     live.file = fresh_file();
     live.comm_keyval = fresh_comm_keyval();
     live.type_keyval = fresh_type_keyval();
+    live.win_keyval = fresh_win_keyval();
     memset(&fresh, 0, sizeof fresh);
 }
 

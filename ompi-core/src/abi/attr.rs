@@ -1,10 +1,11 @@
 //! Attributes of communicators, windows and datatypes. MPI 5.0 §7.7, §9.1.2 and §16.1.
 
-use super::kinds::{Callback, CommHandle, Out, OutPtr, Raw, TypeHandle, Win};
+use super::kinds::{Callback, CommHandle, Out, OutPtr, Raw, TypeHandle, WinHandle};
 use crate::attr::{self, KeyvalKind};
 use crate::errhandler;
 use crate::error::Result;
 use crate::status::{ANY_SOURCE, PROC_NULL};
+use crate::win::{self, WinAttribute};
 use core::ffi::{c_int, c_void};
 use opal_core::sync::{AtomicU32, Ordering};
 use orte_core::framework::ess;
@@ -56,15 +57,21 @@ rows! {
     }
 
     /// Sets an attribute of a window. MPI 5.0 §7.7.3.
-    fn Win_set_attr(win: Win, win_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>) [] => unsupported
+    fn Win_set_attr(win: WinHandle, win_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>) [] => {
+        attr::set(KeyvalKind::Win, win.0, win_keyval, attribute_val).map_err(|fault| fault.argument("win_keyval"))
+    }
 
     /// An attribute of a window. MPI 5.0 §7.7.3.
     fn Win_get_attr(
-        win: Win, win_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>, flag: Out<c_int>,
-    ) [] => unsupported
+        win: WinHandle, win_keyval: Raw<c_int>, attribute_val: Raw<*mut c_void>, flag: Out<c_int>,
+    ) [] => {
+        get(KeyvalKind::Win, win.0, win_keyval, attribute_val, flag).map_err(|fault| fault.argument("win_keyval"))
+    }
 
     /// Deletes an attribute of a window. MPI 5.0 §7.7.3.
-    fn Win_delete_attr(win: Win, win_keyval: Raw<c_int>) [] => unsupported
+    fn Win_delete_attr(win: WinHandle, win_keyval: Raw<c_int>) [] => {
+        attr::delete(KeyvalKind::Win, win.0, win_keyval).map_err(|fault| fault.argument("win_keyval"))
+    }
 
     /// Makes a key for attributes of datatypes. MPI 5.0 §7.7.4.
     fn Type_create_keyval(
@@ -136,10 +143,14 @@ fn free(kind: KeyvalKind, place: OutPtr<c_int>, argument: &'static str) -> Resul
     Ok(())
 }
 
-/// Gives the value of an attribute of the user's or, for communicators, of a predefined one.
+/// Gives the value of an attribute of the user's or, for communicators and windows, of a predefined one.
 fn get(kind: KeyvalKind, object: usize, key: c_int, value: *mut c_void, flag: OutPtr<c_int>) -> Result<()> {
     let found = match (kind, key) {
         (KeyvalKind::Comm, TAG_UB..=UNIVERSE_SIZE) => predefined(key),
+        (KeyvalKind::Win, WIN_BASE..=WIN_MODEL) => {
+            let attribute = WIN_ATTRIBUTES[(key - WIN_BASE) as usize];
+            win::borrow(object).map(|window| window.attribute(attribute))
+        }
         _ => attr::get(kind, object, key)?,
     };
     let place = OutPtr::new(value.cast::<*mut c_void>()).map_err(|fault| fault.argument("attribute_val"))?;
@@ -157,6 +168,11 @@ const WTIME_IS_GLOBAL: c_int = 504;
 const APPNUM: c_int = 505;
 const LASTUSEDCODE: c_int = 506;
 const UNIVERSE_SIZE: c_int = 507;
+const WIN_BASE: c_int = 601;
+const WIN_MODEL: c_int = 605;
+/// From MPI_WIN_BASE to MPI_WIN_MODEL.
+const WIN_ATTRIBUTES: [WinAttribute; 5] =
+    [WinAttribute::Base, WinAttribute::Unit, WinAttribute::Size, WinAttribute::Flavor, WinAttribute::Model];
 
 /// Where the value of a predefined attribute of communicators lies (MPI 5.0 §9.1.2). MPI_APPNUM and MPI_UNIVERSE_SIZE
 /// are the launcher's to know; without one they are not set (MPI 5.0 §11.10.3).

@@ -30,10 +30,15 @@ rows! {
     }
 
     /// Sets the error handler of a window. MPI 5.0 §9.3.2.
-    fn Win_set_errhandler(win: Win, errhandler: Errhandler) [] => unsupported
+    fn Win_set_errhandler(win: Win, errhandler: Errhandler) [] => {
+        errhandler::set(&win.errhandler, HandlerKind::Win, errhandler)
+    }
 
     /// The error handler of a window. MPI 5.0 §9.3.2.
-    fn Win_get_errhandler(win: Win, errhandler: Out<usize>) [] => unsupported
+    fn Win_get_errhandler(win: Win, errhandler: Out<usize>) [] => {
+        errhandler.set(errhandler::share(&win.errhandler));
+        Ok(())
+    }
 
     /// Makes an error handler for files. MPI 5.0 §9.3.3.
     fn File_create_errhandler(file_errhandler_fn: Callback, errhandler: Out<usize>) [always] => {

@@ -1,7 +1,7 @@
 //! Error codes, classes and texts, and calling handlers. MPI 5.0 §9.3.5, §9.4 and §9.5.
 
 use super::Scope;
-use super::kinds::{CommHandle, FileOrNull, Out, Raw, Session, Text, Win, give_text};
+use super::kinds::{CommHandle, FileOrNull, Out, Raw, Session, Text, WinHandle, give_text};
 use super::raise::call_handler;
 use crate::errhandler;
 use crate::error::{Class, Fault, Result};
@@ -67,7 +67,10 @@ rows! {
     }
 
     /// Calls the error handler of a window. MPI 5.0 §9.5.
-    fn Win_call_errhandler(win: Win, errorcode: Raw<c_int>) [] => unsupported
+    fn Win_call_errhandler(win: WinHandle, errorcode: Raw<c_int>) [] => {
+        call_handler(Scope::Win(win.0), "MPI_Win_call_errhandler", &known(errorcode)?);
+        Ok(())
+    }
 
     /// Calls the error handler of a file. MPI 5.0 §9.5.
     fn File_call_errhandler(fh: FileOrNull, errorcode: Raw<c_int>) [] => {

@@ -9,6 +9,7 @@ use crate::datatype::{self, Datatype as Type};
 use crate::error::{Class, Fault, Result};
 use crate::op::Op as Operation;
 use crate::status::{ANY_TAG, Status};
+use crate::win::Window;
 use alloc::format;
 use alloc::sync::Arc;
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -255,7 +256,37 @@ same! {
 
 same! {
     /// A window.
-    Win, usize => usize, |raw| Ok(raw)
+    Win, usize => &'static Window,
+    |raw| crate::win::borrow(raw).ok_or_else(|| bad_handle(Class::Win, "window", raw, crate::win::NULL)),
+    scope Scope::Win
+}
+
+same! {
+    /// A window with its handle.
+    WinHandle, usize => (usize, &'static Window),
+    |raw| match crate::win::borrow(raw) {
+        Some(window) => Ok((raw, window)),
+        None => Err(bad_handle(Class::Win, "window", raw, crate::win::NULL)),
+    },
+    scope Scope::Win
+}
+
+same! {
+    /// A window or MPI_WIN_NULL.
+    NamedWin, usize => Option<&'static Window>,
+    |raw| match crate::win::borrow(raw) {
+        None if raw != crate::win::NULL => Err(bad_handle(Class::Win, "window", raw, crate::win::NULL)),
+        found => Ok(found),
+    },
+    scope Scope::Win
+}
+
+same! {
+    /// The place of a window's handle, for calls that take it and change it.
+    WinPlace, *mut usize => OutPtr<usize>, |raw| OutPtr::new(raw), scope |at: *mut usize| match pointed(at) {
+        Some(handle) => Scope::Win(handle),
+        None => Scope::None,
+    }
 }
 
 same! {

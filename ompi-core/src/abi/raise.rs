@@ -3,7 +3,7 @@
 use crate::errhandler::{self, Errhandler};
 use crate::error::{Class, Fault};
 use crate::parameters::COMPAT_MPI3;
-use crate::{comm, file, init, session};
+use crate::{comm, file, init, session, win};
 use alloc::format;
 use alloc::string::String;
 use core::ffi::c_int;
@@ -18,6 +18,8 @@ pub enum Scope {
     Comm(usize),
     /// A session's handle, perhaps not a valid one.
     Session(usize),
+    /// A window's handle, perhaps not a valid one.
+    Win(usize),
     /// A file's handle, perhaps not a valid one, or MPI_FILE_NULL.
     File(usize),
     /// The handler itself, of an object that the call makes: for this kind of object.
@@ -61,6 +63,17 @@ impl Object {
                     name: String::from(" on a session"),
                     whose: String::from("the session"),
                     remedy: "MPI_Session_set_errhandler with MPI_ERRORS_RETURN",
+                })
+            }
+            Scope::Win(handle) => {
+                let window = win::borrow(handle)?;
+                let whose = window.described();
+                Some(Object {
+                    handler: errhandler::of(&window.errhandler),
+                    handle,
+                    name: format!(" on {whose}"),
+                    whose,
+                    remedy: "MPI_Win_set_errhandler with MPI_ERRORS_RETURN",
                 })
             }
             Scope::File(handle) => {

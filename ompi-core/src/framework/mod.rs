@@ -7,6 +7,7 @@ pub mod fcoll;
 pub mod fs;
 pub mod io;
 pub mod op;
+pub mod osc;
 pub mod part;
 pub mod pml;
 pub mod sharedfp;
@@ -23,6 +24,7 @@ pub static ALL: &[&Framework] = &[
     &fs::FRAMEWORK,
     &io::FRAMEWORK,
     &op::FRAMEWORK,
+    &osc::FRAMEWORK,
     &part::FRAMEWORK,
     &pml::FRAMEWORK,
     &sharedfp::FRAMEWORK,

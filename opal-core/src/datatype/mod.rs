@@ -9,6 +9,7 @@
 
 mod body;
 mod convertor;
+mod description;
 mod element;
 mod external;
 mod layout;

@@ -71,6 +71,7 @@ const PLACES: &[&str] = &[
     "ompi-core/src/schedule.rs",
     "ompi-core/src/topo/exchange.rs",
     "ompi-core/src/user_memory.rs",
+    "ompi-core/src/win/access.rs",
     // The table that is looked up without a lock.
     "ompi-core/src/handle.rs",
     // The safe interface for Rust programs: promises about buffers and types, loans, and what hands them to the library.

@@ -65,6 +65,8 @@ opal_core::image![
     op_avx512,
     #[cfg(feature = "op-scalar")]
     op_scalar,
+    #[cfg(feature = "osc-am")]
+    osc_am,
     #[cfg(feature = "part-persist")]
     part_persist,
     #[cfg(feature = "pml-ob1")]

@@ -174,6 +174,7 @@ fn any_tree_of_types() {
         let kind = &kinds[layout.is_contiguous() as usize + (layout.size() == 0) as usize];
         kind.set(kind.get() + 1);
         bounds(&layout, &naive)?;
+        described(&layout)?;
         packed(&layout, &naive, count, &cuts, part)?;
         unpacked(&layout, &naive, count, &cuts)?;
         placed(&layout, &naive, count, part)?;
@@ -204,6 +205,29 @@ fn bounds(layout: &Layout, naive: &Naive) -> Result<(), TestCaseError> {
 }
 
 /// From the first place to behind the last one.
+/// What a peer makes of its description has the same bytes in the same order; no part of a description is one.
+fn described(layout: &Layout) -> Result<(), TestCaseError> {
+    let mut bytes = Vec::new();
+    layout.describe(&mut bytes);
+    let copy = Layout::of_description(&bytes).unwrap();
+    prop_assert_eq!((copy.size(), copy.extent(), copy.lb()), (layout.size(), layout.extent(), layout.lb()));
+    prop_assert_eq!((copy.true_lb(), copy.true_extent()), (layout.true_lb(), layout.true_extent()));
+    prop_assert_eq!(merged_runs(&copy), merged_runs(layout));
+    for end in (0..bytes.len()).step_by(7) {
+        prop_assert!(Layout::of_description(&bytes[..end]).is_err());
+    }
+    Ok(())
+}
+
+fn merged_runs(layout: &Layout) -> Vec<(isize, usize)> {
+    let mut runs: Vec<(isize, usize)> = Vec::new();
+    layout.each_run(&mut |run| match runs.last_mut() {
+        Some((offset, bytes)) if *offset + *bytes as isize == run.offset => *bytes += run.bytes,
+        _ => runs.push((run.offset, run.bytes)),
+    });
+    runs
+}
+
 fn span(places: &[isize]) -> (isize, isize) {
     (places.iter().min().copied().unwrap_or(0), places.iter().max().map_or(0, |last| last + 1))
 }

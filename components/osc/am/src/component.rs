@@ -1,0 +1,43 @@
+//! Registration.
+
+use crate::module::Am;
+use crate::target::{self, Service};
+use crate::window::Window;
+use alloc::sync::Arc;
+use ompi_core::error::Result as MpiResult;
+use ompi_core::framework::osc::{self, Flavor, Module, Part, Plan};
+use opal_core::mca::{self, Declined};
+use opal_core::progress;
+use opal_core::sync::Once;
+
+/// The component.
+pub struct AmOsc;
+
+impl mca::Component for AmOsc {
+    opal_core::component_info!();
+}
+
+impl osc::Component for AmOsc {
+    fn query(&self, plan: &Plan) -> Result<i32, Declined> {
+        // A process is its own neighbour.
+        if plan.flavor == Flavor::Shared && plan.comm.size() > 1 {
+            return Err(Declined("messages give no process the memory of another one"));
+        }
+        Ok(PRIORITY)
+    }
+
+    fn create(&self, plan: &Plan, _parts: &[Part]) -> MpiResult<Arc<dyn Module>> {
+        static POLLED: Once<opal_core::Result<()>> = Once::new();
+        (*POLLED.call_once(|| progress::add_callback(target::poll_all)))?;
+        Ok(Arc::new(Am { service: Service::of(Window::new(plan)?) }))
+    }
+}
+
+opal_core::component! {
+    /// One-sided communication by messages.
+    pub static COMPONENT: AmOsc = AmOsc;
+    in ompi_core::framework::osc, name "am", params &[]
+}
+
+/// Whoever reaches memory without messages comes first.
+const PRIORITY: i32 = 10;

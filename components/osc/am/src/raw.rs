@@ -1,0 +1,241 @@
+//! Messages and memory: the only unsafe code.
+#![allow(unsafe_code)]
+
+use crate::memory::Place;
+use alloc::vec::Vec;
+use ompi_core::comm::Communicator;
+use ompi_core::data::{Data, Room, no_room};
+use ompi_core::datatype::{self, Datatype};
+use ompi_core::error::{Class, Result};
+use ompi_core::framework::op::{Kernel, Operation};
+use ompi_core::framework::pml::{self, MatchContext, Matched, Mode};
+use ompi_core::op::Op;
+use ompi_core::request::{Request, handles};
+
+/// To or from whom, with which tag.
+#[derive(Clone, Copy)]
+pub struct Route<'a> {
+    /// The window's own communicator.
+    pub comm: &'a Communicator,
+    /// A rank of it.
+    pub rank: usize,
+    /// The tag.
+    pub tag: i32,
+}
+
+impl Route<'_> {
+    fn context(&self) -> MatchContext<'_> {
+        MatchContext { comm: self.comm, collective: false }
+    }
+}
+
+/// A message under way, with the memory that it is sent from or received to unless that is the user's or a window's.
+pub struct Transfer {
+    request: Option<Request>,
+    bytes: Vec<u8>,
+}
+
+impl Transfer {
+    /// Sends bytes.
+    pub fn send(bytes: Vec<u8>, route: Route<'_>) -> Result<Transfer> {
+        let data = Data { at: bytes.as_ptr().cast_mut(), count: bytes.len(), datatype: datatype::byte() };
+        // SAFETY: the vector lives, unchanged, as long as the request: `finish` and `drop` see to it.
+        let request = unsafe { start_send(&data, route)? };
+        Ok(Transfer { request: Some(request), bytes })
+    }
+
+    /// Receives at most so many bytes.
+    pub fn receive(bytes: usize, route: Route<'_>) -> Result<Transfer> {
+        let mut bytes = zeros(bytes)?;
+        let data = Data { at: bytes.as_mut_ptr(), count: bytes.len(), datatype: datatype::byte() };
+        // SAFETY: as in `send`; nobody looks at the bytes before `finish`.
+        let request = unsafe { start_receive(&data, route)? };
+        Ok(Transfer { request: Some(request), bytes })
+    }
+
+    /// Receives a message that was taken out of matching.
+    pub fn receive_matched(matched: Matched) -> Result<Transfer> {
+        let mut bytes = zeros(matched.status.bytes() as usize)?;
+        let data = Data { at: bytes.as_mut_ptr(), count: bytes.len(), datatype: datatype::byte() };
+        // SAFETY: as in `receive`.
+        let request = unsafe { pml::selected().imrecv(&data, matched)? };
+        Ok(Transfer { request: Some(request), bytes })
+    }
+
+    /// Whether it has ended. Makes no progress.
+    pub fn is_complete(&self) -> bool {
+        self.request.as_ref().is_none_or(Request::is_complete)
+    }
+
+    /// Waits for its end; the bytes of one that has memory of its own.
+    pub fn finish(mut self) -> Result<Vec<u8>> {
+        if let Some(request) = self.request.take() {
+            request.wait()?;
+        }
+        Ok(core::mem::take(&mut self.bytes))
+    }
+
+    /// Ends a receive that nothing will come for.
+    pub fn cancel(mut self) -> Result<()> {
+        if let Some(request) = self.request.take() {
+            let mut handle = request.into_handle();
+            handles::cancel(handle)?;
+            handles::wait(&mut handle)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Transfer {
+    fn drop(&mut self) {
+        // The PML still has the address: the memory is nobody's from now on.
+        if !self.is_complete() {
+            core::mem::forget(core::mem::take(&mut self.bytes));
+        }
+    }
+}
+
+/// Data that may be used until the operation that it belongs to has ended.
+pub struct Buffer<'a>(Data<'a>);
+
+impl<'a> Buffer<'a> {
+    /// Of the user's.
+    ///
+    /// # Safety
+    /// That of `Module::access`: readable or writable, as it is used here, until the operation is complete.
+    pub unsafe fn new(data: Data<'a>) -> Buffer<'a> {
+        Buffer(data)
+    }
+
+    /// Of a window.
+    pub fn in_window(place: Place<'a>) -> Buffer<'a> {
+        Buffer(place.data())
+    }
+
+    /// Bytes of data.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    /// Appends the data.
+    pub fn append_to(&self, to: &mut Vec<u8>) -> Result<()> {
+        let (before, bytes) = (to.len(), self.bytes());
+        to.try_reserve(bytes).map_err(|_| no_room(bytes))?;
+        to.resize(before + bytes, 0);
+        // SAFETY: readable by the contract of the constructors; the room behind `before` is the vector's own.
+        unsafe { self.0.pack(to.as_mut_ptr().wrapping_add(before)) };
+        Ok(())
+    }
+
+    /// A copy of the data.
+    pub fn read(&self) -> Result<Vec<u8>> {
+        let mut copy = Vec::new();
+        self.append_to(&mut copy)?;
+        Ok(copy)
+    }
+
+    /// Overwrites the data; what is longer is cut off.
+    pub fn write(&self, from: &[u8]) {
+        // SAFETY: writable by the contract of the constructors; `from` is memory of the library's own.
+        unsafe { self.0.unpack(from.as_ptr(), from.len()) };
+    }
+
+    /// Sends the data.
+    pub fn send(&self, route: Route<'_>) -> Result<Transfer> {
+        // SAFETY: readable until the operation is complete, which waits for the transfer.
+        let request = unsafe { start_send(&self.0, route)? };
+        Ok(Transfer { request: Some(request), bytes: Vec::new() })
+    }
+
+    /// Receives to it.
+    pub fn receive(&self, route: Route<'_>) -> Result<Transfer> {
+        // SAFETY: writable until the operation is complete, which waits for the transfer.
+        let request = unsafe { start_receive(&self.0, route)? };
+        Ok(Transfer { request: Some(request), bytes: Vec::new() })
+    }
+
+    /// Combines the data with as much other data, all of one basic type.
+    pub fn combine(&self, operation: Operation, basic: &Datatype, input: &[u8]) -> Result<()> {
+        let size = basic.layout.size();
+        if input.len() != self.bytes() || size == 0 || !input.len().is_multiple_of(size) {
+            return Err(Class::Truncate.into());
+        }
+        match operation {
+            Operation::NoOp => return Ok(()),
+            Operation::Replace => {
+                self.write(input);
+                return Ok(());
+            }
+            _ => {}
+        }
+        let kernel = Op::Predefined(operation).kernel(basic)?;
+        let count = input.len() / size;
+        let dense = basic.layout.run_of(2) == Some(0);
+        match self.0.contiguous() {
+            Some(at) if dense => {
+                // SAFETY: `count` elements without gaps at both places, checked above; they do not overlap, because the input
+                // is memory of the library's own.
+                unsafe { kernel(input.as_ptr(), at, at, count) };
+            }
+            _ if dense => {
+                let mut old = self.read()?;
+                let at = old.as_mut_ptr();
+                // SAFETY: as above.
+                unsafe { kernel(input.as_ptr(), at, at, count) };
+                self.write(&old);
+            }
+            _ => self.combine_padded(kernel, basic, count, input)?,
+        }
+        Ok(())
+    }
+
+    /// As `combine`, for elements that have gaps in memory, which kernels expect.
+    fn combine_padded(&self, kernel: Kernel, basic: &Datatype, count: usize, input: &[u8]) -> Result<()> {
+        let (mut first, mut second) = (Room::new(count, basic)?, Room::new(count, basic)?);
+        let (first, second) = [&mut first, &mut second].map(Room::at).into();
+        let mut old = self.read()?;
+        for (at, bytes) in [(first, input), (second, &old[..])] {
+            // SAFETY: there is room for `count` elements.
+            unsafe { Data { at, count, datatype: basic }.unpack(bytes.as_ptr(), bytes.len()) };
+        }
+        // SAFETY: `count` elements each, in memory of their own.
+        unsafe { kernel(first, second, second, count) };
+        // SAFETY: `count` elements, which have as many bytes of data as `old`.
+        unsafe { Data { at: second, count, datatype: basic }.pack(old.as_mut_ptr()) };
+        self.write(&old);
+        Ok(())
+    }
+}
+
+/// # Safety
+/// That of `pml::Module::isend`.
+unsafe fn start_send(data: &Data<'_>, route: Route<'_>) -> Result<Request> {
+    // SAFETY: the caller's promise.
+    unsafe { pml::selected().isend(data, route.rank as i32, route.tag, Mode::Standard, route.context()) }
+}
+
+/// # Safety
+/// That of `pml::Module::irecv`.
+unsafe fn start_receive(data: &Data<'_>, route: Route<'_>) -> Result<Request> {
+    // SAFETY: the caller's promise.
+    unsafe { pml::selected().irecv(data, route.rank as i32, route.tag, route.context()) }
+}
+
+fn zeros(bytes: usize) -> Result<Vec<u8>> {
+    let mut memory = Vec::new();
+    memory.try_reserve_exact(bytes).map_err(|_| no_room(bytes))?;
+    memory.resize(bytes, 0);
+    Ok(memory)
+}
+
+/// Gives memory of `user_memory` back.
+pub fn free(at: *mut u8) -> Result<()> {
+    // SAFETY: the window that owned it has ended, and with it all that uses it.
+    unsafe { ompi_core::user_memory::free(at) }
+}
+
+/// Fills memory that was just allocated with zeros, so that no process sees what another use of it left.
+pub fn clear(at: *mut u8, bytes: usize) {
+    // SAFETY: the caller has just allocated so many bytes, and nobody else knows them.
+    unsafe { at.write_bytes(0, bytes) };
+}

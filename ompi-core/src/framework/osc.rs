@@ -1,0 +1,165 @@
+//! One-sided communication: each window has one module, of the component with the highest priority that accepts it on all of
+//! its processes.
+//!
+//! What the standard asks of every window is checked above ([`crate::win`]): handles, ranks, displacements where sizes are known,
+//! epochs, types and operations. A module moves the data and synchronises.
+#![allow(unsafe_code)] // linkme's expansion; the unsafe methods
+
+use crate::comm::Communicator;
+use crate::data::Data;
+use crate::error::Result;
+use crate::framework::op::Operation;
+use crate::request::Request;
+use alloc::sync::Arc;
+use opal_core::mca;
+
+/// How a window got its memory: MPI_WIN_FLAVOR_….
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Flavor {
+    /// MPI_Win_create.
+    Create = 311,
+    /// MPI_Win_allocate.
+    Allocate = 312,
+    /// MPI_Win_create_dynamic.
+    Dynamic = 313,
+    /// MPI_Win_allocate_shared.
+    Shared = 314,
+}
+
+/// One process's memory in a window, as all processes know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Length; 0 for a dynamic window.
+    pub bytes: usize,
+    /// Bytes of a displacement of 1.
+    pub unit: i64,
+}
+
+/// A window that is to be made.
+pub struct Plan {
+    /// A communicator of its own, in the order of the one that the program named; nobody else uses it.
+    pub comm: Arc<Communicator>,
+    /// How it gets its memory.
+    pub flavor: Flavor,
+    /// This process's memory: the program's for [`Flavor::Create`], else null.
+    pub base: *mut u8,
+    /// This process's part.
+    pub own: Part,
+    /// Memory that the module makes begins on a multiple of this, a power of two.
+    pub alignment: usize,
+    /// alloc_shared_noncontig: the parts of a shared window need not follow each other.
+    pub noncontiguous: bool,
+}
+
+/// Memory of a target: `count` elements of a datatype from a displacement on.
+#[derive(Clone, Copy)]
+pub struct Target<'a> {
+    /// Whose; a rank of the window.
+    pub rank: usize,
+    /// In units of the target's displacement unit; for a dynamic window an address there.
+    pub displacement: i64,
+    /// Elements (`at` says nothing). All data of one basic type where it is combined.
+    pub data: Data<'a>,
+}
+
+/// What is done with the memory of a target. Origin and result have as many bytes of data as the target.
+#[derive(Clone, Copy)]
+pub enum Access<'a> {
+    /// Written.
+    Put(Data<'a>),
+    /// Read.
+    Get(Data<'a>),
+    /// Combined with the origin's data; never [`Operation::NoOp`].
+    Accumulate(Data<'a>, Operation),
+    /// Read to the second data, and combined with the first, whose count is 0 for [`Operation::NoOp`].
+    GetAccumulate(Data<'a>, Data<'a>, Operation),
+    /// One element: read to `result`, and replaced by `origin` if it was equal to `compare`.
+    CompareAndSwap {
+        /// The new value.
+        origin: Data<'a>,
+        /// The expected value.
+        compare: Data<'a>,
+        /// Where the old value goes.
+        result: Data<'a>,
+    },
+}
+
+/// Who else may hold a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// Nobody.
+    Exclusive,
+    /// Others that hold it shared.
+    Shared,
+}
+
+/// What serves one window. Ranks are those of the window. Calls come in the order that the standard allows, from any thread.
+pub trait Module: Send + Sync {
+    /// Where this process's memory begins; null if there is none.
+    fn base(&self) -> *mut u8;
+
+    /// Where this process can load and store the memory of another one, and its length.
+    fn shared(&self, _rank: usize) -> Option<(*mut u8, usize)> {
+        None
+    }
+
+    /// Begins an access; with `wanted` the request completes when buffers of this process may be used again, and for an
+    /// access that reads when its result is there. Accumulates of this process to one element are done in their order.
+    ///
+    /// # Safety
+    /// Until then data that is read stays readable and unchanged, and data that is written is not looked at.
+    unsafe fn access(&self, access: &Access<'_>, target: &Target<'_>, wanted: bool) -> Result<Option<Request>>;
+
+    /// Completes all accesses of all processes, which all call it; `completes` is false where the program promises that there
+    /// were none (MPI_MODE_NOPRECEDE).
+    fn fence(&self, completes: bool) -> Result<()>;
+
+    /// Waits until the targets have called [`Module::post`] for this process.
+    fn start(&self, targets: &[u32]) -> Result<()>;
+
+    /// Ends the accesses to the targets that [`Module::start`] named: completes them here, and tells the targets.
+    fn complete(&self, targets: &[u32]) -> Result<()>;
+
+    /// Lets these processes access this one's memory; does not wait.
+    fn post(&self, origins: &[u32]) -> Result<()>;
+
+    /// Whether all of them have called [`Module::complete`], in which case the exposure has ended. Makes no progress.
+    fn is_exposure_over(&self, origins: &[u32]) -> Result<bool>;
+
+    /// Waits for the lock of a target. Not called where the program promises that nobody else wants it (MPI_MODE_NOCHECK).
+    fn lock(&self, rank: usize, lock: Lock) -> Result<()>;
+
+    /// Completes all accesses to a target here and there, and releases its lock.
+    fn unlock(&self, rank: usize) -> Result<()>;
+
+    /// Completes all accesses to a target, or to all, here and there.
+    fn flush(&self, rank: Option<usize>) -> Result<()>;
+
+    /// Completes all accesses to a target, or to all, here.
+    fn flush_local(&self, rank: Option<usize>) -> Result<()>;
+
+    /// Adds memory to a dynamic window.
+    fn attach(&self, base: *mut u8, bytes: usize) -> Result<()>;
+
+    /// Takes memory away that was attached at this address.
+    fn detach(&self, base: *mut u8) -> Result<()>;
+
+    /// The window ends, all its accesses being complete; all processes call it. Memory of the module's is no more afterwards.
+    fn close(&self) -> Result<()>;
+}
+
+/// A way to serve windows.
+pub trait Component: mca::Component {
+    /// Priority for a window, or why not; must not communicate. The ranks then agree on a component that all offer.
+    fn query(&self, plan: &Plan) -> core::result::Result<i32, mca::Declined>;
+
+    /// Makes the module of a window that all processes have agreed on; `parts` are those of all, by rank. May communicate over the
+    /// window's communicator. After an `Err` on one process the window ends on all.
+    fn create(&self, plan: &Plan, parts: &[Part]) -> Result<Arc<dyn Module>>;
+}
+
+opal_core::framework! {
+    /// One-sided communication.
+    "osc", Ompi, version 1, ManyOfMany, OMPI_OSCS: dyn Component
+}

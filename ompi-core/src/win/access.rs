@@ -1,0 +1,135 @@
+//! Accesses to targets: what of them can be checked here is, then the module does them. MPI 5.0 §12.3.
+#![allow(unsafe_code)]
+
+use super::Window;
+use crate::data::Data;
+use crate::error::{Class, Fault, Result};
+use crate::framework::op::Operation;
+use crate::framework::osc::{Access, Flavor, Target};
+use crate::op::Op;
+use crate::request::{self, Request};
+use alloc::format;
+use opal_core::datatype::Scalar;
+
+impl Window {
+    /// Begins an access to a rank or MPI_PROC_NULL; with `wanted` under a request.
+    ///
+    /// # Safety
+    /// That of [`Module::access`](crate::framework::osc::Module::access).
+    pub unsafe fn access(
+        &self,
+        access: Access<'_>,
+        rank: i32,
+        displacement: i64,
+        data: Data<'_>,
+        wanted: bool,
+    ) -> Result<Option<Request>> {
+        let rank = self.rank(rank, "target_rank")?;
+        if displacement < 0 && self.flavor != Flavor::Dynamic {
+            let why = format!("{displacement} is negative");
+            return Err(Fault::new(Class::Disp).argument("target_disp").because(why));
+        }
+        let Some(rank) = rank else {
+            return Ok(wanted.then(request::done));
+        };
+        let target = Target { rank, displacement, data };
+        same_bytes(&access, &data)?;
+        self.check_place(&target)?;
+        self.epoch.lock().check_access(rank, wanted)?;
+        if data.bytes() == 0 {
+            return Ok(wanted.then(request::done));
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.module.access(&access, &target, wanted) }
+    }
+
+    /// Refuses a displacement outside the target's memory, whose size is known unless the window is dynamic.
+    fn check_place(&self, target: &Target<'_>) -> Result<()> {
+        if self.flavor == Flavor::Dynamic {
+            return Ok(());
+        }
+        let part = self.parts[target.rank];
+        let place =
+            span(&target.data).map(|(low, high)| (low, high, i128::from(target.displacement) * i128::from(part.unit)));
+        match place {
+            Some((low, high, at)) if at + low < 0 || at + high > part.bytes as i128 => {
+                let why = format!(
+                    "bytes {} to {} are not all in the {} bytes of rank {}",
+                    at + low,
+                    at + high,
+                    part.bytes,
+                    target.rank
+                );
+                Err(Fault::new(Class::RmaRange).argument("target_disp").because(why))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// From the first to behind the last byte of data, from the address of the first element; `None` without data.
+fn span(data: &Data<'_>) -> Option<(i128, i128)> {
+    let layout = &data.datatype.layout;
+    if data.count == 0 || layout.size() == 0 {
+        return None;
+    }
+    let last = (data.count - 1) as i128 * layout.extent() as i128;
+    let low = layout.true_lb() as i128;
+    Some((low + last.min(0), low + last.max(0) + layout.true_extent() as i128))
+}
+
+/// Refuses data of other lengths than the target's, where it has any.
+fn same_bytes(access: &Access<'_>, target: &Data<'_>) -> Result<()> {
+    let (origin, result) = match access {
+        Access::Put(origin) | Access::Accumulate(origin, _) => (Some(origin), None),
+        Access::Get(result) | Access::GetAccumulate(_, result, Operation::NoOp) => (None, Some(result)),
+        Access::GetAccumulate(origin, result, _) => (Some(origin), Some(result)),
+        Access::CompareAndSwap { .. } => (None, None),
+    };
+    for (data, which) in [(origin, "origin"), (result, "origin or result")] {
+        if let Some(data) = data.filter(|data| data.bytes() != target.bytes()) {
+            let why = format!("the {which} has {} bytes of data, the target {}", data.bytes(), target.bytes());
+            let class = if data.bytes() > target.bytes() { Class::Truncate } else { Class::Count };
+            return Err(Fault::new(class).argument("target_count").because(why));
+        }
+    }
+    Ok(())
+}
+
+/// The operation of an accumulate, if it is one of the standard's and allowed for the data: all of one basic type, the same at
+/// origin, result and target (MPI 5.0 §12.3.4).
+pub fn accumulated(op: &Op, data: &[&Data<'_>], target: &Data<'_>) -> Result<Operation> {
+    let Op::Predefined(operation) = op else {
+        let why = "operations of MPI_Op_create cannot be used in accumulates";
+        return Err(Fault::new(Class::Op).argument("op").because(why));
+    };
+    let primitive = target.datatype.layout.primitive();
+    let mixed = || Fault::new(Class::Type).argument("target_datatype").because("its data is not all of one basic type");
+    let empty = |data: &Data<'_>| data.datatype.layout.size() == 0;
+    if primitive.is_none() && !empty(target) {
+        return Err(mixed());
+    }
+    if data.iter().any(|data| !empty(data) && data.datatype.layout.primitive() != primitive) {
+        let why = "the origin's data is of another basic type than the target's";
+        return Err(Fault::new(Class::Type).argument("origin_datatype").because(why));
+    }
+    if !matches!(operation, Operation::Replace | Operation::NoOp) && !empty(target) {
+        op.kernel(target.datatype)?;
+    }
+    Ok(*operation)
+}
+
+/// Refuses types that MPI_Compare_and_swap does not know: integers, logicals and bytes are (MPI 5.0 §12.3.4).
+pub fn check_swapped(data: &Data<'_>) -> Result<()> {
+    let allowed = |scalar| {
+        matches!(scalar, Scalar::Signed | Scalar::Unsigned | Scalar::Logical | Scalar::Byte | Scalar::Character)
+    };
+    let primitive = data.datatype.layout.primitive();
+    match data.datatype.is_predefined() && primitive.is_some_and(|primitive| allowed(primitive.scalar)) {
+        true => Ok(()),
+        false => {
+            let why = "only integers, logicals and MPI_BYTE can be compared and swapped";
+            Err(Fault::new(Class::Type).argument("datatype").because(why))
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Synchronisation: epochs are checked, then the module does it. MPI 5.0 §12.5.
+
+use super::hints::NO_LOCKS;
+use super::{Flavor, Window};
+use crate::error::{Class, Fault, Result};
+use crate::framework::osc::Lock;
+use crate::group::Group;
+use alloc::boxed::Box;
+use alloc::format;
+use core::ffi::c_int;
+use opal_core::sync::{Ordering, fence};
+use opal_core::wait;
+
+/// MPI_MODE_NOCHECK.
+const NOCHECK: c_int = 1024;
+/// MPI_MODE_NOPRECEDE.
+const NOPRECEDE: c_int = 2048;
+/// MPI_MODE_NOPUT.
+const NOPUT: c_int = 4096;
+/// MPI_MODE_NOSTORE.
+const NOSTORE: c_int = 8192;
+/// MPI_MODE_NOSUCCEED.
+const NOSUCCEED: c_int = 16384;
+/// MPI_LOCK_EXCLUSIVE.
+const EXCLUSIVE: c_int = 301;
+/// MPI_LOCK_SHARED.
+const SHARED: c_int = 302;
+
+impl Window {
+    /// MPI_Win_fence.
+    pub fn fence(&self, assertion: c_int) -> Result<()> {
+        check_assertion(assertion, NOPRECEDE | NOPUT | NOSTORE | NOSUCCEED)?;
+        self.epoch.lock().check_over()?;
+        self.module.fence(assertion & NOPRECEDE == 0)?;
+        self.epoch.lock().fence(assertion & NOSUCCEED == 0)
+    }
+
+    /// MPI_Win_start.
+    pub fn start(&self, group: &Group, assertion: c_int) -> Result<()> {
+        check_assertion(assertion, NOCHECK)?;
+        let targets = self.ranks_of(group)?;
+        self.epoch.lock().start(targets.clone())?;
+        // MPI_MODE_NOCHECK saves nothing: the other side's word comes anyway, and must be taken.
+        let started = self.module.start(&targets);
+        started.inspect_err(|_| drop(self.epoch.lock().complete()))
+    }
+
+    /// MPI_Win_complete.
+    pub fn complete(&self) -> Result<()> {
+        let targets = self.epoch.lock().complete()?;
+        self.module.complete(&targets)
+    }
+
+    /// MPI_Win_post.
+    pub fn post(&self, group: &Group, assertion: c_int) -> Result<()> {
+        check_assertion(assertion, NOCHECK | NOSTORE | NOPUT)?;
+        let origins = self.ranks_of(group)?;
+        self.epoch.lock().post(origins.clone())?;
+        self.module.post(&origins).inspect_err(|_| self.epoch.lock().end_exposure())
+    }
+
+    /// MPI_Win_wait.
+    pub fn wait(&self) -> Result<()> {
+        let origins = self.epoch.lock().exposure()?;
+        let mut over = Ok(false);
+        wait::until(|| {
+            over = self.module.is_exposure_over(&origins);
+            !matches!(over, Ok(false))
+        })?;
+        self.epoch.lock().end_exposure();
+        over.map(drop)
+    }
+
+    /// MPI_Win_test.
+    pub fn test(&self) -> Result<bool> {
+        let origins = self.epoch.lock().exposure()?;
+        opal_core::progress::flush();
+        let mut over = self.module.is_exposure_over(&origins)?;
+        if !over {
+            wait::polled_progress();
+            over = self.module.is_exposure_over(&origins)?;
+        }
+        if over {
+            self.epoch.lock().end_exposure();
+        }
+        Ok(over)
+    }
+
+    /// MPI_Win_lock; nothing is done for MPI_PROC_NULL.
+    pub fn lock(&self, kind: c_int, rank: i32, assertion: c_int) -> Result<()> {
+        let lock = match kind {
+            EXCLUSIVE => Lock::Exclusive,
+            SHARED => Lock::Shared,
+            _ => {
+                let why = format!("{kind} is neither MPI_LOCK_EXCLUSIVE nor MPI_LOCK_SHARED");
+                return Err(Fault::new(Class::Locktype).argument("lock_type").because(why));
+            }
+        };
+        check_assertion(assertion, NOCHECK)?;
+        let Some(rank) = self.rank(rank, "rank")? else { return Ok(()) };
+        self.check_lockable()?;
+        let asks = assertion & NOCHECK == 0;
+        self.epoch.lock().lock(rank, asks)?;
+        match asks {
+            true => self.module.lock(rank, lock).inspect_err(|_| drop(self.epoch.lock().unlock(rank))),
+            false => Ok(()),
+        }
+    }
+
+    /// MPI_Win_unlock.
+    pub fn unlock(&self, rank: i32) -> Result<()> {
+        let Some(rank) = self.rank(rank, "rank")? else { return Ok(()) };
+        let asked = self.epoch.lock().unlock(rank)?;
+        if asked { self.module.unlock(rank) } else { self.module.flush(Some(rank)) }
+    }
+
+    /// MPI_Win_lock_all.
+    pub fn lock_all(&self, assertion: c_int) -> Result<()> {
+        check_assertion(assertion, NOCHECK)?;
+        self.check_lockable()?;
+        let asks = assertion & NOCHECK == 0;
+        self.epoch.lock().lock_all(asks)?;
+        if asks {
+            for rank in self.every_rank() {
+                self.module.lock(rank, Lock::Shared)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// MPI_Win_unlock_all.
+    pub fn unlock_all(&self) -> Result<()> {
+        match self.epoch.lock().unlock_all()? {
+            true => self.every_rank().map(|rank| self.module.unlock(rank)).fold(Ok(()), Result::and),
+            false => self.module.flush(None),
+        }
+    }
+
+    /// MPI_Win_flush and, with `None`, MPI_Win_flush_all.
+    pub fn flush(&self, rank: Option<i32>) -> Result<()> {
+        match self.flushed(rank)? {
+            Some(ranks) => self.module.flush(ranks),
+            None => Ok(()),
+        }
+    }
+
+    /// MPI_Win_flush_local and MPI_Win_flush_local_all.
+    pub fn flush_local(&self, rank: Option<i32>) -> Result<()> {
+        match self.flushed(rank)? {
+            Some(ranks) => self.module.flush_local(ranks),
+            None => Ok(()),
+        }
+    }
+
+    /// MPI_Win_sync: nothing written before is seen after what comes next, neither here nor by another processor.
+    pub fn sync(&self) {
+        fence(Ordering::SeqCst);
+    }
+
+    /// Whose accesses to flush; `None` for MPI_PROC_NULL.
+    fn flushed(&self, rank: Option<i32>) -> Result<Option<Option<usize>>> {
+        let rank = match rank {
+            None => None,
+            Some(rank) => match self.rank(rank, "rank")? {
+                None => return Ok(None),
+                rank => rank,
+            },
+        };
+        self.epoch.lock().check_flush(rank)?;
+        Ok(Some(rank))
+    }
+
+    /// Every rank, this process's first: so not all ask the same one at the same time.
+    fn every_rank(&self) -> impl Iterator<Item = usize> {
+        let (me, size) = (self.comm.rank as usize, self.size());
+        (0..size).map(move |distance| (me + distance) % size)
+    }
+
+    fn check_lockable(&self) -> Result<()> {
+        match self.hints.is_true(NO_LOCKS) && self.flavor != Flavor::Shared {
+            false => Ok(()),
+            true => Err(Fault::new(Class::RmaSync).because("the window's info promises no_locks")),
+        }
+    }
+
+    /// The ranks of a group's members.
+    fn ranks_of(&self, group: &Group) -> Result<Box<[u32]>> {
+        let rank = |member: &u32| self.group.rank_of(*member).map(|rank| rank as u32);
+        group.members().iter().map(rank).collect::<Option<Box<[u32]>>>().ok_or_else(|| {
+            let why = "the group has a process that is no member of the window's group";
+            Fault::new(Class::Group).argument("group").because(why)
+        })
+    }
+}
+
+fn check_assertion(assertion: c_int, allowed: c_int) -> Result<()> {
+    match assertion & !allowed {
+        0 => Ok(()),
+        strange => {
+            let why = format!("{strange} is no assertion for this call");
+            Err(Fault::new(Class::Assert).argument("assert").because(why))
+        }
+    }
+}
