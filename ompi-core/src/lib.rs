@@ -37,5 +37,6 @@ pub mod schedule;
 pub mod session;
 pub mod shared_pool;
 pub mod status;
+pub mod tool;
 pub mod topo;
 pub mod user_memory;

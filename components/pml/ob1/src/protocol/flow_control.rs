@@ -13,6 +13,7 @@
 //! Messages to this process itself are not counted: nobody runs ahead of itself, and a blocking send would wait for ever.
 
 use crate::context::{Body, Payload};
+use crate::counters::{RTS_SENT, UNEXPECTED_MEMORY};
 use crate::params::{UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
 use crate::peers::backlog::{Packet, QueuedSend};
 use crate::peers::endpoint::{self, Endpoint};
@@ -49,6 +50,7 @@ impl State {
         let kept = self.kept(process);
         kept.messages += 1;
         kept.bytes += payload.memory_bytes();
+        UNEXPECTED_MEMORY.add(payload.memory_bytes() as u64);
         if !kept.is_stopped && (kept.messages > UNEXPECTED_MESSAGES.size() || kept.bytes > UNEXPECTED_BYTES.size()) {
             self.stop(process, true);
         }
@@ -60,6 +62,7 @@ impl State {
         let kept = self.kept(process);
         kept.messages -= 1;
         kept.bytes -= payload.memory_bytes();
+        UNEXPECTED_MEMORY.take(payload.memory_bytes() as u64);
         let (messages, bytes) = (UNEXPECTED_MESSAGES.size() / 2, UNEXPECTED_BYTES.size() / 2);
         if kept.is_stopped && kept.messages <= messages && kept.bytes <= bytes {
             self.stop(process, false);
@@ -104,6 +107,7 @@ impl State {
         };
         let packets = &mut self.backlogs[endpoint.process as usize].packets;
         packets.push_front(Packet::Rts(envelope, rts(bytes, handle).pack()));
+        RTS_SENT.count();
     }
 
     /// Ends the job: there is no memory for what a process sent.

@@ -69,6 +69,7 @@ impl State {
         }
         let Receive { buffer, request, .. } = core::mem::take(receive);
         first.consume();
+        context.count_received(collective, source, bytes);
         if !SAID.swap(true, Ordering::Relaxed) {
             verbose!(pml::FRAMEWORK, 20, "{bytes} bytes from process {process} are read straight to their receive");
         }
