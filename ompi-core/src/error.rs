@@ -158,6 +158,42 @@ classes! {
     Errhandler = 61, "MPI_ERR_ERRHANDLER";
     /// error of the application binary interface
     Abi = 62, "MPI_ERR_ABI";
+    /// the tool interface cannot be initialized
+    ToolCannotInit = 1001, "MPI_T_ERR_CANNOT_INIT";
+    /// the tool interface cannot be used here
+    ToolNotAccessible = 1002, "MPI_T_ERR_NOT_ACCESSIBLE";
+    /// the tool interface is not initialized
+    ToolNotInitialized = 1003, "MPI_T_ERR_NOT_INITIALIZED";
+    /// the tool interface does not offer it
+    ToolNotSupported = 1004, "MPI_T_ERR_NOT_SUPPORTED";
+    /// no memory is left for the tool interface
+    ToolMemory = 1005, "MPI_T_ERR_MEMORY";
+    /// wrong use of the tool interface or a wrong argument
+    ToolInvalid = 1006, "MPI_T_ERR_INVALID";
+    /// the index is out of range
+    ToolInvalidIndex = 1007, "MPI_T_ERR_INVALID_INDEX";
+    /// the index of the item is out of range
+    ToolInvalidItem = 1008, "MPI_T_ERR_INVALID_ITEM";
+    /// the session is none in force
+    ToolInvalidSession = 1009, "MPI_T_ERR_INVALID_SESSION";
+    /// the handle is none in force
+    ToolInvalidHandle = 1010, "MPI_T_ERR_INVALID_HANDLE";
+    /// nothing has this name
+    ToolInvalidName = 1011, "MPI_T_ERR_INVALID_NAME";
+    /// no more handles
+    ToolOutOfHandles = 1012, "MPI_T_ERR_OUT_OF_HANDLES";
+    /// no more sessions
+    ToolOutOfSessions = 1013, "MPI_T_ERR_OUT_OF_SESSIONS";
+    /// the control variable cannot be set any more, or not yet
+    ToolCvarSetNotNow = 1014, "MPI_T_ERR_CVAR_SET_NOT_NOW";
+    /// the control variable can never be set
+    ToolCvarSetNever = 1015, "MPI_T_ERR_CVAR_SET_NEVER";
+    /// the performance variable cannot be written or reset
+    ToolPvarNoWrite = 1016, "MPI_T_ERR_PVAR_NO_WRITE";
+    /// the performance variable cannot be started or stopped
+    ToolPvarNoStartstop = 1017, "MPI_T_ERR_PVAR_NO_STARTSTOP";
+    /// the performance variable cannot be read and reset in one step
+    ToolPvarNoAtomic = 1018, "MPI_T_ERR_PVAR_NO_ATOMIC";
 }
 
 /// What went wrong: a class, the argument it concerns, and a reason for people. Cold, so it may allocate.
@@ -201,6 +237,19 @@ impl Fault {
         if self.0.argument == from {
             self.0.argument = to;
         }
+        self
+    }
+
+    /// The same for a function of MPI_T, which has classes of its own (MPI 5.0 §15.3.10).
+    #[cold]
+    pub fn of_tool(mut self) -> Fault {
+        let class = match self.0.code {
+            code if code == Class::UnsupportedOperation as i32 => Class::ToolNotSupported,
+            code if code == Class::NoMem as i32 => Class::ToolMemory,
+            code if code >= Class::ToolCannotInit as i32 => return self,
+            _ => Class::ToolInvalid,
+        };
+        self.0.code = class as i32;
         self
     }
 

@@ -22,6 +22,7 @@ mod configure;
 mod crash_report;
 mod show_components;
 mod state;
+mod tool;
 
 pub use crate::parameters::{INITIAL_ERRHANDLER, SHOW_COMPONENTS};
 use abort::give_up;
@@ -34,8 +35,9 @@ use state::{
 };
 pub use state::{
     ThreadLevel, always, initialized, is_active, is_finalized, is_main_thread, is_world_active, level_in_force,
-    thread_level, was_initialized,
+    thread_level, tool_initialized, was_initialized,
 };
+pub use tool::{close_tool, open_tool};
 
 static LIFE: Mutex<Life> = Mutex::new(Life { started: None, thread: 0 });
 
@@ -100,6 +102,11 @@ pub fn enter(wanted: ThreadLevel) -> opal_core::Result<()> {
     }
     fast_path::open();
     Ok(())
+}
+
+/// Whether MPI was ever started: what is read at the start has been read.
+pub fn has_started() -> bool {
+    LIFE.lock().started.is_some()
 }
 
 /// One user of MPI less; after the last one the process may end as it likes.

@@ -38,6 +38,7 @@ pub mod schedule;
 pub mod session;
 pub mod shared_pool;
 pub mod status;
+pub mod tool;
 pub mod topo;
 pub mod user_memory;
 pub mod win;

@@ -11,12 +11,12 @@ params! {
     pub static REPORT_CRASHES: Bool = Bool(true), "", level 2;
     /// The error handler of MPI_COMM_WORLD, of MPI_COMM_SELF and of calls that concern no object, until the program sets
     /// others: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return.
-    pub static INITIAL_ERRHANDLER: Text = Text("mpi_errors_are_fatal"), "", level 2;
+    pub static INITIAL_ERRHANDLER: Text = Text("mpi_errors_are_fatal"), "", level 2, change Never;
     /// Refuse MPI_SUM and the other arithmetic, bitwise and logical operations on MPI_CHAR, MPI_CHARACTER and MPI_WCHAR, as
     /// MPI 5.0 section 6.9.2 says. Otherwise these types are reduced as signed integers of their size, as Open MPI and MPICH
     /// do with the first two.
-    pub static STRICT_REDUCTIONS: Bool = Bool(false), "", level 3;
+    pub static STRICT_REDUCTIONS: Bool = Bool(false), "", level 3, change AllEqual;
     /// An error in a call that concerns no communicator, session or file is handled by MPI_COMM_WORLD's error handler, as up
     /// to MPI 3.1, instead of MPI_COMM_SELF's.
-    pub static COMPAT_MPI3: Bool = Bool(false), "", level 3;
+    pub static COMPAT_MPI3: Bool = Bool(false), "", level 3, change Local;
 }

@@ -6,6 +6,7 @@
 pub mod outside;
 
 use crate::framework::btl;
+use crate::mca::pvar::{Counter, Pvar, PvarClass, Reading};
 use crate::sync::{AtomicBool, AtomicUsize, ConditionalLock, Once, Ordering};
 use crate::{Error, Result};
 
@@ -68,6 +69,25 @@ pub fn pass() -> usize {
     let moved = TRANSPORTS.each(|module| module.poll()) + CALLBACKS.each(|callback| callback());
     outside::back();
     moved
+}
+
+/// What a tool may read of passes.
+pub static PVARS: &[&Pvar] = &[&PASSES];
+
+static PASSES: Pvar = Pvar::new(
+    "progress_passes",
+    PvarClass::Counter,
+    5,
+    "Passes of progress, each of which polls all transports once. Counting begins when a handle is allocated.",
+    Reading::Of(|| PASSED.now()),
+)
+.when_wanted(|| *COUNTS.call_once(|| add_callback(count_pass).is_ok()));
+static PASSED: Counter = Counter::new();
+static COUNTS: Once<bool> = Once::new();
+
+fn count_pass() -> usize {
+    PASSED.count();
+    0
 }
 
 static COALESCED: AtomicBool = AtomicBool::new(false);

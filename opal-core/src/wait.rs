@@ -23,8 +23,10 @@
 
 mod load;
 mod polled;
+mod pvars;
 pub use load::{add_local_rank, expect_local_ranks, may_spin};
 pub use polled::polled_progress;
+pub use pvars::PVARS;
 
 use crate::framework::btl;
 use crate::progress;
@@ -93,6 +95,11 @@ pub struct Sleeps {
 pub fn sleeps() -> Sleeps {
     let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
     Sleeps { woken: of(&WOKEN), socket: of(&SOCKET), timed_out: of(&TIMED_OUT) }
+}
+
+/// How long this process slept since it began.
+pub(crate) fn asleep_ns() -> u64 {
+    ASLEEP_NS.load(Ordering::Relaxed)
 }
 
 /// Waits until `done`, making progress. `Err(Unreachable)` if a process died and nothing moves any more.
@@ -183,7 +190,9 @@ impl Backoff {
             }
         } else if let (Some(sockets), None) = (SOCKETS.get(), WAKER.get()) {
             // A peer's message wakes this process at once, which a yielding one cannot count on.
+            let since_ns = sys::monotonic_ns();
             sleep_on_sockets(*sockets);
+            slept(since_ns);
         } else {
             sys::yield_now();
         }
@@ -263,6 +272,12 @@ pub fn add_sender(registered: bool) {
 }
 
 fn sleep(done: &mut dyn FnMut() -> bool) {
+    let since_ns = sys::monotonic_ns();
+    sleep_counted(done);
+    slept(since_ns);
+}
+
+fn sleep_counted(done: &mut dyn FnMut() -> bool) {
     if !threads_possible() {
         return sleep_by(done);
     }
@@ -271,6 +286,12 @@ fn sleep(done: &mut dyn FnMut() -> bool) {
     fence(Ordering::SeqCst);
     sleep_by(done);
     SLEEPERS.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// A sleep is over.
+fn slept(since_ns: u64) {
+    // Relaxed: a number only; several threads may sleep.
+    ASLEEP_NS.fetch_add(sys::monotonic_ns().saturating_sub(since_ns), Ordering::Relaxed);
 }
 
 fn sleep_by(done: &mut dyn FnMut() -> bool) {
@@ -355,6 +376,7 @@ static SLEEPERS: AtomicU32 = AtomicU32::new(0);
 static WOKEN: AtomicU64 = AtomicU64::new(0);
 static SOCKET: AtomicU64 = AtomicU64::new(0);
 static TIMED_OUT: AtomicU64 = AtomicU64::new(0);
+static ASLEEP_NS: AtomicU64 = AtomicU64::new(0);
 static SLEEPS_TOLD: Once<fn(u64, u64)> = Once::new();
 static EPOCH: Once<fn() -> u32> = Once::new();
 static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);

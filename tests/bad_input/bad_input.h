@@ -53,6 +53,9 @@ struct objects {
     MPI_File file;
     MPI_Status status;
     int comm_keyval, type_keyval, win_keyval;
+    MPI_T_cvar_handle cvar;
+    MPI_T_pvar_session measuring;
+    MPI_T_pvar_handle pvar;
 };
 extern struct objects live, stale;
 extern char room[1 << 16];
@@ -92,6 +95,11 @@ int fresh_type_keyval(void);
 int fresh_win_keyval(void);
 int fresh_error_class(void);
 int fresh_error_code(void);
+MPI_T_cvar_handle fresh_cvar(void); /* of a variable that may be written at any time */
+MPI_T_enum some_enum(void);
+MPI_T_pvar_session measuring(void); /* always the same one */
+MPI_T_pvar_session fresh_measuring(void);
+MPI_T_pvar_handle fresh_pvar(void); /* in measuring() */
 
 void attach_buffer(void);
 void detach_buffers(void);
@@ -107,6 +115,9 @@ void drop_request(MPI_Request request);
 void drop_session(MPI_Session session);
 void drop_win(MPI_Win win);
 void drop_file(MPI_File file);
+void drop_cvar(MPI_T_cvar_handle cvar);
+void drop_measuring(MPI_T_pvar_session session);
+void drop_pvar(MPI_T_pvar_handle pvar);
 
 /* Functions of the user's. */
 void user_errors(MPI_Comm *comm, int *code, ...);

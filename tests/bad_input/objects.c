@@ -21,7 +21,10 @@ static struct {
     MPI_Session session[FRESH];
     MPI_Win win[FRESH];
     MPI_File file[FRESH];
-    int comms, datatypes, groups, ops, infos, errhandlers, requests, sessions, wins, files;
+    MPI_T_cvar_handle cvar[FRESH];
+    MPI_T_pvar_session measuring[FRESH];
+    MPI_T_pvar_handle pvar[FRESH];
+    int comms, datatypes, groups, ops, infos, errhandlers, requests, sessions, wins, files, cvars, measurings, pvars;
 } fresh;
 
 /* Remembers a handle and returns it. */
@@ -255,6 +258,60 @@ int fresh_error_code(void)
     return code;
 }
 
+/* The tool interface stays initialized, as often as a tool that is called at random may end it. */
+static int tool_variable(const char *name)
+{
+    int index = -1, provided;
+    if (works("MPI_T_init_thread") && MPI_T_cvar_get_index(name, &index) == MPI_T_ERR_NOT_INITIALIZED) {
+        MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+        MPI_T_cvar_get_index(name, &index);
+    }
+    return index;
+}
+
+MPI_T_cvar_handle fresh_cvar(void)
+{
+    MPI_T_cvar_handle cvar = MPI_T_CVAR_HANDLE_NULL;
+    int count;
+    MPI_T_cvar_handle_alloc(tool_variable("pml_ob1_rndv_eager_limit"), NULL, &cvar, &count);
+    return KEEP(cvar, cvar);
+}
+
+MPI_T_enum some_enum(void)
+{
+    MPI_T_enum words = MPI_T_ENUM_NULL;
+    MPI_T_cvar_get_info(tool_variable("mpi_compat_mpi3"), NULL, NULL, NULL, NULL, &words, NULL, NULL, NULL, NULL);
+    return words;
+}
+
+MPI_T_pvar_session measuring(void)
+{
+    static MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
+    if (session == MPI_T_PVAR_SESSION_NULL && works("MPI_T_pvar_session_create")) {
+        tool_variable("mpi");
+        MPI_T_pvar_session_create(&session);
+    }
+    return session;
+}
+
+MPI_T_pvar_session fresh_measuring(void)
+{
+    MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
+    tool_variable("mpi");
+    MPI_T_pvar_session_create(&session);
+    return KEEP(measuring, session);
+}
+
+MPI_T_pvar_handle fresh_pvar(void)
+{
+    MPI_T_pvar_handle pvar = MPI_T_PVAR_HANDLE_NULL;
+    int index = -1, count;
+    measuring();
+    MPI_T_pvar_get_index("pml_ob1_rts_sent", MPI_T_PVAR_CLASS_COUNTER, &index);
+    MPI_T_pvar_handle_alloc(measuring(), index, NULL, &pvar, &count);
+    return KEEP(pvar, pvar);
+}
+
 void drop_comm(MPI_Comm comm)
 {
     MPI_Comm_free(&comm);
@@ -319,6 +376,21 @@ void drop_file(MPI_File file)
     close_file(&file);
 }
 
+void drop_cvar(MPI_T_cvar_handle cvar)
+{
+    MPI_T_cvar_handle_free(&cvar);
+}
+
+void drop_measuring(MPI_T_pvar_session session)
+{
+    MPI_T_pvar_session_free(&session);
+}
+
+void drop_pvar(MPI_T_pvar_handle pvar)
+{
+    MPI_T_pvar_handle_free(measuring(), &pvar);
+}
+
 #define DROP(kind)                                                                                                        \
     while (fresh.kind##s > 0)                                                                                             \
         drop_##kind(fresh.kind[--fresh.kind##s % FRESH])
@@ -335,6 +407,9 @@ void drop_fresh(void)
     DROP(comm);
     DROP(group);
     DROP(session);
+    DROP(cvar);
+    DROP(pvar);
+    DROP(measuring);
 }
 
 void attach_buffer(void)
@@ -376,6 +451,9 @@ void make_stale(void)
     stale.session = fresh_session();
     stale.win = fresh_win();
     stale.file = fresh_file();
+    stale.cvar = fresh_cvar();
+    stale.pvar = fresh_pvar();
+    stale.measuring = fresh_measuring();
     int keyval = stale.comm_keyval = fresh_comm_keyval();
     MPI_Comm_free_keyval(&keyval);
     drop_fresh();
@@ -384,6 +462,9 @@ void make_stale(void)
 /* What may be made at any time. */
 void make_info(void)
 {
+    int provided;
+    if (works("MPI_T_init_thread"))
+        MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     memset(too_long, 'x', sizeof too_long - 1);
     live.info = fresh_info();
     fresh.infos = 0;

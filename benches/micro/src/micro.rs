@@ -6,6 +6,9 @@
 extern crate alloc;
 
 mod convertor;
+#[path = "../../../components/pml/ob1/src/counters.rs"]
+#[allow(dead_code)]
+mod counters;
 mod fifo;
 mod handles;
 mod matching;

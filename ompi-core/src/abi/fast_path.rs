@@ -15,6 +15,10 @@ use crate::request;
 use crate::status::{ANY_SOURCE, ANY_TAG, Status};
 use core::ffi::{c_int, c_void};
 use core::hint::cold_path;
+use opal_core::sync::{AtomicBool, Ordering};
+
+// Rises only: a tool that counts again finds it so.
+static COUNTED: AtomicBool = AtomicBool::new(false);
 
 impl EntryPoints {
     /// The complete functions.
@@ -34,9 +38,16 @@ impl EntryPoints {
     }
 }
 
-/// MPI is active, and the PML runs: its fast path is open from now on.
+/// MPI is active, and the PML runs: its fast path is open from now on, unless messages are counted.
 pub fn open() {
-    pml::selected().fast_path().unwrap_or(EntryPoints::COMPLETE).set();
+    let fast = pml::selected().fast_path().filter(|_| !COUNTED.load(Ordering::SeqCst));
+    fast.unwrap_or(EntryPoints::COMPLETE).set();
+}
+
+/// Messages are counted from now on: all of them take the complete functions.
+pub fn count() {
+    COUNTED.store(true, Ordering::SeqCst);
+    close();
 }
 
 /// MPI is active no more.

@@ -54,8 +54,10 @@ pub mod rma_sync;
 pub mod session;
 pub mod status;
 pub mod tool;
+pub mod tool_category;
 pub mod tool_event;
 pub mod tool_pvar;
+mod tool_text;
 pub mod topo;
 
 pub use raise::{Scope, call_handler, raise, raise_tool};

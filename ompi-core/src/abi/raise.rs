@@ -176,11 +176,7 @@ fn call(object: Object, function: &'static str, fault: &Fault) {
 #[cold]
 #[inline(never)]
 pub fn raise_tool(_function: &'static str, _scopes: &[Scope], fault: Fault) -> c_int {
-    const NOT_SUPPORTED: c_int = 1004;
-    match fault.get() {
-        code if code == Class::UnsupportedOperation as i32 => NOT_SUPPORTED,
-        code => code,
-    }
+    fault.of_tool().get()
 }
 
 /// The readable block: what failed, why, and what happens now.

@@ -17,8 +17,8 @@
 /// }
 /// ```
 /// Flags: `large` adds the twin `MPI_X_c`, whose kinds use their `Large` C type. `always`: may be called before MPI is
-/// initialised and after it is finalised; all others are refused then. `tool` (MPI_T): errors are returned and no
-/// handler is called; implies `always`. `fast`: the symbol jumps to the function in its
+/// initialised and after it is finalised; all others are refused then. `tool` (MPI_T): errors are returned, no handler is called,
+/// and the tool interface must be initialised instead of MPI; `tool, always`: neither. `fast`: the symbol jumps to the function in its
 /// [`DispatchSlot`](crate::abi::dispatch::DispatchSlot), at first the row's. `unsupported` instead of a body: the function checks no argument, so that the
 /// honest error wins, and raises MPI_ERR_UNSUPPORTED_OPERATION. A row with `->` gets its arguments as C passed them and cannot fail.
 macro_rules! rows {
@@ -42,7 +42,8 @@ macro_rules! rows {
     };
     (@one [] $($row:tt)*) => { rows! { @emit initialized raise C check [] $($row)* } };
     (@one [always] $($row:tt)*) => { rows! { @emit always raise C check [] $($row)* } };
-    (@one [tool] $($row:tt)*) => { rows! { @emit always raise_tool C check [] $($row)* } };
+    (@one [tool] $($row:tt)*) => { rows! { @emit tool_initialized raise_tool C check [] $($row)* } };
+    (@one [tool always] $($row:tt)*) => { rows! { @emit always raise_tool C check [] $($row)* } };
     (@one [large] $($row:tt)*) => {
         rows! { @emit initialized raise C check [] $($row)* }
         rows! { @emit initialized raise Large check_large [_c] $($row)* }

@@ -6,6 +6,7 @@ use crate::data::Data;
 use crate::error::Result;
 use crate::request::Request;
 use crate::status::Status;
+use alloc::sync::Arc;
 use core::ffi::{c_int, c_void};
 use opal_core::mca;
 use opal_core::wait;
@@ -13,11 +14,13 @@ use opal_core::wait;
 #[cfg(ompi_direct = "pml")]
 mod direct;
 mod select;
+mod traffic;
 #[cfg(ompi_direct = "pml")]
 pub use direct::{Direct, selected};
 pub use select::select;
 #[cfg(not(ompi_direct = "pml"))]
 pub use select::selected;
+pub use traffic::{Traffic, TrafficCount};
 
 /// How a send behaves. Buffered sends are made of standard ones above this layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +127,11 @@ pub trait Module: Sync {
 
     /// The C functions that are compiled with its [`FastPath`], if it has one.
     fn fast_path(&self) -> Option<EntryPoints> {
+        None
+    }
+
+    /// From now on counts the user's messages on a communicator, if it can; always the same object for a communicator.
+    fn count_traffic(&self, _comm: &Communicator) -> Option<Arc<Traffic>> {
         None
     }
 

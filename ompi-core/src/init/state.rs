@@ -17,6 +17,8 @@ pub(super) static USERS: AtomicU32 = AtomicU32::new(0);
 pub(super) static THREAD_LEVEL: AtomicU32 = AtomicU32::new(0);
 // The highest level that a user of MPI, the world model or a session, asked for.
 pub(super) static HIGHEST_LEVEL: AtomicU32 = AtomicU32::new(0);
+// MPI_T_init_thread calls without their MPI_T_finalize.
+pub(super) static TOOLS: AtomicU32 = AtomicU32::new(0);
 pub(super) static MAIN_THREAD: AtomicU32 = AtomicU32::new(0);
 
 /// MPI_THREAD_*: what a caller asks for and gets.
@@ -108,6 +110,14 @@ pub fn initialized() -> Result<()> {
 #[inline(always)]
 pub fn always() -> Result<()> {
     Ok(())
+}
+
+/// For rows of MPI_T: refuses a call outside MPI_T_init_thread and MPI_T_finalize.
+pub fn tool_initialized() -> Result<()> {
+    match TOOLS.load(Ordering::Acquire) {
+        0 => Err(Fault::new(Class::ToolNotInitialized)),
+        _ => Ok(()),
+    }
 }
 
 #[cold]

@@ -35,6 +35,7 @@ pub static INFO: mca::Info = mca::Info {
     version: env!("CARGO_PKG_VERSION"),
     doc: component::DOC,
     params: &[],
+    pvars: &[],
 };
 
 #[linkme::distributed_slice(OMPI_ATOMICS)]

@@ -29,11 +29,18 @@ pub trait Component: Sync {
 ///     in opal_core::framework::btl, name "sm", params [&params::EAGER_LIMIT]
 /// }
 /// ```
+/// After the parameters there may be `, pvars &[&pvars::LENGTH]`, performance variables ([`mca::pvar`](crate::mca::pvar)).
 /// The type implements `mca::Component` with `opal_core::component_info!();`, and the framework's trait.
 #[macro_export]
 macro_rules! component {
+    (@pvars) => {
+        &[]
+    };
+    (@pvars $pvars:expr) => {
+        $pvars
+    };
     (#[doc = $doc:literal] $(#[doc = $more:literal])* pub static $object:ident: $type:ty = $init:expr;
-     in $($framework:ident)::+, name $name:literal, params $params:expr) => {
+     in $($framework:ident)::+, name $name:literal, params $params:expr $(, pvars $pvars:expr)?) => {
         #[doc = $doc]
         $(#[doc = $more])*
         pub static $object: $type = $init;
@@ -46,6 +53,7 @@ macro_rules! component {
             version: env!("CARGO_PKG_VERSION"),
             doc: $doc,
             params: $params,
+            pvars: $crate::component!(@pvars $($pvars)?),
         };
 
         #[allow(unsafe_code)] // linkme's expansion

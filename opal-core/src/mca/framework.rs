@@ -1,7 +1,8 @@
 //! The descriptions of frameworks and of their components. Each names the other: a component its framework, a framework the
 //! list of its registered components.
 
-use super::param::{Kind, Param, Value};
+use super::param::{Change, Kind, Param, Value};
+use super::pvar::Pvar;
 
 /// The layer that owns a framework.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +75,8 @@ impl Framework {
             "",
             8,
             "How much to say: 0 nothing, 10 decisions, 40 every step, 100 every message.",
-        );
+        )
+        .with_change(Change::Local);
         Framework { name, doc, layer, version, policy, selection, verbose, params: &[], registered }
     }
 
@@ -110,6 +112,8 @@ pub struct Info {
     pub doc: &'static str,
     /// Its parameters, named `<framework>_<component>_<param>`.
     pub params: &'static [&'static Param],
+    /// Its performance variables, named in the same way.
+    pub pvars: &'static [&'static Pvar],
 }
 
 impl core::fmt::Debug for Info {

@@ -53,6 +53,8 @@ pub enum Source {
     CommandLine,
     /// The boot line of a bare-metal image.
     BootLine,
+    /// The program, through MPI's tool interface.
+    Program,
 }
 
 impl core::fmt::Display for Source {
@@ -63,8 +65,22 @@ impl core::fmt::Display for Source {
             Source::Environment => f.write_str("environment"),
             Source::CommandLine => f.write_str("command line"),
             Source::BootLine => f.write_str("boot line"),
+            Source::Program => f.write_str("program"),
         }
     }
+}
+
+/// When a program may give a parameter another value, through MPI's tool interface, and on which processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Until MPI has started, the same on all processes: it is read then.
+    BeforeStart,
+    /// At any time: it is read whenever it is needed, by this process alone.
+    Local,
+    /// At any time, but the same on all processes.
+    AllEqual,
+    /// Never: no rank reads it, or only once and early.
+    Never,
 }
 
 /// One parameter. Reading a number or flag is one relaxed load.
@@ -81,6 +97,8 @@ pub struct Param {
     pub level: u8,
     /// What it does, in full sentences.
     pub help: &'static str,
+    /// When it may be changed.
+    pub change: Change,
     number: AtomicI64,
     text: Mutex<(&'static str, Source)>,
 }
@@ -102,7 +120,13 @@ impl Param {
         };
         let number = AtomicI64::new(number);
         let text = Mutex::new((text, Source::Default));
-        Param { name, kind, default, unit, level, help, number, text }
+        Param { name, kind, default, unit, level, help, change: Change::BeforeStart, number, text }
+    }
+
+    /// The same, to be changed at another time.
+    pub const fn with_change(mut self, change: Change) -> Param {
+        self.change = change;
+        self
     }
 
     /// The number; for `Int` and `Size`.
@@ -144,7 +168,26 @@ impl Param {
 
     /// Gives it a value; `Err` says in half a sentence what it accepts.
     pub fn set(&self, text: &'static str, source: Source) -> Result<(), String> {
-        let value = parse(self.kind, text)?;
+        self.store(parse(self.kind, text)?, source);
+        Ok(())
+    }
+
+    /// Gives it a value that a program holds. `false`: it is none that the parameter accepts.
+    pub fn set_value(&self, value: Value, source: Source) -> bool {
+        let value = match (self.kind, value) {
+            (Kind::Int, Value::Int(_)) | (Kind::Bool, Value::Bool(_)) | (Kind::Text, Value::Text(_)) => value,
+            (Kind::Size, Value::Int(number)) if number >= 0 => value,
+            (Kind::Choice(words), Value::Text(text)) => match words.iter().find(|word| **word == text) {
+                Some(word) => Value::Text(word),
+                None => return false,
+            },
+            _ => return false,
+        };
+        self.store(value, source);
+        true
+    }
+
+    fn store(&self, value: Value, source: Source) {
         match value {
             Value::Int(number) => self.number.store(number, Ordering::Relaxed),
             Value::Bool(flag) => self.number.store(i64::from(flag), Ordering::Relaxed),
@@ -152,7 +195,6 @@ impl Param {
         }
         let stored = if let Value::Text(text) = value { text } else { "" };
         *self.text.lock() = (stored, source);
-        Ok(())
     }
 }
 
@@ -224,12 +266,13 @@ fn size(text: &str) -> Option<i64> {
 ///     /// Largest message that travels with its header.
 ///     pub static EAGER_LIMIT: Size = Int(4096), "bytes", level 4;
 ///     /// Way to move large messages.
-///     pub static PATH: Choice(&["copy", "cma"]) = Text("cma"), "", level 5;
+///     pub static PATH: Choice(&["copy", "cma"]) = Text("cma"), "", level 5, change Local;
 /// }
 /// ```
+/// `change` is one of [`Change`]; without it, it is `BeforeStart`.
 #[macro_export]
 macro_rules! params {
-    ($($(#[doc = $help:literal])+ pub static $name:ident: $kind:ident $(($words:expr))? = $value:ident($default:expr), $unit:literal, level $level:literal;)*) => {
+    ($($(#[doc = $help:literal])+ pub static $name:ident: $kind:ident $(($words:expr))? = $value:ident($default:expr), $unit:literal, level $level:literal $(, change $change:ident)?;)*) => {
         $crate::mca::pastey::paste! {
             $(
                 $(#[doc = $help])+
@@ -240,7 +283,7 @@ macro_rules! params {
                     $unit,
                     $level,
                     concat!($($help),+),
-                );
+                )$(.with_change($crate::mca::param::Change::$change))?;
             )*
             /// All parameters declared here.
             pub static ALL: &[&$crate::mca::Param] = &[$(&$name),*];
@@ -258,7 +301,7 @@ mod tests {
         /// A word.
         pub static SOME_PATH: Choice(&["copy", "cma"]) = Text("cma"), "", level 5;
         /// A flag.
-        pub static SOME_FLAG: Bool = Bool(true), "", level 5;
+        pub static SOME_FLAG: Bool = Bool(true), "", level 5, change Local;
     }
 
     #[test]
@@ -276,6 +319,26 @@ mod tests {
         assert_eq!(SOME_PATH.text(), "copy");
         SOME_FLAG.set("off", Source::Environment).unwrap();
         assert!(!SOME_FLAG.flag());
+    }
+
+    #[test]
+    fn values_of_a_program() {
+        params! {
+            /// A size.
+            pub static LIMIT: Size = Int(1), "bytes", level 4;
+            /// A word.
+            pub static PATH: Choice(&["copy", "cma"]) = Text("cma"), "", level 5, change AllEqual;
+        }
+        assert_eq!((LIMIT.change, PATH.change), (Change::BeforeStart, Change::AllEqual));
+        assert_eq!(ALL.len(), 2);
+        assert!(LIMIT.set_value(Value::Int(7), Source::Program));
+        assert!(
+            !LIMIT.set_value(Value::Int(-7), Source::Program) && !LIMIT.set_value(Value::Bool(true), Source::Program)
+        );
+        assert_eq!((LIMIT.size(), LIMIT.source()), (7, Source::Program));
+        assert!(!PATH.set_value(Value::Text("mmap"), Source::Program));
+        assert!(PATH.set_value(Value::Text("copy"), Source::Program));
+        assert_eq!(PATH.text(), "copy");
     }
 
     #[test]

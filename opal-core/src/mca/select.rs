@@ -218,8 +218,15 @@ mod tests {
     }
 
     static FRAMEWORK: Framework = Framework::new("tests", "For tests.", Layer::Opal, 1, Policy::Static, |_| {});
-    static INFO: Info =
-        Info { framework: &FRAMEWORK, framework_version: 1, name: "fixed", version: "1", doc: "Fixed.", params: &[] };
+    static INFO: Info = Info {
+        framework: &FRAMEWORK,
+        framework_version: 1,
+        name: "fixed",
+        version: "1",
+        doc: "Fixed.",
+        params: &[],
+        pvars: &[],
+    };
 
     impl Component for Fixed {
         fn info(&self) -> &'static Info {

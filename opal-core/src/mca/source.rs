@@ -71,7 +71,7 @@ pub fn collect() -> Vec<Assignment> {
     all.sort_by_key(|assignment| match assignment.source {
         Source::Default | Source::File(..) => 0,
         Source::Environment => 1,
-        Source::CommandLine | Source::BootLine => 2,
+        Source::CommandLine | Source::BootLine | Source::Program => 2,
     });
     all
 }

@@ -8,7 +8,7 @@ use opal_core::params;
 params! {
     /// Standard output of the ranks is a pseudo terminal, so that programs write each line when it is printed: it is seen at
     /// once, and not lost when the job dies. 0: it is a pipe, programs collect some KiB before they write.
-    pub static PTY: Bool = Bool(true), "", level 2;
+    pub static PTY: Bool = Bool(true), "", level 2, change Never;
 }
 
 /// The framework.

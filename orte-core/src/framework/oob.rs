@@ -8,11 +8,11 @@ use opal_core::params;
 params! {
     /// Interfaces (eth0) or networks (10.0.0.0/8), separated by commas, on which mpirun listens for its daemons; empty: all
     /// that are up, but loopback ones.
-    pub static TCP_IF_INCLUDE: Text = Text(""), "", level 2;
+    pub static TCP_IF_INCLUDE: Text = Text(""), "", level 2, change Never;
     /// Interfaces or networks on which it does not listen.
-    pub static TCP_IF_EXCLUDE: Text = Text(""), "", level 2;
+    pub static TCP_IF_EXCLUDE: Text = Text(""), "", level 2, change Never;
     /// After so long without a sign of life a host counts as lost, and the job ends.
-    pub static TCP_SILENCE_TIMEOUT_S: Int = Int(10), "s", level 3;
+    pub static TCP_SILENCE_TIMEOUT_S: Int = Int(10), "s", level 3, change Never;
 }
 
 /// The framework.

@@ -151,6 +151,7 @@ pub mod radio {
             version: "0",
             doc: "Made for tests.",
             params: &[],
+            pvars: &[],
         };
         /// The component.
         pub static COMPONENT: crate::Fake = crate::Fake::new(&INFO, Ok(()), Ok(1));

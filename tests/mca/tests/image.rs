@@ -37,6 +37,7 @@ fn named_but_not_linked() {
         version: "0",
         doc: "Made for tests.",
         params: &[],
+        pvars: &[],
     };
     let named: Vec<&Info> = SOUND_COMPONENTS.iter().copied().chain([&LOST]).collect();
     assert_eq!(differences(SOUND, &named), [Fault::NotRegistered("fruit", "fig")]);
@@ -51,6 +52,7 @@ fn both_ways_at_once() {
         version: "0",
         doc: "Made for tests.",
         params: &[],
+        pvars: &[],
     };
     // The same name, but not the same component: two builds of one crate in one program.
     let named: Vec<&Info> = without("cherry").into_iter().chain([&TWIN]).collect();

@@ -32,6 +32,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
         ("plugin", copies::plugin),
         ("second-copy", copies::second_copy),
         ("tool", copies::tool),
+        ("profile", copies::profile),
         ("moved", copies::moved),
         ("manual", manual::manual),
     ];

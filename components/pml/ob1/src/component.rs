@@ -4,7 +4,7 @@ use crate::module::Ob1;
 use crate::progress as ob1_progress;
 use crate::protocol::failure;
 use crate::recv::batch;
-use crate::{am_handlers, params, wire};
+use crate::{am_handlers, params, pvars, wire};
 use ompi_core::framework::pml;
 use opal_core::framework::btl;
 use opal_core::mca::{self, Declined};
@@ -47,5 +47,5 @@ const PRIORITY: i32 = 20;
 opal_core::component! {
     /// Matching and protocols over any transports.
     pub static COMPONENT: Component = Component;
-    in ompi_core::framework::pml, name "ob1", params params::ALL
+    in ompi_core::framework::pml, name "ob1", params params::ALL, pvars pvars::ALL
 }

@@ -4,7 +4,9 @@ use crate::matching;
 use crate::raw::UserBuffer;
 use crate::wire::{Envelope, Rts};
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use ompi_core::framework::pml::Traffic;
 use ompi_core::request::{Id, SlotPtr};
 use ompi_core::status::Status;
 use opal_core::mem::Untrusted;
@@ -118,6 +120,8 @@ pub struct Context {
     pub preactivation: Vec<(Envelope, Message)>,
     /// The communicator is gone, but receives are still posted.
     pub closing: bool,
+    /// Counts the user's messages, if a tool wants it.
+    pub traffic: Option<Arc<Traffic>>,
     // Number of ranks while the communicator is in use and rank and process index are the same; 0 otherwise.
     identity_ranks: u32,
 }
@@ -130,6 +134,7 @@ impl Context {
             matchers: [ContextMatcher::new(0), ContextMatcher::new(0)],
             preactivation: Vec::new(),
             closing: false,
+            traffic: None,
             identity_ranks: 0,
         }
     }
@@ -153,6 +158,19 @@ impl Context {
         (process < self.identity_ranks).then(|| &mut self.matchers[usize::from(collective)])
     }
 
+    /// From now on the user's messages are counted, none of them on the way of [`Context::identity_matcher`].
+    pub fn count(&mut self, traffic: Arc<Traffic>) {
+        (self.traffic, self.identity_ranks) = (Some(traffic), 0);
+    }
+
+    /// Counts a message that met its receive.
+    #[inline(always)]
+    pub fn count_received(&self, collective: bool, source: u32, bytes: usize) {
+        if let Some(traffic) = self.traffic.as_ref().filter(|_| !collective) {
+            traffic.received(source as i32, bytes);
+        }
+    }
+
     /// Whether the communicator is active.
     pub fn is_connected(&self) -> bool {
         self.members.is_some()
@@ -174,6 +192,11 @@ impl Context {
     #[inline(always)]
     pub fn rank_of(&self, process: u32) -> Option<u32> {
         self.members.as_ref()?.rank_of(process)
+    }
+
+    /// Number of posted receives. Walks through all of them.
+    pub fn posted_receives(&self) -> usize {
+        self.matchers.iter().map(ContextMatcher::posted_receives).sum()
     }
 
     /// Whether any receive is posted.

@@ -126,6 +126,11 @@ impl<P: Default, U> Matcher<P, U> {
         self.posted.iter().any(|posted| posted.order != 0)
     }
 
+    /// Number of posted receives. Walks the whole table.
+    pub fn posted_receives(&self) -> usize {
+        self.posted.iter().filter(|posted| posted.order != 0).count()
+    }
+
     /// Posts a receive that matches nothing that is here; `None` is any source. Returns its number.
     #[inline(always)]
     pub fn post(&mut self, source: Option<u32>, tag: Tag, receive: P) -> u32 {

@@ -3,15 +3,16 @@
 
 use crate::peers::endpoint;
 use crate::peers::table::PeerTable;
-use crate::raw::{BorrowedBuffer, Contiguous, UserBuffer};
+use crate::raw::{BorrowedBuffer, Contiguous, UserBuffer, peer_table};
 use crate::recv;
 use crate::recv::{probe, requestless};
 use crate::state::STATE;
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
-use ompi_core::framework::pml::{EntryPoints, MatchContext, Matched, Mode, Module};
+use ompi_core::framework::pml::{EntryPoints, MatchContext, Matched, Mode, Module, Traffic};
 use ompi_core::request::{self, Request};
 use ompi_core::status::Status;
 use opal_core::progress;
@@ -22,6 +23,22 @@ mod send;
 
 /// The one module; its state is [`STATE`].
 pub struct Ob1;
+
+/// Counts a send, if a tool wants it. One that then fails is counted, too.
+#[inline(always)]
+fn count_sent(data: &Data<'_>, dest: i32, context: MatchContext<'_>) {
+    if let Some(traffic) = peer_table(context.comm).traffic().filter(|_| !context.collective) {
+        traffic.sent(dest, data.bytes());
+    }
+}
+
+/// Counts a message that a receive took without matching.
+#[inline(always)]
+fn count_received(got: &Status, context: MatchContext<'_>) {
+    if let Some(traffic) = peer_table(context.comm).traffic().filter(|_| !context.collective) {
+        traffic.received(got.source, got.bytes() as usize);
+    }
+}
 
 /// # Safety
 /// The data is writable during the call.
@@ -37,6 +54,7 @@ unsafe fn recv_slow(
     let fast = unsafe { BorrowedBuffer::new(data) };
     progress::flush();
     if let Some(got) = requestless::receive(&fast, source, tag, context)? {
+        count_received(&got, context);
         return got.deliver(status);
     }
     // SAFETY: writable until the request completes, which the wait sees to.
@@ -92,8 +110,15 @@ impl Module for Ob1 {
         Ok(())
     }
 
+    fn count_traffic(&self, comm: &Communicator) -> Option<Arc<Traffic>> {
+        let traffic = peer_table(comm).count();
+        STATE.lock().context(comm.context)?.count(traffic.clone());
+        Some(traffic)
+    }
+
     #[inline]
     unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
+        count_sent(data, dest, context);
         // SAFETY: readable during this call by the caller's promise.
         if !progress::has_coalesced() && unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
             return Ok(());
@@ -111,6 +136,7 @@ impl Module for Ob1 {
         mode: Mode,
         context: MatchContext<'_>,
     ) -> Result<Request> {
+        count_sent(data, dest, context);
         // SAFETY: readable during this call by the caller's promise.
         if unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
             return Ok(request::done());
@@ -134,6 +160,7 @@ impl Module for Ob1 {
             fast.write(found.payload());
             let got = found.status(source);
             found.take();
+            count_received(&got, context);
             got.write_to(status);
             return Ok(());
         }

@@ -71,7 +71,10 @@ pub fn start(buffer: UserBuffer, source: i32, tag: i32, context: MatchContext<'_
     let mut state = STATE.lock();
     let matcher = state.context_of(context.comm).matcher(context.collective);
     match matcher.take(match_source(source), match_tag(tag)) {
-        Some((source, tag, message)) => state.receive(receive, Status::new(source as i32, tag, 0), number, message),
+        Some((source, tag, message)) => {
+            state.count_received(number, context.collective, source, &receive, &message);
+            state.receive(receive, Status::new(source as i32, tag, 0), number, message);
+        }
         None if is_dead(source, context) => request::complete(id, crate::state::aborted(number)),
         None => {
             let entry = matcher.post(match_source(source), match_tag(tag), receive);
@@ -102,6 +105,7 @@ pub fn start_matched(mut buffer: UserBuffer, message: Matched) -> Result<Request
     };
     let request = request::create(Kind::Recv, &RECEIVES, 0)?;
     let receive = Receive { buffer, request: request.id(), slot_ptr: request.slot_ptr() };
+    state.count_received(context, false, status.source as u32, &receive, &taken);
     state.receive(receive, status, context, taken);
     Ok(request)
 }

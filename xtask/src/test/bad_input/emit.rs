@@ -121,7 +121,9 @@ fn call(function: &Function, row: RowFacts, arguments: &[(&Parameter, Entry)], w
         writeln!(text, "    arm();\n    int code = {name}({names});\n    disarm();\n    if (code == MPI_SUCCESS) {{");
     whole.after.iter().for_each(|line| _ = writeln!(text, "        {line}"));
     for (parameter, _) in arguments.iter().filter(|(parameter, _)| Shape::of(parameter) == Shape::Out) {
-        if let Some(drop) = drop_of(parameter) {
+        // What a tool is told of datatypes are predefined ones.
+        let is_told = name.starts_with("MPI_T_") && parameter.c_type.contains("MPI_Datatype");
+        if let Some(drop) = drop_of(parameter).filter(|_| !is_told) {
             let _ = writeln!(text, "        {drop}({}_[0]);", parameter.name);
         }
     }

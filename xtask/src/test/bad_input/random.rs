@@ -195,8 +195,8 @@ const ALONE: &[&str] = &[
     "topo",
 ];
 
-/// Parts of the standard whose calls need no partner but the same call on the other ranks. Windows, files, processes that
-/// are spawned and tools want pools of their own.
+/// Parts of the standard whose calls need no partner but the same call on the other ranks. Windows, files and processes
+/// that are spawned want pools of their own.
 const CATEGORIES: &[&str] = &[
     "abi",
     "attr",
@@ -218,5 +218,6 @@ const CATEGORIES: &[&str] = &[
     "pt2pt",
     "pt2pt-buffer",
     "request",
+    "tool",
     "topo",
 ];

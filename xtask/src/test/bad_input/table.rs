@@ -111,6 +111,9 @@ impl ArgumentTable {
         all.by_ref().filter_map(|(_, head)| self.0.get(head)).for_each(|entry| {
             found.get_or_insert_with(Entry::default).add(entry);
         });
+        if let Some(entry) = found.as_mut().filter(|_| function.name.starts_with("MPI_T_")) {
+            entry.use_tool_classes();
+        }
         found
     }
 
@@ -140,6 +143,15 @@ impl ArgumentTable {
 }
 
 impl Entry {
+    /// What is wrong for any function is MPI_T_ERR_INVALID for those of MPI_T: MPI 5.0 section 15.3.10.
+    fn use_tool_classes(&mut self) {
+        for (class, _) in &mut self.bad {
+            if class.starts_with("MPI_ERR_") {
+                *class = "MPI_T_ERR_INVALID".to_owned();
+            }
+        }
+    }
+
     /// A later head adds to an earlier one, and wins where both speak of the same.
     fn add(&mut self, later: &Entry) {
         if later.good.is_some() {

@@ -76,6 +76,38 @@ pub fn tool(place: &Place) -> Result<Verdict> {
     }
 }
 
+/// The profiler of the examples, which knows the standard alone, counts calls and bytes of a program that makes known ones, and
+/// reads what the library has counted: the announcement of each rank's long message.
+pub fn profile(place: &Place) -> Result<Verdict> {
+    shell::write(&place.folder.join("profile.c"), PROFILE_C)?;
+    shell::write(&place.folder.join("profiled.c"), PROFILED_C)?;
+    shell::output(
+        &mut place.tool("mpicc", &["-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "profile.c", "-o", "lib.so"]),
+    )?;
+    shell::output(&mut place.tool("mpicc", &["-Wall", "-Wextra", "-Werror", "profiled.c", "-o", "profiled"]))?;
+    let preload = format!("LD_PRELOAD={}", place.folder.join("lib.so").display());
+    let ended = place.mpirun(&["-n", "3", "-x", &preload, "./profiled"])?;
+    let starts = |words: &[&str]| {
+        let begins =
+            |line: &str| line.split_whitespace().zip(words).filter(|(have, want)| have == *want).count() == words.len();
+        ended.out.lines().any(begins)
+    };
+    let expected: [&[&str]; 4] = [
+        &["MPI_Send", "30", "120"],
+        &["MPI_Sendrecv", "3", "3145728"],
+        &["MPI_Allreduce", "3", "12"],
+        &["pml_ob1_rts_sent", "3"],
+    ];
+    Ok(match expected.iter().find(|words| !starts(words)) {
+        None if ended.ended_with(0) => Verdict::Passed(String::new()),
+        missing => Verdict::Failed(format!(
+            "no line {}\n{}",
+            missing.map_or(String::new(), |words| words.join(" ")),
+            ended.story()
+        )),
+    })
+}
+
 /// An installation that was moved, and one of another MPI that the loader would find first.
 pub fn moved(place: &Place) -> Result<Verdict> {
     let (old, new) = (place.folder.join("old"), place.folder.join("new"));
@@ -103,3 +135,5 @@ pub fn sources(place: &Place) -> Result<()> {
 const HOST_C: &str = include_str!("host.c");
 const PLUGIN_C: &str = include_str!("plugin.c");
 const TOOL_C: &str = include_str!("tool.c");
+const PROFILE_C: &str = include_str!("../../../../examples/c/profile.c");
+const PROFILED_C: &str = include_str!("profiled.c");

@@ -1,6 +1,7 @@
 //! Unexpected messages.
 
 use super::{ANY, Index, Matcher, NONE, Tag, Unexpected, WALKED};
+use crate::counters::{UNEXPECTED, WERE_UNEXPECTED};
 
 impl<P, U> Matcher<P, U> {
     /// Whether there is memory for one more.
@@ -20,6 +21,8 @@ impl<P, U> Matcher<P, U> {
         let (previous, previous_arrival) = (list.last, all.last);
         let entry = Unexpected { next: NONE, previous, next_arrival: NONE, previous_arrival, source, tag, message };
         let number = self.unexpected.insert(entry);
+        UNEXPECTED.add(1);
+        WERE_UNEXPECTED.count();
         (list.last, all.last) = (number, number);
         match previous {
             NONE => list.first = number,
@@ -110,6 +113,7 @@ impl<P, U> Matcher<P, U> {
 
     fn dequeue(&mut self, number: u32) -> (u32, i32, U) {
         let entry = self.unexpected.remove(number);
+        UNEXPECTED.take(1);
         let list = &mut self.sources[entry.source as usize].unexpected;
         match entry.previous {
             NONE => list.first = entry.next,

@@ -4,13 +4,18 @@ use crate::peers::endpoint::{self, Endpoint};
 use crate::peers::sources::AnySource;
 use crate::wire;
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::error::Result;
+use ompi_core::framework::pml::Traffic;
+use opal_core::sync::Once;
 
-/// The peers of a communicator; what its `pml` pointer points to. It does not change.
+/// The peers of a communicator; what its `pml` pointer points to. It does not change, but for
+/// the counting of messages.
 pub struct PeerTable {
     routes: Box<[Route]>,
     any_source: AnySource,
+    traffic: Once<Arc<Traffic>>,
 }
 
 /// One peer of a communicator.
@@ -35,7 +40,7 @@ impl PeerTable {
     /// Of these peers, of which this process may be one.
     pub fn of(routes: Box<[Route]>, own: Option<u32>) -> PeerTable {
         let any_source = AnySource::new(routes.iter().map(|route| route.endpoint), own);
-        PeerTable { routes, any_source }
+        PeerTable { routes, any_source, traffic: Once::new() }
     }
 
     /// The peer of a rank; `None` if it is no rank.
@@ -48,6 +53,17 @@ impl PeerTable {
     #[inline(always)]
     pub fn to(&self, rank: i32) -> &Route {
         &self.routes[rank as usize]
+    }
+
+    /// What counts the user's messages: made when a tool asks for it.
+    pub fn count(&self) -> Arc<Traffic> {
+        self.traffic.call_once(|| Arc::new(Traffic::new(self.routes.len()))).clone()
+    }
+
+    /// What counts the user's messages, if a tool asked for it.
+    #[inline(always)]
+    pub fn traffic(&self) -> Option<&Traffic> {
+        self.traffic.get().map(|traffic| &**traffic)
     }
 
     /// All peers, for receives from MPI_ANY_SOURCE.

@@ -1,5 +1,6 @@
 //! Sends control messages, RTS and out-of-band messages, now or from the backlog as soon as there is room.
 
+use crate::counters::RTS_SENT;
 use crate::peers::backlog::{Packet, QueuedSend};
 use crate::peers::endpoint::{self, Endpoint};
 use crate::protocol::operation::OperationState;
@@ -20,6 +21,7 @@ impl State {
 
     /// Sends an RTS; says whether it has left already.
     pub fn rts(&mut self, endpoint: &'static Endpoint, envelope: u64, rts: Rts) -> bool {
+        RTS_SENT.count();
         self.send_packet(endpoint, Packet::Rts(envelope, rts.pack()))
     }
 

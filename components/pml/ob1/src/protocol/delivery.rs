@@ -25,6 +25,7 @@ impl State {
         let closing = context.closing;
         match context.matcher(envelope.collective).arrive(source, envelope.tag) {
             Some(receive) => {
+                context.count_received(envelope.collective, source, payload.len().min(receive.buffer.bytes()));
                 finish(receive, Status::new(source as i32, envelope.tag, 0), envelope.context, payload);
                 if let Some(handle) = sync {
                     self.control(process, handle, Control::Ack);
@@ -54,11 +55,27 @@ impl State {
         match context.matcher(envelope.collective).arrive(source, envelope.tag) {
             Some(receive) => {
                 let status = Status::new(source as i32, envelope.tag, 0);
+                self.count_received(envelope.context, envelope.collective, source, &receive, &message);
                 self.receive(receive, status, envelope.context, message);
                 self.close_if_idle(envelope.context);
             }
             None if closing => self.discard(message),
             None => self.enqueue(envelope, source, message),
+        }
+    }
+
+    /// Counts a message that met its receive, if a tool wants it.
+    pub fn count_received(
+        &mut self,
+        context: u32,
+        collective: bool,
+        source: u32,
+        receive: &Receive,
+        message: &Message,
+    ) {
+        let bytes = (message.body.bytes() as usize).min(receive.buffer.bytes());
+        if let Some(context) = self.context(context) {
+            context.count_received(collective, source, bytes);
         }
     }
 

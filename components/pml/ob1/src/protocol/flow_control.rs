@@ -13,6 +13,7 @@
 //! Messages to this process itself are not counted: nobody runs ahead of itself, and a blocking send would wait for ever.
 
 use crate::context::{Body, Payload};
+use crate::counters::{RTS_SENT, UNEXPECTED_MEMORY};
 use crate::params::{UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
 use crate::peers::backlog::{Packet, QueuedSend};
 use crate::peers::endpoint::{self, Endpoint};
@@ -50,6 +51,7 @@ impl State {
         let count = self.unexpected_count(process);
         count.messages += 1;
         count.bytes += payload.memory_bytes();
+        UNEXPECTED_MEMORY.add(payload.memory_bytes() as u64);
         if !count.is_stopped && (count.messages > UNEXPECTED_MESSAGES.size() || count.bytes > UNEXPECTED_BYTES.size()) {
             self.send_xoff(process, true);
         }
@@ -61,6 +63,7 @@ impl State {
         let count = self.unexpected_count(process);
         count.messages -= 1;
         count.bytes -= payload.memory_bytes();
+        UNEXPECTED_MEMORY.take(payload.memory_bytes() as u64);
         let (messages, bytes) = (UNEXPECTED_MESSAGES.size() / 2, UNEXPECTED_BYTES.size() / 2);
         if count.is_stopped && count.messages <= messages && count.bytes <= bytes {
             self.send_xoff(process, false);
@@ -105,6 +108,7 @@ impl State {
         };
         let packets = &mut self.backlogs[endpoint.process as usize].packets;
         packets.push_front(Packet::Rts(envelope, rts(bytes, handle).pack()));
+        RTS_SENT.count();
     }
 
     /// Ends the job: there is no memory for what a process sent.

@@ -1,6 +1,7 @@
 //! Rendezvous: RTS, and what the receiver answers. It says how much it wants, so what would be cut off is never sent.
 
 use crate::context::{PendingRts, Receive};
+use crate::counters::{FRAGMENTED, SINGLE_COPIES, STREAMED};
 use crate::peers::endpoint::{self, Endpoint};
 use crate::protocol::operation::OperationState;
 use crate::protocol::selection::Protocol;
@@ -53,6 +54,7 @@ impl State {
         let chosen = near.then(|| self.selection(process).begin(wanted, to, single.is_some()));
         if let (Some(Protocol::SingleCopy), Some((remote, (endpoint, target)))) = (chosen, single) {
             data.into_iter().for_each(|number| self.drop_rts_data(process, sender, number));
+            SINGLE_COPIES.count();
             return self.start_rget(endpoint, Rget::new(buffer, target, status, wanted, sender, remote), request);
         }
         if wanted == 0 {
@@ -60,6 +62,11 @@ impl State {
             request::complete(request, status);
             return self.control(process, sender, Control::NoneWanted);
         }
+        if chosen == Some(Protocol::Streamed) {
+            STREAMED.count()
+        } else {
+            FRAGMENTED.count()
+        };
         let state = OperationState::ReceivingFragments { buffer, status, wanted, received: 0, chosen };
         let (_, handle) = self.operations.begin(process, request, state);
         let resend = data.is_some_and(|number| self.rts_data.is_refused(number));

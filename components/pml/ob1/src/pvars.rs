@@ -1,0 +1,87 @@
+//! Performance variables: what MPI's tool interface reads of this component.
+
+use crate::counters::{FRAGMENTED, RTS_SENT, SINGLE_COPIES, STREAMED, UNEXPECTED, UNEXPECTED_MEMORY, WERE_UNEXPECTED};
+use crate::state::STATE;
+use opal_core::mca::Pvar;
+use opal_core::mca::pvar::{PvarClass, Reading};
+
+/// All of them.
+pub static ALL: &[&Pvar] = &[
+    &Pvar::new(
+        "unexpected_length",
+        PvarClass::Level,
+        2,
+        "Messages that have arrived and that no receive has matched, those of collective operations included.",
+        Reading::Of(|| UNEXPECTED.now()),
+    ),
+    &Pvar::new(
+        "unexpected_most",
+        PvarClass::HighWatermark,
+        2,
+        "As pml_ob1_unexpected_length: the most at once.",
+        Reading::Mark(&UNEXPECTED),
+    ),
+    &Pvar::new(
+        "unexpected_arrived",
+        PvarClass::Counter,
+        2,
+        "Messages that arrived before a receive that matches them was posted.",
+        Reading::Of(|| WERE_UNEXPECTED.now()),
+    ),
+    &Pvar::new(
+        "unexpected_memory",
+        PvarClass::Level,
+        3,
+        "Memory of the messages that have arrived and that no receive has matched, in bytes. Of long ones only the announcement \
+         is here, which does not count.",
+        Reading::Of(|| UNEXPECTED_MEMORY.now()),
+    ),
+    &Pvar::new(
+        "unexpected_memory_most",
+        PvarClass::HighWatermark,
+        3,
+        "As pml_ob1_unexpected_memory: the most at once, in bytes.",
+        Reading::Mark(&UNEXPECTED_MEMORY),
+    ),
+    &Pvar::new(
+        "posted_length",
+        PvarClass::Level,
+        2,
+        "Receives that are posted and that no message has matched, those of collective operations included.",
+        Reading::Of(posted),
+    ),
+    &Pvar::new(
+        "rts_sent",
+        PvarClass::Counter,
+        4,
+        "Messages that were announced before their data was sent, because they are long, or because the receiver had no more room.",
+        Reading::Of(|| RTS_SENT.now()),
+    ),
+    &Pvar::new(
+        "received_by_single_copy",
+        PvarClass::Counter,
+        4,
+        "Long messages that this process received in one copy by the system.",
+        Reading::Of(|| SINGLE_COPIES.now()),
+    ),
+    &Pvar::new(
+        "received_in_fragments",
+        PvarClass::Counter,
+        4,
+        "Long messages that this process received in fragments, through shared memory or a network.",
+        Reading::Of(|| FRAGMENTED.now()),
+    ),
+    &Pvar::new(
+        "received_streamed",
+        PvarClass::Counter,
+        5,
+        "Long messages that this process received in fragments and stored around its caches.",
+        Reading::Of(|| STREAMED.now()),
+    ),
+];
+
+fn posted() -> u64 {
+    let mut state = STATE.lock();
+    let numbers = 0..state.context_numbers();
+    numbers.map(|number| state.context(number).map_or(0, |context| context.posted_receives() as u64)).sum()
+}

@@ -1,0 +1,80 @@
+//! Categories: layers, in them frameworks, in them components. MPI 5.0 §15.3.9.
+
+use crate::error::{Class, Fault, Result};
+use crate::init;
+use crate::tool::{cvar, element, pvar};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use opal_core::mca::{Layer, image};
+use opal_core::sync::Once;
+
+/// A category.
+pub struct Category {
+    /// A layer's name, a framework's, or a component's with its framework's before it.
+    pub name: String,
+    /// One sentence.
+    pub description: &'static str,
+    /// Indices of its control variables.
+    pub cvars: Vec<i32>,
+    /// Indices of its performance variables.
+    pub pvars: Vec<i32>,
+    /// Indices of the categories in it.
+    pub categories: Vec<i32>,
+}
+
+/// All of them, in the order of their index.
+pub fn all() -> &'static [Category] {
+    static ALL: Once<Vec<Category>> = Once::new();
+    ALL.call_once(|| {
+        let mut all: Vec<Category> = LAYERS
+            .iter()
+            .map(|(_, name, description)| Category::new(String::from(*name), description, name, ""))
+            .collect();
+        for framework in init::frameworks() {
+            let number = all.len();
+            if let Some(layer) = LAYERS.iter().position(|(layer, ..)| *layer == framework.layer) {
+                all[layer].categories.push(number as i32);
+            }
+            all.push(Category::new(String::from(framework.name), framework.doc, framework.name, ""));
+            for component in image::components().iter().filter(|info| core::ptr::eq(info.framework, framework)) {
+                let inner = all.len() as i32;
+                all[number].categories.push(inner);
+                let name = format!("{}_{}", framework.name, component.name);
+                all.push(Category::new(name, component.doc, framework.name, component.name));
+            }
+        }
+        all
+    })
+}
+
+/// The category with an index that may be anything.
+pub fn get(index: i32) -> Result<&'static Category> {
+    element(all(), index, "categories").map_err(|fault| fault.argument("cat_index"))
+}
+
+/// The index of a name.
+pub fn index(name: &str) -> Result<i32> {
+    let found = all().iter().position(|category| category.name == name).map(|index| index as i32);
+    found.ok_or_else(|| {
+        Fault::new(Class::ToolInvalidName).argument("name").because(format!("no category is named {name}"))
+    })
+}
+
+impl Category {
+    fn new(name: String, description: &'static str, framework: &str, component: &str) -> Category {
+        let cvars = cvar::all().iter().zip(0..);
+        let cvars = cvars.filter(|(cvar, _)| (cvar.framework, cvar.component) == (framework, component));
+        let cvars = cvars.map(|(_, index)| index).collect();
+        let pvars = pvar::all().iter().zip(0..);
+        let pvars = pvars.filter(|(pvar, _)| (pvar.framework, pvar.component) == (framework, component));
+        let pvars = pvars.map(|(_, index)| index).collect();
+        Category { name, description: description.trim(), cvars, pvars, categories: Vec::new() }
+    }
+}
+
+const LAYERS: [(Layer, &str, &str); 3] = [
+    (Layer::Opal, "opal", "One process: transports, shared memory, copies, time."),
+    (Layer::Orte, "orte", "A job of processes."),
+    (Layer::Ompi, "ompi", "MPI: messages, collectives, topologies."),
+];
