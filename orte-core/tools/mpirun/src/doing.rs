@@ -30,10 +30,11 @@ pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
     Doing { text, functions: calls.map(|calls| calls.functions) }
 }
 
-/// Since when a rank has waited in vain, and for how long, in ns of the monotonic clock. `None` if it does not wait.
+/// Since when a rank has waited in vain, and for how long when it last went to sleep, in ns of the monotonic clock: what it does since
+/// then may be something else. `None` if it does not wait.
 pub fn waits(here: &Here, rank: u32) -> Option<(u64, u64)> {
     let slept = here.slept(rank)?;
-    Some((slept.0, waited_ns(slept, LONG_ASLEEP_NS)?))
+    waited_ns(slept, LONG_ASLEEP_NS).map(|_| (slept.0, slept.1.saturating_sub(slept.0)))
 }
 
 /// How long a rank has waited that says since when it does and when it last went to sleep; `None` if that was too long ago: it has

@@ -103,6 +103,12 @@ const HANGS: &[Hang] = &[
             "after 9 s (--timeout)",
         ],
     },
+    Hang {
+        name: "hosts-no-stall",
+        options: &["--timeout", "5", "--stall-report", "1"],
+        argument: "wait",
+        says: &["after 5 s (--timeout)"],
+    },
 ];
 
 fn hanging(session: &mut Session, hang: &Hang) -> Result<Verdict> {
