@@ -12,9 +12,13 @@ int main(int argc, char **argv)
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    printf("printed before\n");
+    printf(!strncmp(end, "partial-", 8) ? "printed before" : "printed before\n");
     /* Both ranks have printed when one of them ends the job. */
     MPI_Barrier(MPI_COMM_WORLD);
+    if (!strcmp(end, "partial-abort"))
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    if (!strcmp(end, "partial-error"))
+        MPI_Send(&rank, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
     if (rank == 1) {
         if (!strcmp(end, "abort"))
             MPI_Abort(MPI_COMM_WORLD, 3);

@@ -4,8 +4,9 @@ use super::configure;
 use opal_core::{message, sys};
 use orte_core::framework::ess;
 
-/// Ends the job with a status and a message.
+/// Ends the job with a status and a message. What the program printed without ending the line is written first.
 pub fn abort(status: i32, text: &str) -> ! {
+    sys::flush_output();
     match ess::selected() {
         Some(environment) => environment.abort(status, text),
         None => give_up(text),

@@ -2,12 +2,16 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char, c_int};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{Mode, OFlags};
 
 unsafe extern "C" {
     // The C library's own variable; the program's start-up code fills it before any of our code runs.
     static mut environ: *const *const c_char;
+    static mut stdout: *mut libc::FILE;
+    fn ftrylockfile(file: *mut libc::FILE) -> c_int;
+    fn funlockfile(file: *mut libc::FILE);
 }
 
 /// Every `NAME=value` of the environment that is UTF-8, as it was when asked.
@@ -191,6 +195,29 @@ pub fn hostname() -> String {
 pub fn monotonic_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Writes what the C library holds back of standard output: the beginning of a line. Nothing if another thread is writing there,
+/// or if nobody takes it now: a process that is to end must not wait.
+pub fn flush_output() {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the number is asked about, and nothing else; if it is not open the system says so.
+    let number = unsafe { rustix::fd::BorrowedFd::borrow_raw(libc::STDOUT_FILENO) };
+    let mut output = [PollFd::from_borrowed_fd(number, PollFlags::OUT)];
+    if !rustix::event::poll(&mut output, Some(&now)).is_ok_and(|ready| ready == 1) {
+        return;
+    }
+    // SAFETY: the C library sets it before any of our code runs; the copy of the pointer is what its own functions use.
+    let file = unsafe { stdout };
+    // SAFETY: standard output is a file of the C library's for the life of the process.
+    if file.is_null() || unsafe { ftrylockfile(file) } != 0 {
+        return;
+    }
+    // What cannot be written is lost, as it would be without this.
+    // SAFETY: as above, and this thread holds its lock.
+    let _ = unsafe { libc::fflush(file) };
+    // SAFETY: this thread locked it.
+    unsafe { funlockfile(file) };
 }
 
 /// Ends this process at once with a status; exit handlers of the program do not run.

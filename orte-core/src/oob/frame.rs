@@ -25,6 +25,8 @@ pub enum Frame {
     LostElsewhere(u32),
     /// Either side: a message of the wire-up, opaque here.
     Modex(Vec<u8>),
+    /// mpirun: say of the ranks how long they have waited for others (0), or what they do (1), with the functions (2).
+    Ask(u8),
     /// Daemon: this rank runs as this process.
     Started(u32, u32),
     /// Daemon: the job cannot go on on this host: mpirun's exit status, and why.
@@ -43,6 +45,10 @@ pub enum Frame {
     InputUnread,
     /// Daemon: its keeper ended with this wait status, and all ranks with it.
     KeeperLost(i32),
+    /// Daemon: a rank has waited in vain since this time of its host's clock, and for so long, both in ns.
+    Waits(u32, u64, u64),
+    /// Daemon: what a rank does, for people, and the functions that it is in.
+    Doing(u32, String, Vec<String>),
     /// Daemon: a line for people.
     Say(String),
     /// Daemon: nothing of the job is left on this host. The last one.
@@ -114,6 +120,17 @@ impl Frame {
                 to.bytes(bytes);
             }
             Frame::KeeperLost(status) => to.u32(*status as u32),
+            Frame::Ask(question) => to.u8(*question),
+            Frame::Waits(rank, since_ns, waited_ns) => {
+                to.u32(*rank);
+                to.u64(*since_ns);
+                to.u64(*waited_ns);
+            }
+            Frame::Doing(rank, text, functions) => {
+                to.u32(*rank);
+                to.bytes(text.as_bytes());
+                to.list(functions, |to, function| to.bytes(function.as_bytes()));
+            }
             Frame::Say(line) => to.bytes(line.as_bytes()),
             Frame::Finish | Frame::InputUnread | Frame::Gone | Frame::Beat => {}
         }
@@ -150,6 +167,9 @@ impl Frame {
             18 => Frame::Say(from.text("line")?),
             19 => Frame::Gone,
             20 => Frame::Beat,
+            21 => Frame::Ask(question(&mut from)?),
+            22 => Frame::Waits(from.u32()?, from.u64()?, from.u64()?),
+            23 => Frame::Doing(from.u32()?, from.text("doing")?, from.list(|from| from.text("function"))?),
             _ => return Err(OobFlaw::Field("kind")),
         };
         from.end()?;
@@ -178,10 +198,17 @@ impl Frame {
             Frame::Say(_) => 18,
             Frame::Gone => 19,
             Frame::Beat => 20,
+            Frame::Ask(_) => 21,
+            Frame::Waits(..) => 22,
+            Frame::Doing(..) => 23,
         }
     }
 }
 
 fn stream(from: &mut Reader<'_>) -> Result<u8, OobFlaw> {
     from.flag("stream").map(u8::from)
+}
+
+fn question(from: &mut Reader<'_>) -> Result<u8, OobFlaw> {
+    Some(from.u8()?).filter(|question| *question <= 2).ok_or(OobFlaw::Field("question"))
 }

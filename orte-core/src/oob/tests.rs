@@ -60,6 +60,9 @@ pub fn every_frame() -> Vec<Frame> {
         Frame::Say("a line".to_owned()),
         Frame::Gone,
         Frame::Beat,
+        Frame::Ask(2),
+        Frame::Waits(3, u64::MAX, 7),
+        Frame::Doing(3, "in MPI_Recv".to_owned(), vec!["main + 0x4".to_owned(), "".to_owned()]),
     ]
 }
 
@@ -74,6 +77,7 @@ fn frames_round_trip_and_no_cut_of_one_is_another() {
         assert!(Frame::decode(&[&bytes[..], &[0]].concat()).is_err(), "{frame:?} and one byte more");
     }
     assert_eq!(Frame::decode(&[99]), Err(OobFlaw::Field("kind")));
+    assert_eq!(Frame::decode(&[21, 3]), Err(OobFlaw::Field("question")));
 }
 
 #[test]

@@ -116,6 +116,16 @@ fn library_of_another(session: &mut Session) -> Result<Verdict> {
         if !hint.is_some_and(|hint| hint.contains(library)) {
             return Ok(Verdict::Failed(format!("{library} is not named\n{}", ended.story())));
         }
+        let of_ours = compiled(session, &source, &[])?;
+        let mut both = Command::new(dist.join("bin/mpirun"));
+        both.args(["-n", "1"]).arg(&of_ours).args(["end", ":", "-n", "1"]).arg(&program).arg("end");
+        own_choice(&mut both);
+        let ended = deadline::run(&mut both, LIMIT, &folder.join(format!("{wrapper}-both.log")))?;
+        let words =
+            format!("mpirun: no rank of {} called this library's MPI_Init: it uses {library}", program.display());
+        if !ended.err.contains(&words) {
+            return Ok(Verdict::Failed(format!("`{words}` is missing\n{}", ended.story())));
+        }
     }
     Ok(match tried.is_empty() {
         true => Verdict::Skipped("no other MPI compiles: apt-get install libopenmpi-dev libmpich-dev".to_owned()),

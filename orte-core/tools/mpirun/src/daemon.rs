@@ -13,7 +13,7 @@ use crate::link::Link;
 use crate::modex;
 use crate::refusal::{OWN, Refusal, say};
 use crate::wire::Message;
-use crate::{program, signals, tree};
+use crate::{doing, program, signals, tree};
 pub use call::{ARGUMENT, VERSION};
 use input::Input;
 use orte_core::oob::frame::RankEnd;
@@ -65,6 +65,8 @@ struct Daemon {
     programs: Vec<(u32, PathBuf)>,
     /// Ranks that have not started.
     awaited: usize,
+    /// The processes of the ranks that run.
+    pids: BTreeMap<u32, u32>,
     /// What mpirun was told of each rank's state.
     told: BTreeMap<u32, u32>,
     beat: Duration,
@@ -104,7 +106,8 @@ impl Daemon {
         let beat = Duration::from_millis(invitation.silence_ms / 4).max(Duration::from_millis(50));
         let next_beat = Instant::now();
         let (output, told, awaited) = (DaemonOutput::default(), BTreeMap::new(), here.ranks().len());
-        Daemon { link, here, output, input, programs, awaited, told, beat, next_beat, phase: Phase::Running }
+        let pids = BTreeMap::new();
+        Daemon { link, here, output, input, programs, awaited, pids, told, beat, next_beat, phase: Phase::Running }
     }
 
     /// Until nothing of the job is left here.
@@ -193,7 +196,24 @@ impl Daemon {
                 let lost = self.here.modex.as_mut().map_or(Ok(()), |modex| modex.lost_elsewhere(rank));
                 self.pass_on(lost.map(|()| Vec::new()));
             }
+            Frame::Ask(question) => self.answer(question),
             _ => self.refuse(OWN, "mpirun sent what only a daemon sends".to_owned()),
+        }
+    }
+
+    /// What the ranks do, or how long they have waited.
+    fn answer(&mut self, question: u8) {
+        for rank in self.here.ranks().to_vec() {
+            let pid = self.pids.get(&rank).copied();
+            if question == 0 {
+                if let Some((since_ns, waited_ns)) = doing::waits(&self.here, rank) {
+                    self.link.send(&Frame::Waits(rank, since_ns, waited_ns));
+                }
+            } else if pid.is_some() {
+                let doing = doing::of_rank(&self.here, rank, pid);
+                let functions = doing.functions.filter(|_| question == 2).unwrap_or_default();
+                self.link.send(&Frame::Doing(rank, doing.text, functions));
+            }
         }
     }
 
@@ -255,6 +275,7 @@ impl Daemon {
     }
 
     fn started(&mut self, rank: u32, pid: u32, ends: Vec<OwnedFd>) {
+        self.pids.insert(rank, pid);
         self.link.send(&Frame::Started(rank, pid));
         let mut ends = ends.into_iter();
         // Fewer arrive if this process has no descriptors left.
@@ -276,6 +297,7 @@ impl Daemon {
     }
 
     fn ended(&mut self, rank: u32, wait_status: i32) {
+        self.pids.remove(&rank);
         let (state, aborted) = (self.here.state(rank) as u32, self.here.aborted(rank));
         let end = RankEnd { rank, wait_status, state, aborted, has_lost_peer: self.here.has_lost_peer(rank) };
         self.told.insert(rank, end.state);

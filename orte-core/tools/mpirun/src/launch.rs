@@ -3,6 +3,7 @@
 mod blame;
 mod elsewhere;
 mod end;
+mod inquiry;
 mod known;
 mod stall;
 mod start;
@@ -20,7 +21,7 @@ use crate::stdio::{Interest, Streams};
 use crate::tag::{Origin, Stream};
 use crate::there::{HostInterest, There};
 use crate::{other_mpi, prepare, program, raw, signals};
-use known::{Feed, Known};
+use known::{Feed, Inquiry, Known, Purpose};
 use orte_core::segment::RankState;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
@@ -91,8 +92,11 @@ struct Running {
     measures: Measures,
     deadline: Option<Instant>,
     stall: stall::Stall,
+    inquiry: Option<Inquiry>,
     /// A rank has called MPI_Init.
     has_spoken: bool,
+    /// Of each program: one of its ranks had called it when it ended.
+    spoken: Vec<bool>,
     /// The library of another MPI that rank 0 was seen to have loaded.
     other_mpi: Option<String>,
     /// How often it was looked for, and when that is done again.
@@ -186,13 +190,15 @@ impl Running {
     fn timeout(&self) -> Option<Duration> {
         let until = |time: Instant| time.saturating_duration_since(Instant::now());
         let own = match self.phase {
+            Phase::Running if self.ends_by_timeout() => Some(TICK),
             Phase::Running => Some(self.deadline.map_or(TICK, |deadline| until(deadline).min(TICK))),
             Phase::Lingering(time) | Phase::Seeking(time) | Phase::Ending(time) | Phase::Clearing(time) => {
                 Some(until(time).min(TICK))
             }
             Phase::Draining => self.deadline.map(until),
         };
-        own.into_iter().chain(self.streams.next_prompt().map(until)).min()
+        let inquiry = self.inquiry.map(|inquiry| until(inquiry.until));
+        own.into_iter().chain(inquiry).chain(self.streams.next_prompt().map(until)).min()
     }
 
     /// Whether `--timeout` has passed.
@@ -220,13 +226,9 @@ impl Running {
         self.look_at_ranks();
         self.look_at_keeper();
         self.say_progress();
+        self.look_at_inquiry();
         match self.phase {
-            Phase::Running if self.is_late() => {
-                let seconds = self.job.timeout_s.unwrap_or_default();
-                let alive = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]);
-                let states = alive.map(|rank| (rank, self.doing(rank))).collect();
-                self.fail(Cause::TimedOut(seconds, states), true);
-            }
+            Phase::Running if self.is_late() && !self.ends_by_timeout() => self.inquire(Purpose::Timeout),
             Phase::Lingering(end) | Phase::Seeking(end) if Instant::now() >= end => self.end_ranks(true),
             Phase::Running | Phase::Seeking(_) if self.aborts() => self.look_at_aborts(),
             Phase::Running => self.look_for_stall(),

@@ -22,6 +22,7 @@ mod binding;
 mod calls;
 mod cli;
 mod daemon;
+mod doing;
 mod file_limit;
 mod files;
 mod here;

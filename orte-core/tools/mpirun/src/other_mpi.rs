@@ -44,6 +44,15 @@ pub fn hint(library: &str) -> String {
     )
 }
 
+/// The same of one program of several.
+pub fn hint_of(program: &Path, library: &str) -> String {
+    format!(
+        "no rank of {} called this library's MPI_Init: it uses {library}, another MPI's, so that each of its processes was alone \
+         and the other programs waited for it; compile it with the mpicc beside this mpirun",
+        program.display()
+    )
+}
+
 const LIBRARIES: &[&str] = &["libmpi.so", "libmpich.so", "libmpi_cxx.so", "libmpi_mpifh.so", "libmpifort.so"];
 
 #[cfg(test)]

@@ -7,12 +7,15 @@
 //! mpirun never blocks on a slow reader of its own output: it writes only what the reader has room for, and stops reading
 //! ranks while much is waiting, so that they wait as they would for the reader itself.
 
+mod sink;
+
 use crate::cli::{Output, Tag};
 use crate::tag::{self, Origin, Stream};
 use rustix::event::{PollFd, PollFlags};
-use rustix::fd::{BorrowedFd, OwnedFd};
-use rustix::fs::{FileType, OFlags};
+use rustix::fd::OwnedFd;
+use rustix::fs::OFlags;
 use rustix::io::Errno;
+use sink::{Sink, SinkState};
 use std::fs::File;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -78,27 +81,6 @@ enum Read {
     Bytes(usize),
     Nothing,
     End,
-}
-
-struct Sink {
-    descriptor: BorrowedFd<'static>,
-    waiting: Vec<u8>,
-    written: usize,
-    /// Whose unfinished line stands last.
-    unfinished: Option<Origin>,
-    state: SinkState,
-    /// Most bytes of one write that do not block after the system said that there is room.
-    most: usize,
-}
-
-/// Whether a stream of mpirun's own can be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SinkState {
-    Open,
-    /// Nobody reads it any more: the ranks are told as if they wrote there themselves.
-    Unread,
-    /// The system refuses what is written, for lack of room: the ranks go on, and their output is lost.
-    Lost,
 }
 
 impl Streams {
@@ -363,91 +345,11 @@ impl Source {
     }
 }
 
-impl Sink {
-    fn new(descriptor: BorrowedFd<'static>) -> Sink {
-        let regular = rustix::fs::fstat(descriptor)
-            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
-        // POSIX: a pipe that poll calls writable takes PIPE_BUF bytes without blocking.
-        let most = if regular { usize::MAX } else { 4096 };
-        Sink { descriptor, waiting: Vec::new(), written: 0, unfinished: None, state: SinkState::Open, most }
-    }
-
-    fn append(&mut self, origin: Origin, lines: &[u8], label: impl Fn() -> String) {
-        if self.state != SinkState::Open {
-            return;
-        }
-        if self.unfinished.is_some_and(|other| other != origin) {
-            self.waiting.push(b'\n');
-            self.unfinished = None;
-        }
-        for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            if self.unfinished.is_none() {
-                self.waiting.extend_from_slice(label().as_bytes());
-            }
-            self.waiting.extend_from_slice(line);
-            self.unfinished = (!line.ends_with(b"\n")).then_some(origin);
-        }
-    }
-
-    fn write(&mut self) {
-        while !self.is_idle() {
-            let rest = &self.waiting[self.written..];
-            match rustix::io::write(self.descriptor, &rest[..rest.len().min(self.most)]) {
-                Ok(written) => self.written += written,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => break,
-                Err(errno) => {
-                    self.state = if errno == Errno::PIPE { SinkState::Unread } else { SinkState::Lost };
-                    self.written = self.waiting.len();
-                    if self.state == SinkState::Lost {
-                        self.say_lost(errno);
-                    }
-                }
-            }
-            if !self.has_room() {
-                break;
-            }
-        }
-        if self.is_idle() {
-            self.waiting.clear();
-            self.written = 0;
-        } else if self.written >= CHUNK {
-            self.waiting.drain(..self.written);
-            self.written = 0;
-        }
-    }
-
-    fn say_lost(&self, errno: Errno) {
-        use std::os::fd::AsRawFd;
-        let is_output = self.descriptor.as_raw_fd() == rustix::stdio::stdout().as_raw_fd();
-        let name = if is_output { "standard output" } else { "standard error" };
-        crate::refusal::say(&format!(
-            "{name} cannot be written: {errno}; what the ranks write there from now on is lost, they go on"
-        ));
-    }
-
-    fn has_room(&self) -> bool {
-        let mut ready = [PollFd::from_borrowed_fd(self.descriptor, PollFlags::OUT)];
-        let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-        rustix::event::poll(&mut ready, Some(&now)).is_ok_and(|count| count > 0)
-    }
-
-    fn is_idle(&self) -> bool {
-        self.written == self.waiting.len()
-    }
-
-    fn is_full(&self) -> bool {
-        self.waiting.len() - self.written > FULL
-    }
-}
-
 /// How long the beginning of a line waits for its end before it is passed on by itself.
 const PROMPT: Duration = Duration::from_millis(500);
 /// What Linux keeps for the reader of a terminal: 64 KiB, newer kernels 640, and a line buffer of 4.
 const HELD_BY_TERMINAL: usize = 1 << 20;
 /// Bytes read at once.
 const CHUNK: usize = 64 << 10;
-/// Ranks are not read while this much waits for a reader.
-const FULL: usize = 256 << 10;
 /// A longer line is passed on in pieces, so that mpirun's memory stays bounded.
 const LONGEST_LINE: usize = 64 << 20;

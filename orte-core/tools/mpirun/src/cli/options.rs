@@ -17,6 +17,9 @@ use std::path::PathBuf;
                   (one rank if -n is missing); all other options hold for the whole job, wherever they stand.\n\n\
                   Options of Open MPI, MPICH and Intel MPI that are not listed here are understood or refused with the words to\n\
                   write instead; --help all lists them.\n\n\
+                  With several ranks output is passed on line by line. The beginning of a line waits half a second for its end; if it\n\
+                  has none when another rank's line begins, a line break is put between them. --output :raw passes bytes on as they\n\
+                  come. MPI_Abort and errors that end the job write what C and C++ programs hold of standard output.\n\n\
                   What a rank has written arrives before mpirun ends, however the job ends. Standard output of the ranks is a\n\
                   pseudo terminal that changes no byte, so that programs write each whole line when it is printed; where the\n\
                   system has none, it is a pipe, and mpirun says so. If files or pipes get the output, ranks have TERM=dumb and\n\

@@ -3,6 +3,7 @@
 use super::known::{AGAIN, INPUT_WINDOW};
 use super::{Phase, Running};
 use crate::daemon;
+use crate::doing::Doing;
 use crate::modex;
 use crate::outcome::Cause;
 use crate::refusal::{OWN, Refusal, say};
@@ -43,11 +44,6 @@ impl Running {
     pub(super) fn aborts(&self) -> bool {
         self.here.as_ref().is_some_and(|here| here.segment.control.aborts() > 0)
             || self.known.aborted.iter().any(Option::is_some)
-    }
-
-    /// Since when a rank of this host has waited; of others nobody knows.
-    pub(super) fn slept(&self, rank: u32) -> Option<(u64, u64)> {
-        self.here.as_ref().and_then(|here| here.slept(rank))
     }
 
     /// A rank of this host ended.
@@ -126,6 +122,14 @@ impl Running {
                 if matches!(self.phase, Phase::Running | Phase::Lingering(_) | Phase::Seeking(_)) {
                     self.fail(Cause::KeeperLost(status, Some(host)), true);
                 }
+            }
+            Frame::Waits(rank, since_ns, waited_ns) => {
+                self.known.waits[rank as usize] = Some((since_ns, waited_ns, Instant::now()));
+            }
+            Frame::Doing(rank, text, functions) => {
+                let functions = Some(functions).filter(|functions| !functions.is_empty());
+                self.known.doing[rank as usize] = Some(Doing { text, functions });
+                self.look_at_inquiry();
             }
             Frame::Say(line) => say(&format!("{}: {line}", self.job.names[node as usize])),
             Frame::Modex(bytes) => {
@@ -280,9 +284,12 @@ impl Running {
 /// The rank that a daemon speaks of.
 fn rank_of(frame: &Frame) -> Option<u32> {
     match frame {
-        Frame::Started(rank, _) | Frame::State(rank, _) | Frame::Aborted(rank, ..) | Frame::Output(rank, ..) => {
-            Some(*rank)
-        }
+        Frame::Started(rank, _)
+        | Frame::State(rank, _)
+        | Frame::Aborted(rank, ..)
+        | Frame::Output(rank, ..)
+        | Frame::Waits(rank, ..)
+        | Frame::Doing(rank, ..) => Some(*rank),
         Frame::Ended(end) => Some(end.rank),
         _ => None,
     }

@@ -1,7 +1,6 @@
 //! How a job ends: what the end of a rank means for the others, who is asked to end, and who is killed.
 
 use super::{IMPATIENT, Phase, Running};
-use crate::calls::{self, Calls};
 use crate::here::Here;
 use crate::outcome::{self, Cause};
 use crate::refusal::{self, Refusal, say};
@@ -21,6 +20,7 @@ impl Running {
         }
         let finalized = state == RankState::Finalized;
         self.has_spoken |= state != RankState::Started;
+        self.spoken[self.job.app_of(rank)] |= state != RankState::Started;
         if let Some(alive) = self.alive.get_mut(rank as usize) {
             *alive = false;
         }
@@ -73,65 +73,20 @@ impl Running {
     }
 
     fn hint_at_other_mpi(&self) {
-        if self.has_spoken || self.job.quiet || self.job.ranks() == 1 {
+        if self.job.quiet || self.job.ranks() == 1 {
+            return;
+        }
+        if self.has_spoken {
+            for (app, _) in self.apps.iter().zip(&self.spoken).filter(|(_, spoken)| !**spoken) {
+                if let Some(library) = other_mpi::linked(app.path.as_ref()) {
+                    say(&other_mpi::hint_of(app.path.as_ref(), &library));
+                }
+            }
             return;
         }
         let linked = || self.apps.iter().find_map(|app| other_mpi::linked(app.path.as_ref()));
         if let Some(library) = self.other_mpi.clone().or_else(linked) {
             say(&other_mpi::hint(&library));
-        }
-    }
-
-    /// What a rank does now, for people; says its calls if that was asked for.
-    pub(super) fn doing(&self, rank: u32) -> String {
-        let state = self.state(rank);
-        if self.node_of(rank) != 0 {
-            if self.job.stack_traces {
-                say(&format!("rank {rank} runs on another host, where its calls are not looked at"));
-            }
-            return state.words().to_owned();
-        }
-        let calls = self.pids.get(rank as usize).copied().flatten().and_then(calls::of_rank);
-        if self.job.stack_traces {
-            match &calls {
-                Some(calls) => {
-                    say(&format!("rank {rank} is in"));
-                    let numbered = calls.functions.iter().enumerate();
-                    numbered.for_each(|(number, function)| say(&format!("  #{number} {function}")));
-                }
-                None => say(&format!("the system does not let mpirun look at rank {rank}")),
-            }
-        }
-        let waits = self.slept(rank).and_then(|(since_ns, last_ns)| {
-            let now_ns = opal_core::sys::monotonic_ns();
-            let is_asleep = now_ns.saturating_sub(last_ns) < ASLEEP_NS;
-            is_asleep.then(|| now_ns.saturating_sub(since_ns) / 1_000_000_000)
-        });
-        let is_outside = calls.as_ref().is_some_and(Calls::is_outside);
-        let call = calls.and_then(|calls| calls.mpi.clone().or_else(|| calls.rust()));
-        match (call, state, waits) {
-            (Some(call), _, Some(seconds)) => format!("in {call}, where nothing has happened for {seconds} s"),
-            (Some(call), _, None) => format!("in {call}"),
-            (None, RankState::Initialized, _) if is_outside => "not in a call of MPI".to_owned(),
-            (_, RankState::Initialized, Some(seconds)) => format!("in MPI, where nothing has happened for {seconds} s"),
-            (_, state, _) => state.words().to_owned(),
-        }
-    }
-
-    /// Of a stall one line a rank.
-    pub(super) fn look_for_stall(&mut self) {
-        let ranks: Vec<u32> = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]).collect();
-        let slept: Vec<_> = ranks.iter().map(|rank| self.slept(*rank)).collect();
-        if !self.stall.is_new(slept.into_iter()) {
-            return;
-        }
-        say(&format!(
-            "all ranks that run have waited in MPI for {} s (--stall-report): a deadlock, or damaged memory",
-            self.job.stall_s
-        ));
-        for rank in ranks {
-            let pid = self.pids[rank as usize].unwrap_or_default();
-            say(&format!("  rank {rank} (process {pid}) {}", self.doing(rank)));
         }
     }
 
@@ -254,7 +209,5 @@ const GRACE_ASKED: Duration = Duration::from_secs(10);
 const LONGEST: Duration = Duration::from_secs(100 * 366 * 24 * 60 * 60);
 /// And when the job ends for a reason of its own.
 const GRACE: Duration = Duration::from_secs(1);
-/// A rank that waits sleeps again after a fraction of this.
-const ASLEEP_NS: u64 = 200_000_000;
 /// How long the keeper may take to kill what is left: longer than it tries to.
 const CLEARING: Duration = Duration::from_secs(12);

@@ -1,12 +1,13 @@
 //! What a job over several hosts knows of the other ones, and the standard input that they are sent.
 
+use crate::doing::Doing;
 use crate::stdin::Fan;
 use orte_core::segment::RankState;
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What daemons have said.
 pub struct Known {
@@ -14,6 +15,10 @@ pub struct Known {
     pub aborted: Vec<Option<(i32, String)>>,
     /// Which had lost a peer before they ended.
     pub lost_peer: Vec<bool>,
+    /// Since when, how long, and when that was said.
+    pub waits: Vec<Option<(u64, u64, Instant)>>,
+    /// What daemons have answered.
+    pub doing: Vec<Option<Doing>>,
     /// Bytes of output that each node was not yet told to be taken.
     pub owed: Vec<usize>,
 }
@@ -26,9 +31,29 @@ impl Known {
             states: vec![RankState::Started; ranks],
             aborted: vec![None; ranks],
             lost_peer: vec![false; ranks],
+            waits: vec![None; ranks],
+            doing: vec![None; ranks],
             owed: vec![0; count],
         }
     }
+}
+
+/// Daemons were asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Inquiry {
+    /// Why.
+    pub purpose: Purpose,
+    /// Who has not answered then does not count.
+    pub until: Instant,
+}
+
+/// What daemons are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The job is to end then.
+    Timeout,
+    /// It stands still.
+    Stall,
 }
 
 /// Standard input on its way to other hosts.

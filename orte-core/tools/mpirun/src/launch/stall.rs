@@ -1,7 +1,8 @@
 //! `--stall-report`: a message when all ranks wait for each other.
 //!
 //! Ranks leave in the segment since when they wait in vain, whether anybody looks or not. A job stalls when every rank that
-//! still runs does so: one that computes may be what the others wait for.
+//! still runs does so: one that computes may be what the others wait for. Daemons are asked only when all ranks of mpirun's own host
+//! wait.
 
 use std::time::{Duration, Instant};
 
@@ -22,28 +23,32 @@ impl Stall {
         Stall { after, reported: Vec::new(), next_look: Instant::now() }
     }
 
-    /// Whether a stall is to be reported now, once for each. `slept` says of the ranks that run since when they have waited
-    /// and when they last slept, in ns of the monotonic clock.
-    pub fn is_new(&mut self, slept: impl Iterator<Item = Option<(u64, u64)>>) -> bool {
-        let Some(after) = self.after.filter(|_| Instant::now() >= self.next_look) else { return false };
-        self.next_look = Instant::now() + LOOK;
-        let now_ns = opal_core::sys::monotonic_ns();
-        let waits = |slept: Option<(u64, u64)>| {
-            let (since_ns, last_ns) = slept?;
-            let is_asleep = now_ns.saturating_sub(last_ns) < ASLEEP_NS;
-            (is_asleep && u128::from(now_ns.saturating_sub(since_ns)) >= after.as_nanos()).then_some(since_ns)
-        };
-        match slept.map(waits).collect::<Option<Vec<u64>>>() {
-            Some(since) if !since.is_empty() && since != self.reported => {
-                self.reported = since;
-                true
-            }
-            _ => false,
+    /// Whether it is time to look again.
+    pub fn is_due(&mut self) -> bool {
+        let is_due = self.after.is_some() && Instant::now() >= self.next_look;
+        if is_due {
+            self.next_look = Instant::now() + LOOK;
         }
+        is_due
+    }
+
+    /// Whether a rank has waited for long enough: `waits` says since when it waits and for how long, in ns.
+    pub fn is_long(&self, waits: Option<(u64, u64)>) -> bool {
+        let waited = waits.map(|(_, waited_ns)| Duration::from_nanos(waited_ns));
+        waited.zip(self.after).is_some_and(|(waited, after)| waited >= after)
+    }
+
+    /// Whether a stall is to be reported now, once for each; from all ranks that run.
+    pub fn is_new(&mut self, waits: &[Option<(u64, u64)>]) -> bool {
+        if waits.is_empty() || !waits.iter().all(|waits| self.is_long(*waits)) {
+            return false;
+        }
+        let since: Vec<u64> = waits.iter().flatten().map(|(since_ns, _)| *since_ns).collect();
+        let is_new = since != self.reported;
+        self.reported = since;
+        is_new
     }
 }
 
-/// How often to look.
-const LOOK: Duration = Duration::from_secs(1);
-/// A rank that waits sleeps again after a fraction of this.
-const ASLEEP_NS: u64 = 2_000_000_000;
+/// How often to look. What a daemon said holds for less than three of these.
+pub const LOOK: Duration = Duration::from_secs(1);

@@ -1,0 +1,50 @@
+//! What a rank of this host does, for people: from its state, its stack, and what it left in the segment before it slept.
+
+use crate::calls::{self, Calls};
+use crate::here::Here;
+use orte_core::segment::RankState;
+
+/// What a rank does.
+#[derive(Clone, Debug)]
+pub struct Doing {
+    /// `in MPI_Recv, where nothing has happened for 3 s`.
+    pub text: String,
+    /// The functions that it is in, the innermost one first; `None` if the system does not let this process look.
+    pub functions: Option<Vec<String>>,
+}
+
+/// Looks at a rank that runs as this process.
+pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
+    let state = here.state(rank);
+    let calls = pid.and_then(calls::of_rank);
+    let waits = here.slept(rank).and_then(|slept| waited_ns(slept, ASLEEP_NS)).map(|waited| waited / 1_000_000_000);
+    let is_outside = calls.as_ref().is_some_and(Calls::is_outside);
+    let call = calls.as_ref().and_then(|calls| calls.mpi.clone().or_else(|| calls.rust()));
+    let text = match (call, state, waits) {
+        (Some(call), _, Some(seconds)) => format!("in {call}, where nothing has happened for {seconds} s"),
+        (Some(call), _, None) => format!("in {call}"),
+        (None, RankState::Initialized, _) if is_outside => "not in a call of MPI".to_owned(),
+        (_, RankState::Initialized, Some(seconds)) => format!("in MPI, where nothing has happened for {seconds} s"),
+        (_, state, _) => state.words().to_owned(),
+    };
+    Doing { text, functions: calls.map(|calls| calls.functions) }
+}
+
+/// Since when a rank has waited in vain, and for how long when it last went to sleep, in ns of the monotonic clock: what it does since
+/// then may be something else. `None` if it does not wait.
+pub fn waits(here: &Here, rank: u32) -> Option<(u64, u64)> {
+    let slept = here.slept(rank)?;
+    waited_ns(slept, LONG_ASLEEP_NS).map(|_| (slept.0, slept.1.saturating_sub(slept.0)))
+}
+
+/// How long a rank has waited that says since when it does and when it last went to sleep; `None` if that was too long ago: it has
+/// woken since.
+fn waited_ns((since_ns, last_ns): (u64, u64), asleep_ns: u64) -> Option<u64> {
+    let now_ns = opal_core::sys::monotonic_ns();
+    (now_ns.saturating_sub(last_ns) < asleep_ns).then(|| now_ns.saturating_sub(since_ns))
+}
+
+/// A rank that waits sleeps again after a fraction of this.
+const ASLEEP_NS: u64 = 200_000_000;
+/// The same where one look decides about the whole job.
+const LONG_ASLEEP_NS: u64 = 2_000_000_000;

@@ -1,0 +1,116 @@
+//! What each rank does when `--timeout` has passed or a job stands still. Ranks of other hosts are looked at by their daemons, which are
+//! asked and have some time to answer.
+
+use super::known::{Inquiry, Purpose};
+use super::stall::LOOK;
+use super::{Phase, Running};
+use crate::doing::{self, Doing};
+use crate::outcome::Cause;
+use crate::refusal::say;
+use orte_core::oob::Frame;
+use std::time::{Duration, Instant};
+
+impl Running {
+    /// Looks at all ranks; on one host at once.
+    pub(super) fn inquire(&mut self, purpose: Purpose) {
+        self.known.doing.fill(None);
+        let with_functions = purpose == Purpose::Timeout && self.job.stack_traces;
+        self.tell_elsewhere(&Frame::Ask(if with_functions { 2 } else { 1 }));
+        self.inquiry = Some(Inquiry { purpose, until: Instant::now() + PATIENCE });
+        self.look_at_inquiry();
+    }
+
+    /// Daemons were asked because `--timeout` has passed.
+    pub(super) fn ends_by_timeout(&self) -> bool {
+        self.inquiry.is_some_and(|inquiry| inquiry.purpose == Purpose::Timeout)
+    }
+
+    /// Whether all have answered.
+    pub(super) fn look_at_inquiry(&mut self) {
+        let Some(inquiry) = self.inquiry else { return };
+        let running: Vec<u32> = (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]).collect();
+        let is_missing = |rank: &u32| self.node_of(*rank) != 0 && self.known.doing[*rank as usize].is_none();
+        if self.phase == Phase::Running && running.iter().any(is_missing) && Instant::now() < inquiry.until {
+            return;
+        }
+        self.inquiry = None;
+        match inquiry.purpose {
+            // A rank failed meanwhile.
+            _ if self.phase != Phase::Running => {}
+            Purpose::Timeout => {
+                let states = running.into_iter().map(|rank| (rank, self.doing(rank))).collect();
+                self.fail(Cause::TimedOut(self.job.timeout_s.unwrap_or_default(), states), true);
+            }
+            Purpose::Stall => {
+                say(&format!(
+                    "all ranks that run have waited in MPI for {} s (--stall-report): a deadlock, or damaged memory",
+                    self.job.stall_s
+                ));
+                for rank in running {
+                    let pid = self.pids[rank as usize].unwrap_or_default();
+                    let host = match self.node_of(rank) {
+                        0 => String::new(),
+                        node => format!(" on {}", self.job.names[node as usize]),
+                    };
+                    say(&format!("  rank {rank} (process {pid}{host}) {}", self.doing(rank)));
+                }
+            }
+        }
+    }
+
+    /// What a rank does now, for people; says its functions if that was asked for.
+    fn doing(&self, rank: u32) -> String {
+        let doing = match &self.here {
+            Some(here) if self.node_of(rank) == 0 => {
+                Some(doing::of_rank(here, rank, self.pids.get(rank as usize).copied().flatten()))
+            }
+            _ => self.known.doing[rank as usize].clone(),
+        };
+        let Some(Doing { text, functions }) = doing else {
+            return format!("{} (its host did not answer)", self.state(rank).words());
+        };
+        if self.job.stack_traces {
+            match &functions {
+                Some(functions) => {
+                    say(&format!("rank {rank} is in"));
+                    let numbered = functions.iter().enumerate();
+                    numbered.for_each(|(number, function)| say(&format!("  #{number} {function}")));
+                }
+                None => say(&format!("the system does not let mpirun look at rank {rank}")),
+            }
+        }
+        text
+    }
+
+    /// Of a stall one line a rank.
+    pub(super) fn look_for_stall(&mut self) {
+        if self.inquiry.is_some() || !self.stall.is_due() {
+            return;
+        }
+        let running = || (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]);
+        let is_still =
+            running().filter(|rank| self.node_of(*rank) == 0).all(|rank| self.stall.is_long(self.waits(rank)));
+        if is_still && running().any(|rank| self.node_of(rank) != 0) {
+            self.tell_elsewhere(&Frame::Ask(0));
+        }
+        let running = || (0..self.job.ranks()).filter(|rank| self.alive[*rank as usize]);
+        let waits: Vec<_> = running().map(|rank| self.waits(rank)).collect();
+        if self.stall.is_new(&waits) {
+            self.inquire(Purpose::Stall);
+        }
+    }
+
+    /// Since when a rank has waited in vain, and for how long.
+    fn waits(&self, rank: u32) -> Option<(u64, u64)> {
+        match &self.here {
+            Some(here) if self.node_of(rank) == 0 => doing::waits(here, rank),
+            _ => {
+                let (since_ns, waited_ns, at) = self.known.waits[rank as usize]?;
+                (at.elapsed() < LOOK * 5 / 2).then_some((since_ns, waited_ns))
+            }
+        }
+    }
+}
+
+/// How long the daemons may take: a process in each rank's place is stopped for a moment.
+const PATIENCE: Duration = Duration::from_secs(3);
