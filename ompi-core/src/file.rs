@@ -26,7 +26,7 @@ pub use amode::Amode;
 pub use failure::failure;
 pub use hints::FileHints;
 pub use split::{SplitAccess, SplitCall};
-pub use transfer::{Outcome, Target, failed, transfer};
+pub use transfer::{FilePlace, Outcome, failed, transfer};
 pub use view::{Representation, View};
 
 /// MPI_FILE_NULL.

@@ -13,7 +13,7 @@ use opal_core::sys::{self, Errno};
 
 /// A place in a file.
 #[derive(Clone, Copy)]
-pub struct Target<'a> {
+pub struct FilePlace<'a> {
     /// The file.
     pub file: &'a sys::File,
     /// Its name, for messages.
@@ -45,7 +45,7 @@ impl From<Fault> for Outcome {
 ///
 /// # Safety
 /// The data is readable (to write it) or writable (to read into it).
-pub unsafe fn transfer(target: &Target<'_>, data: &Data<'_>, direction: AccessKind) -> Outcome {
+pub unsafe fn transfer(target: &FilePlace<'_>, data: &Data<'_>, direction: AccessKind) -> Outcome {
     let total = data.bytes();
     if let Err(fault) = target.view.check_reach(target.position.saturating_add(total as u64)) {
         return fault.into();
@@ -94,7 +94,7 @@ pub unsafe fn transfer(target: &Target<'_>, data: &Data<'_>, direction: AccessKi
 }
 
 /// The pieces of the next bytes, `most` at most; how many bytes.
-fn list(target: &Target<'_>, done: usize, at: *mut u8, most: usize, pieces: &mut Vec<Piece>) -> usize {
+fn list(target: &FilePlace<'_>, done: usize, at: *mut u8, most: usize, pieces: &mut Vec<Piece>) -> usize {
     pieces.clear();
     let mut some = 0;
     target.view.places(target.position + done as u64, most, &mut |offset, bytes| {
@@ -109,7 +109,7 @@ fn list(target: &Target<'_>, done: usize, at: *mut u8, most: usize, pieces: &mut
 }
 
 /// The fault of a read or write that stopped after some bytes.
-pub fn failed(target: &Target<'_>, done: u64, errno: Errno, direction: AccessKind) -> Fault {
+pub fn failed(target: &FilePlace<'_>, done: u64, errno: Errno, direction: AccessKind) -> Fault {
     let what = match direction {
         AccessKind::Read => "cannot be read",
         AccessKind::Write => "cannot be written",

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::file::{Amode, Outcome, Target, View, agree, agree_on, as_first, exchange, failure, transfer};
+use ompi_core::file::{Amode, FilePlace, Outcome, View, agree, agree_on, as_first, exchange, failure, transfer};
 use ompi_core::framework::fbtl::{self, AccessKind};
 use ompi_core::framework::io::{FileAccess, FileRequest, Module, Start, Whence};
 use ompi_core::framework::{fcoll, fs, sharedfp};
@@ -160,7 +160,7 @@ impl Ompio {
 
     /// # Safety
     /// That of [`Module::access`].
-    unsafe fn run(&self, target: Target<'_>, access: &FileAccess<'_>) -> Outcome {
+    unsafe fn run(&self, target: FilePlace<'_>, access: &FileAccess<'_>) -> Outcome {
         let FileAccess { data, direction, collective, .. } = *access;
         let run = || match collective {
             // SAFETY: the caller's promise.
@@ -248,7 +248,7 @@ impl Module for Ompio {
         };
         let unit = view.unit();
         let position = start as u64 * unit;
-        let target = Target { file: &self.file, path: &self.path, fbtl: self.parts.fbtl, view: &view, position };
+        let target = FilePlace { file: &self.file, path: &self.path, fbtl: self.parts.fbtl, view: &view, position };
         // SAFETY: the caller's promise.
         unsafe { self.run(target, access) }
     }
