@@ -583,6 +583,28 @@ int MPI_Allreduce_init(const void *a, void *b, int n, MPI_Datatype t, MPI_Op op,
 {
     return PMPI_Allreduce_init(a, b, n, t, op == MPI_MAX ? MPI_MIN : op, c, info, q);
 }
+#elif MUTANT == 144 /* mutant 144 partitioned 3: every partition has arrived, whenever one asks */
+int MPI_Parrived(MPI_Request q, int partition, int *flag)
+{
+    int code = PMPI_Parrived(q, partition, flag);
+    *flag = 1;
+    return code;
+}
+#elif MUTANT == 145 /* mutant 145 partitioned 2: nobody is told of a partition that is marked twice */
+int MPI_Pready(int partition, MPI_Request q)
+{
+    PMPI_Pready(partition, q);
+    return MPI_SUCCESS;
+}
+#elif MUTANT == 146 /* mutant 146 partitioned 2: partitioned requests match whatever their tags are */
+int MPI_Psend_init(const void *b, int parts, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Info info, MPI_Request *q)
+{
+    return PMPI_Psend_init(b, parts, n, t, to, tag == 1 ? 0 : tag, c, info, q);
+}
+int MPI_Precv_init(void *b, int parts, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Info info, MPI_Request *q)
+{
+    return PMPI_Precv_init(b, parts, n, t, from, tag == 1 ? 0 : tag, c, info, q);
+}
 #else
 #error "MUTANT is a number of the list above"
 #endif

@@ -72,6 +72,23 @@ impl Marks {
     /// Sets the bits of a range that exists.
     #[inline(always)]
     pub fn mark(&self, range: Range<usize>) -> Marked {
+        if range.len() == 1 {
+            return self.mark_one(range.start);
+        }
+        self.mark_several(range)
+    }
+
+    #[inline(always)]
+    fn mark_one(&self, partition: usize) -> Marked {
+        let mask = 1 << (partition % WIDTH);
+        if self.set(partition / WIDTH, mask) & mask != 0 {
+            return Marked::Twice;
+        }
+        if self.count(1) { Marked::All } else { Marked::Some }
+    }
+
+    #[inline(never)]
+    fn mark_several(&self, range: Range<usize>) -> Marked {
         let (mut fresh, mut twice) = (0, false);
         let mut at = range.start;
         while at < range.end {

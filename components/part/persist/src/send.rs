@@ -132,13 +132,18 @@ impl PartitionedSend {
             Marked::Twice => return Err(self.twice(&partitions)),
             Marked::Some | Marked::All => {}
         }
-        // If another thread is at it, progress does it.
+        self.push_marked();
+        Ok(())
+    }
+
+    /// Sends what is marked; if another thread is at it, progress does it.
+    #[inline(never)]
+    fn push_marked(&self) {
         if let Some(mut out) = self.out.try_lock() {
             self.push(&mut out);
             drop(out);
             progress::flush();
         }
-        Ok(())
     }
 
     fn came_slowly(&self) -> bool {

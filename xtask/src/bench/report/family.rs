@@ -17,7 +17,7 @@ pub fn of(row: &str) -> &'static Family {
 }
 
 /// In the order of the pages. The last one holds whatever the others leave.
-pub static FAMILIES: [Family; 12] = [
+pub static FAMILIES: [Family; 13] = [
     Family {
         file: "latency",
         title: "Latency",
@@ -31,6 +31,12 @@ pub static FAMILIES: [Family; 12] = [
         holds: |row| ["bandwidth", "bidirectional", "rate"].iter().any(|word| row.starts_with(word)),
     },
     Family { file: "matching", title: "Matching", tried: "", holds: |row| row.starts_with("matching-") },
+    Family {
+        file: "partitioned",
+        title: "Partitioned communication",
+        tried: "",
+        holds: |row| row.starts_with("partitioned-"),
+    },
     Family { file: "tcp", title: "TCP", tried: include_str!("tried/tcp.md"), holds: |row| row.starts_with("tcp-") },
     Family {
         file: "neighborhoods",
