@@ -4,7 +4,7 @@
 use super::fbtl::AccessKind;
 use crate::comm::Communicator;
 use crate::data::Data;
-use crate::file::{FileHints, Outcome, Target};
+use crate::file::{FileHints, Outcome, FilePlace};
 use alloc::vec::Vec;
 use opal_core::mca;
 use opal_core::sync::Once;
@@ -15,7 +15,7 @@ pub struct Job<'a> {
     /// All processes of the file.
     pub comm: &'a Communicator,
     /// Where this one's data lies in the file.
-    pub target: Target<'a>,
+    pub target: FilePlace<'a>,
     /// And in memory.
     pub data: &'a Data<'a>,
     /// Which way.
