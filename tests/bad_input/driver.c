@@ -58,6 +58,8 @@ static void set_handlers(MPI_Errhandler errhandler)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, errhandler);
     MPI_Comm_set_errhandler(live.comm, errhandler);
     MPI_Win_set_errhandler(live.win, errhandler);
+    MPI_File_set_errhandler(MPI_FILE_NULL, errhandler);
+    MPI_File_set_errhandler(live.file, errhandler);
 }
 
 void arm(void)

@@ -1,8 +1,12 @@
 // covers: MPI_File_read_shared MPI_File_write_shared MPI_File_iread_shared MPI_File_iwrite_shared MPI_File_read_ordered MPI_File_write_ordered MPI_File_seek_shared MPI_File_get_position_shared MPI_File_read_at_all_begin MPI_File_read_at_all_end MPI_File_write_at_all_begin MPI_File_write_at_all_end MPI_File_read_all_begin MPI_File_read_all_end MPI_File_write_all_begin MPI_File_write_all_end MPI_File_read_ordered_begin MPI_File_read_ordered_end MPI_File_write_ordered_begin MPI_File_write_ordered_end
+// args: sm
+// args: lockedfile
 /*
- * The shared file pointer, MPI 5.0 section 14.4.4, and split collectives, section 14.4.5.
+ * The shared file pointer, MPI 5.0 section 14.4.4, and split collectives, section 14.4.5. The pointer lies in memory that the
+ * processes share, or in a file beside the file, of which nothing is left.
  */
 #include "file.h"
+#include <dirent.h>
 
 enum { RECORDS = 40, LENGTH = 5 };
 
@@ -20,6 +24,21 @@ static MPI_Offset position(void)
     MPI_Offset place = -1;
     GOOD(MPI_File_get_position_shared(file, &place));
     return place;
+}
+
+/* Files beside the file, whose names have its name in them. */
+static int beside(const char *name)
+{
+    char folder[512];
+    const char *last = strrchr(name, '/') + 1;
+    int found = 0;
+    snprintf(folder, sizeof folder, "%.*s", (int)(last - name), name);
+    DIR *all = opendir(folder);
+    for (struct dirent *one; all && (one = readdir(all));)
+        found += strstr(one->d_name, last) != NULL && strcmp(one->d_name, last) != 0;
+    if (all)
+        closedir(all);
+    return found;
 }
 
 /* Records of all processes: none lies over another, none is lost, and each process's are in its order. */
@@ -169,14 +188,21 @@ static void splits(void)
 int main(int argc, char **argv)
 {
     MPI_Offset place = -1;
-    int one = 5;
+    int one = 5, in_file = argc > 1 && strcmp(argv[1], "lockedfile") == 0;
+    if (in_file)
+        setenv("OMPI_MCA_sharedfp", "lockedfile", 1); /* another MPI does not look at it */
     start(&argc, &argv, "file_shared");
     const char *name = file_at("data");
     GOOD(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
     for (int turn = 0; turn < 2; turn++) {
         GOOD(MPI_File_set_size(file, 0));
         GOOD(MPI_File_set_view(file, 8, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+        if (turn == 0 && library_is("ompi-rs"))
+            CHECK_EQ(beside(name), 0); /* not used yet */
+        MPI_Barrier(MPI_COMM_WORLD);
         CHECK_EQ(position(), 0);
+        if (library_is("ompi-rs"))
+            CHECK_EQ(beside(name), in_file);
         MPI_Barrier(MPI_COMM_WORLD);
         records(turn);
         GOOD(MPI_File_set_size(file, 0));
@@ -185,6 +211,9 @@ int main(int argc, char **argv)
     splits();
     GOOD(MPI_File_set_size(file, 40));
     GOOD(MPI_File_close(&file));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(beside(name), 0);
+    MPI_Barrier(MPI_COMM_WORLD);
     /* A file that is read or written from its beginning to its end has this pointer only. */
     int amode = MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND;
     GOOD(MPI_File_open(MPI_COMM_WORLD, name, amode, MPI_INFO_NULL, &file));

@@ -125,7 +125,9 @@ impl Ompio {
         let etypes = self.may(access).and_then(|()| etypes(access, &view));
         if access.start == Start::Ordered {
             // Whatever is wrong on one process, the others count on it.
-            return Ok((view, self.begin_ordered(etypes)?));
+            let start = self.begin_ordered(etypes)?;
+            behind(start, 0, &view)?;
+            return Ok((view, start));
         }
         let etypes = etypes?;
         let start = match access.start {

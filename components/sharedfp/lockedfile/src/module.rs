@@ -50,7 +50,10 @@ impl Module for LockedFile {
     }
 
     fn set(&self, to: u64) -> Result<()> {
-        self.change(|_| Some(to)).map(drop)
+        // Every new view puts the pointer at its beginning: where nobody has used it no file is made for that.
+        let unused =
+            !self.file.is_completed() && File::open(&self.path, &EXISTING).is_err_and(|errno| errno == Errno::NOENT);
+        if to == 0 && unused { Ok(()) } else { self.change(|_| Some(to)).map(drop) }
     }
 
     fn get(&self) -> Result<u64> {
@@ -66,5 +69,7 @@ impl Module for LockedFile {
     }
 }
 
+/// To see whether the file is there.
+const EXISTING: OpenFlags = OpenFlags { read: true, write: false, create: false, exclusive: false, mode: 0 };
 /// Length of the number in the file.
 const BYTES: u64 = 8;
