@@ -1,12 +1,14 @@
 //! When a collective operation runs: what the blocking, the nonblocking and the persistent function differ in.
 
 use super::kinds::OutPtr;
+use super::tool_event::run_heard;
 use crate::comm::Communicator;
 use crate::error::Result;
 use crate::executor;
 use crate::framework::coll::Call;
 use crate::info::Info;
 use crate::request::collective;
+use crate::tool::event;
 use alloc::sync::Arc;
 
 /// A communicator with its handle.
@@ -39,6 +41,8 @@ impl When {
     #[inline(always)]
     pub unsafe fn run(self, call: Call<'_>) -> Result<()> {
         match self {
+            // SAFETY: the caller's promise.
+            When::Now(comm) if event::is_heard() => unsafe { run_heard(comm, call) },
             // SAFETY: the caller's promise.
             When::Now(comm) => unsafe { executor::run(comm, call) },
             When::Begin((handle, _), request) => {

@@ -6,6 +6,7 @@
 //! there.
 
 use crate::context::Receive;
+use crate::counters::uncount_posted;
 use crate::protocol::operation::OperationState;
 use crate::state::{EagerPlacement, State};
 use crate::wire::Envelope;
@@ -69,6 +70,7 @@ impl State {
         }
         let Receive { buffer, request, .. } = core::mem::take(receive);
         first.consume();
+        uncount_posted();
         context.count_received(collective, source, bytes);
         if !SAID.swap(true, Ordering::Relaxed) {
             verbose!(pml::FRAMEWORK, 20, "{bytes} bytes from process {process} are read straight to their receive");
