@@ -159,6 +159,11 @@ pub fn set_token(id: Id, token: u64) {
     slot_of(id.0).token.store(token, Ordering::Relaxed);
 }
 
+/// Requests in use: under way, complete and not yet waited for, or persistent. Looks at all that there ever were at once.
+pub fn in_use() -> usize {
+    taken()
+}
+
 /// A request that is complete, with the empty status: for a send that was done at once. Costs nothing.
 #[inline(always)]
 pub fn done() -> Request {

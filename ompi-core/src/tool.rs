@@ -2,7 +2,7 @@
 //! [`crate::init`].
 //!
 //! [`cvar`] makes a control variable of every MCA parameter, [`category`] a tree of layers, frameworks and components.
-//! [`pvar`] lists what is counted, [`session`] is how a tool measures it.
+//! [`pvar`] lists what is counted, [`session`] is how a tool measures it. [`event`] tells of collective operations.
 //!
 //! **Invariant:** nothing here needs MPI to be active, and what the tables hold never changes: an index that a tool has
 //! learned stays good.
@@ -10,6 +10,7 @@
 pub mod category;
 pub mod cvar;
 pub mod enumeration;
+pub mod event;
 pub mod pvar;
 pub mod session;
 pub mod value;
@@ -33,6 +34,8 @@ pub fn element<'a, T>(all: &'a [T], index: i32, what: &str) -> Result<&'a T> {
 
 /// MPI_T_BIND_NO_OBJECT.
 pub const NO_OBJECT: i32 = 1;
+/// MPI_T_BIND_MPI_COMM.
+pub const BOUND_TO_COMM: i32 = 2;
 
 #[cfg(test)]
 mod tests;

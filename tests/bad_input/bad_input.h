@@ -56,6 +56,7 @@ struct objects {
     MPI_T_cvar_handle cvar;
     MPI_T_pvar_session measuring;
     MPI_T_pvar_handle pvar;
+    MPI_T_event_registration registration;
 };
 extern struct objects live, stale;
 extern char room[1 << 16];
@@ -100,6 +101,7 @@ MPI_T_enum some_enum(void);
 MPI_T_pvar_session measuring(void); /* always the same one */
 MPI_T_pvar_session fresh_measuring(void);
 MPI_T_pvar_handle fresh_pvar(void); /* in measuring() */
+MPI_T_event_registration fresh_registration(void);
 
 void attach_buffer(void);
 void detach_buffers(void);
@@ -118,6 +120,7 @@ void drop_file(MPI_File file);
 void drop_cvar(MPI_T_cvar_handle cvar);
 void drop_measuring(MPI_T_pvar_session session);
 void drop_pvar(MPI_T_pvar_handle pvar);
+void drop_registration(MPI_T_event_registration registration);
 
 /* Functions of the user's. */
 void user_errors(MPI_Comm *comm, int *code, ...);
@@ -126,6 +129,7 @@ void user_win_errors(MPI_Win *win, int *code, ...);
 void user_file_errors(MPI_File *file, int *code, ...);
 void user_op(void *in, void *inout, int *length, MPI_Datatype *datatype);
 void user_op_c(void *in, void *inout, MPI_Count *length, MPI_Datatype *datatype);
+void user_event(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data);
 int user_query(void *extra, MPI_Status *status);
 int user_free(void *extra);
 int user_cancel(void *extra, int complete);

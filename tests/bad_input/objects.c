@@ -24,7 +24,8 @@ static struct {
     MPI_T_cvar_handle cvar[FRESH];
     MPI_T_pvar_session measuring[FRESH];
     MPI_T_pvar_handle pvar[FRESH];
-    int comms, datatypes, groups, ops, infos, errhandlers, requests, sessions, wins, files, cvars, measurings, pvars;
+    MPI_T_event_registration registration[FRESH];
+    int comms, datatypes, groups, ops, infos, errhandlers, requests, sessions, wins, files, cvars, measurings, pvars, registrations;
 } fresh;
 
 /* Remembers a handle and returns it. */
@@ -302,6 +303,17 @@ MPI_T_pvar_session fresh_measuring(void)
     return KEEP(measuring, session);
 }
 
+MPI_T_event_registration fresh_registration(void)
+{
+    MPI_T_event_registration registration = 0;
+    if (!alive)
+        return 0;
+    tool_variable("mpi");
+    MPI_T_event_handle_alloc(0, &live.comm, MPI_INFO_NULL, &registration);
+    MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, room, user_event);
+    return KEEP(registration, registration);
+}
+
 MPI_T_pvar_handle fresh_pvar(void)
 {
     MPI_T_pvar_handle pvar = MPI_T_PVAR_HANDLE_NULL;
@@ -391,6 +403,11 @@ void drop_pvar(MPI_T_pvar_handle pvar)
     MPI_T_pvar_handle_free(measuring(), &pvar);
 }
 
+void drop_registration(MPI_T_event_registration registration)
+{
+    MPI_T_event_handle_free(registration, NULL, NULL);
+}
+
 #define DROP(kind)                                                                                                        \
     while (fresh.kind##s > 0)                                                                                             \
         drop_##kind(fresh.kind[--fresh.kind##s % FRESH])
@@ -409,6 +426,7 @@ void drop_fresh(void)
     DROP(session);
     DROP(cvar);
     DROP(pvar);
+    DROP(registration);
     DROP(measuring);
 }
 
@@ -453,6 +471,7 @@ void make_stale(void)
     stale.file = fresh_file();
     stale.cvar = fresh_cvar();
     stale.pvar = fresh_pvar();
+    stale.registration = fresh_registration();
     stale.measuring = fresh_measuring();
     int keyval = stale.comm_keyval = fresh_comm_keyval();
     MPI_Comm_free_keyval(&keyval);
@@ -514,6 +533,11 @@ void user_op(void *in, void *inout, int *length, MPI_Datatype *datatype)
 void user_op_c(void *in, void *inout, MPI_Count *length, MPI_Datatype *datatype)
 {
     (void)in, (void)inout, (void)length, (void)datatype;
+}
+
+void user_event(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+{
+    (void)instance, (void)registration, (void)safety, (void)data;
 }
 
 int user_query(void *extra, MPI_Status *status)

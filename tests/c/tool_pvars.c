@@ -230,15 +230,41 @@ static void queues(void)
     CHECK_EQ(value(most), 2);
     /* Receives that wait. */
     MPI_Request request[3];
-    number before = value(posted);
-    for (int n = 0; n < 3; n++)
+    MPI_T_pvar_handle requests = handle_of(session, "mpi_requests", MPI_T_PVAR_CLASS_LEVEL, NULL, 1);
+    number before = value(posted), requests_before = value(requests);
+    /* One is posted before anybody wants to know the most of them. */
+    MPI_Irecv(&got, 1, MPI_INT, from, 77, comm, &request[2]);
+    MPI_T_pvar_handle most_posted = handle_of(session, "pml_ob1_posted_most", MPI_T_PVAR_CLASS_HIGHWATERMARK, NULL, 1);
+    OK(MPI_T_pvar_start(session, most_posted));
+    CHECK_EQ(value(most_posted), before + 1);
+    for (int n = 0; n < 2; n++)
         MPI_Irecv(&got, 1, MPI_INT, n ? from : MPI_ANY_SOURCE, 77, comm, &request[n]);
     CHECK_EQ(value(posted), before + 3);
+    CHECK_EQ(value(most_posted), before + 3);
+    CHECK_EQ(value(requests), requests_before + 3);
     for (int n = 0; n < 3; n++) {
         MPI_Cancel(&request[n]);
         MPI_Wait(&request[n], MPI_STATUS_IGNORE);
     }
     CHECK_EQ(value(posted), before);
+    CHECK_EQ(value(most_posted), before + 3);
+    CHECK_EQ(value(requests), requests_before);
+    OK(MPI_T_pvar_reset(session, most_posted));
+    CHECK_EQ(value(most_posted), before);
+    /* Some that messages meet, and a communicator that came later. */
+    MPI_Comm newer;
+    MPI_Comm_dup(comm, &newer);
+    for (int n = 0; n < 3; n++)
+        MPI_Irecv(&got, 1, MPI_INT, from, n, n == 2 ? newer : comm, &request[n]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int n = 0; n < 3; n++)
+        MPI_Send(&n, 1, MPI_INT, to, n, n == 2 ? newer : comm);
+    MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
+    CHECK(value(most_posted) >= before + 3);
+    CHECK_EQ(value(posted), before);
+    OK(MPI_T_pvar_reset(session, most_posted));
+    CHECK_EQ(value(most_posted), before);
+    MPI_Comm_free(&newer);
     TOOL(MPI_T_pvar_start(session, length), MPI_T_ERR_PVAR_NO_STARTSTOP);
     TOOL(MPI_T_pvar_stop(session, length), MPI_T_ERR_PVAR_NO_STARTSTOP);
     TOOL(MPI_T_pvar_write(session, length, &now), MPI_T_ERR_PVAR_NO_WRITE);

@@ -1,12 +1,14 @@
 //! The three variants of a collective function: blocking, nonblocking, persistent. They differ in when the operation runs.
 
 use super::kinds::OutPtr;
+use super::tool_event::run_heard;
 use crate::comm::Communicator;
 use crate::error::Result;
 use crate::executor;
 use crate::framework::coll::Call;
 use crate::info::Info;
 use crate::request::collective;
+use crate::tool::event;
 use alloc::sync::Arc;
 
 /// A communicator with its handle.
@@ -39,6 +41,8 @@ impl Variant {
     #[inline(always)]
     pub unsafe fn run(self, call: Call<'_>) -> Result<()> {
         match self {
+            // SAFETY: the caller's promise.
+            Variant::Blocking(comm) if event::is_heard() => unsafe { run_heard(comm, call) },
             // SAFETY: the caller's promise.
             Variant::Blocking(comm) => unsafe { executor::run(comm, call) },
             Variant::Nonblocking((handle, _), request) => {

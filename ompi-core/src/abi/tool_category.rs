@@ -35,8 +35,7 @@ rows! {
 
     /// Number of event types in a category. MPI 5.0 §15.3.9.
     fn T_category_get_num_events(cat_index: Raw<c_int>, num_events: Out<c_int>) [tool] => {
-        category::get(cat_index)?;
-        num_events.set(0);
+        num_events.set(category::get(cat_index)?.events.len() as c_int);
         Ok(())
     }
 
@@ -60,9 +59,8 @@ rows! {
 
     /// The event types of a category. MPI 5.0 §15.3.9.
     fn T_category_get_events(cat_index: Raw<c_int>, len: Raw<c_int>, indices: Raw<*mut c_int>) [tool] => {
-        category::get(cat_index)?;
         // SAFETY: room for `len` elements by the standard.
-        unsafe { list(&[], len, indices) }
+        unsafe { list(&category::get(cat_index)?.events, len, indices) }
     }
 
     /// The categories within a category. MPI 5.0 §15.3.9.

@@ -1,17 +1,22 @@
 //! The tool interface: events and their sources. MPI 5.0 §15.3.8.
-//!
-//! There are no sources and no events here, which the standard allows. So each index, registration and instance is a wrong one.
 
 use super::kinds::{Aint, Callback, Hints, LargeCount, Out, OutArray, Raw, Text};
+use super::tool_pvar::comm_at;
+use super::tool_text::{buffer, give, put, store};
+use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
-use crate::tool::element;
-use alloc::format;
+use crate::executor;
+use crate::framework::coll::{Call, Function};
+use crate::info::Info;
+use crate::tool::event::{self, EventFn, FreeFn, ToolFunction};
+use crate::tool::value::Datum;
+use crate::tool::{BOUND_TO_COMM, element, enumeration};
 use core::ffi::{c_char, c_int, c_void};
 
 rows! {
     /// Number of sources of events. MPI 5.0 §15.3.8.
     fn T_source_get_num(num_sources: Out<c_int>) [tool] => {
-        num_sources.set(0);
+        num_sources.set(SOURCES.len() as c_int);
         Ok(())
     }
 
@@ -21,19 +26,31 @@ rows! {
         desc_len: Raw<*mut c_int>, ordering: Raw<*mut c_int>, ticks_per_second: Raw<*mut LargeCount>,
         max_ticks: Raw<*mut LargeCount>, info: Raw<*mut usize>,
     ) [tool] => {
-        let _unused = (name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info);
-        no_source(source_index)
+        let (own_name, description) = source(source_index)?;
+        // SAFETY: null, or places by the standard; here and below.
+        unsafe { give(own_name, name, name_len)? };
+        // SAFETY: see above.
+        unsafe { give(description, desc, desc_len)? };
+        // SAFETY: see above.
+        unsafe { put(ordering, UNORDERED) };
+        // SAFETY: see above.
+        unsafe { put(ticks_per_second, event::TICKS_PER_SECOND) };
+        // SAFETY: see above.
+        unsafe { put(max_ticks, i64::MAX) };
+        // SAFETY: see above.
+        unsafe { put_info(info) }
     }
 
     /// The time of a source. MPI 5.0 §15.3.8.
     fn T_source_get_timestamp(source_index: Raw<c_int>, timestamp: Out<LargeCount>) [tool] => {
-        let _unused = timestamp;
-        no_source(source_index)
+        source(source_index)?;
+        timestamp.set(event::now());
+        Ok(())
     }
 
     /// Number of event types. MPI 5.0 §15.3.8.
     fn T_event_get_num(num_events: Out<c_int>) [tool] => {
-        num_events.set(0);
+        num_events.set(event::ALL.len() as c_int);
         Ok(())
     }
 
@@ -44,118 +61,230 @@ rows! {
         enumtype: Raw<*mut usize>, info: Raw<*mut usize>, desc: Raw<*mut c_char>, desc_len: Raw<*mut c_int>,
         bind: Raw<*mut c_int>,
     ) [tool] => {
-        let _unused = (name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements);
-        let _unused = (enumtype, info, desc, desc_len, bind);
-        no_event(event_index)
+        let found = event::get(event_index)?;
+        // SAFETY: null, or places by the standard; here and below.
+        unsafe { give(found.name, name, name_len)? };
+        // SAFETY: see above.
+        unsafe { give(found.description, desc, desc_len)? };
+        // SAFETY: see above.
+        unsafe { put(verbosity, crate::tool::verbosity(found.level)) };
+        // SAFETY: see above.
+        unsafe { elements(array_of_datatypes, array_of_displacements, num_elements)? };
+        // SAFETY: see above.
+        unsafe { put(enumtype, enumeration::FUNCTIONS) };
+        // SAFETY: see above.
+        unsafe { put(bind, BOUND_TO_COMM) };
+        // SAFETY: see above.
+        unsafe { put_info(info) }
     }
 
     /// The index of an event type by name. MPI 5.0 §15.3.8.
     fn T_event_get_index(name: Text, event_index: Out<c_int>) [tool] => {
-        let _unused = event_index;
-        let why = format!("no event is named {}", name.to_string_lossy());
-        Err(Fault::new(Class::ToolInvalidName).argument("name").because(why))
+        event_index.set(event::index(&name.to_string_lossy())?);
+        Ok(())
     }
 
     /// Registers for an event type on an object. MPI 5.0 §15.3.8.
     fn T_event_handle_alloc(
         event_index: Raw<c_int>, obj_handle: Raw<*mut c_void>, info: Hints, event_registration: Out<usize>,
     ) [tool] => {
-        let _unused = (obj_handle, info, event_registration);
-        no_event(event_index)
+        // No hint is known.
+        let _unused = info;
+        event::get(event_index)?;
+        // SAFETY: null, or the place of a communicator's handle: that is what all events are bound to.
+        let (comm, _) = unsafe { comm_at(obj_handle)? };
+        event_registration.set(event::register(event_index, comm)?);
+        Ok(())
     }
 
-    /// Gives a registration hints. MPI 5.0 §15.3.8.
+    /// Gives a registration hints, of which none is known. MPI 5.0 §15.3.8.
     fn T_event_handle_set_info(event_registration: Raw<usize>, info: Hints) [tool] => {
         let _unused = info;
-        no_registration(event_registration)
+        event::registration(event_registration).map(drop)
     }
 
-    /// The hints of a registration. MPI 5.0 §15.3.8.
+    /// The hints of a registration: none. MPI 5.0 §15.3.8.
     fn T_event_handle_get_info(event_registration: Raw<usize>, info_used: Out<usize>) [tool] => {
-        let _unused = info_used;
-        no_registration(event_registration)
+        event::registration(event_registration)?;
+        info_used.set(Info::of([]).into_handle()?);
+        Ok(())
     }
 
-    /// Sets the function that is called for an event. MPI 5.0 §15.3.8.
+    /// Sets the function that is called for an event, or with null takes it back. MPI 5.0 §15.3.8.
     fn T_event_register_callback(
         event_registration: Raw<usize>, cb_safety: Raw<c_int>, info: Hints, user_data: Raw<*mut c_void>,
         event_cb_function: Callback,
     ) [tool] => {
-        let _unused = (cb_safety, info, user_data, event_cb_function);
-        no_registration(event_registration)
+        let _unused = info;
+        // SAFETY: null, or a function of this type by the standard.
+        let function = unsafe { core::mem::transmute::<*const c_void, Option<EventFn>>(event_cb_function) };
+        let hook = function.map(|function| ToolFunction { function, user_data: user_data as usize });
+        event::registration(event_registration)?.set_callback(cb_safety, hook)
     }
 
-    /// Gives a callback hints. MPI 5.0 §15.3.8.
+    /// Gives a callback hints, of which none is known. MPI 5.0 §15.3.8.
     fn T_event_callback_set_info(
         event_registration: Raw<usize>, cb_safety: Raw<c_int>, info: Hints,
     ) [tool] => {
-        let _unused = (cb_safety, info);
-        no_registration(event_registration)
+        let _unused = info;
+        callback(event_registration, cb_safety)
     }
 
-    /// The hints of a callback. MPI 5.0 §15.3.8.
+    /// The hints of a callback: none. MPI 5.0 §15.3.8.
     fn T_event_callback_get_info(
         event_registration: Raw<usize>, cb_safety: Raw<c_int>, info_used: Out<usize>,
     ) [tool] => {
-        let _unused = (cb_safety, info_used);
-        no_registration(event_registration)
+        callback(event_registration, cb_safety)?;
+        info_used.set(Info::of([]).into_handle()?);
+        Ok(())
     }
 
-    /// Ends a registration. MPI 5.0 §15.3.8.
+    /// Ends a registration; when no callback of it runs any more, the function is called. MPI 5.0 §15.3.8.
     fn T_event_handle_free(
         event_registration: Raw<usize>, user_data: Raw<*mut c_void>, free_cb_function: Callback,
     ) [tool] => {
-        let _unused = (user_data, free_cb_function);
-        no_registration(event_registration)
+        // SAFETY: null, or a function of this type by the standard.
+        let function = unsafe { core::mem::transmute::<*const c_void, Option<FreeFn>>(free_cb_function) };
+        let last = function.map(|function| ToolFunction { function, user_data: user_data as usize });
+        if let Some(last) = event::free(event_registration, last)? {
+            call_last(last, event_registration);
+        }
+        Ok(())
     }
 
-    /// Sets the function that is called for lost events. MPI 5.0 §15.3.8.
+    /// Sets the function that is called for lost events. None is ever lost. MPI 5.0 §15.3.8.
     fn T_event_set_dropped_handler(event_registration: Raw<usize>, dropped_cb_function: Callback) [tool] => {
         let _unused = dropped_cb_function;
-        no_registration(event_registration)
+        event::registration(event_registration).map(drop)
     }
 
     /// One element of an event's data. MPI 5.0 §15.3.8.
     fn T_event_read(
         event_instance: Raw<usize>, element_index: Raw<c_int>, buffer: Raw<*mut c_void>,
     ) [tool] => {
-        let _unused = (element_index, buffer);
-        no_instance(event_instance)
+        let found = event::instance(event_instance)?;
+        let data = [Datum::Int(found.function()), Datum::Unsigned(found.operation())];
+        let datum = element(&data, element_index, "elements").map_err(|fault| fault.argument("element_index"))?;
+        // SAFETY: room for the element by the standard.
+        unsafe { store(*datum, buffer.cast(), 0) }
     }
 
     /// All of an event's data. MPI 5.0 §15.3.8.
     fn T_event_copy(event_instance: Raw<usize>, buffer: Raw<*mut c_void>) [tool] => {
-        let _unused = buffer;
-        no_instance(event_instance)
+        let found = event::instance(event_instance)?;
+        self::buffer(buffer.cast())?;
+        for (datum, (_, displacement)) in
+            [Datum::Int(found.function()), Datum::Unsigned(found.operation())].into_iter().zip(event::ELEMENTS)
+        {
+            // SAFETY: room for all elements at their displacements by the standard.
+            unsafe { store(datum, buffer.cast::<u8>().wrapping_add(displacement as usize), 0)? };
+        }
+        Ok(())
     }
 
     /// When an event happened. MPI 5.0 §15.3.8.
     fn T_event_get_timestamp(event_instance: Raw<usize>, event_timestamp: Out<LargeCount>) [tool] => {
-        let _unused = event_timestamp;
-        no_instance(event_instance)
+        event_timestamp.set(event::instance(event_instance)?.timestamp);
+        Ok(())
     }
 
     /// Where an event came from. MPI 5.0 §15.3.8.
     fn T_event_get_source(event_instance: Raw<usize>, source_index: Out<c_int>) [tool] => {
-        let _unused = source_index;
-        no_instance(event_instance)
+        event::instance(event_instance)?;
+        source_index.set(0);
+        Ok(())
     }
 }
 
-fn no_source(index: c_int) -> Result<()> {
-    element::<()>(&[], index, "sources of events").map(drop).map_err(|fault| fault.argument("source_index"))
+/// Runs a blocking collective operation, and tells tools of its begin and its end.
+///
+/// # Safety
+/// That of [`executor::run`].
+#[cold]
+#[inline(never)]
+pub(super) unsafe fn run_heard(comm: &Communicator, call: Call<'_>) -> Result<()> {
+    let (function, operation) = (call.function(), event::next_operation());
+    tell(event::BEGIN, comm, function, operation);
+    // SAFETY: the caller's promise.
+    let ended = unsafe { executor::run(comm, call) };
+    tell(event::END, comm, function, operation);
+    ended
 }
 
-fn no_event(index: c_int) -> Result<()> {
-    element::<()>(&[], index, "events").map(drop).map_err(|fault| fault.argument("event_index"))
+fn tell(event: usize, comm: &Communicator, function: Function, operation: u64) {
+    for (handle, registration) in event::listeners(event, comm) {
+        let Some(hook) = registration.enter() else { continue };
+        if let Some(instance) = event::begin_instance(function, operation) {
+            // SAFETY: the function that the tool registered, called as MPI 5.0 §15.3.8 says. No lock is held.
+            unsafe { (hook.function)(instance, handle, REQUIRE_NONE, hook.user_data as *mut c_void) };
+            event::end_instance(instance);
+        }
+        if let Some(last) = registration.left() {
+            call_last(last, handle);
+        }
+    }
 }
 
-fn no_registration(handle: usize) -> Result<()> {
-    let why = format!("{handle:#x} is no registration for an event: there are no events");
-    Err(Fault::new(Class::ToolInvalidHandle).argument("event_registration").because(why))
+fn call_last(last: ToolFunction<FreeFn>, registration: usize) {
+    // SAFETY: the function that the tool gave to MPI_T_event_handle_free. No lock is held.
+    unsafe { (last.function)(registration, REQUIRE_NONE, last.user_data as *mut c_void) };
 }
 
-fn no_instance(handle: usize) -> Result<()> {
-    let why = format!("{handle:#x} is no event that a callback got: there are no events");
-    Err(Fault::new(Class::ToolInvalidHandle).argument("event_instance").because(why))
+fn source(index: c_int) -> Result<&'static (&'static str, &'static str)> {
+    element(&SOURCES, index, "sources of events").map_err(|fault| fault.argument("source_index"))
 }
+
+fn callback(registration: usize, safety: c_int) -> Result<()> {
+    match event::registration(registration)?.has_callback(safety)? {
+        true => Ok(()),
+        false => {
+            let why = "no callback is registered for this level of safety";
+            Err(Fault::new(Class::ToolInvalid).argument("cb_safety").because(why))
+        }
+    }
+}
+
+/// Writes datatypes and displacements of as many elements as there is room for, and how many there are.
+///
+/// # Safety
+/// `number` is null or the place of the arrays' length; an array is null or has it.
+unsafe fn elements(datatypes: *mut usize, displacements: *mut Aint, number: *mut c_int) -> Result<()> {
+    if number.is_null() {
+        return Ok(());
+    }
+    // SAFETY: not null.
+    let room = unsafe { number.read() };
+    let wrong = || Fault::new(Class::ToolInvalid).argument("num_elements").because("it is negative");
+    let room = usize::try_from(room).map_err(|_| wrong())?;
+    for (at, (of, displacement)) in event::ELEMENTS.into_iter().enumerate().take(room) {
+        if !datatypes.is_null() {
+            // SAFETY: within the array's length.
+            unsafe { datatypes.wrapping_add(at).write(of.handle()) };
+        }
+        if !displacements.is_null() {
+            // SAFETY: within the array's length.
+            unsafe { displacements.wrapping_add(at).write(displacement) };
+        }
+    }
+    // SAFETY: not null.
+    unsafe { number.write(event::ELEMENTS.len() as c_int) };
+    Ok(())
+}
+
+/// Writes a new info object without keys, which the tool frees.
+///
+/// # Safety
+/// Null, or the place of a handle.
+unsafe fn put_info(at: *mut usize) -> Result<()> {
+    if !at.is_null() {
+        // SAFETY: not null.
+        unsafe { at.write(Info::of([]).into_handle()?) };
+    }
+    Ok(())
+}
+
+const SOURCES: [(&str, &str); 1] = [event::SOURCE];
+/// MPI_T_SOURCE_UNORDERED: threads tell of events at the same time.
+const UNORDERED: c_int = 2;
+/// MPI_T_CB_REQUIRE_NONE.
+const REQUIRE_NONE: c_int = 0;

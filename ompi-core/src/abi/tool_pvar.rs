@@ -144,17 +144,27 @@ rows! {
 /// # Safety
 /// `at` is null or the place of a communicator's handle, if the variable is bound to one.
 unsafe fn object(pvar: &Pvar, at: *const c_void) -> Result<Option<&'static Communicator>> {
-    if pvar.bind() == NO_OBJECT {
-        return Ok(None);
+    match pvar.bind() {
+        NO_OBJECT => Ok(None),
+        // SAFETY: the caller's promise.
+        _ => unsafe { comm_at(at) }.map(|(_, comm)| Some(comm)),
     }
+}
+
+/// The communicator that a tool binds something to, with its handle.
+///
+/// # Safety
+/// `at` is null or the place of a communicator's handle.
+pub(super) unsafe fn comm_at(at: *const c_void) -> Result<(usize, &'static Communicator)> {
     let wrong = |why| Fault::new(Class::ToolInvalid).argument("obj_handle").because(why);
     if at.is_null() {
-        return Err(wrong("the variable is bound to a communicator"));
+        return Err(wrong("it is bound to a communicator"));
     }
     init::initialized().map_err(|_| Fault::new(Class::ToolNotAccessible))?;
     // SAFETY: not null; the caller's promise.
     let handle = unsafe { at.cast::<usize>().read() };
-    comm::borrow(handle).map(Some).ok_or_else(|| wrong("it is no communicator in force"))
+    let comm = comm::borrow(handle).ok_or_else(|| wrong("it is no communicator in force"))?;
+    Ok((handle, comm))
 }
 
 /// # Safety

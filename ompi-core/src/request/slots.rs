@@ -172,6 +172,12 @@ impl List {
     }
 }
 
+/// How many slots are taken. Looks at all of them.
+pub(super) fn taken() -> usize {
+    let list = LIST.lock();
+    (DONE + 1..list.next).filter_map(slot).filter(|slot| slot.word.load(Ordering::Relaxed) & STATE != FREE).count()
+}
+
 #[cold]
 #[inline(never)]
 pub(super) fn no_slot() -> Fault {

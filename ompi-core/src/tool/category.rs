@@ -2,7 +2,7 @@
 
 use crate::error::{Class, Fault, Result};
 use crate::init;
-use crate::tool::{cvar, element, pvar};
+use crate::tool::{cvar, element, event, pvar};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -19,6 +19,8 @@ pub struct Category {
     pub cvars: Vec<i32>,
     /// Indices of its performance variables.
     pub pvars: Vec<i32>,
+    /// Indices of its event types.
+    pub events: Vec<i32>,
     /// Indices of the categories in it.
     pub categories: Vec<i32>,
 }
@@ -69,7 +71,10 @@ impl Category {
         let pvars = pvar::all().iter().zip(0..);
         let pvars = pvars.filter(|(pvar, _)| (pvar.framework, pvar.component) == (framework, component));
         let pvars = pvars.map(|(_, index)| index).collect();
-        Category { name, description: description.trim(), cvars, pvars, categories: Vec::new() }
+        let events = event::ALL.iter().zip(0..);
+        let events = events.filter(|(event, _)| (event.framework, "") == (framework, component));
+        let events = events.map(|(_, index)| index).collect();
+        Category { name, description: description.trim(), cvars, pvars, events, categories: Vec::new() }
     }
 }
 

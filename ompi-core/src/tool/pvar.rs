@@ -2,12 +2,15 @@
 
 use crate::error::{Class, Fault, Result};
 use crate::framework::pml::{self, TrafficCount};
+use crate::init;
+use crate::request;
 use crate::tool::element;
 use crate::tool::value::ValueType;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::mca::param::full_name;
+use opal_core::mca::pvar::Reading;
 use opal_core::mca::{self, PvarClass, image};
 use opal_core::sync::Once;
 use opal_core::{progress, wait};
@@ -44,6 +47,7 @@ pub fn all() -> &'static [Pvar] {
     static ALL: Once<Vec<Pvar>> = Once::new();
     ALL.call_once(|| {
         let mut all: Vec<Pvar> = wait::PVARS.iter().chain(progress::PVARS).map(|pvar| of(pvar, "opal", "")).collect();
+        all.push(of(&REQUESTS, init::FRAMEWORK.name, ""));
         all.extend(PEERS.iter().map(|(name, level, class, count, description)| Pvar {
             name: full_name(pml::FRAMEWORK.name, "", name),
             class: *class,
@@ -112,10 +116,18 @@ impl Pvar {
     pub fn bind(&self) -> i32 {
         match self.origin {
             Origin::Process(_) => super::NO_OBJECT,
-            Origin::Peers(_) => 2,
+            Origin::Peers(_) => super::BOUND_TO_COMM,
         }
     }
 }
+
+static REQUESTS: mca::Pvar = mca::Pvar::new(
+    "requests",
+    PvarClass::Level,
+    2,
+    "Requests in use: under way, complete and not yet waited for, or persistent. What is complete when it starts takes none.",
+    Reading::Of(|| request::in_use() as u64),
+);
 
 const PEERS: [(&str, u8, PvarClass, TrafficCount, &str); 4] = [
     (

@@ -1,5 +1,6 @@
 //! A communicator as its peers address it: its members, posted receives and unexpected messages.
 
+use crate::counters::POSTED_WANTED;
 use crate::matching;
 use crate::raw::UserBuffer;
 use crate::wire::{Envelope, Rts};
@@ -10,6 +11,7 @@ use ompi_core::framework::pml::Traffic;
 use ompi_core::request::{Id, SlotPtr};
 use ompi_core::status::Status;
 use opal_core::mem::Untrusted;
+use opal_core::sync::Ordering;
 
 /// What is posted and what arrived in one match context.
 pub type ContextMatcher = matching::Matcher<Receive, Message>;
@@ -145,6 +147,15 @@ impl Context {
         self.identity_ranks = if let Members::Identity(size) = members { size } else { 0 };
         self.members = Some(members);
         self.matchers = [ContextMatcher::new(peers.len()), ContextMatcher::new(peers.len())];
+        if POSTED_WANTED.load(Ordering::Relaxed) {
+            self.count_posts();
+        }
+    }
+
+    /// From now on all receives are posted and matched where they are counted.
+    pub fn count_posts(&mut self) {
+        self.identity_ranks = 0;
+        self.matchers.iter_mut().for_each(ContextMatcher::close_fast_posts);
     }
 
     /// The communicator is gone.

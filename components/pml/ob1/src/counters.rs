@@ -1,6 +1,7 @@
 //! What is counted for [`crate::pvars`], with the state's lock held and on no fast path.
 
 use opal_core::mca::pvar::{Counter, Level};
+use opal_core::sync::{AtomicBool, Ordering};
 
 /// Messages and RTS that no receive has matched yet, those of collectives included.
 pub static UNEXPECTED: Level = Level::new();
@@ -8,6 +9,10 @@ pub static UNEXPECTED: Level = Level::new();
 pub static UNEXPECTED_MEMORY: Level = Level::new();
 /// How often a message was unexpected.
 pub static WERE_UNEXPECTED: Counter = Counter::new();
+/// Receives that are posted and not matched yet: counted only while [`POSTED_WANTED`].
+pub static POSTED: Level = Level::new();
+/// A tool wants to know the most receives that were posted. Rises only.
+pub static POSTED_WANTED: AtomicBool = AtomicBool::new(false);
 /// RTS that were sent.
 pub static RTS_SENT: Counter = Counter::new();
 /// Receives of long messages, by protocol.
@@ -16,3 +21,20 @@ pub static SINGLE_COPIES: Counter = Counter::new();
 pub static FRAGMENTED: Counter = Counter::new();
 /// As fragments that are stored around the cache.
 pub static STREAMED: Counter = Counter::new();
+
+/// A receive was posted.
+#[inline(always)]
+pub fn count_posted() {
+    // Relaxed: written under the state's lock, too.
+    if POSTED_WANTED.load(Ordering::Relaxed) {
+        POSTED.add(1);
+    }
+}
+
+/// A posted receive was matched or cancelled.
+#[inline(always)]
+pub fn uncount_posted() {
+    if POSTED_WANTED.load(Ordering::Relaxed) {
+        POSTED.take(1);
+    }
+}

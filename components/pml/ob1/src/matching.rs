@@ -15,7 +15,7 @@ pub struct Matcher<P, U> {
     free: u32,
     // Receives posted for any source, and lists of receives with an index.
     arrival_slow_paths: u32,
-    // Unexpected messages, and lists of receives with an index.
+    // Unexpected messages, and lists of receives with an index; one more where posted receives are counted.
     post_slow_paths: u32,
     unexpected: Slab<Unexpected<U>>,
     sources: Vec<Source>,
@@ -41,6 +41,7 @@ use self::index::Index;
 pub use self::list::Tag;
 use self::list::{EMPTY, List, NONE, Posted};
 pub use self::posted_list::{FreeSlot, PostedList};
+use crate::counters::{count_posted, uncount_posted};
 use crate::slab::Slab;
 use alloc::vec::Vec;
 
@@ -126,6 +127,11 @@ impl<P: Default, U> Matcher<P, U> {
         self.posted.iter().any(|posted| posted.order != 0)
     }
 
+    /// From now on no receive is posted on the fast path.
+    pub fn close_fast_posts(&mut self) {
+        self.post_slow_paths += 1;
+    }
+
     /// Number of posted receives. Walks the whole table.
     pub fn posted_receives(&self) -> usize {
         self.posted.iter().filter(|posted| posted.order != 0).count()
@@ -156,6 +162,7 @@ impl<P: Default, U> Matcher<P, U> {
         if previous != NONE {
             self.posted[previous as usize].next = number;
         }
+        count_posted();
         if source == ANY {
             self.arrival_slow_paths += 1;
         }
@@ -267,6 +274,7 @@ impl<P: Default, U> Matcher<P, U> {
         let free = self.free;
         let posted = &mut self.posted[number as usize];
         let (next, source, mut previous) = (posted.next, posted.source, posted.previous);
+        uncount_posted();
         let receive = core::mem::take(&mut posted.receive);
         posted.order = 0;
         posted.next = free;

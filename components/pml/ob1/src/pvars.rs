@@ -1,9 +1,14 @@
 //! Performance variables: what MPI's tool interface reads of this component.
 
-use crate::counters::{FRAGMENTED, RTS_SENT, SINGLE_COPIES, STREAMED, UNEXPECTED, UNEXPECTED_MEMORY, WERE_UNEXPECTED};
-use crate::state::STATE;
+use crate::context::Context;
+use crate::counters::{
+    FRAGMENTED, POSTED, POSTED_WANTED, RTS_SENT, SINGLE_COPIES, STREAMED, UNEXPECTED, UNEXPECTED_MEMORY,
+    WERE_UNEXPECTED,
+};
+use crate::state::{STATE, State};
 use opal_core::mca::Pvar;
 use opal_core::mca::pvar::{PvarClass, Reading};
+use opal_core::sync::Ordering;
 
 /// All of them.
 pub static ALL: &[&Pvar] = &[
@@ -51,6 +56,14 @@ pub static ALL: &[&Pvar] = &[
         Reading::Of(posted),
     ),
     &Pvar::new(
+        "posted_most",
+        PvarClass::HighWatermark,
+        2,
+        "As pml_ob1_posted_length: the most at once. Counting begins when a handle is allocated, and makes receives slower.",
+        Reading::Mark(&POSTED),
+    )
+    .when_wanted(count_posted),
+    &Pvar::new(
         "rts_sent",
         PvarClass::Counter,
         4,
@@ -81,7 +94,23 @@ pub static ALL: &[&Pvar] = &[
 ];
 
 fn posted() -> u64 {
+    posted_in(&mut STATE.lock())
+}
+
+/// Counts posted receives from now on: none of them on a fast path.
+fn count_posted() -> bool {
     let mut state = STATE.lock();
+    // Relaxed: written and read under the lock.
+    if !POSTED_WANTED.swap(true, Ordering::Relaxed) {
+        POSTED.add(posted_in(&mut state));
+        (0..state.context_numbers()).for_each(|number| {
+            state.context(number).into_iter().for_each(Context::count_posts);
+        });
+    }
+    true
+}
+
+fn posted_in(state: &mut State) -> u64 {
     let numbers = 0..state.context_numbers();
     numbers.map(|number| state.context(number).map_or(0, |context| context.posted_receives() as u64)).sum()
 }

@@ -6,6 +6,7 @@
 //! there.
 
 use crate::context::Receive;
+use crate::counters::uncount_posted;
 use crate::protocol::operation::OperationState;
 use crate::state::{EagerPlacement, State};
 use crate::wire::Envelope;
@@ -68,6 +69,7 @@ impl State {
         }
         let Receive { buffer, request, .. } = core::mem::take(receive);
         first.consume();
+        uncount_posted();
         context.count_received(collective, source, bytes);
         verbose_once!(pml::FRAMEWORK, 20, "{bytes} bytes from process {process} are read straight to their receive");
         let status = Status::new(source as i32, tag, bytes as u64);

@@ -1,0 +1,254 @@
+//! Events: the begin and the end of each blocking collective operation on a communicator. MPI 5.0 §15.3.8.
+//!
+//! Both happen where a row of the collective chapter has checked its arguments or is about to return: no lock is held, so that a
+//! callback may call whatever it likes. Nothing is lost, and no dropped handler is ever called.
+//!
+//! **Invariant:** nothing here calls a tool; `abi/tool_event.rs` does.
+
+use crate::comm;
+use crate::comm::Communicator;
+use crate::error::{Class, Fault, Result};
+use crate::framework::coll::Function;
+use crate::handle::HandleTable;
+use crate::tool::element;
+use crate::tool::value::ValueType;
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ffi::{c_int, c_void};
+use opal_core::sync::{AtomicU64, AtomicUsize, Mutex, Ordering};
+use opal_core::sys;
+
+/// An event type.
+pub struct Event {
+    /// Framework and its own name.
+    pub name: &'static str,
+    /// Who wants it, as a level of a parameter.
+    pub level: u8,
+    /// What it is.
+    pub description: &'static str,
+    /// Framework to whose category it belongs.
+    pub framework: &'static str,
+}
+
+/// All of them, in the order of their index.
+pub static ALL: &[Event] = &[
+    Event {
+        name: "coll_begin",
+        level: 2,
+        description: "A blocking collective operation begins. First element: the function; second: its number among those of this \
+                      process that were seen, the same at its end.",
+        framework: "coll",
+    },
+    Event {
+        name: "coll_end",
+        level: 2,
+        description: "A blocking collective operation has ended, well or not; the elements are those of coll_begin.",
+        framework: "coll",
+    },
+];
+
+/// Indices in [`ALL`].
+pub const BEGIN: usize = 0;
+/// The other one.
+pub const END: usize = 1;
+
+/// Datatypes of the elements and where they lie in a copy of all.
+pub const ELEMENTS: [(ValueType, i64); 2] = [(ValueType::Int, 0), (ValueType::Unsigned, 8)];
+
+/// Name and description of the one source.
+pub const SOURCE: (&str, &str) = ("clock", "The monotonic clock of this process, in nanoseconds.");
+/// Ticks of the source in a second.
+pub const TICKS_PER_SECOND: i64 = 1_000_000_000;
+
+static REGISTRATIONS: HandleTable<Registration> = HandleTable::new();
+static INSTANCES: HandleTable<Instance> = HandleTable::new();
+// Handles of registrations in force, and how many there are, for who only wants to know whether.
+static IN_FORCE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static LISTENERS: AtomicUsize = AtomicUsize::new(0);
+static OPERATIONS: AtomicU64 = AtomicU64::new(0);
+
+/// What a tool wants to hear of.
+pub struct Registration {
+    event: usize,
+    comm: usize,
+    callbacks: Mutex<[Option<ToolFunction<EventFn>>; SAFETIES.len()]>,
+    state: Mutex<State>,
+}
+
+/// MPI_T_event_cb_function.
+pub type EventFn = unsafe extern "C" fn(usize, usize, c_int, *mut c_void);
+/// MPI_T_event_free_cb_function.
+pub type FreeFn = unsafe extern "C" fn(usize, c_int, *mut c_void);
+
+/// A function of the tool's, which `abi` calls.
+#[derive(Clone, Copy)]
+pub struct ToolFunction<F> {
+    /// The function.
+    pub function: F,
+    /// What it is given: an address that means something to the tool alone.
+    pub user_data: usize,
+}
+
+struct State {
+    // Callbacks that run.
+    running: usize,
+    // Once it is freed: what is to be called when no callback runs any more.
+    freed: bool,
+    last: Option<ToolFunction<FreeFn>>,
+}
+
+/// An event that a callback gets.
+pub struct Instance {
+    function: Function,
+    operation: u64,
+    /// When it happened.
+    pub timestamp: i64,
+}
+
+/// Whether a tool listens to any event.
+#[inline(always)]
+pub fn is_heard() -> bool {
+    // Relaxed: who registers while others communicate hears of what begins a little later.
+    LISTENERS.load(Ordering::Relaxed) != 0
+}
+
+/// The number of the next operation.
+pub fn next_operation() -> u64 {
+    OPERATIONS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// The event type with an index that may be anything.
+pub fn get(index: i32) -> Result<&'static Event> {
+    element(ALL, index, "events").map_err(|fault| fault.argument("event_index"))
+}
+
+/// The index of a name.
+pub fn index(name: &str) -> Result<i32> {
+    let found = ALL.iter().position(|event| event.name == name).map(|index| index as i32);
+    found
+        .ok_or_else(|| Fault::new(Class::ToolInvalidName).argument("name").because(format!("no event is named {name}")))
+}
+
+/// MPI_T_event_handle_alloc, for a communicator in force.
+pub fn register(index: i32, comm: usize) -> Result<usize> {
+    get(index)?;
+    let state = Mutex::new(State { running: 0, freed: false, last: None });
+    let registration =
+        Registration { event: index as usize, comm, callbacks: Mutex::new([None; SAFETIES.len()]), state };
+    let handle = REGISTRATIONS.insert(Arc::new(registration)).ok_or(Class::ToolOutOfHandles)?;
+    let mut in_force = IN_FORCE.lock();
+    in_force.push(handle);
+    LISTENERS.store(in_force.len(), Ordering::Relaxed);
+    Ok(handle)
+}
+
+/// The registration of a handle that may be anything.
+pub fn registration(handle: usize) -> Result<Arc<Registration>> {
+    REGISTRATIONS.get(handle).ok_or_else(|| no_registration(handle))
+}
+
+/// MPI_T_event_handle_free. Returns the function to call now, if no callback of it runs; else [`Registration::left`] will.
+pub fn free(handle: usize, last: Option<ToolFunction<FreeFn>>) -> Result<Option<ToolFunction<FreeFn>>> {
+    let freed = REGISTRATIONS.remove(handle).ok_or_else(|| no_registration(handle))?;
+    {
+        let mut in_force = IN_FORCE.lock();
+        in_force.retain(|own| *own != handle);
+        LISTENERS.store(in_force.len(), Ordering::Relaxed);
+    }
+    let mut state = freed.state.lock();
+    (state.freed, state.last) = (true, last);
+    Ok(if state.running == 0 { state.last.take() } else { None })
+}
+
+/// The registrations that want to hear of an event on a communicator, with their handles.
+pub fn listeners(event: usize, on: &Communicator) -> Vec<(usize, Arc<Registration>)> {
+    let handles = IN_FORCE.lock().clone();
+    let found = handles.into_iter().filter_map(|handle| Some((handle, REGISTRATIONS.get(handle)?)));
+    let is_of =
+        |own: &Registration| own.event == event && comm::borrow(own.comm).is_some_and(|comm| core::ptr::eq(comm, on));
+    found.filter(|(_, registration)| is_of(registration)).collect()
+}
+
+impl Registration {
+    /// MPI_T_event_register_callback; `None` takes it back.
+    pub fn set_callback(&self, safety: i32, callback: Option<ToolFunction<EventFn>>) -> Result<()> {
+        self.callbacks.lock()[place(safety)?] = callback;
+        Ok(())
+    }
+
+    /// Whether a callback is registered for a level of safety.
+    pub fn has_callback(&self, safety: i32) -> Result<bool> {
+        Ok(self.callbacks.lock()[place(safety)?].is_some())
+    }
+
+    /// The callback for where nothing is forbidden, which all levels of safety allow: that of the lowest. It counts as running
+    /// until [`Registration::left`]. `None` also if the registration is freed.
+    pub fn enter(&self) -> Option<ToolFunction<EventFn>> {
+        let callback = (*self.callbacks.lock()).into_iter().flatten().next()?;
+        let mut state = self.state.lock();
+        if state.freed {
+            return None;
+        }
+        state.running += 1;
+        Some(callback)
+    }
+
+    /// The callback has returned. Returns what is to be called after the last one of a freed registration.
+    pub fn left(&self) -> Option<ToolFunction<FreeFn>> {
+        let mut state = self.state.lock();
+        state.running -= 1;
+        if state.running == 0 { state.last.take() } else { None }
+    }
+}
+
+/// An event is made known for as long as its callbacks run.
+pub fn begin_instance(function: Function, operation: u64) -> Option<usize> {
+    let timestamp = now();
+    INSTANCES.insert(Arc::new(Instance { function, operation, timestamp }))
+}
+
+/// Its callbacks have run.
+pub fn end_instance(handle: usize) {
+    drop(INSTANCES.remove(handle));
+}
+
+/// The event of a handle that may be anything.
+pub fn instance(handle: usize) -> Result<Arc<Instance>> {
+    INSTANCES.get(handle).ok_or_else(|| {
+        let why = format!("{handle:#x} is no event whose callback runs");
+        Fault::new(Class::ToolInvalidHandle).argument("event_instance").because(why)
+    })
+}
+
+impl Instance {
+    /// The function of the collective operation, as a number of the enumeration.
+    pub fn function(&self) -> i32 {
+        self.function as i32
+    }
+
+    /// The number of the operation.
+    pub fn operation(&self) -> u64 {
+        self.operation
+    }
+}
+
+/// The time of the source.
+pub fn now() -> i64 {
+    sys::monotonic_ns() as i64
+}
+
+fn place(safety: i32) -> Result<usize> {
+    SAFETIES.iter().position(|own| *own == safety).ok_or_else(|| {
+        let why = format!("{safety} is no MPI_T_CB_REQUIRE_ level");
+        Fault::new(Class::ToolInvalid).argument("cb_safety").because(why)
+    })
+}
+
+fn no_registration(handle: usize) -> Fault {
+    let why = format!("{handle:#x} is no registration for an event in force");
+    Fault::new(Class::ToolInvalidHandle).argument("event_registration").because(why)
+}
+
+/// MPI_T_CB_REQUIRE_NONE, _MPI_RESTRICTED, _THREAD_SAFE, _ASYNC_SIGNAL_SAFE.
+const SAFETIES: [i32; 4] = [0, 3, 15, 63];
