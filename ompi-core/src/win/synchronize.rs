@@ -155,6 +155,7 @@ impl Window {
     /// MPI_Win_sync: nothing written before is seen after what comes next, neither here nor by another processor.
     pub fn sync(&self) {
         fence(Ordering::SeqCst);
+        self.module.sync();
     }
 
     /// Whose accesses to flush; `None` for MPI_PROC_NULL.

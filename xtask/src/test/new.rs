@@ -113,8 +113,8 @@ fn beside(session: &Session, frameworks: &[String], name: &str) -> Result<String
     let mut command = Command::new(dist.join("bin/mpirun"));
     command.args(["-n", "2"]).args(verbose).arg(&program);
     let ended = started(session, &mut command, name)?;
-    // Placements of ranks are not asked for by this program.
-    let asked = frameworks.iter().filter(|framework| *framework != "topo");
+    // This program asks for neither placements of ranks nor windows.
+    let asked = frameworks.iter().filter(|framework| !["osc", "topo"].contains(&framework.as_str()));
     let declines = |framework: &&String| ended.err.contains(&format!("{framework}: mine declines: {SENTENCE}"));
     let silent: Vec<&String> = asked.filter(|framework| !declines(framework)).collect();
     match ended.ended_with(0) && silent.is_empty() {

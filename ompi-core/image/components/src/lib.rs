@@ -59,6 +59,8 @@ opal_core::image![
     op_scalar,
     #[cfg(feature = "osc-am")]
     osc_am,
+    #[cfg(feature = "osc-sm")]
+    osc_sm,
     #[cfg(feature = "pml-ob1")]
     pml_ob1,
     #[cfg(feature = "shmem-file")]
