@@ -180,7 +180,10 @@ impl Window {
     fn check_lockable(&self) -> Result<()> {
         match self.hints.is_true(NO_LOCKS) && self.flavor != Flavor::Shared {
             false => Ok(()),
-            true => Err(Fault::new(Class::RmaSync).because("the window's info promises no_locks")),
+            true => {
+                let why = "the window's info promises no_locks";
+                Err(Fault::new(Class::RmaSync).argument("win").because(why))
+            }
         }
     }
 
