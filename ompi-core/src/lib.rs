@@ -12,6 +12,7 @@ extern crate std;
 
 #[macro_use]
 pub mod abi;
+pub mod accumulate;
 pub mod addresses;
 pub mod attr;
 pub mod buffer;

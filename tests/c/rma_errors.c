@@ -48,6 +48,7 @@ static void arguments(void)
     CHECK_CLASS(MPI_Accumulate(value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_OP_NULL, win), MPI_ERR_OP);
     CHECK_CLASS(MPI_Accumulate(value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_MAXLOC, win), MPI_ERR_OP);
     CHECK_CLASS(MPI_Accumulate(&real, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_BAND, win), MPI_ERR_OP);
+    CHECK_CLASS(MPI_Accumulate(value, 0, MPI_INT, 0, 0, 0, MPI_BYTE, MPI_SUM, win), MPI_SUCCESS); /* nothing of any type */
     CHECK_CLASS(MPI_Accumulate(&real, 1, MPI_DOUBLE, 0, 0, 2, MPI_INT, MPI_SUM, win), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Accumulate(value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_NO_OP, win), MPI_ERR_OP);
     MPI_Op_create(sum, 1, &op);

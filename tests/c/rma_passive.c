@@ -110,7 +110,7 @@ static void order(void)
     MPI_Win_free(&win);
 }
 
-/* Requests, short and long ones, waited for in any order; one that is freed. */
+/* Requests, short and long ones, waited for together, and one that is tested. */
 static void requests(int n)
 {
     int target = (check_rank + 1) % check_ranks, origin = (check_rank + check_ranks - 1) % check_ranks;
@@ -145,7 +145,8 @@ static void requests(int n)
     MPI_Rget(back, 0, MPI_LONG, target, 0, 0, MPI_LONG, win, &request[1]);
     MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
     MPI_Rput(from, n, MPI_LONG, target, 0, n, MPI_LONG, win, &request[0]);
-    MPI_Request_free(&request[0]);
+    for (int done = 0; !done;)
+        MPI_Test(&request[0], &done, MPI_STATUS_IGNORE);
     MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, win);
@@ -153,6 +154,28 @@ static void requests(int n)
     MPI_Win_unlock(check_rank, win);
     MPI_Win_free(&win);
     free(from), free(back), free(old), free(sum);
+}
+
+/* A process that looks at its own memory until another one has written there, and calls nothing but a flush or MPI_Win_sync. */
+static void looking(int how)
+{
+    int next = (check_rank + 1) % check_ranks;
+    long value = 7;
+    make(1);
+    MPI_Win_lock_all(0, win);
+    if (check_rank == 0)
+        MPI_Put(&value, 1, MPI_LONG, next, 0, 1, MPI_LONG, win), MPI_Win_flush(next, win);
+    while (((volatile long *)memory)[0] != 7)
+        if (how == 0)
+            MPI_Win_sync(win);
+        else if (how == 1)
+            MPI_Win_flush(check_rank, win);
+        else
+            MPI_Win_flush_local_all(win);
+    if (check_rank != 0)
+        MPI_Put(&value, 1, MPI_LONG, next, 0, 1, MPI_LONG, win), MPI_Win_flush(next, win);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
 }
 
 /* Many accesses without a flush, and a rank that makes no call while they come. */
@@ -185,5 +208,7 @@ int main(int argc, char **argv)
     requests(1);
     requests(LONG);
     many();
+    for (int how = 0; how < 3; how++)
+        looking(how);
     return finish();
 }

@@ -4,7 +4,7 @@
 use super::fbtl::AccessKind;
 use crate::comm::Communicator;
 use crate::data::Data;
-use crate::file::{FileHints, Outcome, FilePlace};
+use crate::file::{FileHints, FilePlace, Outcome};
 use alloc::vec::Vec;
 use opal_core::mca;
 use opal_core::sync::Once;

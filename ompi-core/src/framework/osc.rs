@@ -139,6 +139,9 @@ pub trait Module: Send + Sync {
     /// Completes all accesses to a target, or to all, here.
     fn flush_local(&self, rank: Option<usize>) -> Result<()>;
 
+    /// MPI_Win_sync, after a full fence; for a module whose memory others change through progress of this process only.
+    fn sync(&self) {}
+
     /// Adds memory to a dynamic window.
     fn attach(&self, base: *mut u8, bytes: usize) -> Result<()>;
 
@@ -155,7 +158,7 @@ pub trait Component: mca::Component {
     fn query(&self, plan: &Plan) -> core::result::Result<i32, mca::Declined>;
 
     /// Makes the module of a window that all processes have agreed on; `parts` are those of all, by rank. May communicate over the
-    /// window's communicator. After an `Err` on one process the window ends on all.
+    /// window's communicator. After an `Err` on one process the modules of the others are dropped, and another component is asked.
     fn create(&self, plan: &Plan, parts: &[Part]) -> Result<Arc<dyn Module>>;
 }
 

@@ -105,7 +105,8 @@ pub fn accumulated(op: &Op, data: &[&Data<'_>], target: &Data<'_>) -> Result<Ope
     };
     let primitive = target.datatype.layout.primitive();
     let mixed = || Fault::new(Class::Type).argument("target_datatype").because("its data is not all of one basic type");
-    let empty = |data: &Data<'_>| data.datatype.layout.size() == 0;
+    // Of what there is none of, the type says nothing.
+    let empty = |data: &Data<'_>| data.bytes() == 0;
     if primitive.is_none() && !empty(target) {
         return Err(mixed());
     }

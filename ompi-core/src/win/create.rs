@@ -1,5 +1,5 @@
-//! Making windows. One exchange tells the parts and which components would serve them, a second one whether all processes
-//! have their memory.
+//! Making windows. One exchange tells the parts and which components would serve them, another one whether all processes have
+//! their memory; if not, the next component has its turn.
 
 use super::hints::NONCONTIGUOUS;
 use super::{DYNAMIC, WinHints, Window};
@@ -49,19 +49,37 @@ pub fn create(parent: &Communicator, wish: &Wish<'_>) -> Result<usize> {
     let bids = Bids::of(&plan)?;
     let words = [bids.mask(), plan.own.bytes as u64, plan.own.unit as u64, plan.flavor as u64];
     let all = exchange(&comm, words)?;
-    let component = bids.agreed(&all, &plan)?;
     let parts: Vec<Part> =
         all.iter().map(|[_, bytes, unit, _]| Part { bytes: *bytes as usize, unit: *unit as i64 }).collect();
-    let made = component.create(&plan, &parts);
-    // Before this every process could fail alone; after it all have the window.
-    let failed = exchange(&comm, [u64::from(made.is_err())])?.iter().any(|[failed]| *failed != 0);
-    let module = made?;
-    if failed {
-        return Err(Fault::new(Class::NoMem).because("another process could not make its part of the window"));
-    }
+    let module = make(&bids.agreed(&all, &plan)?, &plan, &parts)?;
     let window = Arc::new(Window::new(comm, wish.flavor, parts.into_boxed_slice(), hints, module));
     let full = || Fault::new(Class::NoMem).because("four million windows exist; free some with MPI_Win_free");
     DYNAMIC.insert(window).ok_or_else(full)
+}
+
+/// The module of the first component that can make its part of the window on all processes.
+fn make(candidates: &[&'static dyn osc::Component], plan: &Plan, parts: &[Part]) -> Result<Arc<dyn osc::Module>> {
+    let mut first = None;
+    for component in candidates {
+        let name = component.info().name;
+        let made = component.create(plan, parts);
+        let failed = exchange(&plan.comm, [u64::from(made.is_err())])?.iter().any(|[failed]| *failed != 0);
+        match made {
+            Ok(module) if !failed => {
+                opal_core::verbose!(osc::FRAMEWORK, 20, "{name} serves a window of {} ranks", parts.len());
+                return Ok(module);
+            }
+            Ok(_) => {
+                let why = "another process could not make its part of the window";
+                first.get_or_insert(Fault::new(Class::NoMem).because(why));
+            }
+            Err(fault) => {
+                opal_core::verbose!(osc::FRAMEWORK, 20, "{name} cannot serve a window: {}", fault.reason());
+                first.get_or_insert(fault);
+            }
+        }
+    }
+    Err(first.unwrap_or_else(|| Class::Intern.into()))
 }
 
 fn exchange<const N: usize>(comm: &Communicator, words: [u64; N]) -> Result<Vec<[u64; N]>> {
@@ -95,25 +113,22 @@ impl Bids {
         self.0.iter().fold(0, |mask, (index, ..)| mask | 1 << (index % 64))
     }
 
-    /// The one with the highest priority of those that all offer.
-    fn agreed(&self, all: &[[u64; 4]], plan: &Plan) -> Result<&'static dyn osc::Component> {
+    /// Those that all offer, the highest priority first.
+    fn agreed(&self, all: &[[u64; 4]], plan: &Plan) -> Result<Vec<&'static dyn osc::Component>> {
         if all.iter().any(|words| words[3] != plan.flavor as u64) {
             return Err(Fault::new(Class::RmaFlavor).because("the processes called different functions"));
         }
         let common = all.iter().fold(u64::MAX, |common, words| common & words[0]);
-        let offered = self.0.iter().filter(|(index, ..)| common & 1 << (index % 64) != 0);
-        let Some((_, priority, component)) = offered.max_by_key(|(_, priority, _)| *priority) else {
-            return Err(match plan.flavor {
-                Flavor::Shared => {
-                    Fault::new(Class::RmaShared).argument("comm").because("not all of its processes can share memory")
-                }
-                _ => Fault::new(Class::UnsupportedOperation)
-                    .because("no component of framework osc serves it; see --mca osc_base_verbose 20"),
-            });
-        };
-        let name = component.info().name;
-        opal_core::verbose!(osc::FRAMEWORK, 20, "{name} with priority {priority} serves a window");
-        Ok(*component)
+        let mut offered: Vec<_> = self.0.iter().filter(|(index, ..)| common & 1 << (index % 64) != 0).collect();
+        offered.sort_by_key(|(_, priority, _)| core::cmp::Reverse(*priority));
+        match (offered.is_empty(), plan.flavor) {
+            (false, _) => Ok(offered.iter().map(|(_, _, component)| *component).collect()),
+            (true, Flavor::Shared) => {
+                Err(Fault::new(Class::RmaShared).argument("comm").because("not all of its processes can share memory"))
+            }
+            (true, _) => Err(Fault::new(Class::UnsupportedOperation)
+                .because("no component of framework osc serves it; see --mca osc_base_verbose 20")),
+        }
     }
 }
 

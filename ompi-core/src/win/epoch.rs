@@ -175,7 +175,7 @@ impl Epoch {
 
 #[cold]
 fn wrong(why: &str) -> Fault {
-    Fault::new(Class::RmaSync).because(why)
+    Fault::new(Class::RmaSync).argument("win").because(why)
 }
 
 #[cfg(test)]

@@ -155,6 +155,7 @@ impl Window {
     /// MPI_Win_sync: nothing written before is seen after what comes next, neither here nor by another processor.
     pub fn sync(&self) {
         fence(Ordering::SeqCst);
+        self.module.sync();
     }
 
     /// Whose accesses to flush; `None` for MPI_PROC_NULL.
@@ -179,7 +180,10 @@ impl Window {
     fn check_lockable(&self) -> Result<()> {
         match self.hints.is_true(NO_LOCKS) && self.flavor != Flavor::Shared {
             false => Ok(()),
-            true => Err(Fault::new(Class::RmaSync).because("the window's info promises no_locks")),
+            true => {
+                let why = "the window's info promises no_locks";
+                Err(Fault::new(Class::RmaSync).argument("win").because(why))
+            }
         }
     }
 

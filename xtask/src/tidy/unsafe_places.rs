@@ -56,6 +56,7 @@ const PLACES: &[&str] = &[
     "ompi-core/src/framework/",
     "ompi-core/src/abi/",
     // Objects of MPI that hold what a C program gave: addresses of buffers, functions, extra state.
+    "ompi-core/src/accumulate.rs",
     "ompi-core/src/attr.rs",
     "ompi-core/src/buffer.rs",
     "ompi-core/src/comm.rs",

@@ -137,6 +137,8 @@ impl Module for Am {
     }
 
     fn flush(&self, rank: Option<usize>) -> Result<()> {
+        // Programs that look at their own memory in a loop flush to let others come in.
+        self.sync();
         for rank in self.ranks(rank) {
             if self.window().with_peer(rank, |peer| peer.dirty) {
                 self.ask(rank, Kind::Flush)?;
@@ -146,7 +148,13 @@ impl Module for Am {
     }
 
     fn flush_local(&self, rank: Option<usize>) -> Result<()> {
+        self.sync();
         self.ranks(rank).try_for_each(|rank| self.window().wait_for(rank, |peer| peer.pending == 0))
+    }
+
+    fn sync(&self) {
+        progress::flush();
+        wait::polled_progress();
     }
 
     fn attach(&self, base: *mut u8, bytes: usize) -> Result<()> {

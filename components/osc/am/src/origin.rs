@@ -4,8 +4,9 @@ use crate::raw::{Buffer, Transfer};
 use crate::window::Window;
 use crate::wire::{HEAD_BYTES, HEAD_TAG, Head, INLINE_BYTES, Kind};
 use alloc::vec::Vec;
+use ompi_core::accumulate;
 use ompi_core::data::Data;
-use ompi_core::datatype::{self, Datatype};
+use ompi_core::datatype::Datatype;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::op::Operation;
 use ompi_core::framework::osc::Target;
@@ -81,16 +82,6 @@ fn basic(access: &Access<'_>, data: &Data<'_>) -> Result<u32> {
     if !matches!(access.kind, Kind::Accumulate | Kind::GetAccumulate) {
         return Ok(0);
     }
-    if data.datatype.predefined != 0 {
-        return Ok(data.datatype.predefined);
-    }
-    let wanted = data.datatype.layout.primitive();
-    let same = |handle: &usize| {
-        datatype::borrow(*handle).is_some_and(|known| {
-            known.is_committed() && known.predefined != 0 && known.layout.primitive() == wanted && wanted.is_some()
-        })
-    };
-    let found = (datatype::NULL + 1..2 * datatype::NULL).find(same);
     let none = || Fault::new(Class::Type).argument("target_datatype").because("its data is not all of one basic type");
-    found.map(|handle| handle as u32).ok_or_else(none)
+    accumulate::basic(data.datatype).map(|basic| basic.predefined).ok_or_else(none)
 }

@@ -3,13 +3,13 @@
 
 use crate::memory::Place;
 use alloc::vec::Vec;
+use ompi_core::accumulate;
 use ompi_core::comm::Communicator;
-use ompi_core::data::{Data, Room, no_room};
+use ompi_core::data::{Data, no_room};
 use ompi_core::datatype::{self, Datatype};
-use ompi_core::error::{Class, Result};
-use ompi_core::framework::op::{Kernel, Operation};
+use ompi_core::error::Result;
+use ompi_core::framework::op::Operation;
 use ompi_core::framework::pml::{self, MatchContext, Matched, Mode};
-use ompi_core::op::Op;
 use ompi_core::request::{Request, handles};
 
 /// To or from whom, with which tag.
@@ -156,54 +156,8 @@ impl<'a> Buffer<'a> {
 
     /// Combines the data with as much other data, all of one basic type.
     pub fn combine(&self, operation: Operation, basic: &Datatype, input: &[u8]) -> Result<()> {
-        let size = basic.layout.size();
-        if input.len() != self.bytes() || size == 0 || !input.len().is_multiple_of(size) {
-            return Err(Class::Truncate.into());
-        }
-        match operation {
-            Operation::NoOp => return Ok(()),
-            Operation::Replace => {
-                self.write(input);
-                return Ok(());
-            }
-            _ => {}
-        }
-        let kernel = Op::Predefined(operation).kernel(basic)?;
-        let count = input.len() / size;
-        let dense = basic.layout.run_of(2) == Some(0);
-        match self.0.contiguous() {
-            Some(at) if dense => {
-                // SAFETY: `count` elements without gaps at both places, checked above; they do not overlap, because the input
-                // is memory of the library's own.
-                unsafe { kernel(input.as_ptr(), at, at, count) };
-            }
-            _ if dense => {
-                let mut old = self.read()?;
-                let at = old.as_mut_ptr();
-                // SAFETY: as above.
-                unsafe { kernel(input.as_ptr(), at, at, count) };
-                self.write(&old);
-            }
-            _ => self.combine_padded(kernel, basic, count, input)?,
-        }
-        Ok(())
-    }
-
-    /// As `combine`, for elements that have gaps in memory, which kernels expect.
-    fn combine_padded(&self, kernel: Kernel, basic: &Datatype, count: usize, input: &[u8]) -> Result<()> {
-        let (mut first, mut second) = (Room::new(count, basic)?, Room::new(count, basic)?);
-        let (first, second) = [&mut first, &mut second].map(Room::at).into();
-        let mut old = self.read()?;
-        for (at, bytes) in [(first, input), (second, &old[..])] {
-            // SAFETY: there is room for `count` elements.
-            unsafe { Data { at, count, datatype: basic }.unpack(bytes.as_ptr(), bytes.len()) };
-        }
-        // SAFETY: `count` elements each, in memory of their own.
-        unsafe { kernel(first, second, second, count) };
-        // SAFETY: `count` elements, which have as many bytes of data as `old`.
-        unsafe { Data { at: second, count, datatype: basic }.pack(old.as_mut_ptr()) };
-        self.write(&old);
-        Ok(())
+        // SAFETY: readable and writable by the contract of the constructors; the input is memory of the library's own.
+        unsafe { accumulate::combine(&self.0, operation, basic, input.as_ptr(), input.len()) }
     }
 }
 

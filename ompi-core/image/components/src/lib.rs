@@ -67,6 +67,8 @@ opal_core::image![
     op_scalar,
     #[cfg(feature = "osc-am")]
     osc_am,
+    #[cfg(feature = "osc-sm")]
+    osc_sm,
     #[cfg(feature = "part-persist")]
     part_persist,
     #[cfg(feature = "pml-ob1")]

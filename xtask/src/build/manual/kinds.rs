@@ -153,6 +153,7 @@ pub const CLASSES: &[(&str, &str, &str)] = &[
     ("MPI_Info_*", "key", "INFO_KEY"),
     ("MPI_Info_delete", "key", "INFO_NOKEY"),
     ("MPI_Info_set", "value", "INFO_VALUE"),
+    ("MPI_File_set_view", "datarep", "UNSUPPORTED_DATAREP"),
     ("MPI_Free_mem", "base", "BASE"),
     ("MPI_Type_create_darray", "rank", "ARG"),
     ("MPI_Group_*", "n", "COUNT"),
@@ -168,6 +169,14 @@ pub const CLASSES: &[(&str, &str, &str)] = &[
     ("MPI_Graph_get", "comm", "TOPOLOGY"),
     ("MPI_Graph_neighbors*", "comm", "TOPOLOGY"),
     ("MPI_Dist_graph_neighbors*", "comm", "TOPOLOGY"),
+    ("MPI_Win_attach", "win", "RMA_FLAVOR"),
+    ("MPI_Win_detach", "win", "RMA_FLAVOR"),
+    ("MPI_Win_detach", "base", "BASE"),
+    ("MPI_Win_complete", "win", "RMA_SYNC"),
+    ("MPI_Win_test", "win", "RMA_SYNC"),
+    ("MPI_Win_wait", "win", "RMA_SYNC"),
+    ("MPI_Win_flush*", "win", "RMA_SYNC"),
+    ("MPI_Win_unlock*", "win", "RMA_SYNC"),
 ];
 
 /// Whether a row of [`CLASSES`] is about this function.

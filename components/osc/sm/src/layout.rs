@@ -1,0 +1,108 @@
+//! Where what lies in the memory of a window: first the words of synchronisation of each process, then the parts. All
+//! processes compute it alike, from the parts that they have told each other.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use ompi_core::framework::osc::Part;
+
+/// Bytes of one word.
+pub const WORD: usize = 8;
+/// The words of one process that begin each block: lock and accumulate lock.
+const LOCK_WORDS: usize = 4;
+/// Parts that need not follow each other begin on pages, so that each lies in memory near its process.
+pub const PAGE: usize = 4096;
+/// A cache line, or two that are fetched together.
+const LINE: usize = 128;
+
+/// The layout of one window.
+#[derive(Debug)]
+pub struct Layout {
+    ranks: usize,
+    block: usize,
+    parts: Box<[(usize, usize)]>,
+    bytes: usize,
+}
+
+impl Layout {
+    /// Of these parts; with `contiguous` each begins where the one before ends. `None` if they do not fit the address space.
+    pub fn new(parts: &[Part], contiguous: bool) -> Option<Layout> {
+        let ranks = parts.len();
+        let block = ((LOCK_WORDS + 2 * ranks) * WORD).next_multiple_of(LINE);
+        let mut end = ranks.checked_mul(block)?.checked_next_multiple_of(PAGE)?;
+        let mut places = Vec::new();
+        for part in parts {
+            let begin = if contiguous { end } else { end.checked_next_multiple_of(PAGE)? };
+            end = begin.checked_add(part.bytes)?;
+            places.push((begin, part.bytes));
+        }
+        let bytes = end.checked_next_multiple_of(PAGE)?;
+        (bytes <= isize::MAX as usize).then(|| Layout { ranks, block, parts: places.into_boxed_slice(), bytes })
+    }
+
+    /// Number of processes.
+    pub fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    /// Length of all.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Offset and length of a part.
+    pub fn part(&self, rank: usize) -> (usize, usize) {
+        self.parts[rank]
+    }
+
+    /// Offset of the three words of a process's passive lock: the next ticket, the ticket that may share, the one that may
+    /// have it alone.
+    pub fn lock(&self, rank: usize) -> usize {
+        rank * self.block
+    }
+
+    /// Offset of the word of a process's accumulate lock.
+    pub fn accumulate_lock(&self, rank: usize) -> usize {
+        rank * self.block + 3 * WORD
+    }
+
+    /// Offset of the count of posts by `target` for `origin`, in the block of the origin, which waits for it.
+    pub fn posts(&self, target: usize, origin: usize) -> usize {
+        origin * self.block + (LOCK_WORDS + target) * WORD
+    }
+
+    /// Offset of the count of completes by `origin` for `target`, in the block of the target.
+    pub fn completes(&self, origin: usize, target: usize) -> usize {
+        target * self.block + (LOCK_WORDS + self.ranks + origin) * WORD
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_overlaps() {
+        let parts = [100, 0, 5000, 1].map(|bytes| Part { bytes, unit: 1 });
+        for contiguous in [false, true] {
+            let layout = Layout::new(&parts, contiguous).unwrap();
+            let mut used = Vec::new();
+            for rank in 0..4 {
+                used.push((layout.lock(rank), 3 * WORD));
+                used.push((layout.accumulate_lock(rank), WORD));
+                for other in 0..4 {
+                    used.push((layout.posts(other, rank), WORD));
+                    used.push((layout.completes(other, rank), WORD));
+                }
+                used.push(layout.part(rank));
+            }
+            used.retain(|(_, bytes)| *bytes > 0);
+            used.sort_unstable();
+            assert!(used.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0), "{used:?}");
+            assert!(used.last().is_some_and(|(at, bytes)| at + bytes <= layout.bytes()));
+            let follows = (1..4).all(|rank| layout.part(rank - 1).0 + layout.part(rank - 1).1 == layout.part(rank).0);
+            assert_eq!(follows, contiguous);
+        }
+        let huge = [Part { bytes: usize::MAX / 2, unit: 1 }; 3];
+        assert!(Layout::new(&huge, true).is_none());
+    }
+}

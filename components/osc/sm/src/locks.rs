@@ -1,0 +1,107 @@
+//! The two locks of each process's memory.
+//!
+//! The passive one is a ticket lock for readers and writers: everybody takes a ticket; a reader that has its turn at once
+//! lets the next reader have its own, and who leaves lets the next writer have its own when all before it have left. Nobody overtakes.
+//! The accumulate lock is held for some instructions only, by processes that call nothing meanwhile.
+
+use crate::wait::{self, Peers};
+use crate::words::Words;
+use ompi_core::error::Result;
+use ompi_core::framework::osc::Lock;
+use opal_core::sync::{AtomicU64, Ordering, spin_loop};
+use opal_core::sys;
+
+/// Waits for a passive lock; `peers` may wait for it, too.
+pub fn lock(words: &Words, rank: usize, lock: Lock, peers: &Peers) -> Result<()> {
+    let [next, may_share, may_own] = words.lock(rank);
+    let ticket = next.fetch_add(1, Ordering::Relaxed);
+    // Acquire pairs with the Release in `unlock`: what was done under the lock before is seen.
+    match lock {
+        Lock::Exclusive => wait::until(|| may_own.load(Ordering::Acquire) == ticket),
+        Lock::Shared => {
+            wait::until(|| may_share.load(Ordering::Acquire) == ticket)?;
+            may_share.fetch_add(1, Ordering::AcqRel);
+            // SeqCst: as in `unlock`. The next one may be a reader that sleeps.
+            if next.load(Ordering::SeqCst) != ticket + 1 {
+                peers.notify_all();
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Gives a passive lock back; `peers` may wait for it.
+pub fn unlock(words: &Words, rank: usize, lock: Lock, peers: &Peers) {
+    let [next, may_share, may_own] = words.lock(rank);
+    if lock == Lock::Exclusive {
+        may_share.fetch_add(1, Ordering::Release);
+    }
+    let turn = may_own.fetch_add(1, Ordering::AcqRel) + 1;
+    // SeqCst: who takes a ticket after this load finds the words above already changed.
+    if next.load(Ordering::SeqCst) != turn {
+        peers.notify_all();
+    }
+}
+
+/// Holds a process's accumulate lock.
+pub struct Combining<'a>(&'a AtomicU64);
+
+impl Combining<'_> {
+    /// Waits for it.
+    pub fn begin(words: &Words, rank: usize) -> Combining<'_> {
+        let word = words.accumulate_lock(rank);
+        let mut tries = 0u32;
+        // Acquire pairs with the Release in `drop`.
+        while word.swap(1, Ordering::Acquire) != 0 {
+            while word.load(Ordering::Relaxed) != 0 {
+                tries += 1;
+                // Its holder may want this core.
+                if tries.is_multiple_of(TRIES_PER_YIELD) { sys::yield_now() } else { spin_loop() }
+            }
+        }
+        Combining(word)
+    }
+}
+
+impl Drop for Combining<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Release);
+    }
+}
+
+const TRIES_PER_YIELD: u32 = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::PlacedFile;
+    use crate::layout::Layout;
+    use ompi_core::framework::osc::Part;
+
+    #[test]
+    fn readers_share_and_writers_do_not() {
+        let layout = Layout::new(&[Part { bytes: 8, unit: 1 }], false).unwrap();
+        let mapping = PlacedFile::create(layout.bytes()).unwrap().map(layout.bytes()).unwrap();
+        let words = Words::new(layout, mapping);
+        let peers = Peers::none();
+        for _ in 0..3 {
+            lock(&words, 0, Lock::Shared, &peers).unwrap();
+            lock(&words, 0, Lock::Shared, &peers).unwrap();
+            let [next, may_share, may_own] = words.lock(0);
+            let writer = next.load(Ordering::Relaxed);
+            assert_ne!(may_own.load(Ordering::Relaxed), writer, "a writer waits for two readers");
+            unlock(&words, 0, Lock::Shared, &peers);
+            assert_ne!(may_own.load(Ordering::Relaxed), writer);
+            unlock(&words, 0, Lock::Shared, &peers);
+            assert_eq!(may_own.load(Ordering::Relaxed), writer);
+            lock(&words, 0, Lock::Exclusive, &peers).unwrap();
+            let other = next.load(Ordering::Relaxed);
+            assert_ne!(may_own.load(Ordering::Relaxed), other);
+            assert_ne!(may_share.load(Ordering::Relaxed), other);
+            unlock(&words, 0, Lock::Exclusive, &peers);
+            assert_eq!((may_share.load(Ordering::Relaxed), may_own.load(Ordering::Relaxed)), (other, other));
+        }
+        drop(Combining::begin(&words, 0));
+        drop(Combining::begin(&words, 0));
+    }
+}

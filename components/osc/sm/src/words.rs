@@ -1,0 +1,44 @@
+//! Memory and words of one window, by rank.
+
+use crate::layout::{Layout, WORD};
+use crate::raw::Mapping;
+use opal_core::sync::AtomicU64;
+
+/// The memory of a window with its layout.
+pub struct Words {
+    layout: Layout,
+    mapping: Mapping,
+}
+
+impl Words {
+    /// Of a mapping that is as long as the layout says.
+    pub fn new(layout: Layout, mapping: Mapping) -> Words {
+        Words { layout, mapping }
+    }
+
+    /// Where a process's part lies, and its length.
+    pub fn part(&self, rank: usize) -> (*mut u8, usize) {
+        let (offset, bytes) = self.layout.part(rank);
+        (self.mapping.place(offset, bytes), bytes)
+    }
+
+    /// The next ticket, the ticket that may share, and the one that may have the lock alone.
+    pub fn lock(&self, rank: usize) -> [&AtomicU64; 3] {
+        [0, 1, 2].map(|number| self.mapping.word(self.layout.lock(rank) + number * WORD))
+    }
+
+    /// Not 0 while somebody combines.
+    pub fn accumulate_lock(&self, rank: usize) -> &AtomicU64 {
+        self.mapping.word(self.layout.accumulate_lock(rank))
+    }
+
+    /// How often a target has posted for an origin.
+    pub fn posts(&self, target: usize, origin: usize) -> &AtomicU64 {
+        self.mapping.word(self.layout.posts(target, origin))
+    }
+
+    /// How often an origin has completed for a target.
+    pub fn completes(&self, origin: usize, target: usize) -> &AtomicU64 {
+        self.mapping.word(self.layout.completes(origin, target))
+    }
+}

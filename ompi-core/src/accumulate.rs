@@ -1,0 +1,99 @@
+//! What accumulates of one-sided communication do with memory, for the components that do it. MPI 5.0 §12.3.4.
+#![allow(unsafe_code)]
+
+use crate::data::{Data, Room};
+use crate::datatype::{self, Datatype};
+use crate::error::{Class, Result};
+use crate::framework::op::{Kernel, Operation};
+use crate::op::Op;
+
+/// A predefined datatype of the basic type that all data of `datatype` is of: the same on all processes. `None` if there is
+/// none.
+pub fn basic(datatype: &Datatype) -> Option<&'static Datatype> {
+    if datatype.predefined != 0 {
+        return datatype::borrow(datatype.predefined as usize);
+    }
+    let wanted = datatype.layout.primitive()?;
+    (datatype::NULL + 1..2 * datatype::NULL)
+        .filter_map(datatype::borrow)
+        .find(|known| known.predefined != 0 && known.is_committed() && known.layout.primitive() == Some(wanted))
+}
+
+/// Combines the data at `target` with `bytes` packed bytes at `input`: all of them of the type `basic`.
+///
+/// `Err(Truncate)` if the lengths differ, `Err(Op)` if the operation is not defined for the type; nothing is written then.
+///
+/// # Safety
+/// The target's data is readable and writable, `input` readable for `bytes`, and they do not overlap.
+pub unsafe fn combine(
+    target: &Data<'_>,
+    operation: Operation,
+    basic: &Datatype,
+    input: *const u8,
+    bytes: usize,
+) -> Result<()> {
+    let size = basic.layout.size();
+    if bytes != target.bytes() || size == 0 || !bytes.is_multiple_of(size) {
+        return Err(Class::Truncate.into());
+    }
+    match operation {
+        Operation::NoOp => return Ok(()),
+        Operation::Replace => {
+            // SAFETY: the caller's promise.
+            unsafe { target.unpack(input, bytes) };
+            return Ok(());
+        }
+        _ => {}
+    }
+    let kernel = Op::Predefined(operation).kernel(basic)?;
+    let count = bytes / size;
+    let dense = basic.layout.run_of(2) == Some(0);
+    match target.contiguous() {
+        Some(at) if dense => {
+            // SAFETY: `count` elements without gaps at both places, which do not overlap by the caller's promise.
+            unsafe { kernel(input, at, at, count) };
+            Ok(())
+        }
+        _ if dense => {
+            // SAFETY: readable by the caller's promise.
+            let mut old = unsafe { target.packed()? };
+            let at = old.as_mut_ptr();
+            // SAFETY: as above; the copy has `count` elements.
+            unsafe { kernel(input, at, at, count) };
+            // SAFETY: writable by the caller's promise; the copy is as long.
+            unsafe { target.unpack(at, bytes) };
+            Ok(())
+        }
+        // SAFETY: the caller's promise, and the checks above.
+        _ => unsafe { combine_padded(target, kernel, basic, input, bytes) },
+    }
+}
+
+/// As [`combine`], for elements that have gaps in memory, which kernels expect.
+///
+/// # Safety
+/// That of [`combine`]; `bytes` is a multiple of the size of `basic`, and as long as the target's data.
+unsafe fn combine_padded(
+    target: &Data<'_>,
+    kernel: Kernel,
+    basic: &Datatype,
+    input: *const u8,
+    bytes: usize,
+) -> Result<()> {
+    let count = bytes / basic.layout.size();
+    let (mut first, mut second) = (Room::new(count, basic)?, Room::new(count, basic)?);
+    let [first, second] = [first.at(), second.at()].map(|at| Data { at, count, datatype: basic });
+    // SAFETY: readable by the caller's promise.
+    let mut old = unsafe { target.packed()? };
+    // SAFETY: there is room for `count` elements; readable by the caller's promise.
+    unsafe { first.unpack(input, bytes) };
+    // SAFETY: there is room for `count` elements, and the copy is as long.
+    unsafe { second.unpack(old.as_ptr(), bytes) };
+    // SAFETY: `count` elements each, in memory of their own.
+    unsafe { kernel(first.at, second.at, second.at, count) };
+    // SAFETY: `count` elements, which have as many bytes of data as the copy.
+    unsafe { second.pack(old.as_mut_ptr()) };
+    // SAFETY: writable by the caller's promise; the copy is as long.
+    unsafe { target.unpack(old.as_ptr(), bytes) };
+    Ok(())
+}
