@@ -175,8 +175,9 @@ pub const CLASSES: &[(&str, &str, &str)] = &[
     ("MPI_Win_complete", "win", "RMA_SYNC"),
     ("MPI_Win_test", "win", "RMA_SYNC"),
     ("MPI_Win_wait", "win", "RMA_SYNC"),
-    ("MPI_Win_flush*", "win", "RMA_SYNC"),
-    ("MPI_Win_unlock*", "win", "RMA_SYNC"),
+    ("MPI_Win_flush_all", "win", "RMA_SYNC"),
+    ("MPI_Win_flush_local_all", "win", "RMA_SYNC"),
+    ("MPI_Win_unlock_all", "win", "RMA_SYNC"),
 ];
 
 /// Whether a row of [`CLASSES`] is about this function.
