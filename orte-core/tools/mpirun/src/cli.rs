@@ -95,7 +95,7 @@ impl Job {
 pub fn command() -> clap::Command {
     let command = options::command();
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let theirs = foreign::help();
+    let theirs = foreign::help(|_| true);
     command.after_help(format!("{after}\n\nOptions of other launchers, and what is done with them:\n{theirs}"))
 }
 

@@ -189,6 +189,12 @@ fn what_mpirun_says_of_itself() {
     let help = run(&["--help", "all"]).out;
     assert!(help.contains("--report-bindings") && help.contains("-disable-hostname-propagation"), "{help}");
     assert!(!run(&["--help"]).out.contains("-disable-hostname-propagation"));
+    for topic in ["map-by", "--map-by", "map"] {
+        let help = run(&["--help", topic]).out;
+        assert!(help.contains("--map-by <") && !help.contains("--report-bindings"), "{topic}: {help}");
+    }
+    assert!(run(&["--help", "genvlist"]).out.contains("-genvlist"));
+    assert!(run(&["--help", "nonsense"]).out.contains("No option has `nonsense` in its name"));
     let ended = run(&["--display", "map,bind", "--do-not-launch", "-n", "3", "sh", "-c", "echo ran"]);
     assert_eq!((ended.status, ended.out.as_str(), ended.err.lines().count()), (Some(0), "", 6), "{}", ended.err);
 }

@@ -37,8 +37,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().flat_map(|foreign| foreign.names.split(' '))
 }
 
-/// A line of `--help all` each.
-pub fn help() -> String {
+/// Of each option that has a name which is wanted, two lines of `--help all`.
+pub fn help(wanted: impl Fn(&str) -> bool) -> String {
     let line = |foreign: &Foreign| {
         let names: Vec<String> = foreign.names.split(' ').map(|name| format!("-{name}")).collect();
         let meaning = match foreign.meaning {
@@ -51,7 +51,7 @@ pub fn help() -> String {
         };
         format!("  {}{}\n          {meaning}\n", names.join(", "), " VALUE".repeat(foreign.values))
     };
-    TABLE.iter().map(line).collect()
+    TABLE.iter().filter(|foreign| foreign.names.split(' ').any(&wanted)).map(line).collect()
 }
 
 impl Foreign {

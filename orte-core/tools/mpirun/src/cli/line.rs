@@ -27,7 +27,7 @@ impl Line {
             line.add(split::split(part)?, true)?;
         }
         if let Some(topic) = line.parts.iter().find_map(|part| part.help.as_ref()) {
-            return Err(help(topic == "all" || topic == "full"));
+            return Err(help(&topic.to_string_lossy()));
         }
         if line.parts.iter().all(|part| part.command.is_empty()) {
             // `--version` needs no program.
@@ -93,12 +93,35 @@ impl Line {
     }
 }
 
-/// Prints the help; with `all` also the options of other launchers.
-fn help(all: bool) -> Refusal {
-    let mut text = options::command().render_long_help().to_string();
-    if all {
+/// Prints the help; with topic `all` also the options of other launchers, with another one the options that have it in their
+/// names.
+fn help(topic: &str) -> Refusal {
+    let about = topic.trim_start_matches('-');
+    let mut text = match about {
+        "" | "all" | "full" => options::command().render_long_help().to_string(),
+        _ => options_about(about)
+            .unwrap_or_else(|| format!("No option has `{about}` in its name; mpirun --help lists all, and --help all those of other launchers.\n")),
+    };
+    if ["all", "full"].contains(&about) {
         text += "\n\nOptions of other launchers, and what is done with them:\n";
-        text += &foreign::help();
+        text += &foreign::help(|_| true);
     }
     refusal::print(&text).err().unwrap_or_else(Refusal::nothing_to_do)
+}
+
+/// The help of the options that have this in their names.
+fn options_about(topic: &str) -> Option<String> {
+    let mut some = false;
+    let command = options::command().mut_args(|option| {
+        let named =
+            option.get_long_and_visible_aliases().is_some_and(|names| names.iter().any(|name| name.contains(topic)));
+        some |= named;
+        option.hide(!named)
+    });
+    let command = command.about(None).long_about(None).after_help(None).help_template("{options}");
+    let command = command.disable_help_flag(true).disable_version_flag(true);
+    let own = if some { command.clone().render_long_help().to_string() } else { String::new() };
+    let theirs = foreign::help(|name| name.contains(topic));
+    let between = if theirs.is_empty() { "" } else { "\nOptions of other launchers:\n" };
+    (some || !theirs.is_empty()).then(|| format!("{own}{between}{theirs}"))
 }

@@ -16,7 +16,7 @@ use std::path::PathBuf;
                   After `:` another program of the same job follows, with -n, --wdir, --path, -x and its relatives of its own\n\
                   (one rank if -n is missing); all other options hold for the whole job, wherever they stand.\n\n\
                   Options of Open MPI, MPICH and Intel MPI that are not listed here are understood or refused with the words to\n\
-                  write instead; --help all lists them.\n\n\
+                  write instead; --help all lists them. --help WORD shows the options that have the word in their names.\n\n\
                   With several ranks output is passed on line by line. The beginning of a line waits half a second for its end; if it\n\
                   has none when another rank's line begins, a line break is put between them. --output :raw passes bytes on as they\n\
                   come. MPI_Abort and errors that end the job write what C and C++ programs hold of standard output.\n\n\
