@@ -5,10 +5,10 @@ use crate::data::{Data, Room};
 use crate::datatype::{self, Datatype};
 use crate::error::{Class, Result};
 use crate::framework::op::{Kernel, Operation};
-use crate::op::Op;
+use crate::op::{Op, PACKED};
 
-/// A predefined datatype of the basic type that all data of `datatype` is of: the same on all processes. `None` if there is
-/// none.
+/// A predefined datatype of the basic type that all data of `datatype` is of: the same on all processes, and MPI_BYTE for bytes.
+/// `None` if there is none.
 pub fn basic(datatype: &Datatype) -> Option<&'static Datatype> {
     if datatype.predefined != 0 {
         return datatype::borrow(datatype.predefined as usize);
@@ -16,7 +16,8 @@ pub fn basic(datatype: &Datatype) -> Option<&'static Datatype> {
     let wanted = datatype.layout.primitive()?;
     (datatype::NULL + 1..2 * datatype::NULL)
         .filter_map(datatype::borrow)
-        .find(|known| known.predefined != 0 && known.is_committed() && known.layout.primitive() == Some(wanted))
+        .filter(|known| known.predefined != 0 && known.predefined != PACKED && known.is_committed())
+        .find(|known| known.layout.primitive() == Some(wanted))
 }
 
 /// Combines the data at `target` with `bytes` packed bytes at `input`: all of them of the type `basic`.

@@ -139,7 +139,7 @@ fn reduced_as(primitive: Primitive, datatype: &Datatype, operation: Operation) -
 }
 
 /// MPI_PACKED.
-const PACKED: u32 = 0x207;
+pub const PACKED: u32 = 0x207;
 
 /// MPI_User_function counts in `int`: longer arrays come in pieces.
 ///

@@ -25,7 +25,7 @@ mod load;
 mod polled;
 mod pvars;
 pub use load::{add_local_rank, expect_local_ranks, may_spin};
-pub use polled::polled_progress;
+pub use polled::{polled_memory, polled_progress};
 pub use pvars::PVARS;
 
 use crate::framework::btl;

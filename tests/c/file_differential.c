@@ -1,8 +1,11 @@
 // covers: MPI_File_set_view MPI_File_read_at MPI_File_write_at MPI_File_read_at_all MPI_File_write_at_all MPI_File_read_all MPI_File_write_all MPI_File_iread_at MPI_File_iwrite_at MPI_File_seek MPI_File_get_byte_offset MPI_File_set_size
 // ranks: 1 2 3 5
+// args: default
+// args: windows
 /*
  * Random views, types, sizes and calls against a model: an array of bytes. All ranks draw the same numbers, so that each
- * knows what all of them have written. The seed is fixed unless OMPI_RS_SEED says another one.
+ * knows what all of them have written. The seed is fixed unless OMPI_RS_SEED says another one. With "windows" collective
+ * accesses are gathered in many small rounds.
  */
 #include "file.h"
 
@@ -179,6 +182,8 @@ int main(int argc, char **argv)
     struct view views[MOST_RANKS];
     struct access accesses[MOST_RANKS];
     const char *seed = getenv("OMPI_RS_SEED");
+    if (argc > 1 && strcmp(argv[1], "windows") == 0)
+        setenv("OMPI_MCA_fcoll_two_phase_buffer_size", "4096", 1); /* another MPI does not look at it */
     start(&argc, &argv, "file_differential");
     dice = seed ? strtoull(seed, NULL, 10) : 1;
     const char *name = file_at("data");

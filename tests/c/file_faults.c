@@ -74,6 +74,51 @@ static void limited(const char *name)
     GOOD(MPI_File_close(&file));
 }
 
+/* Small pieces of all ranks in turn, of which another rank writes some: whichever cannot, all are told, and nobody counts bytes
+   that are not there. */
+static void interleaved(const char *name)
+{
+    enum { SIZE = 16, PIECES = 4000 };
+    struct rlimit before, limit;
+    MPI_Status status;
+    MPI_Datatype cell, turn;
+    MPI_Offset size;
+    int moved = -1, class, least, failed = 0;
+    GOOD(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
+    GOOD(MPI_File_set_size(file, 0));
+    MPI_Type_contiguous(SIZE, MPI_CHAR, &cell);
+    MPI_Type_create_resized(cell, 0, (MPI_Aint)SIZE * check_ranks, &turn);
+    MPI_Type_commit(&turn);
+    GOOD(MPI_File_set_view(file, (MPI_Offset)SIZE * check_rank, MPI_CHAR, turn, "native", MPI_INFO_NULL));
+    char *many = check_alloc(SIZE * PIECES);
+    memset(many, 'm', SIZE * PIECES);
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 3 * LIMIT;
+    if (check_rank == check_ranks - 1)
+        setrlimit(RLIMIT_FSIZE, &limit);
+    class = error_class(MPI_File_write_at_all(file, 0, many, SIZE * PIECES, MPI_CHAR, &status));
+    setrlimit(RLIMIT_FSIZE, &before);
+    MPI_Get_count(&status, MPI_CHAR, &moved);
+    CHECK(class == MPI_ERR_IO || class == MPI_SUCCESS);
+    CHECK((class == MPI_SUCCESS) == (moved == SIZE * PIECES));
+    failed = class != MPI_SUCCESS;
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(failed > 0);
+    /* Nobody counts what is not in the file. */
+    GOOD(MPI_File_get_size(file, &size));
+    CHECK(moved <= size);
+    GOOD(MPI_File_read_at_all(file, 0, many, SIZE * PIECES, MPI_CHAR, &status));
+    MPI_Get_count(&status, MPI_CHAR, &least);
+    CHECK(moved <= least);
+    for (int i = 0; i < moved; i++)
+        CHECK_EQ(many[i], 'm');
+    free(many);
+    MPI_Type_free(&turn);
+    MPI_Type_free(&cell);
+    GOOD(MPI_File_close(&file));
+}
+
 static void full(void)
 {
     MPI_Status status;
@@ -93,6 +138,7 @@ int main(int argc, char **argv)
     const char *name = file_at("data");
     memset(data, 'd', sizeof data);
     limited(name);
+    interleaved(name);
     full();
     if (check_rank == 0)
         GOOD(MPI_File_delete(name, MPI_INFO_NULL));

@@ -4,6 +4,7 @@
 use super::fbtl::AccessKind;
 use crate::comm::Communicator;
 use crate::data::Data;
+use crate::error::Result;
 use crate::file::{FileHints, FilePlace, Outcome};
 use alloc::vec::Vec;
 use opal_core::mca;
@@ -29,6 +30,11 @@ pub trait Module: Sync {
     /// # Safety
     /// The data is readable (to write it) or writable (to read into it).
     unsafe fn run(&self, job: &Job<'_>) -> Outcome;
+
+    /// Takes the place of [`Module::run`] on a process that cannot take part: the others do not wait for it.
+    fn withdraw(&self, _comm: &Communicator) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A way to do it that may be used.

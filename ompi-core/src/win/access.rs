@@ -10,6 +10,7 @@ use crate::op::Op;
 use crate::request::{self, Request};
 use alloc::format;
 use opal_core::datatype::Scalar;
+use opal_core::wait;
 
 impl Window {
     /// Begins an access to a rank or MPI_PROC_NULL; with `wanted` under a request.
@@ -39,8 +40,13 @@ impl Window {
         if data.bytes() == 0 {
             return Ok(wanted.then(request::done));
         }
+        let looks = !matches!(access, Access::Put(_) | Access::Accumulate(..));
         // SAFETY: the caller's promise.
-        unsafe { self.module.access(&access, &target, wanted) }
+        let request = unsafe { self.module.access(&access, &target, wanted) }?;
+        if looks {
+            wait::polled_memory();
+        }
+        Ok(request)
     }
 
     /// Refuses a displacement outside the target's memory, whose size is known unless the window is dynamic.

@@ -111,6 +111,7 @@ impl Window {
     pub fn unlock(&self, rank: i32) -> Result<()> {
         let Some(rank) = self.rank(rank, "rank")? else { return Ok(()) };
         let asked = self.epoch.lock().unlock(rank)?;
+        wait::polled_memory();
         if asked { self.module.unlock(rank) } else { self.module.flush(Some(rank)) }
     }
 
@@ -138,6 +139,7 @@ impl Window {
 
     /// MPI_Win_flush and, with `None`, MPI_Win_flush_all.
     pub fn flush(&self, rank: Option<i32>) -> Result<()> {
+        wait::polled_memory();
         match self.flushed(rank)? {
             Some(ranks) => self.module.flush(ranks),
             None => Ok(()),
@@ -155,6 +157,7 @@ impl Window {
     /// MPI_Win_sync: nothing written before is seen after what comes next, neither here nor by another processor.
     pub fn sync(&self) {
         fence(Ordering::SeqCst);
+        wait::polled_memory();
         self.module.sync();
     }
 

@@ -18,18 +18,28 @@ pub fn polled_progress() -> bool {
         EMPTY_POLLS.store(0, Ordering::Relaxed);
         return true;
     }
-    if may_spin() {
-        return false;
+    polled_memory();
+    false
+}
+
+/// For a call that looks at memory which other processes change, and may be one of a loop that waits for that: a get or a lock of
+/// one-sided communication. As [`polled_progress`], but without a pass of progress for each call.
+#[inline]
+pub fn polled_memory() {
+    if !may_spin() {
+        count_poll();
     }
+}
+
+fn count_poll() {
     // Relaxed: where threads spoil the count one of them yields sooner or later.
-    let empty_polls = EMPTY_POLLS.load(Ordering::Relaxed) + 1;
-    let is_long = empty_polls >= EMPTY_POLLS_PER_YIELD;
-    EMPTY_POLLS.store(if is_long { 0 } else { empty_polls }, Ordering::Relaxed);
+    let polls = EMPTY_POLLS.load(Ordering::Relaxed) + 1;
+    let is_long = polls >= EMPTY_POLLS_PER_YIELD;
+    EMPTY_POLLS.store(if is_long { 0 } else { polls }, Ordering::Relaxed);
     if is_long {
         sys::yield_now();
         progress::outside::back();
     }
-    false
 }
 
 // Polls since the last one that moved something, or that yielded.

@@ -164,7 +164,8 @@ impl Ompio {
     /// That of [`Module::access`].
     unsafe fn run(&self, target: FilePlace<'_>, access: &FileAccess<'_>) -> Outcome {
         let FileAccess { data, direction, collective, .. } = *access;
-        let run = || match collective {
+        // In atomic mode each process has locked its own part: nobody may wait for the part of another.
+        let run = || match collective && !self.is_atomic() {
             // SAFETY: the caller's promise.
             true => unsafe { self.parts.fcoll.run(&fcoll::Job { comm: &self.comm, target, data, direction }) },
             // SAFETY: the caller's promise.
@@ -246,7 +247,13 @@ impl Module for Ompio {
     unsafe fn access(&self, access: &FileAccess<'_>) -> Outcome {
         let (view, start) = match self.begin(access) {
             Ok(begun) => begun,
-            Err(fault) => return fault.into(),
+            Err(fault) => {
+                if access.collective && !self.is_atomic() {
+                    // What is wrong here is this process's answer, whatever becomes of the others.
+                    drop(self.parts.fcoll.withdraw(&self.comm));
+                }
+                return fault.into();
+            }
         };
         let unit = view.unit();
         let position = start as u64 * unit;

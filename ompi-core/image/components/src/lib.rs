@@ -43,6 +43,8 @@ opal_core::image![
     fbtl_posix,
     #[cfg(feature = "fcoll-individual")]
     fcoll_individual,
+    #[cfg(feature = "fcoll-two_phase")]
+    fcoll_two_phase,
     #[cfg(feature = "fs-ufs")]
     fs_ufs,
     #[cfg(feature = "io-ompio")]

@@ -1,0 +1,37 @@
+//! fcoll/two_phase: collective access in two phases, for small pieces of several processes that interleave in the file.
+//!
+//! The bytes between the first and the last place of the access are divided into *domains*, one for each process, and each domain
+//! into *windows* of `fcoll_two_phase_buffer_size`. In each round every process gathers what all write into one window of its
+//! domain, and writes it in long pieces; or it reads a window, and gives every process what it wants of it. Rounds are collective
+//! operations on the file's communicator, so that data goes through shared memory within a node.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `plan` | whether two phases pay, and the domains |
+//! | `module` | what framework fcoll calls |
+//! | `rounds` | the rounds of one access |
+//! | `runs` | which bytes of a window processes want |
+//! | `raw` | packing, and the collective operations |
+//!
+//! Owns one window of memory during an access, and what the process sends and receives in one round.
+//!
+//! **Invariant:** gaps between pieces are never written. Whether an access goes in two phases follows from words that all processes
+//! have exchanged; a process that cannot take part says so in these words.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod component;
+mod module;
+mod params;
+mod plan;
+mod raw;
+mod rounds;
+mod runs;
+
+pub use component::{COMPONENT, INFO};
+
+#[cfg(test)]
+mod test_image;

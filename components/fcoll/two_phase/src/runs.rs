@@ -1,0 +1,78 @@
+//! Which bytes of a window the processes want.
+
+use alloc::vec::Vec;
+
+/// Bytes of a window that lie together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Run {
+    /// The first one.
+    pub offset: u32,
+    /// How many.
+    pub bytes: u32,
+}
+
+impl Run {
+    /// Behind the last byte.
+    pub fn end(self) -> usize {
+        self.offset as usize + self.bytes as usize
+    }
+}
+
+/// Adds a run to a list, or to its last run.
+pub fn push(list: &mut Vec<Run>, first: usize, run: Run) {
+    match list[first..].last_mut() {
+        Some(last) if last.end() == run.offset as usize => last.bytes += run.bytes,
+        _ => list.push(run),
+    }
+}
+
+/// The runs of several lists, of which each grows, as one that grows; runs with at most `gap` bytes between them are joined.
+/// `None` if a run reaches beyond `bytes`.
+pub fn merge(lists: &mut [&[Run]], gap: usize, bytes: usize) -> Option<Vec<Run>> {
+    let mut merged: Vec<Run> = Vec::new();
+    while let Some(next) = lists.iter_mut().filter(|list| !list.is_empty()).min_by_key(|list| list[0].offset) {
+        let run = next[0];
+        *next = &next[1..];
+        if run.end() > bytes {
+            return None;
+        }
+        match merged.last_mut() {
+            Some(last) if run.offset as usize <= last.end() + gap => {
+                last.bytes = (run.end().max(last.end()) - last.offset as usize) as u32;
+            }
+            _ => merged.push(run),
+        }
+    }
+    Some(merged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec;
+
+    fn run(offset: u32, bytes: u32) -> Run {
+        Run { offset, bytes }
+    }
+
+    #[test]
+    fn neighbours_are_joined_and_gaps_stay() {
+        let lists = [vec![run(0, 4), run(8, 4)], vec![run(4, 4), run(20, 1)], vec![], vec![run(9, 10)]];
+        let merged = |gap| merge(&mut lists.each_ref().map(|list| &list[..]), gap, 21);
+        assert_eq!(merged(0), Some(vec![run(0, 19), run(20, 1)]));
+        assert_eq!(merged(1), Some(vec![run(0, 21)]));
+        assert_eq!(merge(&mut [&lists[1]], 0, 20), None);
+        assert_eq!(merge(&mut [&[run(u32::MAX, u32::MAX)]], 0, 4096), None);
+        assert_eq!(merge(&mut [], 0, 0), Some(vec![]));
+    }
+
+    #[test]
+    fn a_list_joins_its_own_runs_only() {
+        let mut list = vec![run(0, 4)];
+        push(&mut list, 1, run(4, 4));
+        push(&mut list, 1, run(8, 4));
+        push(&mut list, 1, run(13, 4));
+        assert_eq!(list, [run(0, 4), run(4, 8), run(13, 4)]);
+    }
+}
