@@ -33,6 +33,7 @@ impl Window {
         let Some(rank) = rank else {
             return Ok(wanted.then(request::done));
         };
+        let (access, data) = fitted(access, data);
         let target = Target { rank, displacement, data };
         same_bytes(&access, &data)?;
         self.check_place(&target)?;
@@ -84,6 +85,19 @@ fn span(data: &Data<'_>) -> Option<(i128, i128)> {
     Some((low + last.min(0), low + last.max(0) + layout.true_extent() as i128))
 }
 
+/// Makes the longer side of a put or get as long as the other: what is sent need not fill what receives it (MPI 5.0 §12.3.1).
+fn fitted<'a>(access: Access<'a>, target: Data<'a>) -> (Access<'a>, Data<'a>) {
+    let shorter = |data: Data<'a>, bytes: usize| match data.datatype.layout.size() {
+        size if size > 0 && bytes < data.bytes() && bytes.is_multiple_of(size) => Data { count: bytes / size, ..data },
+        _ => data,
+    };
+    match access {
+        Access::Put(origin) => (Access::Put(origin), shorter(target, origin.bytes())),
+        Access::Get(result) => (Access::Get(shorter(result, target.bytes())), target),
+        other => (other, target),
+    }
+}
+
 /// Refuses data of other lengths than the target's, where it has any.
 fn same_bytes(access: &Access<'_>, target: &Data<'_>) -> Result<()> {
     let (origin, result) = match access {
@@ -95,7 +109,8 @@ fn same_bytes(access: &Access<'_>, target: &Data<'_>) -> Result<()> {
     for (data, which) in [(origin, "origin"), (result, "origin or result")] {
         if let Some(data) = data.filter(|data| data.bytes() != target.bytes()) {
             let why = format!("the {which} has {} bytes of data, the target {}", data.bytes(), target.bytes());
-            let class = if data.bytes() > target.bytes() { Class::Truncate } else { Class::Count };
+            let is_long = (data.bytes() > target.bytes()) != matches!(access, Access::Get(_));
+            let class = if is_long { Class::Truncate } else { Class::Count };
             return Err(Fault::new(class).argument("target_count").because(why));
         }
     }

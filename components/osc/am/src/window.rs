@@ -23,8 +23,8 @@ pub struct Window {
     owns_memory: bool,
     next_tag: AtomicU32,
     peers: ConditionalLock<Vec<Peer>>,
-    // Accesses that are not complete here.
-    pending: ConditionalLock<Vec<Pending>>,
+    // Accesses that are not complete here, and which of them to look at next.
+    pending: ConditionalLock<(Vec<Pending>, usize)>,
 }
 
 /// What this process knows of one rank.
@@ -72,7 +72,7 @@ impl Window {
             owns_memory,
             next_tag: AtomicU32::new(0),
             peers: ConditionalLock::new(alloc::vec![Peer::default(); ranks]),
-            pending: ConditionalLock::new(Vec::new()),
+            pending: ConditionalLock::new((Vec::new(), 0)),
         })
     }
 
@@ -124,21 +124,15 @@ impl Window {
             false => None,
         };
         self.with_peer(rank, |peer| peer.pending += 1);
-        self.pending.lock().push(Pending { rank, transfers: left, request: request.as_ref().map(Request::id) });
+        self.pending.lock().0.push(Pending { rank, transfers: left, request: request.as_ref().map(Request::id) });
         Ok(request)
     }
 
-    /// Ends accesses whose messages have ended; how many.
+    /// Ends accesses whose messages have ended; how many. It looks at some of them, next time at others.
     pub fn sweep(&self) -> usize {
-        let mut pending = core::mem::take(&mut *self.pending.lock());
-        if pending.is_empty() {
-            return 0;
-        }
-        let before = pending.len();
-        pending.retain_mut(|access| {
-            if !access.transfers.iter().all(Transfer::is_complete) {
-                return true;
-            }
+        let ended = self.ended();
+        let count = ended.len();
+        for mut access in ended {
             let ended =
                 access.transfers.drain(..).map(|transfer| transfer.finish().map(drop)).fold(Ok(()), Result::and);
             let code = ended.map_or_else(|fault| fault.get(), |()| 0);
@@ -151,12 +145,23 @@ impl Window {
             if let Some(request) = access.request {
                 request::complete(request, if code == 0 { Status::EMPTY } else { Status::failed(code) });
             }
-            false
-        });
-        let ended = before - pending.len();
-        let mut all = self.pending.lock();
-        pending.append(&mut all);
-        *all = pending;
+        }
+        count
+    }
+
+    /// Takes accesses out whose messages have ended.
+    fn ended(&self) -> Vec<Pending> {
+        let (mut ended, mut pending) = (Vec::new(), self.pending.lock());
+        let (all, next) = &mut *pending;
+        for _ in 0..SWEEP.min(all.len()) {
+            if *next >= all.len() {
+                *next = 0;
+            }
+            match all.get(*next).is_some_and(|access| access.transfers.iter().all(Transfer::is_complete)) {
+                true => ended.push(all.swap_remove(*next)),
+                false => *next += 1,
+            }
+        }
         ended
     }
 
@@ -174,6 +179,9 @@ impl Drop for Window {
         }
     }
 }
+
+/// Accesses that a pass of progress looks at: all of them would make many under way at once cost their square.
+const SWEEP: usize = 64;
 
 /// Requests of accesses have nothing to do but to wait.
 struct Accesses;
