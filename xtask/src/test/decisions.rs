@@ -99,7 +99,7 @@ fn info(session: &mut Session) -> Result<Verdict> {
         None if !is_chosen(&with.out, "tuned", "chain, as the decision file says") => Verdict::Failed(with.out.clone()),
         None if !is_chosen(&named.out, "tuned", "chain, as its parameter says") => Verdict::Failed(named.out.clone()),
         // A barrier has no data, whatever else is asked for.
-        None if !is_chosen(&long.out, "sm", "lines, short data") => Verdict::Failed(long.out.clone()),
+        None if !is_chosen(&long.out, "sm", "flags, short data") => Verdict::Failed(long.out.clone()),
         None => Verdict::Passed(String::new()),
     })
 }
