@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use opal_core::sync::Mutex;
 
 /// The hints of a file.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct FileHints(Mutex<Vec<(&'static str, String)>>);
 
 impl FileHints {
