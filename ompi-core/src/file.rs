@@ -6,7 +6,6 @@ use crate::error::{Class, Fault, Result};
 use crate::framework::io;
 use crate::group::Group;
 use crate::handle::HandleTable;
-use crate::info::Info;
 use alloc::boxed::Box;
 use alloc::ffi::CString;
 use alloc::sync::Arc;
@@ -15,17 +14,19 @@ use opal_core::sync::{AtomicUsize, Ordering};
 
 mod agree;
 mod amode;
+mod call;
 mod failure;
 mod hints;
 mod split;
 mod transfer;
 mod view;
 
-pub use agree::{agree, agree_on, as_first, exchange};
+pub use agree::{CallWords, agree, agree_call, agree_on, as_first, exchange, same};
 pub use amode::Amode;
+pub use call::FileCall;
 pub use failure::failure;
 pub use hints::FileHints;
-pub use split::{SplitAccess, SplitCall};
+pub use split::SplitAccess;
 pub use transfer::{FilePlace, Outcome, failed, transfer};
 pub use view::{Representation, View};
 
@@ -64,19 +65,15 @@ pub fn borrow(handle: usize) -> Option<&'static File> {
     DYNAMIC.borrow(handle)
 }
 
-/// MPI_File_open: a handle, on all processes of the communicator or on none.
-pub fn open(comm: &Communicator, path: &CStr, amode: i32, info: Option<&Info>) -> Result<usize> {
+/// MPI_File_open: a handle, on all processes of the communicator or on none. `arguments` is this process's fault where they
+/// were wrong.
+pub fn open(comm: &Communicator, arguments: Result<io::FileArguments<'_>>) -> Result<usize> {
     let io = component()?;
     // Whatever is wrong on one process, all get here: from now on they tell each other.
     let own = comm::split_hidden(comm, Some(0))?.ok_or(Class::Intern)?;
-    let checked = Amode::new(amode);
-    let amode = agree_on(&own, checked, amode as u32 as u64, "amode")?;
-    let hints = Arc::new(FileHints::default());
-    if let Some(info) = info {
-        hints.update(info);
-    }
     let group = own.group.clone();
-    let module = io.open_file(io::FileRequest { comm: own, path, amode, hints: hints.clone() })?;
+    let module = io.open_file(own, arguments.clone())?;
+    let io::FileArguments { path, amode, hints } = arguments?;
     let errhandler = DEFAULT_FILE.load(Ordering::Relaxed);
     errhandler::retain(errhandler);
     let errhandler = AtomicUsize::new(errhandler);
@@ -85,10 +82,14 @@ pub fn open(comm: &Communicator, path: &CStr, amode: i32, info: Option<&Info>) -
     DYNAMIC.insert(Arc::new(file)).ok_or_else(full)
 }
 
-/// MPI_File_close: the handle ends whatever goes wrong.
+/// MPI_File_close: the handle ends whatever goes wrong, unless another process has called another function: then nothing is
+/// done.
 pub fn close(handle: usize) -> Result<()> {
-    let file = DYNAMIC.remove(handle).ok_or(Class::File)?;
-    file.module.close()
+    let closed = borrow(handle).ok_or(Class::File)?.module.close();
+    if !closed.as_ref().is_err_and(|fault| fault.get() == Class::NotSame as i32) {
+        drop(DYNAMIC.remove(handle));
+    }
+    closed
 }
 
 /// MPI_File_delete.

@@ -12,7 +12,7 @@ pub struct Extent {
     end: u64,
     /// How many bytes in between.
     bytes: u64,
-    /// Bytes of a piece that lies together in the file, on average; 0 if the process cannot take part.
+    /// Bytes of a piece that lies together in the file, on average; 0 if two phases cannot serve the process.
     piece: u64,
 }
 
@@ -26,7 +26,7 @@ pub struct Limits {
 }
 
 impl Extent {
-    /// Of a process that cannot take part.
+    /// Of a process that two phases cannot serve.
     pub const NONE: Extent = Extent { first: 0, end: 0, bytes: 0, piece: 0 };
 
     /// Of `bytes` bytes at this place.

@@ -7,10 +7,14 @@ use alloc::format;
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::file::{Amode, FilePlace, Outcome, View, agree, agree_on, as_first, exchange, failure, transfer};
+use ompi_core::file::{
+    Amode, CallWords, FileCall, FileHints, FilePlace, Outcome, View, agree, agree_call, agree_on, as_first, exchange,
+    failure, same, transfer,
+};
 use ompi_core::framework::fbtl::{self, AccessKind};
-use ompi_core::framework::io::{FileAccess, FileRequest, Module, Start, Whence};
+use ompi_core::framework::io::{FileAccess, FileArguments, Module, Start, Whence};
 use ompi_core::framework::{fcoll, fs, sharedfp};
+use ompi_core::info::Info;
 use opal_core::sync::{AtomicBool, ConditionalLock, Ordering};
 use opal_core::sys::{Errno, File};
 
@@ -30,6 +34,7 @@ pub struct Ompio {
     comm: Arc<Communicator>,
     path: CString,
     amode: Amode,
+    hints: Arc<FileHints>,
     file: File,
     parts: Parts,
     atomic: AtomicBool,
@@ -46,15 +51,25 @@ struct State {
     pointer: i64,
 }
 
+/// A collective access as one process means it.
+struct Plan<'a> {
+    access: FileAccess<'a>,
+    view: Arc<View>,
+    etypes: i64,
+    // In etypes.
+    start: i64,
+}
+
 impl Ompio {
     /// A file that all processes have open.
-    pub fn new(file: File, request: FileRequest<'_>, parts: Parts) -> Result<Ompio> {
+    pub fn new(comm: Arc<Communicator>, file: File, arguments: FileArguments<'_>, parts: Parts) -> Result<Ompio> {
         let state = State { view: Arc::new(View::whole()), pointer: 0 };
-        let shared = sharedfp::make(&request.comm, request.path)?;
+        let shared = sharedfp::make(&comm, arguments.path)?;
         let opened = Ompio {
-            comm: request.comm,
-            path: request.path.into(),
-            amode: request.amode,
+            comm,
+            path: arguments.path.into(),
+            amode: arguments.amode,
+            hints: arguments.hints,
             file,
             parts,
             atomic: AtomicBool::new(false),
@@ -119,21 +134,15 @@ impl Ompio {
         }
     }
 
-    /// The view, and where in it an access begins, in etypes. A file pointer moves behind it.
+    /// The view, and where in it an access of this process's begins, in etypes. A file pointer moves behind it.
     fn begin(&self, access: &FileAccess<'_>) -> Result<(Arc<View>, i64)> {
         let view = self.view();
-        let etypes = self.may(access).and_then(|()| etypes(access, &view));
-        if access.start == Start::Ordered {
-            // Whatever is wrong on one process, the others count on it.
-            let start = self.begin_ordered(etypes)?;
-            behind(start, 0, &view)?;
-            return Ok((view, start));
-        }
-        let etypes = etypes?;
+        self.may(access)?;
+        let etypes = etypes(access, &view)?;
         let start = match access.start {
             Start::At(offset) => offset,
-            Start::Shared => self.shared()?.advance(etypes as u64)? as i64,
-            Start::Pointer | Start::Ordered => {
+            Start::Shared | Start::Ordered => self.shared()?.advance(etypes as u64)? as i64,
+            Start::Pointer => {
                 let mut state = self.state.lock();
                 let start = state.pointer;
                 state.pointer = behind(start, etypes, &view)?;
@@ -144,33 +153,63 @@ impl Ompio {
         Ok((view, start))
     }
 
-    /// Where an ordered access of so many etypes begins: behind those of all lower ranks.
-    fn begin_ordered(&self, etypes: Result<i64>) -> Result<i64> {
+    /// What a collective access of this process's would do; nothing is moved yet.
+    fn plan<'a>(&self, access: Result<FileAccess<'a>>) -> Result<Plan<'a>> {
+        let (access, view) = (access?, self.view());
+        self.may(&access)?;
+        let etypes = etypes(&access, &view)?;
+        let start = match access.start {
+            Start::At(offset) => offset,
+            Start::Pointer => self.state.lock().pointer,
+            // Known when all have told their etypes.
+            Start::Shared | Start::Ordered => self.shared().map(|_| 0)?,
+        };
+        let end = behind(start, etypes, &view)?;
+        view.check_reach(end as u64 * view.unit())?;
+        Ok(Plan { access, view, etypes, start })
+    }
+
+    /// What the others are told of it.
+    fn announce(&self, plan: &Plan<'_>) -> CallWords {
+        let bytes = plan.access.data.bytes() as u64;
+        match plan.access.start {
+            Start::Ordered => [plan.etypes as u64, 0, 0, 0],
+            // In atomic mode each process locks its own part: nobody may wait for the part of another.
+            _ if self.is_atomic() => [0; 4],
+            _ => self.parts.fcoll.announce(&self.place(&plan.view, plan.start), bytes),
+        }
+    }
+
+    /// A place in the view, in etypes.
+    fn place<'a>(&'a self, view: &'a View, start: i64) -> FilePlace<'a> {
+        let position = start as u64 * view.unit();
+        FilePlace { file: &self.file, path: &self.path, fbtl: self.parts.fbtl, view, position }
+    }
+
+    /// Where an ordered access begins when each process moves so many etypes: behind those of all lower ranks.
+    fn begin_ordered(&self, all: &[CallWords], view: &View) -> Result<i64> {
         let shared = self.shared()?;
-        let all = exchange(&self.comm, [etypes.as_ref().map_or(0, |etypes| *etypes as u64)])?;
-        let sum = |counts: &[[u64; 1]]| counts.iter().fold(0u64, |sum, [count]| sum.wrapping_add(*count));
-        let begun = if self.comm.rank == 0 { shared.advance(sum(&all)) } else { Ok(0) };
+        let sum = |counts: &[CallWords]| counts.iter().fold(0u64, |sum, [count, ..]| sum.wrapping_add(*count));
+        let begun = if self.comm.rank == 0 { shared.advance(sum(all)) } else { Ok(0) };
         let failed = u64::from(begun.is_err());
         let [first, first_failed] = exchange(&self.comm, [*begun.as_ref().unwrap_or(&0), failed])?[0];
         begun?;
         if first_failed != 0 {
             return Err(Fault::new(Class::Io).because("rank 0 of the file cannot move the shared file pointer"));
         }
-        etypes?;
-        Ok(first.wrapping_add(sum(&all[..self.comm.rank as usize])) as i64)
+        let start = first.wrapping_add(sum(&all[..self.comm.rank as usize])) as i64;
+        behind(start, all[self.comm.rank as usize][0] as i64, view)?;
+        Ok(start)
     }
 
+    /// This process alone moves its data.
+    ///
     /// # Safety
     /// That of [`Module::access`].
-    unsafe fn run(&self, target: FilePlace<'_>, access: &FileAccess<'_>) -> Outcome {
-        let FileAccess { data, direction, collective, .. } = *access;
-        // In atomic mode each process has locked its own part: nobody may wait for the part of another.
-        let run = || match collective && !self.is_atomic() {
-            // SAFETY: the caller's promise.
-            true => unsafe { self.parts.fcoll.run(&fcoll::Job { comm: &self.comm, target, data, direction }) },
-            // SAFETY: the caller's promise.
-            false => unsafe { transfer(&target, data, direction) },
-        };
+    unsafe fn run(&self, target: &FilePlace<'_>, access: &FileAccess<'_>) -> Outcome {
+        let FileAccess { data, direction, .. } = *access;
+        // SAFETY: the caller's promise.
+        let run = || unsafe { transfer(target, data, direction) };
         let bytes = data.bytes() as u64;
         if !self.is_atomic() || bytes == 0 {
             return run();
@@ -196,19 +235,22 @@ impl Module for Ompio {
         self.parts.fs.size(&self.file).map_err(|errno| self.failed(errno, "does not tell its size"))
     }
 
-    fn resize(&self, bytes: u64) -> Result<()> {
-        agree_on(&self.comm, self.may_write(), bytes, "size")?;
+    fn resize(&self, bytes: Result<u64>) -> Result<()> {
+        let bytes = bytes.and_then(|bytes| self.may_write().map(|()| bytes));
+        let bytes = agree_on(&self.comm, FileCall::SetSize, bytes, "size", |bytes| *bytes)?;
         let resize = || self.parts.fs.resize(&self.file, bytes);
         as_first(&self.comm, || resize().map_err(|errno| self.failed(errno, "cannot be given another size")))
     }
 
-    fn reserve(&self, bytes: u64) -> Result<()> {
-        agree_on(&self.comm, self.may_write(), bytes, "size")?;
+    fn reserve(&self, bytes: Result<u64>) -> Result<()> {
+        let bytes = bytes.and_then(|bytes| self.may_write().map(|()| bytes));
+        let bytes = agree_on(&self.comm, FileCall::Preallocate, bytes, "size", |bytes| *bytes)?;
         let reserve = || self.parts.fs.reserve(&self.file, bytes);
         as_first(&self.comm, || reserve().map_err(|errno| self.failed(errno, "cannot be given storage beforehand")))
     }
 
-    fn sync(&self) -> Result<()> {
+    fn sync(&self, ready: Result<()>) -> Result<()> {
+        agree_call(&self.comm, FileCall::Sync, ready, |()| [0; 4])?;
         let synced = match self.amode.writes() {
             true => self.parts.fs.sync(&self.file).map_err(|errno| self.failed(errno, "cannot be synchronised")),
             false => Ok(()),
@@ -216,8 +258,8 @@ impl Module for Ompio {
         agree(&self.comm, synced)
     }
 
-    fn set_atomic(&self, atomic: bool) -> Result<()> {
-        agree_on(&self.comm, Ok(()), u64::from(atomic), "flag")?;
+    fn set_atomic(&self, atomic: Result<bool>) -> Result<()> {
+        let atomic = agree_on(&self.comm, FileCall::SetAtomicity, atomic, "flag", |atomic| u64::from(*atomic))?;
         // What a process that comes early writes atomically the others may not yet: nobody goes on before all are here.
         self.atomic.store(atomic, Ordering::Relaxed);
         agree(&self.comm, Ok(()))
@@ -227,11 +269,20 @@ impl Module for Ompio {
         self.atomic.load(Ordering::Relaxed)
     }
 
-    fn set_view(&self, view: Result<View>) -> Result<()> {
-        let view = view.and_then(|view| view.check(self.amode.writes()).map(|()| view));
+    fn set_hints(&self, info: Result<Arc<Info>>) -> Result<()> {
+        let (info, _) = agree_call(&self.comm, FileCall::SetInfo, info, |_| [0; 4])?;
+        self.hints.update(&info);
+        Ok(())
+    }
+
+    fn set_view(&self, view: Result<(View, Option<Arc<Info>>)>) -> Result<()> {
+        let view = view.and_then(|view| view.0.check(self.amode.writes()).map(|()| view));
         // The extent of the etype must be the same on all processes (MPI 5.0 §14.3).
-        let extent = view.as_ref().map_or(0, |view| view.etype.layout.extent() as u64);
-        let view = agree_on(&self.comm, view, extent, "etype")?;
+        let extent = |view: &(View, _)| view.0.etype.layout.extent() as u64;
+        let (view, info) = agree_on(&self.comm, FileCall::SetView, view, "etype", extent)?;
+        if let Some(info) = info {
+            self.hints.update(&info);
+        }
         *self.state.lock() = State { view: Arc::new(view), pointer: 0 };
         // Nobody uses the old view any more, and none the new one before the shared file pointer is at its beginning.
         match &self.shared {
@@ -247,19 +298,37 @@ impl Module for Ompio {
     unsafe fn access(&self, access: &FileAccess<'_>) -> Outcome {
         let (view, start) = match self.begin(access) {
             Ok(begun) => begun,
-            Err(fault) => {
-                if access.collective && !self.is_atomic() {
-                    // What is wrong here is this process's answer, whatever becomes of the others.
-                    drop(self.parts.fcoll.withdraw(&self.comm));
-                }
-                return fault.into();
-            }
+            Err(fault) => return fault.into(),
         };
-        let unit = view.unit();
-        let position = start as u64 * unit;
-        let target = FilePlace { file: &self.file, path: &self.path, fbtl: self.parts.fbtl, view: &view, position };
         // SAFETY: the caller's promise.
-        unsafe { self.run(target, access) }
+        unsafe { self.run(&self.place(&view, start), access) }
+    }
+
+    unsafe fn access_all(&self, call: FileCall, access: Result<FileAccess<'_>>) -> Outcome {
+        let plan = agree_call(&self.comm, call, self.plan(access), |plan| self.announce(plan));
+        let (Plan { access, view, etypes, start }, announced) = match plan {
+            Ok(agreed) => agreed,
+            Err(fault) => return fault.into(),
+        };
+        let start = match access.start {
+            Start::Ordered => match self.begin_ordered(&announced, &view) {
+                Ok(start) => start,
+                Err(fault) => return fault.into(),
+            },
+            _ => start,
+        };
+        if access.start == Start::Pointer {
+            self.state.lock().pointer = start + etypes;
+        }
+        let target = self.place(&view, start);
+        // What is ordered by rank lies apart, and in atomic mode nobody may wait for the part of another.
+        if access.start == Start::Ordered || self.is_atomic() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.run(&target, &access) };
+        }
+        let job = fcoll::Job { comm: &self.comm, target, data: access.data, direction: access.direction };
+        // SAFETY: the caller's promise.
+        unsafe { self.parts.fcoll.run(&job, &announced) }
     }
 
     fn seek(&self, offset: i64, whence: Whence) -> Result<()> {
@@ -281,10 +350,11 @@ impl Module for Ompio {
     }
 
     fn seek_shared(&self, offset: i64, whence: Result<Whence>) -> Result<()> {
-        let shared = self.shared()?;
-        let code = whence.as_ref().map_or(0, |whence| *whence as u64);
-        let whence = agree_on(&self.comm, whence, code, "whence")?;
-        agree_on(&self.comm, Ok(()), offset as u64, "offset")?;
+        let checked = whence.and_then(|whence| self.shared().map(|shared| (whence, shared)));
+        let words = |(whence, _): &(Whence, _)| [*whence as u64, offset as u64, 0, 0];
+        let ((whence, shared), all) = agree_call(&self.comm, FileCall::SeekShared, checked, words)?;
+        same(&self.comm, &all, "whence", 0)?;
+        same(&self.comm, &all, "offset", 1)?;
         as_first(&self.comm, || {
             let from = match whence {
                 Whence::Set => 0,
@@ -301,7 +371,7 @@ impl Module for Ompio {
 
     fn close(&self) -> Result<()> {
         // Whoever comes to the end knows that all the others have made their accesses.
-        agree(&self.comm, Ok(()))?;
+        agree_call(&self.comm, FileCall::Close, Ok(()), |()| [0; 4])?;
         if let Some(shared) = &self.shared {
             shared.close()?;
         }
