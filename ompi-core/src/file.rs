@@ -15,8 +15,11 @@ use opal_core::sync::{AtomicUsize, Ordering};
 mod agree;
 mod amode;
 mod call;
+mod external;
 mod failure;
 mod hints;
+mod place;
+mod sieve;
 mod split;
 mod transfer;
 mod view;
@@ -24,10 +27,12 @@ mod view;
 pub use agree::{CallWords, agree, agree_call, agree_on, as_first, exchange, same};
 pub use amode::Amode;
 pub use call::FileCall;
+pub use external::convert;
 pub use failure::failure;
-pub use hints::FileHints;
+pub use hints::{FileHints, HintChoice};
+pub use place::{FilePlace, Outcome, Stage, WriteLock, failed};
 pub use split::SplitAccess;
-pub use transfer::{FilePlace, Outcome, failed, transfer};
+pub use transfer::transfer;
 pub use view::{Representation, View};
 
 /// MPI_FILE_NULL.
@@ -43,8 +48,6 @@ pub struct File {
     pub path: CString,
     /// How it was opened.
     pub amode: Amode,
-    /// The hints in force.
-    pub hints: Arc<FileHints>,
     /// The handle of the error handler in force.
     pub errhandler: AtomicUsize,
     /// The split collective access under way.
@@ -73,11 +76,11 @@ pub fn open(comm: &Communicator, arguments: Result<io::FileArguments<'_>>) -> Re
     let own = comm::split_hidden(comm, Some(0))?.ok_or(Class::Intern)?;
     let group = own.group.clone();
     let module = io.open_file(own, arguments.clone())?;
-    let io::FileArguments { path, amode, hints } = arguments?;
+    let io::FileArguments { path, amode, .. } = arguments?;
     let errhandler = DEFAULT_FILE.load(Ordering::Relaxed);
     errhandler::retain(errhandler);
     let errhandler = AtomicUsize::new(errhandler);
-    let file = File { group, path: path.into(), amode, hints, errhandler, split: SplitAccess::none(), module };
+    let file = File { group, path: path.into(), amode, errhandler, split: SplitAccess::none(), module };
     let full = || Fault::new(Class::NoMem).because("all handles of files are in use; close some with MPI_File_close");
     DYNAMIC.insert(Arc::new(file)).ok_or_else(full)
 }
@@ -90,6 +93,16 @@ pub fn close(handle: usize) -> Result<()> {
         drop(DYNAMIC.remove(handle));
     }
     closed
+}
+
+/// The last user of MPI leaves: files that nobody has closed leave nothing behind that closing would have taken away.
+pub fn abandon_all() {
+    let mut next = None;
+    // Each handle once: whatever a file's module does, the walk ends.
+    while let Some((handle, file)) = DYNAMIC.search_after(next) {
+        file.module.abandon();
+        next = Some(handle);
+    }
 }
 
 /// MPI_File_delete.

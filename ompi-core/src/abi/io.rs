@@ -7,7 +7,7 @@ use super::kinds::{
 use crate::datatype::{self, Datatype as Type};
 use crate::error::{Class, Fault, Result};
 use crate::file::{self, Amode, FileHints, Representation, View};
-use crate::framework::io::FileArguments;
+use crate::framework::io::{FileArguments, NewView};
 use crate::group;
 use crate::info::Info as Hinted;
 use alloc::format;
@@ -88,7 +88,7 @@ rows! {
 
     /// The hints in use. MPI 5.0 §14.2.8.
     fn File_get_info(fh: File, info_used: Out<usize>) [] => {
-        info_used.set(fh.hints.info().into_handle()?);
+        info_used.set(fh.module.hints().info().into_handle()?);
         Ok(())
     }
 
@@ -98,7 +98,10 @@ rows! {
         info: Agreed<Hints>,
     ) [] => {
         let info = fh.split.none_pending().and(info.map_err(|fault| fault.argument("info")));
-        fh.module.set_view(info.and_then(|info| Ok((view(disp, etype, filetype, datarep)?, info))))
+        let at_shared = disp == DISPLACEMENT_CURRENT && fh.amode.is_sequential();
+        let disp = if at_shared { 0 } else { disp };
+        let view = |info| Ok(NewView { view: view(disp, etype, filetype, datarep)?, at_shared, info });
+        fh.module.set_view(info.and_then(view))
     }
 
     /// What this process sees of a file. MPI 5.0 §14.3.
@@ -116,8 +119,7 @@ rows! {
 
     /// The extent of a datatype in a file. MPI 5.0 §14.5.1.
     fn File_get_type_extent(fh: File, datatype: Datatype, extent: Out<Aint>) [large] => {
-        // Both representations are that of memory.
-        let _any = fh;
+        fh.module.view().representation.check(datatype)?;
         extent.set(datatype.layout.extent() as Aint);
         Ok(())
     }
@@ -151,6 +153,8 @@ rows! {
     }
 }
 
+/// MPI_DISPLACEMENT_CURRENT.
+const DISPLACEMENT_CURRENT: Offset = -1;
 /// MPI_MAX_DATAREP_STRING.
 const MAX_DATAREP: usize = 128;
 
@@ -162,10 +166,7 @@ fn arguments<'a>(
 ) -> Result<FileArguments<'a>> {
     let path = filename.map_err(|fault| fault.argument("filename"))?;
     let info = info.map_err(|fault| fault.argument("info"))?;
-    let hints = Arc::new(FileHints::default());
-    if let Some(info) = info {
-        hints.update(&info);
-    }
+    let hints = info.map_or_else(FileHints::default, |info| FileHints::default().updated(&info));
     Ok(FileArguments { path, amode: Amode::new(amode)?, hints })
 }
 
@@ -182,7 +183,11 @@ fn view(disp: Offset, etype: Result<Arc<Type>>, filetype: Result<Arc<Type>>, dat
     let filetype = filetype.map_err(|fault| fault.argument("filetype"))?;
     let datarep = datarep.map_err(|fault| fault.argument("datarep"))?;
     let displacement = u64::try_from(disp).map_err(|_| {
-        Fault::new(Class::Arg).argument("disp").because(format!("{disp} is negative; a view begins at byte 0 or later"))
+        let why = match disp {
+            DISPLACEMENT_CURRENT => "MPI_DISPLACEMENT_CURRENT is for files opened with MPI_MODE_SEQUENTIAL".into(),
+            _ => format!("{disp} is negative; a view begins at byte 0 or later"),
+        };
+        Fault::new(Class::Arg).argument("disp").because(why)
     })?;
     for (datatype, argument) in [(&etype, "etype"), (&filetype, "filetype")] {
         if !datatype.is_committed() {

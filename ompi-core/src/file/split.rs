@@ -3,7 +3,7 @@
 //! The first call does all of it, as the standard allows; the second returns what came of it.
 
 use super::call::FileCall;
-use super::transfer::Outcome;
+use super::place::Outcome;
 use crate::error::{Class, Fault, Result};
 use alloc::format;
 use opal_core::sync::ConditionalLock;

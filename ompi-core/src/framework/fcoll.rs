@@ -25,7 +25,7 @@ pub struct Job<'a> {
 /// A way to do it.
 pub trait Module: Sync {
     /// What this process tells all others about its part, before any of them does something.
-    fn announce(&self, _target: &FilePlace<'_>, _bytes: u64) -> CallWords {
+    fn announce(&self, _target: &FilePlace<'_>, _bytes: u64, _direction: AccessKind) -> CallWords {
         [0; 4]
     }
 

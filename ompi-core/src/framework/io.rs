@@ -21,7 +21,7 @@ pub struct FileArguments<'a> {
     /// How; the same on all processes.
     pub amode: Amode,
     /// What the user hints at; they stay with the file.
-    pub hints: Arc<FileHints>,
+    pub hints: FileHints,
 }
 
 /// Where an access begins.
@@ -35,6 +35,17 @@ pub enum Start {
     Shared,
     /// At the shared file pointer, behind the data of all lower ranks; collective.
     Ordered,
+}
+
+/// A view that is to be put in force.
+#[derive(Clone)]
+pub struct NewView {
+    /// It.
+    pub view: View,
+    /// Whether it begins where the shared file pointer is (MPI_DISPLACEMENT_CURRENT), instead.
+    pub at_shared: bool,
+    /// Hints that come with it.
+    pub info: Option<Arc<Info>>,
 }
 
 /// From where a file pointer is moved.
@@ -85,8 +96,11 @@ pub trait Module: Send + Sync {
     /// Takes over hints; called by all.
     fn set_hints(&self, info: Result<Arc<Info>>) -> Result<()>;
 
+    /// Those in force.
+    fn hints(&self) -> FileHints;
+
     /// Puts a view in force, at whose beginning all file pointers are then, and hints; called by all.
-    fn set_view(&self, view: Result<(View, Option<Arc<Info>>)>) -> Result<()>;
+    fn set_view(&self, view: Result<NewView>) -> Result<()>;
 
     /// The view in force.
     fn view(&self) -> Arc<View>;
@@ -117,6 +131,9 @@ pub trait Module: Send + Sync {
 
     /// Ends all work on the file; called by all. Nothing else is called afterwards, but after MPI_ERR_NOT_SAME nothing was done.
     fn close(&self) -> Result<()>;
+
+    /// MPI ends, and the program has not closed the file: takes away what closing would have, for this process alone.
+    fn abandon(&self);
 }
 
 /// An implementation of MPI-IO.

@@ -6,7 +6,8 @@ use crate::plan::{Domains, Extent};
 use crate::raw::UserData;
 use crate::rounds::Rounds;
 use alloc::vec::Vec;
-use ompi_core::file::{CallWords, FilePlace, Outcome, transfer};
+use ompi_core::file::{CallWords, FilePlace, HintChoice, Outcome, transfer};
+use ompi_core::framework::fbtl::AccessKind;
 use ompi_core::framework::fcoll::{FRAMEWORK, Job, Module};
 use opal_core::verbose;
 
@@ -14,13 +15,16 @@ use opal_core::verbose;
 pub struct TwoPhase;
 
 impl Module for TwoPhase {
-    fn announce(&self, target: &FilePlace<'_>, bytes: u64) -> CallWords {
-        Extent::new(target, bytes).words()
+    fn announce(&self, target: &FilePlace<'_>, bytes: u64, direction: AccessKind) -> CallWords {
+        match params::wish(&target.hints, direction) {
+            HintChoice::Disable => Extent::NONE.words(),
+            _ => Extent::new(target, bytes).words(),
+        }
     }
 
     unsafe fn run(&self, job: &Job<'_>, announced: &[CallWords]) -> Outcome {
         let all: Vec<Extent> = announced.iter().copied().map(Extent::of_words).collect();
-        let Some(domains) = Domains::new(&all, params::limits()) else {
+        let Some(domains) = Domains::new(&all, params::limits(&job.target.hints, job.direction)) else {
             // SAFETY: the caller's promise.
             return unsafe { transfer(&job.target, job.data, job.direction) };
         };

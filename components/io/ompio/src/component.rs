@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use core::ffi::CStr;
 use ompi_core::comm::Communicator;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::file::{FileCall, agree, agree_on, as_first, failure};
+use ompi_core::file::{FileCall, agree, agree_call, as_first, failure, same};
 use ompi_core::framework::io::{self, FileArguments, Module};
 use ompi_core::framework::{fbtl, fcoll, fs};
 use opal_core::mca::{self, Declined};
@@ -26,8 +26,12 @@ impl io::Component for OmpioComponent {
 
     fn open_file(&self, comm: Arc<Communicator>, arguments: Result<FileArguments<'_>>) -> Result<Box<dyn Module>> {
         let checked = arguments.and_then(|arguments| parts(&comm, &arguments).map(|parts| (arguments, parts)));
-        let amode = |(arguments, _): &(FileArguments<'_>, Parts)| arguments.amode.bits() as u64;
-        let (arguments, parts) = agree_on(&comm, FileCall::Open, checked, "amode", amode)?;
+        let words = |(arguments, _): &(FileArguments<'_>, Parts)| {
+            [arguments.amode.bits() as u64, arguments.hints.fingerprint(), 0, 0]
+        };
+        let ((arguments, parts), all) = agree_call(&comm, FileCall::Open, checked, words)?;
+        same(&comm, &all, "amode", 0)?;
+        same(&comm, &all, "info", 1)?;
         // Only one of several processes can make a file that must not be there; the others open what it made.
         let file = match arguments.amode.creates() && comm.size() > 1 {
             false => agree(&comm, opened(parts.fs, &arguments, arguments.amode.creates()))?,
@@ -70,7 +74,7 @@ fn opened(fs: &dyn fs::Module, arguments: &FileArguments<'_>, creates: bool) -> 
         writes: amode.writes(),
         creates,
         exclusive: amode.is_exclusive(),
-        permissions: arguments.hints.permissions().unwrap_or(0o666),
+        permissions: arguments.hints.permissions.unwrap_or(0o666),
     };
     fs.open(arguments.path, &how).map_err(|errno| failure(errno, arguments.path, "cannot be opened"))
 }

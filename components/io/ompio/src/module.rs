@@ -6,13 +6,14 @@ use alloc::ffi::CString;
 use alloc::format;
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
+use ompi_core::data::Data;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::file::{
-    Amode, CallWords, FileCall, FileHints, FilePlace, Outcome, View, agree, agree_call, agree_on, as_first, exchange,
-    failure, same, transfer,
+    Amode, CallWords, FileCall, FileHints, FilePlace, HintChoice, Outcome, Representation, View, WriteLock, agree,
+    agree_call, agree_on, as_first, convert, exchange, failure, same, transfer,
 };
 use ompi_core::framework::fbtl::{self, AccessKind};
-use ompi_core::framework::io::{FileAccess, FileArguments, Module, Start, Whence};
+use ompi_core::framework::io::{FileAccess, FileArguments, Module, NewView, Start, Whence};
 use ompi_core::framework::{fcoll, fs, sharedfp};
 use ompi_core::info::Info;
 use opal_core::sync::{AtomicBool, ConditionalLock, Ordering};
@@ -34,12 +35,11 @@ pub struct Ompio {
     comm: Arc<Communicator>,
     path: CString,
     amode: Amode,
-    hints: Arc<FileHints>,
     file: File,
     parts: Parts,
     atomic: AtomicBool,
     // Threads that share the file share its locks, too: they exclude each other here.
-    atomic_access: ConditionalLock<()>,
+    alone: ConditionalLock<()>,
     state: ConditionalLock<State>,
     // None if no component serves these processes.
     shared: Option<Box<dyn sharedfp::Module>>,
@@ -49,6 +49,7 @@ struct State {
     view: Arc<View>,
     // This process's file pointer, in etypes.
     pointer: i64,
+    hints: FileHints,
 }
 
 /// A collective access as one process means it.
@@ -63,17 +64,16 @@ struct Plan<'a> {
 impl Ompio {
     /// A file that all processes have open.
     pub fn new(comm: Arc<Communicator>, file: File, arguments: FileArguments<'_>, parts: Parts) -> Result<Ompio> {
-        let state = State { view: Arc::new(View::whole()), pointer: 0 };
+        let state = State { view: Arc::new(View::whole()), pointer: 0, hints: arguments.hints };
         let shared = sharedfp::make(&comm, arguments.path)?;
         let opened = Ompio {
             comm,
             path: arguments.path.into(),
             amode: arguments.amode,
-            hints: arguments.hints,
             file,
             parts,
             atomic: AtomicBool::new(false),
-            atomic_access: ConditionalLock::new(()),
+            alone: ConditionalLock::new(()),
             state: ConditionalLock::new(state),
             shared,
         };
@@ -128,7 +128,7 @@ impl Ompio {
         match self.amode.is_sequential() {
             false => Ok(()),
             true => {
-                let why = "the file was opened with MPI_MODE_SEQUENTIAL: it has the shared file pointer only";
+                let why = "the file was opened with MPI_MODE_SEQUENTIAL: it is read or written from its beginning to its end, at the shared file pointer";
                 Err(Fault::new(Class::UnsupportedOperation).because(why))
             }
         }
@@ -176,14 +176,25 @@ impl Ompio {
             Start::Ordered => [plan.etypes as u64, 0, 0, 0],
             // In atomic mode each process locks its own part: nobody may wait for the part of another.
             _ if self.is_atomic() => [0; 4],
-            _ => self.parts.fcoll.announce(&self.place(&plan.view, plan.start), bytes),
+            _ => self.parts.fcoll.announce(&self.place(&plan.view, plan.start), bytes, plan.access.direction),
         }
     }
 
     /// A place in the view, in etypes.
     fn place<'a>(&'a self, view: &'a View, start: i64) -> FilePlace<'a> {
         let position = start as u64 * view.unit();
-        FilePlace { file: &self.file, path: &self.path, fbtl: self.parts.fbtl, view, position }
+        let hints = self.sieving();
+        let lock = WriteLock { threads: &self.alone, held: self.is_atomic() };
+        FilePlace { file: &self.file, path: &self.path, fbtl: self.parts.fbtl, view, position, hints, lock }
+    }
+
+    /// The hints in force for moving data: a file that cannot be read cannot have gaps written back.
+    fn sieving(&self) -> FileHints {
+        let hints = self.hints();
+        match hints.sieve_write == HintChoice::Enable && !self.amode.reads() {
+            true => FileHints { sieve_write: HintChoice::Disable, ..hints },
+            false => hints,
+        }
     }
 
     /// Where an ordered access begins when each process moves so many etypes: behind those of all lower ranks.
@@ -217,7 +228,7 @@ impl Ompio {
         if let Err(fault) = target.view.check_reach(target.position.saturating_add(bytes)) {
             return fault.into();
         }
-        let _alone = self.atomic_access.lock();
+        let _alone = self.alone.lock();
         let (from, end) = (target.view.place(target.position), target.view.place(target.position + bytes - 1) + 1);
         let locked = self.file.lock(from, end - from, direction == AccessKind::Write);
         if let Err(errno) = locked {
@@ -270,20 +281,38 @@ impl Module for Ompio {
     }
 
     fn set_hints(&self, info: Result<Arc<Info>>) -> Result<()> {
-        let (info, _) = agree_call(&self.comm, FileCall::SetInfo, info, |_| [0; 4])?;
-        self.hints.update(&info);
+        let hints = info.map(|info| self.hints().updated(&info));
+        let hints = agree_on(&self.comm, FileCall::SetInfo, hints, "info", FileHints::fingerprint)?;
+        self.state.lock().hints = hints;
         Ok(())
     }
 
-    fn set_view(&self, view: Result<(View, Option<Arc<Info>>)>) -> Result<()> {
-        let view = view.and_then(|view| view.0.check(self.amode.writes()).map(|()| view));
-        // The extent of the etype must be the same on all processes (MPI 5.0 §14.3).
-        let extent = |view: &(View, _)| view.0.etype.layout.extent() as u64;
-        let (view, info) = agree_on(&self.comm, FileCall::SetView, view, "etype", extent)?;
-        if let Some(info) = info {
-            self.hints.update(&info);
+    fn hints(&self) -> FileHints {
+        self.state.lock().hints
+    }
+
+    fn set_view(&self, new: Result<NewView>) -> Result<()> {
+        let checked = new.and_then(|new| {
+            new.view.check(self.amode.writes())?;
+            let hints = new.info.as_ref().map_or_else(|| self.hints(), |info| self.hints().updated(info));
+            Ok((new, hints))
+        });
+        // The extent of the etype must be the same on all processes (MPI 5.0 §14.3), and hints that all need alike.
+        let words = |(NewView { view, at_shared, .. }, hints): &(NewView, FileHints)| {
+            [view.etype.layout.extent() as u64, hints.fingerprint(), u64::from(*at_shared), 0]
+        };
+        let ((NewView { mut view, at_shared, .. }, hints), all) =
+            agree_call(&self.comm, FileCall::SetView, checked, words)?;
+        same(&self.comm, &all, "etype", 0)?;
+        same(&self.comm, &all, "info", 1)?;
+        same(&self.comm, &all, "disp", 2)?;
+        if at_shared {
+            // Where the pointer is when nobody uses the old view any more; nobody moves it before all know.
+            let old = self.view();
+            view.displacement = old.place(self.shared()?.get()? * old.unit());
+            agree(&self.comm, Ok(()))?;
         }
-        *self.state.lock() = State { view: Arc::new(view), pointer: 0 };
+        *self.state.lock() = State { view: Arc::new(view), pointer: 0, hints };
         // Nobody uses the old view any more, and none the new one before the shared file pointer is at its beginning.
         match &self.shared {
             Some(shared) => as_first(&self.comm, || shared.set(0)),
@@ -300,8 +329,11 @@ impl Module for Ompio {
             Ok(begun) => begun,
             Err(fault) => return fault.into(),
         };
+        let target = self.place(&view, start);
         // SAFETY: the caller's promise.
-        unsafe { self.run(&self.place(&view, start), access) }
+        let run = |access: &FileAccess<'_>| unsafe { self.run(&target, access) };
+        // SAFETY: the caller's promise.
+        unsafe { represented(&view, access, run) }
     }
 
     unsafe fn access_all(&self, call: FileCall, access: Result<FileAccess<'_>>) -> Outcome {
@@ -321,14 +353,18 @@ impl Module for Ompio {
             self.state.lock().pointer = start + etypes;
         }
         let target = self.place(&view, start);
-        // What is ordered by rank lies apart, and in atomic mode nobody may wait for the part of another.
-        if access.start == Start::Ordered || self.is_atomic() {
+        let run = |access: &FileAccess<'_>| {
+            // What is ordered by rank lies apart, and in atomic mode nobody may wait for the part of another.
+            if access.start == Start::Ordered || self.is_atomic() {
+                // SAFETY: the caller's promise.
+                return unsafe { self.run(&target, access) };
+            }
+            let job = fcoll::Job { comm: &self.comm, target, data: access.data, direction: access.direction };
             // SAFETY: the caller's promise.
-            return unsafe { self.run(&target, &access) };
-        }
-        let job = fcoll::Job { comm: &self.comm, target, data: access.data, direction: access.direction };
+            unsafe { self.parts.fcoll.run(&job, &announced) }
+        };
         // SAFETY: the caller's promise.
-        unsafe { self.parts.fcoll.run(&job, &announced) }
+        unsafe { represented(&view, &access, run) }
     }
 
     fn seek(&self, offset: i64, whence: Whence) -> Result<()> {
@@ -350,7 +386,10 @@ impl Module for Ompio {
     }
 
     fn seek_shared(&self, offset: i64, whence: Result<Whence>) -> Result<()> {
-        let checked = whence.and_then(|whence| self.shared().map(|shared| (whence, shared)));
+        let checked = whence.and_then(|whence| {
+            self.not_sequential()?;
+            Ok((whence, self.shared()?))
+        });
         let words = |(whence, _): &(Whence, _)| [*whence as u64, offset as u64, 0, 0];
         let ((whence, shared), all) = agree_call(&self.comm, FileCall::SeekShared, checked, words)?;
         same(&self.comm, &all, "whence", 0)?;
@@ -382,10 +421,34 @@ impl Module for Ompio {
             }),
         }
     }
+
+    fn abandon(&self) {
+        // Nobody is left to be told what goes wrong.
+        if let Some(shared) = &self.shared {
+            drop(shared.close());
+        }
+        if self.amode.deletes() && self.comm.rank == 0 {
+            let _ = self.parts.fs.delete(&self.path);
+        }
+    }
+}
+
+/// Has data moved as it is represented in the file.
+///
+/// # Safety
+/// That of [`Module::access`].
+unsafe fn represented(view: &View, access: &FileAccess<'_>, run: impl FnOnce(&FileAccess<'_>) -> Outcome) -> Outcome {
+    if view.representation != Representation::External32 {
+        return run(access);
+    }
+    let run = |data: &Data<'_>| run(&FileAccess { data, ..*access });
+    // SAFETY: the caller's promise.
+    unsafe { convert(access.data, access.direction, run) }
 }
 
 /// How many etypes an access moves.
 fn etypes(access: &FileAccess<'_>, view: &View) -> Result<i64> {
+    view.representation.check(access.data.datatype)?;
     let bytes = access.data.bytes() as u64;
     match bytes.is_multiple_of(view.unit()) {
         true => Ok((bytes / view.unit()) as i64),
