@@ -196,5 +196,5 @@ fn view(disp: Offset, etype: Result<Arc<Type>>, filetype: Result<Arc<Type>>, dat
         }
     }
     let representation = Representation::named(&datarep.to_string_lossy())?;
-    Ok(View { displacement, etype, filetype, representation })
+    Ok(View { displacement, etype, filetype, representation, overlaps: false })
 }

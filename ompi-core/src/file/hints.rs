@@ -107,7 +107,7 @@ impl FileHints {
     pub fn fingerprint(&self) -> u64 {
         let gather =
             u64::from(self.gatherers.unwrap_or(0)) << 8 | (self.gather_read as u64) << 2 | self.gather_write as u64;
-        [self.gather_bytes.unwrap_or(0), gather, self.sieve_write as u64]
+        [self.gather_bytes.unwrap_or(0), gather, (self.sieve_read as u64) << 2 | self.sieve_write as u64]
             .into_iter()
             .fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29))
     }

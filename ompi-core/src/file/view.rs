@@ -70,6 +70,8 @@ pub struct View {
     pub filetype: Arc<Datatype>,
     /// How data lies there.
     pub representation: Representation,
+    /// Whether parts of the filetype overlap; [`View::check`] finds out.
+    pub overlaps: bool,
 }
 
 impl View {
@@ -79,11 +81,17 @@ impl View {
     /// Before MPI is initialised.
     pub fn whole() -> View {
         let byte = datatype::get(datatype::BYTE).expect("predefined datatypes are made before anything uses them");
-        View { displacement: 0, etype: byte.clone(), filetype: byte, representation: Representation::Native }
+        View {
+            displacement: 0,
+            etype: byte.clone(),
+            filetype: byte,
+            representation: Representation::Native,
+            overlaps: false,
+        }
     }
 
     /// Checks what the standard asks of a view; `writes` if the file may be written.
-    pub fn check(&self, writes: bool) -> Result<()> {
+    pub fn check(&mut self, writes: bool) -> Result<()> {
         let wrong = |argument, why: &str| Err(Fault::new(Class::Arg).argument(argument).because(why));
         for (datatype, argument) in [(&self.etype, "etype"), (&self.filetype, "filetype")] {
             self.representation.check(datatype).map_err(|fault| fault.renamed("datatype", argument))?;
@@ -101,7 +109,8 @@ impl View {
         for (layout, argument) in [(etype, "etype"), (filetype, "filetype")] {
             match order(layout) {
                 Order::Sorted => {}
-                Order::Overlapping if argument == "etype" || !writes => {}
+                Order::Overlapping if argument == "etype" => {}
+                Order::Overlapping if !writes => self.overlaps = true,
                 Order::Overlapping => return wrong(argument, "parts of it overlap, and the file may be written"),
                 Order::Negative => return wrong(argument, "it has a negative displacement"),
                 Order::Backwards => return wrong(argument, "its displacements do not grow"),
@@ -113,10 +122,11 @@ impl View {
         }
     }
 
-    /// Whether places grow with positions: no turn of the filetype begins before the end of the one before.
+    /// Whether each place lies behind the one before: no parts of the filetype overlap, and none of its turns.
     pub fn grows(&self) -> bool {
         let layout = &self.filetype.layout;
-        layout.is_contiguous() || layout.true_lb() as i64 + layout.true_extent() as i64 <= layout.extent() as i64
+        layout.is_contiguous()
+            || !self.overlaps && layout.true_lb() as i64 + layout.true_extent() as i64 <= layout.extent() as i64
     }
 
     /// Bytes of an etype.

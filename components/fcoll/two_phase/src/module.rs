@@ -37,6 +37,6 @@ impl Module for TwoPhase {
         );
         // SAFETY: the caller's promise.
         let data = unsafe { UserData::new(job.data) };
-        Rounds::new(job, domains, data).run()
+        Rounds::run(job, domains, data)
     }
 }

@@ -27,6 +27,8 @@ pub struct Limits {
     pub gatherers: u64,
     /// Whether a hint wants them to, also where it does not seem to pay.
     pub wanted: bool,
+    /// So many processes, or fewer, need not.
+    pub alone: u64,
 }
 
 impl Extent {
@@ -85,7 +87,7 @@ impl Domains {
         let (bytes, spans) = (sum(|one| one.bytes), sum(|one| one.end - one.first));
         let pieces = sum(|one| one.bytes.div_ceil(one.piece));
         let (span, average) = (end - from, bytes / pieces.max(1));
-        let few = pieces < PIECES_LEAST * some().count() as u64;
+        let few = all.len() as u64 <= limits.alone || pieces < PIECES_LEAST * some().count() as u64;
         // Extents that share nothing add up to no more than what lies between the first and the last byte.
         if !limits.wanted && (few || average > limits.piece || spans <= span + span / 8 || bytes < span / 2) {
             return None;
@@ -125,7 +127,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    const LIMITS: Limits = Limits { window: 8192, piece: 1024, gatherers: u64::MAX, wanted: false };
+    const LIMITS: Limits = Limits { window: 8192, piece: 1024, gatherers: u64::MAX, wanted: false, alone: 0 };
 
     fn extent(first: u64, end: u64, bytes: u64, piece: u64) -> Extent {
         Extent { first, end, bytes, piece }
@@ -162,6 +164,8 @@ mod tests {
     fn two_phases_only_where_they_pay() {
         let interleaved = [extent(0, 1 << 20, 1 << 19, 512), extent(512, (1 << 20) + 512, 1 << 19, 512)];
         assert!(Domains::new(&interleaved, LIMITS).is_some());
+        assert_eq!(Domains::new(&interleaved, Limits { alone: 2, ..LIMITS }), None);
+        assert!(Domains::new(&interleaved, Limits { alone: 2, wanted: true, ..LIMITS }).is_some());
         assert_eq!(Domains::new(&[interleaved[0], Extent::NONE], LIMITS), None);
         let nothing = Extent { piece: 1, ..Extent::NONE };
         assert_eq!(Domains::new(&[nothing, nothing], LIMITS), None);

@@ -292,7 +292,7 @@ impl Module for Ompio {
     }
 
     fn set_view(&self, new: Result<NewView>) -> Result<()> {
-        let checked = new.and_then(|new| {
+        let checked = new.and_then(|mut new| {
             new.view.check(self.amode.writes())?;
             let hints = new.info.as_ref().map_or_else(|| self.hints(), |info| self.hints().updated(info));
             Ok((new, hints))
