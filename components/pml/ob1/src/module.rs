@@ -24,14 +24,6 @@ mod send;
 /// The one module; its state is [`STATE`].
 pub struct Ob1;
 
-/// Counts a send, if a tool wants it. One that then fails is counted, too.
-#[inline(always)]
-fn count_sent(data: &Data<'_>, dest: i32, context: MatchContext<'_>) {
-    if let Some(traffic) = peer_table(context.comm).traffic().filter(|_| !context.collective) {
-        traffic.sent(dest, data.bytes());
-    }
-}
-
 /// Counts a message that a receive took without matching.
 #[inline(always)]
 fn count_received(got: &Status, context: MatchContext<'_>) {
@@ -118,7 +110,6 @@ impl Module for Ob1 {
 
     #[inline]
     unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
-        count_sent(data, dest, context);
         // SAFETY: readable during this call by the caller's promise.
         if !progress::has_coalesced() && unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
             return Ok(());
@@ -136,7 +127,6 @@ impl Module for Ob1 {
         mode: Mode,
         context: MatchContext<'_>,
     ) -> Result<Request> {
-        count_sent(data, dest, context);
         // SAFETY: readable during this call by the caller's promise.
         if unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
             return Ok(request::done());
