@@ -34,4 +34,4 @@ mod runs;
 pub use component::{COMPONENT, INFO};
 
 #[cfg(test)]
-mod test_image;
+opal_core::test_image!();

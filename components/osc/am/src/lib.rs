@@ -22,9 +22,10 @@ mod module;
 mod origin;
 mod raw;
 mod target;
-#[cfg(test)]
-mod test_image;
 mod window;
 mod wire;
 
 pub use component::{COMPONENT, INFO};
+
+#[cfg(test)]
+opal_core::test_image!();
