@@ -1,13 +1,13 @@
 //! Registration.
 
+use crate::directory;
 use crate::module::Am;
-use crate::target::{self, Service};
+use crate::target::Service;
 use crate::window::Window;
 use alloc::sync::Arc;
 use ompi_core::error::Result as MpiResult;
 use ompi_core::framework::osc::{self, Flavor, Module, Part, Plan};
 use opal_core::mca::{self, Declined};
-use opal_core::progress;
 use opal_core::sync::Once;
 
 /// The component.
@@ -27,8 +27,8 @@ impl osc::Component for AmOsc {
     }
 
     fn create(&self, plan: &Plan, _parts: &[Part]) -> MpiResult<Arc<dyn Module>> {
-        static POLLED: Once<opal_core::Result<()>> = Once::new();
-        (*POLLED.call_once(|| progress::add_callback(target::poll_all)))?;
+        static OPENED: Once<opal_core::Result<()>> = Once::new();
+        (*OPENED.call_once(directory::open))?;
         Ok(Arc::new(Am { service: Service::of(Window::new(plan)?) }))
     }
 }
