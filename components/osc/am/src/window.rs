@@ -303,7 +303,7 @@ impl Drop for Window {
 
 fn requested(wanted: bool) -> Result<Option<Request>> {
     match wanted {
-        true => request::create(request::Kind::Generic, &Accesses, 0).map(Some),
+        true => request::create(request::Kind::OneSided, &Accesses, 0).map(Some),
         false => Ok(None),
     }
 }
