@@ -271,6 +271,11 @@ pub fn add_sender(registered: bool) {
     }
 }
 
+/// Some process that this one may wait for cannot wake it: from now on a sleep lasts at most a millisecond.
+pub fn shorten_sleeps() {
+    MEMBARRIER_CAPABLE.store(false, Ordering::Relaxed);
+}
+
 fn sleep(done: &mut dyn FnMut() -> bool) {
     let since_ns = sys::monotonic_ns();
     sleep_counted(done);
@@ -346,8 +351,7 @@ fn is_still_idle(done: &mut dyn FnMut() -> bool) -> bool {
 }
 
 fn sleep_on_sockets(sockets: &dyn Sockets) {
-    let slice = if threads_possible() { SLICE_WITHOUT_MEMBARRIER_US } else { SLICE_US };
-    count(false, sockets.sleep(slice));
+    count(false, sockets.sleep(slice_us(true)));
 }
 
 /// How long a sleep may last. Of several threads that sleep at the same time the first one that wakes disarms the waker.
