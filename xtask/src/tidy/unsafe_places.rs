@@ -68,6 +68,8 @@ const PLACES: &[&str] = &[
     // Moves a program's data to and from the places of a view.
     "ompi-core/src/file/transfer.rs",
     "ompi-core/src/op.rs",
+    // Buffers of its own for a collective operation.
+    "ompi-core/src/report/gather.rs",
     "ompi-core/src/request/",
     "ompi-core/src/schedule.rs",
     "ompi-core/src/topo/exchange.rs",
