@@ -12,13 +12,14 @@ use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
-use ompi_core::framework::pml::{EntryPoints, MatchContext, Matched, Mode, Module, Traffic};
+use ompi_core::framework::pml::{EntryPoints, MatchContext, Matched, Mode, Module, PathInfo, Traffic};
 use ompi_core::request::{self, Request};
 use ompi_core::status::Status;
 use opal_core::progress;
 use opal_core::sync::Ordering;
 
 mod fast_path;
+mod paths;
 mod send;
 
 /// The one module; its state is [`STATE`].
@@ -106,6 +107,10 @@ impl Module for Ob1 {
         let traffic = peer_table(comm).count();
         STATE.lock().context(comm.context)?.count(traffic.clone());
         Some(traffic)
+    }
+
+    fn path_info(&self, process: u32) -> Option<PathInfo> {
+        Some(paths::of(endpoint::existing(process)?))
     }
 
     #[inline]

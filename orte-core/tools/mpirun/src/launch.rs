@@ -240,7 +240,10 @@ impl Running {
 
     /// False if mpirun is to end at once: its processes are gone and somebody is tired of waiting for the output.
     fn hear_signals(&mut self) -> bool {
-        while let Some((signal, from_terminal)) = raw::next_signal(&self.signals) {
+        while let Some((signal, from_terminal, sender)) = raw::next_signal(&self.signals) {
+            if signal == libc::SIGUSR2 && self.is_asked(sender) {
+                continue;
+            }
             if signals::PASSED_ON.contains(&signal) {
                 self.signal(signal, false);
                 continue;
