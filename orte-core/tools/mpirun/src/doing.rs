@@ -2,6 +2,7 @@
 
 use crate::calls::{self, Calls};
 use crate::here::Here;
+use crate::tree;
 use orte_core::segment::RankState;
 
 /// What a rank does.
@@ -16,6 +17,8 @@ pub struct Doing {
 /// Looks at a rank that runs as this process.
 pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
     let state = here.state(rank);
+    // Before `calls` stops it for a moment.
+    let held = pid.and_then(held);
     let calls = pid.and_then(calls::of_rank);
     let waits = here.slept(rank).and_then(|slept| waited_ns(slept, ASLEEP_NS)).map(|waited| waited / 1_000_000_000);
     let is_outside = calls.as_ref().is_some_and(Calls::is_outside);
@@ -27,7 +30,17 @@ pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
         (_, RankState::Initialized, Some(seconds)) => format!("in MPI, where nothing has happened for {seconds} s"),
         (_, state, _) => state.words().to_owned(),
     };
+    let text = held.map_or_else(|| text.clone(), |held| format!("{held}, {text}"));
     Doing { text, functions: calls.map(|calls| calls.functions) }
+}
+
+/// What keeps a rank, or what the shell in its place started, from running.
+fn held(pid: u32) -> Option<&'static str> {
+    let family = tree::family(pid as i32);
+    if family.iter().any(|pid| tree::is_stopped(*pid)) {
+        return Some("stopped (SIGCONT lets it go on)");
+    }
+    family.iter().any(|pid| tree::is_traced(*pid)).then_some("held by a debugger")
 }
 
 /// Since when a rank has waited in vain, and for how long when it last went to sleep, in ns of the monotonic clock: what it does since
