@@ -231,7 +231,9 @@ impl Waiting {
             (Kind::Put, Ok(place)) => Ok(Coming::Data(place.receive(route)?, true)),
             (_, Ok(place)) => Ok(Coming::Data(Transfer::receive(place.bytes(), route)?, false)),
             // The data is received and thrown away.
-            (_, Err(_)) => Ok(Transfer::receive_any(route)?.map_or(Coming::NoData, |transfer| Coming::Data(transfer, false))),
+            (_, Err(_)) => {
+                Ok(Transfer::receive_any(route)?.map_or(Coming::NoData, |transfer| Coming::Data(transfer, false)))
+            }
         }
     }
 }

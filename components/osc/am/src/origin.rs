@@ -2,8 +2,8 @@
 
 use crate::raw::{Buffer, Transfer};
 use crate::target::Service;
-use crate::wire::{HEAD_BYTES, Head, Kind, Sync, push_access, push_sync};
 use crate::window::{Peer, failed};
+use crate::wire::{HEAD_BYTES, Head, Kind, Sync, push_access, push_sync};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::accumulate;
@@ -50,7 +50,12 @@ impl Tags {
 }
 
 /// Begins an access; with `wanted` under a request.
-pub fn begin(service: &Arc<Service>, access: &Access<'_>, target: &Target<'_>, wanted: bool) -> Result<Option<Request>> {
+pub fn begin(
+    service: &Arc<Service>,
+    access: &Access<'_>,
+    target: &Target<'_>,
+    wanted: bool,
+) -> Result<Option<Request>> {
     let Target { rank, displacement, data } = *target;
     let window = &service.window;
     let bytes: usize = access.sources().map(Buffer::bytes).sum();
@@ -69,7 +74,8 @@ pub fn begin(service: &Arc<Service>, access: &Access<'_>, target: &Target<'_>, w
         number: 0,
     };
     let whole = HEAD_BYTES + description.len() + bytes;
-    let (room, unflushed) = window.with_peer(rank, |peer| Ok::<_, Fault>((peer.outbox.room()?, peer.unflushed_bytes)))?;
+    let (room, unflushed) =
+        window.with_peer(rank, |peer| Ok::<_, Fault>((peer.outbox.room()?, peer.unflushed_bytes)))?;
     if unflushed >= PORTION_BYTES {
         limit_unflushed(service, rank)?;
     }

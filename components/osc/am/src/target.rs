@@ -198,9 +198,7 @@ fn serve(window: &Window, arrivals: &mut Arrivals, origin: usize) -> usize {
     let mut queue = core::mem::take(&mut arrivals.queues[origin]);
     queue.iter_mut().for_each(|asked| asked.prepare(window, origin));
     let mut done = 0;
-    while let Some(asked) =
-        queue.pop_front_if(|next| next.is_here() && arrivals.may_follow(origin, next.sync()))
-    {
+    while let Some(asked) = queue.pop_front_if(|next| next.is_here() && arrivals.may_follow(origin, next.sync())) {
         done += 1;
         match asked {
             Asked::Sync(sync) => synchronize(window, arrivals, origin, sync),
@@ -335,7 +333,8 @@ fn access_here(window: &Window, origin: usize, head: &Head, datatype: &Datatype,
 #[inline]
 fn perform(place: &Buffer<'_>, head: &Head, data: &[u8]) -> Result<Option<Vec<u8>>> {
     let combine = || {
-        let basic = datatype::borrow(usize::from(head.basic)).filter(|basic| basic.is_predefined()).ok_or(Class::Type)?;
+        let basic =
+            datatype::borrow(usize::from(head.basic)).filter(|basic| basic.is_predefined()).ok_or(Class::Type)?;
         place.combine(head.operation, basic, data)
     };
     match head.kind {

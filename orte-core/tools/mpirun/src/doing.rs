@@ -37,7 +37,7 @@ pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
     // A message may be on its way for a moment.
     let awaits = awaits.filter(|_| waits.is_some_and(|seconds| seconds > 0));
     let text = if subject.is_empty() { text } else { format!("{text}: waits for {subject}") };
-    let text = held.map_or_else(|| text.clone(), |held| format!("{held}, {text}"));
+    let text = if let Some(held) = held { format!("{held}, {text}") } else { text };
     Doing { text, awaits, functions: calls.map(|calls| calls.functions) }
 }
 
