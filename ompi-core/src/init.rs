@@ -7,7 +7,7 @@ use crate::abi::fast_path;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process::{self, Process};
-use crate::{addresses, attr, buffer, comm, datatype, executor, file};
+use crate::{addresses, attr, buffer, comm, datatype, executor, file, report};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -73,7 +73,7 @@ fn open_world() -> opal_core::Result<()> {
     if SHOW_COMPONENTS.flag() && identity.rank == 0 {
         show_components();
     }
-    Ok(())
+    report::paths::at_init().map_err(|_| opal_core::Error::Unreachable)
 }
 
 /// One user of MPI more, the world model or a session. The first one starts everything, which then stays: a user that
@@ -140,11 +140,7 @@ fn start() -> opal_core::Result<()> {
         sys::in_forked_children(forked);
     }
     wait::watch_epoch(|| ess::selected().map_or(0, |environment| environment.epoch()));
-    wait::tell_sleeps(|since_ns, now_ns| {
-        if let Some(environment) = ess::selected() {
-            environment.sleeps(since_ns, now_ns);
-        }
-    });
+    wait::tell_sleeps(report::waits::tell);
     crash_report::enable(environment.identity().rank);
     let inherited = environment.inherited();
     if inherited.is_some() {
@@ -193,6 +189,7 @@ pub fn finalize() -> Result<()> {
     attr::delete_all(attr::KeyvalKind::Comm, comm::SELF_HANDLE)?;
     attr::delete_all(attr::KeyvalKind::Comm, comm::WORLD_HANDLE)?;
     buffer::drop_world()?;
+    report::paths::at_finalize()?;
     executor::barrier(comm::world())?;
     comm::world().coll().finish()?;
     drain()?;

@@ -37,4 +37,4 @@ mod survey;
 pub use component::{COMPONENT, INFO};
 
 #[cfg(test)]
-mod test_image;
+opal_core::test_image!();

@@ -205,6 +205,14 @@ impl Context {
         self.members.as_ref()?.rank_of(process)
     }
 
+    /// The process of a rank, if it is a peer. Walks through all of them.
+    pub fn process_of(&self, rank: u32) -> Option<u32> {
+        match self.members.as_ref()? {
+            Members::Identity(size) => (rank < *size).then_some(rank),
+            Members::Sorted(sorted) => sorted.iter().find(|(_, own)| *own == rank).map(|(process, _)| *process),
+        }
+    }
+
     /// Number of posted receives. Walks through all of them.
     pub fn posted_receives(&self) -> usize {
         self.matchers.iter().map(ContextMatcher::posted_receives).sum()

@@ -9,17 +9,22 @@ use crate::matching::Tag;
 use crate::peers::endpoint;
 use crate::raw::{Contiguous, UserBuffer};
 use crate::state::STATE;
-use crate::wire;
+use crate::{subject, wire};
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::pml::{MatchContext, Matched, NO_PROC};
 use ompi_core::request::{self, Driver, Id, Kind, Request};
 use ompi_core::status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Status};
 use opal_core::mem::Untrusted;
+use opal_core::wait::Subject;
 
 /// Receives can be cancelled while they are posted. Token: context bits in the low 32 bits, number above.
 pub struct Receives;
 
 impl Driver for Receives {
+    fn subject(&self, token: u64, id: Id) -> Subject {
+        subject::of_receive(token, id)
+    }
+
     fn cancel(&self, token: u64, id: Id) {
         STATE.lock().cancel(token & 0xffff_ffff, (token >> 32) as u32, id);
     }

@@ -104,6 +104,9 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
     let line = Line::new(arguments)?;
     // Most options are about the job, wherever they stand; of one that is given twice the last one counts.
     let whole = read(line.common.iter().chain(line.parts.iter().flat_map(|part| &part.options)))?;
+    if whole.status.is_some() {
+        return Err(Refusal::usage("--status asks another mpirun and starts no program: leave the program out"));
+    }
     let mut notes = Vec::new();
     let map = Map::new(&whole)?;
     let topology = Topology::new(map.only.as_deref())?;
