@@ -62,7 +62,8 @@ pub fn check_left(bytes: u128) -> Result<()> {
 fn left() -> Option<u64> {
     let text = opal_core::sys::read_file("/proc/meminfo")?;
     let text = core::str::from_utf8(&text).ok()?;
-    let kib = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok());
+    let kib =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok());
     let (memory, swap): (u64, u64) = (kib("MemAvailable:")?, kib("SwapFree:").unwrap_or(0));
     memory.checked_add(swap)?.checked_mul(1024)
 }

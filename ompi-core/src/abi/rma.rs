@@ -1,8 +1,8 @@
 //! Windows and access to them. MPI 5.0 §12.2 and §12.3.
 
 use super::kinds::{
-    Aint, Buffer, Comm, Committed, ConstBuffer, Count, CountPlace, Hints, NamedWin, Op, Out, OutCount, OutPtr, ParamKind, Rank,
-    Raw, Signed, Text, Win, WinPlace, data, give_text,
+    Aint, Buffer, Comm, Committed, ConstBuffer, Count, CountPlace, Hints, NamedWin, Op, Out, OutCount, OutPtr,
+    ParamKind, Rank, Raw, Signed, Text, Win, WinPlace, data, give_text,
 };
 use crate::comm::Communicator;
 use crate::data::Data;

@@ -30,7 +30,8 @@ impl osc::Component for AmOsc {
     fn create(&self, plan: &Plan, parts: &[Part]) -> MpiResult<Arc<dyn Module>> {
         if matches!(plan.flavor, Flavor::Allocate | Flavor::Shared) {
             let members = plan.comm.group.members().iter().zip(parts);
-            let here = members.filter(|(member, _)| process::get(**member).same_node).map(|(_, part)| part.bytes as u128);
+            let here =
+                members.filter(|(member, _)| process::get(**member).same_node).map(|(_, part)| part.bytes as u128);
             user_memory::check_left(here.sum())?;
         }
         static OPENED: Once<opal_core::Result<()>> = Once::new();
