@@ -16,10 +16,13 @@ mod component;
 mod file;
 mod layout;
 mod locks;
+#[cfg(all(test, loom))]
+mod models;
 mod module;
 mod raw;
 #[cfg(test)]
 mod test_image;
+mod ticket;
 mod wait;
 mod words;
 
