@@ -2,10 +2,9 @@
 //! thing.
 
 use crate::locks::Locks;
-use crate::origin::Tags;
 use crate::raw::{Buffer, Transfer};
 use crate::window::Window;
-use crate::wire::{Failure, Head, Kind, Sync};
+use crate::wire::{Failure, Head, Kind, SyncKind, Tags};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -33,7 +32,7 @@ pub struct Arrivals {
 /// A thing to do.
 pub enum Asked {
     /// It synchronises.
-    Sync(Sync),
+    Sync(SyncKind),
     /// An access.
     Access(Box<Waiting>),
 }
@@ -92,17 +91,17 @@ impl Arrivals {
 
     /// Whether what an origin asks for now can be done now.
     #[inline]
-    pub fn is_ready(&self, origin: usize, sync: Option<Sync>) -> bool {
+    pub fn is_ready(&self, origin: usize, sync: Option<SyncKind>) -> bool {
         self.queues[origin].is_empty() && self.may_follow(origin, sync)
     }
 
     /// Whether it could be done if nothing were before it. Others may write the memory once its lock or its epoch has ended, so these
     /// wait until the origin has what it reads.
     #[inline]
-    pub fn may_follow(&self, origin: usize, sync: Option<Sync>) -> bool {
-        let ends = matches!(sync, Some(Sync::Unlock | Sync::Complete));
+    pub fn may_follow(&self, origin: usize, sync: Option<SyncKind>) -> bool {
+        let ends = matches!(sync, Some(SyncKind::Unlock | SyncKind::Complete));
         let is_read = |(to, answer): &(usize, Transfer)| *to == origin && !answer.is_complete();
-        !self.waits_for_lock[origin] && !(ends && self.answers.iter().any(is_read))
+        !(self.waits_for_lock[origin] || ends && self.answers.iter().any(is_read))
     }
 
     /// Puts a thing behind the others of an origin.
@@ -153,7 +152,7 @@ impl Asked {
     }
 
     /// What it is if it synchronises.
-    pub fn sync(&self) -> Option<Sync> {
+    pub fn sync(&self) -> Option<SyncKind> {
         if let Asked::Sync(sync) = self { Some(*sync) } else { None }
     }
 }

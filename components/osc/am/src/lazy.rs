@@ -4,7 +4,7 @@
 
 use crate::origin::ask;
 use crate::target::Service;
-use crate::wire::Sync;
+use crate::wire::SyncKind;
 use alloc::sync::{Arc, Weak};
 use ompi_core::error::Result;
 use opal_core::sync::ConditionalLock;
@@ -31,7 +31,7 @@ pub fn acquire() -> Result<()> {
     let Some(service) = service.upgrade() else { return Ok(()) };
     let window = &service.window;
     if window.with_peer(rank, |peer| peer.flushes == flushes) {
-        ask(&service, rank, Sync::Flush)?;
+        ask(&service, rank, SyncKind::Flush)?;
         window.send_marked(rank)?;
     }
     window.wait_for(rank, |peer| peer.acks > flushes)

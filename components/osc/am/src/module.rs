@@ -6,7 +6,7 @@ use crate::origin::{self, ask, settle};
 use crate::raw::Buffer;
 use crate::target::Service;
 use crate::window::Window;
-use crate::wire::{Kind, Sync};
+use crate::wire::{Kind, SyncKind};
 use alloc::sync::Arc;
 use ompi_core::error::{Fault, Result};
 use ompi_core::executor;
@@ -79,7 +79,7 @@ impl Module for Am {
     fn complete(&self, targets: &[u32]) -> Result<()> {
         for target in targets.iter().map(|target| *target as usize) {
             // The target does what was asked for before it notices.
-            ask(&self.service, target, Sync::Complete)?;
+            ask(&self.service, target, SyncKind::Complete)?;
             self.window().send_outboxes(Some(target))?;
         }
         progress::flush();
@@ -102,11 +102,11 @@ impl Module for Am {
 
     fn lock(&self, rank: usize, lock: Lock) -> Result<()> {
         lazy::acquire()?;
-        let sync = if lock == Lock::Exclusive { Sync::LockExclusive } else { Sync::LockShared };
+        let sync = if lock == Lock::Exclusive { SyncKind::LockExclusive } else { SyncKind::LockShared };
         ask(&self.service, rank, sync)?;
         if rank == self.window().me() {
             // The program may load and store from now on.
-            ask(&self.service, rank, Sync::Flush)?;
+            ask(&self.service, rank, SyncKind::Flush)?;
             return settle(&self.service, rank);
         }
         lazy::keep(&self.service, rank);
@@ -114,7 +114,7 @@ impl Module for Am {
     }
 
     fn unlock(&self, rank: usize) -> Result<()> {
-        ask(&self.service, rank, Sync::Unlock)?;
+        ask(&self.service, rank, SyncKind::Unlock)?;
         settle(&self.service, rank)
     }
 
@@ -122,7 +122,7 @@ impl Module for Am {
         let mut asked = false;
         for rank in self.window().ranks(rank) {
             if self.window().with_peer(rank, |peer| peer.dirty) {
-                ask(&self.service, rank, Sync::Flush)?;
+                ask(&self.service, rank, SyncKind::Flush)?;
                 asked |= rank != self.window().me();
                 self.window().send_outboxes(Some(rank))?;
             }
@@ -156,7 +156,7 @@ impl Module for Am {
     fn close(&self) -> Result<()> {
         self.window().send_outboxes(None)?;
         progress::flush();
-        wait::until(|| self.service.is_idle() && !self.service.is_active()).map_err(Fault::from)
+        wait::until(|| self.service.is_idle() && !self.service.is_watched()).map_err(Fault::from)
     }
 }
 

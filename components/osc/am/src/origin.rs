@@ -3,7 +3,7 @@
 use crate::raw::{Buffer, Transfer};
 use crate::target::Service;
 use crate::window::{Peer, failed};
-use crate::wire::{HEAD_BYTES, Head, Kind, Sync, push_access, push_sync};
+use crate::wire::{HEAD_BYTES, Head, Kind, SyncKind, Tags, push_access, push_sync};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::accumulate;
@@ -28,24 +28,6 @@ pub struct Access<'a> {
 impl Access<'_> {
     fn sources(&self) -> impl Iterator<Item = &Buffer<'_>> {
         self.sources.iter().flatten()
-    }
-}
-
-/// The tags of the messages of a long access, by its number. Packets go outside all tags.
-pub struct Tags {
-    /// Of the description of the target's datatype.
-    pub description: i32,
-    /// Of the data.
-    pub data: i32,
-    /// Of what was read.
-    pub result: i32,
-}
-
-impl Tags {
-    /// Of a number below 2^28; of any other ones that no message has.
-    pub fn of(number: u32) -> Tags {
-        let first = (number & ((1 << 28) - 1)) as i32 * 4;
-        Tags { description: first, data: first + 1, result: first + 2 }
     }
 }
 
@@ -84,7 +66,7 @@ pub fn begin(
         return begin_apart(service, access, head, &description, rank, wanted);
     }
     let (number, request) = match &access.result {
-        Some(result) => window.expect(rank, result.landing(), wanted)?,
+        Some(result) => window.expect(rank, result.placement(), wanted)?,
         None => (0, wanted.then(request::done)),
     };
     let append = |packet: &mut Vec<u8>| {
@@ -152,13 +134,13 @@ fn begin_apart(
 }
 
 /// Asks a rank for what synchronises; it is not sent yet.
-pub fn ask(service: &Arc<Service>, rank: usize, sync: Sync) -> Result<()> {
+pub fn ask(service: &Arc<Service>, rank: usize, sync: SyncKind) -> Result<()> {
     let append = |packet: &mut Vec<u8>| {
         push_sync(packet, sync);
         Ok(())
     };
     service.ask(rank, size_of::<u64>(), append, |peer| {
-        if matches!(sync, Sync::Flush | Sync::Unlock) {
+        if matches!(sync, SyncKind::Flush | SyncKind::Unlock) {
             (peer.dirty, peer.unflushed_bytes) = (false, 0);
             peer.flushes += 1;
         }
@@ -185,7 +167,7 @@ pub fn settle(service: &Service, rank: usize) -> Result<()> {
 /// What a target has not done yet takes memory here and there: at most two portions of it.
 fn limit_unflushed(service: &Arc<Service>, rank: usize) -> Result<()> {
     let flushes = service.window.with_peer(rank, |peer| peer.flushes);
-    ask(service, rank, Sync::Flush)?;
+    ask(service, rank, SyncKind::Flush)?;
     service.window.send_marked(rank)?;
     service.window.wait_for(rank, |peer| peer.acks >= flushes)
 }

@@ -158,9 +158,9 @@ impl<'a> Buffer<'a> {
     }
 
     /// Where the data goes, piece by piece.
-    pub fn landing(&self) -> Landing {
+    pub fn placement(&self) -> Placement {
         // SAFETY: writable until the operation is complete, which waits for the last piece.
-        Landing(unsafe { self.0.convertor() })
+        Placement(unsafe { self.0.convertor() })
     }
 
     /// Combines the data with as much other data, all of one basic type.
@@ -171,9 +171,9 @@ impl<'a> Buffer<'a> {
 }
 
 /// A place of the user's for data that comes in pieces.
-pub struct Landing(Convertor);
+pub struct Placement(Convertor);
 
-impl Landing {
+impl Placement {
     /// The next bytes; how many are missing then.
     pub fn fill(&mut self, from: &[u8]) -> usize {
         // SAFETY: writable by the contract of `Buffer::new`; `from` is memory of the library's own.

@@ -1,15 +1,15 @@
 //! The side that is accessed: does what origins ask for. What is short is done when its packet arrives, the rest in passes of progress.
 
 use crate::arrival::{Arrivals, Asked, Told, Waiting};
-use crate::directory;
-use crate::origin::Tags;
+use crate::directory::{self, Served};
 use crate::raw::{Buffer, Transfer};
 use crate::window::{Peer, Window};
-use crate::wire::{ANSWER_BYTES, Failure, Head, Kind, Record, Sync, push_ack, push_answer, push_post};
+use crate::wire::{ANSWER_BYTES, Failure, Head, Kind, Record, SyncKind, Tags, push_ack, push_answer, push_post};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use ompi_core::comm::Communicator;
 use ompi_core::datatype::{self, Datatype};
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::osc::Lock;
@@ -24,8 +24,7 @@ pub struct Service {
     arrivals: ConditionalLock<Option<Box<Arrivals>>>,
     // Records that came meanwhile, with their origins.
     incoming: ConditionalLock<VecDeque<(usize, Vec<u8>)>>,
-    /// Passes of progress look at it.
-    pub is_active: AtomicBool,
+    is_active: AtomicBool,
 }
 
 impl Service {
@@ -34,15 +33,15 @@ impl Service {
         let arrivals = ConditionalLock::new(Some(Box::new(Arrivals::new(window.comm.size()))));
         let incoming = ConditionalLock::new(VecDeque::new());
         let service = Arc::new(Service { window, arrivals, incoming, is_active: AtomicBool::new(false) });
-        directory::enter(&service);
+        directory::enter(service.clone());
         service
     }
 
     /// From now on passes of progress look at it, until there is nothing to do.
     #[inline]
     pub fn activate(self: &Arc<Self>) {
-        if !self.is_active() {
-            directory::activate(self);
+        if !self.is_active.load(Ordering::Relaxed) {
+            directory::activate(self.clone());
         }
     }
 
@@ -52,13 +51,8 @@ impl Service {
     }
 
     /// Whether passes of progress look at it.
-    pub fn is_active(&self) -> bool {
+    pub fn is_watched(&self) -> bool {
         self.is_active.load(Ordering::Relaxed)
-    }
-
-    /// Whether passes of progress have nothing to do for it.
-    pub fn is_quiet(&self) -> bool {
-        self.has_no_arrivals() && self.window.is_quiet()
     }
 
     fn has_no_arrivals(&self) -> bool {
@@ -80,7 +74,7 @@ impl Service {
             let mut records = Vec::new();
             append(&mut records)?;
             self.window.with_peer(rank, note);
-            self.arrived(rank, &records);
+            self.clone().arrived(rank, &records);
             return Ok(());
         }
         self.window.with_peer(rank, |peer| {
@@ -102,21 +96,6 @@ impl Service {
             push_post(peer.outbox.for_record(size_of::<u64>())?);
             peer.outbox.send().map(drop)
         })
-    }
-
-    /// Records of a rank arrived. `false` if some are malformed.
-    pub fn arrived(self: &Arc<Self>, origin: usize, records: &[u8]) -> bool {
-        let Some(mut arrivals) = self.arrivals.lock().take() else {
-            self.incoming.lock().push_back((origin, records.into()));
-            // Who works may have looked for the last time just before.
-            self.take_incoming();
-            return true;
-        };
-        self.handle_incoming(&mut arrivals);
-        let known = self.handle(&mut arrivals, origin, records);
-        self.put_back(arrivals);
-        wait::wake_threads();
-        known
     }
 
     fn take_incoming(self: &Arc<Self>) {
@@ -174,9 +153,36 @@ impl Service {
         let _sent = window.send_outboxes(Some(origin));
         known
     }
+}
 
-    /// In a pass of progress: goes on with everything; how much moved.
-    pub fn poll(self: &Arc<Self>) -> usize {
+impl Served for Service {
+    fn comm(&self) -> &Communicator {
+        &self.window.comm
+    }
+
+    fn is_active(&self) -> &AtomicBool {
+        &self.is_active
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.has_no_arrivals() && self.window.is_quiet()
+    }
+
+    fn arrived(self: Arc<Self>, origin: usize, records: &[u8]) -> bool {
+        let Some(mut arrivals) = self.arrivals.lock().take() else {
+            self.incoming.lock().push_back((origin, records.into()));
+            // Who works may have looked for the last time just before.
+            self.take_incoming();
+            return true;
+        };
+        self.handle_incoming(&mut arrivals);
+        let known = self.handle(&mut arrivals, origin, records);
+        self.put_back(arrivals);
+        wait::wake_threads();
+        known
+    }
+
+    fn poll(self: Arc<Self>) -> usize {
         let window = &self.window;
         let mut moved = window.sweep();
         // A process that is gone is noticed by who waits for it.
@@ -217,23 +223,23 @@ fn serve(window: &Window, arrivals: &mut Arrivals, origin: usize) -> usize {
     done
 }
 
-fn synchronize(window: &Window, arrivals: &mut Arrivals, origin: usize, sync: Sync) {
+fn synchronize(window: &Window, arrivals: &mut Arrivals, origin: usize, sync: SyncKind) {
     match sync {
-        Sync::Flush => acknowledge(window, arrivals, origin),
-        Sync::LockShared | Sync::LockExclusive => {
-            let lock = if sync == Sync::LockShared { Lock::Shared } else { Lock::Exclusive };
+        SyncKind::Flush => acknowledge(window, arrivals, origin),
+        SyncKind::LockShared | SyncKind::LockExclusive => {
+            let lock = if sync == SyncKind::LockShared { Lock::Shared } else { Lock::Exclusive };
             arrivals.waits_for_lock[origin] = true;
             arrivals.locks.ask(origin as u32, lock);
             grant(arrivals);
         }
-        Sync::Unlock => {
+        SyncKind::Unlock => {
             if !arrivals.locks.release(origin as u32) {
                 arrivals.failures[origin].get_or_insert(Failure { class: Class::RmaSync as i32, displacement: 0 });
             }
             acknowledge(window, arrivals, origin);
             grant(arrivals);
         }
-        Sync::Complete => window.with_peer(origin, |peer| peer.completes += 1),
+        SyncKind::Complete => window.with_peer(origin, |peer| peer.completes += 1),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::memory::Memory;
 use crate::outbox::Outbox;
-use crate::raw::{self, Landing, Route, Transfer};
+use crate::raw::{self, Placement, Route, Transfer};
 use crate::wire::{Failure, Record};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -68,7 +68,7 @@ struct Reads {
 
 struct Read {
     rank: usize,
-    landing: Landing,
+    placement: Placement,
     request: Option<Id>,
 }
 
@@ -148,9 +148,9 @@ impl Window {
     }
 
     /// Keeps the place where an answer goes: its number, and a request if one is wanted.
-    pub fn expect(&self, rank: usize, landing: Landing, wanted: bool) -> Result<(u32, Option<Request>)> {
+    pub fn expect(&self, rank: usize, placement: Placement, wanted: bool) -> Result<(u32, Option<Request>)> {
         let request = requested(wanted)?;
-        let read = Some(Read { rank, landing, request: request.as_ref().map(Request::id) });
+        let read = Some(Read { rank, placement, request: request.as_ref().map(Request::id) });
         let mut reads = self.reads.lock();
         let number = match reads.free.pop() {
             Some(number) => {
@@ -177,7 +177,7 @@ impl Window {
         let mut reads = self.reads.lock();
         let Some(place) = reads.all.get_mut(number as usize) else { return false };
         let Some(read) = place.as_mut().filter(|read| read.rank == rank) else { return false };
-        if read.landing.fill(data) > 0 && !data.is_empty() {
+        if read.placement.fill(data) > 0 && !data.is_empty() {
             return true;
         }
         let request = place.take().and_then(|read| read.request);
@@ -324,3 +324,15 @@ const SWEEP: usize = 64;
 struct Accesses;
 
 impl Driver for Accesses {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_rank_and_displacement() {
+        let fault = failed(3, Failure { class: Class::RmaRange as i32, displacement: 0x1234 });
+        assert_eq!(fault.get(), Class::RmaRange as i32);
+        assert!(fault.reason().contains("rank 3") && fault.reason().contains("0x1234"), "{}", fault.reason());
+    }
+}

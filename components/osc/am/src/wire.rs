@@ -40,7 +40,7 @@ const KINDS: [Kind; 5] = [Kind::Put, Kind::Get, Kind::Accumulate, Kind::GetAccum
 /// What else an origin asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Sync {
+pub enum SyncKind {
     /// Tell when all before is done.
     Flush = 6,
     /// A lock that others may share, please. What comes later waits for it.
@@ -53,7 +53,8 @@ pub enum Sync {
     Complete = 10,
 }
 
-const SYNCS: [Sync; 5] = [Sync::Flush, Sync::LockShared, Sync::LockExclusive, Sync::Unlock, Sync::Complete];
+const SYNCS: [SyncKind; 5] =
+    [SyncKind::Flush, SyncKind::LockShared, SyncKind::LockExclusive, SyncKind::Unlock, SyncKind::Complete];
 
 const ACK: u8 = 11;
 const ANSWER: u8 = 12;
@@ -103,8 +104,8 @@ pub enum Record<'a> {
     /// An access; then the description of the target's datatype and the data.
     Access(Head, &'a [u8], &'a [u8]),
     /// It synchronises.
-    Sync(Sync),
-    /// To an origin, for [`Sync::Flush`] and [`Sync::Unlock`].
+    Sync(SyncKind),
+    /// To an origin, for [`SyncKind::Flush`] and [`SyncKind::Unlock`].
     Ack(Option<Failure>),
     /// To an origin: the next bytes of what the access with this number reads; without any it ends.
     Answer(u32, &'a [u8]),
@@ -134,7 +135,7 @@ pub fn push_access(to: &mut Vec<u8>, head: &Head, description: usize, data: usiz
 }
 
 /// Appends what synchronises.
-pub fn push_sync(to: &mut Vec<u8>, sync: Sync) {
+pub fn push_sync(to: &mut Vec<u8>, sync: SyncKind) {
     push_word(to, sync as u64);
 }
 
@@ -210,6 +211,24 @@ fn access(kind: Kind, first: u64, rest: &[u8]) -> Option<(Record<'_>, &[u8])> {
 fn word(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (word, rest) = bytes.split_first_chunk()?;
     Some((u64::from_le_bytes(*word), rest))
+}
+
+/// The tags of the messages of a long access, by its number. Packets go outside all tags.
+pub struct Tags {
+    /// Of the description of the target's datatype.
+    pub description: i32,
+    /// Of the data.
+    pub data: i32,
+    /// Of what was read.
+    pub result: i32,
+}
+
+impl Tags {
+    /// Of a number below 2^28; of any other ones that no message has.
+    pub fn of(number: u32) -> Tags {
+        let first = (number & ((1 << 28) - 1)) as i32 * 4;
+        Tags { description: first, data: first + 1, result: first + 2 }
+    }
 }
 
 #[cfg(test)]

@@ -102,8 +102,8 @@ fn placed_eager(whole: RxPayload<'_>) {
 
 /// An out-of-band message; nothing of this component is locked here.
 pub fn oob(process: u32, _immediate: u64, payload: Untrusted<'_>) {
-    let (mut short, mut long) = ([0; SHORT_OOB_BYTES], Vec::new());
-    let bytes = match short.get_mut(..payload.len()) {
+    let (mut small, mut long) = ([0; SMALL_OOB_BYTES], Vec::new());
+    let bytes = match small.get_mut(..payload.len()) {
         Some(bytes) => bytes,
         None => {
             long.resize(payload.len(), 0);
@@ -116,8 +116,8 @@ pub fn oob(process: u32, _immediate: u64, payload: Untrusted<'_>) {
     }
 }
 
-/// Out-of-band messages up to this length need no memory: most of those of one-sided communication.
-const SHORT_OOB_BYTES: usize = 128;
+/// An out-of-band message up to this length needs no memory: most of those of one-sided communication.
+const SMALL_OOB_BYTES: usize = 128;
 
 #[cold]
 #[inline(never)]
