@@ -573,8 +573,7 @@ fn calls_and_seals_of_daemons() {
 #[test]
 fn invitations_of_daemons() {
     let invitation = oob::Invitation {
-        node: 3,
-        name: "n1".into(),
+        hosts: vec![(3, "n1".into()), (4, "n=2".into())],
         secret: [0xab; 32],
         silence_ms: 10_000,
         patience_ms: 60_000,

@@ -36,6 +36,9 @@ pub fn run(job: Job) -> Result<u8, Refusal> {
         job.notes.iter().for_each(|note| say(note));
     }
     job.reports.iter().for_each(|line| say(line));
+    if job.explain && job.names.len() > 1 {
+        say(&There::explain(&job.names[1..], &job.mca, job.prefix.as_deref())?);
+    }
     if job.do_not_launch {
         return Ok(0);
     }
