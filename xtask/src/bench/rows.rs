@@ -1,4 +1,4 @@
-//! What is measured: one row is one program with its arguments, over several sizes.
+//! Measurements: one row is one program with its arguments, over several sizes.
 
 mod collective;
 mod file;

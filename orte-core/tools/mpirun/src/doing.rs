@@ -1,4 +1,4 @@
-//! What a rank of this host does, for people: from its state, its stack, and what it left in the segment before it slept.
+//! Activity of a rank of this host, in words: from its state, its stack, and the times that it left in the segment before it slept.
 
 use crate::calls::{self, Calls};
 use crate::here::Here;

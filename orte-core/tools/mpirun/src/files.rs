@@ -1,4 +1,4 @@
-//! What each rank writes, in files of its own: Open MPI's `--output-filename` and MPICH's `--outfile-pattern`.
+//! Files of each rank's output: Open MPI's `--output-filename` and MPICH's `--outfile-pattern`.
 
 use crate::cli::{Output, OutputFiles};
 use crate::refusal::Refusal;

@@ -1,4 +1,4 @@
-//! What mpirun tells its keeper at its start: words in a memfd that it inherits. Every user of the machine could read
+//! Orders of mpirun to its keeper at its start: words in a memfd that it inherits. Every user of the machine could read
 //! them on a command line.
 
 use crate::cli::{Environment, Stdin, processors};

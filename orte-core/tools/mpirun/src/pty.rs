@@ -5,8 +5,8 @@
 //! preloaded library changes that for all of them, static programs included. So ranks see a terminal that changes no
 //! byte, as with Open MPI.
 //!
-//! A pipe takes half the time for what is printed in lines. So the library puts one in the terminal's place when MPI starts: who has
-//! looked at standard output by then goes on writing line by line, and C's stdio is told to.
+//! A pipe takes half the time for what is printed in lines. So the library puts one in the terminal's place when MPI starts: a
+//! runtime that has looked at standard output by then goes on writing line by line, and C's stdio is told to.
 //!
 //! **Invariant:** it is nobody's controlling terminal and sends no signals; ranks have it open for writing only.
 

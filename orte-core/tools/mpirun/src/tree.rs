@@ -49,8 +49,35 @@ pub fn find(pid: i32) -> Option<Process> {
     look(pid).map(|(process, _)| process)
 }
 
-/// A process and all below it, parents first.
+/// A process and all below it, parents first. Only these are looked at: a host may run many other processes.
 pub fn family(pid: i32) -> Vec<i32> {
+    let mut found = vec![pid];
+    let mut next = 0;
+    while let Some(parent) = found.get(next) {
+        match children(*parent) {
+            Some(children) => found.extend(children),
+            None => return family_among_all(pid),
+        }
+        next += 1;
+    }
+    found
+}
+
+/// The children of a process, none of one that is gone; `None` where the system does not list them (CONFIG_PROC_CHILDREN).
+fn children(pid: i32) -> Option<Vec<i32>> {
+    let mut found = Vec::new();
+    for thread in std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
+        match std::fs::read_to_string(thread.path().join("children")) {
+            Ok(list) => found.extend(list.split_ascii_whitespace().filter_map(|child| child.parse::<i32>().ok())),
+            Err(_) if thread.path().exists() => return None,
+            Err(_) => {}
+        }
+    }
+    Some(found)
+}
+
+/// The same by the parents that all processes name.
+fn family_among_all(pid: i32) -> Vec<i32> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for process in below(&[]) {
         if let Some((_, parent)) = look(process.pid) {
@@ -225,6 +252,22 @@ mod tests {
         assert_eq!(parse(&format!("42 (a) b) (c) {rest}")), Some((17, 987654)));
         assert_eq!(parse("42 (sh) S 17"), None);
         assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn a_family_is_found_in_either_way() {
+        use std::io::BufRead;
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-c", "sleep 101 & sleep 102 & echo; wait"]).stdout(std::process::Stdio::piped());
+        let mut shell = shell.spawn().unwrap();
+        std::io::BufReader::new(shell.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+        let pid = shell.id() as i32;
+        let found = family(pid);
+        assert!(found.len() == 3 && found[0] == pid, "{found:?}");
+        assert_eq!(family_among_all(pid), found);
+        found.iter().for_each(|pid| signal(&process(*pid).into_iter().collect::<Vec<_>>(), Signal::KILL));
+        shell.wait().unwrap();
+        assert_eq!(family(pid), [pid], "nothing is below a process that is gone");
     }
 
     #[test]

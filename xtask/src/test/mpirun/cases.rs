@@ -1,4 +1,4 @@
-//! What the program first_day does under mpirun, one row each.
+//! Runs of the program first_day under mpirun, one row each.
 
 use std::time::Duration;
 

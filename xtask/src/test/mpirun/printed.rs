@@ -1,4 +1,4 @@
-//! What a program printed arrives, however the job ends: in each language, and linked statically, too.
+//! Output of a program arrives, however the job ends: in each language, and linked statically, too.
 
 use super::super::programs::{compiled, own_choice};
 use super::super::{Session, Verdict, deadline};

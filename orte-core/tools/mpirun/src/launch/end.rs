@@ -1,4 +1,4 @@
-//! How a job ends: what the end of a rank means for the others, who is asked to end, and who is killed.
+//! End of a job: consequences of the end of a rank, the request to end, and the kill.
 
 use super::{IMPATIENT, Phase, Running};
 use crate::here::Here;

@@ -1,4 +1,4 @@
-//! What each rank does when `--timeout` has passed or a job stands still. Ranks of other hosts are looked at by their daemons, which are
+//! Activity of each rank when `--timeout` has passed or a job stands still. Ranks of other hosts are looked at by their daemons, which are
 //! asked and have some time to answer.
 
 use super::known::{Inquiry, Purpose};

@@ -1,4 +1,4 @@
-//! What a job over several hosts knows of the other ones, and the standard input that they are sent.
+//! State of ranks on other hosts, as their daemons said it, and the standard input for them.
 
 use crate::doing::Doing;
 use crate::stdin::Fan;
