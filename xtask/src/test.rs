@@ -13,6 +13,7 @@ mod copies;
 mod debian;
 mod decisions;
 mod fftw;
+mod fortran;
 mod fpga;
 mod header;
 pub mod hpcc;
@@ -118,6 +119,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "image", budget_minutes: 4.0, run: images::tier, ci_only: false },
     Tier { name: "new", budget_minutes: 4.0, run: new::tier, ci_only: false },
     Tier { name: "c", budget_minutes: 6.0, run: programs::tier, ci_only: false },
+    Tier { name: "fortran", budget_minutes: 1.0, run: fortran::tier, ci_only: false },
     Tier { name: "rust", budget_minutes: 3.0, run: rust::tier, ci_only: false },
     Tier { name: "coll", budget_minutes: 5.5, run: coll::tier, ci_only: false },
     Tier { name: "mutants", budget_minutes: 0.1, run: mutants::tier, ci_only: false },

@@ -80,6 +80,8 @@ const PLACES: &[&str] = &[
     "ompi-core/src/win/access.rs",
     // The table that is looked up without a lock.
     "ompi-core/src/handle.rs",
+    // Addresses that Fortran programs pass, and procedures of theirs.
+    "ompi-core/fortran/src/lib.rs",
     // The safe interface for Rust programs: promises about buffers and types, loans, and what hands them to the library.
     "ompi-core/rust/src/attribute.rs",
     "ompi-core/rust/src/collective/",
