@@ -2,6 +2,8 @@
 
 use super::{asleep_ns, sleeps};
 use crate::mca::pvar::{Pvar, PvarClass, Reading};
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::sys;
 
 /// The performance variables.
 pub static PVARS: &[&Pvar] = &[
@@ -12,6 +14,24 @@ pub static PVARS: &[&Pvar] = &[
         "Time in which a wait of this process slept, in seconds. A wait sleeps after about a millisecond in which nothing moved.",
         Reading::Of(asleep_ns),
     ),
+    &Pvar::new(
+        "wait_time",
+        PvarClass::Timer,
+        2,
+        "Time in waits of this process, from their first look at the clock on, some microseconds after they begin, in seconds. What is \
+         not in wait_asleep was spent spinning, or yielding where there are more ranks than cores. Counting begins when a handle is \
+         allocated.",
+        Reading::Of(|| WAITED_NS.load(Ordering::Relaxed)),
+    )
+    .when_wanted(count_waits),
+    &Pvar::new(
+        "wait_count",
+        PvarClass::Counter,
+        4,
+        "Waits that wait_time counts.",
+        Reading::Of(|| WAITS.load(Ordering::Relaxed)),
+    )
+    .when_wanted(count_waits),
     &Pvar::new(
         "wait_woken",
         PvarClass::Counter,
@@ -34,3 +54,21 @@ pub static PVARS: &[&Pvar] = &[
         Reading::Of(|| sleeps().timed_out),
     ),
 ];
+
+static IS_WANTED: AtomicBool = AtomicBool::new(false);
+static WAITED_NS: AtomicU64 = AtomicU64::new(0);
+static WAITS: AtomicU64 = AtomicU64::new(0);
+
+fn count_waits() -> bool {
+    IS_WANTED.store(true, Ordering::Relaxed);
+    true
+}
+
+/// A wait is over in which nothing had happened since then.
+pub(super) fn count_wait(since_ns: u64) {
+    // Relaxed: numbers only; several threads may wait.
+    if IS_WANTED.load(Ordering::Relaxed) {
+        WAITED_NS.fetch_add(sys::monotonic_ns().saturating_sub(since_ns), Ordering::Relaxed);
+        WAITS.fetch_add(1, Ordering::Relaxed);
+    }
+}

@@ -19,17 +19,21 @@ use opal_core::progress;
 use opal_core::sync::Ordering;
 
 mod fast_path;
+mod monitoring;
 mod paths;
 mod send;
 
 /// The one module; its state is [`STATE`].
 pub struct Ob1;
 
+/// Its fast path while messages are counted.
+pub struct Monitoring;
+
 /// Counts a send, if a tool wants it. One that then fails is counted, too.
 #[inline(always)]
-fn count_sent(data: &Data<'_>, dest: i32, context: MatchContext<'_>) {
+fn count_sent(data: &Data<'_>, dest: i32, tag: i32, context: MatchContext<'_>) {
     if let Some(traffic) = peer_table(context.comm).traffic().filter(|_| !context.collective) {
-        traffic.sent(dest, data.bytes());
+        traffic.sent(dest, tag, data.bytes());
     }
 }
 
@@ -37,7 +41,7 @@ fn count_sent(data: &Data<'_>, dest: i32, context: MatchContext<'_>) {
 #[inline(always)]
 fn count_received(got: &Status, context: MatchContext<'_>) {
     if let Some(traffic) = peer_table(context.comm).traffic().filter(|_| !context.collective) {
-        traffic.received(got.source, got.bytes() as usize);
+        traffic.received(got.source, got.tag, got.bytes() as usize);
     }
 }
 
@@ -123,7 +127,7 @@ impl Module for Ob1 {
 
     #[inline]
     unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
-        count_sent(data, dest, context);
+        count_sent(data, dest, tag, context);
         // SAFETY: readable during this call by the caller's promise.
         if !progress::has_coalesced() && unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
             return Ok(());
@@ -141,7 +145,7 @@ impl Module for Ob1 {
         mode: Mode,
         context: MatchContext<'_>,
     ) -> Result<Request> {
-        count_sent(data, dest, context);
+        count_sent(data, dest, tag, context);
         // SAFETY: readable during this call by the caller's promise.
         if unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
             return Ok(request::done());
@@ -188,6 +192,10 @@ impl Module for Ob1 {
 
     fn fast_path(&self) -> Option<EntryPoints> {
         Some(EntryPoints::of::<Ob1>())
+    }
+
+    fn counting_fast_path(&self) -> Option<EntryPoints> {
+        Some(EntryPoints::of::<Monitoring>())
     }
 
     fn iprobe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Status>> {

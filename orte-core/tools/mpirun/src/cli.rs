@@ -211,6 +211,18 @@ fn parameters(whole: &Options) -> Result<Vec<(String, String)>, Refusal> {
     if let Some(handler) = &whole.initial_errhandler {
         mca.push(("mpi_initial_errhandler".to_owned(), handler.clone()));
     }
+    // Rank 0 may run in another directory.
+    let mut add = |name: &str, file: &std::path::Path| {
+        let path = std::path::absolute(file).map_err(|error| Refusal::usage(format!("{}: {error}", file.display())))?;
+        mca.push((name.to_owned(), path.display().to_string()));
+        Ok::<(), Refusal>(())
+    };
+    whole.trace.as_ref().map_or(Ok(()), |file| add("ompi_trace", file))?;
+    match &whole.stats {
+        Some(word) if word == "1" => mca.push(("ompi_stats".to_owned(), "1".to_owned())),
+        Some(file) => add("ompi_stats", file.as_ref())?,
+        None => {}
+    }
     params::check(&mca)?;
     Ok(mca)
 }
