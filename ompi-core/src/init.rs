@@ -7,7 +7,7 @@ use crate::abi::fast_path;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process::{self, Process};
-use crate::{addresses, attr, buffer, comm, datatype, executor, report};
+use crate::{addresses, attr, buffer, comm, datatype, executor, file, report};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -118,6 +118,7 @@ pub fn leave() {
     if USERS.fetch_sub(1, Ordering::SeqCst) > 1 {
         return;
     }
+    file::abandon_all();
     fast_path::close();
     if let Some(environment) = ess::selected() {
         environment.set_state(ess::State::Finalized);

@@ -22,6 +22,7 @@
 //! ends with `Err(Unreachable)`.
 
 mod awaited;
+mod counted;
 mod load;
 mod polled;
 mod pvars;
@@ -316,7 +317,7 @@ pub fn tell_waits(told: fn(u64)) {
 #[cold]
 #[inline(never)]
 fn waited(since_ns: u64) {
-    pvars::count_wait(since_ns);
+    counted::count_wait(since_ns);
     if let Some(told) = WAITS_TOLD.get() {
         told(since_ns);
     }
@@ -328,6 +329,11 @@ pub fn add_sender(registered: bool) {
         MEMBARRIER_CAPABLE.store(false, Ordering::Relaxed);
         verbose!(btl::FRAMEWORK, 10, "a rank of this node is not registered for membarrier: sleeps last at most 1 ms");
     }
+}
+
+/// Some process that this one may wait for cannot wake it: from now on a sleep lasts at most a millisecond.
+pub fn shorten_sleeps() {
+    MEMBARRIER_CAPABLE.store(false, Ordering::Relaxed);
 }
 
 fn sleep(awaited: &mut dyn Awaited) {
@@ -405,8 +411,7 @@ fn is_still_idle(awaited: &mut dyn Awaited) -> bool {
 }
 
 fn sleep_on_sockets(sockets: &dyn Sockets) {
-    let slice = if threads_possible() { SLICE_WITHOUT_MEMBARRIER_US } else { SLICE_US };
-    count(false, sockets.sleep(slice));
+    count(false, sockets.sleep(slice_us(true)));
 }
 
 /// How long a sleep may last. Of several threads that sleep at the same time the first one that wakes disarms the waker.

@@ -207,13 +207,12 @@ pub fn test_some(
 }
 
 /// MPI_Request_free: the handle becomes null; an active operation completes in silence. `Err(MPI_ERR_REQUEST)` for a
-/// collective operation that is under way (MPI 5.0 §6.12 and §6.13), and for a partitioned one (§4.2.1); one that has ended is
-/// accepted, as in other libraries.
+/// collective operation that is under way (MPI 5.0 §6.12 and §6.13), for a partitioned one (§4.2.1), and for a one-sided one
+/// (§12.3.5); one that has ended is accepted, as in other libraries.
 pub fn free(handle: &mut usize) -> Result<()> {
     let slot = find(*handle).ok_or_else(|| invalid(*handle))?;
     let word = slot.word.load(Ordering::Acquire);
-    if word & (COLLECTIVE | PARTITIONED) != 0 && word & STATE == ACTIVE {
-        let what = if word & COLLECTIVE != 0 { "collective" } else { "partitioned" };
+    if let Some(what) = never_alone(word).filter(|_| word & STATE == ACTIVE) {
         let why = alloc::format!("a {what} operation that is under way cannot be freed; complete it first");
         return Err(Fault::new(Class::Request).argument("request").because(why));
     }
@@ -235,12 +234,11 @@ pub fn free(handle: &mut usize) -> Result<()> {
 }
 
 /// MPI_Cancel: asks for it; the request must be completed all the same. `Err(MPI_ERR_REQUEST)` for a collective
-/// operation (MPI 5.0 §6.12 and §6.13) and for a partitioned one (§4.2.1).
+/// operation (MPI 5.0 §6.12 and §6.13), for a partitioned one (§4.2.1) and for a one-sided one (§12.3.5).
 pub fn cancel(handle: usize) -> Result<()> {
     let slot = find(handle).ok_or_else(|| invalid(handle))?;
     let word = slot.word.load(Ordering::Acquire);
-    if word & (COLLECTIVE | PARTITIONED) != 0 {
-        let what = if word & COLLECTIVE != 0 { "collective" } else { "partitioned" };
+    if let Some(what) = never_alone(word) {
         let why = alloc::format!("a {what} operation cannot be cancelled");
         return Err(Fault::new(Class::Request).argument("request").because(why));
     }
@@ -248,6 +246,16 @@ pub fn cancel(handle: usize) -> Result<()> {
         slot.drive(|driver, token| driver.cancel(token, Id(handle as u32)));
     }
     Ok(())
+}
+
+/// What an operation is that others take part in, so that it can be neither cancelled nor freed while it is under way.
+fn never_alone(word: u32) -> Option<&'static str> {
+    match word & (COLLECTIVE | PARTITIONED | ONE_SIDED) {
+        0 => None,
+        COLLECTIVE => Some("collective"),
+        PARTITIONED => Some("partitioned"),
+        _ => Some("one-sided"),
+    }
 }
 
 /// MPI_Start. `Err(MPI_ERR_REQUEST)` if it is not persistent or active already.

@@ -38,6 +38,7 @@ pub(super) const COLLECTIVE: u32 = 64;
 /// A thread may sleep until it is complete. Not set where there is one thread only, which completes what it waits for itself.
 pub(super) const AWAITED: u32 = 128;
 pub(super) const PARTITIONED: u32 = 256;
+pub(super) const ONE_SIDED: u32 = 512;
 pub(super) const GENERATION_SHIFT: u32 = 16;
 pub(super) const GENERATION: u32 = 0x1ff << GENERATION_SHIFT;
 

@@ -1,9 +1,8 @@
 //! What a tool may read of this process's sleeps.
 
+use super::counted::{count_waits, waited_ns, waits};
 use super::{asleep_ns, sleeps};
 use crate::mca::pvar::{Pvar, PvarClass, Reading};
-use crate::sync::{AtomicBool, AtomicU64, Ordering};
-use crate::sys;
 
 /// The performance variables.
 pub static PVARS: &[&Pvar] = &[
@@ -21,7 +20,7 @@ pub static PVARS: &[&Pvar] = &[
         "Time in waits of this process, from their first look at the clock on, some microseconds after they begin, in seconds. What is \
          not in wait_asleep was spent spinning, or yielding where there are more ranks than cores. Counting begins when a handle is \
          allocated.",
-        Reading::Of(|| WAITED_NS.load(Ordering::Relaxed)),
+        Reading::Of(waited_ns),
     )
     .when_wanted(count_waits),
     &Pvar::new(
@@ -29,7 +28,7 @@ pub static PVARS: &[&Pvar] = &[
         PvarClass::Counter,
         4,
         "Waits that wait_time counts.",
-        Reading::Of(|| WAITS.load(Ordering::Relaxed)),
+        Reading::Of(waits),
     )
     .when_wanted(count_waits),
     &Pvar::new(
@@ -54,21 +53,3 @@ pub static PVARS: &[&Pvar] = &[
         Reading::Of(|| sleeps().timed_out),
     ),
 ];
-
-static IS_WANTED: AtomicBool = AtomicBool::new(false);
-static WAITED_NS: AtomicU64 = AtomicU64::new(0);
-static WAITS: AtomicU64 = AtomicU64::new(0);
-
-fn count_waits() -> bool {
-    IS_WANTED.store(true, Ordering::Relaxed);
-    true
-}
-
-/// A wait is over in which nothing had happened since then.
-pub(super) fn count_wait(since_ns: u64) {
-    // Relaxed: numbers only; several threads may wait.
-    if IS_WANTED.load(Ordering::Relaxed) {
-        WAITED_NS.fetch_add(sys::monotonic_ns().saturating_sub(since_ns), Ordering::Relaxed);
-        WAITS.fetch_add(1, Ordering::Relaxed);
-    }
-}

@@ -16,7 +16,7 @@
 //! Owns one window of memory during an access, and what the process sends and receives in one round.
 //!
 //! **Invariant:** gaps between pieces are never written. Whether an access goes in two phases follows from words that all processes
-//! have exchanged; a process that cannot take part says so in these words.
+//! have announced.
 #![no_std]
 
 extern crate alloc;
@@ -34,4 +34,4 @@ mod runs;
 pub use component::{COMPONENT, INFO};
 
 #[cfg(test)]
-mod test_image;
+opal_core::test_image!();

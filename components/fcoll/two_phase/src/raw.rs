@@ -60,7 +60,7 @@ pub fn transfer(target: &FilePlace<'_>, window: &mut [u8], base: u64, runs: &[Ru
     };
     let pieces: Vec<Piece> = runs.iter().map(piece).collect();
     // SAFETY: each piece lies in the window, by the assertion.
-    unsafe { target.fbtl.transfer(target.file, &pieces, direction) }
+    unsafe { target.transfer(&pieces, direction) }
 }
 
 /// What vectors have that are sent: any bytes are a value.

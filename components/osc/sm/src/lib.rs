@@ -18,9 +18,10 @@ mod layout;
 mod locks;
 mod module;
 mod raw;
-#[cfg(test)]
-mod test_image;
 mod wait;
 mod words;
 
 pub use component::{COMPONENT, INFO};
+
+#[cfg(test)]
+opal_core::test_image!();

@@ -29,14 +29,6 @@ pub struct Ob1;
 /// Its fast path while messages are counted.
 pub struct Monitoring;
 
-/// Counts a send, if a tool wants it. One that then fails is counted, too.
-#[inline(always)]
-fn count_sent(data: &Data<'_>, dest: i32, tag: i32, context: MatchContext<'_>) {
-    if let Some(traffic) = peer_table(context.comm).traffic().filter(|_| !context.collective) {
-        traffic.sent(dest, tag, data.bytes());
-    }
-}
-
 /// Counts a message that a receive took without matching.
 #[inline(always)]
 fn count_received(got: &Status, context: MatchContext<'_>) {
@@ -127,7 +119,6 @@ impl Module for Ob1 {
 
     #[inline]
     unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
-        count_sent(data, dest, tag, context);
         // SAFETY: readable during this call by the caller's promise.
         if !progress::has_coalesced() && unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
             return Ok(());
@@ -145,7 +136,6 @@ impl Module for Ob1 {
         mode: Mode,
         context: MatchContext<'_>,
     ) -> Result<Request> {
-        count_sent(data, dest, tag, context);
         // SAFETY: readable during this call by the caller's promise.
         if unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
             return Ok(request::done());

@@ -53,6 +53,14 @@ static OBSERVER: Once<fn(&MessageEvent)> = Once::new();
 /// Tells of a message that is unexpected, or no more.
 #[inline(always)]
 pub fn tell_unexpected(what: Happened, process: u32, tag: i32, bytes: u64) {
+    if OBSERVER.get().is_some() {
+        observe(what, process, tag, bytes);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn observe(what: Happened, process: u32, tag: i32, bytes: u64) {
     if let Some(observer) = OBSERVER.get() {
         observer(&MessageEvent { what, process, tag, bytes });
     }
@@ -97,8 +105,22 @@ impl Traffic {
     }
 
     /// A message was sent to a rank; MPI_PROC_NULL counts nothing.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub fn sent(&self, rank: i32, tag: i32, bytes: usize) {
+        self.sent_inline(rank, tag, bytes);
+    }
+
+    /// A message of a rank met its receive; MPI_PROC_NULL counts nothing.
+    #[cold]
+    #[inline(never)]
+    pub fn received(&self, rank: i32, tag: i32, bytes: usize) {
+        self.received_inline(rank, tag, bytes);
+    }
+
+    /// As [`Traffic::sent`], for a fast path that counts.
+    #[inline(always)]
+    pub fn sent_inline(&self, rank: i32, tag: i32, bytes: usize) {
         if let Some(peer) = self.peers.get(rank as u32 as usize) {
             count(&peer.sent, 1);
             count(&peer.sent_bytes, bytes as u64);
@@ -106,9 +128,9 @@ impl Traffic {
         }
     }
 
-    /// A message of a rank met its receive; MPI_PROC_NULL counts nothing.
-    #[inline]
-    pub fn received(&self, rank: i32, tag: i32, bytes: usize) {
+    /// As [`Traffic::received`], likewise.
+    #[inline(always)]
+    pub fn received_inline(&self, rank: i32, tag: i32, bytes: usize) {
         if let Some(peer) = self.peers.get(rank as u32 as usize) {
             count(&peer.received, 1);
             count(&peer.received_bytes, bytes as u64);
@@ -116,11 +138,11 @@ impl Traffic {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn tell(&self, what: Happened, rank: i32, tag: i32, bytes: usize) {
-        if let Some(observer) = OBSERVER.get() {
+        if OBSERVER.get().is_some() {
             let process = self.processes.get(rank as u32 as usize).copied().unwrap_or(u32::MAX);
-            observer(&MessageEvent { what, process, tag, bytes: bytes as u64 });
+            observe(what, process, tag, bytes as u64);
         }
     }
 

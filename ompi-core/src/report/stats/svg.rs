@@ -10,15 +10,14 @@ use alloc::string::String;
 pub fn of(ranks: &[RankRecord]) -> String {
     let count = ranks.len().max(1);
     let cell = (MATRIX / count as f64).clamp(2.0, 40.0);
-    let matrix = cell * count as f64;
-    let line = (matrix / count as f64).clamp(4.0, 24.0);
-    let (width, height) = (LEFT + matrix + GAP + LINE + 40.0, TOP + matrix.max(line * count as f64) + 90.0);
+    let matrix = (cell * count as f64).max(TITLE);
+    let (width, height) = (LEFT + matrix + GAP + LINE + 40.0, TOP + cell * count as f64 + 40.0);
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" font-family=\"sans-serif\" \
          font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
     draw_matrix(&mut text, ranks, cell);
-    draw_lines(&mut text, ranks, LEFT + matrix + GAP, line);
+    draw_lines(&mut text, ranks, LEFT + matrix + GAP, cell);
     text.push_str("</svg>\n");
     text
 }
@@ -59,7 +58,10 @@ fn draw_lines(text: &mut String, ranks: &[RankRecord], left: f64, height: f64) {
         let own = rank.until_ns.saturating_sub(rank.from_ns) as f64 * scale;
         // Hosts have clocks of their own: where they lie far apart, each rank begins at the left.
         let x = left + rank.from_ns.saturating_sub(first) as f64 * scale;
-        square(text, [x, y, own, height - 1.0], "#f4f4f4", "");
+        if is_labelled(row, ranks.len()) {
+            words(text, left - 26.0, y + height / 2.0 + 4.0, &format!("{}", rank.rank));
+        }
+        square(text, [x, y, own, (height - 1.0).max(1.0)], "#f4f4f4", "");
         let mut piece = 0;
         // Pieces that are alike are drawn as one.
         for run in rank.pieces.chunk_by(|one, next| one == next) {
@@ -68,7 +70,12 @@ fn draw_lines(text: &mut String, ranks: &[RankRecord], left: f64, height: f64) {
             if run[0] > 0 {
                 let width = (run.len() as f64 * rank.piece_ns as f64 * scale).min(x + own - at).max(0.2);
                 let tip = format!("rank {}: waited {:.6} s", rank.rank, seconds_of(run.iter().sum()));
-                square(text, [at, y, width, height - 1.0], &shade([165, 15, 21], share(run[0], rank.piece_ns)), &tip);
+                square(
+                    text,
+                    [at, y, width, (height - 1.0).max(1.0)],
+                    &shade([165, 15, 21], share(run[0], rank.piece_ns)),
+                    &tip,
+                );
             }
         }
     }
@@ -119,7 +126,9 @@ fn is_labelled(rank: usize, ranks: usize) -> bool {
 
 const LEFT: f64 = 40.0;
 const TOP: f64 = 50.0;
-const GAP: f64 = 40.0;
+const GAP: f64 = 60.0;
+/// Room for the words above the matrix.
+const TITLE: f64 = 380.0;
 const MATRIX: f64 = 400.0;
 const LINE: f64 = 640.0;
 

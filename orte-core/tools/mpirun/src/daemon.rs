@@ -332,8 +332,13 @@ impl Daemon {
             self.phase = Phase::Clearing(end.min(now + IMPATIENT));
         }
         if matches!(self.phase, Phase::Clearing(end) if now >= end) {
-            self.here.kill_keeper();
-            self.phase = Phase::Clearing(now + CLEARING);
+            match self.here.kill_keeper() {
+                Some(time) => self.phase = Phase::Clearing(now + time),
+                None => {
+                    let status = self.here.keeper_is_gone(&[]);
+                    self.link.send(&Frame::KeeperLost(status));
+                }
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::calls::{self, Calls};
 use crate::here::Here;
+use crate::tree;
 use orte_core::segment::RankState;
 
 /// What a rank does.
@@ -18,6 +19,8 @@ pub struct Doing {
 /// Looks at a rank that runs as this process.
 pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
     let state = here.state(rank);
+    // Before `calls` stops it for a moment.
+    let held = pid.and_then(held);
     let calls = pid.and_then(calls::of_rank);
     let waits = here.slept(rank).and_then(|slept| waited_ns(slept, ASLEEP_NS)).map(|waited| waited / 1_000_000_000);
     let is_outside = calls.as_ref().is_some_and(Calls::is_outside);
@@ -34,7 +37,17 @@ pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
     // A message may be on its way for a moment.
     let awaits = awaits.filter(|_| waits.is_some_and(|seconds| seconds > 0));
     let text = if subject.is_empty() { text } else { format!("{text}: waits for {subject}") };
+    let text = held.map_or_else(|| text.clone(), |held| format!("{held}, {text}"));
     Doing { text, awaits, functions: calls.map(|calls| calls.functions) }
+}
+
+/// What keeps a rank, or what the shell in its place started, from running.
+fn held(pid: u32) -> Option<&'static str> {
+    let family = tree::family(pid as i32);
+    if family.iter().any(|pid| tree::is_stopped(*pid)) {
+        return Some("stopped (SIGCONT lets it go on)");
+    }
+    family.iter().any(|pid| tree::is_traced(*pid)).then_some("held by a debugger")
 }
 
 /// Since when a rank has waited in vain, and for how long when it last went to sleep, in ns of the monotonic clock: what it does since

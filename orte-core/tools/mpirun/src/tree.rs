@@ -171,11 +171,26 @@ pub fn is_stopped(pid: i32) -> bool {
     state(pid) == Some('T')
 }
 
+/// Whether a debugger holds a process. One that only looks at its system calls, as strace, lets it go at once.
+pub fn is_traced(pid: i32) -> bool {
+    stays(pid, 't')
+}
+
+/// Whether a process does nothing until somebody else lets it: one whose signals it does not see.
+pub fn is_held(pid: i32) -> bool {
+    is_stopped(pid) || is_traced(pid)
+}
+
 /// Whether a process hangs inside the system, where no signal but SIGKILL reaches it: it waits for a file server, or is in vfork
 /// until its child executes something.
 pub fn is_stuck(pid: i32) -> bool {
-    let end = Instant::now() + DISK;
-    while state(pid) == Some('D') {
+    stays(pid, 'D')
+}
+
+/// Whether a process is in this state for a while.
+fn stays(pid: i32, letter: char) -> bool {
+    let end = Instant::now() + WHILE;
+    while state(pid) == Some(letter) {
         if Instant::now() >= end {
             return true;
         }
@@ -196,8 +211,8 @@ fn parse(text: &str) -> Option<(i32, u64)> {
     Some((fields.get(1)?.parse().ok()?, fields.get(19)?.parse().ok()?))
 }
 
-/// So long a process may wait for a disk.
-const DISK: Duration = Duration::from_millis(50);
+/// Longer than a process waits for a disk, or is held at a system call that somebody looks at.
+const WHILE: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ fn sent(taken: Taken, comm: &Communicator, dest: i32, tag: i32, bytes: usize) ->
     if taken == Taken::Yes
         && let Some(traffic) = peer_table(comm).traffic()
     {
-        traffic.sent(dest, tag, bytes);
+        traffic.sent_inline(dest, tag, bytes);
     }
     taken
 }
@@ -20,7 +20,7 @@ fn sent(taken: Taken, comm: &Communicator, dest: i32, tag: i32, bytes: usize) ->
 #[inline(always)]
 fn received(comm: &Communicator, got: &Status) {
     if let Some(traffic) = peer_table(comm).traffic() {
-        traffic.received(got.source, got.tag, got.bytes() as usize);
+        traffic.received_inline(got.source, got.tag, got.bytes() as usize);
     }
 }
 

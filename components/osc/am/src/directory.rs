@@ -1,0 +1,74 @@
+//! All windows of this process: packets find theirs by its context number, and passes of progress look at those where something is
+//! under way. So windows that rest cost nothing.
+
+use crate::target::Service;
+use alloc::sync::{Arc, Weak};
+use alloc::vec::Vec;
+use ompi_core::oob::{WindowPacket, window};
+use opal_core::sync::{AtomicBool, ConditionalLock, Ordering};
+use opal_core::{progress, wait};
+
+/// By context number.
+static ALL: ConditionalLock<Vec<Option<Weak<Service>>>> = ConditionalLock::new(Vec::new());
+static ACTIVE: ConditionalLock<Vec<Arc<Service>>> = ConditionalLock::new(Vec::new());
+/// Whether there are active ones, for passes to look at without the lock.
+static ANY_ACTIVE: AtomicBool = AtomicBool::new(false);
+
+/// From now on packets and passes of progress may come.
+pub fn open() -> opal_core::Result<()> {
+    window::serve(deliver);
+    progress::add_callback(poll)
+}
+
+/// Packets for its window find it.
+pub fn enter(service: &Arc<Service>) {
+    let index = service.window.comm.context as usize;
+    let mut all = ALL.lock();
+    if all.len() <= index {
+        all.resize_with(index + 1, || None);
+    }
+    all[index] = Some(Arc::downgrade(service));
+}
+
+/// Passes of progress look at it.
+pub fn activate(service: &Arc<Service>) {
+    if !service.is_active.swap(true, Ordering::Relaxed) {
+        let mut active = ACTIVE.lock();
+        active.push(service.clone());
+        ANY_ACTIVE.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A packet arrived. `false` if it makes no sense.
+fn deliver(process: u32, packet: WindowPacket, records: &[u8]) -> bool {
+    let service = ALL.lock().get(packet.context as usize).and_then(|place| place.as_ref()?.upgrade());
+    let Some(service) = service else { return false };
+    let sender = packet.sender as usize;
+    service.window.comm.group.members().get(sender) == Some(&process) && service.arrived(sender, records)
+}
+
+/// Goes on with all active windows; called by one thread at a time.
+fn poll() -> usize {
+    if !ANY_ACTIVE.load(Ordering::Relaxed) {
+        return 0;
+    }
+    // Nothing is locked while messages are sent and received.
+    let active = {
+        let mut active = ACTIVE.lock();
+        ANY_ACTIVE.store(false, Ordering::Relaxed);
+        core::mem::take(&mut *active)
+    };
+    let mut moved = 0;
+    for service in active {
+        moved += service.poll();
+        service.is_active.store(false, Ordering::SeqCst);
+        if !service.is_quiet() {
+            service.activate();
+        }
+    }
+    if moved > 0 {
+        progress::flush();
+        wait::wake_threads();
+    }
+    moved
+}
