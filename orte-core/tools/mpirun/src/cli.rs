@@ -249,6 +249,21 @@ mod tests {
     }
 
     #[test]
+    fn statistics_and_traces() {
+        let mca = |line: &str| job(line).unwrap().mca;
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(mca("mpirun --stats a b"), [pair("ompi_stats", "1")]);
+        assert_eq!(job("mpirun --stats a b").unwrap().apps[0].command, ["a", "b"]);
+        assert_eq!(mca("mpirun -stats=/x/y.svg a"), [pair("ompi_stats", "/x/y.svg")]);
+        assert_eq!(mca("mpirun --trace /x/t.json a"), [pair("ompi_trace", "/x/t.json")]);
+        // Where rank 0 runs in another directory it is still the file that was meant.
+        let here = std::env::current_dir().unwrap().join("y.json").display().to_string();
+        assert_eq!(mca("mpirun --stats=y.json --wdir /tmp a"), [pair("ompi_stats", &here)]);
+        let refusal = job("mpirun --status 1 a").unwrap_err();
+        assert!(refusal.sentence.contains("leave the program out"), "{refusal:?}");
+    }
+
+    #[test]
     fn what_ends_the_options() {
         assert_eq!(job("mpirun -- -odd").unwrap().apps[0].command, ["-odd"]);
         assert_eq!(job("mpirun - x").unwrap().apps[0].command, ["-", "x"]);
