@@ -100,6 +100,9 @@ pub fn enter(wanted: ThreadLevel) -> opal_core::Result<()> {
     {
         environment.set_state(ess::State::Initialized);
     }
+    if report::listen::is_on() {
+        fast_path::count();
+    }
     fast_path::open();
     Ok(())
 }
@@ -155,6 +158,8 @@ fn start() -> opal_core::Result<()> {
     bml::select()?;
     pml::select()?;
     let bml = bml::selected().ok_or(opal_core::Error::NotFound)?;
+    report::stats::at_start();
+    report::trace::at_start();
     environment.publish(&published(bml))?;
     process::open(processes(environment));
     Ok(())
@@ -190,6 +195,8 @@ pub fn finalize() -> Result<()> {
     attr::delete_all(attr::KeyvalKind::Comm, comm::WORLD_HANDLE)?;
     buffer::drop_world()?;
     report::paths::at_finalize()?;
+    report::stats::at_finalize()?;
+    report::trace::at_finalize()?;
     executor::barrier(comm::world())?;
     comm::world().coll().finish()?;
     drain()?;

@@ -22,6 +22,7 @@
 //! ends with `Err(Unreachable)`.
 
 mod awaited;
+mod counted;
 mod load;
 mod polled;
 mod pvars;
@@ -99,8 +100,8 @@ pub fn sleeps() -> Sleeps {
     Sleeps { woken: of(&WOKEN), socket: of(&SOCKET), timed_out: of(&TIMED_OUT) }
 }
 
-/// How long this process slept since it began.
-pub(crate) fn asleep_ns() -> u64 {
+/// How long this process slept since it began, in ns.
+pub fn asleep_ns() -> u64 {
     ASLEEP_NS.load(Ordering::Relaxed)
 }
 
@@ -258,6 +259,16 @@ impl Backoff {
     }
 }
 
+/// A wait ends when something moved, and when it is given up.
+impl Drop for Backoff {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.since_ns != 0 {
+            waited(self.since_ns);
+        }
+    }
+}
+
 impl Default for Backoff {
     fn default() -> Self {
         Backoff::new()
@@ -295,6 +306,21 @@ pub fn any_lost() -> bool {
 /// waited for.
 pub fn tell_sleeps(told: fn(u64, u64, &dyn Awaited)) {
     SLEEPS_TOLD.call_once(|| told);
+}
+
+/// Has this called at the end of each wait that was not over at its first looks: since when nothing had happened, in ns of the
+/// monotonic clock. A wait looks at the clock after some microseconds; the time before is no part of it.
+pub fn tell_waits(told: fn(u64)) {
+    WAITS_TOLD.call_once(|| told);
+}
+
+#[cold]
+#[inline(never)]
+fn waited(since_ns: u64) {
+    counted::count_wait(since_ns);
+    if let Some(told) = WAITS_TOLD.get() {
+        told(since_ns);
+    }
 }
 
 /// Tells of a process that stores into shared memory, this one included, whether it registered for membarrier.
@@ -416,6 +442,7 @@ static SOCKET: AtomicU64 = AtomicU64::new(0);
 static TIMED_OUT: AtomicU64 = AtomicU64::new(0);
 static ASLEEP_NS: AtomicU64 = AtomicU64::new(0);
 static SLEEPS_TOLD: Once<fn(u64, u64, &dyn Awaited)> = Once::new();
+static WAITS_TOLD: Once<fn(u64)> = Once::new();
 static EPOCH: Once<fn() -> u32> = Once::new();
 static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
 

@@ -2,6 +2,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -40,6 +41,24 @@ int main(int argc, char **argv)
             MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
         } else
             MPI_Probe(0, 3, ring, MPI_STATUS_IGNORE);
+    } else if (!strcmp(what, "traffic")) {
+        /* Rank 1 is late, rank 2 finds two messages that came before. */
+        static char long_one[1 << 20];
+        double number = 1;
+        if (rank == 0) {
+            MPI_Recv(&number, 1, MPI_DOUBLE, 1, 7, ring, MPI_STATUS_IGNORE);
+            MPI_Send(&number, 1, MPI_DOUBLE, 2, 8, ring);
+            MPI_Send(&number, 1, MPI_DOUBLE, 2, 9, ring);
+            MPI_Send(long_one, sizeof long_one, MPI_BYTE, 2, 10, MPI_COMM_WORLD);
+        } else if (rank == 1) {
+            usleep(300000);
+            MPI_Send(&number, 1, MPI_DOUBLE, 0, 7, ring);
+        } else {
+            MPI_Recv(&number, 1, MPI_DOUBLE, 0, 9, ring, MPI_STATUS_IGNORE);
+            MPI_Recv(&number, 1, MPI_DOUBLE, 0, 8, ring, MPI_STATUS_IGNORE);
+            MPI_Recv(long_one, sizeof long_one, MPI_BYTE, 0, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        MPI_Barrier(ring);
     } else if (!strcmp(what, "collective")) {
         /* The last rank does not come. */
         if (rank == size - 1)

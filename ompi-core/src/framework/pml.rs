@@ -17,13 +17,14 @@ mod path_info;
 mod select;
 pub mod subject;
 mod traffic;
+pub mod watched;
 #[cfg(ompi_direct = "pml")]
 pub use direct::{Direct, selected};
 pub use path_info::PathInfo;
 pub use select::select;
 #[cfg(not(ompi_direct = "pml"))]
 pub use select::selected;
-pub use traffic::{Traffic, TrafficCount};
+pub use traffic::{Happened, MessageEvent, Traffic, TrafficCount, observe_messages, tell_unexpected};
 
 /// How a send behaves. Buffered sends are made of standard ones above this layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +131,11 @@ pub trait Module: Sync {
 
     /// The C functions that are compiled with its [`FastPath`], if it has one.
     fn fast_path(&self) -> Option<EntryPoints> {
+        None
+    }
+
+    /// The same, for messages that are counted.
+    fn counting_fast_path(&self) -> Option<EntryPoints> {
         None
     }
 

@@ -1,5 +1,6 @@
 //! Tells the launcher what this process waits for, before it sleeps.
 
+use super::listen;
 use crate::comm;
 use crate::framework::pml::subject::{self, COLLECTIVE, NO_CONTEXT};
 use crate::status::{ANY_SOURCE, ANY_TAG};
@@ -17,7 +18,9 @@ pub fn tell(since_ns: u64, now_ns: u64, awaited: &dyn Awaited) {
     if TOLD.swap(since_ns, Ordering::Relaxed) != since_ns {
         let subject = awaited.subject();
         let rank = (subject.process != Subject::NO_PROCESS).then_some(subject.process);
-        environment.awaits(&ess::Awaited { rank, words: &words(&subject) });
+        let words = words(&subject);
+        listen::awaits(since_ns, rank, &words);
+        environment.awaits(&ess::Awaited { rank, words: &words });
     }
     environment.sleeps(since_ns, now_ns);
 }

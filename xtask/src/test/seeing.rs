@@ -11,6 +11,8 @@ pub fn tier(session: &mut Session) -> Result<()> {
     for case in CASES {
         session.case(&format!("seeing/{}", case.name), |session| run(session, case).unwrap_or_else(Verdict::from));
     }
+    session.case("seeing/stats", |session| stats(session).unwrap_or_else(Verdict::from));
+    session.case("seeing/trace", |session| trace(session).unwrap_or_else(Verdict::from));
     session.case("seeing/status", |session| status(session).unwrap_or_else(Verdict::from));
     Ok(())
 }
@@ -166,5 +168,95 @@ cat "$2/err"
 kill $job
 wait $job
 "#;
+
+/// Known traffic, as text, as JSON and as a picture.
+fn stats(session: &mut Session) -> Result<Verdict> {
+    let text = written(session, "stats.txt", &["--stats="])?;
+    let squeezed: Vec<String> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let begins = |words: &str| squeezed.iter().any(|line| line.starts_with(words));
+    let lines = [
+        "statistics of 3 ranks (--stats)",
+        // Three messages of eight bytes and one of a MiB.
+        "sm 4 1048600",
+        "MPI_COMM_WORLD 1 1048576",
+        "ring 3 24",
+        "MPI_Barrier ",
+    ];
+    if let Some(line) = lines.iter().find(|line| !begins(line)) {
+        return Ok(Verdict::Failed(format!("no line begins with `{line}`\n{text}")));
+    }
+    // Rank 1 slept for 0.3 s before it sent.
+    let late = "rank 1 a message from rank 1 with tag 7 on ring";
+    if !squeezed.iter().any(|line| line.starts_with("rank 0 0.") && line.ends_with(late)) {
+        return Ok(Verdict::Failed(format!("no wait of rank 0 ends with `{late}`\n{text}")));
+    }
+    let json = written(session, "stats.json", &["--stats="])?;
+    let parsed: serde_json::Value = serde_json::from_str(&json).map_err(|error| fail(format!("{error} in\n{json}")))?;
+    let ranks = parsed["ranks"].as_array().map_or(0, Vec::len);
+    let sent = &parsed["ranks"][1]["peers"][0];
+    if ranks != 3 || sent["rank"] != 0 || sent["sent_bytes"] != 8 {
+        return Ok(Verdict::Failed(format!("{ranks} ranks, and of rank 1: {sent}\n{json}")));
+    }
+    let svg = written(session, "stats.svg", &["--stats="])?;
+    Ok(match svg.contains("rank 0 to rank 2: 3 messages, 1048592 bytes, by sm") && svg.ends_with("</svg>\n") {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(format!("the picture lacks a message\n{svg}")),
+    })
+}
+
+/// The same traffic as a trace, with room for all events, and for four.
+fn trace(session: &mut Session) -> Result<Verdict> {
+    for (name, room, dropped) in [("trace.json", "65536", false), ("trace-small.json", "4", true)] {
+        let text = written(session, name, &["--mca", "ompi_trace_events", room, "--trace"])?;
+        let parsed: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| fail(format!("{error} in\n{text}")))?;
+        let events = parsed["traceEvents"].as_array().cloned().unwrap_or_default();
+        let named = |name: &str| events.iter().filter(|event| event["name"] == name).count();
+        let has_dropped = parsed["otherData"]["dropped"].as_u64().unwrap_or(0) > 0;
+        if named("process_name") != 3 || has_dropped != dropped || events.len() > 3 + 3 * 4 && dropped {
+            return Ok(Verdict::Failed(format!("wrong numbers of ranks or events\n{text}")));
+        }
+        if !dropped {
+            for (name, count) in [("posted", 4), ("matched", 4), ("MPI_Barrier", 3)] {
+                if named(name) != count {
+                    return Ok(Verdict::Failed(format!("{count} times `{name}` is expected\n{text}")));
+                }
+            }
+            let is_late = |event: &serde_json::Value| {
+                event["name"] == "wait" && event["args"]["late"] == 1 && event["dur"].as_f64().unwrap_or(0.0) > 1e5
+            };
+            if named("unexpected arrived") != named("unexpected removed") || !events.iter().any(is_late) {
+                return Ok(Verdict::Failed(format!("no wait for rank 1, or a message stays unexpected\n{text}")));
+            }
+        }
+    }
+    Ok(Verdict::Passed(String::new()))
+}
+
+/// What a job with known traffic writes into a file that the last option names.
+fn written(session: &mut Session, name: &str, options: &[&str]) -> Result<String> {
+    let program = compiled(session, &session.tree.root.join("tests/mpirun/seeing.c"), &[])?;
+    let dist = session.library().map_err(fail)?.dist;
+    let folder = session.scratch().join("seeing");
+    crate::shell::folder(&folder)?;
+    let file = folder.join(name);
+    let _ = std::fs::remove_file(&file);
+    let mut command = Command::new(dist.join("bin/mpirun"));
+    command.args(["-n", "3"]);
+    let (last, others) = options.split_last().expect("an option names the file");
+    command.args(others);
+    match last.ends_with('=') {
+        true => _ = command.arg(format!("{last}{}", file.display())),
+        false => _ = command.arg(last).arg(&file),
+    }
+    command.arg(program).arg("traffic");
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &folder.join(format!("{name}.log")))?;
+    if !ended.ended_with(0) {
+        return Err(fail(format!("status 0 was expected\n{}", ended.story())));
+    }
+    std::fs::read_to_string(&file).map_err(|error| fail(format!("{}: {error}\n{}", file.display(), ended.story())))
+}
 
 const LIMIT: Duration = Duration::from_secs(60);

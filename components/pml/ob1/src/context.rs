@@ -176,9 +176,9 @@ impl Context {
 
     /// Counts a message that met its receive.
     #[inline(always)]
-    pub fn count_received(&self, collective: bool, source: u32, bytes: usize) {
+    pub fn count_received(&self, collective: bool, source: u32, tag: i32, bytes: usize) {
         if let Some(traffic) = self.traffic.as_ref().filter(|_| !collective) {
-            traffic.received(source as i32, bytes);
+            traffic.received(source as i32, tag, bytes);
         }
     }
 

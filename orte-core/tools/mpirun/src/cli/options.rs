@@ -159,6 +159,13 @@ pub struct Options {
     /// mpirun say it itself, unless the program takes that signal
     #[arg(long, value_name = "PID", allow_hyphen_values = true)]
     pub status: Option<String>,
+    /// When MPI ends say what the ranks did: messages, waiting, collective operations. With =FILE.json, =FILE.svg or another
+    /// =FILE write that instead
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    pub stats: Option<OsString>,
+    /// Write what happened when as JSON, which Perfetto and chrome://tracing show
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
+    pub trace: Option<PathBuf>,
     /// How long ranks may take to end when they are asked to (default: 10 after a signal to mpirun, else 1)
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub grace: Option<String>,
