@@ -308,7 +308,7 @@ mod tests {
         let names = ["MPI_Init", "PMPI_Init"].map(str::to_owned).into();
         let choice = Choice { components: Vec::new(), direct: Vec::new(), notes: Vec::new() };
         let here = Path::new(".");
-        let product = Product { stage: here, folder: here, names: &names, choice: &choice };
+        let product = Product { stage: here, folder: here, names: &names, choice: &choice, fortran: false };
         assert!(product.compare("x", names.clone()).is_ok());
         let lacking = product.compare("x", ["MPI_Init".to_owned()].into()).unwrap_err();
         assert!(lacking.text.contains("lacks 1 of the names") && lacking.text.contains("PMPI_Init"));
