@@ -40,6 +40,7 @@ mod pool_block;
 mod raw;
 mod select;
 mod small;
+#[cfg(not(loom))]
 mod subject;
 mod word;
 

@@ -16,6 +16,7 @@
 
 use crate::flags::layout;
 #[cfg(not(loom))]
+#[cfg(not(loom))]
 use crate::subject;
 use crate::word;
 use alloc::vec::Vec;
