@@ -47,6 +47,7 @@ fn call(function: &Function, table: &ArgumentTable, whole: &Entry, number: usize
             "KEYVAL" => _ = writeln!(text, "        drop_keyval({}_[0]);", parameter.name),
             "MESSAGE" => _ = writeln!(text, "        drop_message({}_[0]);", parameter.name),
             "SESSION" => _ = writeln!(text, "        drop_session({}_[0]);", parameter.name),
+            "FILE" => _ = writeln!(text, "        drop_file({}_[0]);", parameter.name),
             _ => {}
         }
     }
@@ -187,6 +188,7 @@ fn quoted(text: &str) -> String {
 /// Parts whose calls one rank may refuse for a reason that another does not see, after which the other's never ends: with one
 /// rank only.
 const ALONE: &[&str] = &[
+    "io",
     "neighbor-coll",
     "nonblocking-coll",
     "nonblocking-neighbor-coll",
@@ -195,8 +197,8 @@ const ALONE: &[&str] = &[
     "topo",
 ];
 
-/// Parts of the standard whose calls need no partner but the same call on the other ranks. Windows, files and processes
-/// that are spawned want pools of their own.
+/// Parts of the standard whose calls need no partner but the same call on the other ranks. Files are those of the table, and
+/// opened by one rank. Windows and processes that are spawned want pools of their own.
 const CATEGORIES: &[&str] = &[
     "abi",
     "attr",
@@ -208,6 +210,7 @@ const CATEGORIES: &[&str] = &[
     "grequest",
     "group",
     "info",
+    "io",
     "neighbor-coll",
     "nonblocking-coll",
     "nonblocking-neighbor-coll",
