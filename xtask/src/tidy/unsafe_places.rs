@@ -40,6 +40,8 @@ const PLACES: &[&str] = &[
     "components/*/*/src/raw.rs",
     // The unsafe methods of a framework's trait.
     "components/*/*/src/module.rs",
+    // Lends a program's data to the frameworks below.
+    "components/io/ompio/src/access.rs",
     // Leaf crates of loads, stores and read-modify-writes in inline assembly.
     "components/atomics/asm/src/",
     "opal-core/src/datatype/",

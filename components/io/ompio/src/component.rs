@@ -1,6 +1,6 @@
 //! Registration, and opening files.
 
-use crate::module::{Ompio, Parts};
+use crate::file::{Ompio, Parts};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::ffi::CStr;

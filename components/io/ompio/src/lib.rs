@@ -6,7 +6,9 @@
 
 extern crate alloc;
 
+mod access;
 mod component;
+mod file;
 mod module;
 
 pub use component::{COMPONENT, INFO};

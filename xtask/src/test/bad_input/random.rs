@@ -48,6 +48,7 @@ fn call(function: &Function, table: &ArgumentTable, whole: &Entry, number: usize
             "WINDOW" => _ = writeln!(text, "        drop_win({}_[0]);", parameter.name),
             "MESSAGE" => _ = writeln!(text, "        drop_message({}_[0]);", parameter.name),
             "SESSION" => _ = writeln!(text, "        drop_session({}_[0]);", parameter.name),
+            "FILE" => _ = writeln!(text, "        drop_file({}_[0]);", parameter.name),
             _ => {}
         }
     }
@@ -190,6 +191,7 @@ fn quoted(text: &str) -> String {
 /// Parts whose calls one rank may refuse for a reason that another does not see, after which the other's never ends: with one
 /// rank only.
 const ALONE: &[&str] = &[
+    "io",
     "neighbor-coll",
     "nonblocking-coll",
     "nonblocking-neighbor-coll",
@@ -199,8 +201,8 @@ const ALONE: &[&str] = &[
     "topo",
 ];
 
-/// Parts of the standard whose calls need no partner but the same call on the other ranks. Files and processes that are spawned
-/// want pools of their own.
+/// Parts of the standard whose calls need no partner but the same call on the other ranks. Files are those of the table, and
+/// opened by one rank. Processes that are spawned want a pool of their own.
 const CATEGORIES: &[&str] = &[
     "abi",
     "attr",
@@ -212,6 +214,7 @@ const CATEGORIES: &[&str] = &[
     "grequest",
     "group",
     "info",
+    "io",
     "neighbor-coll",
     "nonblocking-coll",
     "nonblocking-neighbor-coll",

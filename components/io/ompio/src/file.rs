@@ -1,0 +1,133 @@
+//! An open file: what its methods share.
+
+use alloc::boxed::Box;
+use alloc::ffi::CString;
+use alloc::sync::Arc;
+use ompi_core::comm::Communicator;
+use ompi_core::error::{Class, Fault, Result};
+use ompi_core::file::{Amode, FileHints, View, agree, as_first, failure};
+use ompi_core::framework::io::FileArguments;
+use ompi_core::framework::{fbtl, fcoll, fs, sharedfp};
+use opal_core::sync::{AtomicBool, ConditionalLock, Ordering};
+use opal_core::sys::{Errno, File};
+
+/// Who does what with a file.
+#[derive(Clone, Copy)]
+pub struct Parts {
+    /// With the whole of it.
+    pub fs: &'static dyn fs::Module,
+    /// With its bytes.
+    pub fbtl: &'static dyn fbtl::Module,
+    /// When all processes access it.
+    pub fcoll: &'static dyn fcoll::Module,
+}
+
+/// An open file.
+pub struct Ompio {
+    /// Who has it open.
+    pub comm: Arc<Communicator>,
+    /// Its name.
+    pub path: CString,
+    /// How it was opened.
+    pub amode: Amode,
+    /// The descriptor.
+    pub file: File,
+    /// Who does what.
+    pub parts: Parts,
+    /// Whether accesses are atomic.
+    pub atomic: AtomicBool,
+    /// Threads that share the file share its locks, too: they exclude each other here.
+    pub alone: ConditionalLock<()>,
+    /// What calls change.
+    pub state: ConditionalLock<State>,
+    /// None if no component serves these processes.
+    pub shared: Option<Box<dyn sharedfp::Module>>,
+}
+
+/// What changes.
+pub struct State {
+    /// The view in force.
+    pub view: Arc<View>,
+    /// This process's file pointer, in etypes.
+    pub pointer: i64,
+    /// The hints in force.
+    pub hints: FileHints,
+}
+
+impl Ompio {
+    /// A file that all processes have open.
+    pub fn new(comm: Arc<Communicator>, file: File, arguments: FileArguments<'_>, parts: Parts) -> Result<Ompio> {
+        let state = State { view: Arc::new(View::whole()), pointer: 0, hints: arguments.hints };
+        let shared = sharedfp::make(&comm, arguments.path)?;
+        let opened = Ompio {
+            comm,
+            path: arguments.path.into(),
+            amode: arguments.amode,
+            file,
+            parts,
+            atomic: AtomicBool::new(false),
+            alone: ConditionalLock::new(()),
+            state: ConditionalLock::new(state),
+            shared,
+        };
+        let end = match opened.amode.appends() {
+            true => agree(&opened.comm, opened.length())?,
+            false => 0,
+        };
+        opened.state.lock().pointer = end as i64;
+        if let Some(shared) = opened.shared.as_ref().filter(|_| end > 0) {
+            as_first(&opened.comm, || shared.set(end))?;
+        }
+        Ok(opened)
+    }
+
+    /// The shared file pointer.
+    pub fn shared(&self) -> Result<&dyn sharedfp::Module> {
+        self.shared.as_deref().ok_or_else(sharedfp::missing)
+    }
+
+    /// The first etype of the view that does not begin within the file.
+    pub fn end(&self) -> Result<i64> {
+        let view = self.seen();
+        Ok(view.bytes_within(self.length()?).div_ceil(view.unit()) as i64)
+    }
+
+    /// The fault for what the system said.
+    pub fn failed(&self, errno: Errno, what: &str) -> Fault {
+        failure(errno, &self.path, what)
+    }
+
+    /// Its length in bytes.
+    pub fn length(&self) -> Result<u64> {
+        self.parts.fs.size(&self.file).map_err(|errno| self.failed(errno, "does not tell its size"))
+    }
+
+    /// The view in force.
+    pub fn seen(&self) -> Arc<View> {
+        self.state.lock().view.clone()
+    }
+
+    /// Whether accesses are atomic.
+    pub fn atomic(&self) -> bool {
+        self.atomic.load(Ordering::Relaxed)
+    }
+
+    /// Refuses to write what is only read.
+    pub fn may_write(&self) -> Result<()> {
+        match self.amode.writes() {
+            true => Ok(()),
+            false => Err(Fault::new(Class::ReadOnly).because("the file was opened with MPI_MODE_RDONLY")),
+        }
+    }
+
+    /// Refuses what a sequential file has not.
+    pub fn not_sequential(&self) -> Result<()> {
+        match self.amode.is_sequential() {
+            false => Ok(()),
+            true => {
+                let why = "the file was opened with MPI_MODE_SEQUENTIAL: it is read or written from its beginning to its end, at the shared file pointer";
+                Err(Fault::new(Class::UnsupportedOperation).because(why))
+            }
+        }
+    }
+}
