@@ -64,6 +64,7 @@
 //! ```
 
 mod epoch;
+mod handle;
 mod object;
 
 pub use epoch::Epoch;

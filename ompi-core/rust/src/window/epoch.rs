@@ -1,12 +1,13 @@
 //! Accesses.
 #![allow(unsafe_code)] // hands lent buffers to the library
 
-use super::Window;
+use super::handle::Handle;
 use crate::collective::SystemOperation;
 use crate::datatype::Equivalence;
 use crate::error::{Error, Result};
 use crate::raw;
 use crate::topology::Rank;
+use core::cell::Cell;
 use core::marker::PhantomData;
 use ompi_core::data::Data;
 use ompi_core::error::Class;
@@ -19,14 +20,15 @@ use ompi_core::win;
 /// the epoch, and are lent for `'scope`.
 #[derive(Debug)]
 pub struct Epoch<'scope, 'env: 'scope, T: Equivalence> {
-    window: &'scope Window<T>,
+    handle: &'scope Handle,
+    values: PhantomData<T>,
     // Neither longer nor shorter: what is lent is lent until the epoch has ended.
-    loans: PhantomData<fn(&'scope (), &'env ()) -> (&'scope (), &'env ())>,
+    loans: PhantomData<Cell<(&'scope (), &'env ())>>,
 }
 
 impl<'scope, 'env, T: Equivalence> Epoch<'scope, 'env, T> {
-    pub(super) fn of(window: &'scope Window<T>) -> Epoch<'scope, 'env, T> {
-        Epoch { window, loans: PhantomData }
+    pub(super) fn of(handle: &'scope Handle) -> Epoch<'scope, 'env, T> {
+        Epoch { handle, values: PhantomData, loans: PhantomData }
     }
 
     /// Writes values to a target.
@@ -72,15 +74,16 @@ impl<'scope, 'env, T: Equivalence> Epoch<'scope, 'env, T> {
         self.access("Epoch::get_accumulate", access, rank, at, values.len())
     }
 
-    /// Completes the accesses to a target so far, here and there, in an epoch of [`Window::lock`] or [`Window::lock_all`]. Buffers stay
+    /// Completes the accesses to a target so far, here and there, in an epoch of [`Window::lock`](super::Window::lock) or
+    /// [`Window::lock_all`](super::Window::lock_all). Buffers stay
     /// lent.
     pub fn flush(&'scope self, rank: Rank) -> Result<()> {
-        self.window.checked("Epoch::flush", self.window.object().flush(Some(rank)))
+        self.handle.checked("Epoch::flush", self.handle.object().flush(Some(rank)))
     }
 
     fn combined(&self, operation: SystemOperation, origin: &Data<'_>) -> Result<Operation> {
         let op = Op::Predefined(operation.operation());
-        self.window.checked("Epoch::accumulate", win::accumulated(&op, &[origin], origin))
+        self.handle.checked("Epoch::accumulate", win::accumulated(&op, &[origin], origin))
     }
 
     fn access(&self, function: &'static str, access: Access<'_>, rank: Rank, at: usize, values: usize) -> Result<()> {
@@ -89,7 +92,7 @@ impl<'scope, 'env, T: Equivalence> Epoch<'scope, 'env, T> {
         let at = i64::try_from(at).unwrap_or(i64::MAX);
         // SAFETY: the buffers are lent for `'scope`, which no code outside of the epoch can end before `during` has closed it; a failure
         // to close it ends the job or leaves nothing under way.
-        let done = unsafe { self.window.object().access(access, rank, at, target, false) };
-        self.window.checked(function, done.map(drop))
+        let done = unsafe { self.handle.object().access(access, rank, at, target, false) };
+        self.handle.checked(function, done.map(drop))
     }
 }

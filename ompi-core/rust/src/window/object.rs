@@ -1,14 +1,15 @@
 //! The window and its epochs.
 
 use super::Epoch;
+use super::handle::Handle;
 use crate::datatype::Equivalence;
-use crate::error::{Error, Result, end, raise};
+use crate::error::{Error, ErrorHandler, Result, end};
 use crate::life::{Life, OneThread};
 use crate::panics;
 use crate::topology::{Communicator, Rank};
 use alloc::sync::Arc;
 use core::marker::PhantomData;
-use ompi_core::abi::Scope;
+use ompi_core::errhandler;
 use ompi_core::error::{Class, Fault};
 use ompi_core::framework::osc::Flavor;
 use ompi_core::win::{self, Wish};
@@ -16,7 +17,7 @@ use ompi_core::win::{self, Wish};
 /// Values of each process of a communicator that the others can access. Freed when it is dropped, which all processes do together.
 #[derive(Debug)]
 pub struct Window<T> {
-    handle: usize,
+    handle: Handle,
     len: usize,
     // MPI is in use as long as the window.
     _life: Arc<Life>,
@@ -48,7 +49,7 @@ impl<T: Equivalence> Window<T> {
         };
         let handle = owned.checked("Window::allocate", win::create(owned.comm(), &wish))?;
         let life = owned.life().clone();
-        Ok(Window { handle, len, _life: life, values: PhantomData, one_thread: PhantomData })
+        Ok(Window { handle: Handle::of(handle), len, _life: life, values: PhantomData, one_thread: PhantomData })
     }
 
     /// Values of this process.
@@ -63,7 +64,14 @@ impl<T: Equivalence> Window<T> {
 
     /// Number of processes.
     pub fn size(&self) -> Rank {
-        self.object().size() as Rank
+        self.handle.object().size() as Rank
+    }
+
+    /// Puts an error handler in force.
+    pub fn set_error_handler(&self, handler: ErrorHandler) {
+        let place = &self.handle.object().errhandler;
+        errhandler::set(place, errhandler::HandlerKind::Win, handler.handle())
+            .expect("predefined error handlers are for all objects");
     }
 
     /// An epoch that all processes open and close together. When it returns, what all of them did in it is done.
@@ -71,8 +79,8 @@ impl<T: Equivalence> Window<T> {
         &mut self,
         body: impl for<'scope> FnOnce(&'scope Epoch<'scope, 'env, T>) -> Result<R>,
     ) -> Result<R> {
-        self.checked("Window::fence", self.object().fence(NOPRECEDE))?;
-        self.during(body, |window| window.object().fence(NOSUCCEED))
+        self.handle.checked("Window::fence", self.handle.object().fence(NOPRECEDE))?;
+        self.during(body, |window| window.handle.object().fence(NOSUCCEED))
     }
 
     /// An epoch with one process as its target. When it returns, what was done in it is done.
@@ -83,8 +91,8 @@ impl<T: Equivalence> Window<T> {
         body: impl for<'scope> FnOnce(&'scope Epoch<'scope, 'env, T>) -> Result<R>,
     ) -> Result<R> {
         let kind = if lock == Lock::Exclusive { LOCK_EXCLUSIVE } else { LOCK_SHARED };
-        self.checked("Window::lock", self.object().lock(kind, rank, 0))?;
-        self.during(body, |window| window.object().unlock(rank))
+        self.handle.checked("Window::lock", self.handle.object().lock(kind, rank, 0))?;
+        self.during(body, |window| window.handle.object().unlock(rank))
     }
 
     /// An epoch with all processes as its targets, which others may share.
@@ -92,8 +100,8 @@ impl<T: Equivalence> Window<T> {
         &mut self,
         body: impl for<'scope> FnOnce(&'scope Epoch<'scope, 'env, T>) -> Result<R>,
     ) -> Result<R> {
-        self.checked("Window::lock_all", self.object().lock_all(0))?;
-        self.during(body, |window| window.object().unlock_all())
+        self.handle.checked("Window::lock_all", self.handle.object().lock_all(0))?;
+        self.during(body, |window| window.handle.object().unlock_all())
     }
 
     /// Runs what an epoch is for, and ends it whatever happens: buffers are lent until then.
@@ -103,19 +111,11 @@ impl<T: Equivalence> Window<T> {
         close: impl Fn(&Self) -> Result<(), Fault>,
     ) -> Result<R> {
         let closing = Closing { window: self, close };
-        let result = body(&Epoch::of(self));
+        let result = body(&Epoch::of(&self.handle));
         let Closing { window, close } = &closing;
-        let closed = window.checked("closing an epoch of a window", close(window));
+        let closed = window.handle.checked("closing an epoch of a window", close(window));
         core::mem::forget(closing);
         closed.and(result)
-    }
-
-    pub(super) fn checked<R>(&self, function: &'static str, result: Result<R, Fault>) -> Result<R> {
-        result.map_err(|fault| raise(Scope::Win(self.handle), function, fault))
-    }
-
-    pub(super) fn object(&self) -> &win::Window {
-        win::borrow(self.handle).expect("a window is in force until it is dropped")
     }
 }
 
@@ -139,7 +139,7 @@ impl<T> Drop for Window<T> {
         if panics::unwinding() {
             panics::end_job();
         }
-        if let Err(fault) = win::free(self.handle) {
+        if let Err(fault) = self.handle.free() {
             end("freeing a window", &fault.into());
         }
     }
