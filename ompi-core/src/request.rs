@@ -106,6 +106,11 @@ impl Request {
         slot_of(self.0).is_complete()
     }
 
+    /// What a thread that waits for it waits for.
+    pub fn subject(&self) -> wait::Subject {
+        slot_of(self.0).subject()
+    }
+
     /// Its name for [`complete`].
     pub fn id(&self) -> Id {
         Id(self.0)

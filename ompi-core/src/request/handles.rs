@@ -7,8 +7,10 @@ use super::slot::*;
 use super::slots::*;
 use super::{Id, NULL};
 use crate::error::{Class, Fault, Result};
+use crate::framework::pml::subject;
 use crate::status::Status;
 use opal_core::sync::{Ordering, threads_possible};
+use opal_core::wait::Subject;
 use opal_core::{progress, wait};
 
 /// MPI_Wait. The empty status for a null or inactive request.
@@ -103,24 +105,42 @@ pub fn test_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
 pub fn wait_any(handles: &mut [usize]) -> Result<Option<(usize, Status)>> {
     progress::flush();
     announce_all(handles);
-    let mut fault = None;
-    let mut found = None;
-    let mut search = || match complete_one(handles) {
-        Ok(Any::None) => true,
-        Ok(Any::Pending) => false,
-        Ok(Any::One(index, status)) => {
-            found = Some((index, status));
-            true
-        }
-        Err(wrong) => {
-            fault = Some(wrong);
-            true
-        }
+    let mut found = Ok(None);
+    let search = |handles: &mut [usize]| {
+        found = match complete_one(handles) {
+            Ok(Any::None) => Ok(None),
+            Ok(Any::Pending) => return false,
+            Ok(Any::One(index, status)) => Ok(Some((index, status))),
+            Err(fault) => Err(fault),
+        };
+        true
     };
-    wait::until(&mut search)?;
-    match fault {
-        Some(fault) => Err(fault),
-        None => Ok(found),
+    wait::until_done(AnyOf { handles, search })?;
+    found
+}
+
+/// A wait for any of several requests.
+struct AnyOf<'a, S> {
+    handles: &'a mut [usize],
+    search: S,
+}
+
+impl<S: FnMut(&mut [usize]) -> bool> wait::Awaited for AnyOf<'_, S> {
+    #[inline(always)]
+    fn is_done(&mut self) -> bool {
+        (self.search)(self.handles)
+    }
+
+    fn subject(&self) -> Subject {
+        let mut active = self.handles.iter().filter_map(|handle| busy(*handle).ok()?);
+        match (active.next(), active.count() as i32) {
+            (None, _) => Subject::UNKNOWN,
+            (Some(only), 0) => only.subject(),
+            (Some(_), others) => {
+                let kind = subject::ANY_OF;
+                Subject { kind, tag: others + 1, context: subject::NO_CONTEXT, ..Subject::UNKNOWN }
+            }
+        }
     }
 }
 
@@ -163,10 +183,11 @@ pub fn wait_some(
     progress::flush();
     announce_all(handles);
     let mut ended = Ok(());
-    wait::until(|| {
+    let search = |handles: &mut [usize]| {
         ended = some(handles, indices, &mut statuses, count);
         ended.is_err() || *count != Some(0)
-    })?;
+    };
+    wait::until_done(AnyOf { handles, search })?;
     ended
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Words only grow, and no rank is ever [`FARTHEST_AHEAD`] of another. A word beyond that was overwritten by somebody.
 
+#[cfg(not(loom))]
+use crate::subject;
 use ompi_core::error::Result;
 #[cfg(not(loom))]
 use ompi_core::error::{Class, Fault};
@@ -65,7 +67,7 @@ fn wait_long(word: &AtomicU64, wanted: u64) -> Result<()> {
     let polls = if wait::may_spin() { wait::polls_per_pass() } else { 1 };
     let mut lively = 0u32;
     loop {
-        idle.step_unless(&there)?;
+        idle.step_unless_done(&mut wait::awaiting(there, || subject::of_word(word)))?;
         check(word.load(Ordering::Relaxed), wanted)?;
         lively = if idle.has_moved() { LIVELY_PASSES } else { lively.saturating_sub(1) };
         for _ in 0..if lively > 0 { polls.min(POLLS_WHILE_LIVELY) } else { polls } {

@@ -27,9 +27,10 @@ mod origin;
 mod outbox;
 mod raw;
 mod target;
-#[cfg(test)]
-mod test_image;
 mod window;
 mod wire;
 
 pub use component::{COMPONENT, INFO};
+
+#[cfg(test)]
+opal_core::test_image!();

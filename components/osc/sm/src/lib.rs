@@ -20,10 +20,11 @@ mod locks;
 mod models;
 mod module;
 mod raw;
-#[cfg(test)]
-mod test_image;
 mod ticket;
 mod wait;
 mod words;
 
 pub use component::{COMPONENT, INFO};
+
+#[cfg(test)]
+opal_core::test_image!();
