@@ -171,6 +171,12 @@ impl Backoff {
         Backoff { polls: POLLS_PER_YIELD, since_ns: 0, is_last_pass: false }
     }
 
+    /// Whether the last step moved something.
+    #[inline(always)]
+    pub fn has_moved(&self) -> bool {
+        self.polls == 0
+    }
+
     /// Makes progress once; if nothing moved, pauses, yields or sleeps.
     #[inline]
     pub fn step(&mut self) -> Result<()> {

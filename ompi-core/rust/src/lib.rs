@@ -67,6 +67,7 @@ mod raw;
 pub mod request;
 pub mod session;
 pub mod topology;
+pub mod window;
 
 pub use collective::SystemOperation;
 pub use datatype::Equivalence;

@@ -95,7 +95,8 @@ fn refusals(session: &mut Session, right: &str, wrong: &[&str], flags: &[&str]) 
         for text in wrong {
             shell::write(&file, text)?;
             let mut command = wrapper(session)?;
-            let outcome = shell::outcome(command.args(["-fsyntax-only", "-ffree-form"]).args(flags).arg(&file), COMPILE_LIMIT)?;
+            let outcome =
+                shell::outcome(command.args(["-fsyntax-only", "-ffree-form"]).args(flags).arg(&file), COMPILE_LIMIT)?;
             if outcome.status.success() {
                 return Ok(Verdict::Failed(format!("this compiles:\n{text}")));
             }

@@ -91,6 +91,7 @@ const PLACES: &[&str] = &[
     "ompi-core/rust/src/request/",
     "ompi-core/rust/src/topology/neighbors.rs",
     "ompi-core/rust/src/topology/shared.rs",
+    "ompi-core/rust/src/window/epoch.rs",
     "ompi-core/rust/src/raw.rs",
     // The promise that the derive macro makes for a struct.
     "ompi-core/rust/derive/src/lib.rs",

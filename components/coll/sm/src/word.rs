@@ -66,10 +66,12 @@ fn wait_long(word: &AtomicU64, wanted: u64) -> Result<()> {
     let mut idle = wait::Backoff::after_polls();
     // With more ranks than cores this one has just waited until it got the core: one poll is enough.
     let polls = if wait::may_spin() { wait::polls_per_pass() } else { 1 };
+    let mut lively = 0u32;
     loop {
         idle.step_unless_done(&mut wait::awaiting(there, || subject::of_word(word)))?;
         check(word.load(Ordering::Relaxed), wanted)?;
-        for _ in 0..polls {
+        lively = if idle.has_moved() { LIVELY_PASSES } else { lively.saturating_sub(1) };
+        for _ in 0..if lively > 0 { polls.min(POLLS_WHILE_LIVELY) } else { polls } {
             if there() {
                 return Ok(());
             }
@@ -77,3 +79,10 @@ fn wait_long(word: &AtomicU64, wanted: u64) -> Result<()> {
         }
     }
 }
+
+/// For so many passes after one that moved something, others are likely to want something of this process, such as accesses to its
+/// windows: it polls its word only so often between passes. Two passes are microseconds apart otherwise.
+#[cfg(not(loom))]
+const LIVELY_PASSES: u32 = 256;
+#[cfg(not(loom))]
+const POLLS_WHILE_LIVELY: u32 = 4;

@@ -60,6 +60,12 @@ operations! {
     max_location = Maxloc;
 }
 
+impl SystemOperation {
+    pub(crate) fn operation(self) -> op::Operation {
+        self.0
+    }
+}
+
 impl sealed::Combines for SystemOperation {
     // The library looks at the datatype, on every rank.
     #[inline]

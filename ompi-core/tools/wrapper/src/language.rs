@@ -45,7 +45,9 @@ impl Language {
         };
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         match words.is_empty() {
-            true if self == Language::Fortran => Err(format!("{source} names no compiler; write for example {source}gfortran")),
+            true if self == Language::Fortran => {
+                Err(format!("{source} names no compiler; write for example {source}gfortran"))
+            }
             true => Err(format!("{source} names no compiler; write for example {source}clang")),
             false => Ok(words),
         }

@@ -85,7 +85,9 @@ fn own() -> [(&'static str, &'static str); 11] {
 
 fn exists(constant: &Constant) -> bool {
     let without = ["predefined-function", "buffer-address", "ignore-or-empty-address", "fortran-status"];
-    constant.name.starts_with("MPI_") && !constant.kind.starts_with("mpi_t") && !without.contains(&constant.kind.as_str())
+    constant.name.starts_with("MPI_")
+        && !constant.kind.starts_with("mpi_t")
+        && !without.contains(&constant.kind.as_str())
 }
 
 /// Lengths of strings leave C's NUL out.

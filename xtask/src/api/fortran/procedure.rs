@@ -169,7 +169,17 @@ pub fn all<'a>(data: &'a Data, supplement: &Supplement) -> Result<Vec<Procedure<
         let fails = name != "MPI_F_sync_reg";
         let (name, category) = (name.clone(), "fortran".to_owned());
         let (result, function, generic) = (None, None, None);
-        all.push(Procedure { name, arguments, result, fails, function, generic, large: false, hidden: false, category });
+        all.push(Procedure {
+            name,
+            arguments,
+            result,
+            fails,
+            function,
+            generic,
+            large: false,
+            hidden: false,
+            category,
+        });
     }
     share_names(&mut all, data, supplement);
     Ok(all)
@@ -246,7 +256,10 @@ fn derived(parameter: &Parameter) -> Result<Argument> {
             Class::Handle(handle.trim_start_matches("MPI_").to_owned())
         }
         (kind, _) => {
-            let text = format!("Fortran's {}: {kind} is no kind that it knows; write it into mpi_fortran.json", parameter.decl);
+            let text = format!(
+                "Fortran's {}: {kind} is no kind that it knows; write it into mpi_fortran.json",
+                parameter.decl
+            );
             return Err(fail(text));
         }
     };

@@ -11,7 +11,8 @@ use std::fmt::Write;
 pub fn files(data: &Data, procedures: &[Procedure], supplement: &Supplement) -> Result<Vec<(String, String)>> {
     let mut chapters: BTreeMap<String, Chapter> = BTreeMap::new();
     for procedure in procedures {
-        let chapter = format!("{}{}", procedure.category.replace('-', "_"), if procedure.large { "_large" } else { "" });
+        let chapter =
+            format!("{}{}", procedure.category.replace('-', "_"), if procedure.large { "_large" } else { "" });
         let chapter = chapters.entry(chapter).or_default();
         if let Some(function) = procedure.function {
             let shim = Shim { procedure, function, supplement };
@@ -198,7 +199,8 @@ impl Shim<'_> {
         if parameter.direction == "in" {
             let strips = self.supplement.strip_both_ends.contains(&parameter.name) && self.function.category == "info";
             let method = if strips { "stripped" } else { "trimmed" };
-            passed.before = format!("    let Some({n}_c) = {n}.{method}({n}_len) else {{ return ierror.set(NO_MEM) }};\n");
+            passed.before =
+                format!("    let Some({n}_c) = {n}.{method}({n}_len) else {{ return ierror.set(NO_MEM) }};\n");
             passed.value = format!("{n}_c.address()");
             return Ok(());
         }
@@ -225,8 +227,7 @@ impl Shim<'_> {
         };
         passed.rust = "Handles".to_owned();
         passed.c = "*mut usize".to_owned();
-        passed.before =
-            format!("    let Some(mut {n}_c) = {n}.load({length}) else {{ return ierror.set(NO_MEM) }};\n");
+        passed.before = format!("    let Some(mut {n}_c) = {n}.load({length}) else {{ return ierror.set(NO_MEM) }};\n");
         passed.value = format!("{n}_c.pointer()");
         if !is_const {
             passed.after = format!("    {n}.store(&{n}_c);\n");
@@ -324,10 +325,7 @@ fn copied(procedure: &Procedure, values: &[String]) -> String {
     let mut own = values.to_vec();
     for (at, argument) in procedure.arguments.iter().enumerate().filter(|(_, one)| one.class == Class::Buffer) {
         let name = ident(&argument.name);
-        _ = writeln!(
-            text,
-            "        let Some({name}_copy) = Copied::of({name}) else {{ return ierror.set(NO_MEM) }};"
-        );
+        _ = writeln!(text, "        let Some({name}_copy) = Copied::of({name}) else {{ return ierror.set(NO_MEM) }};");
         own[at] = format!("{name}_copy.start()");
     }
     _ = writeln!(text, "        pmpi_{}_({});", procedure.stem(), own.join(", "));

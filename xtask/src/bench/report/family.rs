@@ -17,7 +17,7 @@ pub fn of(row: &str) -> &'static Family {
 }
 
 /// In the order of the pages. The last one holds whatever the others leave.
-pub static FAMILIES: [Family; 13] = [
+pub static FAMILIES: [Family; 14] = [
     Family {
         file: "latency",
         title: "Latency",
@@ -50,6 +50,7 @@ pub static FAMILIES: [Family; 13] = [
         tried: include_str!("tried/overlap.md"),
         holds: |row| row.starts_with("overlap-"),
     },
+    Family { file: "rma", title: "One-sided communication", tried: "", holds: |row| row.starts_with("rma-") },
     Family {
         file: "first-messages",
         title: "First messages of a job",

@@ -32,12 +32,21 @@ pub fn program(functions: &[(&Function, RowFacts)], table: &ArgumentTable) -> St
 fn call(function: &Function, table: &ArgumentTable, whole: &Entry, number: usize) -> String {
     let name = &function.name;
     let mut text = format!("\nstatic int fuzz_{name}(void)\n{{\n    begin(&fuzzed[{number}]);\n");
-    whole.before.iter().for_each(|line| _ = writeln!(text, "    {{ int bad = 1; (void)bad; {} }}", for_fuzzer(line)));
+    let before: String =
+        whole.before.iter().map(|line| format!("    {{ int bad = 1; (void)bad; {} }}\n", for_fuzzer(line))).collect();
+    // What comes before a call of a window is done to that window.
+    let is_window = function.category == "rma";
+    if !is_window {
+        text += &before;
+    }
     let parameters: Vec<&Parameter> = function.params.iter().filter(|own| own.c_type != "...").collect();
     let data = parameters.iter().any(|own| own.kind == "BUFFER");
     for parameter in &parameters {
         let entry = table.parameter(function, parameter).unwrap_or_default();
         text += &argument(function, parameter, &entry, data);
+    }
+    if is_window {
+        text += &before;
     }
     let names: Vec<&str> = parameters.iter().map(|own| own.name.as_str()).collect();
     let _ = writeln!(text, "    int code = {name}({});\n    if (code == MPI_SUCCESS) {{", names.join(", "));

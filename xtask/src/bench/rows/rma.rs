@@ -1,0 +1,46 @@
+//! One-sided communication of two ranks of a node: windows over memory of MPI's, and over the program's own.
+
+use super::row::{K8, M4, PLAIN, Row};
+
+/// All of them, in the order of the page. MPI's memory is accessed by loads and stores; the program's by messages.
+pub const ROWS: &[Row] = &[
+    Row { name: "rma-put", title: PUT, aims: &[(8, 1.0), (M4, 1.0)], ..rma(&["--put"], &[8, K8, M4]) },
+    Row {
+        name: "rma-put-created",
+        title: PUT,
+        aims: &[(8, 0.15), (M4, 0.5)],
+        ..rma(&["--put", "--created"], &[8, K8, M4])
+    },
+    Row { name: "rma-get", title: GET, ..rma(&["--get"], &[8, K8, M4]) },
+    Row { name: "rma-get-created", title: GET, ..rma(&["--get", "--created"], &[8, K8, M4]) },
+    Row { name: "rma-many", title: MANY, aims: &[(8, 0.9)], ..rma(&["--many"], &[8]) },
+    Row { name: "rma-many-created", title: MANY, aims: &[(8, 0.15)], ..rma(&["--many", "--created"], &[8]) },
+    Row { name: "rma-accumulate", title: ACCUMULATE, aims: &[(K8, 0.8)], ..rma(&["--accumulate"], &[8, K8]) },
+    Row { name: "rma-accumulate-created", title: ACCUMULATE, ..rma(&["--accumulate", "--created"], &[8, K8]) },
+    Row { name: "rma-fetch", title: FETCH, aims: &[(8, 1.0)], ..rma(&["--fetch"], &[8]) },
+    Row { name: "rma-fetch-created", title: FETCH, aims: &[(8, 0.2)], ..rma(&["--fetch", "--created"], &[8]) },
+    Row { name: "rma-swap", title: SWAP, aims: &[(8, 1.0)], ..rma(&["--swap"], &[8]) },
+    Row { name: "rma-swap-created", title: SWAP, aims: &[(8, 0.2)], ..rma(&["--swap", "--created"], &[8]) },
+    Row { name: "rma-lock", title: LOCK, aims: &[(8, 1.0)], ..rma(&["--lock"], &[8]) },
+    Row { name: "rma-lock-created", title: LOCK, ..rma(&["--lock", "--created"], &[8]) },
+    Row { name: "rma-fence", title: FENCE, aims: &[(8, 0.75)], ..rma(&["--fence"], &[8]) },
+    Row { name: "rma-fence-created", title: FENCE, ..rma(&["--fence", "--created"], &[8]) },
+    Row { name: "rma-pscw", title: PSCW, aims: &[(8, 0.6)], ..rma(&["--pscw"], &[8]) },
+    Row { name: "rma-pscw-created", title: PSCW, ..rma(&["--pscw", "--created"], &[8]) },
+    Row { name: "rma-make", title: "MPI_Win_allocate and MPI_Win_free", aims: &[(K8, 0.3)], ..rma(&["--make"], &[K8]) },
+    Row { name: "rma-make-created", title: "MPI_Win_create and MPI_Win_free", ..rma(&["--make", "--created"], &[K8]) },
+];
+
+const fn rma(arguments: &'static [&'static str], sizes: &'static [u64]) -> Row {
+    Row { program: "rma", arguments, sizes, ..PLAIN }
+}
+
+const PUT: &str = "MPI_Put and MPI_Win_flush";
+const GET: &str = "MPI_Get and MPI_Win_flush";
+const MANY: &str = "64 times MPI_Put of so many bytes, and MPI_Win_flush";
+const ACCUMULATE: &str = "MPI_Accumulate of doubles with MPI_SUM, and MPI_Win_flush";
+const FETCH: &str = "MPI_Fetch_and_op with MPI_SUM, and MPI_Win_flush";
+const SWAP: &str = "MPI_Compare_and_swap and MPI_Win_flush";
+const LOCK: &str = "MPI_Win_lock, MPI_Put, MPI_Win_unlock";
+const FENCE: &str = "MPI_Put both ways and MPI_Win_fence";
+const PSCW: &str = "post, start, MPI_Put both ways, complete, wait";
