@@ -59,6 +59,10 @@ pub struct Job {
     pub explain: bool,
     /// Where ompi-rs lies on other hosts, if not where it lies here.
     pub prefix: Option<PathBuf>,
+    /// Other hosts get the programs from here.
+    pub preload_binary: bool,
+    /// Files that other hosts get where they lack them.
+    pub preload_files: Vec<PathBuf>,
     /// How many ranks the job could have, if that was said.
     pub universe: Option<u32>,
     /// Lines about what was decided, to be said before the start.
@@ -180,6 +184,8 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
         nodes,
         names,
         binding: binding_words(&whole),
+        preload_binary: whole.preload_binary,
+        preload_files: whole.preload_files.iter().flat_map(|list| list.split(',')).map(PathBuf::from).collect(),
         prefix: whole.prefix,
         apps,
     })

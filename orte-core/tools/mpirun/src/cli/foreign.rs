@@ -213,8 +213,6 @@ const TABLE: &[Foreign] = &[
         "daemons stay attached, and what they say is passed on",
     ),
     needless("noprefix no-app-prefix set-sid no-ready-msg show-progress", 0, "it changes nothing that could be seen"),
-    needless("preload-binary", 0, "nothing is copied: the program must lie on each host"),
-    needless("preload-files", 1, "nothing is copied: the files must lie on each host"),
     needless("personality", 1, "there is one"),
     needless("d debug-devel test-suicide", 0, "--verbose says what mpirun does"),
     needless("hnp", 1, "mpirun is its own head node"),
