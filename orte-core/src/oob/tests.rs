@@ -73,7 +73,7 @@ pub fn every_frame() -> Vec<Frame> {
         Frame::Beat,
         Frame::Ask(2),
         Frame::Waits(3, u64::MAX, 7),
-        Frame::Doing(3, "in MPI_Recv".to_owned(), vec!["main + 0x4".to_owned(), "".to_owned()]),
+        Frame::Doing(3, "in MPI_Recv".to_owned(), Some(1), vec!["main + 0x4".to_owned(), "".to_owned()]),
     ]
 }
 

@@ -533,7 +533,7 @@ fn oob_frames() -> Vec<oob::Frame> {
         oob::Frame::Refused(127, "no program".into()),
         oob::Frame::Ended(oob::frame::RankEnd { rank: 1, wait_status: 0x8b, state: 2, aborted, has_lost_peer: true }),
         oob::Frame::Output(0, 1, b"text".to_vec()),
-        oob::Frame::Doing(1, "in MPI_Recv".into(), vec!["main + 0x4 (a.out)".into()]),
+        oob::Frame::Doing(1, "in MPI_Recv".into(), Some(2), vec!["main + 0x4 (a.out)".into()]),
         oob::Frame::Gone,
     ]
 }

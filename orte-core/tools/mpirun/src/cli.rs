@@ -125,6 +125,9 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
     let line = Line::new(arguments)?;
     // Most options are about the job, wherever they stand; of one that is given twice the last one counts.
     let whole = read(line.common.iter().chain(line.parts.iter().flat_map(|part| &part.options)))?;
+    if whole.status.is_some() {
+        return Err(Refusal::usage("--status asks another mpirun and starts no program: leave the program out"));
+    }
     let mut notes = Vec::new();
     let map = Map::new(&whole)?;
     let topology = Topology::new(map.only.as_deref())?;
@@ -143,17 +146,13 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
     let (nodes, names) = nodes(&counts.map(total)?, &counts.hosts);
     let here = nodes.iter().filter(|node| **node == 0).count() as u32;
     let slots = counts.slots.get(..total as usize).unwrap_or_default().to_vec();
-    let places = match slots.is_empty() {
-        false => places_of_lines(&slots, &nodes, &topology)?,
-        true => {
-            let (places, said) = binding::places(&binding, &map, &topology, here)?;
-            notes.extend(said);
-            places
-        }
+    let (places, said) = match slots.is_empty() {
+        false => (places_of_lines(&slots, &nodes, &topology)?, Vec::new()),
+        true => binding::places(&binding, &map, &topology, here)?,
     };
+    notes.extend(said);
     let show = runtime::Show::new(&whole, binding.report)?;
     let mut reports = if whole.explain { counts.explain(&whole, total) } else { Vec::new() };
-    let show = if whole.explain { show.all() } else { show };
     reports.extend(show.lines(&apps, &places, &topology, &counts.hosts, (&nodes, &names)));
     let universe = whole.usize.as_deref().or(defaults.usize.as_deref());
     Ok(Job {
@@ -262,6 +261,18 @@ fn parameters(whole: &Options) -> Result<Vec<(String, String)>, Refusal> {
     if let Some(handler) = &whole.initial_errhandler {
         mca.push(("mpi_initial_errhandler".to_owned(), handler.clone()));
     }
+    // Rank 0 may run in another directory.
+    let mut add = |name: &str, file: &std::path::Path| {
+        let path = std::path::absolute(file).map_err(|error| Refusal::usage(format!("{}: {error}", file.display())))?;
+        mca.push((name.to_owned(), path.display().to_string()));
+        Ok::<(), Refusal>(())
+    };
+    whole.trace.as_ref().map_or(Ok(()), |file| add("ompi_trace", file))?;
+    match &whole.stats {
+        Some(word) if word == "1" => mca.push(("ompi_stats".to_owned(), "1".to_owned())),
+        Some(file) => add("ompi_stats", file.as_ref())?,
+        None => {}
+    }
     params::check(&mca)?;
     Ok(mca)
 }
@@ -285,6 +296,21 @@ mod tests {
         assert_eq!(job.mca, pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert_eq!(job.apps[0].command, ["a", "-n", "5", "--mca"]);
         assert!(job.output.tags == [Tag::Rank, Tag::Rank] && job.ranks() == 2);
+    }
+
+    #[test]
+    fn statistics_and_traces() {
+        let mca = |line: &str| job(line).unwrap().mca;
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(mca("mpirun --stats a b"), [pair("ompi_stats", "1")]);
+        assert_eq!(job("mpirun --stats a b").unwrap().apps[0].command, ["a", "b"]);
+        assert_eq!(mca("mpirun -stats=/x/y.svg a"), [pair("ompi_stats", "/x/y.svg")]);
+        assert_eq!(mca("mpirun --trace /x/t.json a"), [pair("ompi_trace", "/x/t.json")]);
+        // Where rank 0 runs in another directory it is still the file that was meant.
+        let here = std::env::current_dir().unwrap().join("y.json").display().to_string();
+        assert_eq!(mca("mpirun --stats=y.json --wdir /tmp a"), [pair("ompi_stats", &here)]);
+        let refusal = job("mpirun --status 1 a").unwrap_err();
+        assert!(refusal.sentence.contains("leave the program out"), "{refusal:?}");
     }
 
     #[test]

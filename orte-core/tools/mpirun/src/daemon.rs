@@ -239,7 +239,7 @@ impl Daemon {
             } else if pid.is_some() {
                 let doing = doing::of_rank(&self.here, rank, pid);
                 let functions = doing.functions.filter(|_| question == 2).unwrap_or_default();
-                self.link.send(&Frame::Doing(rank, doing.text, functions));
+                self.link.send(&Frame::Doing(rank, doing.text, doing.awaits, functions));
             }
         }
     }
@@ -360,8 +360,13 @@ impl Daemon {
             self.phase = Phase::Clearing(end.min(now + IMPATIENT));
         }
         if matches!(self.phase, Phase::Clearing(end) if now >= end) {
-            self.here.kill_keeper();
-            self.phase = Phase::Clearing(now + CLEARING);
+            match self.here.kill_keeper() {
+                Some(time) => self.phase = Phase::Clearing(now + time),
+                None => {
+                    let status = self.here.keeper_is_gone(&[]);
+                    self.link.send(&Frame::KeeperLost(status));
+                }
+            }
         }
     }
 }

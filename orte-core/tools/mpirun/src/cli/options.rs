@@ -156,6 +156,17 @@ pub struct Options {
     /// Say who waits for what when all ranks have waited in MPI for so long without any progress (default: 60; 0: never)
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub stall_report: Option<String>,
+    /// Start nothing: say what each rank of the running mpirun with this process number does, and who waits for whom. SIGUSR2 has
+    /// mpirun say it itself, unless the program takes that signal
+    #[arg(long, value_name = "PID", allow_hyphen_values = true)]
+    pub status: Option<String>,
+    /// When MPI ends say what the ranks did: messages, waiting, collective operations. With =FILE.json, =FILE.svg or another
+    /// =FILE write that instead
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    pub stats: Option<OsString>,
+    /// Write what happened when as JSON, which Perfetto and chrome://tracing show
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
+    pub trace: Option<PathBuf>,
     /// How long ranks may take to end when they are asked to (default: 10 after a signal to mpirun, else 1)
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub grace: Option<String>,

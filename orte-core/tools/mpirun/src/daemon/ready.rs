@@ -56,7 +56,7 @@ pub fn plan(
         stdin: reader(orders.stdin),
         input,
         merge: orders.merge,
-        pty: orders.pty.map(|(rows, columns)| Pty { rows: rows as u16, columns: columns as u16 }),
+        pty: orders.pty.map(|(rows, columns)| Pty { rows: rows as u16, columns: columns as u16, until_init: false }),
         apps: executables,
         environment: KeeperEnvironment::Only(environment.into_iter().collect()),
         silence_ms: Some(invitation.silence_ms),
