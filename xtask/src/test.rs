@@ -138,7 +138,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "sanitizers", budget_minutes: 10.0, run: sanitizers::tier, ci_only: false },
     Tier { name: "walk", budget_minutes: 0.5, run: walk::tier, ci_only: false },
     Tier { name: "nodes", budget_minutes: 1.5, run: nodes::tier, ci_only: false },
-    Tier { name: "cluster", budget_minutes: 1.5, run: cluster::tier, ci_only: false },
+    Tier { name: "cluster", budget_minutes: 3.5, run: cluster::tier, ci_only: false },
     Tier { name: "instructions", budget_minutes: 0.5, run: instructions::tier, ci_only: false },
     Tier { name: "bench", budget_minutes: 0.5, run: benchmarks::tier, ci_only: false },
     Tier { name: "fpga", budget_minutes: 4.0, run: fpga::tier, ci_only: false },

@@ -14,6 +14,7 @@ use crate::segment::mapping::{self, Mapping};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
+use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use opal_core::sys::random;
 use opal_core::verbose;
@@ -43,10 +44,12 @@ impl Door {
         Ok(Door { socket, name })
     }
 
-    /// Gives the segment to each of the other `ranks` - 1 ranks of this node. A stranger gets nothing and stops nobody.
+    /// Gives the segment to each of the other `ranks` - 1 ranks of this node. All that knock are heard at once: a stranger gets
+    /// nothing and delays nobody.
     pub fn hand_out(self, file: &OwnedFd, job: &Job, ranks: u32, deadline_ns: u64) -> core::result::Result<(), String> {
         let mut came = vec![false; ranks as usize];
         came[0] = true;
+        let mut knocking: Vec<Knocking> = Vec::new();
         while let Some(missing) = came.iter().position(|came| !came) {
             let late = |errno| match errno {
                 Errno::TIMEDOUT => {
@@ -54,36 +57,85 @@ impl Door {
                 }
                 errno => format!("cannot hand out the shared memory ({errno})"),
             };
-            await_bytes(self.socket.as_fd(), deadline_ns).map_err(late)?;
-            let peer = accept_with(&self.socket, SocketFlags::CLOEXEC).map_err(late)?;
-            match self.admit(&peer, job, deadline_ns) {
-                Ok(index) if came.get(index as usize) == Some(&false) => {
-                    pass(&peer, file).map_err(late)?;
-                    came[index as usize] = true;
+            let (calls, speak) = self.wait(&knocking, deadline_ns).map_err(late)?;
+            let now_ns = opal_core::sys::monotonic_ns();
+            let mut silent = Vec::with_capacity(knocking.len());
+            for (peer, speaks) in knocking.into_iter().zip(speak) {
+                match speaks {
+                    // A silent stranger is let go.
+                    false if now_ns >= peer.until_ns => stranger(),
+                    false => silent.push(peer),
+                    true => match admit(&peer.socket, job) {
+                        Ok(index) if came.get(index as usize) == Some(&false) => {
+                            pass(&peer.socket, file).map_err(late)?;
+                            came[index as usize] = true;
+                        }
+                        _ => stranger(),
+                    },
                 }
-                _ => verbose!(crate::framework::ess::FRAMEWORK, 10, "a stranger asked for this node's shared memory"),
+            }
+            knocking = silent;
+            if calls {
+                let socket = accept_with(&self.socket, SocketFlags::CLOEXEC).map_err(late)?;
+                match check_user(&socket) {
+                    Ok(()) => knocking.push(Knocking { socket, until_ns: now_ns.saturating_add(STRANGER_NS) }),
+                    Err(_) => stranger(),
+                }
             }
         }
         Ok(())
     }
 
-    /// The index of a rank of this job.
-    fn admit(&self, peer: &OwnedFd, job: &Job, deadline_ns: u64) -> Result<u32> {
-        check_user(peer)?;
-        // A silent stranger must not take all of the time.
-        let soon_ns = opal_core::sys::monotonic_ns().saturating_add(STRANGER_NS).min(deadline_ns);
-        await_bytes(peer.as_fd(), soon_ns)?;
-        let mut said = [0; 4 + 32];
-        // Packets come whole or not at all.
-        let (read, _) = rustix::net::recv(peer, &mut said[..], RecvFlags::DONTWAIT)?;
-        let (index, secret) = said.split_at(4);
-        // Every byte is looked at: how long it takes tells nothing.
-        let differing = secret.iter().zip(&job.secret).fold(0, |all, (left, right)| all | (left ^ right));
-        match read == said.len() && differing == 0 {
-            true => Ok(u32::from_le_bytes([index[0], index[1], index[2], index[3]])),
-            false => Err(Errno::ACCESS),
+    /// Until somebody knocks or says something, or a stranger has been silent for too long: whether somebody knocks, and which of
+    /// those that have knocked speak.
+    fn wait(&self, knocking: &[Knocking], deadline_ns: u64) -> Result<(bool, Vec<bool>)> {
+        loop {
+            let now_ns = opal_core::sys::monotonic_ns();
+            if now_ns >= deadline_ns {
+                return Err(Errno::TIMEDOUT);
+            }
+            let until_ns = knocking.iter().map(|peer| peer.until_ns).fold(deadline_ns, u64::min);
+            let limit = timespec(until_ns.saturating_sub(now_ns));
+            let mut polls: Vec<PollFd<'_>> =
+                knocking.iter().map(|peer| PollFd::new(&peer.socket, PollFlags::IN)).collect();
+            if knocking.len() < CROWD {
+                polls.push(PollFd::new(&self.socket, PollFlags::IN));
+            }
+            match poll(&mut polls, Some(&limit)) {
+                Err(Errno::INTR) => continue,
+                other => other?,
+            };
+            let mut ready: Vec<bool> = polls.iter().map(|poll| !poll.revents().is_empty()).collect();
+            let calls = ready.get(knocking.len()) == Some(&true);
+            ready.truncate(knocking.len());
+            return Ok((calls, ready));
         }
     }
+}
+
+/// Somebody of this user who has not said who it is.
+#[derive(Debug)]
+struct Knocking {
+    socket: OwnedFd,
+    until_ns: u64,
+}
+
+/// The index of a rank of this job. What it says has come.
+fn admit(peer: &OwnedFd, job: &Job) -> Result<u32> {
+    let mut said = [0; 4 + 32];
+    // Packets come whole or not at all.
+    let (read, _) = rustix::net::recv(peer, &mut said[..], RecvFlags::DONTWAIT)?;
+    let (index, secret) = said.split_at(4);
+    // Every byte is looked at: how long it takes tells nothing.
+    let differing = secret.iter().zip(&job.secret).fold(0, |all, (left, right)| all | (left ^ right));
+    match read == said.len() && differing == 0 {
+        true => Ok(u32::from_le_bytes([index[0], index[1], index[2], index[3]])),
+        false => Err(Errno::ACCESS),
+    }
+}
+
+fn stranger() {
+    verbose!(crate::framework::ess::FRAMEWORK, 10, "a stranger asked for this node's shared memory");
 }
 
 /// Asks the node's first rank for the segment.
@@ -153,12 +205,15 @@ fn await_bytes(socket: BorrowedFd<'_>, deadline_ns: u64) -> Result<()> {
         if left == 0 {
             return Err(Errno::TIMEDOUT);
         }
-        let limit = Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as _ };
-        match poll(&mut [PollFd::from_borrowed_fd(socket, PollFlags::IN)], Some(&limit)) {
+        match poll(&mut [PollFd::from_borrowed_fd(socket, PollFlags::IN)], Some(&timespec(left))) {
             Ok(0) | Err(Errno::INTR) => {}
             other => return other.map(drop),
         }
     }
+}
+
+fn timespec(ns: u64) -> Timespec {
+    Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ }
 }
 
 fn socket() -> Result<OwnedFd> {
@@ -172,6 +227,8 @@ fn address(name: &[u8; 16]) -> Result<SocketAddrUnix> {
 /// More ranks than that wait until the first ones were served.
 const BACKLOG: i32 = 1024;
 const STRANGER_NS: u64 = 1_000_000_000;
+/// So many are heard at once; more wait.
+const CROWD: usize = 1024;
 
 #[cfg(test)]
 mod tests {
@@ -203,6 +260,20 @@ mod tests {
         }
         // The socket is gone with its owner.
         assert!(receive(&name, &job, 1, soon()).unwrap_err().contains("has ended"));
+    }
+
+    #[test]
+    fn silent_strangers_delay_nobody() {
+        let job = Job { number: 7, secret: [3; 32] };
+        let door = Door::open().unwrap();
+        let name = door.name;
+        let (file, _control) = mapping::create(job.number, 2, &job.secret).unwrap();
+        let silent: Vec<OwnedFd> = (0..20).map(|_| socket().unwrap()).collect();
+        silent.iter().for_each(|socket| connect(socket, &address(&name).unwrap()).unwrap());
+        let first = thread::spawn(move || door.hand_out(&file, &job, 2, soon()));
+        // One second each was more than the deadline.
+        assert!(receive(&name, &job, 1, soon()).is_ok());
+        first.join().unwrap().unwrap();
     }
 
     #[test]

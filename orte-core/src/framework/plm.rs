@@ -28,6 +28,9 @@ params! {
     pub static RSH_AGENT: Text = Text(""), "", level 2, change Never;
     /// The same as plm_ssh_args, under Open MPI's older name.
     pub static RSH_ARGS: Text = Text(""), "", level 2, change Never;
+    /// So many hosts mpirun logs in to by itself. Where there are more, each of their daemons logs in to so many further ones, and
+    /// so on, so that hosts must let each other in. 0: mpirun logs in to all.
+    pub static SSH_TREE_RADIX: Int = Int(64), "hosts", level 3, change Never;
     /// Further options for srun, before the daemon.
     pub static SLURM_ARGS: Text = Text(""), "", level 2, change Never;
     /// How long a daemon may take to call back, with whatever the login does before it starts.
@@ -37,4 +40,13 @@ params! {
 /// The framework.
 pub static FRAMEWORK: Framework =
     Framework::new("plm", "Starting the daemons of other hosts.", Layer::Orte, 1, Policy::Parameters, |_| {})
-        .with_params(&[&COMPONENT, &SSH_AGENT, &SSH_ARGS, &RSH_AGENT, &RSH_ARGS, &SLURM_ARGS, &START_TIMEOUT_S]);
+        .with_params(&[
+            &COMPONENT,
+            &SSH_AGENT,
+            &SSH_ARGS,
+            &RSH_AGENT,
+            &RSH_ARGS,
+            &SSH_TREE_RADIX,
+            &SLURM_ARGS,
+            &START_TIMEOUT_S,
+        ]);

@@ -27,6 +27,12 @@ pub enum Frame {
     Modex(Vec<u8>),
     /// mpirun: say of the ranks how long they have waited for others (0), or what they do (1), with the functions (2).
     Ask(u8),
+    /// mpirun: start the daemons of these hosts.
+    Spawn(Spawn),
+    /// mpirun: the daemon of this node is not wanted any more: end the agent that was to start it.
+    EndAgent(u32),
+    /// Daemon: the agent that it started for this node ended with this wait status; or none could be started, for this reason.
+    AgentEnded(u32, i32, Option<String>),
     /// Daemon: this rank runs as this process.
     Started(u32, u32),
     /// Daemon: the job cannot go on on this host: mpirun's exit status, and why.
@@ -55,6 +61,18 @@ pub enum Frame {
     Gone,
     /// Daemon: it is alive.
     Beat,
+}
+
+/// Daemons that another daemon starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spawn {
+    /// The agent's program and options.
+    pub words: Vec<String>,
+    /// What runs on the host.
+    pub command: Vec<u8>,
+    /// The node and the host's name of each. What else their invitations say the daemon knows from its own: the secret is in no frame,
+    /// since frames can be read on the network.
+    pub hosts: Vec<(u32, String)>,
 }
 
 /// How a rank ended.
@@ -89,7 +107,13 @@ impl Frame {
                 to.u32(*rank);
                 to.u8(*stream);
             }
-            Frame::LostElsewhere(rank) => to.u32(*rank),
+            Frame::LostElsewhere(number) | Frame::EndAgent(number) => to.u32(*number),
+            Frame::Spawn(spawn) => spawn.write(&mut to),
+            Frame::AgentEnded(node, status, why) => {
+                to.u32(*node);
+                to.u32(*status as u32);
+                to.option(why.as_ref(), |to, why| to.bytes(why.as_bytes()));
+            }
             Frame::Started(rank, value) | Frame::State(rank, value) => {
                 to.u32(*rank);
                 to.u32(*value);
@@ -176,6 +200,9 @@ impl Frame {
                 from.option(|from| from.u32())?,
                 from.list(|from| from.text("function"))?,
             ),
+            24 => Frame::Spawn(Spawn::read(&mut from)?),
+            25 => Frame::EndAgent(from.u32()?),
+            26 => Frame::AgentEnded(from.u32()?, from.u32()? as i32, from.option(|from| from.text("reason"))?),
             _ => return Err(OobFlaw::Field("kind")),
         };
         from.end()?;
@@ -207,7 +234,29 @@ impl Frame {
             Frame::Ask(_) => 21,
             Frame::Waits(..) => 22,
             Frame::Doing(..) => 23,
+            Frame::Spawn(_) => 24,
+            Frame::EndAgent(_) => 25,
+            Frame::AgentEnded(..) => 26,
         }
+    }
+}
+
+impl Spawn {
+    fn write(&self, to: &mut Writer) {
+        to.list(&self.words, |to, word| to.bytes(word.as_bytes()));
+        to.bytes(&self.command);
+        to.list(&self.hosts, |to, (node, name)| {
+            to.u32(*node);
+            to.bytes(name.as_bytes());
+        });
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Spawn, OobFlaw> {
+        Ok(Spawn {
+            words: from.list(|from| from.text("word of the agent"))?,
+            command: from.bytes()?,
+            hosts: from.list(|from| Ok((from.u32()?, from.text("name of a host")?)))?,
+        })
     }
 }
 

@@ -20,7 +20,7 @@ pub mod invitation;
 pub mod orders;
 pub mod sealed;
 
-pub use frame::Frame;
+pub use frame::{Frame, Spawn};
 pub use handshake::{Accepting, Calling, Keys};
 pub use invitation::Invitation;
 pub use orders::{App, HostOrders};

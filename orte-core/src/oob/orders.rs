@@ -4,6 +4,7 @@ use super::OobFlaw;
 use super::bytes::{Reader, Writer};
 use crate::segment::layout::RANKS_MAX;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// A variable and its value.
@@ -32,6 +33,22 @@ pub struct HostOrders {
     pub environment: Vec<Variable>,
     /// The programs.
     pub apps: Vec<App>,
+    /// Files that the host gets if it lacks them.
+    pub files: Vec<Preloaded>,
+}
+
+/// The bytes of a file: one copy, however many hosts get it.
+pub type Content = Arc<Vec<u8>>;
+
+/// A file that is copied to hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preloaded {
+    /// Its path, as seen from the directory where mpirun was started.
+    pub path: Vec<u8>,
+    /// Its permissions.
+    pub mode: u32,
+    /// What is in it.
+    pub content: Content,
 }
 
 /// The ranks that read standard input.
@@ -60,6 +77,8 @@ pub struct App {
     pub is_empty: bool,
     /// Variables that are set, or taken away.
     pub changes: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+    /// What is executed, in the place of a file of the host.
+    pub program: Option<Content>,
 }
 
 impl HostOrders {
@@ -86,6 +105,11 @@ impl HostOrders {
             to.bytes(value);
         });
         to.list(&self.apps, |to, app| app.write(to));
+        to.list(&self.files, |to, file| {
+            to.bytes(&file.path);
+            to.u32(file.mode);
+            to.bytes(&file.content);
+        });
     }
 
     pub(super) fn read(from: &mut Reader<'_>) -> Result<HostOrders, OobFlaw> {
@@ -105,6 +129,9 @@ impl HostOrders {
             directory: from.bytes()?,
             environment: from.list(|from| Ok((from.bytes()?, from.bytes()?)))?,
             apps: from.list(App::read)?,
+            files: from.list(|from| {
+                Ok(Preloaded { path: from.bytes()?, mode: from.u32()?, content: Arc::new(from.bytes()?) })
+            })?,
         };
         let ranks = orders.apps.iter().try_fold(0u32, |sum, app| sum.checked_add(app.ranks));
         let known = orders.nodes.iter().all(|node| (*node as usize) < orders.names.len());
@@ -129,6 +156,7 @@ impl App {
             to.bytes(name);
             to.option(value.as_ref(), |to, value| to.bytes(value));
         });
+        to.option(self.program.as_ref(), |to, program| to.bytes(program));
     }
 
     fn read(from: &mut Reader<'_>) -> Result<App, OobFlaw> {
@@ -139,6 +167,7 @@ impl App {
             path: from.option(Reader::bytes)?,
             is_empty: from.flag("choice about variables")?,
             changes: from.list(|from| Ok((from.bytes()?, from.option(Reader::bytes)?)))?,
+            program: from.option(Reader::bytes)?.map(Arc::new),
         };
         if app.command.is_empty() { Err(OobFlaw::Field("program")) } else { Ok(app) }
     }

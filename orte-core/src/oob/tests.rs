@@ -1,9 +1,10 @@
 use super::frame::RankEnd;
 use super::handshake::{Step, job_of, secret_of_ranks};
 use super::invitation::Refused;
-use super::orders::Input;
+use super::orders::{Input, Preloaded};
 use super::*;
 use alloc::borrow::ToOwned;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -27,7 +28,9 @@ fn orders() -> HostOrders {
             path: Some(b"/x".to_vec()),
             is_empty: false,
             changes: vec![(b"B".to_vec(), None), (b"C".to_vec(), Some(b"d".to_vec()))],
+            program: Some(Arc::new(b"\x7fELF".to_vec())),
         }],
+        files: vec![Preloaded { path: b"data".to_vec(), mode: 0o640, content: Arc::new(vec![0, 1]) }],
     }
 }
 
@@ -58,6 +61,14 @@ pub fn every_frame() -> Vec<Frame> {
         Frame::InputUnread,
         Frame::KeeperLost(9),
         Frame::Say("a line".to_owned()),
+        Frame::Spawn(Spawn {
+            words: vec!["ssh".to_owned(), "-x".to_owned()],
+            command: b"/bin/mpirun".to_vec(),
+            hosts: vec![(3, "n3".to_owned()), (4, "n4".to_owned())],
+        }),
+        Frame::EndAgent(3),
+        Frame::AgentEnded(3, 0x7f00, None),
+        Frame::AgentEnded(4, 0, Some("ssh is not in PATH".to_owned())),
         Frame::Gone,
         Frame::Beat,
         Frame::Ask(2),

@@ -505,7 +505,9 @@ fn oob_frames() -> Vec<oob::Frame> {
         path: None,
         is_empty: true,
         changes: vec![(b"A".to_vec(), None), (b"B".to_vec(), Some(b"c".to_vec()))],
+        program: Some(std::sync::Arc::new(b"\x7fELF".to_vec())),
     };
+    let content = std::sync::Arc::new(vec![0, 1]);
     let orders = oob::HostOrders {
         nodes: vec![1, 1, 0],
         names: vec!["head".into(), "n1".into()],
@@ -517,10 +519,15 @@ fn oob_frames() -> Vec<oob::Frame> {
         directory: b"/home".to_vec(),
         environment: vec![(b"PATH".to_vec(), b"/bin".to_vec())],
         apps: vec![app],
+        files: vec![oob::orders::Preloaded { path: b"data".to_vec(), mode: 0o640, content }],
     };
+    let hosts = vec![(3, "n3".into())];
+    let spawn = oob::Spawn { words: vec!["ssh".into()], command: b"/bin/mpirun".to_vec(), hosts };
     let aborted = Some((-3, "called x".to_owned()));
     vec![
         oob::Frame::Orders(orders),
+        oob::Frame::Spawn(spawn),
+        oob::Frame::AgentEnded(3, 0x7f00, Some("no agent".into())),
         oob::Frame::Signal(15, true),
         oob::Frame::Input(b"line\n".to_vec()),
         oob::Frame::Refused(127, "no program".into()),

@@ -27,7 +27,10 @@ PrintMotd no
 UseDNS no
 MaxStartups 100
 PidFile $folder/$name.sshd
+SetEnv SHLVL=1
 END
+# With a level, bash does not take a login for the first one and reads no ~/.bashrc: what that does is this machine's, its files are on the
+# disc that all hosts share, and a host that is killed there leaves locks.
 [ "$manager" != slurm ] || sh "$(dirname "$0")/slurm.sh" node
 # sshd wants its own path. It also reaps whatever ends here without a parent.
 exec "$(command -v sshd)" -D -e -f /run/sshd_config

@@ -8,6 +8,7 @@ mod rig;
 mod slurm;
 mod slurm_mpirun;
 mod ssh;
+mod tree;
 
 use super::{Session, Verdict, deadline};
 use crate::failure::{Result, fail};
@@ -23,6 +24,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     slurm_mpirun::cases(session);
     mapping::cases(session);
     failure::cases(session);
+    tree::cases(session);
     for case in CASES {
         session.case(&format!("cluster/{case}"), |session| match two_networks(session, case) {
             Ok(verdict) => verdict,

@@ -59,6 +59,10 @@ pub struct Job {
     pub explain: bool,
     /// Where ompi-rs lies on other hosts, if not where it lies here.
     pub prefix: Option<PathBuf>,
+    /// Other hosts get the programs from here.
+    pub preload_binary: bool,
+    /// Files that other hosts get where they lack them.
+    pub preload_files: Vec<PathBuf>,
     /// How many ranks the job could have, if that was said.
     pub universe: Option<u32>,
     /// Lines about what was decided, to be said before the start.
@@ -142,17 +146,13 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
     let (nodes, names) = nodes(&counts.map(total)?, &counts.hosts);
     let here = nodes.iter().filter(|node| **node == 0).count() as u32;
     let slots = counts.slots.get(..total as usize).unwrap_or_default().to_vec();
-    let places = match slots.is_empty() {
-        false => places_of_lines(&slots, &nodes, &topology)?,
-        true => {
-            let (places, said) = binding::places(&binding, &map, &topology, here)?;
-            notes.extend(said);
-            places
-        }
+    let (places, said) = match slots.is_empty() {
+        false => (places_of_lines(&slots, &nodes, &topology)?, Vec::new()),
+        true => binding::places(&binding, &map, &topology, here)?,
     };
+    notes.extend(said);
     let show = runtime::Show::new(&whole, binding.report)?;
     let mut reports = if whole.explain { counts.explain(&whole, total) } else { Vec::new() };
-    let show = if whole.explain { show.all() } else { show };
     reports.extend(show.lines(&apps, &places, &topology, &counts.hosts, (&nodes, &names)));
     let universe = whole.usize.as_deref().or(defaults.usize.as_deref());
     Ok(Job {
@@ -183,6 +183,8 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
         nodes,
         names,
         binding: binding_words(&whole),
+        preload_binary: whole.preload_binary,
+        preload_files: whole.preload_files.iter().flat_map(|list| list.split(',')).map(PathBuf::from).collect(),
         prefix: whole.prefix,
         apps,
     })

@@ -7,6 +7,7 @@ mod call;
 mod input;
 mod output;
 mod ready;
+mod spawn;
 
 use crate::here::{Here, RankEvent};
 use crate::link::Link;
@@ -23,6 +24,7 @@ use output::DaemonOutput;
 pub use output::WINDOW;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
+use spawn::Spawned;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -43,9 +45,9 @@ pub fn run() -> ExitCode {
 
 fn invited() -> Result<(), Refusal> {
     let (invitation, node) = call::invitation()?;
-    let (mut link, orders) = call::mpirun(&invitation, node)?;
+    let (mut link, orders, behind) = call::mpirun(&invitation, node)?;
     match Daemon::start(&invitation, node, orders) {
-        Ok(parts) => Daemon::new(&invitation, link, parts).watch(),
+        Ok(parts) => Daemon::new(invitation, link, parts).watch(behind),
         Err(refusal) => {
             // mpirun says it.
             link.send(&Frame::Refused(refusal.status, refusal.sentence));
@@ -61,6 +63,9 @@ struct Daemon {
     here: Here,
     output: DaemonOutput,
     input: Input,
+    spawned: Spawned,
+    invitation: Invitation,
+    kept: ready::Kept,
     /// Of each program its ranks, and the file that is executed.
     programs: Vec<(u32, PathBuf)>,
     /// Ranks that have not started.
@@ -79,6 +84,7 @@ struct Parts {
     here: Here,
     input: Input,
     programs: Vec<(u32, PathBuf)>,
+    kept: ready::Kept,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,25 +101,41 @@ impl Daemon {
         let strangers = tree::below(&[]);
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| failed(&errno))?;
         let (input, read_end) = Input::new(orders.stdin).map_err(|errno| failed(&errno))?;
-        let plan = ready::plan(invitation, node, orders, read_end)?;
+        let (plan, kept) = ready::plan(invitation, node, orders, read_end)?;
         let programs = plan.apps.iter().map(|app| (app.ranks, PathBuf::from(&app.path))).collect();
         let here = Here::start(plan, signals::handled(), limit, strangers)?;
-        Ok(Parts { here, input, programs })
+        Ok(Parts { here, input, programs, kept })
     }
 
-    fn new(invitation: &Invitation, link: Link, parts: Parts) -> Daemon {
-        let Parts { here, input, programs } = parts;
+    fn new(invitation: Invitation, link: Link, parts: Parts) -> Daemon {
+        let Parts { here, input, programs, kept } = parts;
         let beat = Duration::from_millis(invitation.silence_ms / 4).max(Duration::from_millis(50));
         let next_beat = Instant::now();
         let (output, told, awaited) = (DaemonOutput::default(), BTreeMap::new(), here.ranks().len());
         let pids = BTreeMap::new();
-        Daemon { link, here, output, input, programs, awaited, pids, told, beat, next_beat, phase: Phase::Running }
+        Daemon {
+            link,
+            here,
+            output,
+            input,
+            spawned: Spawned::default(),
+            invitation,
+            kept,
+            programs,
+            awaited,
+            pids,
+            told,
+            beat,
+            next_beat,
+            phase: Phase::Running,
+        }
     }
 
-    /// Until nothing of the job is left here.
-    fn watch(mut self) -> Result<(), Refusal> {
+    /// Until nothing of the job is left here. `behind` came together with the orders.
+    fn watch(mut self, behind: Vec<Frame>) -> Result<(), Refusal> {
         let wired = self.here.modex.as_mut().map_or(Ok(Vec::new()), |modex| modex.on_wake());
         self.pass_on(wired);
+        behind.into_iter().for_each(|frame| self.obey(frame));
         while !self.here.is_gone() {
             let (link, keeper, wake_socket, ready) = self.wait()?;
             if wake_socket {
@@ -131,8 +153,11 @@ impl Daemon {
             self.look_at_clock();
         }
         self.output.last_call(&mut self.link);
+        // Before mpirun hears that nothing is left.
+        self.kept = ready::Kept::default();
         self.link.send(&Frame::Gone);
         self.link.drain(PATIENCE);
+        self.spawned.end_all();
         Ok(())
     }
 
@@ -197,6 +222,8 @@ impl Daemon {
                 self.pass_on(lost.map(|()| Vec::new()));
             }
             Frame::Ask(question) => self.answer(question),
+            Frame::Spawn(spawn) => self.spawned.start(&spawn, &self.invitation, &mut self.link),
+            Frame::EndAgent(node) => self.spawned.end(node),
             _ => self.refuse(OWN, "mpirun sent what only a daemon sends".to_owned()),
         }
     }
@@ -263,7 +290,7 @@ impl Daemon {
                 RankEvent::Unread(rank) => self.output.close(rank),
                 RankEvent::KeeperGone => {
                     let is_asked = matches!(self.phase, Phase::Clearing(_));
-                    let status = self.here.keeper_is_gone(&[]);
+                    let status = self.here.keeper_is_gone(&self.spawned.processes());
                     if !is_asked || status != 0 {
                         self.link.send(&Frame::KeeperLost(status));
                     }
@@ -308,6 +335,7 @@ impl Daemon {
 
     fn look_at_clock(&mut self) {
         let now = Instant::now();
+        self.spawned.look(&mut self.link);
         for rank in self.here.ranks().to_vec() {
             let state = self.here.state(rank);
             // What a rank left behind when it ended is told with its end.

@@ -18,6 +18,7 @@
 use refusal::{Refusal, say};
 use std::process::ExitCode;
 
+mod agent;
 mod binding;
 mod calls;
 mod cli;
@@ -37,6 +38,7 @@ mod other_mpi;
 mod outcome;
 mod own_host;
 mod params;
+mod preload;
 mod prepare;
 mod program;
 mod pty;

@@ -46,25 +46,25 @@ fn elsewhere(app: &App) -> Executable {
     }
 }
 
+/// A program that is executed from this file, wherever it lies on other hosts.
+pub fn preloaded(app: &App, file: OsString) -> Result<Executable, Refusal> {
+    Ok(Executable { path: file, directory: directory(app)?.into(), ..elsewhere(app) })
+}
+
 fn app(app: &App, path: Option<OsString>) -> Result<Executable, Refusal> {
-    let directory = match &app.wdir {
-        None => PathBuf::new(),
-        Some(wdir) => {
-            let refuse = |error: std::io::Error| Refusal::usage(format!("--wdir {}: {error}", wdir.display()));
-            let directory = std::path::absolute(wdir).map_err(refuse)?;
-            let inside = rustix::fs::access(directory.join("."), rustix::fs::Access::EXEC_OK);
-            inside.map_err(|errno| refuse(errno.into()))?;
-            directory
-        }
-    };
+    let directory = directory(app)?;
     let path = program::find(&app.command[0], search(app, path), &directory)?;
-    Ok(Executable {
-        ranks: app.ranks,
-        path: path.into(),
-        directory: directory.into(),
-        environment: app.environment.clone(),
-        arguments: app.command.clone(),
-    })
+    Ok(Executable { path: path.into(), directory: directory.into(), ..elsewhere(app) })
+}
+
+/// Where an app's ranks run; empty: in the current directory.
+fn directory(app: &App) -> Result<PathBuf, Refusal> {
+    let Some(wdir) = &app.wdir else { return Ok(PathBuf::new()) };
+    let refuse = |error: std::io::Error| Refusal::usage(format!("--wdir {}: {error}", wdir.display()));
+    let directory = std::path::absolute(wdir).map_err(refuse)?;
+    let inside = rustix::fs::access(directory.join("."), rustix::fs::Access::EXEC_OK);
+    inside.map_err(|errno| refuse(errno.into()))?;
+    Ok(directory)
 }
 
 /// Where to look for a program: `--path`, then the PATH that its ranks get.

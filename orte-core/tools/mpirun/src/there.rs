@@ -5,19 +5,19 @@
 //!     └──────────────┴──agent, connection or daemon ends──▶ Lost
 //! ```
 
-mod agent;
 mod door;
 mod interfaces;
 mod launcher;
 mod settings;
 mod slurm;
+mod ssh;
 
+use crate::agent::Agent;
 use crate::link::{self, Link};
 use crate::outcome;
 use crate::raw;
 use crate::refusal::Refusal;
 use crate::tree::Process;
-use agent::Agent;
 use door::Door;
 use interfaces::Chosen;
 use launcher::Launcher;
@@ -46,6 +46,8 @@ struct Host {
     link: Option<Link>,
     state: State,
     orders: Option<HostOrders>,
+    /// How and when its agent ended, if another daemon started it; with a reason if none could be started.
+    agent_ended: Option<(i32, Instant, Option<String>)>,
 }
 
 /// How far a host is.
@@ -87,17 +89,14 @@ impl There {
         let all = raw::interfaces().map_err(|error| Refusal::system("listing network interfaces", error))?;
         let chosen = Chosen::new(&all, &settings.include, &settings.exclude)?;
         let (door, addresses) = Door::open(secret, &chosen)?;
-        let agents = launcher.start(&names, |places| {
-            let invitation = Invitation {
-                hosts: places.iter().map(|place| (*place as u32 + 1, names[*place].clone())).collect(),
-                secret,
-                silence_ms: settings.silence.as_millis() as u64,
-                patience_ms: settings.start.as_millis() as u64,
-                addresses: addresses.clone(),
-            };
-            invitation.encode(crate::daemon::VERSION)
+        let (silence_ms, patience_ms) = (settings.silence.as_millis() as u64, settings.start.as_millis() as u64);
+        let agents = launcher.start(&names, |places: &[usize]| {
+            let hosts = places.iter().map(|place| (*place as u32 + 1, names[*place].clone())).collect();
+            let addresses = addresses.clone();
+            Invitation { hosts, secret, silence_ms, patience_ms, addresses }.encode(crate::daemon::VERSION)
         })?;
-        let host = |(name, orders)| Host { name, link: None, state: State::Starting, orders: Some(orders) };
+        let host =
+            |(name, orders)| Host { name, link: None, state: State::Starting, orders: Some(orders), agent_ended: None };
         let hosts = names.into_iter().zip(orders).map(host).collect();
         let now = Instant::now();
         let until = now + settings.start;
@@ -177,9 +176,12 @@ impl There {
 
     /// Ends the agent of a host, unless other hosts need it.
     fn end_agent_of(&mut self, index: usize) {
-        let agent = self.launcher.agent_of(index);
+        let agent = match self.launcher.agent_of(index) {
+            Ok(agent) => agent,
+            Err(parent) => return self.tell(parent, &Frame::EndAgent(index as u32 + 1)),
+        };
         let needs = |(other, host): (usize, &Host)| {
-            self.launcher.agent_of(other) == agent && matches!(host.state, State::Starting | State::Up)
+            self.launcher.agent_of(other) == Ok(agent) && matches!(host.state, State::Starting | State::Up)
         };
         if !self.hosts.iter().enumerate().any(needs) {
             self.agents[agent].end();
@@ -199,7 +201,9 @@ impl There {
         let mut needed = vec![false; self.agents.len()];
         let alive = |host: &Host| matches!(host.state, State::Starting | State::Up);
         for (index, _) in self.hosts.iter().enumerate().filter(|(_, host)| alive(host)) {
-            needed[self.launcher.agent_of(index)] = true;
+            if let Ok(agent) = self.launcher.agent_of(index) {
+                needed[agent] = true;
+            }
         }
         for (agent, _) in self.agents.iter().zip(needed).filter(|(_, needed)| *needed) {
             if agent.interest(polls) {
@@ -245,6 +249,18 @@ impl There {
         }
         link.send(&Frame::Orders(orders));
         host.link = Some(link);
+        self.spawn_below(guest.node);
+    }
+
+    /// Has the daemon of a node start those below it.
+    fn spawn_below(&mut self, node: u32) {
+        let below = self.launcher.below(node, self.hosts.len());
+        let hosts = below.iter().map(|place| (*place as u32 + 1, self.hosts[*place].name.clone()));
+        let hosts: Vec<(u32, String)> = hosts.collect();
+        if let (Launcher::Ssh(agents), false) = (&self.launcher, hosts.is_empty()) {
+            let spawn = agents.spawn(hosts);
+            self.tell(node, &Frame::Spawn(spawn));
+        }
     }
 
     fn hear(&mut self, index: usize, events: &mut Vec<HostEvent>) {
@@ -252,16 +268,28 @@ impl There {
         let Some(link) = &mut host.link else { return };
         link.flush();
         let news = link.receive();
-        let node = index as u32 + 1;
+        let (node, mut ended) = (index as u32 + 1, Vec::new());
         for frame in news.frames {
-            if frame == Frame::Gone {
-                host.state = State::Gone;
+            match frame {
+                Frame::AgentEnded(of, status, why) => ended.push((of, status, why)),
+                frame => {
+                    if frame == Frame::Gone {
+                        host.state = State::Gone;
+                    }
+                    events.push(HostEvent::Said(node, frame));
+                }
             }
-            events.push(HostEvent::Said(node, frame));
         }
         if let (Some(why), State::Up) = (news.lost, host.state) {
             host.state = State::Lost;
             events.push(HostEvent::Lost(node, format!("its daemon ended, or the network to it did ({why})"), true));
+        }
+        for (of, status, why) in ended {
+            if self.launcher.agent_of((of as usize).wrapping_sub(1)) == Err(node)
+                && let Some(host) = self.host(of)
+            {
+                host.agent_ended = Some((status, Instant::now(), why));
+            }
         }
     }
 
@@ -287,18 +315,43 @@ impl There {
         }
     }
 
+    /// How and when the agent of a host ended, and who had started it, as words.
+    fn agent_ended(&self, index: usize) -> Option<(i32, Instant, String)> {
+        let program = self.launcher.name();
+        match self.launcher.agent_of(index) {
+            Ok(agent) => {
+                let agent = &self.agents[agent];
+                Some((agent.ended?, agent.ended_at?, format!("{program} (process {})", agent.id())))
+            }
+            Err(parent) => {
+                let (status, since, _) = self.hosts[index].agent_ended.as_ref()?;
+                Some((*status, *since, format!("{program} on {}", self.hosts[parent as usize - 1].name)))
+            }
+        }
+    }
+
     /// Why a daemon will not call any more.
     fn not_started(&self, index: usize, now: Instant) -> Option<String> {
-        let (name, agent) = (&self.hosts[index].name, &self.agents[self.launcher.agent_of(index)]);
+        let name = &self.hosts[index].name;
         let (program, check_line) = (self.launcher.name(), self.launcher.check_line(name));
-        match agent.ended {
-            Some(status) => {
-                let (words, hint) = (outcome::words(status), self.launcher.hint(name, status));
-                Some(format!("no daemon started there: {program} ended with {words}; {hint}"))
+        let parent = self.launcher.agent_of(index).err().map(|parent| &self.hosts[parent as usize - 1]);
+        let on = parent.map_or(String::new(), |parent| format!(" on {}", parent.name));
+        if let Some((_, _, Some(why))) = &self.hosts[index].agent_ended {
+            return Some(format!(
+                "no daemon started there: {why}{on}; --mca plm_ssh_tree_radix 0 lets mpirun log in to all hosts"
+            ));
+        }
+        if let Some((status, ..)) = self.agent_ended(index) {
+            let (words, hint) = (outcome::words(status), self.launcher.hint(name, status));
+            return Some(format!("no daemon started there: {program}{on} ended with {words}; {hint}"));
+        }
+        match parent.filter(|parent| matches!(parent.state, State::Lost | State::Gone)) {
+            Some(parent) => {
+                Some(format!("no daemon started there: host {}, which was to start it, was lost", parent.name))
             }
             None if now >= self.until => Some(format!(
-                "its daemon did not call within {} s (--mca plm_start_timeout_s); try `{check_line}`, and see that it can reach this \
-                 machine by TCP (--mca oob_tcp_if_include names the interfaces to listen on)",
+                "its daemon did not call within {} s (--mca plm_start_timeout_s); try `{check_line}`{on}, and see that it can reach \
+                 mpirun's machine by TCP (--mca oob_tcp_if_include names the interfaces to listen on)",
                 self.settings.start.as_secs(),
             )),
             None => None,
@@ -307,18 +360,18 @@ impl There {
 
     /// Why a host that was there is not any more.
     fn lost(&mut self, index: usize, now: Instant, was_away: bool) -> Option<String> {
-        let (host, agent) = (&mut self.hosts[index], &self.agents[self.launcher.agent_of(index)]);
+        let agent = self.agent_ended(index);
+        let host = &mut self.hosts[index];
         let silent = host.link.as_mut().map_or(Duration::ZERO, |link| {
             if was_away {
                 link.heard = now;
             }
             now.duration_since(link.heard)
         });
-        let why = match (agent.ended, agent.ended_at) {
+        let why = match agent {
             // What ends the daemon ends the agent, too, and its connection says more.
-            (Some(status), Some(since)) if now >= since + SETTLE && status != 0 => {
-                let (program, words) = (self.launcher.name(), outcome::words(status));
-                format!("its {program} (process {}) ended with {words}", agent.id())
+            Some((status, since, agent)) if now >= since + SETTLE && status != 0 => {
+                format!("its {agent} ended with {}", outcome::words(status))
             }
             _ if silent >= self.settings.silence => format!(
                 "nothing was heard of it for {} s (--mca oob_tcp_silence_timeout_s): the host or the network is down, or its daemon \

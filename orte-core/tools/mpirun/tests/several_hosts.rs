@@ -364,3 +364,24 @@ fn a_daemon_without_the_secret_is_refused() {
     contains(&ended, &["it does not know the secret of this job", "no daemon started there"]);
     assert!(ended.out.is_empty());
 }
+
+/// What an operator of Kubernetes leaves to mpirun: a file of hosts and an agent like `kubectl exec -i`, by variables alone.
+#[test]
+fn variables_name_hosts_and_agent() {
+    for (file, agent) in [
+        ("OMPI_MCA_orte_default_hostfile", "OMPI_MCA_plm_rsh_agent"),
+        ("PRTE_MCA_prte_default_hostfile", "OMPI_MCA_plm_ssh_agent"),
+    ] {
+        let stand_in = Agent::with(
+            "operator",
+            "[ \"$1\" = pod-1.invalid ] || [ \"$1\" = pod-2.invalid ] || exit 3\nexec sh -c \"$2\"",
+        );
+        let hosts = stand_in.directory.file("hosts", "pod-1.invalid slots=1\npod-2.invalid slots=2\n");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mpirun"));
+        command.env(file, hosts).env(agent, stand_in.directory.path("agent"));
+        let ended =
+            Run::start_as(command.args(["sh", "-c", "echo $OMPI_COMM_WORLD_RANK $OMPI_COMM_WORLD_LOCAL_SIZE"])).end();
+        assert_eq!((ended.status, ended.err.as_str()), (Some(0), ""), "{file}");
+        assert_eq!(sorted(&ended.out), ["0 1", "1 2", "2 2"]);
+    }
+}

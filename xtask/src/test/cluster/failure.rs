@@ -109,8 +109,11 @@ fn all(session: &mut Session, blow: &Blow, points: u64) -> Result<String> {
 fn at_point(rig: &Rig, cluster: &Cluster, blow: &Blow, seed: u64) -> Result<Duration> {
     let wait = Duration::from_micros(mixed(seed) % 250_000);
     let mut command = cluster.command("head", &[rig.dist.join("bin/mpirun").display().to_string()])?;
-    // Of the heartbeat that only silence needs, so that a case is short.
+    // Only silence needs these, and they make a case short: a host may be cut off before its daemon has called.
     command.args(["--host", "h1:2,h2:2,h3:1", "--mca", "oob_tcp_silence_timeout_s", SILENCE]);
+    if blow.is_silent {
+        command.args(["--mca", "plm_start_timeout_s", "5"]);
+    }
     command.arg(&rig.places).arg("sleep");
     let log = rig.log.with_extension("failure");
     let mut struck = None;
@@ -126,7 +129,7 @@ fn at_point(rig: &Rig, cluster: &Cluster, blow: &Blow, seed: u64) -> Result<Dura
         }
     })?;
     let took = struck.ok_or_else(|| fail(format!("nothing was there to strike:\n{}", ended.story())))?.elapsed();
-    let silence = if blow.is_silent { Duration::from_secs(2) } else { Duration::ZERO };
+    let silence = if blow.is_silent { Duration::from_secs(5) } else { Duration::ZERO };
     let limit = silence + Duration::from_secs_f64(2.0 * load());
     if ended.status.is_none() || ended.ended_with(0) || took > limit {
         return Err(fail(format!(
@@ -147,10 +150,17 @@ fn nothing_left(cluster: &Cluster, blow: &Blow, limit: Duration) -> Result<()> {
         // Whoever stopped it lets it go on; then it sees that mpirun is gone.
         said(cluster, "h2", "pkill -CONT -x mpirun; true")?;
     }
+    let is_there = |host: &&str| blow.name != "host" || *host != "h2";
+    let hosts: Vec<&str> = ["head", "h1", "h2", "h3"].into_iter().filter(is_there).collect();
+    all_gone(cluster, &hosts, limit)
+}
+
+/// No process of a job is left on these hosts, no memory and no file.
+pub fn all_gone(cluster: &Cluster, hosts: &[&str], limit: Duration) -> Result<()> {
     let end = Instant::now() + limit;
     loop {
         let mut left = Vec::new();
-        for host in ["head", "h1", "h2", "h3"].iter().filter(|host| blow.name != "host" || **host != "h2") {
+        for host in hosts {
             let text = said(cluster, host, LEFT)?;
             if !text.is_empty() {
                 left.push(format!("{host}: {text}"));

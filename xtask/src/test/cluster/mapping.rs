@@ -9,8 +9,14 @@ use std::process::Command;
 
 /// `cluster/map…`
 pub fn cases(session: &mut Session) {
-    let cases: [(&str, OnHosts); 5] =
-        [("seq", seq), ("rankfile", rankfile), ("counted", counted), ("explain", explain), ("lacks", lacks)];
+    let cases: [(&str, OnHosts); 6] = [
+        ("seq", seq),
+        ("rankfile", rankfile),
+        ("counted", counted),
+        ("explain", explain),
+        ("lacks", lacks),
+        ("preload", preload),
+    ];
     for (name, case) in cases {
         session.case(&format!("cluster/map_{name}"), |session| match hosts::lacks(&session.tree) {
             Some(why) => Verdict::Skipped(why),
@@ -114,7 +120,41 @@ fn lacks(rig: &Rig, cluster: &Cluster) -> Result<()> {
     for host in ["h1", "h2"] {
         expect(&run(rig, &mut cluster.command(host, &["sh", "-c", &script])?)?, 0)?;
     }
-    asked(&["--prefix", "/tmp/other", "hostname"], "host h1: no daemon started there: ssh ended with status 125")
+    asked(&["--prefix", "/tmp/other", "hostname"], ": no daemon started there: ssh ended with status 125")
+}
+
+/// Programs and files that only the first host has are copied; nothing of them is left.
+fn preload(rig: &Rig, cluster: &Cluster) -> Result<()> {
+    let script = format!("cd /tmp/only && cp {} program && echo here >data", rig.places.display());
+    for host in ["head", "h1", "h2"] {
+        expect(&run(rig, &mut cluster.command(host, &["mkdir", "/tmp/only"])?)?, 0)?;
+    }
+    let in_only = |words: &str| {
+        let line = format!("cd /tmp/only && exec {} --host h1:1,h2:1 {words}", rig.dist.join("bin/mpirun").display());
+        run(rig, &mut cluster.command("head", &["sh", "-c", &line])?)
+    };
+    expect(&run(rig, &mut cluster.command("head", &["sh", "-c", &script])?)?, 0)?;
+    contains(&in_only("./program")?.err, "program ./program was not found")?;
+    let ended = in_only("--preload-binary ./program")?;
+    expect(&ended, 0)?;
+    contains(&ended.out, "rank 1 of 2, program 0, with 1 on h2, sum 3")?;
+    let ended = in_only("--preload-files data cat data")?;
+    expect(&ended, 0)?;
+    if ended.out != "here\nhere\n" {
+        return Err(fail(ended.story()));
+    }
+    for host in ["h1", "h2"] {
+        let left = run(rig, &mut cluster.command(host, &["ls", "-A", "/tmp/only"])?)?;
+        if !left.ended_with(0) || !left.out.is_empty() {
+            return Err(fail(format!("{host} keeps {}", left.out)));
+        }
+    }
+    expect(&run(rig, &mut cluster.command("h2", &["sh", "-c", "echo other >/tmp/only/data"])?)?, 0)?;
+    contains(
+        &in_only("--preload-files data cat data")?.err,
+        "host h2: --preload-files: data is there already, and is another one",
+    )?;
+    contains(&in_only("--preload-files none cat data")?.err, "--preload-files: none: No such file")
 }
 
 /// The job's ranks run on these hosts, in order.

@@ -1,6 +1,7 @@
 //! How many ranks a job has, and how many it may have.
 
 use super::app::App;
+use super::environment;
 use super::hosts::{self, Host};
 use super::map::Map;
 use super::options::Options;
@@ -38,7 +39,7 @@ impl Counts {
     pub fn new(whole: &Options, map: &Map, topology: &Topology) -> Result<Counts, Refusal> {
         let mut files = whole.hostfile.clone();
         if whole.host.is_empty() && files.is_empty() {
-            files.extend(whole.default_hostfile.clone());
+            files.extend(whole.default_hostfile.clone().or_else(environment::default_hostfile));
         }
         let here = || Host::own(topology.usable.len() as u32);
         let Named { hosts, order, slots: places, from } = named(whole, map, &files, here)?;

@@ -4,6 +4,7 @@ use super::options::Options;
 use crate::refusal::Refusal;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 /// How the environment of a program's ranks differs from mpirun's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -130,6 +131,12 @@ pub fn defaults() -> Defaults {
         usize: read("MPIEXEC_UNIVERSE_SIZE"),
         prefixes: ["MPIEXEC_PREFIX_STDOUT", "MPIEXEC_PREFIX_STDERR"].map(|name| read(name).or(both.clone()).map(rank)),
     }
+}
+
+/// `--default-hostfile` as operators of Kubernetes and scripts for Open MPI set it.
+pub fn default_hostfile() -> Option<PathBuf> {
+    let names = ["PRTE_MCA_prte_default_hostfile", "OMPI_MCA_orte_default_hostfile", "HYDRA_HOST_FILE"];
+    names.into_iter().find_map(|name| std::env::var_os(name).filter(|value| !value.is_empty())).map(PathBuf::from)
 }
 
 fn is_yes(value: &str) -> bool {

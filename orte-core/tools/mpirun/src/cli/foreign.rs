@@ -181,7 +181,7 @@ const TABLE: &[Foreign] = &[
     ),
     refused("debugger", 1, "write mpirun -n 2 xterm -e gdb --args program"),
     refused("gtool gtoolfile", 1, "write the tool before the program: mpirun -n 2 valgrind program"),
-    refused("profile trace aps mps check_mpi", 0, "nothing is traced; write the tool before the program"),
+    refused("profile aps mps check_mpi", 0, "nothing is traced; write the tool before the program"),
     refused("report-events", 1, "no tool can ask mpirun; --verbose says what happens"),
     // The standard's mpiexec.
     needless("soft", 1, "the number after -n is always there"),
@@ -217,8 +217,6 @@ const TABLE: &[Foreign] = &[
         "daemons stay attached, and what they say is passed on",
     ),
     needless("noprefix no-app-prefix set-sid no-ready-msg show-progress", 0, "it changes nothing that could be seen"),
-    needless("preload-binary", 0, "nothing is copied: the program must lie on each host"),
-    needless("preload-files", 1, "nothing is copied: the files must lie on each host"),
     needless("personality", 1, "there is one"),
     needless("d debug-devel test-suicide", 0, "--verbose says what mpirun does"),
     needless("hnp", 1, "mpirun is its own head node"),

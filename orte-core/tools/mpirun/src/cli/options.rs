@@ -49,7 +49,8 @@ pub struct Options {
     /// The same from a file with a line `HOST slots=N` each
     #[arg(long, visible_alias = "machinefile", value_name = "FILE", action = ArgAction::Append, allow_hyphen_values = true)]
     pub hostfile: Vec<PathBuf>,
-    /// The same where neither --host nor --hostfile is given
+    /// The same where neither --host nor --hostfile is given (also PRTE_MCA_prte_default_hostfile,
+    /// OMPI_MCA_orte_default_hostfile, HYDRA_HOST_FILE)
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
     pub default_hostfile: Option<PathBuf>,
     /// Only on machines of this architecture, as uname -m names it
@@ -222,6 +223,13 @@ pub struct Options {
     /// Accepted for scripts; root may always run
     #[arg(long)]
     pub allow_run_as_root: bool,
+    /// Copy the program to the other hosts: they need none
+    #[arg(long)]
+    pub preload_binary: bool,
+    /// Copy these files to the other hosts, to the same places as seen from the current directory, where they are missing; they are
+    /// removed when the job has ended
+    #[arg(long, value_name = "FILE,...", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub preload_files: Vec<String>,
     /// Where ompi-rs lies on other machines (default: where it lies here)
     #[arg(long, value_name = "DIR", allow_hyphen_values = true)]
     pub prefix: Option<PathBuf>,

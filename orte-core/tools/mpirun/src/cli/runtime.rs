@@ -94,11 +94,11 @@ impl Show {
                 }
             }
         }
-        Ok(show)
+        Ok(if options.explain { show.all() } else { show })
     }
 
     /// All of it, but the machine.
-    pub fn all(self) -> Show {
+    fn all(self) -> Show {
         Show { allocation: true, map: true, bind: true, ..self }
     }
 

@@ -71,14 +71,17 @@ fn use_all_processors() {
     let _ = rustix::thread::sched_setaffinity(None, &all);
 }
 
-/// Calls mpirun and gets the orders.
-pub fn mpirun(invitation: &Invitation, node: u32) -> Result<(Link, HostOrders), Refusal> {
+/// Calls mpirun and gets the orders, and what came right behind them.
+pub fn mpirun(invitation: &Invitation, node: u32) -> Result<(Link, HostOrders, Vec<Frame>), Refusal> {
     let end = Instant::now() + Duration::from_millis(invitation.patience_ms);
     let mut link = call(invitation, node, end)?;
     loop {
         let news = link.receive();
-        match news.frames.into_iter().next() {
-            Some(Frame::Orders(orders)) if orders.names.len() > node as usize => return Ok((link, orders)),
+        let mut frames = news.frames.into_iter();
+        match frames.next() {
+            Some(Frame::Orders(orders)) if orders.names.len() > node as usize => {
+                return Ok((link, orders, frames.collect()));
+            }
             // The job ended before it began.
             Some(Frame::Finish) => return Err(Refusal::nothing_to_do()),
             Some(_) => return Err(Refusal::system("hearing mpirun", "it did not begin with orders")),

@@ -2,6 +2,7 @@
 
 use crate::cli::{self, App, Environment};
 use crate::here::{KeeperEnvironment, Plan};
+use crate::preload::{Program, Written};
 use crate::prepare;
 use crate::pty::Pty;
 use crate::refusal::Refusal;
@@ -14,18 +15,38 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 /// What to start here. `input` is the standard input of the rank that reads it.
-pub fn plan(invitation: &Invitation, node: u32, orders: HostOrders, input: Option<OwnedFd>) -> Result<Plan, Refusal> {
+pub fn plan(
+    invitation: &Invitation,
+    node: u32,
+    orders: HostOrders,
+    input: Option<OwnedFd>,
+) -> Result<(Plan, Kept), Refusal> {
     let directory = PathBuf::from(OsString::from_vec(orders.directory.clone()));
     std::env::set_current_dir(&directory).map_err(|error| {
         Refusal::usage(format!("the directory {}: {error}; --wdir names one that is there", directory.display()))
     })?;
     let environment = environment(&orders);
-    let apps: Vec<App> = orders.apps.into_iter().map(app).collect();
-    let executables = prepare::apps(&apps, environment.get(&OsString::from("PATH")).cloned())?;
+    let mut kept = Kept::default();
+    orders.files.iter().try_for_each(|file| kept.written.add(file))?;
+    let path = environment.get(&OsString::from("PATH")).cloned();
+    let mut executables = Vec::with_capacity(orders.apps.len());
+    for mut one in orders.apps {
+        let program = one.program.take();
+        let app = app(one);
+        executables.push(match program {
+            Some(content) => {
+                let program = Program::new(&app.command[0].to_string_lossy(), &content)?;
+                let executable = prepare::preloaded(&app, program.path())?;
+                kept.programs.push(program);
+                executable
+            }
+            None => prepare::apps(std::slice::from_ref(&app), path.clone())?.remove(0),
+        });
+    }
     let ranks = orders.nodes.iter().filter(|its| **its == node).count() as u32;
     let words: Vec<OsString> = orders.binding.iter().map(OsString::from).collect();
     let bindings = cli::places_here(&words, ranks)?.into_iter().map(|place| place.processors).collect();
-    Ok(Plan {
+    let plan = Plan {
         node,
         identity: Some((job_of(&invitation.secret), secret_of_ranks(&invitation.secret))),
         nodes: orders.nodes,
@@ -39,7 +60,15 @@ pub fn plan(invitation: &Invitation, node: u32, orders: HostOrders, input: Optio
         apps: executables,
         environment: KeeperEnvironment::Only(environment.into_iter().collect()),
         silence_ms: Some(invitation.silence_ms),
-    })
+    };
+    Ok((plan, kept))
+}
+
+/// What mpirun sent and ranks use, until they have ended.
+#[derive(Default)]
+pub struct Kept {
+    programs: Vec<Program>,
+    written: Written,
 }
 
 fn app(app: orders::App) -> App {

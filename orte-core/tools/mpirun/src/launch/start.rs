@@ -14,7 +14,7 @@ use crate::report::Measures;
 use crate::stdin::Fan;
 use crate::stdio::Streams;
 use crate::there::There;
-use crate::{prepare, raw, signals, tree};
+use crate::{preload, prepare, raw, signals, tree};
 use orte_core::modex::JobMap;
 use orte_core::oob::handshake::{job_of, secret_of_ranks};
 use orte_core::oob::{self, HostOrders, Secret, orders};
@@ -179,6 +179,7 @@ fn orders(
     let own = std::env::vars_os().filter(|(name, _)| variables.iter().all(|(other, _)| other != name));
     let environment: Vec<orders::Variable> =
         own.chain(variables.iter().cloned()).map(|(name, value)| (name.into_vec(), value.into_vec())).collect();
+    let copies = preload::read(job)?;
     let of_node = |node: u32| HostOrders {
         nodes: job.nodes.clone(),
         names: job.names.clone(),
@@ -193,12 +194,13 @@ fn orders(
         pty: pty.map(|pty| (u32::from(pty.rows), u32::from(pty.columns))),
         directory: directory.as_os_str().as_bytes().to_vec(),
         environment: environment.clone(),
-        apps: job.apps.iter().map(app).collect(),
+        apps: job.apps.iter().zip(&copies.programs).map(|(one, program)| app(one, program.clone())).collect(),
+        files: copies.files.clone(),
     };
     Ok((1..job.names.len() as u32).map(|node| (job.names[node as usize].clone(), of_node(node))).collect())
 }
 
-fn app(app: &App) -> orders::App {
+fn app(app: &App, program: Option<orders::Content>) -> orders::App {
     let bytes = |word: &OsString| word.as_bytes().to_vec();
     orders::App {
         ranks: app.ranks,
@@ -207,5 +209,6 @@ fn app(app: &App) -> orders::App {
         path: app.path.as_ref().map(bytes),
         is_empty: app.environment.is_empty,
         changes: app.environment.changes.iter().map(|(name, value)| (bytes(name), value.as_ref().map(bytes))).collect(),
+        program,
     }
 }

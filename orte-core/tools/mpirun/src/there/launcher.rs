@@ -1,8 +1,9 @@
 //! plm: what starts the daemons of the other hosts. Ssh has an agent for each host, Slurm one for all of them.
 
-use super::agent::{Agent, Agents};
 use super::settings::Settings;
 use super::slurm::Slurm;
+use super::ssh::Agents;
+use crate::agent::Agent;
 use crate::refusal::Refusal;
 use std::path::Path;
 
@@ -27,7 +28,8 @@ impl Launcher {
         })
     }
 
-    /// Starts the daemons of these hosts, all at once. `invitation` is for those that have these places among them.
+    /// Starts the daemons of these hosts, all at once, but those that other daemons start. `invitation` is for those that have
+    /// these places among them.
     pub fn start(&self, hosts: &[String], invitation: impl Fn(&[usize]) -> String) -> Result<Vec<Agent>, Refusal> {
         match self {
             Launcher::Slurm(slurm) => {
@@ -36,7 +38,8 @@ impl Launcher {
             }
             Launcher::Ssh(agents) => {
                 let mut started: Vec<Agent> = Vec::with_capacity(hosts.len());
-                for (index, host) in hosts.iter().enumerate() {
+                let own = (0..hosts.len()).filter(|place| agents.parent_of(*place as u32 + 1) == 0);
+                for (index, host) in own.map(|place| (place, &hosts[place])) {
                     match agents.start(host, &invitation(&[index])) {
                         Ok(agent) => started.push(agent),
                         Err(refusal) => {
@@ -50,11 +53,23 @@ impl Launcher {
         }
     }
 
-    /// Which of the agents is that of a host.
-    pub fn agent_of(&self, host: usize) -> usize {
+    /// Which of the agents that mpirun started is that of a host; or the node whose daemon starts its daemon.
+    pub fn agent_of(&self, host: usize) -> Result<usize, u32> {
         match self {
-            Launcher::Ssh(_) => host,
-            Launcher::Slurm(_) => 0,
+            Launcher::Ssh(agents) => match agents.parent_of(host as u32 + 1) {
+                // The first hosts are mpirun's own.
+                0 => Ok(host),
+                parent => Err(parent),
+            },
+            Launcher::Slurm(_) => Ok(0),
+        }
+    }
+
+    /// The hosts that the daemon of a node starts, with their invitations.
+    pub fn below(&self, node: u32, hosts: usize) -> Vec<usize> {
+        match self {
+            Launcher::Ssh(_) => (0..hosts).filter(|host| self.agent_of(*host) == Err(node)).collect(),
+            Launcher::Slurm(_) => Vec::new(),
         }
     }
 

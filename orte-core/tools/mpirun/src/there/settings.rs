@@ -13,6 +13,8 @@ pub struct Settings {
     pub component: String,
     /// Somebody named an agent.
     pub has_agent: bool,
+    /// How many hosts one logs in to; 0: mpirun to all.
+    pub radix: usize,
     /// Further words for srun.
     pub slurm_arguments: String,
     /// The agents to look for, parted by colons.
@@ -53,6 +55,7 @@ impl Settings {
         Ok(Settings {
             component: plm::COMPONENT.text().to_owned(),
             has_agent: is_said(&plm::SSH_AGENT) || is_said(&plm::RSH_AGENT),
+            radix: plm::SSH_TREE_RADIX.int().clamp(0, 1 << 20) as usize,
             slurm_arguments: plm::SLURM_ARGS.text().to_owned(),
             agent: first(&plm::SSH_AGENT, &plm::RSH_AGENT),
             arguments: first(&plm::SSH_ARGS, &plm::RSH_ARGS),
@@ -64,9 +67,10 @@ impl Settings {
     }
 }
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "plm",
     "plm_slurm_args",
+    "plm_ssh_tree_radix",
     "plm_ssh_agent",
     "plm_ssh_args",
     "plm_rsh_agent",

@@ -1,7 +1,8 @@
 //! plm/slurm: in an allocation of Slurm one srun starts the daemons of all hosts, as a step of its own.
 
-use super::agent::{Agent, is_there, own_program};
 use super::settings::Settings;
+use super::ssh::own_program;
+use crate::agent::{Agent, is_there};
 use crate::refusal::Refusal;
 use orte_core::allocation::{self, ResourceManager, Surroundings};
 use std::path::{Path, PathBuf};
