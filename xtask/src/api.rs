@@ -6,6 +6,7 @@
 
 mod coverage;
 pub mod data;
+pub mod fortran;
 mod header;
 pub mod rows;
 
@@ -26,11 +27,17 @@ pub struct Options {
     /// List the functions of a category that do not work yet (all: of every category)
     #[arg(long, value_name = "CATEGORY")]
     pub missing: Option<String>,
+    /// Write what ompi-core/fortran has of the standard's data instead of comparing it
+    #[arg(long)]
+    pub bless: bool,
 }
 
 /// The subcommand.
 pub fn api(options: &Options, progress: &Progress) -> Result<()> {
     let tree = Tree::open()?;
+    if options.bless {
+        fortran::compare(&tree.root, &Data::read(&tree.root.join("ompi-core/api"))?, true)?;
+    }
     let report = check(&tree.root, &tree.target, progress)?;
     if options.json {
         println!("{}", report.json());
@@ -54,6 +61,9 @@ pub fn check(root: &Path, target: &Path, progress: &Progress) -> Result<ApiRepor
     let count = format!("{} functions, {} constants", data.functions.len(), data.constants.len());
     mismatches.extend(progress.phase("compare mpi.h with the standard's data", || {
         Ok((header::compare(root, &folder, &data)?, count.clone()))
+    })?);
+    mismatches.extend(progress.phase("compare Fortran's interfaces with the standard's data", || {
+        Ok((fortran::compare(root, &data, false)?, String::new()))
     })?);
     // A row that is missing would only repeat itself as a compiler's error.
     if mismatches.is_empty() {
@@ -88,4 +98,5 @@ const EXAMPLES: &str = "\
 Examples:
   cargo xtask api                 compares, and counts functions by category
   cargo xtask api --missing all   functions that do not work yet
-  cargo xtask api --json          every function with its state";
+  cargo xtask api --json          every function with its state
+  cargo xtask api --bless         makes ompi-core/fortran of the standard's data";

@@ -5,6 +5,7 @@ pub mod archive;
 pub mod compile;
 pub mod components;
 mod dist;
+mod fortran;
 pub mod groups;
 pub mod image;
 mod lock;
@@ -20,9 +21,10 @@ use crate::failure::{At, Result};
 use crate::progress::Progress;
 use crate::shell;
 use crate::tree::Tree;
-use archive::Link;
+use archive::{Link, MPI};
 use components::Catalogue;
 use dist::{Linking, Parts};
+use fortran::Fortran;
 use image::Image;
 use lock::Lock;
 use product::Product;
@@ -54,6 +56,9 @@ pub struct Options {
     /// The form of the library that mpicc links, unless its command line or OMPI_RS_LINK chooses one
     #[arg(long, value_enum, default_value_t)]
     pub link: Linking,
+    /// The Fortran compiler that makes the modules mpi and mpi_f08, or none [default: gfortran, if it is installed]
+    #[arg(long, value_name = "COMPILER")]
+    pub fortran: Option<String>,
     /// Keep line tables in the libraries
     #[arg(long)]
     pub debug: bool,
@@ -125,6 +130,7 @@ impl Work<'_> {
         shell::folder(&image.folder)?;
         let _lock = Lock::take(&self.tree.target.join("image"), self.progress)?;
 
+        let fortran = Fortran::find(self.tree, self.options.fortran.as_deref())?;
         let count = self.choice.components.len();
         let raw = self.progress.phase(&format!("compile the library with {count} components"), || {
             Ok((image.archive(self.progress)?, String::new()))
@@ -132,9 +138,16 @@ impl Work<'_> {
         let (tools, info) = self.progress.phase("compile its tools", || {
             Ok(((tools::build(self.tree, self.progress)?, image.info(self.progress)?), String::new()))
         })?;
+        let procedures = match &fortran {
+            Some(fortran) => Some(self.progress.phase("compile Fortran's procedures", || {
+                Ok((fortran.archive(self.progress)?, fortran.compiler.clone()))
+            })?),
+            None => None,
+        };
         let names = names::exported(self.tree, self.choice)?;
         let inputs = tools.iter().map(|(_, path)| path.as_path()).chain(info.as_deref()).chain([raw.as_path()]);
-        let stamp = self.stamp(inputs, &names)?;
+        let inputs = inputs.chain(procedures.as_deref());
+        let stamp = self.stamp(inputs, &names, fortran.as_ref())?;
         let installed = out.join("share/ompi-rs/build.stamp");
         if fs::read_to_string(&installed).is_ok_and(|old| old == stamp) {
             self.progress.note(&format!("{} is up to date", out.display()));
@@ -144,14 +157,21 @@ impl Work<'_> {
         let _ = fs::remove_dir_all(&stage);
         self.progress.phase("link libmpi_abi.a and libmpi_abi.so.1", || {
             let (debug, verbose) = (self.options.debug, self.progress.verbose);
-            let link = Link { folder: &image.folder, names: &names, debug, verbose };
+            let link = Link { files: &MPI, objects: &[], folder: &image.folder, names: &names, debug, verbose };
             link.libraries(&raw, &stage.join("lib"))?;
             Ok(((), String::new()))
         })?;
+        if let (Some(fortran), Some(raw)) = (&fortran, &procedures) {
+            self.progress.phase("link libmpi_abi_fortran and make the modules", || {
+                fortran.install(raw, &image.folder, &stage, (self.options.debug, self.progress.verbose))?;
+                Ok(((), String::new()))
+            })?;
+        }
         let (tree, choice, thin, link) = (self.tree, self.choice, self.options.thin, self.options.link);
-        dist::assemble(&Parts { tree, choice, thin, link, tools: &tools, info: info.as_deref() }, &stage)?;
+        let (info, fortran) = (info.as_deref(), fortran.is_some());
+        dist::assemble(&Parts { tree, choice, thin, link, tools: &tools, info, fortran }, &stage)?;
         if !self.options.no_check {
-            let product = Product { stage: &stage, folder: &image.folder.join("check"), names: &names, choice };
+            let product = Product { stage: &stage, folder: &image.folder.join("check"), names: &names, choice, fortran };
             product::check(&product, self.progress)?;
         }
         shell::write(&stage.join("share/ompi-rs/build.stamp"), &stamp)?;
@@ -161,12 +181,19 @@ impl Work<'_> {
     }
 
     /// Changes whenever the product could: what is linked and copied, how, and the program that does it.
-    fn stamp<'p>(&self, inputs: impl Iterator<Item = &'p Path>, names: &BTreeSet<String>) -> Result<String> {
+    fn stamp<'p>(
+        &self,
+        inputs: impl Iterator<Item = &'p Path>,
+        names: &BTreeSet<String>,
+        fortran: Option<&Fortran>,
+    ) -> Result<String> {
         let mut hasher = DefaultHasher::new();
         let mut files: Vec<PathBuf> = inputs.map(Path::to_path_buf).collect();
         let include = self.tree.folder("ompi-core")?.join("include");
         files.extend(dist::HEADERS.map(|header| include.join(header)));
         files.extend(std::env::current_exe().ok());
+        files.extend(fortran.iter().flat_map(|fortran| fortran.sources()));
+        fortran.map(|fortran| &fortran.compiler).hash(&mut hasher);
         for file in files {
             let facts = fs::metadata(&file).at(format!("find {}", file.display()))?;
             (&file, facts.len(), facts.modified().ok()).hash(&mut hasher);

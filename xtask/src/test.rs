@@ -13,6 +13,7 @@ mod copies;
 mod debian;
 mod decisions;
 mod fftw;
+mod fortran;
 mod fpga;
 mod header;
 pub mod hpcc;
@@ -32,6 +33,7 @@ mod programs;
 mod rsmpi;
 mod rust;
 mod sanitizers;
+mod seeing;
 pub mod session;
 mod sockets;
 mod steps;
@@ -117,12 +119,14 @@ const TIERS: &[Tier] = &[
     Tier { name: "image", budget_minutes: 4.0, run: images::tier, ci_only: false },
     Tier { name: "new", budget_minutes: 4.0, run: new::tier, ci_only: false },
     Tier { name: "c", budget_minutes: 6.0, run: programs::tier, ci_only: false },
+    Tier { name: "fortran", budget_minutes: 1.0, run: fortran::tier, ci_only: false },
     Tier { name: "rust", budget_minutes: 3.0, run: rust::tier, ci_only: false },
     Tier { name: "coll", budget_minutes: 5.5, run: coll::tier, ci_only: false },
     Tier { name: "mutants", budget_minutes: 0.1, run: mutants::tier, ci_only: false },
     Tier { name: "decisions", budget_minutes: 0.5, run: decisions::tier, ci_only: false },
     Tier { name: "sockets", budget_minutes: 0.5, run: sockets::tier, ci_only: false },
     Tier { name: "unexpected", budget_minutes: 1.5, run: unexpected::tier, ci_only: false },
+    Tier { name: "seeing", budget_minutes: 0.5, run: seeing::tier, ci_only: false },
     Tier { name: "copies", budget_minutes: 1.5, run: copies::tier, ci_only: false },
     Tier { name: "bad_input", budget_minutes: 2.0, run: bad_input::tier, ci_only: false },
     Tier { name: "fuzz", budget_minutes: 1.5, run: bad_input::fuzz, ci_only: false },

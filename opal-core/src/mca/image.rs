@@ -39,6 +39,38 @@ macro_rules! image {
     };
 }
 
+/// Stands in for the image and for the static components in a crate's own unit tests: no component, a copy, a clock that
+/// stands still.
+///
+/// ```ignore
+/// #[cfg(test)]
+/// opal_core::test_image!();
+/// ```
+#[macro_export]
+macro_rules! test_image {
+    () => {
+        #[allow(unsafe_code)]
+        mod test_image {
+            $crate::image![];
+            $crate::provide_memcpy!(copy);
+            $crate::provide_timer!(ticks, frequency);
+
+            unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
+                // SAFETY: the contract of `framework::memcpy::copy`.
+                unsafe { core::ptr::copy(from, to, bytes) }
+            }
+
+            fn ticks() -> u64 {
+                0
+            }
+
+            fn frequency() -> u64 {
+                1_000_000_000
+            }
+        }
+    };
+}
+
 /// What the image claims to contain.
 pub fn components() -> &'static [&'static Info] {
     hook::static_components()

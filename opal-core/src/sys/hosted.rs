@@ -84,6 +84,21 @@ pub fn random<const N: usize>() -> rustix::io::Result<[u8; N]> {
     if read == N { Ok(bytes) } else { Err(rustix::io::Errno::IO) }
 }
 
+/// Writes a whole file, in the place of one that is there.
+pub fn write_file(path: &str, mut bytes: &[u8]) -> rustix::io::Result<()> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::from_raw_mode(0o666))?;
+    while !bytes.is_empty() {
+        match rustix::io::write(&file, bytes) {
+            Ok(written) => bytes = &bytes[written..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}
+
 /// The whole content of a small file of the system's own (`/proc`, `/sys`), or `None` if it cannot be read. Others are for
 /// [`read_trusted`](super::read_trusted).
 pub fn read_file(path: &str) -> Option<Vec<u8>> {

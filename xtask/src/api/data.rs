@@ -58,6 +58,11 @@ pub struct Parameter {
 }
 
 impl Parameter {
+    /// The parameter or constant that says how long it is.
+    pub fn length(&self) -> Option<&str> {
+        self.length.as_str()
+    }
+
     /// Whether it is an array, as the standard's tables say.
     pub fn has_length(&self) -> bool {
         !self.length.is_null()
@@ -69,6 +74,8 @@ impl Parameter {
 pub struct Constant {
     /// With `MPI_`.
     pub name: String,
+    /// What it belongs to: handle-comm, error-class and so on.
+    pub kind: String,
     /// Its C type.
     pub c_type: String,
     /// Its value; an address or a handle as a number.

@@ -46,7 +46,7 @@ fn declaration(prefix: &str, function: &Function) -> String {
 }
 
 fn assertion(constant: &Constant) -> String {
-    let Constant { name, c_type, value } = constant;
+    let Constant { name, c_type, value, .. } = constant;
     let mut text = format!("_Static_assert((intptr_t)({name}) == {value}, \"{name} is not {value}\");\n");
     // Enumerators have type int in C whatever they are for.
     if !matches!(c_type.as_str(), "int" | "MPI_T_cb_safety" | "MPI_T_source_order") {

@@ -14,6 +14,10 @@ use std::process::Command;
 /// Where and what to link.
 #[derive(Debug)]
 pub struct Link<'a> {
+    /// What the libraries are called.
+    pub files: &'a Files,
+    /// Objects of other compilers that go in as they are.
+    pub objects: &'a [PathBuf],
     /// For files on the way.
     pub folder: &'a Path,
     /// The C names to keep.
@@ -24,24 +28,47 @@ pub struct Link<'a> {
     pub verbose: bool,
 }
 
+/// The names of a library.
+#[derive(Debug)]
+pub struct Files {
+    /// The archive.
+    pub archive: &'static str,
+    /// The shared library, and its soname.
+    pub shared: &'static str,
+    /// What `-l` finds.
+    pub link: &'static str,
+    /// Whether it uses libmpi_abi, which lies beside it.
+    pub over_mpi: bool,
+}
+
+/// C's library.
+pub const MPI: Files = Files { archive: STATIC, shared: SHARED, link: "libmpi_abi.so", over_mpi: false };
+/// Fortran's, over it.
+pub const FORTRAN: Files = Files {
+    archive: "libmpi_abi_fortran.a",
+    shared: "libmpi_abi_fortran.so.1",
+    link: "libmpi_abi_fortran.so",
+    over_mpi: true,
+};
+
 /// The file name of the shared library, and its soname: the standard ABI's first version.
 pub const SHARED: &str = "libmpi_abi.so.1";
 /// The file name of the archive.
 pub const STATIC: &str = "libmpi_abi.a";
 
 impl Link<'_> {
-    /// Makes `libmpi_abi.a` and `libmpi_abi.so.1` in `into` from rustc's archive.
+    /// Makes archive and shared library in `into` from rustc's archive.
     pub fn libraries(&self, from: &Path, into: &Path) -> Result<()> {
         shell::folder(into)?;
         let object = self.one_object(from)?;
         self.localize(&object)?;
-        self.archive(&object, &into.join(STATIC))?;
-        self.shared(&object, &into.join(SHARED))
+        self.archive(&object, &into.join(self.files.archive))?;
+        self.shared(&object, &into.join(self.files.shared))
     }
 
     /// Links what the names reach into one relocatable object.
     fn one_object(&self, from: &Path) -> Result<PathBuf> {
-        let object = self.folder.join("libmpi_abi.o");
+        let object = self.folder.join(self.files.archive).with_extension("o");
         // A name that the archive lacks must not become an undefined symbol of every user's program.
         let have = defined_in_archive(from)?;
         let arguments = self.folder.join("names.ld");
@@ -72,24 +99,30 @@ impl Link<'_> {
         if into.exists() {
             std::fs::remove_file(into).at(format!("remove {}", into.display()))?;
         }
-        shell::run(Command::new("ar").arg("crsD").arg(into).arg(object), self.verbose)
+        shell::run(Command::new("ar").arg("crsD").arg(into).arg(object).args(self.objects), self.verbose)
     }
 
     fn shared(&self, object: &Path, into: &Path) -> Result<()> {
         let map = self.folder.join("names.map");
         let names = self.names.iter().map(|name| format!("{name};")).collect::<String>();
-        shell::write(&map, &format!("{{ global: {names} local: *; }};\n"))?;
+        // What gfortran and flang make of constants of derived types in modules.
+        let modules = if self.objects.is_empty() { "" } else { "__*_MOD_*; _QM*;" };
+        shell::write(&map, &format!("{{ global: {names}{modules} local: *; }};\n"))?;
         let mut gcc = Command::new("gcc");
-        gcc.arg("-shared").arg("-pthread").arg(format!("-Wl,-soname,{SHARED}")).arg("-o").arg(into).arg(object);
+        gcc.arg("-shared").arg("-pthread").arg(format!("-Wl,-soname,{}", self.files.shared)).arg("-o").arg(into).arg(object).args(self.objects);
         gcc.arg(format!("-Wl,--version-script={}", map.display()));
         gcc.args([
             "-Wl,-z,defs,-z,relro,-z,now,-z,noexecstack",
             "-Wl,--gc-sections,-O1,--hash-style=gnu,--build-id=sha1",
         ]);
+        if self.files.over_mpi {
+            let lib = into.parent().unwrap_or(into);
+            gcc.arg("-L").arg(lib).arg("-lmpi_abi").arg("-Wl,-rpath,$ORIGIN");
+        }
         shell::run(&mut gcc, self.verbose)?;
-        let link = into.with_file_name("libmpi_abi.so");
+        let link = into.with_file_name(self.files.link);
         let _ = std::fs::remove_file(&link);
-        std::os::unix::fs::symlink(SHARED, &link).at(format!("create {}", link.display()))
+        std::os::unix::fs::symlink(self.files.shared, &link).at(format!("create {}", link.display()))
     }
 }
 

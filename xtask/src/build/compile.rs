@@ -100,8 +100,19 @@ pub struct Call<'a> {
 impl Call<'_> {
     /// Builds; `more` are further arguments.
     pub fn build(&self, more: &[&str], progress: &Progress) -> Result<()> {
+        self.cargo("build", more, progress)
+    }
+
+    /// Compiles the library of one package to an archive with Rust's own symbols still in it.
+    pub fn archive(&self, package: &str, features: &str, progress: &Progress) -> Result<PathBuf> {
+        let what = ["--package", package, "--lib", "--features", features, "--crate-type", "staticlib"];
+        self.cargo("rustc", &what, progress)?;
+        self.product(&format!("lib{}.a", package.replace('-', "_")))
+    }
+
+    fn cargo(&self, command: &str, more: &[&str], progress: &Progress) -> Result<()> {
         let mut cargo = tree::cargo();
-        cargo.arg("build").arg("--manifest-path").arg(self.manifest).args(more);
+        cargo.arg(command).arg("--manifest-path").arg(self.manifest).args(more);
         cargo.arg("--target-dir").arg(self.flags.folder(self.tree));
         cargo.args(["--profile", self.profile, "--target", &self.flags.target()?]);
         cargo.args((!progress.verbose).then_some("--quiet"));

@@ -3,7 +3,7 @@
 //!
 //! Relocatable: the wrappers find the rest from their own path, pkg-config from the place of its file.
 
-use crate::build::archive::{SHARED, STATIC};
+use crate::build::archive::{FORTRAN, SHARED, STATIC};
 use crate::build::manual;
 use crate::build::provenance;
 use crate::build::resolve::Choice;
@@ -40,6 +40,8 @@ pub struct Parts<'a> {
     pub tools: &'a [(&'static Tool, PathBuf)],
     /// `ompi_info` with the image's components.
     pub info: Option<&'a Path>,
+    /// Fortran's library and modules are there.
+    pub fortran: bool,
 }
 
 /// Puts everything but the libraries into `stage`.
@@ -60,12 +62,15 @@ pub fn assemble(parts: &Parts, stage: &Path) -> Result<()> {
     }
     let version = parts.tree.package("ompi-core").map_or("", |package| &package.version);
     for name in PKG_CONFIG {
-        shell::write(&stage.join(format!("lib/pkgconfig/{name}.pc")), &pkgconfig(name, version, parts.link))?;
+        shell::write(&stage.join(format!("lib/pkgconfig/{name}.pc")), &pkgconfig(name, version, parts.link, false))?;
+    }
+    for name in PKG_CONFIG_FORTRAN.iter().filter(|_| parts.fortran) {
+        shell::write(&stage.join(format!("lib/pkgconfig/{name}.pc")), &pkgconfig(name, version, parts.link, true))?;
     }
     let share = stage.join("share/ompi-rs");
     shell::write(&share.join("link"), if parts.link == Linking::Shared { "shared\n" } else { "static\n" })?;
     // For programs with the archive inside: plug-ins that they load must find their MPI.
-    shell::write(&share.join("mpi.list"), "{ MPI_*; PMPI_*; };\n")?;
+    shell::write(&share.join("mpi.list"), "{ MPI_*; PMPI_*; mpi_*; pmpi_*; };\n")?;
     manual::write(stage, core, version)?;
     shell::write(&share.join("components.json"), &components(parts, version)?)?;
     if parts.info.is_some() {
@@ -128,18 +133,24 @@ pub const HEADERS: [&str; 3] = ["mpi.h", "mpi_fint.h", "mpi_removed.h"];
 
 /// Our own name, Open MPI's, and what programs ask for that know neither.
 const PKG_CONFIG: &[&str] = &["ompi-rs", "ompi", "ompi-c", "ompi-cxx", "mpi", "mpi-c", "mpi-cxx"];
+const PKG_CONFIG_FORTRAN: &[&str] = &["ompi-rs-fortran", "ompi-fort", "ompi-f77", "ompi-f90", "mpi-fort"];
 
-/// The archive stands there by its path: `-lmpi_abi` would take the shared library where both lie.
-fn pkgconfig(name: &str, version: &str, link: Linking) -> String {
+/// The archives stand there by their paths: `-lmpi_abi` would take the shared library where both lie.
+fn pkgconfig(name: &str, version: &str, link: Linking, fortran: bool) -> String {
+    let (mut own, mut own_archive, mut modules) = ("", String::new(), "");
+    if fortran {
+        (own, modules) = (" -lmpi_abi_fortran", " -I${libdir}/fortran");
+        own_archive = format!("${{libdir}}/{} ", FORTRAN.archive);
+    }
     let libraries = match link {
-        Linking::Shared => "-L${libdir} -Wl,-rpath,${libdir} -lmpi_abi".to_owned(),
+        Linking::Shared => format!("-L${{libdir}} -Wl,-rpath,${{libdir}}{own} -lmpi_abi"),
         Linking::Static => {
-            format!("${{libdir}}/{STATIC} -Wl,--dynamic-list=${{prefix}}/share/ompi-rs/mpi.list -pthread")
+            format!("{own_archive}${{libdir}}/{STATIC} -Wl,--dynamic-list=${{prefix}}/share/ompi-rs/mpi.list -pthread")
         }
     };
     format!(
         "prefix=${{pcfiledir}}/../..\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
          Name: {name}\nDescription: ompi-rs, an MPI library with the standard ABI ({SHARED}, {STATIC})\n\
-         Version: {version}\nCflags: -I${{includedir}}\nLibs: {libraries}\n"
+         Version: {version}\nCflags: -I${{includedir}}{modules}\nLibs: {libraries}\n"
     )
 }

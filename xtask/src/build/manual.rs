@@ -14,7 +14,7 @@ use std::process::Command;
 /// Page, the program below `bin` and the argument that makes it print its table, and further names of the page.
 const PAGES: &[(&str, &str, &[&str])] = &[
     ("mpirun", "--ompi-rs-manual", &["mpiexec"]),
-    ("mpicc", "--showme:manual", &["mpicxx", "mpic++", "mpiCC"]),
+    ("mpicc", "--showme:manual", &["mpicxx", "mpic++", "mpiCC", "mpifort", "mpif90", "mpif77"]),
     ("ompi_info", "--ompi-rs-manual", &[]),
 ];
 

@@ -25,6 +25,8 @@ pub struct Product<'a> {
     pub names: &'a BTreeSet<String>,
     /// What must be linked.
     pub choice: &'a Choice,
+    /// Fortran's library and modules are there.
+    pub fortran: bool,
 }
 
 /// Runs every check, each a line; the first that fails ends the build with a sentence.
@@ -44,6 +46,7 @@ pub fn check<'a>(product: &Product<'a>, progress: &Progress) -> Result<()> {
         ("links as a shared library", Product::shared),
         ("links into C++", Product::cplusplus),
         ("links into Rust", Product::rust),
+        ("links into Fortran", Product::fortran),
         ("a profiling tool's functions win", Product::tool),
         ("every release of memory is seen", Product::memory),
     ];
@@ -170,6 +173,18 @@ impl Product<'_> {
         self.start(&program, &[]).map(|_| String::new())
     }
 
+    fn fortran(&self) -> Result<String> {
+        if !self.fortran {
+            return Ok("left out: there is no Fortran compiler".to_owned());
+        }
+        shell::write(&self.folder.join("smoke.f90"), SMOKE_FORTRAN)?;
+        for (name, flags) in [("smoke.fortran", &["-shared-mpi"][..]), ("smoke.fortran.static", &["-static-mpi"])] {
+            let program = self.compile("mpifort", "smoke.f90", name, flags)?;
+            self.start(&program, &[])?;
+        }
+        Ok(String::new())
+    }
+
     fn rust(&self) -> Result<String> {
         let program = self.folder.join("smoke.rust");
         let mut rustc = compile::rustc();
@@ -264,6 +279,7 @@ fn check_stack(program: &Path) -> Result<()> {
     }
 }
 
+const SMOKE_FORTRAN: &str = include_str!("product/smoke.f90");
 const SMOKE_C: &str = include_str!("product/smoke.c");
 const MEMORY_C: &str = include_str!("product/memory.c");
 const SMOKE_RUST: &str = include_str!("product/smoke.rs");

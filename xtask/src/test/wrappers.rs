@@ -27,6 +27,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
         ("cmake", build_systems::cmake),
         ("meson", build_systems::meson),
         ("autoconf", build_systems::autoconf),
+        ("fortran", build_systems::fortran),
         ("make", build_systems::make),
         ("without-path", build_systems::without_path),
         ("plugin", copies::plugin),

@@ -66,8 +66,13 @@ const PLACES: &[&str] = &[
     "ompi-core/src/errhandler.rs",
     "ompi-core/src/executor/immediate.rs",
     // Moves a program's data to and from the places of a view.
+    "ompi-core/src/file/external.rs",
+    "ompi-core/src/file/place.rs",
+    "ompi-core/src/file/sieve.rs",
     "ompi-core/src/file/transfer.rs",
     "ompi-core/src/op.rs",
+    // Buffers of its own for a collective operation.
+    "ompi-core/src/report/gather.rs",
     "ompi-core/src/request/",
     "ompi-core/src/schedule.rs",
     "ompi-core/src/topo/exchange.rs",
@@ -75,6 +80,8 @@ const PLACES: &[&str] = &[
     "ompi-core/src/win/access.rs",
     // The table that is looked up without a lock.
     "ompi-core/src/handle.rs",
+    // Addresses that Fortran programs pass, and procedures of theirs.
+    "ompi-core/fortran/src/lib.rs",
     // The safe interface for Rust programs: promises about buffers and types, loans, and what hands them to the library.
     "ompi-core/rust/src/attribute.rs",
     "ompi-core/rust/src/collective/",

@@ -26,5 +26,6 @@ pub use component::{COMPONENT, INFO};
 
 #[cfg(all(test, loom))]
 mod models;
+
 #[cfg(test)]
-mod test_image;
+opal_core::test_image!();

@@ -83,6 +83,7 @@ mod wire;
 pub use component::{COMPONENT, INFO};
 
 #[cfg(test)]
-mod test_image;
-#[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+opal_core::test_image!();

@@ -40,11 +40,13 @@ mod pool_block;
 mod raw;
 mod select;
 mod small;
+mod subject;
 mod word;
 
 pub use component::{COMPONENT, INFO};
 
 #[cfg(all(test, loom))]
 mod models;
+
 #[cfg(test)]
-mod test_image;
+opal_core::test_image!();

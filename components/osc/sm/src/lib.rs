@@ -16,11 +16,15 @@ mod component;
 mod file;
 mod layout;
 mod locks;
+#[cfg(all(test, loom))]
+mod models;
 mod module;
 mod raw;
-#[cfg(test)]
-mod test_image;
+mod ticket;
 mod wait;
 mod words;
 
 pub use component::{COMPONENT, INFO};
+
+#[cfg(test)]
+opal_core::test_image!();

@@ -12,31 +12,28 @@ use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
-use ompi_core::framework::pml::{EntryPoints, MatchContext, Matched, Mode, Module, Traffic};
+use ompi_core::framework::pml::{EntryPoints, MatchContext, Matched, Mode, Module, PathInfo, Traffic};
 use ompi_core::request::{self, Request};
 use ompi_core::status::Status;
 use opal_core::progress;
 use opal_core::sync::Ordering;
 
 mod fast_path;
+mod monitoring;
+mod paths;
 mod send;
 
 /// The one module; its state is [`STATE`].
 pub struct Ob1;
 
-/// Counts a send, if a tool wants it. One that then fails is counted, too.
-#[inline(always)]
-fn count_sent(data: &Data<'_>, dest: i32, context: MatchContext<'_>) {
-    if let Some(traffic) = peer_table(context.comm).traffic().filter(|_| !context.collective) {
-        traffic.sent(dest, data.bytes());
-    }
-}
+/// Its fast path while messages are counted.
+pub struct Monitoring;
 
 /// Counts a message that a receive took without matching.
 #[inline(always)]
 fn count_received(got: &Status, context: MatchContext<'_>) {
     if let Some(traffic) = peer_table(context.comm).traffic().filter(|_| !context.collective) {
-        traffic.received(got.source, got.bytes() as usize);
+        traffic.received(got.source, got.tag, got.bytes() as usize);
     }
 }
 
@@ -116,9 +113,12 @@ impl Module for Ob1 {
         Some(traffic)
     }
 
+    fn path_info(&self, process: u32) -> Option<PathInfo> {
+        Some(paths::of(endpoint::existing(process)?))
+    }
+
     #[inline]
     unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
-        count_sent(data, dest, context);
         // SAFETY: readable during this call by the caller's promise.
         if !progress::has_coalesced() && unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
             return Ok(());
@@ -136,7 +136,6 @@ impl Module for Ob1 {
         mode: Mode,
         context: MatchContext<'_>,
     ) -> Result<Request> {
-        count_sent(data, dest, context);
         // SAFETY: readable during this call by the caller's promise.
         if unsafe { send::push_inline_data(data, dest, tag, mode, context) } {
             return Ok(request::done());
@@ -183,6 +182,10 @@ impl Module for Ob1 {
 
     fn fast_path(&self) -> Option<EntryPoints> {
         Some(EntryPoints::of::<Ob1>())
+    }
+
+    fn counting_fast_path(&self) -> Option<EntryPoints> {
+        Some(EntryPoints::of::<Monitoring>())
     }
 
     fn iprobe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Status>> {

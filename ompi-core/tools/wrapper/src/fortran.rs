@@ -1,42 +1,50 @@
-//! `mpifort`, `mpif90` and `mpif77`: the Fortran compiler, for what does not call MPI.
+//! `mpifort`, `mpif90` and `mpif77` where they are not like the others: a library without Fortran, and integers of eight bytes.
 //!
-//! These names exist so that those of another MPI are not found in their place. configure scripts take the first one that is there
-//! for their Fortran compiler, try whether it makes programs, and give up otherwise, be MPI used from C alone.
+//! The names are there in any case, so that those of another MPI are not found in their place. configure scripts take the first one
+//! that is there for their Fortran compiler, try whether it makes programs, and give up otherwise, be MPI used from C alone.
 
+use crate::language::Language;
+use crate::prefix::Prefix;
 use std::ffi::OsString;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
-/// Whether a wrapper of this name is for Fortran.
-pub fn is_called(name: &str) -> bool {
-    ["mpifort", "mpif77", "mpif90"].contains(&name)
+/// Options that make INTEGER something else than C's int, on which every interface relies.
+const WIDE: &[&str] = &["-fdefault-integer-8", "-finteger-4-integer-8", "-i8", "-i4=8"];
+
+/// Refuses programs whose integers the library would misunderstand.
+pub fn refuse_wide_integers(arguments: &[OsString]) -> Result<(), String> {
+    match arguments.iter().find(|argument| WIDE.iter().any(|option| argument == option)) {
+        None => Ok(()),
+        Some(option) => Err(format!(
+            "{}: an INTEGER of this library's interfaces has 4 bytes; leave the option out and give those that need 8 a kind",
+            option.to_string_lossy()
+        )),
+    }
 }
 
-/// Calls the compiler, and says what is missing when that fails.
-pub fn compile(name: &str, arguments: &[OsString]) -> ExitCode {
+/// Calls the compiler for what does not call MPI, and says what is missing when that fails.
+pub fn compile(arguments: &[OsString]) -> Result<(), (u8, String)> {
     let asks_for_flags = |argument: &OsString| {
         let text = argument.to_string_lossy();
         ["-show", "--show", "-compile_info", "-compile-info", "-link_info", "-link-info"]
             .iter()
             .any(|ours| text.starts_with(ours))
     };
+    let prefix = Prefix::find().map_err(|text| (1, text))?;
+    let compiler = Language::Fortran.compiler(None, &prefix).map_err(|text| (2, text))?;
     // There are no flags that would make a program of MPI.
     let status = match arguments.iter().any(asks_for_flags) {
         true => None,
-        false => Command::new(compiler()).args(arguments).status().ok(),
+        false => Command::new(&compiler[0]).args(&compiler[1..]).args(arguments).status().ok(),
     };
-    if status.is_some_and(|status| status.success()) {
-        return ExitCode::SUCCESS;
+    match status {
+        Some(status) if status.success() => Ok(()),
+        status => {
+            let code = status.and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+            Err((code, WITHOUT.to_owned()))
+        }
     }
-    eprintln!(
-        "{name}: this version of ompi-rs has no Fortran interface (mpif.h, use mpi, use mpi_f08) yet; only programs that do not call MPI \
-         compile"
-    );
-    ExitCode::from(status.and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// From what users of Open MPI and of MPICH set, or GNU's.
-fn compiler() -> String {
-    let set =
-        ["OMPI_FC", "MPICH_FC"].iter().filter_map(|name| std::env::var(name).ok()).find(|value| !value.is_empty());
-    set.unwrap_or_else(|| "gfortran".to_owned())
-}
+const WITHOUT: &str = "this library was built without Fortran (mpif.h, use mpi, use mpi_f08), so only programs that do not call MPI compile; \
+                       install gfortran (apt-get install gfortran) and run `cargo xtask build` again";

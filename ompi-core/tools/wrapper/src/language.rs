@@ -1,5 +1,6 @@
 //! Which compiler.
 
+use crate::prefix::Prefix;
 use std::path::PathBuf;
 
 /// What is compiled.
@@ -9,14 +10,17 @@ pub enum Language {
     C,
     /// mpicxx, mpic++, mpiCC.
     Cplusplus,
+    /// mpifort, mpif90, mpif77.
+    Fortran,
 }
 
 impl Language {
     /// By the name the program was called by.
     pub fn of(name: &str) -> Language {
-        match name.contains("++") || name.contains("cxx") || name.contains("CC") {
-            true => Language::Cplusplus,
-            false => Language::C,
+        match name {
+            name if name.starts_with("mpif") => Language::Fortran,
+            name if ["++", "cxx", "CC"].iter().any(|end| name.contains(end)) => Language::Cplusplus,
+            _ => Language::C,
         }
     }
 
@@ -25,23 +29,33 @@ impl Language {
         match self {
             Language::C => &["OMPI_CC", "MPICC_CC", "MPICH_CC"],
             Language::Cplusplus => &["OMPI_CXX", "MPICXX_CXX", "MPICH_CXX"],
+            Language::Fortran => &["OMPI_FC", "MPIFORT_FC", "MPICH_FC", "OMPI_F77", "MPICH_F90", "MPICH_F77"],
         }
     }
 
     /// The compiler and flags that belong to it: from the command line, the environment, or GNU's.
-    pub fn compiler(self, named: Option<&str>) -> Result<Vec<String>, String> {
+    pub fn compiler(self, named: Option<&str>, prefix: &Prefix) -> Result<Vec<String>, String> {
         let variables = self.variables().iter();
         let set =
             variables.filter_map(|name| Some((*name, std::env::var(name).ok()?))).find(|(_, value)| !value.is_empty());
         let (source, text) = match (named, set) {
             (Some(named), _) => ("-cc=", named.to_owned()),
             (None, Some(set)) => set,
-            (None, None) => ("default", if self == Language::C { "gcc".to_owned() } else { "g++".to_owned() }),
+            (None, None) => ("default", self.default_compiler(prefix)),
         };
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         match words.is_empty() {
+            true if self == Language::Fortran => Err(format!("{source} names no compiler; write for example {source}gfortran")),
             true => Err(format!("{source} names no compiler; write for example {source}clang")),
             false => Ok(words),
+        }
+    }
+
+    fn default_compiler(self, prefix: &Prefix) -> String {
+        match self {
+            Language::C => "gcc".to_owned(),
+            Language::Cplusplus => "g++".to_owned(),
+            Language::Fortran => prefix.fortran_compiler().unwrap_or_else(|| "gfortran".to_owned()),
         }
     }
 }
@@ -71,6 +85,9 @@ mod tests {
     fn by_name() {
         for name in ["mpicxx", "mpic++", "mpiCC"] {
             assert_eq!(Language::of(name), Language::Cplusplus);
+        }
+        for name in ["mpifort", "mpif90", "mpif77"] {
+            assert_eq!(Language::of(name), Language::Fortran);
         }
         assert_eq!(Language::of("mpicc"), Language::C);
     }

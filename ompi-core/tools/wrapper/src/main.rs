@@ -1,5 +1,5 @@
-//! `mpicc`, `mpicxx`, `mpic++` and `mpiCC`: the C or C++ compiler with this library's header and library. `fortran` has the names of
-//! Fortran's.
+//! `mpicc`, `mpicxx`, `mpic++`, `mpiCC`, `mpifort`, `mpif90` and `mpif77`: the C, C++ or Fortran compiler with this library's header,
+//! modules and library.
 //!
 //! One program; the name it is called by says which language. It finds the library from its own path, so that the
 //! product can be moved. What it adds: its own include folder before the user's flags, so that another MPI's `mpi.h`
@@ -22,9 +22,6 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let called = arguments.next().unwrap_or_default();
     let name = Path::new(&called).file_name().map_or("mpicc".into(), |name| name.to_string_lossy().into_owned());
-    if fortran::is_called(&name) {
-        return fortran::compile(&name, &arguments.collect::<Vec<_>>());
-    }
     match act(&name, arguments.collect()) {
         Ok(()) => ExitCode::SUCCESS,
         Err((status, text)) => {
@@ -38,11 +35,17 @@ fn main() -> ExitCode {
 fn act(name: &str, arguments: Vec<std::ffi::OsString>) -> Result<(), (u8, String)> {
     let language = Language::of(name);
     let prefix = Prefix::find().map_err(|text| (1, text))?;
+    if language == Language::Fortran {
+        fortran::refuse_wide_integers(&arguments).map_err(|text| (2, text))?;
+        if prefix.fortran_compiler().is_none() {
+            return fortran::compile(&arguments);
+        }
+    }
     let parsed = Parsed::new(arguments, prefix.library().map_err(|text| (2, text))?).map_err(|text| (2, text))?;
-    let compiler = language.compiler(parsed.compiler.as_deref()).map_err(|text| (2, text))?;
-    let command = parsed.command(&prefix);
+    let compiler = language.compiler(parsed.compiler.as_deref(), &prefix).map_err(|text| (2, text))?;
+    let command = parsed.command(language, &prefix);
     if let Some(what) = &parsed.show {
-        return show::show(what, name, &compiler, &command, &parsed, &prefix).map_err(|text| (2, text));
+        return show::show(what, (name, language), &compiler, &command, &parsed, &prefix).map_err(|text| (2, text));
     }
     language::refuse_myself(&compiler[0]).map_err(|text| (2, text))?;
     let error = Command::new(&compiler[0]).args(&compiler[1..]).args(command).exec();

@@ -1,5 +1,6 @@
 //! What the command line asks for: which flags are ours, and whether the compiler will link.
 
+use crate::language::Language;
 use crate::prefix::{Library, Prefix};
 use std::ffi::OsString;
 
@@ -66,19 +67,19 @@ impl Parsed {
     }
 
     /// What the compiler is called with.
-    pub fn command(&self, prefix: &Prefix) -> Vec<OsString> {
+    pub fn command(&self, language: Language, prefix: &Prefix) -> Vec<OsString> {
         let strings = |list: Vec<String>| list.into_iter().map(OsString::from);
         // Nothing to compile: the compiler's own message, version or complaint.
         if !self.inputs && self.show.is_none() {
             return self.user.clone();
         }
-        let mut command: Vec<OsString> = strings(prefix.compile_flags()).collect();
+        let mut command: Vec<OsString> = strings(prefix.compile_flags(language)).collect();
         command.extend(self.user.iter().cloned());
         if self.links {
             if self.language_set {
                 command.extend(["-x".into(), "none".into()]);
             }
-            command.extend(strings(prefix.link_flags(self.library, self.is_static)));
+            command.extend(strings(prefix.link_flags(language, self.library, self.is_static)));
         }
         command
     }
@@ -91,9 +92,10 @@ impl Parsed {
             Some("shared-mpi") => *asked = Some(Library::Shared),
             Some("static-mpi") => *asked = Some(Library::Static),
             Some(option) => {
-                match (option.strip_prefix("showme:"), option.strip_prefix("cc="), option.strip_prefix("cxx=")) {
-                    (Some(what), ..) => self.show = Some(what.to_owned()),
-                    (_, Some(compiler), _) | (.., Some(compiler)) => self.compiler = Some(compiler.to_owned()),
+                let named = ["cc=", "cxx=", "fc=", "f90=", "f77="].iter().find_map(|start| option.strip_prefix(start));
+                match (option.strip_prefix("showme:"), named) {
+                    (Some(what), _) => self.show = Some(what.to_owned()),
+                    (_, Some(compiler)) => self.compiler = Some(compiler.to_owned()),
                     _ => return false,
                 }
             }
@@ -119,7 +121,7 @@ fn library(wanted: Library, asked: Option<Library>, is_static: bool, makes_libra
 
 const STOPS_BEFORE_LINKING: &[&str] = &["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "--precompile"];
 
-/// Options of gcc and clang whose value is the next word.
+/// Options of the compilers whose value is the next word.
 const TAKES_VALUE: &[&str] = &[
     "-o",
     "-I",
@@ -159,6 +161,9 @@ const TAKES_VALUE: &[&str] = &[
     "-arch",
     "-framework",
     "-mllvm",
+    // Where Fortran's modules go.
+    "-J",
+    "-module-dir",
 ];
 
 #[cfg(test)]
@@ -170,7 +175,11 @@ mod tests {
     }
 
     fn command(line: &str) -> String {
-        let words = parse(line).command(&Prefix("/p".into()));
+        in_language(line, Language::C)
+    }
+
+    fn in_language(line: &str, language: Language) -> String {
+        let words = parse(line).command(language, &Prefix("/p".into()));
         words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
     }
 
@@ -181,6 +190,17 @@ mod tests {
         let list = "-Wl,--dynamic-list=/p/share/ompi-rs/mpi.list";
         assert_eq!(command("a.o -static-mpi"), format!("-I/p/include a.o /p/lib/libmpi_abi.a {list} -pthread"));
         assert_eq!(command("a.o -static"), "-I/p/include a.o -static /p/lib/libmpi_abi.a -pthread");
+    }
+
+    #[test]
+    fn fortran_has_a_library_of_its_own() {
+        let compile = "-I/p/include -I/p/lib/fortran";
+        assert_eq!(in_language("-c a.f90 -J m", Language::Fortran), format!("{compile} -c a.f90 -J m"));
+        let shared = "-L/p/lib -Wl,-rpath,/p/lib -lmpi_abi_fortran -lmpi_abi";
+        assert_eq!(in_language("a.f90 -o a", Language::Fortran), format!("{compile} a.f90 -o a {shared}"));
+        let archives = "/p/lib/libmpi_abi_fortran.a /p/lib/libmpi_abi.a -pthread";
+        assert_eq!(in_language("a.o -static", Language::Fortran), format!("{compile} a.o -static {archives}"));
+        assert_eq!(parse("-fc=flang a.f90").compiler.as_deref(), Some("flang"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Where this library is installed, and the flags that lead a compiler there.
 
+use crate::language::Language;
 use std::path::{Path, PathBuf};
 
 /// Where this library is installed.
@@ -25,13 +26,35 @@ impl Prefix {
     }
 
     /// What compiling needs.
-    pub fn compile_flags(&self) -> Vec<String> {
-        vec![format!("-I{}", self.include())]
+    pub fn compile_flags(&self, language: Language) -> Vec<String> {
+        let modules = (language == Language::Fortran).then(|| format!("-I{}/fortran", self.lib()));
+        [format!("-I{}", self.include())].into_iter().chain(modules).collect()
+    }
+
+    /// The compiler that made the modules; nothing where the library was built without Fortran.
+    pub fn fortran_compiler(&self) -> Option<String> {
+        let name = std::fs::read_to_string(self.share("fortran")).ok()?;
+        Some(name.trim().to_owned())
     }
 
     /// What linking needs. Build systems understand it: Meson keeps `-L`, `-l` and `-Wl` alone. The archive stands there by its
     /// path, because `-lmpi_abi` finds the shared library beside it; its program shows its MPI functions to its plug-ins.
-    pub fn link_flags(&self, library: Library, is_static: bool) -> Vec<String> {
+    pub fn link_flags(&self, language: Language, library: Library, is_static: bool) -> Vec<String> {
+        let mut flags = self.link_c(library, is_static);
+        if language == Language::Fortran {
+            let own = match library {
+                Library::Shared => "-lmpi_abi_fortran".to_owned(),
+                Library::Static => format!("{}/libmpi_abi_fortran.a", self.lib()),
+                Library::OfTheProgram => return flags,
+            };
+            // Before the library of C, which it uses.
+            let at = if library == Library::Shared { flags.len() - 1 } else { 0 };
+            flags.insert(at, own);
+        }
+        flags
+    }
+
+    fn link_c(&self, library: Library, is_static: bool) -> Vec<String> {
         let lib = self.lib();
         match library {
             Library::Shared => vec![format!("-L{lib}"), format!("-Wl,-rpath,{lib}"), "-lmpi_abi".to_owned()],

@@ -10,6 +10,8 @@ use orte_core::segment::RankState;
 pub struct Doing {
     /// `in MPI_Recv, where nothing has happened for 3 s`.
     pub text: String,
+    /// The rank of the job without which its wait does not end, if it has waited for a second.
+    pub awaits: Option<u32>,
     /// The functions that it is in, the innermost one first; `None` if the system does not let this process look.
     pub functions: Option<Vec<String>>,
 }
@@ -22,6 +24,8 @@ pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
     let calls = pid.and_then(calls::of_rank);
     let waits = here.slept(rank).and_then(|slept| waited_ns(slept, ASLEEP_NS)).map(|waited| waited / 1_000_000_000);
     let is_outside = calls.as_ref().is_some_and(Calls::is_outside);
+    // What it said last is what it waits for now, if it waits.
+    let (awaits, subject) = waits.and_then(|_| here.awaited(rank)).unwrap_or_default();
     let call = calls.as_ref().and_then(|calls| calls.mpi.clone().or_else(|| calls.rust()));
     let text = match (call, state, waits) {
         (Some(call), _, Some(seconds)) => format!("in {call}, where nothing has happened for {seconds} s"),
@@ -30,8 +34,11 @@ pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
         (_, RankState::Initialized, Some(seconds)) => format!("in MPI, where nothing has happened for {seconds} s"),
         (_, state, _) => state.words().to_owned(),
     };
-    let text = held.map_or_else(|| text.clone(), |held| format!("{held}, {text}"));
-    Doing { text, functions: calls.map(|calls| calls.functions) }
+    // A message may be on its way for a moment.
+    let awaits = awaits.filter(|_| waits.is_some_and(|seconds| seconds > 0));
+    let text = if subject.is_empty() { text } else { format!("{text}: waits for {subject}") };
+    let text = if let Some(held) = held { format!("{held}, {text}") } else { text };
+    Doing { text, awaits, functions: calls.map(|calls| calls.functions) }
 }
 
 /// What keeps a rank, or what the shell in its place started, from running.

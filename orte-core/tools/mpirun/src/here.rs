@@ -241,6 +241,11 @@ impl Here {
         self.segment.control.slept(self.local(rank)?)
     }
 
+    /// See [`orte_core::segment::Control::awaited`].
+    pub fn awaited(&self, rank: u32) -> Option<(Option<u32>, String)> {
+        self.segment.control.awaited(self.local(rank)?)
+    }
+
     /// Whoever waits for a rank that ended learns that it will not come; what the other hosts are told.
     pub fn mark_gone(&mut self, rank: u32) -> Result<Vec<modex::Outgoing>, String> {
         let Some(local) = self.local(rank) else { return Ok(Vec::new()) };

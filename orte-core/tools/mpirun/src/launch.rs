@@ -36,6 +36,9 @@ pub fn run(job: Job) -> Result<u8, Refusal> {
         job.notes.iter().for_each(|note| say(note));
     }
     job.reports.iter().for_each(|line| say(line));
+    if job.explain && job.names.len() > 1 {
+        say(&There::explain(&job.names[1..], &job.mca, job.prefix.as_deref())?);
+    }
     if job.do_not_launch {
         return Ok(0);
     }
@@ -244,7 +247,10 @@ impl Running {
 
     /// False if mpirun is to end at once: its processes are gone and somebody is tired of waiting for the output.
     fn hear_signals(&mut self) -> bool {
-        while let Some((signal, from_terminal)) = raw::next_signal(&self.signals) {
+        while let Some((signal, from_terminal, sender)) = raw::next_signal(&self.signals) {
+            if signal == libc::SIGUSR2 && self.is_asked(sender) {
+                continue;
+            }
             if signals::PASSED_ON.contains(&signal) {
                 self.signal(signal, false);
                 continue;

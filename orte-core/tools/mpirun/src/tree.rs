@@ -44,6 +44,11 @@ pub fn below(spare: &[Process]) -> Vec<Process> {
     found
 }
 
+/// The process with a number.
+pub fn find(pid: i32) -> Option<Process> {
+    look(pid).map(|(process, _)| process)
+}
+
 /// A process and all below it, parents first. Only these are looked at: a host may run many other processes.
 pub fn family(pid: i32) -> Vec<i32> {
     let mut found = vec![pid];

@@ -69,6 +69,35 @@ pub fn meson(place: &Place) -> Result<Verdict> {
     all_run(place, &["by-file/in_c", "by-file/in_cxx", "by-wrapper/in_c", "by-wrapper/in_cxx"])
 }
 
+/// The same for Fortran: CMake, Meson and pkg-config.
+pub fn fortran(place: &Place) -> Result<Verdict> {
+    if shell::which("gfortran").is_none() {
+        return Ok(Verdict::Skipped("gfortran is not installed: apt-get install gfortran".to_owned()));
+    }
+    let pkg_config = place.dist.join("lib/pkgconfig");
+    let mut programs = Vec::new();
+    if shell::which("pkg-config").is_some() {
+        let mut command = place.command("pkg-config", &["--cflags", "--libs", "ompi-rs-fortran"]);
+        let flags = shell::output(command.env("PKG_CONFIG_PATH", &pkg_config))?;
+        let line = format!("gfortran ring.f90 -o by_pkg_config {}", flags.trim());
+        shell::output(&mut place.command("sh", &["-ec", &line]))?;
+        programs.push("by_pkg_config");
+    }
+    if shell::which("cmake").is_some() {
+        shell::write(&place.folder.join("CMakeLists.txt"), CMAKE_FORTRAN)?;
+        shell::output(&mut found_first(place, "cmake", &["-S", ".", "-B", "build", "-G", "Unix Makefiles"]))?;
+        shell::output(&mut found_first(place, "cmake", &["--build", "build"]))?;
+        programs.push("build/in_fortran");
+    }
+    if shell::which("meson").is_some() && shell::which("ninja").is_some() {
+        shell::write(&place.folder.join("meson.build"), MESON_FORTRAN)?;
+        shell::output(found_first(place, "meson", &["setup", "by-file"]).env("PKG_CONFIG_PATH", &pkg_config))?;
+        shell::output(&mut found_first(place, "ninja", &["-C", "by-file"]))?;
+        programs.push("by-file/in_fortran");
+    }
+    all_run(place, &programs)
+}
+
 /// A configure script with the archive's AX_MPI.
 pub fn autoconf(place: &Place) -> Result<Verdict> {
     if shell::which("autoconf").is_none() || !Path::new("/usr/share/aclocal/ax_mpi.m4").exists() {
@@ -143,11 +172,25 @@ fn all_run(place: &Place, programs: &[&str]) -> Result<Verdict> {
 
 const CMAKE: &str = include_str!("CMakeLists.txt");
 const MESON: &str = include_str!("meson.build");
+const CMAKE_FORTRAN: &str = "\
+cmake_minimum_required(VERSION 3.16)
+project(ring Fortran)
+find_package(MPI REQUIRED COMPONENTS Fortran)
+if(NOT MPI_Fortran_HAVE_F77_HEADER OR NOT MPI_Fortran_HAVE_F90_MODULE OR NOT MPI_Fortran_HAVE_F08_MODULE)
+  message(FATAL_ERROR \"FindMPI misses an interface\")
+endif()
+add_executable(in_fortran ring.f90)
+target_link_libraries(in_fortran PRIVATE MPI::MPI_Fortran)
+";
+const MESON_FORTRAN: &str = "\
+project('ring', 'fortran')
+executable('in_fortran', 'ring.f90', dependencies: dependency('mpi', language: 'fortran'))
+";
 const AUTOCONF: &str = include_str!("configure.ac");
 const FORTRAN_FIRST: &str = "AC_PROG_FC([mpif90 mpifort gfortran])\n";
 const FORTRAN_LAST: &str = "\
 AC_LANG_PUSH([Fortran])
-AX_MPI([AC_MSG_ERROR([MPI in Fortran was found])], [AC_MSG_NOTICE([no MPI in Fortran])])
+AX_MPI([AC_MSG_NOTICE([MPI in Fortran was found])], [AC_MSG_ERROR([no MPI in Fortran])])
 AC_LANG_POP([Fortran])
 AC_OUTPUT
 ";

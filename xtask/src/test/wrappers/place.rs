@@ -24,6 +24,7 @@ impl Place {
         let _ = std::fs::remove_dir_all(&folder);
         shell::write(&folder.join("ring.c"), RING_C)?;
         shell::write(&folder.join("ring.cc"), RING_C)?;
+        shell::write(&folder.join("ring.f90"), RING_FORTRAN)?;
         Ok(Place { dist, folder })
     }
 
@@ -69,3 +70,4 @@ impl Place {
 /// For what takes a second on a quiet machine.
 pub const RUN_LIMIT: Duration = Duration::from_secs(60);
 const RING_C: &str = include_str!("ring.c");
+const RING_FORTRAN: &str = include_str!("ring.f90");

@@ -1,6 +1,6 @@
 //! Sends: the fast path of nearly every one, and the slow path of all others.
 
-use crate::peers::table::Route;
+use crate::peers::table::{PeerTable, Route};
 use crate::protocol::flow_control;
 use crate::raw::{BorrowedBuffer, UserBuffer, peer_table};
 use crate::{send, wire};
@@ -20,30 +20,38 @@ use opal_core::sync::Ordering;
 /// `at` is readable for `bytes`.
 #[inline(always)]
 pub unsafe fn push_inline(at: *const u8, bytes: usize, dest: i32, tag: i32, context: MatchContext<'_>) -> bool {
-    let Some(route) = peer_table(context.comm).get(dest) else { return false };
+    // SAFETY: the caller's promise.
+    unsafe { push_to(peer_table(context.comm), at, bytes, dest, tag, context.collective) }
+}
+
+/// The same for data of any datatype. Messages that are counted do not go this way.
+///
+/// # Safety
+/// The data is readable.
+#[inline(always)]
+pub unsafe fn push_inline_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> bool {
+    let (bytes, peers) = (data.bytes(), peer_table(context.comm));
+    if bytes > INLINE_BYTES || mode == Mode::Synchronous || peers.traffic().is_some() {
+        return false;
+    }
+    // SAFETY: the caller's promise.
+    data.contiguous().is_some_and(|at| unsafe { push_to(peers, at, bytes, dest, tag, context.collective) })
+}
+
+/// # Safety
+/// As [`push_inline`].
+#[inline(always)]
+unsafe fn push_to(peers: &PeerTable, at: *const u8, bytes: usize, dest: i32, tag: i32, collective: bool) -> bool {
+    let Some(route) = peers.get(dest) else { return false };
     let endpoint = route.endpoint;
     let Some(fifo_pair) = endpoint.fifo_pair else { return false };
     // Acquire pairs with the Release where packets leave the queue.
     if bytes > endpoint.fast_path_bytes || endpoint.queued.load(Ordering::Acquire) != 0 {
         return false;
     }
-    let immediate = wire::envelope(route.context_bits | u64::from(context.collective), tag);
+    let immediate = wire::envelope(route.context_bits | u64::from(collective), tag);
     // SAFETY: the caller's promise.
     endpoint.is_sent(unsafe { fifo_pair.push(wire::EAGER, immediate, at, bytes) })
-}
-
-/// The same for data of any datatype.
-///
-/// # Safety
-/// The data is readable.
-#[inline(always)]
-pub unsafe fn push_inline_data(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> bool {
-    let bytes = data.bytes();
-    if bytes > INLINE_BYTES || mode == Mode::Synchronous {
-        return false;
-    }
-    // SAFETY: the caller's promise.
-    data.contiguous().is_some_and(|at| unsafe { push_inline(at, bytes, dest, tag, context) })
 }
 
 /// As [`push_inline`] for an eager message of any length, and with all that a blocking send does.
@@ -64,12 +72,21 @@ pub unsafe fn push_eager(at: *const u8, bytes: usize, dest: i32, tag: i32, conte
     endpoint.is_sent(unsafe { fifo_pair.push_run(wire::EAGER, immediate, at, bytes) })
 }
 
+/// Counts a send, if a tool wants it. One that then fails is counted, too.
+#[inline(always)]
+fn count_sent(data: &Data<'_>, dest: i32, tag: i32, context: MatchContext<'_>) {
+    if let Some(traffic) = peer_table(context.comm).traffic().filter(|_| !context.collective) {
+        traffic.sent(dest, tag, data.bytes());
+    }
+}
+
 /// A blocking send of anything.
 ///
 /// # Safety
 /// The data is readable during the call.
 #[inline(never)]
 pub unsafe fn blocking(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
+    count_sent(data, dest, tag, context);
     progress::flush();
     // SAFETY: the caller's promise.
     let fast = unsafe { BorrowedBuffer::new(data) };
@@ -100,6 +117,7 @@ pub unsafe fn nonblocking(
     mode: Mode,
     context: MatchContext<'_>,
 ) -> Result<Request> {
+    count_sent(data, dest, tag, context);
     // SAFETY: the caller's promise.
     let fast = unsafe { BorrowedBuffer::new(data) };
     match pending(&fast, dest, tag, mode, context) {

@@ -180,7 +180,7 @@ fn orders(
         nodes: job.nodes.clone(),
         names: job.names.clone(),
         universe: universe(job),
-        binding: job.binding.clone(),
+        binding: job.binding_of(node),
         stdin: match job.stdin {
             Stdin::Rank(rank) if job.nodes[rank as usize] == node => orders::Input::Rank(rank),
             Stdin::Rank(_) | Stdin::None => orders::Input::None,

@@ -1,0 +1,117 @@
+//! What the compiler says of an argument TYPE(*), DIMENSION(..): CFI_cdesc_t of ISO_Fortran_binding.h.
+
+use crate::arguments::{Buffer, Int, Text};
+use crate::layout::{self, Layout};
+
+/// CFI_dim_t.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Dimension {
+    lower_bound: isize,
+    /// Elements; -1 for the last one of an assumed-size array.
+    pub extent: isize,
+    /// Bytes from an element to the next one.
+    pub stride: isize,
+}
+
+/// The head of CFI_cdesc_t, which gfortran and LLVM flang share.
+#[repr(C)]
+struct Descriptor {
+    base: usize,
+    element_bytes: usize,
+    version: i32,
+    rank: u8,
+    // Type and attribute stand in different places.
+    compilers_own: [u8; 3],
+    dimensions: [Dimension; 15],
+}
+
+/// A choice buffer that the compiler describes.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Section(*const Descriptor);
+
+impl Section {
+    /// The first element.
+    #[inline]
+    pub fn start(self) -> Buffer {
+        // SAFETY: the compiler passes a descriptor.
+        Buffer(unsafe { (*self.0).base })
+    }
+
+    /// The bytes of one element.
+    #[inline]
+    pub fn element_bytes(self) -> usize {
+        // SAFETY: the compiler passes a descriptor.
+        unsafe { (*self.0).element_bytes }
+    }
+
+    /// Scalars, whole arrays, and sections without gaps.
+    #[inline]
+    pub fn is_contiguous(self) -> bool {
+        let mut expected = self.element_bytes() as isize;
+        for dimension in self.dimensions() {
+            if dimension.extent == 0 {
+                return true;
+            }
+            if dimension.stride != expected && dimension.extent != 1 {
+                return false;
+            }
+            expected = expected.wrapping_mul(dimension.extent);
+        }
+        true
+    }
+
+    /// The first `count` times `datatype` of the section as one datatype. An error code otherwise.
+    pub fn layout(self, count: i64, datatype: crate::arguments::In<Int>) -> Result<Layout, Int> {
+        layout::of(self.dimensions(), self.element_bytes() as i64, count, datatype.handle())
+    }
+
+    /// Outermost last; a descriptor lives as long as the call.
+    #[inline]
+    pub fn dimensions(&self) -> &[Dimension] {
+        // SAFETY: the compiler passes a descriptor.
+        let rank = usize::from(unsafe { (*self.0).rank });
+        // SAFETY: as before; no reference to the whole, which may be shorter than its type.
+        let first = unsafe { (&raw const (*self.0).dimensions).cast::<Dimension>() };
+        // SAFETY: the descriptor has as many dimensions as it says.
+        unsafe { core::slice::from_raw_parts(first, rank) }
+    }
+}
+
+/// A text that the compiler describes, because the procedure has a choice buffer, too.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct TextSection(Section);
+
+impl TextSection {
+    /// As the other procedures get it.
+    pub fn text(self) -> Text {
+        Text(self.0.start().0 as *mut u8)
+    }
+
+    /// Its length.
+    pub fn length(self) -> usize {
+        self.0.element_bytes()
+    }
+}
+
+unsafe extern "C" {
+    safe fn PMPI_Comm_call_errhandler(comm: usize, code: Int) -> Int;
+}
+
+const COMM_SELF: usize = 258;
+const ERR_BUFFER: Int = 1;
+
+/// MPI_ERR_BUFFER: a section with gaps where a procedure can only take a whole array.
+#[cold]
+pub fn refuse_section() -> Int {
+    raise(ERR_BUFFER)
+}
+
+/// Calls the error handler that is there where no object is.
+#[cold]
+pub fn raise(code: Int) -> Int {
+    PMPI_Comm_call_errhandler(COMM_SELF, code);
+    code
+}
