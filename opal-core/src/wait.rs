@@ -1,6 +1,7 @@
 //! Waiting for something to happen: spin, yield or sleep, as the load of the machine allows.
 //!
-//! * At least as many cores as runnable ranks of this node: spin with the pause hint.
+//! * At least as many cores as runnable ranks of this node: spin with the pause hint. Where sleeps show that a peer has no core of
+//!   its own all the same, only for some microseconds (`wait/patience.rs`).
 //! * Fewer cores: `sched_yield` after each pass of progress that moved nothing. A waiter that polls one place only does ten
 //!   passes first. With ten passes first in all cases, a ring of MPI_Sendrecv by 4 and 8 ranks on two cores took 7.7 and
 //!   18.8 instead of 5.0 and 13.3 µs, one of MPI_Isend and MPI_Irecv 3.9 and 8.4 instead of 3.1 and 6.6.
@@ -24,6 +25,7 @@
 mod awaited;
 mod counted;
 mod load;
+mod patience;
 mod polled;
 mod pvars;
 pub use awaited::{Awaited, Subject, awaiting};
@@ -36,6 +38,7 @@ use crate::progress;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Once, Ordering, fence, spin_loop, threads_possible};
 use crate::sys;
 use crate::{Error, Result, verbose};
+use patience::{Patience, SPINS_PER_LOOK};
 
 /// How a process is woken by the peers of its node. There is one per process; the transport whose memory the peers
 /// share provides it.
@@ -221,7 +224,7 @@ impl Backoff {
         self.polls += 1;
         if may_spin() {
             spin_loop();
-            if !self.polls.is_multiple_of(SPINS_PER_LOOK) {
+            if self.polls & (PATIENCE.spins_per_look() - 1) != 0 {
                 return Ok(());
             }
             if threads_possible() {
@@ -253,7 +256,8 @@ impl Backoff {
         let now = sys::monotonic_ns();
         if self.since_ns == 0 {
             self.since_ns = now;
-        } else if now - self.since_ns > SPIN_NS {
+            PATIENCE.begin();
+        } else if now - self.since_ns > if may_spin() { PATIENCE.spin_ns() } else { patience::LONG_NS } {
             if let Some(told) = SLEEPS_TOLD.get() {
                 told(self.since_ns, now, awaited);
             }
@@ -346,6 +350,9 @@ fn sleep(awaited: &mut dyn Awaited) {
     let since_ns = sys::monotonic_ns();
     sleep_counted(awaited);
     slept(since_ns);
+    if may_spin() {
+        PATIENCE.slept();
+    }
 }
 
 fn sleep_counted(awaited: &mut dyn Awaited) {
@@ -442,6 +449,7 @@ static MEMBARRIER_CAPABLE: AtomicBool = AtomicBool::new(true);
 static WAKER: Once<&'static dyn Waker> = Once::new();
 static SOCKETS: Once<&'static dyn Sockets> = Once::new();
 static WATCHED: Once<bool> = Once::new();
+static PATIENCE: Patience = Patience::new();
 static SLEEPERS: AtomicU32 = AtomicU32::new(0);
 static WOKEN: AtomicU64 = AtomicU64::new(0);
 static SOCKET: AtomicU64 = AtomicU64::new(0);
@@ -452,13 +460,10 @@ static WAITS_TOLD: Once<fn(u64)> = Once::new();
 static EPOCH: Once<fn() -> u32> = Once::new();
 static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
 
-/// Models look at once.
-const SPINS_PER_LOOK: u32 = if cfg!(loom) { 1 } else { 256 };
 const SPINS_AFTER_SLEEP: u32 = 16;
 const SPINS_AT_ONCE: u32 = if cfg!(loom) { 1 } else { 64 };
 const POLLS_PER_YIELD: u32 = if cfg!(loom) { 1 } else { 10 };
 const YIELDS_PER_PASS: u32 = 8;
-const SPIN_NS: u64 = 1_000_000;
 /// The longest sleep: how late a death in the job may be noticed.
 const SLICE_US: u64 = 20_000;
 const SLICE_WITHOUT_MEMBARRIER_US: u64 = 1000;

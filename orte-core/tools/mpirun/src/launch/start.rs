@@ -54,10 +54,7 @@ impl Running {
             }
             false => None,
         };
-        let modex = match has_ranks || job.names.len() == 2 {
-            true => None,
-            false => Some(wireup(&job)?),
-        };
+        let modex = (!has_ranks && job.names.len() != 2).then(|| wireup(&job)).transpose()?;
         let deadline = job.timeout_s.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
         let (mut fan, feed) = readers(&job)?;
         let local = job.nodes.iter().filter(|node| **node == 0).count();

@@ -1,0 +1,155 @@
+//! How long a wait spins before it sleeps.
+//!
+//! Two ranks that may spin can be on one core all the same: unbound, with somebody else's load on the other core. Then a message
+//! comes only after its receiver has left the core, and each wait takes the whole time of spinning. The system tells how long a thread
+//! could have run but had no core: if that grows from sleep to sleep, the next waits are short. From time to time a wait may take long
+//! again, as a probe: if it ends without a sleep, or without such a delay, the peer has a core of its own.
+
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sys;
+
+/// What the last waits of this process were like. All accesses are Relaxed: it is only a matter of time.
+#[derive(Debug)]
+pub struct Patience {
+    /// Below [`ENOUGH`]: waits are long, and the number rises with each sleep after which this thread had to wait for its core, and falls
+    /// with others. From there on: waits are short, and so many have been.
+    state: AtomicU32,
+    /// How long it had waited for a core when that was last looked at.
+    delayed_ns: AtomicU64,
+}
+
+impl Patience {
+    /// Waits are long.
+    pub const fn new() -> Patience {
+        Patience { state: AtomicU32::new(0), delayed_ns: AtomicU64::new(0) }
+    }
+
+    /// How long the wait may spin that has begun last.
+    pub fn spin_ns(&self) -> u64 {
+        if self.is_short() { SHORT_NS } else { LONG_NS }
+    }
+
+    /// After how many spins it looks at the clock. Each may be a pass of progress and some dozens of pauses.
+    #[inline(always)]
+    pub fn spins_per_look(&self) -> u32 {
+        if self.is_short() { SPINS_PER_SHORT_LOOK } else { SPINS_PER_LOOK }
+    }
+
+    #[inline(always)]
+    fn is_short(&self) -> bool {
+        (ENOUGH..PROBE).contains(&self.state.load(Ordering::Relaxed))
+    }
+
+    /// A wait takes longer than a look.
+    pub fn begin(&self) {
+        match self.state.load(Ordering::Relaxed) {
+            0..ENOUGH => {}
+            // The probe before has ended without a sleep.
+            PROBE.. => self.state.store(0, Ordering::Relaxed),
+            state => self.state.store(state + 1, Ordering::Relaxed),
+        }
+    }
+
+    /// A sleep of a spinning wait has ended.
+    pub fn slept(&self) {
+        let state = self.state.load(Ordering::Relaxed);
+        // Nothing depends on other sleeps, and to ask takes some microseconds.
+        if !self.is_short() {
+            self.learn(state, delayed_ns());
+        }
+    }
+
+    fn learn(&self, state: u32, delayed_ns: u64) {
+        let before = self.delayed_ns.load(Ordering::Relaxed);
+        self.delayed_ns.store(delayed_ns, Ordering::Relaxed);
+        let is_late = before != 0 && delayed_ns.saturating_sub(before) >= LATE_NS;
+        let next = match state {
+            PROBE.. if is_late => ENOUGH,
+            PROBE.. => 0,
+            // A wait may take several sleeps, of which only one is late.
+            state if is_late => (state + 2).min(ENOUGH),
+            state => state.saturating_sub(1),
+        };
+        self.state.store(next, Ordering::Relaxed);
+    }
+}
+
+/// How long this thread could have run but had no core, in all; 0 if the system does not tell. proc(5): the second number.
+fn delayed_ns() -> u64 {
+    let text = if cfg!(loom) { None } else { sys::read_file("/proc/thread-self/schedstat") };
+    let text = text.and_then(|bytes| alloc::string::String::from_utf8(bytes).ok()).unwrap_or_default();
+    text.split_ascii_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// Longer than most waits of ranks that have a core each. A job that waits for longer burns no core.
+pub const LONG_NS: u64 = 1_000_000;
+/// Models look at once.
+pub const SPINS_PER_LOOK: u32 = if cfg!(loom) { 1 } else { 256 };
+const SPINS_PER_SHORT_LOOK: u32 = if cfg!(loom) { 1 } else { 4 };
+/// Longer than it takes a peer to answer that runs at the same time.
+const SHORT_NS: u64 = 10_000;
+/// So late is a thread that waits for its core while another one spins there, or computes.
+const LATE_NS: u64 = 200_000;
+const ENOUGH: u32 = 6;
+/// The state of the wait that is a probe.
+const PROBE: u32 = ENOUGH + 255;
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_sleeps_make_waits_short_and_a_probe_makes_them_long() {
+        let patience = Patience::new();
+        let total = core::cell::Cell::new(1_000_000);
+        let slept = |late_ns| {
+            total.set(total.get() + late_ns);
+            patience.learn(patience.state.load(Ordering::Relaxed), total.get());
+        };
+        // How late the first one was is not known.
+        slept(LATE_NS);
+        for _ in 0..ENOUGH / 2 {
+            patience.begin();
+            assert_eq!(patience.spin_ns(), LONG_NS);
+            slept(LATE_NS);
+        }
+        assert_eq!(patience.spin_ns(), SHORT_NS);
+        let probe = || {
+            let mut waits = 0;
+            while patience.spin_ns() == SHORT_NS {
+                patience.begin();
+                waits += 1;
+                assert!(waits < 1000, "there is no probe");
+            }
+            waits
+        };
+        assert_eq!(probe(), 255);
+        // It ends by a sleep, late: the others stay short.
+        slept(LATE_NS);
+        assert_eq!(patience.spin_ns(), SHORT_NS);
+        assert_eq!(probe(), 255);
+        // It ends without.
+        patience.begin();
+        assert_eq!(patience.spin_ns(), LONG_NS);
+        (0..ENOUGH / 2).for_each(|_| slept(LATE_NS));
+        assert_eq!(probe(), 255);
+        // By a sleep after which the core was free.
+        slept(LATE_NS - 1);
+        assert_eq!(patience.spin_ns(), LONG_NS);
+        for late_ns in [LATE_NS, 0, LATE_NS, 0, 0, 0, LATE_NS, LATE_NS] {
+            slept(late_ns);
+            assert_eq!(patience.spin_ns(), LONG_NS);
+        }
+        slept(0);
+        slept(LATE_NS);
+        assert_eq!(patience.spin_ns(), LONG_NS, "5 of 6");
+        slept(LATE_NS);
+        assert_eq!(patience.spin_ns(), SHORT_NS);
+    }
+
+    #[test]
+    fn the_system_tells_how_long_a_thread_waited_for_a_core() {
+        // A thread of a test waits for one at its start at least.
+        assert!(delayed_ns() > 0 || sys::read_file("/proc/thread-self/schedstat").is_none());
+    }
+}
