@@ -6,6 +6,9 @@ use crate::datatype::{self, Datatype};
 use crate::error::{Class, Result};
 use crate::framework::op::{Kernel, Operation};
 use crate::op::{Op, PACKED};
+use alloc::vec::Vec;
+use opal_core::datatype::Primitive;
+use opal_core::sync::Once;
 
 /// A predefined datatype of the basic type that all data of `datatype` is of: the same on all processes, and MPI_BYTE for bytes.
 /// `None` if there is none.
@@ -14,10 +17,24 @@ pub fn basic(datatype: &Datatype) -> Option<&'static Datatype> {
         return datatype::borrow(datatype.predefined as usize);
     }
     let wanted = datatype.layout.primitive()?;
-    (datatype::NULL + 1..2 * datatype::NULL)
-        .filter_map(datatype::borrow)
-        .filter(|known| known.predefined != 0 && known.predefined != PACKED && known.is_committed())
-        .find(|known| known.layout.primitive() == Some(wanted))
+    let known = BASIC.call_once(all_basic).iter().find(|(primitive, _)| *primitive == wanted)?;
+    Some(known.1)
+}
+
+/// The first predefined datatype of each basic type: about thirty.
+static BASIC: Once<Vec<(Primitive, &'static Datatype)>> = Once::new();
+
+fn all_basic() -> Vec<(Primitive, &'static Datatype)> {
+    let mut found: Vec<(Primitive, &'static Datatype)> = Vec::new();
+    let known = (datatype::NULL + 1..2 * datatype::NULL).filter_map(datatype::borrow);
+    for known in known.filter(|known| known.predefined != 0 && known.predefined != PACKED && known.is_committed()) {
+        if let Some(primitive) = known.layout.primitive()
+            && found.iter().all(|(other, _)| *other != primitive)
+        {
+            found.push((primitive, known));
+        }
+    }
+    found
 }
 
 /// Combines the data at `target` with `bytes` packed bytes at `input`: all of them of the type `basic`.

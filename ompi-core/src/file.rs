@@ -6,7 +6,6 @@ use crate::error::{Class, Fault, Result};
 use crate::framework::io;
 use crate::group::Group;
 use crate::handle::HandleTable;
-use crate::info::Info;
 use alloc::boxed::Box;
 use alloc::ffi::CString;
 use alloc::sync::Arc;
@@ -15,18 +14,25 @@ use opal_core::sync::{AtomicUsize, Ordering};
 
 mod agree;
 mod amode;
+mod call;
+mod external;
 mod failure;
 mod hints;
+mod place;
+mod sieve;
 mod split;
 mod transfer;
 mod view;
 
-pub use agree::{agree, agree_on, as_first, exchange};
+pub use agree::{CallWords, agree, agree_call, agree_on, as_first, exchange, same};
 pub use amode::Amode;
+pub use call::FileCall;
+pub use external::convert;
 pub use failure::failure;
-pub use hints::FileHints;
-pub use split::{SplitAccess, SplitCall};
-pub use transfer::{FilePlace, Outcome, failed, transfer};
+pub use hints::{FileHints, HintChoice};
+pub use place::{FilePlace, Outcome, Stage, WriteLock, failed};
+pub use split::SplitAccess;
+pub use transfer::transfer;
 pub use view::{Representation, View};
 
 /// MPI_FILE_NULL.
@@ -42,8 +48,6 @@ pub struct File {
     pub path: CString,
     /// How it was opened.
     pub amode: Amode,
-    /// The hints in force.
-    pub hints: Arc<FileHints>,
     /// The handle of the error handler in force.
     pub errhandler: AtomicUsize,
     /// The split collective access under way.
@@ -64,31 +68,41 @@ pub fn borrow(handle: usize) -> Option<&'static File> {
     DYNAMIC.borrow(handle)
 }
 
-/// MPI_File_open: a handle, on all processes of the communicator or on none.
-pub fn open(comm: &Communicator, path: &CStr, amode: i32, info: Option<&Info>) -> Result<usize> {
+/// MPI_File_open: a handle, on all processes of the communicator or on none. `arguments` is this process's fault where they
+/// were wrong.
+pub fn open(comm: &Communicator, arguments: Result<io::FileArguments<'_>>) -> Result<usize> {
     let io = component()?;
     // Whatever is wrong on one process, all get here: from now on they tell each other.
     let own = comm::split_hidden(comm, Some(0))?.ok_or(Class::Intern)?;
-    let checked = Amode::new(amode);
-    let amode = agree_on(&own, checked, amode as u32 as u64, "amode")?;
-    let hints = Arc::new(FileHints::default());
-    if let Some(info) = info {
-        hints.update(info);
-    }
     let group = own.group.clone();
-    let module = io.open_file(io::FileRequest { comm: own, path, amode, hints: hints.clone() })?;
+    let module = io.open_file(own, arguments.clone())?;
+    let io::FileArguments { path, amode, .. } = arguments?;
     let errhandler = DEFAULT_FILE.load(Ordering::Relaxed);
     errhandler::retain(errhandler);
     let errhandler = AtomicUsize::new(errhandler);
-    let file = File { group, path: path.into(), amode, hints, errhandler, split: SplitAccess::none(), module };
+    let file = File { group, path: path.into(), amode, errhandler, split: SplitAccess::none(), module };
     let full = || Fault::new(Class::NoMem).because("all handles of files are in use; close some with MPI_File_close");
     DYNAMIC.insert(Arc::new(file)).ok_or_else(full)
 }
 
-/// MPI_File_close: the handle ends whatever goes wrong.
+/// MPI_File_close: the handle ends whatever goes wrong, unless another process has called another function: then nothing is
+/// done.
 pub fn close(handle: usize) -> Result<()> {
-    let file = DYNAMIC.remove(handle).ok_or(Class::File)?;
-    file.module.close()
+    let closed = borrow(handle).ok_or(Class::File)?.module.close();
+    if !closed.as_ref().is_err_and(|fault| fault.get() == Class::NotSame as i32) {
+        drop(DYNAMIC.remove(handle));
+    }
+    closed
+}
+
+/// The last user of MPI leaves: files that nobody has closed leave nothing behind that closing would have taken away.
+pub fn abandon_all() {
+    let mut next = None;
+    // Each handle once: whatever a file's module does, the walk ends.
+    while let Some((handle, file)) = DYNAMIC.search_after(next) {
+        file.module.abandon();
+        next = Some(handle);
+    }
 }
 
 /// MPI_File_delete.

@@ -94,12 +94,21 @@ impl<T: Send + Sync> HandleTable<T> {
     #[cold]
     pub fn search(&self, wanted: impl Fn(&T) -> bool) -> Option<(usize, &T)> {
         let end = self.free.lock().next;
-        (FIRST..end).find_map(|index| {
-            let generation = self.slot(index)?.generation.load(Ordering::Relaxed);
-            let handle = (generation << INDEX_BITS | index) as usize;
-            let object = self.borrow(handle)?;
-            wanted(object).then_some((handle, object))
-        })
+        (FIRST..end).filter_map(|index| self.at(index)).find(|(_, object)| wanted(object))
+    }
+
+    /// The first handle in force behind another one, or the first of all.
+    #[cold]
+    pub fn search_after(&self, handle: Option<usize>) -> Option<(usize, &T)> {
+        let end = self.free.lock().next;
+        let begin = handle.map_or(FIRST, |handle| (handle as u32 & ((1 << INDEX_BITS) - 1)) + 1);
+        (begin..end).find_map(|index| self.at(index))
+    }
+
+    fn at(&self, index: u32) -> Option<(usize, &T)> {
+        let generation = self.slot(index)?.generation.load(Ordering::Relaxed);
+        let handle = (generation << INDEX_BITS | index) as usize;
+        Some((handle, self.borrow(handle)?))
     }
 
     /// Number of handles in force.

@@ -7,7 +7,7 @@ use crate::abi::fast_path;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process::{self, Process};
-use crate::{addresses, attr, buffer, comm, datatype, executor};
+use crate::{addresses, attr, buffer, comm, datatype, executor, file, report};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -73,7 +73,7 @@ fn open_world() -> opal_core::Result<()> {
     if SHOW_COMPONENTS.flag() && identity.rank == 0 {
         show_components();
     }
-    Ok(())
+    report::paths::at_init().map_err(|_| opal_core::Error::Unreachable)
 }
 
 /// One user of MPI more, the world model or a session. The first one starts everything, which then stays: a user that
@@ -100,6 +100,9 @@ pub fn enter(wanted: ThreadLevel) -> opal_core::Result<()> {
     {
         environment.set_state(ess::State::Initialized);
     }
+    if report::listen::is_on() {
+        fast_path::count();
+    }
     fast_path::open();
     Ok(())
 }
@@ -115,6 +118,7 @@ pub fn leave() {
     if USERS.fetch_sub(1, Ordering::SeqCst) > 1 {
         return;
     }
+    file::abandon_all();
     fast_path::close();
     if let Some(environment) = ess::selected() {
         environment.set_state(ess::State::Finalized);
@@ -139,11 +143,7 @@ fn start() -> opal_core::Result<()> {
         sys::in_forked_children(forked);
     }
     wait::watch_epoch(|| ess::selected().map_or(0, |environment| environment.epoch()));
-    wait::tell_sleeps(|since_ns, now_ns| {
-        if let Some(environment) = ess::selected() {
-            environment.sleeps(since_ns, now_ns);
-        }
-    });
+    wait::tell_sleeps(report::waits::tell);
     crash_report::enable(environment.identity().rank);
     let inherited = environment.inherited();
     if inherited.is_some() {
@@ -158,6 +158,8 @@ fn start() -> opal_core::Result<()> {
     bml::select()?;
     pml::select()?;
     let bml = bml::selected().ok_or(opal_core::Error::NotFound)?;
+    report::stats::at_start();
+    report::trace::at_start();
     environment.publish(&published(bml))?;
     process::open(processes(environment));
     Ok(())
@@ -192,6 +194,9 @@ pub fn finalize() -> Result<()> {
     attr::delete_all(attr::KeyvalKind::Comm, comm::SELF_HANDLE)?;
     attr::delete_all(attr::KeyvalKind::Comm, comm::WORLD_HANDLE)?;
     buffer::drop_world()?;
+    report::paths::at_finalize()?;
+    report::stats::at_finalize()?;
+    report::trace::at_finalize()?;
     executor::barrier(comm::world())?;
     comm::world().coll().finish()?;
     drain()?;

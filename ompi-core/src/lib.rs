@@ -34,6 +34,7 @@ pub mod oob;
 pub mod op;
 pub mod parameters;
 pub mod process;
+pub mod report;
 pub mod request;
 pub mod schedule;
 pub mod session;

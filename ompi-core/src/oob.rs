@@ -1,4 +1,5 @@
-//! Messages between processes outside all communicators: what is said to make a communicator.
+//! Messages between processes outside all communicators: what is said to make a communicator, and what one-sided communication
+//! sends ([`window`]).
 //!
 //! A message is found by its sender and its [`Key`]. Context numbers are local to their process, so a key names
 //! the *receiver's* number, as messages do. Messages of one sender with one key keep their order. A message waits here
@@ -13,6 +14,9 @@ use alloc::vec::Vec;
 use opal_core::sync::ConditionalLock;
 
 pub mod allgather;
+pub mod window;
+
+pub use window::WindowPacket;
 
 /// What a message is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,6 +128,9 @@ pub fn take_or_fail(process: u32, key: Key) -> Result<Option<Vec<u64>>> {
 
 /// For the PML: a packet arrived; its bytes may be anything. `false` if it is malformed.
 pub fn deliver(process: u32, packet: &[u8]) -> bool {
+    if let Some((head, records)) = WindowPacket::split(packet) {
+        return head.deliver(process, records);
+    }
     let mut words = packet.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()));
     let (Some(kind), Some(context), Some(number), Some(length)) =
         (words.next(), words.next(), words.next(), words.next())

@@ -59,6 +59,8 @@ pub enum Kind {
     Persistent,
     /// As `Generic`; can be neither freed by the user nor cancelled (MPI 5.0 §6.12).
     Collective,
+    /// As `Generic`; can be neither freed by the user nor cancelled while it is under way (MPI 5.0 §12.3.5).
+    OneSided,
     /// As `Persistent`, not polled; can be freed while it is inactive only, and not be cancelled (MPI 5.0 §6.13).
     PersistentCollective,
     /// As `Persistent`, not polled; can be freed while it is not under way only, and not be cancelled (MPI 5.0 §4.2.1). [`partitioned`]
@@ -104,6 +106,11 @@ impl Request {
         slot_of(self.0).is_complete()
     }
 
+    /// What a thread that waits for it waits for.
+    pub fn subject(&self) -> wait::Subject {
+        slot_of(self.0).subject()
+    }
+
     /// Its name for [`complete`].
     pub fn id(&self) -> Id {
         Id(self.0)
@@ -139,6 +146,7 @@ pub fn create(kind: Kind, driver: &'static dyn Driver, token: u64) -> Result<Req
         Kind::Polled => ACTIVE | QUERIED | POLLED,
         Kind::Persistent => INACTIVE | QUERIED | PERSISTENT | POLLED,
         Kind::Collective => ACTIVE | QUERIED | COLLECTIVE,
+        Kind::OneSided => ACTIVE | QUERIED | ONE_SIDED,
         Kind::PersistentCollective => INACTIVE | QUERIED | PERSISTENT | COLLECTIVE,
         Kind::Partitioned => INACTIVE | QUERIED | PERSISTENT | PARTITIONED,
     };

@@ -206,6 +206,11 @@ impl<M> Run<M> {
         self.next
     }
 
+    /// A message that is waited for.
+    pub fn awaited(&self) -> Option<&M> {
+        self.awaited.as_ref().or(self.started.last())
+    }
+
     /// Goes as far as possible without waiting. The result when the operation has ended: everything that was started is
     /// done then, also after a failure, behind which no further step is begun.
     ///

@@ -46,6 +46,28 @@ pub unsafe fn free(at: *mut u8) -> Result<()> {
     Ok(())
 }
 
+/// `Err(NoMem)` if the machine has not so many bytes left for all that ask for them together. A system that gives memory away before it
+/// is there would end the process when it is written.
+pub fn check_left(bytes: u128) -> Result<()> {
+    match left() {
+        Some(left) if bytes > u128::from(left) => {
+            let why = alloc::format!("{bytes} bytes are wanted on this machine, which has {left} left");
+            Err(Fault::new(Class::NoMem).because(why))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the machine has left, as far as the system says.
+fn left() -> Option<u64> {
+    let text = opal_core::sys::read_file("/proc/meminfo")?;
+    let text = core::str::from_utf8(&text).ok()?;
+    let kib =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok());
+    let (memory, swap): (u64, u64) = (kib("MemAvailable:")?, kib("SwapFree:").unwrap_or(0));
+    memory.checked_add(swap)?.checked_mul(1024)
+}
+
 /// The alignment that a value of mpi_minimum_memory_alignment asks for (MPI 5.0 §9.2): a power of two in bytes. Other values
 /// are no hint that is understood, and are ignored.
 pub fn alignment(value: &str) -> Option<usize> {
@@ -69,6 +91,12 @@ mod tests {
             }
         }
         assert_eq!(allocate(usize::MAX - 1, 1).unwrap_err().get(), Class::NoMem as i32);
+    }
+
+    #[test]
+    fn what_the_machine_has_not_is_refused() {
+        check_left(1 << 20).unwrap();
+        assert_eq!(check_left(1 << 60).unwrap_err().get(), Class::NoMem as i32);
     }
 
     #[test]

@@ -21,9 +21,12 @@
 //! A waiter also looks at an epoch, which rises when a process of the job dies. A wait that nothing can end any more then
 //! ends with `Err(Unreachable)`.
 
+mod awaited;
+mod counted;
 mod load;
 mod polled;
 mod pvars;
+pub use awaited::{Awaited, Subject, awaiting};
 pub use load::{add_local_rank, expect_local_ranks, may_spin};
 pub use polled::{polled_memory, polled_progress};
 pub use pvars::PVARS;
@@ -97,25 +100,44 @@ pub fn sleeps() -> Sleeps {
     Sleeps { woken: of(&WOKEN), socket: of(&SOCKET), timed_out: of(&TIMED_OUT) }
 }
 
-/// How long this process slept since it began.
-pub(crate) fn asleep_ns() -> u64 {
+/// How long this process slept since it began, in ns.
+pub fn asleep_ns() -> u64 {
     ASLEEP_NS.load(Ordering::Relaxed)
 }
 
 /// Waits until `done`, making progress. `Err(Unreachable)` if a process died and nothing moves any more.
 #[inline]
-pub fn until(mut done: impl FnMut() -> bool) -> Result<()> {
+pub fn until(done: impl FnMut() -> bool) -> Result<()> {
+    until_done(awaiting(done, || Subject::UNKNOWN))
+}
+
+/// As [`until`] for something that can say what it is.
+#[inline]
+pub fn until_done(awaited: impl Awaited) -> Result<()> {
     let mut backoff = Backoff::new();
-    // The last look before a sleep asks, too. Never asked again once it was true: `done` may have taken what it found.
-    let mut is_done = false;
-    let mut check = || {
-        is_done = is_done || done();
-        is_done
-    };
-    while !check() {
-        backoff.advance(&mut check)?;
+    let mut once = AskedOnce { awaited, is_done: false };
+    while !once.is_done() {
+        backoff.advance(&mut once)?;
     }
     Ok(())
+}
+
+/// The last look before a sleep asks, too. Never asked again once it was true: the answer may have taken what it found.
+struct AskedOnce<A> {
+    awaited: A,
+    is_done: bool,
+}
+
+impl<A: Awaited> Awaited for AskedOnce<A> {
+    #[inline(always)]
+    fn is_done(&mut self) -> bool {
+        self.is_done = self.is_done || self.awaited.is_done();
+        self.is_done
+    }
+
+    fn subject(&self) -> Subject {
+        self.awaited.subject()
+    }
 }
 
 /// Wakes all threads of this process. To be called after completing a request on which another thread may sleep; the
@@ -152,7 +174,13 @@ impl Backoff {
     /// Makes progress once; if nothing moved, pauses, yields or sleeps.
     #[inline]
     pub fn step(&mut self) -> Result<()> {
-        self.advance(&mut || false)
+        self.step_for(|| Subject::UNKNOWN)
+    }
+
+    /// As [`Backoff::step`]; `subject` says what is waited for.
+    #[inline]
+    pub fn step_for(&mut self, subject: impl Fn() -> Subject) -> Result<()> {
+        self.advance(&mut awaiting(|| false, subject))
     }
 
     /// As [`Backoff::step`], for a caller that waits for a word which no pass of progress sees, and looks at it after
@@ -163,17 +191,23 @@ impl Backoff {
     /// a look at the clock before each yield made an operation of eight ranks on two cores a tenth longer.
     #[inline]
     pub fn step_unless(&mut self, done: &dyn Fn() -> bool) -> Result<()> {
+        self.step_unless_done(&mut awaiting(done, || Subject::UNKNOWN))
+    }
+
+    /// As [`Backoff::step_unless`] for something that can say what it is.
+    #[inline]
+    pub fn step_unless_done(&mut self, awaited: &mut dyn Awaited) -> Result<()> {
         if !may_spin() && self.polls >= POLLS_PER_YIELD && !self.polls.is_multiple_of(YIELDS_PER_PASS) {
             self.polls += 1;
             sys::yield_now();
             progress::outside::back();
             return Ok(());
         }
-        self.advance(&mut || done())
+        self.advance(awaited)
     }
 
     #[inline]
-    fn advance(&mut self, done: &mut dyn FnMut() -> bool) -> Result<()> {
+    fn advance(&mut self, awaited: &mut dyn Awaited) -> Result<()> {
         if progress::pass() > 0 {
             *self = Backoff::new();
             return Ok(());
@@ -197,11 +231,11 @@ impl Backoff {
             sys::yield_now();
         }
         progress::outside::back();
-        self.check(done)
+        self.check(awaited)
     }
 
     #[inline(never)]
-    fn check(&mut self, done: &mut dyn FnMut() -> bool) -> Result<()> {
+    fn check(&mut self, awaited: &mut dyn Awaited) -> Result<()> {
         if any_lost() {
             // What the dead process sent before is in the rings: one more pass, then nothing will come.
             if self.is_last_pass {
@@ -215,13 +249,23 @@ impl Backoff {
             self.since_ns = now;
         } else if now - self.since_ns > SPIN_NS {
             if let Some(told) = SLEEPS_TOLD.get() {
-                told(self.since_ns, now);
+                told(self.since_ns, now, awaited);
             }
-            sleep(done);
+            sleep(awaited);
             // After a vain sleep there is little to poll for: on an emulated core a whole round takes as long as the sleep.
             self.polls = SPINS_PER_LOOK.saturating_sub(SPINS_AFTER_SLEEP);
         }
         Ok(())
+    }
+}
+
+/// A wait ends when something moved, and when it is given up.
+impl Drop for Backoff {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.since_ns != 0 {
+            waited(self.since_ns);
+        }
     }
 }
 
@@ -258,9 +302,25 @@ pub fn any_lost() -> bool {
     EPOCH.get().is_some_and(|epoch| epoch() != EPOCH_AT_START.load(Ordering::Relaxed))
 }
 
-/// Has this called before each sleep: since when nothing has happened, and the time now, in ns of the monotonic clock.
-pub fn tell_sleeps(told: fn(u64, u64)) {
+/// Has this called before each sleep: since when nothing has happened, the time now, in ns of the monotonic clock, and what is
+/// waited for.
+pub fn tell_sleeps(told: fn(u64, u64, &dyn Awaited)) {
     SLEEPS_TOLD.call_once(|| told);
+}
+
+/// Has this called at the end of each wait that was not over at its first looks: since when nothing had happened, in ns of the
+/// monotonic clock. A wait looks at the clock after some microseconds; the time before is no part of it.
+pub fn tell_waits(told: fn(u64)) {
+    WAITS_TOLD.call_once(|| told);
+}
+
+#[cold]
+#[inline(never)]
+fn waited(since_ns: u64) {
+    counted::count_wait(since_ns);
+    if let Some(told) = WAITS_TOLD.get() {
+        told(since_ns);
+    }
 }
 
 /// Tells of a process that stores into shared memory, this one included, whether it registered for membarrier.
@@ -271,20 +331,25 @@ pub fn add_sender(registered: bool) {
     }
 }
 
-fn sleep(done: &mut dyn FnMut() -> bool) {
+/// Some process that this one may wait for cannot wake it: from now on a sleep lasts at most a millisecond.
+pub fn shorten_sleeps() {
+    MEMBARRIER_CAPABLE.store(false, Ordering::Relaxed);
+}
+
+fn sleep(awaited: &mut dyn Awaited) {
     let since_ns = sys::monotonic_ns();
-    sleep_counted(done);
+    sleep_counted(awaited);
     slept(since_ns);
 }
 
-fn sleep_counted(done: &mut dyn FnMut() -> bool) {
+fn sleep_counted(awaited: &mut dyn Awaited) {
     if !threads_possible() {
-        return sleep_by(done);
+        return sleep_by(awaited);
     }
     SLEEPERS.fetch_add(1, Ordering::SeqCst);
     // Pairs with the SeqCst of `wake_threads`: the last look comes after the count.
     fence(Ordering::SeqCst);
-    sleep_by(done);
+    sleep_by(awaited);
     SLEEPERS.fetch_sub(1, Ordering::SeqCst);
 }
 
@@ -294,19 +359,19 @@ fn slept(since_ns: u64) {
     ASLEEP_NS.fetch_add(sys::monotonic_ns().saturating_sub(since_ns), Ordering::Relaxed);
 }
 
-fn sleep_by(done: &mut dyn FnMut() -> bool) {
+fn sleep_by(awaited: &mut dyn Awaited) {
     let sockets = SOCKETS.get().filter(|sockets| sockets.is_needed());
     if let Some(sockets) = sockets {
         sockets.poll_now();
     }
     match (WAKER.get(), sockets) {
-        (Some(waker), None) => sleep_on_futex(*waker, false, done),
+        (Some(waker), None) => sleep_on_futex(*waker, false, awaited),
         (Some(waker), Some(sockets)) if can_wake_sockets_sleep(*waker, *sockets) => {
-            sleep_on_both(*waker, *sockets, done)
+            sleep_on_both(*waker, *sockets, awaited)
         }
-        (Some(waker), Some(_)) => sleep_on_futex(*waker, true, done),
+        (Some(waker), Some(_)) => sleep_on_futex(*waker, true, awaited),
         // What happens to a socket before the sleep ends it at once.
-        (None, Some(sockets)) if is_still_idle(done) => sleep_on_sockets(*sockets),
+        (None, Some(sockets)) if is_still_idle(awaited) => sleep_on_sockets(*sockets),
         (None, Some(_)) => {}
         (None, None) => sys::nap_us(NAP_US),
     }
@@ -317,11 +382,11 @@ fn can_wake_sockets_sleep(waker: &dyn Waker, sockets: &dyn Sockets) -> bool {
     waker.descriptor().is_some_and(|descriptor| *WATCHED.call_once(|| sockets.watch(descriptor)))
 }
 
-fn sleep_on_both(waker: &dyn Waker, sockets: &dyn Sockets, done: &mut dyn FnMut() -> bool) {
+fn sleep_on_both(waker: &dyn Waker, sockets: &dyn Sockets, awaited: &mut dyn Awaited) {
     waker.arm(WakeMethod::Descriptor);
     let slice = slice_us(sys::membarrier());
     // Level-triggered: what comes between this pass and the sleep ends it at once.
-    let slept = is_still_idle(done);
+    let slept = is_still_idle(awaited);
     let happened = slept && sockets.sleep(slice);
     let woken = waker.disarm();
     if slept {
@@ -329,10 +394,10 @@ fn sleep_on_both(waker: &dyn Waker, sockets: &dyn Sockets, done: &mut dyn FnMut(
     }
 }
 
-fn sleep_on_futex(waker: &dyn Waker, unwakeable: bool, done: &mut dyn FnMut() -> bool) {
+fn sleep_on_futex(waker: &dyn Waker, unwakeable: bool, awaited: &mut dyn Awaited) {
     let ticket = waker.arm(WakeMethod::Futex);
     let slice = slice_us(sys::membarrier() && !unwakeable);
-    let slept = is_still_idle(done);
+    let slept = is_still_idle(awaited);
     let ended_early = slept && waker.sleep(ticket, slice);
     let woken = waker.disarm();
     if slept {
@@ -341,13 +406,12 @@ fn sleep_on_futex(waker: &dyn Waker, unwakeable: bool, done: &mut dyn FnMut() ->
 }
 
 /// The last look before a sleep.
-fn is_still_idle(done: &mut dyn FnMut() -> bool) -> bool {
-    progress::pass() == 0 && !done()
+fn is_still_idle(awaited: &mut dyn Awaited) -> bool {
+    progress::pass() == 0 && !awaited.is_done()
 }
 
 fn sleep_on_sockets(sockets: &dyn Sockets) {
-    let slice = if threads_possible() { SLICE_WITHOUT_MEMBARRIER_US } else { SLICE_US };
-    count(false, sockets.sleep(slice));
+    count(false, sockets.sleep(slice_us(true)));
 }
 
 /// How long a sleep may last. Of several threads that sleep at the same time the first one that wakes disarms the waker.
@@ -377,7 +441,8 @@ static WOKEN: AtomicU64 = AtomicU64::new(0);
 static SOCKET: AtomicU64 = AtomicU64::new(0);
 static TIMED_OUT: AtomicU64 = AtomicU64::new(0);
 static ASLEEP_NS: AtomicU64 = AtomicU64::new(0);
-static SLEEPS_TOLD: Once<fn(u64, u64)> = Once::new();
+static SLEEPS_TOLD: Once<fn(u64, u64, &dyn Awaited)> = Once::new();
+static WAITS_TOLD: Once<fn(u64)> = Once::new();
 static EPOCH: Once<fn() -> u32> = Once::new();
 static EPOCH_AT_START: AtomicU32 = AtomicU32::new(0);
 

@@ -36,6 +36,10 @@ pub const ADDRESSES: &str = "OMPI_RS_ADDRESSES";
 /// In a job over several nodes: descriptor of the socket by which a rank tells the launcher to look.
 pub const WAKE_SOCKET: &str = "OMPI_RS_WAKE_SOCKET";
 
+/// A pipe that MPI_Init makes standard output, if that is still the pseudo terminal that mpirun gave: descriptor and inode of the
+/// pipe, file system and number of the terminal.
+pub const OUTPUT: &str = "OMPI_RS_OUTPUT";
+
 /// The number of the process on this node that all ranks here descend from; left out by a launcher that has none.
 pub const LAUNCHER: &str = "OMPI_RS_LAUNCHER";
 
@@ -43,7 +47,7 @@ pub const LAUNCHER: &str = "OMPI_RS_LAUNCHER";
 pub const BOOT_SIZE: &str = "SIZE";
 
 /// Every variable of the contract that a launcher sets anew for each job.
-pub const ALL: [&str; 13] = [
+pub const ALL: [&str; 14] = [
     RANK,
     SIZE,
     LOCAL_RANK,
@@ -57,6 +61,7 @@ pub const ALL: [&str; 13] = [
     MAP,
     ADDRESSES,
     WAKE_SOCKET,
+    OUTPUT,
 ];
 
 /// What the variables say to one rank.
@@ -82,6 +87,34 @@ pub struct Contract {
     pub launcher: Option<u32>,
     /// What leads to the other nodes; none if the whole job runs on this one.
     pub wireup: Option<Wireup>,
+    /// What is to become standard output.
+    pub output: Option<OutputPipe>,
+}
+
+/// What [`OUTPUT`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputPipe {
+    /// Descriptor of the pipe.
+    pub pipe: i32,
+    /// Its inode: the number may be another file's by now.
+    pub inode: u64,
+    /// File system and number of the pseudo terminal that it replaces.
+    pub terminal: [u64; 2],
+}
+
+impl OutputPipe {
+    fn encode(self) -> String {
+        format!("{},{},{},{}", self.pipe, self.inode, self.terminal[0], self.terminal[1])
+    }
+
+    fn decode(text: &str) -> Option<OutputPipe> {
+        let (pipe, rest) = text.split_once(',')?;
+        let mut numbers = rest.split(',').map(|number| number.parse().ok());
+        let mut next = || numbers.next().flatten();
+        let (inode, terminal) = (next()?, [next()?, next()?]);
+        let pipe = pipe.parse().ok().filter(|pipe| *pipe > 2)?;
+        numbers.next().is_none().then_some(OutputPipe { pipe, inode, terminal })
+    }
 }
 
 /// Descriptors of what the launcher of a node leaves to its ranks in a job over several nodes.
@@ -114,6 +147,7 @@ impl Contract {
             let named = [(MAP, map), (ADDRESSES, addresses), (WAKE_SOCKET, wake_socket)];
             variables.extend(named.map(|(name, number)| (name, number.to_string())));
         }
+        variables.extend(self.output.map(|output| (OUTPUT, output.encode())));
         variables
     }
 
@@ -153,6 +187,12 @@ impl Contract {
                 }),
                 false => None,
             },
+            output: variable(OUTPUT)
+                .map(|text| {
+                    OutputPipe::decode(text)
+                        .ok_or_else(|| format!("{OUTPUT} is `{text}`, which names no pipe and terminal; {ADVICE}"))
+                })
+                .transpose()?,
         };
         contract.check()?;
         Ok(Some(contract))
@@ -234,6 +274,7 @@ mod tests {
         segment: 200,
         launcher: Some(4711),
         wireup: None,
+        output: Some(OutputPipe { pipe: 214, inode: 77, terminal: [24, 34817] }),
     };
     const SEVERAL: Contract =
         Contract { local_size: 3, wireup: Some(Wireup { map: 210, addresses: 211, wake_socket: 213 }), ..GOOD };
@@ -267,6 +308,7 @@ mod tests {
         assert_eq!(decode(None), Ok(Some(GOOD)));
         assert_eq!(decode(Some((SEGMENT, None))), Ok(None));
         assert_eq!(decode(Some((LAUNCHER, None))), Ok(Some(Contract { launcher: None, ..GOOD })));
+        assert_eq!(decode(Some((OUTPUT, None))), Ok(Some(Contract { output: None, ..GOOD })));
     }
 
     #[test]
@@ -276,6 +318,9 @@ mod tests {
             assert!(decode(Some((name, Some("x")))).unwrap_err().contains(name));
         }
         assert!(decode(Some((LAUNCHER, Some("x")))).unwrap_err().contains(LAUNCHER));
+        for wrong in ["", "x", "214", "214,77,24", "1,77,24,34817", "214,77,24,34817,", "214,-7,24,34817"] {
+            assert!(decode(Some((OUTPUT, Some(wrong)))).unwrap_err().contains(OUTPUT), "{wrong}");
+        }
         assert!(decode(Some((SEGMENT, Some("-1")))).unwrap_err().contains(SEGMENT));
         assert!(decode(Some((RANK, Some("4")))).unwrap_err().contains("4"));
         assert!(decode(Some((LOCAL_SIZE, Some("5")))).unwrap_err().contains("5"));

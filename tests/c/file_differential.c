@@ -182,8 +182,10 @@ int main(int argc, char **argv)
     struct view views[MOST_RANKS];
     struct access accesses[MOST_RANKS];
     const char *seed = getenv("OMPI_RS_SEED");
-    if (argc > 1 && strcmp(argv[1], "windows") == 0)
+    if (argc > 1 && strcmp(argv[1], "windows") == 0) {
         setenv("OMPI_MCA_fcoll_two_phase_buffer_size", "4096", 1); /* another MPI does not look at it */
+        setenv("OMPI_MCA_fcoll_two_phase_read_alone", "0", 1);
+    }
     start(&argc, &argv, "file_differential");
     dice = seed ? strtoull(seed, NULL, 10) : 1;
     const char *name = file_at("data");

@@ -302,6 +302,8 @@ static void protocols(void)
 static void waiting(void)
 {
     MPI_T_pvar_handle asleep = handle_of(session, "opal_wait_asleep", MPI_T_PVAR_CLASS_TIMER, NULL, 1);
+    MPI_T_pvar_handle time = handle_of(session, "opal_wait_time", MPI_T_PVAR_CLASS_TIMER, NULL, 1);
+    MPI_T_pvar_handle count = handle_of(session, "opal_wait_count", MPI_T_PVAR_CLASS_COUNTER, NULL, 1);
     MPI_T_pvar_handle passes = handle_of(session, "opal_progress_passes", MPI_T_PVAR_CLASS_COUNTER, NULL, 1);
     MPI_T_pvar_handle woken = handle_of(session, "opal_wait_woken", MPI_T_PVAR_CLASS_COUNTER, NULL, 1);
     double seconds = -1;
@@ -309,6 +311,8 @@ static void waiting(void)
     OK(MPI_T_pvar_read(session, asleep, &seconds));
     CHECK(seconds == 0);
     OK(MPI_T_pvar_start(session, asleep));
+    OK(MPI_T_pvar_start(session, time));
+    OK(MPI_T_pvar_start(session, count));
     OK(MPI_T_pvar_start(session, passes));
     OK(MPI_T_pvar_start(session, woken));
     if (check_rank == check_ranks - 1) {
@@ -323,6 +327,10 @@ static void waiting(void)
         OK(MPI_T_pvar_stop(session, asleep));
         OK(MPI_T_pvar_read(session, asleep, &seconds));
         CHECK_MSG(seconds > 0 && seconds <= waited, "asleep for %g s of %g", seconds, waited);
+        double all = -1;
+        OK(MPI_T_pvar_read(session, time, &all));
+        CHECK_MSG(all >= 0.9 * seconds && all <= waited, "%g s in waits of %g, %g of them asleep", all, waited, seconds);
+        CHECK(value(count) > 0);
         CHECK(value(passes) > 0);
     }
 }

@@ -24,15 +24,32 @@ impl Drop for Held {
     }
 }
 
-fn main() -> ompi::Result<()> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let _held = Held;
     let what = std::env::args().nth(1).unwrap_or_default();
     let (universe, _) = ompi::initialize_with_threading(Threading::Multiple).expect("MPI starts once per process");
     let world = Shared::new(universe.world()).expect("MPI was started for several threads");
     if world.rank() == 1 {
-        fail(&what, &world);
+        match what.as_str() {
+            "error" => _ = std::fs::metadata("/no such file")?,
+            "error-of-mpi" => {
+                world.set_error_handler(ompi::ErrorHandler::Return);
+                world.this_process().send_with_tag(&1, -5)?;
+            }
+            "status" => {
+                drop((world, universe));
+                std::process::exit(7);
+            }
+            "goes-on" => {}
+            _ => fail(&what, &world),
+        }
     }
-    world.barrier()
+    world.barrier()?;
+    if what == "goes-on" {
+        drop((world, universe));
+        println!("goes on");
+    }
+    Ok(())
 }
 
 fn fail(what: &str, world: &Shared<ompi::topology::SimpleCommunicator>) {

@@ -33,6 +33,7 @@ mod programs;
 mod rsmpi;
 mod rust;
 mod sanitizers;
+mod seeing;
 pub mod session;
 mod sockets;
 mod steps;
@@ -125,6 +126,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "decisions", budget_minutes: 0.5, run: decisions::tier, ci_only: false },
     Tier { name: "sockets", budget_minutes: 0.5, run: sockets::tier, ci_only: false },
     Tier { name: "unexpected", budget_minutes: 1.5, run: unexpected::tier, ci_only: false },
+    Tier { name: "seeing", budget_minutes: 0.5, run: seeing::tier, ci_only: false },
     Tier { name: "copies", budget_minutes: 1.5, run: copies::tier, ci_only: false },
     Tier { name: "bad_input", budget_minutes: 2.0, run: bad_input::tier, ci_only: false },
     Tier { name: "fuzz", budget_minutes: 1.5, run: bad_input::fuzz, ci_only: false },

@@ -1,6 +1,6 @@
 //! Values that a program hangs on communicators, by their type. MPI 5.0 §7.7.
 //!
-//! What hangs on a communicator is a number; the values lie here under it, so that the library's callbacks and a program
+//! The library keeps a number with a communicator; the values lie here under it, so that the library's callbacks and a program
 //! that still holds one never meet.
 #![allow(unsafe_code)] // callbacks get addresses
 

@@ -1,4 +1,4 @@
-//! What messages are made of: types, buffers of them, and parts of buffers. MPI 5.0 §5.
+//! Contents of messages: types, buffers of them, and parts of buffers. MPI 5.0 §5.
 
 mod buffer;
 mod equivalence;

@@ -1,4 +1,4 @@
-//! What a failed call says, and what an error handler does before.
+//! Errors of failed calls, and the error handlers that run before.
 
 use alloc::string::String;
 use core::fmt;

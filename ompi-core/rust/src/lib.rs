@@ -29,8 +29,9 @@
 //! **Panics.** One that leaves the last user of MPI ends the job with status 101 and the panic's text: the other ranks would wait for
 //! this one. One that `catch_unwind` ends before that, or the end of a thread that nobody joins, is the program's own affair.
 //!
-//! **Life.** MPI is in use as long as a [`Universe`], a session, a communicator or a group of it lives; the last of them
-//! to be dropped finalises it. Communicators are freed when they are dropped.
+//! **Life.** MPI is in use as long as a [`Universe`], a session, a communicator or a group of it lives. After the last of them was
+//! dropped, a session is finalised at once, and the world model when the process ends with status 0. A `main` that returns an error,
+//! or another status, ends the job without waiting for the other ranks. Communicators are freed when they are dropped.
 //!
 //! **Types.** Numbers, arrays, and structs with `#[derive(Equivalence)]` can be sent.
 //!

@@ -21,13 +21,23 @@ impl Drop for Life {
         if panics::unwinding() {
             panics::end_job();
         }
-        let (what, ended) = match *self {
-            Life::World => ("MPI_Finalize", raw::replace_buffer(Owner::Process, 0).and_then(|()| init::finalize())),
-            Life::Session(session) => ("MPI_Session_finalize", session::close(session)),
-        };
-        if let Err(fault) = ended {
-            end(what, &fault.into());
+        match *self {
+            // Nobody knows here whether `main` is about to return an error.
+            Life::World if raw::at_exit(finalize) => {}
+            Life::World => finalize(0),
+            Life::Session(session) => {
+                session::close(session).unwrap_or_else(|fault| end("MPI_Session_finalize", &fault.into()));
+            }
         }
+    }
+}
+
+/// Ends the world model if the process ends well. Else it ends as it is, which ends the job: the other ranks may wait for messages
+/// that this one has not sent.
+fn finalize(status: i32) {
+    if status == 0 {
+        let ended = raw::replace_buffer(Owner::Process, 0).and_then(|()| init::finalize());
+        ended.unwrap_or_else(|fault| end("MPI_Finalize", &fault.into()));
     }
 }
 

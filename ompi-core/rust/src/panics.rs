@@ -1,4 +1,4 @@
-//! What becomes of a job in which a rank panics. std alone knows whether a thread unwinds, and why.
+//! End of a job in which a rank panics. std alone knows whether a thread unwinds, and why.
 
 #[cfg(not(ompi_bare))]
 pub use hosted::{end_job, note, unwinding};

@@ -1,13 +1,15 @@
 //! Where the crate meets the library: buffers become addresses, under promises that types keep.
 //!
-//! **Invariant:** every function here may be called by safe code. What is started here and goes on after the call comes
-//! back as a [`Begun`], and who gets one keeps the loan of the buffer until it has ended.
+//! **Invariant:** every function here may be called by safe code. An operation that goes on after the call comes
+//! back as a [`Begun`], whose owner keeps the loan of the buffer until it has ended.
 #![allow(unsafe_code)]
 
 use crate::datatype::{Buffer, BufferMut, Equivalence};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+#[cfg(all(not(ompi_bare), target_env = "gnu"))]
+use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
 use ompi_core::buffer::{self, Owner};
 use ompi_core::comm::Communicator;
@@ -24,6 +26,27 @@ use opal_core::sync::Mutex;
 pub fn kept<'a>(at: &'a NonNull<Communicator>, _keeper: &'a Option<Arc<Communicator>>) -> &'a Communicator {
     // SAFETY: `Owned` alone calls this, with a predefined communicator, which stays for ever, or with its keeper's.
     unsafe { at.as_ref() }
+}
+
+/// Has `run` called with the status when the process ends by the return of `main` or by `exit`. False if that cannot be had.
+#[cfg(all(not(ompi_bare), target_env = "gnu"))]
+pub fn at_exit(run: fn(i32)) -> bool {
+    unsafe extern "C" {
+        fn on_exit(call: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+    }
+    extern "C" fn call(status: c_int, run: *mut c_void) {
+        // SAFETY: the function that is passed below.
+        let run: fn(i32) = unsafe { core::mem::transmute(run) };
+        run(status);
+    }
+    // SAFETY: a function that lives as long as the process.
+    unsafe { on_exit(call, run as *mut c_void) == 0 }
+}
+
+/// No other C library tells the status.
+#[cfg(any(ompi_bare, not(target_env = "gnu")))]
+pub fn at_exit(_run: fn(i32)) -> bool {
+    false
 }
 
 /// A buffer to read from.

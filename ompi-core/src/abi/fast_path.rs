@@ -38,16 +38,17 @@ impl EntryPoints {
     }
 }
 
-/// MPI is active, and the PML runs: its fast path is open from now on, unless messages are counted.
+/// MPI is active, and the PML runs: its fast path is open from now on.
 pub fn open() {
-    let fast = pml::selected().fast_path().filter(|_| !COUNTED.load(Ordering::SeqCst));
+    let pml = pml::selected();
+    let fast = if COUNTED.load(Ordering::SeqCst) { pml.counting_fast_path() } else { pml.fast_path() };
     fast.unwrap_or(EntryPoints::COMPLETE).set();
 }
 
-/// Messages are counted from now on: all of them take the complete functions.
+/// Messages are counted from now on, also on the fast path if the PML can.
 pub fn count() {
     COUNTED.store(true, Ordering::SeqCst);
-    close();
+    open();
 }
 
 /// MPI is active no more.

@@ -1,22 +1,32 @@
 //! Opening files, their properties and views. MPI 5.0 §14.2, §14.3, §14.5 and §14.6.
 
 use super::kinds::{
-    Aint, Callback, Comm, Datatype, File, FilePlace, Hints, Info, Offset, OldType, Out, Raw, Text, give_text, intra,
+    Agreed, Aint, Callback, Comm, Datatype, File, FilePlace, Hints, Info, Offset, OldType, Out, Raw, Text, give_text,
+    intra,
 };
 use crate::datatype::{self, Datatype as Type};
 use crate::error::{Class, Fault, Result};
-use crate::file::{self, Representation, View};
+use crate::file::{self, Amode, FileHints, Representation, View};
+use crate::framework::io::{FileArguments, NewView};
 use crate::group;
+use crate::info::Info as Hinted;
 use alloc::format;
 use alloc::sync::Arc;
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 rows! {
     /// Opens a file. MPI 5.0 §14.2.1.
-    fn File_open(comm: Comm, filename: Text, amode: Raw<c_int>, info: Hints, fh: Out<usize>) [] => {
-        fh.set(file::NULL);
+    fn File_open(
+        comm: Comm, filename: Agreed<Text>, amode: Raw<c_int>, info: Agreed<Hints>, fh: Agreed<Out<usize>>,
+    ) [] => {
+        if let Ok(fh) = fh {
+            fh.set(file::NULL);
+        }
         intra(comm)?;
-        fh.set(file::open(comm, filename, amode, info.as_deref())?);
+        let place = fh.map_err(|fault| fault.argument("fh"));
+        let arguments = place.clone().and_then(|_| arguments(filename, amode, info));
+        let opened = file::open(comm, arguments)?;
+        place?.set(opened);
         Ok(())
     }
 
@@ -30,8 +40,11 @@ rows! {
             };
             return Err(Fault::new(Class::File).argument("fh").because(why));
         }
-        fh.set(file::NULL);
-        file::close(handle)
+        let closed = file::close(handle);
+        if file::borrow(handle).is_none() {
+            fh.set(file::NULL);
+        }
+        closed
     }
 
     /// Deletes a file. MPI 5.0 §14.2.3.
@@ -42,12 +55,12 @@ rows! {
 
     /// Cuts or extends a file. MPI 5.0 §14.2.4.
     fn File_set_size(fh: File, size: Raw<Offset>) [] => {
-        fh.module.resize(length(size)?)
+        fh.module.resize(fh.split.none_pending().and_then(|()| length(size)))
     }
 
     /// Reserves space for a file. MPI 5.0 §14.2.5.
     fn File_preallocate(fh: File, size: Raw<Offset>) [] => {
-        fh.module.reserve(length(size)?)
+        fh.module.reserve(fh.split.none_pending().and_then(|()| length(size)))
     }
 
     /// The size of a file. MPI 5.0 §14.2.6.
@@ -69,25 +82,26 @@ rows! {
     }
 
     /// Gives a file hints. MPI 5.0 §14.2.8.
-    fn File_set_info(fh: File, info: Info) [] => {
-        fh.hints.update(&info);
-        Ok(())
+    fn File_set_info(fh: File, info: Agreed<Info>) [] => {
+        fh.module.set_hints(info.map_err(|fault| fault.argument("info")))
     }
 
     /// The hints in use. MPI 5.0 §14.2.8.
     fn File_get_info(fh: File, info_used: Out<usize>) [] => {
-        info_used.set(fh.hints.info().into_handle()?);
+        info_used.set(fh.module.hints().info().into_handle()?);
         Ok(())
     }
 
     /// Sets what this process sees of a file. MPI 5.0 §14.3.
     fn File_set_view(
-        fh: File, disp: Raw<Offset>, etype: OldType, filetype: OldType, datarep: Text, info: Hints,
+        fh: File, disp: Raw<Offset>, etype: Agreed<OldType>, filetype: Agreed<OldType>, datarep: Agreed<Text>,
+        info: Agreed<Hints>,
     ) [] => {
-        if let Some(info) = info {
-            fh.hints.update(&info);
-        }
-        fh.module.set_view(view(disp, etype, filetype, datarep))
+        let info = fh.split.none_pending().and(info.map_err(|fault| fault.argument("info")));
+        let at_shared = disp == DISPLACEMENT_CURRENT && fh.amode.is_sequential();
+        let disp = if at_shared { 0 } else { disp };
+        let view = |info| Ok(NewView { view: view(disp, etype, filetype, datarep)?, at_shared, info });
+        fh.module.set_view(info.and_then(view))
     }
 
     /// What this process sees of a file. MPI 5.0 §14.3.
@@ -105,8 +119,7 @@ rows! {
 
     /// The extent of a datatype in a file. MPI 5.0 §14.5.1.
     fn File_get_type_extent(fh: File, datatype: Datatype, extent: Out<Aint>) [large] => {
-        // Both representations are that of memory.
-        let _any = fh;
+        fh.module.view().representation.check(datatype)?;
         extent.set(datatype.layout.extent() as Aint);
         Ok(())
     }
@@ -125,7 +138,7 @@ rows! {
 
     /// Sets whether accesses are atomic. MPI 5.0 §14.6.1.
     fn File_set_atomicity(fh: File, flag: Raw<c_int>) [] => {
-        fh.module.set_atomic(flag != 0)
+        fh.module.set_atomic(fh.split.none_pending().map(|()| flag != 0))
     }
 
     /// Whether accesses are atomic. MPI 5.0 §14.6.1.
@@ -136,12 +149,26 @@ rows! {
 
     /// Writes data through to the storage. MPI 5.0 §14.6.1.
     fn File_sync(fh: File) [] => {
-        fh.module.sync()
+        fh.module.sync(fh.split.none_pending())
     }
 }
 
+/// MPI_DISPLACEMENT_CURRENT.
+const DISPLACEMENT_CURRENT: Offset = -1;
 /// MPI_MAX_DATAREP_STRING.
 const MAX_DATAREP: usize = 128;
+
+/// What MPI_File_open is to open.
+fn arguments<'a>(
+    filename: Result<&'a CStr>,
+    amode: c_int,
+    info: Result<Option<Arc<Hinted>>>,
+) -> Result<FileArguments<'a>> {
+    let path = filename.map_err(|fault| fault.argument("filename"))?;
+    let info = info.map_err(|fault| fault.argument("info"))?;
+    let hints = info.map_or_else(FileHints::default, |info| FileHints::default().updated(&info));
+    Ok(FileArguments { path, amode: Amode::new(amode)?, hints })
+}
 
 /// A size of a file.
 fn length(size: Offset) -> Result<u64> {
@@ -151,9 +178,16 @@ fn length(size: Offset) -> Result<u64> {
 }
 
 /// A view of these arguments. That they are right for a file its module checks.
-fn view(disp: Offset, etype: Arc<Type>, filetype: Arc<Type>, datarep: &CStr) -> Result<View> {
+fn view(disp: Offset, etype: Result<Arc<Type>>, filetype: Result<Arc<Type>>, datarep: Result<&CStr>) -> Result<View> {
+    let etype = etype.map_err(|fault| fault.argument("etype"))?;
+    let filetype = filetype.map_err(|fault| fault.argument("filetype"))?;
+    let datarep = datarep.map_err(|fault| fault.argument("datarep"))?;
     let displacement = u64::try_from(disp).map_err(|_| {
-        Fault::new(Class::Arg).argument("disp").because(format!("{disp} is negative; a view begins at byte 0 or later"))
+        let why = match disp {
+            DISPLACEMENT_CURRENT => "MPI_DISPLACEMENT_CURRENT is for files opened with MPI_MODE_SEQUENTIAL".into(),
+            _ => format!("{disp} is negative; a view begins at byte 0 or later"),
+        };
+        Fault::new(Class::Arg).argument("disp").because(why)
     })?;
     for (datatype, argument) in [(&etype, "etype"), (&filetype, "filetype")] {
         if !datatype.is_committed() {
@@ -162,5 +196,5 @@ fn view(disp: Offset, etype: Arc<Type>, filetype: Arc<Type>, datarep: &CStr) -> 
         }
     }
     let representation = Representation::named(&datarep.to_string_lossy())?;
-    Ok(View { displacement, etype, filetype, representation })
+    Ok(View { displacement, etype, filetype, representation, overlaps: false })
 }

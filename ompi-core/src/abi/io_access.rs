@@ -2,7 +2,7 @@
 
 use crate::data::Data;
 use crate::error::{Class, Fault, Result};
-use crate::file::{File, Outcome};
+use crate::file::{File, FileCall, Outcome};
 use crate::framework::fbtl::AccessKind;
 use crate::framework::io::{FileAccess, Start, Whence};
 use crate::request::{self, Driver, Kind};
@@ -14,20 +14,47 @@ use core::ffi::c_int;
 ///
 /// # Safety
 /// The data is writable.
-pub(super) unsafe fn read(file: &File, start: Start, data: &Data<'_>, collective: bool) -> Outcome {
-    let access = FileAccess { start, data, direction: AccessKind::Read, collective };
+pub(super) unsafe fn read(file: &File, start: Start, data: &Data<'_>) -> Outcome {
+    let access = FileAccess { start, data, direction: AccessKind::Read };
     // SAFETY: the caller's promise.
     unsafe { file.module.access(&access) }
+}
+
+/// Reads into memory, together with the other processes of the file; `data` may be this one's fault.
+///
+/// # Safety
+/// The data is writable.
+pub(super) unsafe fn read_all(file: &File, call: FileCall, start: Start, data: Result<Data<'_>>) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe { all(file, call, start, data, AccessKind::Read) }
 }
 
 /// Writes from memory.
 ///
 /// # Safety
 /// The data is readable.
-pub(super) unsafe fn write(file: &File, start: Start, data: &Data<'_>, collective: bool) -> Outcome {
-    let access = FileAccess { start, data, direction: AccessKind::Write, collective };
+pub(super) unsafe fn write(file: &File, start: Start, data: &Data<'_>) -> Outcome {
+    let access = FileAccess { start, data, direction: AccessKind::Write };
     // SAFETY: the caller's promise.
     unsafe { file.module.access(&access) }
+}
+
+/// Writes from memory, together with the other processes of the file; `data` may be this one's fault.
+///
+/// # Safety
+/// The data is readable.
+pub(super) unsafe fn write_all(file: &File, call: FileCall, start: Start, data: Result<Data<'_>>) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe { all(file, call, start, data, AccessKind::Write) }
+}
+
+/// # Safety
+/// That of [`read_all`] or [`write_all`].
+unsafe fn all(file: &File, call: FileCall, start: Start, data: Result<Data<'_>>, direction: AccessKind) -> Outcome {
+    let data = file.split.none_pending().and(data);
+    let access = data.as_ref().map(|data| FileAccess { start, data, direction }).map_err(Fault::clone);
+    // SAFETY: the caller's promise.
+    unsafe { file.module.access_all(call, access) }
 }
 
 impl Outcome {

@@ -1,7 +1,10 @@
 //! Reading and writing files at explicit offsets. MPI 5.0 §14.4.2.
 
-use super::io_access::{done, read, write};
-use super::kinds::{Buffer, Committed, ConstBuffer, Count, File, Offset, Out, Raw, StatusOut, data};
+use super::io_access::{done, read, read_all, write, write_all};
+use super::kinds::{
+    Agreed, Buffer, Committed, ConstBuffer, Count, File, Offset, Out, Raw, StatusOut, agreed_data, data,
+};
+use crate::file::FileCall;
 use crate::framework::io::Start;
 
 rows! {
@@ -11,16 +14,16 @@ rows! {
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is writable by the standard.
-        unsafe { read(fh, Start::At(offset), &data, false) }.deliver(status)
+        unsafe { read(fh, Start::At(offset), &data) }.deliver(status)
     }
 
     /// Reads at an offset, collectively. MPI 5.0 §14.4.2.
     fn File_read_at_all(
-        fh: File, offset: Raw<Offset>, buf: Buffer, count: Count, datatype: Committed, status: StatusOut,
+        fh: File, offset: Raw<Offset>, buf: Buffer, count: Agreed<Count>, datatype: Agreed<Committed>, status: StatusOut,
     ) [large] => {
-        let data = data(buf, count, datatype, "buf")?;
+        let data = agreed_data(buf, count, datatype);
         // SAFETY: the buffer is writable by the standard.
-        unsafe { read(fh, Start::At(offset), &data, true) }.deliver(status)
+        unsafe { read_all(fh, FileCall::ReadAtAll, Start::At(offset), data) }.deliver(status)
     }
 
     /// Writes at an offset. MPI 5.0 §14.4.2.
@@ -29,16 +32,16 @@ rows! {
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is readable by the standard.
-        unsafe { write(fh, Start::At(offset), &data, false) }.deliver(status)
+        unsafe { write(fh, Start::At(offset), &data) }.deliver(status)
     }
 
     /// Writes at an offset, collectively. MPI 5.0 §14.4.2.
     fn File_write_at_all(
-        fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Count, datatype: Committed, status: StatusOut,
+        fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Agreed<Count>, datatype: Agreed<Committed>, status: StatusOut,
     ) [large] => {
-        let data = data(buf, count, datatype, "buf")?;
+        let data = agreed_data(buf, count, datatype);
         // SAFETY: the buffer is readable by the standard.
-        unsafe { write(fh, Start::At(offset), &data, true) }.deliver(status)
+        unsafe { write_all(fh, FileCall::WriteAtAll, Start::At(offset), data) }.deliver(status)
     }
 
     /// Begins to read at an offset. MPI 5.0 §14.4.2.
@@ -47,7 +50,7 @@ rows! {
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is writable by the standard.
-        request.set(done(unsafe { read(fh, Start::At(offset), &data, false) })?);
+        request.set(done(unsafe { read(fh, Start::At(offset), &data) })?);
         Ok(())
     }
 
@@ -55,9 +58,10 @@ rows! {
     fn File_iread_at_all(
         fh: File, offset: Raw<Offset>, buf: Buffer, count: Count, datatype: Committed, request: Out<usize>,
     ) [large] => {
+        fh.split.none_pending()?;
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is writable by the standard.
-        request.set(done(unsafe { read(fh, Start::At(offset), &data, false) })?);
+        request.set(done(unsafe { read(fh, Start::At(offset), &data) })?);
         Ok(())
     }
 
@@ -67,7 +71,7 @@ rows! {
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is readable by the standard.
-        request.set(done(unsafe { write(fh, Start::At(offset), &data, false) })?);
+        request.set(done(unsafe { write(fh, Start::At(offset), &data) })?);
         Ok(())
     }
 
@@ -75,9 +79,10 @@ rows! {
     fn File_iwrite_at_all(
         fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Count, datatype: Committed, request: Out<usize>,
     ) [large] => {
+        fh.split.none_pending()?;
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is readable by the standard.
-        request.set(done(unsafe { write(fh, Start::At(offset), &data, false) })?);
+        request.set(done(unsafe { write(fh, Start::At(offset), &data) })?);
         Ok(())
     }
 }

@@ -1,8 +1,11 @@
 //! Reading and writing files at this process's file pointer. MPI 5.0 §14.4.3.
 
-use super::io_access::{self, done, read, write};
-use super::kinds::{Buffer, Committed, ConstBuffer, Count, File, Offset, Out, Raw, StatusOut, data};
+use super::io_access::{self, done, read, read_all, write, write_all};
+use super::kinds::{
+    Agreed, Buffer, Committed, ConstBuffer, Count, File, Offset, Out, Raw, StatusOut, agreed_data, data,
+};
 use crate::error::{Class, Fault};
+use crate::file::FileCall;
 use crate::framework::io::Start;
 use alloc::format;
 use core::ffi::c_int;
@@ -12,16 +15,16 @@ rows! {
     fn File_read(fh: File, buf: Buffer, count: Count, datatype: Committed, status: StatusOut) [large] => {
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is writable by the standard.
-        unsafe { read(fh, Start::Pointer, &data, false) }.deliver(status)
+        unsafe { read(fh, Start::Pointer, &data) }.deliver(status)
     }
 
     /// Reads at each process's file pointer, collectively. MPI 5.0 §14.4.3.
     fn File_read_all(
-        fh: File, buf: Buffer, count: Count, datatype: Committed, status: StatusOut,
+        fh: File, buf: Buffer, count: Agreed<Count>, datatype: Agreed<Committed>, status: StatusOut,
     ) [large] => {
-        let data = data(buf, count, datatype, "buf")?;
+        let data = agreed_data(buf, count, datatype);
         // SAFETY: the buffer is writable by the standard.
-        unsafe { read(fh, Start::Pointer, &data, true) }.deliver(status)
+        unsafe { read_all(fh, FileCall::ReadAll, Start::Pointer, data) }.deliver(status)
     }
 
     /// Writes at this process's file pointer. MPI 5.0 §14.4.3.
@@ -30,23 +33,23 @@ rows! {
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is readable by the standard.
-        unsafe { write(fh, Start::Pointer, &data, false) }.deliver(status)
+        unsafe { write(fh, Start::Pointer, &data) }.deliver(status)
     }
 
     /// Writes at each process's file pointer, collectively. MPI 5.0 §14.4.3.
     fn File_write_all(
-        fh: File, buf: ConstBuffer, count: Count, datatype: Committed, status: StatusOut,
+        fh: File, buf: ConstBuffer, count: Agreed<Count>, datatype: Agreed<Committed>, status: StatusOut,
     ) [large] => {
-        let data = data(buf, count, datatype, "buf")?;
+        let data = agreed_data(buf, count, datatype);
         // SAFETY: the buffer is readable by the standard.
-        unsafe { write(fh, Start::Pointer, &data, true) }.deliver(status)
+        unsafe { write_all(fh, FileCall::WriteAll, Start::Pointer, data) }.deliver(status)
     }
 
     /// Begins to read at this process's file pointer. MPI 5.0 §14.4.3.
     fn File_iread(fh: File, buf: Buffer, count: Count, datatype: Committed, request: Out<usize>) [large] => {
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is writable by the standard.
-        request.set(done(unsafe { read(fh, Start::Pointer, &data, false) })?);
+        request.set(done(unsafe { read(fh, Start::Pointer, &data) })?);
         Ok(())
     }
 
@@ -54,9 +57,10 @@ rows! {
     fn File_iread_all(
         fh: File, buf: Buffer, count: Count, datatype: Committed, request: Out<usize>,
     ) [large] => {
+        fh.split.none_pending()?;
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is writable by the standard.
-        request.set(done(unsafe { read(fh, Start::Pointer, &data, false) })?);
+        request.set(done(unsafe { read(fh, Start::Pointer, &data) })?);
         Ok(())
     }
 
@@ -66,7 +70,7 @@ rows! {
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is readable by the standard.
-        request.set(done(unsafe { write(fh, Start::Pointer, &data, false) })?);
+        request.set(done(unsafe { write(fh, Start::Pointer, &data) })?);
         Ok(())
     }
 
@@ -74,9 +78,10 @@ rows! {
     fn File_iwrite_all(
         fh: File, buf: ConstBuffer, count: Count, datatype: Committed, request: Out<usize>,
     ) [large] => {
+        fh.split.none_pending()?;
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is readable by the standard.
-        request.set(done(unsafe { write(fh, Start::Pointer, &data, false) })?);
+        request.set(done(unsafe { write(fh, Start::Pointer, &data) })?);
         Ok(())
     }
 

@@ -1,7 +1,10 @@
 //! Reading and writing files at the shared file pointer. MPI 5.0 §14.4.4.
 
-use super::io_access::{self, done, read, write};
-use super::kinds::{Buffer, Committed, ConstBuffer, Count, File, Offset, Out, Raw, StatusOut, data};
+use super::io_access::{self, done, read, read_all, write, write_all};
+use super::kinds::{
+    Agreed, Buffer, Committed, ConstBuffer, Count, File, Offset, Out, Raw, StatusOut, agreed_data, data,
+};
+use crate::file::FileCall;
 use crate::framework::io::Start;
 use core::ffi::c_int;
 
@@ -12,7 +15,7 @@ rows! {
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is writable by the standard.
-        unsafe { read(fh, Start::Shared, &data, false) }.deliver(status)
+        unsafe { read(fh, Start::Shared, &data) }.deliver(status)
     }
 
     /// Writes at the shared file pointer. MPI 5.0 §14.4.4.
@@ -21,7 +24,7 @@ rows! {
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is readable by the standard.
-        unsafe { write(fh, Start::Shared, &data, false) }.deliver(status)
+        unsafe { write(fh, Start::Shared, &data) }.deliver(status)
     }
 
     /// Begins to read at the shared file pointer. MPI 5.0 §14.4.4.
@@ -30,7 +33,7 @@ rows! {
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is writable by the standard.
-        request.set(done(unsafe { read(fh, Start::Shared, &data, false) })?);
+        request.set(done(unsafe { read(fh, Start::Shared, &data) })?);
         Ok(())
     }
 
@@ -40,31 +43,31 @@ rows! {
     ) [large] => {
         let data = data(buf, count, datatype, "buf")?;
         // SAFETY: the buffer is readable by the standard.
-        request.set(done(unsafe { write(fh, Start::Shared, &data, false) })?);
+        request.set(done(unsafe { write(fh, Start::Shared, &data) })?);
         Ok(())
     }
 
     /// Reads at the shared file pointer in rank order. MPI 5.0 §14.4.4.
     fn File_read_ordered(
-        fh: File, buf: Buffer, count: Count, datatype: Committed, status: StatusOut,
+        fh: File, buf: Buffer, count: Agreed<Count>, datatype: Agreed<Committed>, status: StatusOut,
     ) [large] => {
-        let data = data(buf, count, datatype, "buf")?;
+        let data = agreed_data(buf, count, datatype);
         // SAFETY: the buffer is writable by the standard.
-        unsafe { read(fh, Start::Ordered, &data, true) }.deliver(status)
+        unsafe { read_all(fh, FileCall::ReadOrdered, Start::Ordered, data) }.deliver(status)
     }
 
     /// Writes at the shared file pointer in rank order. MPI 5.0 §14.4.4.
     fn File_write_ordered(
-        fh: File, buf: ConstBuffer, count: Count, datatype: Committed, status: StatusOut,
+        fh: File, buf: ConstBuffer, count: Agreed<Count>, datatype: Agreed<Committed>, status: StatusOut,
     ) [large] => {
-        let data = data(buf, count, datatype, "buf")?;
+        let data = agreed_data(buf, count, datatype);
         // SAFETY: the buffer is readable by the standard.
-        unsafe { write(fh, Start::Ordered, &data, true) }.deliver(status)
+        unsafe { write_all(fh, FileCall::WriteOrdered, Start::Ordered, data) }.deliver(status)
     }
 
     /// Moves the shared file pointer. MPI 5.0 §14.4.4.
     fn File_seek_shared(fh: File, offset: Raw<Offset>, whence: Raw<c_int>) [] => {
-        fh.module.seek_shared(offset, io_access::whence(whence))
+        fh.module.seek_shared(offset, fh.split.none_pending().and_then(|()| io_access::whence(whence)))
     }
 
     /// Where the shared file pointer is. MPI 5.0 §14.4.4.

@@ -1,84 +1,90 @@
 //! Collective reading and writing in two steps. MPI 5.0 §14.4.5.
 
-use super::io_access::{read, write};
-use super::kinds::{Buffer, Committed, ConstBuffer, Count, File, Offset, Raw, StatusOut, data};
-use crate::file::SplitCall;
+use super::io_access::{read_all, write_all};
+use super::kinds::{Agreed, Buffer, Committed, ConstBuffer, Count, File, Offset, Raw, StatusOut, agreed_data};
+use crate::file::FileCall;
 use crate::framework::io::Start;
 
 rows! {
     /// First half of MPI_File_read_at_all. MPI 5.0 §14.4.5.
     fn File_read_at_all_begin(
-        fh: File, offset: Raw<Offset>, buf: Buffer, count: Count, datatype: Committed,
+        fh: File, offset: Raw<Offset>, buf: Buffer, count: Agreed<Count>, datatype: Agreed<Committed>,
     ) [large] => {
-        let data = data(buf, count, datatype, "buf")?;
+        let data = agreed_data(buf, count, datatype);
         // SAFETY: the buffer is writable by the standard.
-        fh.split.begin(SplitCall::ReadAt, buf, || unsafe { read(fh, Start::At(offset), &data, true) })
+        let outcome = unsafe { read_all(fh, FileCall::ReadAtAllBegin, Start::At(offset), data) };
+        fh.split.begin(FileCall::ReadAtAllBegin, buf, outcome)
     }
 
     /// Second half of MPI_File_read_at_all. MPI 5.0 §14.4.5.
     fn File_read_at_all_end(fh: File, buf: Buffer, status: StatusOut) [] => {
-        fh.split.end(SplitCall::ReadAt, buf)?.deliver(status)
+        fh.split.end(FileCall::ReadAtAllBegin, buf)?.deliver(status)
     }
 
     /// First half of MPI_File_write_at_all. MPI 5.0 §14.4.5.
     fn File_write_at_all_begin(
-        fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Count, datatype: Committed,
+        fh: File, offset: Raw<Offset>, buf: ConstBuffer, count: Agreed<Count>, datatype: Agreed<Committed>,
     ) [large] => {
-        let data = data(buf, count, datatype, "buf")?;
+        let data = agreed_data(buf, count, datatype);
         // SAFETY: the buffer is readable by the standard.
-        fh.split.begin(SplitCall::WriteAt, buf, || unsafe { write(fh, Start::At(offset), &data, true) })
+        let outcome = unsafe { write_all(fh, FileCall::WriteAtAllBegin, Start::At(offset), data) };
+        fh.split.begin(FileCall::WriteAtAllBegin, buf, outcome)
     }
 
     /// Second half of MPI_File_write_at_all. MPI 5.0 §14.4.5.
     fn File_write_at_all_end(fh: File, buf: ConstBuffer, status: StatusOut) [] => {
-        fh.split.end(SplitCall::WriteAt, buf)?.deliver(status)
+        fh.split.end(FileCall::WriteAtAllBegin, buf)?.deliver(status)
     }
 
     /// First half of MPI_File_read_all. MPI 5.0 §14.4.5.
-    fn File_read_all_begin(fh: File, buf: Buffer, count: Count, datatype: Committed) [large] => {
-        let data = data(buf, count, datatype, "buf")?;
+    fn File_read_all_begin(fh: File, buf: Buffer, count: Agreed<Count>, datatype: Agreed<Committed>) [large] => {
+        let data = agreed_data(buf, count, datatype);
         // SAFETY: the buffer is writable by the standard.
-        fh.split.begin(SplitCall::Read, buf, || unsafe { read(fh, Start::Pointer, &data, true) })
+        let outcome = unsafe { read_all(fh, FileCall::ReadAllBegin, Start::Pointer, data) };
+        fh.split.begin(FileCall::ReadAllBegin, buf, outcome)
     }
 
     /// Second half of MPI_File_read_all. MPI 5.0 §14.4.5.
     fn File_read_all_end(fh: File, buf: Buffer, status: StatusOut) [] => {
-        fh.split.end(SplitCall::Read, buf)?.deliver(status)
+        fh.split.end(FileCall::ReadAllBegin, buf)?.deliver(status)
     }
 
     /// First half of MPI_File_write_all. MPI 5.0 §14.4.5.
-    fn File_write_all_begin(fh: File, buf: ConstBuffer, count: Count, datatype: Committed) [large] => {
-        let data = data(buf, count, datatype, "buf")?;
+    fn File_write_all_begin(fh: File, buf: ConstBuffer, count: Agreed<Count>, datatype: Agreed<Committed>) [large] => {
+        let data = agreed_data(buf, count, datatype);
         // SAFETY: the buffer is readable by the standard.
-        fh.split.begin(SplitCall::Write, buf, || unsafe { write(fh, Start::Pointer, &data, true) })
+        let outcome = unsafe { write_all(fh, FileCall::WriteAllBegin, Start::Pointer, data) };
+        fh.split.begin(FileCall::WriteAllBegin, buf, outcome)
     }
 
     /// Second half of MPI_File_write_all. MPI 5.0 §14.4.5.
     fn File_write_all_end(fh: File, buf: ConstBuffer, status: StatusOut) [] => {
-        fh.split.end(SplitCall::Write, buf)?.deliver(status)
+        fh.split.end(FileCall::WriteAllBegin, buf)?.deliver(status)
     }
 
     /// First half of MPI_File_read_ordered. MPI 5.0 §14.4.5.
-    fn File_read_ordered_begin(fh: File, buf: Buffer, count: Count, datatype: Committed) [large] => {
-        let data = data(buf, count, datatype, "buf")?;
+    fn File_read_ordered_begin(fh: File, buf: Buffer, count: Agreed<Count>, datatype: Agreed<Committed>) [large] => {
+        let data = agreed_data(buf, count, datatype);
         // SAFETY: the buffer is writable by the standard.
-        fh.split.begin(SplitCall::ReadOrdered, buf, || unsafe { read(fh, Start::Ordered, &data, true) })
+        let outcome = unsafe { read_all(fh, FileCall::ReadOrderedBegin, Start::Ordered, data) };
+        fh.split.begin(FileCall::ReadOrderedBegin, buf, outcome)
     }
 
     /// Second half of MPI_File_read_ordered. MPI 5.0 §14.4.5.
     fn File_read_ordered_end(fh: File, buf: Buffer, status: StatusOut) [] => {
-        fh.split.end(SplitCall::ReadOrdered, buf)?.deliver(status)
+        fh.split.end(FileCall::ReadOrderedBegin, buf)?.deliver(status)
     }
 
     /// First half of MPI_File_write_ordered. MPI 5.0 §14.4.5.
-    fn File_write_ordered_begin(fh: File, buf: ConstBuffer, count: Count, datatype: Committed) [large] => {
-        let data = data(buf, count, datatype, "buf")?;
+    fn File_write_ordered_begin(fh: File, buf: ConstBuffer, count: Agreed<Count>, datatype: Agreed<Committed>) [large] => {
+        let data = agreed_data(buf, count, datatype);
         // SAFETY: the buffer is readable by the standard.
-        fh.split.begin(SplitCall::WriteOrdered, buf, || unsafe { write(fh, Start::Ordered, &data, true) })
+        let outcome = unsafe { write_all(fh, FileCall::WriteOrderedBegin, Start::Ordered, data) };
+        fh.split.begin(FileCall::WriteOrderedBegin, buf, outcome)
     }
 
     /// Second half of MPI_File_write_ordered. MPI 5.0 §14.4.5.
     fn File_write_ordered_end(fh: File, buf: ConstBuffer, status: StatusOut) [] => {
-        fh.split.end(SplitCall::WriteOrdered, buf)?.deliver(status)
+        fh.split.end(FileCall::WriteOrderedBegin, buf)?.deliver(status)
     }
 }

@@ -20,11 +20,11 @@ mod number;
 mod pair;
 mod place;
 
-pub use kind::{Aint, LargeCount, Offset, ParamKind};
+pub use kind::{Agreed, Aint, LargeCount, Offset, ParamKind};
 pub use number::{AnyNumber, Count, Signed, TwinAint};
 pub use pair::{
-    Role, apart, blocks, data, distinct, in_place, in_place_on, intra, late, not_in_place, not_negative, rank_from,
-    rank_to, role, root, typed_blocks,
+    Role, agreed_data, apart, blocks, data, distinct, in_place, in_place_on, intra, late, not_in_place, not_negative,
+    rank_from, rank_to, role, root, typed_blocks,
 };
 pub use place::{ArrayOfCounts, CountArray, CountPlace, OutCount, OutPtr, array, array_mut, give_text};
 

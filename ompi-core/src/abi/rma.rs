@@ -1,8 +1,8 @@
 //! Windows and access to them. MPI 5.0 §12.2 and §12.3.
 
 use super::kinds::{
-    Aint, Buffer, Comm, Committed, ConstBuffer, Count, CountPlace, Hints, NamedWin, Op, Out, OutCount, OutPtr, Rank,
-    Raw, Signed, Text, Win, WinPlace, data, give_text,
+    Aint, Buffer, Comm, Committed, ConstBuffer, Count, CountPlace, Hints, NamedWin, Op, Out, OutCount, OutPtr,
+    ParamKind, Rank, Raw, Signed, Text, Win, WinPlace, data, give_text,
 };
 use crate::comm::Communicator;
 use crate::data::Data;
@@ -147,14 +147,14 @@ rows! {
 
     /// Reads from a window and combines data into it. MPI 5.0 §12.3.4.
     fn Get_accumulate(
-        origin_addr: ConstBuffer, origin_count: Count, origin_datatype: Committed, result_addr: Buffer,
+        origin_addr: ConstBuffer, origin_count: Signed, origin_datatype: Raw<usize>, result_addr: Buffer,
         result_count: Count, result_datatype: Committed, target_rank: Rank, target_disp: Raw<Aint>,
         target_count: Count, target_datatype: Committed, op: Op, win: Win,
     ) [large] => {
         let result = data(result_addr, result_count, result_datatype, "result_addr")?;
         let at = Place { rank: target_rank, displacement: target_disp, count: target_count, datatype: target_datatype };
-        let origin = (origin_addr, origin_count, origin_datatype);
-        at.get_accumulate(win, origin, result, &op, false).map(drop)
+        let origin = Origin { at: origin_addr, count: origin_count, datatype: origin_datatype };
+        at.get_accumulate(win, origin.data(&op)?, result, &op, false).map(drop)
     }
 
     /// Reads one element and combines one into it. MPI 5.0 §12.3.4.
@@ -167,7 +167,11 @@ rows! {
         if !datatype.is_predefined() {
             return Err(Fault::new(Class::Type).argument("datatype").because("it is no predefined datatype"));
         }
-        at.get_accumulate(win, (origin_addr, 1, datatype), result, &op, false).map(drop)
+        let origin = match op {
+            AnyOp::Predefined(Operation::NoOp) => None,
+            _ => Some(data(origin_addr, 1, datatype, "origin_addr")?),
+        };
+        at.get_accumulate(win, origin, result, &op, false).map(drop)
     }
 
     /// Replaces one element if it has the expected value. MPI 5.0 §12.3.4.
@@ -219,14 +223,14 @@ rows! {
 
     /// MPI_Get_accumulate with a request. MPI 5.0 §12.3.5.
     fn Rget_accumulate(
-        origin_addr: ConstBuffer, origin_count: Count, origin_datatype: Committed, result_addr: Buffer,
+        origin_addr: ConstBuffer, origin_count: Signed, origin_datatype: Raw<usize>, result_addr: Buffer,
         result_count: Count, result_datatype: Committed, target_rank: Rank, target_disp: Raw<Aint>,
         target_count: Count, target_datatype: Committed, op: Op, win: Win, request: Out<usize>,
     ) [large] => {
         let result = data(result_addr, result_count, result_datatype, "result_addr")?;
         let at = Place { rank: target_rank, displacement: target_disp, count: target_count, datatype: target_datatype };
-        let origin = (origin_addr, origin_count, origin_datatype);
-        give(at.get_accumulate(win, origin, result, &op, true)?, request)
+        let origin = Origin { at: origin_addr, count: origin_count, datatype: origin_datatype };
+        give(at.get_accumulate(win, origin.data(&op)?, result, &op, true)?, request)
     }
 }
 
@@ -307,21 +311,15 @@ impl Place<'_> {
         unsafe { self.access(win, Access::Accumulate(origin, operation), wanted) }
     }
 
-    /// The origin's buffer, count and datatype say nothing with MPI_NO_OP (MPI 5.0 §12.3.4).
     fn get_accumulate(
         &self,
         win: &Window,
-        origin: (*mut u8, usize, &Datatype),
+        origin: Option<Data<'_>>,
         result: Data<'_>,
         op: &AnyOp,
         wanted: bool,
     ) -> Result<Option<Request>> {
-        let (at, count, datatype) = origin;
-        let nothing = Data { at: core::ptr::null_mut(), count: 0, datatype };
-        let origin = match op {
-            AnyOp::Predefined(Operation::NoOp) => None,
-            _ => Some(data(at, count, datatype, "origin_addr")?),
-        };
+        let nothing = Data { at: core::ptr::null_mut(), count: 0, ..result };
         let operation = match &origin {
             None => win::accumulated(op, &[&result], &self.data())?,
             Some(origin) => win::accumulated(op, &[origin, &result], &self.data())?,
@@ -329,6 +327,27 @@ impl Place<'_> {
         let access = Access::GetAccumulate(origin.unwrap_or(nothing), result, operation);
         // SAFETY: the caller keeps the standard's contract for the buffers until the operation is complete.
         unsafe { self.access(win, access, wanted) }
+    }
+}
+
+/// The origin's data as the arguments name it.
+struct Origin {
+    at: *mut u8,
+    count: i64,
+    datatype: usize,
+}
+
+impl Origin {
+    /// The data; `None` with MPI_NO_OP, where all three arguments say nothing, whatever they are (MPI 5.0 §12.3.4).
+    fn data(&self, op: &AnyOp) -> Result<Option<Data<'static>>> {
+        if let AnyOp::Predefined(Operation::NoOp) = op {
+            return Ok(None);
+        }
+        // SAFETY: a number.
+        let count = unsafe { Count::check_large(self.count) }.map_err(|fault| fault.argument("origin_count"))?;
+        // SAFETY: a handle, which may be any number.
+        let datatype = unsafe { Committed::check(self.datatype) }.map_err(|fault| fault.argument("origin_datatype"))?;
+        data(self.at, count, datatype, "origin_addr").map(Some)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::error::{Class, Fault, Result};
 use crate::executor;
 use crate::framework::coll::{Call, Function};
 use crate::info::Info;
+use crate::report::listen;
 use crate::tool::event::{self, EventFn, FreeFn, ToolFunction};
 use crate::tool::value::Datum;
 use crate::tool::{BOUND_TO_COMM, element, enumeration};
@@ -206,7 +207,7 @@ pub(super) unsafe fn run_heard(comm: &Communicator, call: Call<'_>) -> Result<()
     let (function, operation) = (call.function(), event::next_operation());
     tell(event::BEGIN, comm, function, operation);
     // SAFETY: the caller's promise.
-    let ended = unsafe { executor::run(comm, call) };
+    let ended = listen::collective(comm, function, || unsafe { executor::run(comm, call) });
     tell(event::END, comm, function, operation);
     ended
 }

@@ -6,6 +6,7 @@ use super::coll_select::Selection;
 use super::hints::Hints;
 use super::{Communicator, insert};
 use crate::error::Result;
+use crate::framework::pml::watched;
 use crate::framework::{coll, pml};
 use crate::group::Group;
 use crate::oob::Conversation;
@@ -51,6 +52,8 @@ impl Activation {
     /// Gives a communicator with known contexts its matching, and begins to agree on its collectives.
     pub fn new(comm: Arc<Communicator>) -> Result<Activation> {
         pml::selected().add_comm(&comm)?;
+        watched::add(&comm);
+        coll::look_at_verbosity();
         let (selection, mut words) = Selection::query(&comm)?;
         let mut merged = Merged::None;
         if comm.is_inter() {

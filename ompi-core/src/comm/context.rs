@@ -2,7 +2,7 @@
 //! global agreement.
 
 use super::{Communicator, RELEASE};
-use crate::framework::pml;
+use crate::framework::pml::{self, watched};
 use crate::oob;
 use alloc::vec::Vec;
 use opal_core::sync::ConditionalLock;
@@ -49,7 +49,10 @@ pub(super) fn release_dropped() {
 fn release_of(comm: &Communicator) {
     match comm.pml_data().is_null() {
         // The PML releases the context number when the last request on it is done.
-        false => pml::selected().remove_comm(comm),
+        false => {
+            watched::remove(comm);
+            pml::selected().remove_comm(comm);
+        }
         true if comm.context > SELF => {
             pml::selected().close_context(comm.context);
             release(comm.context);

@@ -2,33 +2,17 @@
 //!
 //! The first call does all of it, as the standard allows; the second returns what came of it.
 
-use super::transfer::Outcome;
+use super::call::FileCall;
+use super::place::Outcome;
 use crate::error::{Class, Fault, Result};
 use alloc::format;
 use opal_core::sync::ConditionalLock;
-
-/// Which function began it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SplitCall {
-    /// MPI_File_read_at_all_begin.
-    ReadAt,
-    /// MPI_File_write_at_all_begin.
-    WriteAt,
-    /// MPI_File_read_all_begin.
-    Read,
-    /// MPI_File_write_all_begin.
-    Write,
-    /// MPI_File_read_ordered_begin.
-    ReadOrdered,
-    /// MPI_File_write_ordered_begin.
-    WriteOrdered,
-}
 
 /// The one that a file may have.
 pub struct SplitAccess(ConditionalLock<Option<Begun>>);
 
 struct Begun {
-    call: SplitCall,
+    call: FileCall,
     buffer: usize,
     outcome: Outcome,
 }
@@ -39,13 +23,19 @@ impl SplitAccess {
         SplitAccess(ConditionalLock::new(None))
     }
 
-    /// Begins one; what failed at once is said at once, and then none is begun.
-    pub fn begin(&self, call: SplitCall, buffer: *mut u8, access: impl FnOnce() -> Outcome) -> Result<()> {
-        if let Some(begun) = &*self.0.lock() {
-            let why = format!("a split collective access is under way ({:?}); end it first", begun.call);
-            return Err(Fault::new(Class::Io).argument("fh").because(why));
+    /// Refuses what must not come between the two calls.
+    pub fn none_pending(&self) -> Result<()> {
+        match &*self.0.lock() {
+            None => Ok(()),
+            Some(begun) => {
+                let why = format!("a split collective access is under way, begun by {}; end it first", begun.call);
+                Err(Fault::new(Class::Io).argument("fh").because(why))
+            }
         }
-        let outcome = access();
+    }
+
+    /// Keeps what came of the first call; what failed at once is said at once, and then none is begun.
+    pub fn begin(&self, call: FileCall, buffer: *mut u8, outcome: Outcome) -> Result<()> {
         match outcome.ended {
             Ok(()) => {
                 *self.0.lock() = Some(Begun { call, buffer: buffer.addr(), outcome });
@@ -55,13 +45,13 @@ impl SplitAccess {
         }
     }
 
-    /// Ends it.
-    pub fn end(&self, call: SplitCall, buffer: *mut u8) -> Result<Outcome> {
+    /// Ends what this call began.
+    pub fn end(&self, call: FileCall, buffer: *mut u8) -> Result<Outcome> {
         let mut place = self.0.lock();
         let wrong = match &*place {
             None => Fault::new(Class::Io).argument("fh").because("no split collective access is under way"),
             Some(begun) if begun.call != call => {
-                let why = format!("the split collective access under way is another one ({:?})", begun.call);
+                let why = format!("the split collective access under way is another one, begun by {}", begun.call);
                 Fault::new(Class::Io).argument("fh").because(why)
             }
             Some(begun) if begun.buffer != buffer.addr() => {

@@ -16,6 +16,8 @@ pub enum Representation {
     Native,
     /// As in memory: all processes of a job have the same machine.
     Internal,
+    /// Big-endian, IEEE 754.
+    External32,
 }
 
 impl Representation {
@@ -24,8 +26,10 @@ impl Representation {
         match name {
             "native" => Ok(Representation::Native),
             "internal" => Ok(Representation::Internal),
+            "external32" => Ok(Representation::External32),
             _ => {
-                let why = format!("{name} is no representation of this library, which has native and internal");
+                let why =
+                    format!("{name} is no representation of this library, which has native, internal and external32");
                 Err(Fault::new(Class::UnsupportedDatarep).argument("datarep").because(why))
             }
         }
@@ -36,6 +40,21 @@ impl Representation {
         match self {
             Representation::Native => "native",
             Representation::Internal => "internal",
+            Representation::External32 => "external32",
+        }
+    }
+
+    /// Refuses a datatype whose data has another length in the file than in memory.
+    pub fn check(self, datatype: &Datatype) -> Result<()> {
+        let (here, there) = (datatype.layout.size(), datatype.layout.external_size());
+        match self == Representation::External32 && here != there {
+            false => Ok(()),
+            true => {
+                let why = format!(
+                    "external32 gives it {there} bytes, memory {here}; such data is not converted for files yet"
+                );
+                Err(Fault::new(Class::UnsupportedDatarep).argument("datatype").because(why))
+            }
         }
     }
 }
@@ -51,6 +70,8 @@ pub struct View {
     pub filetype: Arc<Datatype>,
     /// How data lies there.
     pub representation: Representation,
+    /// Whether parts of the filetype overlap; [`View::check`] finds out.
+    pub overlaps: bool,
 }
 
 impl View {
@@ -60,12 +81,21 @@ impl View {
     /// Before MPI is initialised.
     pub fn whole() -> View {
         let byte = datatype::get(datatype::BYTE).expect("predefined datatypes are made before anything uses them");
-        View { displacement: 0, etype: byte.clone(), filetype: byte, representation: Representation::Native }
+        View {
+            displacement: 0,
+            etype: byte.clone(),
+            filetype: byte,
+            representation: Representation::Native,
+            overlaps: false,
+        }
     }
 
     /// Checks what the standard asks of a view; `writes` if the file may be written.
-    pub fn check(&self, writes: bool) -> Result<()> {
+    pub fn check(&mut self, writes: bool) -> Result<()> {
         let wrong = |argument, why: &str| Err(Fault::new(Class::Arg).argument(argument).because(why));
+        for (datatype, argument) in [(&self.etype, "etype"), (&self.filetype, "filetype")] {
+            self.representation.check(datatype).map_err(|fault| fault.renamed("datatype", argument))?;
+        }
         let (etype, filetype) = (&self.etype.layout, &self.filetype.layout);
         if etype.size() == 0 {
             return wrong("etype", "it has no data");
@@ -73,10 +103,14 @@ impl View {
         if !filetype.size().is_multiple_of(etype.size()) {
             return wrong("filetype", "its size is no multiple of that of the etype");
         }
+        if !is_made_of(filetype, etype) {
+            return wrong("filetype", "its pieces are not whole etypes");
+        }
         for (layout, argument) in [(etype, "etype"), (filetype, "filetype")] {
             match order(layout) {
                 Order::Sorted => {}
-                Order::Overlapping if argument == "etype" || !writes => {}
+                Order::Overlapping if argument == "etype" => {}
+                Order::Overlapping if !writes => self.overlaps = true,
                 Order::Overlapping => return wrong(argument, "parts of it overlap, and the file may be written"),
                 Order::Negative => return wrong(argument, "it has a negative displacement"),
                 Order::Backwards => return wrong(argument, "its displacements do not grow"),
@@ -86,6 +120,13 @@ impl View {
             true => Ok(()),
             false => wrong("filetype", "its extent is not above zero, and so it cannot be laid end to end"),
         }
+    }
+
+    /// Whether each place lies behind the one before: no parts of the filetype overlap, and none of its turns.
+    pub fn grows(&self) -> bool {
+        let layout = &self.filetype.layout;
+        layout.is_contiguous()
+            || !self.overlaps && layout.true_lb() as i64 + layout.true_extent() as i64 <= layout.extent() as i64
     }
 
     /// Bytes of an etype.
@@ -111,7 +152,7 @@ impl View {
     pub fn places(&self, position: u64, bytes: usize, each: &mut dyn FnMut(u64, usize) -> bool) {
         let layout = &self.filetype.layout;
         if layout.is_contiguous() {
-            if bytes > 0 {
+            if bytes > 0 && layout.size() > 0 {
                 each(self.displacement + position, bytes);
             }
             return;
@@ -149,6 +190,15 @@ impl View {
         let last = (whole..=turns).map(|turn| layout.bytes_below((rest + (turns - turn) * extent) as isize) as u64);
         whole * layout.size() as u64 + last.sum::<u64>()
     }
+}
+
+/// Whether the pieces of a filetype are whole etypes (MPI 5.0 §14.1.1), as far as their lengths show it.
+fn is_made_of(filetype: &Layout, etype: &Layout) -> bool {
+    let mut whole = true;
+    if etype.is_contiguous() {
+        filetype.each_run(&mut |run| whole &= run.bytes.is_multiple_of(etype.size()));
+    }
+    whole
 }
 
 /// How the runs of a layout follow each other.

@@ -4,8 +4,7 @@
 use super::fbtl::AccessKind;
 use crate::comm::Communicator;
 use crate::data::Data;
-use crate::error::Result;
-use crate::file::{FileHints, FilePlace, Outcome};
+use crate::file::{CallWords, FileHints, FilePlace, Outcome};
 use alloc::vec::Vec;
 use opal_core::mca;
 use opal_core::sync::Once;
@@ -25,16 +24,17 @@ pub struct Job<'a> {
 
 /// A way to do it.
 pub trait Module: Sync {
-    /// Does it; called by all processes of the file. Whatever fails on one of them, none waits for ever.
+    /// What this process tells all others about its part, before any of them does something.
+    fn announce(&self, _target: &FilePlace<'_>, _bytes: u64, _direction: AccessKind) -> CallWords {
+        [0; 4]
+    }
+
+    /// Does it; called by all processes of the file, with what each has announced, by rank. Whatever fails on one of them, none
+    /// waits for ever.
     ///
     /// # Safety
     /// The data is readable (to write it) or writable (to read into it).
-    unsafe fn run(&self, job: &Job<'_>) -> Outcome;
-
-    /// Takes the place of [`Module::run`] on a process that cannot take part: the others do not wait for it.
-    fn withdraw(&self, _comm: &Communicator) -> Result<()> {
-        Ok(())
-    }
+    unsafe fn run(&self, job: &Job<'_>, announced: &[CallWords]) -> Outcome;
 }
 
 /// A way to do it that may be used.

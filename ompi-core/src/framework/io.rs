@@ -5,23 +5,23 @@ use super::fbtl::AccessKind;
 use crate::comm::Communicator;
 use crate::data::Data;
 use crate::error::Result;
-use crate::file::{Amode, FileHints, Outcome, View};
+use crate::file::{Amode, FileCall, FileHints, Outcome, View};
+use crate::info::Info;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::ffi::CStr;
 use opal_core::mca;
 use opal_core::sync::Once;
 
-/// A file that is to be opened.
-pub struct FileRequest<'a> {
-    /// Who opens it; a communicator of the file's own.
-    pub comm: Arc<Communicator>,
+/// A file that is to be opened, as one process names it.
+#[derive(Clone)]
+pub struct FileArguments<'a> {
     /// Its name.
     pub path: &'a CStr,
     /// How; the same on all processes.
     pub amode: Amode,
     /// What the user hints at; they stay with the file.
-    pub hints: Arc<FileHints>,
+    pub hints: FileHints,
 }
 
 /// Where an access begins.
@@ -35,6 +35,17 @@ pub enum Start {
     Shared,
     /// At the shared file pointer, behind the data of all lower ranks; collective.
     Ordered,
+}
+
+/// A view that is to be put in force.
+#[derive(Clone)]
+pub struct NewView {
+    /// It.
+    pub view: View,
+    /// Whether it begins where the shared file pointer is (MPI_DISPLACEMENT_CURRENT), instead.
+    pub at_shared: bool,
+    /// Hints that come with it.
+    pub info: Option<Arc<Info>>,
 }
 
 /// From where a file pointer is moved.
@@ -57,42 +68,54 @@ pub struct FileAccess<'a> {
     pub data: &'a Data<'a>,
     /// Which way.
     pub direction: AccessKind,
-    /// Whether all processes of the file take part.
-    pub collective: bool,
 }
 
 /// A file that is open. Offsets are in etypes of the view in force.
+///
+/// What all processes call gets this process's fault in place of an argument that was wrong, and tells the others: then all
+/// fail, and nothing is done. All fail with MPI_ERR_NOT_SAME where they call different functions.
 pub trait Module: Send + Sync {
     /// Its length in bytes.
     fn size(&self) -> Result<u64>;
 
     /// Cuts or extends it; called by all.
-    fn resize(&self, bytes: u64) -> Result<()>;
+    fn resize(&self, bytes: Result<u64>) -> Result<()>;
 
     /// Has storage set aside for its first bytes; called by all.
-    fn reserve(&self, bytes: u64) -> Result<()>;
+    fn reserve(&self, bytes: Result<u64>) -> Result<()>;
 
     /// Waits until what was written lies on the storage, and sees what others had synchronised before; called by all.
-    fn sync(&self) -> Result<()>;
+    fn sync(&self, ready: Result<()>) -> Result<()>;
 
     /// Has accesses be atomic from now on, or no longer; called by all.
-    fn set_atomic(&self, atomic: bool) -> Result<()>;
+    fn set_atomic(&self, atomic: Result<bool>) -> Result<()>;
 
     /// Whether they are.
     fn is_atomic(&self) -> bool;
 
-    /// Puts a view in force, at whose beginning all file pointers are then; called by all. `view` is this process's fault where
-    /// its arguments were wrong.
-    fn set_view(&self, view: Result<View>) -> Result<()>;
+    /// Takes over hints; called by all.
+    fn set_hints(&self, info: Result<Arc<Info>>) -> Result<()>;
+
+    /// Those in force.
+    fn hints(&self) -> FileHints;
+
+    /// Puts a view in force, at whose beginning all file pointers are then, and hints; called by all.
+    fn set_view(&self, view: Result<NewView>) -> Result<()>;
 
     /// The view in force.
     fn view(&self) -> Arc<View>;
 
-    /// Reads or writes. A collective access is called by all.
+    /// Reads or writes.
     ///
     /// # Safety
     /// The data is readable (to write it) or writable (to read into it).
     unsafe fn access(&self, access: &FileAccess<'_>) -> Outcome;
+
+    /// Reads or writes; called by all.
+    ///
+    /// # Safety
+    /// That of [`Module::access`].
+    unsafe fn access_all(&self, call: FileCall, access: Result<FileAccess<'_>>) -> Outcome;
 
     /// Moves this process's file pointer.
     fn seek(&self, offset: i64, whence: Whence) -> Result<()>;
@@ -106,8 +129,11 @@ pub trait Module: Send + Sync {
     /// Where that is.
     fn position_shared(&self) -> Result<i64>;
 
-    /// Ends all work on the file; called by all. Nothing else is called afterwards.
+    /// Ends all work on the file; called by all. Nothing else is called afterwards, but after MPI_ERR_NOT_SAME nothing was done.
     fn close(&self) -> Result<()>;
+
+    /// MPI ends, and the program has not closed the file: takes away what closing would have, for this process alone.
+    fn abandon(&self);
 }
 
 /// An implementation of MPI-IO.
@@ -115,8 +141,8 @@ pub trait Component: mca::Component {
     /// Priority, or why not.
     fn query(&self) -> core::result::Result<i32, mca::Declined>;
 
-    /// Opens a file; called by all. All succeed, or none.
-    fn open_file(&self, request: FileRequest<'_>) -> Result<Box<dyn Module>>;
+    /// Opens a file; called by all processes of a communicator, which becomes the file's own. All succeed, or none.
+    fn open_file(&self, comm: Arc<Communicator>, arguments: Result<FileArguments<'_>>) -> Result<Box<dyn Module>>;
 
     /// Deletes a file.
     fn delete_file(&self, path: &CStr) -> Result<()>;

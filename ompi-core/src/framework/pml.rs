@@ -9,18 +9,22 @@ use crate::status::Status;
 use alloc::sync::Arc;
 use core::ffi::{c_int, c_void};
 use opal_core::mca;
-use opal_core::wait;
+use opal_core::wait::{self, Subject};
 
 #[cfg(ompi_direct = "pml")]
 mod direct;
+mod path_info;
 mod select;
+pub mod subject;
 mod traffic;
+pub mod watched;
 #[cfg(ompi_direct = "pml")]
 pub use direct::{Direct, selected};
+pub use path_info::PathInfo;
 pub use select::select;
 #[cfg(not(ompi_direct = "pml"))]
 pub use select::selected;
-pub use traffic::{Traffic, TrafficCount};
+pub use traffic::{Happened, MessageEvent, Traffic, TrafficCount, observe_messages, tell_unexpected};
 
 /// How a send behaves. Buffered sends are made of standard ones above this layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,8 +134,18 @@ pub trait Module: Sync {
         None
     }
 
+    /// The same, for messages that are counted.
+    fn counting_fast_path(&self) -> Option<EntryPoints> {
+        None
+    }
+
     /// From now on counts the user's messages on a communicator, if it can; always the same object for a communicator.
     fn count_traffic(&self, _comm: &Communicator) -> Option<Arc<Traffic>> {
+        None
+    }
+
+    /// How messages reach a process, for people; `None` if it is not connected.
+    fn path_info(&self, _process: u32) -> Option<PathInfo> {
         None
     }
 
@@ -141,20 +155,22 @@ pub trait Module: Sync {
     /// Waits for a message that could be received.
     fn probe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Status> {
         let mut found = Ok(None);
-        wait::until(|| {
+        let is_there = || {
             found = self.iprobe(source, tag, context);
             !matches!(found, Ok(None))
-        })?;
+        };
+        wait::until_done(wait::awaiting(is_there, || probed(source, tag, context)))?;
         found.map(|status| status.expect("the wait ends with one"))
     }
 
     /// Waits for a message and takes it out of matching.
     fn mprobe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Matched> {
         let mut found = Ok(None);
-        wait::until(|| {
+        let is_there = || {
             found = self.improbe(source, tag, context);
             !matches!(found, Ok(None))
-        })?;
+        };
+        wait::until_done(wait::awaiting(is_there, || probed(source, tag, context)))?;
         found.map(|message| message.expect("the wait ends with one"))
     }
 
@@ -166,6 +182,12 @@ pub trait Module: Sync {
     /// # Safety
     /// As `irecv`.
     unsafe fn imrecv(&self, data: &Data<'_>, message: Matched) -> Result<Request>;
+}
+
+/// What a wait for a message is for, of a source that may be MPI_ANY_SOURCE.
+pub fn probed(source: i32, tag: i32, context: MatchContext<'_>) -> Subject {
+    let process = context.comm.peers().members().get(source as u32 as usize).copied();
+    subject::message(source, process, tag, context.comm.context, context.collective)
 }
 
 /// What became of a send on the fast path.

@@ -2,6 +2,7 @@
 
 use crate::errhandler;
 use crate::parameters::{ALL, INITIAL_ERRHANDLER};
+use crate::report;
 use alloc::vec::Vec;
 use opal_core::mca::{self, Framework, image, source};
 use opal_core::sync::Once;
@@ -41,7 +42,7 @@ fn check_initial_errhandler() -> opal_core::Result<()> {
 pub fn frameworks() -> Vec<&'static Framework> {
     let layers = [opal_core::framework::ALL, orte_core::framework::ALL, crate::framework::ALL];
     let mut all: Vec<_> = layers.into_iter().flatten().copied().collect();
-    all.push(&FRAMEWORK);
+    all.extend([&FRAMEWORK, &report::FRAMEWORK]);
     all
 }
 

@@ -18,6 +18,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use opal_core::progress;
 use opal_core::sync::{AtomicBool, ConditionalLock, Once, Ordering};
+use opal_core::wait::Subject;
 
 /// Begins a nonblocking collective on the communicator with this handle.
 ///
@@ -175,6 +176,12 @@ fn pass() -> usize {
 struct Collectives;
 
 impl Driver for Collectives {
+    fn subject(&self, token: u64, _id: Id) -> Subject {
+        let Some(operation) = OPERATIONS.get(token as usize) else { return Subject::UNKNOWN };
+        let run = operation.run.lock();
+        run.as_ref().and_then(|(run, _)| run.awaited()).map_or(Subject::UNKNOWN, Request::subject)
+    }
+
     fn start(&self, token: u64, id: Id) -> Result<()> {
         OPERATIONS.get(token as usize).ok_or(Class::Intern)?.start(id);
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::error::{Class, Result};
 use crate::status::Status;
+use opal_core::wait::Subject;
 
 /// The name by which the owner of an operation completes its request. The number is the C handle; the default is that
 /// of no request.
@@ -12,6 +13,11 @@ pub struct Id(pub u32);
 pub trait Driver: Sync {
     /// MPI_Cancel. May [`complete`](super::complete) the request with a cancelled status, or do nothing.
     fn cancel(&self, _token: u64, _id: Id) {}
+
+    /// What a thread that waits for the operation waits for. No lock of the library is held.
+    fn subject(&self, _token: u64, _id: Id) -> Subject {
+        Subject::UNKNOWN
+    }
 
     /// [`Kind::Polled`](super::Kind::Polled) and [`Kind::Persistent`](super::Kind::Persistent): tries to move the operation on.
     fn poll(&self, _token: u64) {}

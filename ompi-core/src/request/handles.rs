@@ -7,8 +7,10 @@ use super::slot::*;
 use super::slots::*;
 use super::{Id, NULL};
 use crate::error::{Class, Fault, Result};
+use crate::framework::pml::subject;
 use crate::status::Status;
 use opal_core::sync::{Ordering, threads_possible};
+use opal_core::wait::Subject;
 use opal_core::{progress, wait};
 
 /// MPI_Wait. The empty status for a null or inactive request.
@@ -103,24 +105,42 @@ pub fn test_all(handles: &mut [usize], mut statuses: Option<&mut [Status]>) -> R
 pub fn wait_any(handles: &mut [usize]) -> Result<Option<(usize, Status)>> {
     progress::flush();
     announce_all(handles);
-    let mut fault = None;
-    let mut found = None;
-    let mut search = || match complete_one(handles) {
-        Ok(Any::None) => true,
-        Ok(Any::Pending) => false,
-        Ok(Any::One(index, status)) => {
-            found = Some((index, status));
-            true
-        }
-        Err(wrong) => {
-            fault = Some(wrong);
-            true
-        }
+    let mut found = Ok(None);
+    let search = |handles: &mut [usize]| {
+        found = match complete_one(handles) {
+            Ok(Any::None) => Ok(None),
+            Ok(Any::Pending) => return false,
+            Ok(Any::One(index, status)) => Ok(Some((index, status))),
+            Err(fault) => Err(fault),
+        };
+        true
     };
-    wait::until(&mut search)?;
-    match fault {
-        Some(fault) => Err(fault),
-        None => Ok(found),
+    wait::until_done(AnyOf { handles, search })?;
+    found
+}
+
+/// A wait for any of several requests.
+struct AnyOf<'a, S> {
+    handles: &'a mut [usize],
+    search: S,
+}
+
+impl<S: FnMut(&mut [usize]) -> bool> wait::Awaited for AnyOf<'_, S> {
+    #[inline(always)]
+    fn is_done(&mut self) -> bool {
+        (self.search)(self.handles)
+    }
+
+    fn subject(&self) -> Subject {
+        let mut active = self.handles.iter().filter_map(|handle| busy(*handle).ok()?);
+        match (active.next(), active.count() as i32) {
+            (None, _) => Subject::UNKNOWN,
+            (Some(only), 0) => only.subject(),
+            (Some(_), others) => {
+                let kind = subject::ANY_OF;
+                Subject { kind, tag: others + 1, context: subject::NO_CONTEXT, ..Subject::UNKNOWN }
+            }
+        }
     }
 }
 
@@ -163,10 +183,11 @@ pub fn wait_some(
     progress::flush();
     announce_all(handles);
     let mut ended = Ok(());
-    wait::until(|| {
+    let search = |handles: &mut [usize]| {
         ended = some(handles, indices, &mut statuses, count);
         ended.is_err() || *count != Some(0)
-    })?;
+    };
+    wait::until_done(AnyOf { handles, search })?;
     ended
 }
 
@@ -186,13 +207,12 @@ pub fn test_some(
 }
 
 /// MPI_Request_free: the handle becomes null; an active operation completes in silence. `Err(MPI_ERR_REQUEST)` for a
-/// collective operation that is under way (MPI 5.0 §6.12 and §6.13), and for a partitioned one (§4.2.1); one that has ended is
-/// accepted, as in other libraries.
+/// collective operation that is under way (MPI 5.0 §6.12 and §6.13), for a partitioned one (§4.2.1), and for a one-sided one
+/// (§12.3.5); one that has ended is accepted, as in other libraries.
 pub fn free(handle: &mut usize) -> Result<()> {
     let slot = find(*handle).ok_or_else(|| invalid(*handle))?;
     let word = slot.word.load(Ordering::Acquire);
-    if word & (COLLECTIVE | PARTITIONED) != 0 && word & STATE == ACTIVE {
-        let what = if word & COLLECTIVE != 0 { "collective" } else { "partitioned" };
+    if let Some(what) = never_alone(word).filter(|_| word & STATE == ACTIVE) {
         let why = alloc::format!("a {what} operation that is under way cannot be freed; complete it first");
         return Err(Fault::new(Class::Request).argument("request").because(why));
     }
@@ -214,12 +234,11 @@ pub fn free(handle: &mut usize) -> Result<()> {
 }
 
 /// MPI_Cancel: asks for it; the request must be completed all the same. `Err(MPI_ERR_REQUEST)` for a collective
-/// operation (MPI 5.0 §6.12 and §6.13) and for a partitioned one (§4.2.1).
+/// operation (MPI 5.0 §6.12 and §6.13), for a partitioned one (§4.2.1) and for a one-sided one (§12.3.5).
 pub fn cancel(handle: usize) -> Result<()> {
     let slot = find(handle).ok_or_else(|| invalid(handle))?;
     let word = slot.word.load(Ordering::Acquire);
-    if word & (COLLECTIVE | PARTITIONED) != 0 {
-        let what = if word & COLLECTIVE != 0 { "collective" } else { "partitioned" };
+    if let Some(what) = never_alone(word) {
         let why = alloc::format!("a {what} operation cannot be cancelled");
         return Err(Fault::new(Class::Request).argument("request").because(why));
     }
@@ -227,6 +246,16 @@ pub fn cancel(handle: usize) -> Result<()> {
         slot.drive(|driver, token| driver.cancel(token, Id(handle as u32)));
     }
     Ok(())
+}
+
+/// What an operation is that others take part in, so that it can be neither cancelled nor freed while it is under way.
+fn never_alone(word: u32) -> Option<&'static str> {
+    match word & (COLLECTIVE | PARTITIONED | ONE_SIDED) {
+        0 => None,
+        COLLECTIVE => Some("collective"),
+        PARTITIONED => Some("partitioned"),
+        _ => Some("one-sided"),
+    }
 }
 
 /// MPI_Start. `Err(MPI_ERR_REQUEST)` if it is not persistent or active already.

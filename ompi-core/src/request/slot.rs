@@ -1,12 +1,12 @@
 //! The slot of one request: a cache line whose word says what state the request is in and which thread may touch the rest.
 #![allow(unsafe_code)]
 
-use super::driver::Driver;
+use super::driver::{Driver, Id};
 use crate::error::Result;
 use crate::status::Status;
 use core::cell::UnsafeCell;
 use opal_core::sync::{AtomicU32, AtomicU64, Ordering, threads_possible};
-use opal_core::wait;
+use opal_core::wait::{self, Subject};
 
 /// A free slot belongs to the thread that took it off the list. Of an active one all threads read the driver, and the
 /// owner of the operation writes the status. The status of a complete one belongs to the waiter.
@@ -38,6 +38,7 @@ pub(super) const COLLECTIVE: u32 = 64;
 /// A thread may sleep until it is complete. Not set where there is one thread only, which completes what it waits for itself.
 pub(super) const AWAITED: u32 = 128;
 pub(super) const PARTITIONED: u32 = 256;
+pub(super) const ONE_SIDED: u32 = 512;
 pub(super) const GENERATION_SHIFT: u32 = 16;
 pub(super) const GENERATION: u32 = 0x1ff << GENERATION_SHIFT;
 
@@ -115,13 +116,24 @@ impl Slot {
     fn wait_longer(&self) -> Result<()> {
         let polled = self.word.load(Ordering::Relaxed) & POLLED != 0;
         self.announce();
-        wait::until(|| {
+        let is_complete = || {
             if polled {
                 self.drive(|driver, token| driver.poll(token));
             }
             self.is_complete()
-        })?;
+        };
+        wait::until_done(wait::awaiting(is_complete, || self.subject()))?;
         Ok(())
+    }
+
+    /// What its operation waits for.
+    #[cold]
+    pub(super) fn subject(&self) -> Subject {
+        let generation = (self.word.load(Ordering::Relaxed) & GENERATION) >> GENERATION_SHIFT;
+        let id = Id(generation << INDEX_BITS | self.index.load(Ordering::Relaxed));
+        let mut subject = Subject::UNKNOWN;
+        self.drive(|driver, token| subject = driver.subject(token, id));
+        subject
     }
 
     /// Has the thread that completes it wake this one.

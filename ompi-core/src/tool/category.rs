@@ -33,7 +33,9 @@ pub fn all() -> &'static [Category] {
             .iter()
             .map(|(_, name, description)| Category::new(String::from(*name), description, name, ""))
             .collect();
-        for framework in init::frameworks() {
+        // The variables of a framework that is called like its layer are in the layer's.
+        let is_layer = |name: &str| LAYERS.iter().any(|(_, layer, _)| *layer == name);
+        for framework in init::frameworks().into_iter().filter(|framework| !is_layer(framework.name)) {
             let number = all.len();
             if let Some(layer) = LAYERS.iter().position(|(layer, ..)| *layer == framework.layer) {
                 all[layer].categories.push(number as i32);

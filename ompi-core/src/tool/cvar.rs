@@ -3,6 +3,7 @@
 //! A parameter that is read at the start may be written until then; one that is read whenever it is needed, at any time.
 
 use crate::error::{Class, Fault, Result};
+use crate::framework::coll;
 use crate::handle::HandleTable;
 use crate::init;
 use crate::tool::element;
@@ -121,7 +122,12 @@ impl Cvar {
             Datum::Text(text) => Value::Text(Box::leak(Box::from(text))),
             Datum::Double(_) => return Err(wrong()),
         };
-        if self.param.set_value(value, Source::Program) { Ok(()) } else { Err(wrong()) }
+        if !self.param.set_value(value, Source::Program) {
+            return Err(wrong());
+        }
+        // It may have been this framework's verbosity.
+        coll::look_at_verbosity();
+        Ok(())
     }
 }
 

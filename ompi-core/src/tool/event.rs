@@ -66,6 +66,8 @@ static INSTANCES: HandleTable<Instance> = HandleTable::new();
 // Handles of registrations in force, and how many there are, for who only wants to know whether.
 static IN_FORCE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 static LISTENERS: AtomicUsize = AtomicUsize::new(0);
+// Of the library itself. Changed while `IN_FORCE` is locked.
+static OWN: AtomicUsize = AtomicUsize::new(0);
 static OPERATIONS: AtomicU64 = AtomicU64::new(0);
 
 /// What a tool wants to hear of.
@@ -113,6 +115,13 @@ pub fn is_heard() -> bool {
     LISTENERS.load(Ordering::Relaxed) != 0
 }
 
+/// Somebody of the library listens, too, from now on.
+pub fn listen() {
+    let in_force = IN_FORCE.lock();
+    OWN.store(1, Ordering::Relaxed);
+    LISTENERS.store(in_force.len() + 1, Ordering::Relaxed);
+}
+
 /// The number of the next operation.
 pub fn next_operation() -> u64 {
     OPERATIONS.fetch_add(1, Ordering::Relaxed)
@@ -139,7 +148,7 @@ pub fn register(index: i32, comm: usize) -> Result<usize> {
     let handle = REGISTRATIONS.insert(Arc::new(registration)).ok_or(Class::ToolOutOfHandles)?;
     let mut in_force = IN_FORCE.lock();
     in_force.push(handle);
-    LISTENERS.store(in_force.len(), Ordering::Relaxed);
+    LISTENERS.store(in_force.len() + OWN.load(Ordering::Relaxed), Ordering::Relaxed);
     Ok(handle)
 }
 
@@ -154,7 +163,7 @@ pub fn free(handle: usize, last: Option<ToolFunction<FreeFn>>) -> Result<Option<
     {
         let mut in_force = IN_FORCE.lock();
         in_force.retain(|own| *own != handle);
-        LISTENERS.store(in_force.len(), Ordering::Relaxed);
+        LISTENERS.store(in_force.len() + OWN.load(Ordering::Relaxed), Ordering::Relaxed);
     }
     let mut state = freed.state.lock();
     (state.freed, state.last) = (true, last);

@@ -38,6 +38,7 @@ use crate::mem::Untrusted;
 use crate::queue::fifo_pair::FifoPair;
 use crate::sync::{AtomicBool, AtomicU64, Once, Ordering};
 use crate::{Error, Result};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The kind of a message: it selects the handler that [`register_handler`] was given at the other end.
@@ -316,6 +317,12 @@ pub trait Module: Sync {
     /// Wakes a peer that sleeps. Called after a push to its [`Module::fifo_pair`] or a store to memory that it shares, if
     /// [`FifoPair::peer_sleeps`].
     fn wake(&self, _peer: Endpoint) {}
+
+    /// What people want to know of the path to a peer beside the transport's name: an interface, how it is protected. Empty:
+    /// nothing.
+    fn path_detail(&self, _to: Endpoint) -> String {
+        String::new()
+    }
 
     /// Hands the messages that were coalesced for a peer to the system. Never waits.
     fn flush(&self, _to: Endpoint) {}

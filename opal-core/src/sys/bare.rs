@@ -35,6 +35,11 @@ pub fn write_stderr(bytes: &[u8]) {
 }
 
 /// There are no files.
+pub fn write_file(_path: &str, _bytes: &[u8]) -> Result<(), &'static str> {
+    Err("there are no files without an operating system")
+}
+
+/// There are no files.
 pub fn read_file(_path: &str) -> Option<Vec<u8>> {
     None
 }

@@ -55,6 +55,12 @@ impl File {
         rustix::fs::unlink(path).map_err(errno)
     }
 
+    /// Whether all who have it open keep it when its name is taken away, on whichever host they run. File systems of the network
+    /// need not promise that.
+    pub fn lives_without_name(&self) -> bool {
+        rustix::fs::fstatfs(&self.0).is_ok_and(|about| !OF_THE_NETWORK.contains(&(about.f_type as u32)))
+    }
+
     /// Its length in bytes.
     pub fn size(&self) -> Result<u64, Errno> {
         let stat = rustix::fs::fstat(&self.0).map_err(errno)?;
@@ -134,6 +140,8 @@ impl File {
     }
 }
 
+/// Of statfs(2): NFS, SMB, SMB2, CIFS, 9P, FUSE, AFS.
+const OF_THE_NETWORK: [u32; 7] = [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x0102_1997, 0x6573_5546, 0x5346_414f];
 /// Runs of memory that one call takes (IOV_MAX).
 pub const MOST_RUNS: usize = 1024;
 

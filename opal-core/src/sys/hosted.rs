@@ -12,6 +12,8 @@ unsafe extern "C" {
     static mut stdout: *mut libc::FILE;
     fn ftrylockfile(file: *mut libc::FILE) -> c_int;
     fn funlockfile(file: *mut libc::FILE);
+    fn __fbufsize(file: *mut libc::FILE) -> usize;
+    fn __flbf(file: *mut libc::FILE) -> c_int;
 }
 
 /// Every `NAME=value` of the environment that is UTF-8, as it was when asked.
@@ -80,6 +82,21 @@ pub fn random<const N: usize>() -> rustix::io::Result<[u8; N]> {
     let mut bytes = [0; N];
     let read = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     if read == N { Ok(bytes) } else { Err(rustix::io::Errno::IO) }
+}
+
+/// Writes a whole file, in the place of one that is there.
+pub fn write_file(path: &str, mut bytes: &[u8]) -> rustix::io::Result<()> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::from_raw_mode(0o666))?;
+    while !bytes.is_empty() {
+        match rustix::io::write(&file, bytes) {
+            Ok(written) => bytes = &bytes[written..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
 }
 
 /// The whole content of a small file of the system's own (`/proc`, `/sys`), or `None` if it cannot be read. Others are for
@@ -218,6 +235,44 @@ pub fn flush_output() {
     let _ = unsafe { libc::fflush(file) };
     // SAFETY: this thread locked it.
     unsafe { funlockfile(file) };
+}
+
+/// Makes a pipe standard output, if that is the terminal of this file system and number; standard error, too, where it is the same
+/// terminal. The pipe's own number is closed. Nothing happens if the number is not that of this pipe.
+///
+/// The C library has a buffer for each line then, as it has for a terminal, unless the program chose otherwise. What it holds back is
+/// the beginning of a line, whose end follows in the pipe.
+pub fn replace_output(pipe: i32, inode: u64, terminal: [u64; 2]) {
+    // SAFETY: the numbers are asked about, and nothing else; if one is not open the system says so.
+    let stat = |number: i32| rustix::fs::fstat(unsafe { rustix::fd::BorrowedFd::borrow_raw(number) });
+    let is_fifo = |mode| rustix::fs::FileType::from_raw_mode(mode) == rustix::fs::FileType::Fifo;
+    if !stat(pipe).is_ok_and(|stat| is_fifo(stat.st_mode) && stat.st_ino == inode) {
+        return;
+    }
+    let is_terminal = |number: i32| stat(number).is_ok_and(|stat| [stat.st_dev, stat.st_rdev] == terminal);
+    // SAFETY: the C library sets it before any of our code runs; the copy of the pointer is what its own functions use.
+    let file = unsafe { stdout };
+    // Another thread may be writing, for as long as it likes: then the terminal stays.
+    // SAFETY: standard output is a file of the C library's for the life of the process.
+    if is_terminal(libc::STDOUT_FILENO) && !file.is_null() && unsafe { ftrylockfile(file) } == 0 {
+        if is_terminal(libc::STDERR_FILENO) {
+            // SAFETY: both are open. A failure leaves the terminal.
+            unsafe { libc::dup2(pipe, libc::STDERR_FILENO) };
+        }
+        // SAFETY: as above.
+        unsafe { libc::dup2(pipe, libc::STDOUT_FILENO) };
+        // SAFETY: this thread holds its lock, for all three.
+        let is_untouched = unsafe { __fbufsize(file) } == 0;
+        // SAFETY: as above.
+        if is_untouched || unsafe { __flbf(file) } != 0 {
+            // SAFETY: as above; without a buffer it keeps its own.
+            unsafe { libc::setvbuf(file, core::ptr::null_mut(), libc::_IOLBF, 0) };
+        }
+        // SAFETY: this thread locked it.
+        unsafe { funlockfile(file) };
+    }
+    // SAFETY: the number is that of the pipe, which mpirun left open for this process alone.
+    unsafe { libc::close(pipe) };
 }
 
 /// Ends this process at once with a status; exit handlers of the program do not run.

@@ -87,14 +87,30 @@ pub fn allocation(surroundings: &impl Surroundings) -> Result<Option<(ResourceMa
     }
 }
 
+/// The names of the hosts in an allocation of Slurm.
+pub fn slurm_names(surroundings: &impl Surroundings) -> Result<Vec<String>, String> {
+    let list = ["SLURM_JOB_NODELIST", "SLURM_NODELIST"]
+        .into_iter()
+        .find_map(|name| surroundings.variable(name).map(|value| (name, value)));
+    let (name, list) = list.ok_or("SLURM_JOB_NODELIST is not set")?;
+    expand(&list).map_err(|why| format!("{name}: {why}"))
+}
+
 fn slurm(surroundings: &impl Surroundings) -> Result<Vec<Host>, String> {
     let first = |names: [&'static str; 2]| {
         names.into_iter().find_map(|name| surroundings.variable(name).map(|value| (name, value)))
     };
-    let (name, list) = first(["SLURM_JOB_NODELIST", "SLURM_NODELIST"]).ok_or("SLURM_JOB_NODELIST is not set")?;
-    let names = expand(&list).map_err(|why| format!("{name}: {why}"))?;
-    let (name, slots) = first(["SLURM_TASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE"])
+    let names = slurm_names(surroundings)?;
+    let (name, slots) = first(["SLURM_TASKS_PER_NODE", CPUS])
         .ok_or("neither SLURM_TASKS_PER_NODE nor SLURM_JOB_CPUS_PER_NODE is set")?;
-    let slots = counts(&slots, names.len()).map_err(|why| format!("{name}: {why}"))?;
+    let counted = counts(&slots, names.len()).map_err(|why| format!("{name}: {why}"));
+    // In a step on a part of the nodes, such as a shell that srun started, SLURM_TASKS_PER_NODE is the step's.
+    let of_job = |why| match (surroundings.variable("SLURM_STEP_NODELIST"), surroundings.variable(CPUS)) {
+        (Some(_), Some(slots)) => counts(&slots, names.len()).map_err(|_| why),
+        _ => Err(why),
+    };
+    let slots = counted.or_else(of_job)?;
     Ok(names.into_iter().zip(slots).map(|(name, slots)| Host { name, slots }).collect())
 }
+
+const CPUS: &str = "SLURM_JOB_CPUS_PER_NODE";

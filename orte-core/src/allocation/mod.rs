@@ -21,7 +21,7 @@ mod text;
 mod tests;
 
 pub use hostlist::expand;
-pub use manager::{ResourceManager, Surroundings, allocation};
+pub use manager::{ResourceManager, Surroundings, allocation, slurm_names};
 
 use alloc::string::String;
 use alloc::vec::Vec;

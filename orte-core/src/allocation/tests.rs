@@ -57,6 +57,14 @@ fn every_manager_is_understood() {
     assert_eq!(slurm.unwrap(), (ResourceManager::Slurm, "n1:2 n2:2 n3:2 n4:1".to_string()));
     let processors = hosts(&[("SLURM_JOB_ID", "7"), ("SLURM_NODELIST", "n1,n9"), ("SLURM_JOB_CPUS_PER_NODE", "8(x2)")]);
     assert_eq!(processors.unwrap().1, "n1:8 n9:8");
+    let shell = hosts(&[
+        ("SLURM_JOB_ID", "7"),
+        ("SLURM_JOB_NODELIST", "n[1-2]"),
+        ("SLURM_STEP_NODELIST", "n1"),
+        ("SLURM_TASKS_PER_NODE", "1"),
+        ("SLURM_JOB_CPUS_PER_NODE", "8(x2)"),
+    ]);
+    assert_eq!(shell.unwrap().1, "n1:8 n2:8");
     let pbs = hosts(&[("PBS_JOBID", "7.head"), ("PBS_NODEFILE", "/f"), ("/f", "a\na\nb\n\na\n")]);
     assert_eq!(pbs.unwrap(), (ResourceManager::Pbs, "a:3 b:1".to_string()));
     let engine = hosts(&[

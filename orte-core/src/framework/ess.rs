@@ -30,6 +30,15 @@ pub enum State {
     Finalized,
 }
 
+/// What a process waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Awaited<'a> {
+    /// The rank without which the wait does not end; `None` if any of several would do, or nobody knows.
+    pub rank: Option<u32>,
+    /// The same for people: what goes on after `waits for`. Empty if nobody knows.
+    pub words: &'a str,
+}
+
 /// A running environment.
 pub trait Module: Sync {
     /// The rank of this process, and its job.
@@ -83,6 +92,9 @@ pub trait Module: Sync {
     /// Tells the launcher that this process sleeps because nothing has happened since `since_ns`; it is `now_ns`, both of
     /// the monotonic clock.
     fn sleeps(&self, _since_ns: u64, _now_ns: u64) {}
+
+    /// Tells the launcher what this process waits for: before the first sleep of a wait.
+    fn awaits(&self, _awaited: &Awaited<'_>) {}
 
     /// Tells the launcher that a call failed because a peer was lost: how this process ends now is a consequence, and the
     /// launcher looks for the rank that it began with.

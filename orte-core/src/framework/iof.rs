@@ -9,6 +9,9 @@ params! {
     /// Standard output of the ranks is a pseudo terminal, so that programs write each line when it is printed: it is seen at
     /// once, and not lost when the job dies. 0: it is a pipe, programs collect some KiB before they write.
     pub static PTY: Bool = Bool(true), "", level 2, change Never;
+    /// With iof_pty a rank's standard output becomes a pipe in MPI_Init, which is faster: what looked at it before goes on writing each
+    /// line when it is printed. 0: it stays a pseudo terminal, for what the program starts or loads later (Python in a C program).
+    pub static PTY_UNTIL_INIT: Bool = Bool(true), "", level 5, change Never;
 }
 
 /// The framework.

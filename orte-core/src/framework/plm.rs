@@ -1,9 +1,22 @@
-//! plm, "process lifecycle management": how the daemons of a job's other hosts are started.
+//! plm, "process lifecycle management": how the daemons of a job's other hosts are started: by ssh, or by Slurm's srun.
 //!
-//! It has no components. mpirun alone uses these parameters; ranks know their names, so that they do not warn of them.
+//! Its components are a part of mpirun, which alone uses these parameters. Ranks know their names, so that they do not warn of them.
 
-use opal_core::mca::{Framework, Layer, Policy};
+use opal_core::mca::param::Change;
+use opal_core::mca::{Framework, Kind, Layer, Param, Policy, Value};
 use opal_core::params;
+
+/// `plm` itself.
+pub static COMPONENT: Param = Param::new(
+    "",
+    Kind::Choice(&["auto", "ssh", "rsh", "slurm"]),
+    Value::Text("auto"),
+    "",
+    2,
+    "What starts daemons on other hosts: slurm (srun), ssh or rsh (the agent of plm_ssh_agent), or auto, which is slurm in an \
+     allocation of Slurm that holds all these hosts, unless an agent is named.",
+)
+.with_change(Change::Never);
 
 params! {
     /// The program that starts a daemon on another host, with its options: it gets the host's name and a command line, and passes
@@ -15,6 +28,8 @@ params! {
     pub static RSH_AGENT: Text = Text(""), "", level 2, change Never;
     /// The same as plm_ssh_args, under Open MPI's older name.
     pub static RSH_ARGS: Text = Text(""), "", level 2, change Never;
+    /// Further options for srun, before the daemon.
+    pub static SLURM_ARGS: Text = Text(""), "", level 2, change Never;
     /// How long a daemon may take to call back, with whatever the login does before it starts.
     pub static START_TIMEOUT_S: Int = Int(60), "s", level 3, change Never;
 }
@@ -22,4 +37,4 @@ params! {
 /// The framework.
 pub static FRAMEWORK: Framework =
     Framework::new("plm", "Starting the daemons of other hosts.", Layer::Orte, 1, Policy::Parameters, |_| {})
-        .with_params(ALL);
+        .with_params(&[&COMPONENT, &SSH_AGENT, &SSH_ARGS, &RSH_AGENT, &RSH_ARGS, &SLURM_ARGS, &START_TIMEOUT_S]);

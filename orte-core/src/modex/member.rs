@@ -3,7 +3,7 @@
 use super::files::{self, Inherited};
 use super::map::{JOB, MapView};
 use crate::environment::{ADDRESSES, ADVICE, Contract, MAP, WAKE_SOCKET};
-use crate::framework::ess::{Identity, Module, State};
+use crate::framework::ess::{Awaited, Identity, Module, State};
 use crate::gpr::key::{PROC_ADDRESSES, Value};
 use crate::gpr::view::View;
 use crate::segment::Control;
@@ -198,6 +198,10 @@ impl Module for MultiNodeMember {
 
     fn sleeps(&self, since_ns: u64, now_ns: u64) {
         self.here.sleeps(since_ns, now_ns);
+    }
+
+    fn awaits(&self, awaited: &Awaited<'_>) {
+        self.here.awaits(awaited);
     }
 
     fn lost_peer(&self) {

@@ -47,8 +47,8 @@ pub enum Frame {
     KeeperLost(i32),
     /// Daemon: a rank has waited in vain since this time of its host's clock, and for so long, both in ns.
     Waits(u32, u64, u64),
-    /// Daemon: what a rank does, for people, and the functions that it is in.
-    Doing(u32, String, Vec<String>),
+    /// Daemon: what a rank does, for people, the rank without which its wait does not end, and the functions that it is in.
+    Doing(u32, String, Option<u32>, Vec<String>),
     /// Daemon: a line for people.
     Say(String),
     /// Daemon: nothing of the job is left on this host. The last one.
@@ -126,9 +126,10 @@ impl Frame {
                 to.u64(*since_ns);
                 to.u64(*waited_ns);
             }
-            Frame::Doing(rank, text, functions) => {
+            Frame::Doing(rank, text, awaits, functions) => {
                 to.u32(*rank);
                 to.bytes(text.as_bytes());
+                to.option(awaits.as_ref(), |to, awaits| to.u32(*awaits));
                 to.list(functions, |to, function| to.bytes(function.as_bytes()));
             }
             Frame::Say(line) => to.bytes(line.as_bytes()),
@@ -169,7 +170,12 @@ impl Frame {
             20 => Frame::Beat,
             21 => Frame::Ask(question(&mut from)?),
             22 => Frame::Waits(from.u32()?, from.u64()?, from.u64()?),
-            23 => Frame::Doing(from.u32()?, from.text("doing")?, from.list(|from| from.text("function"))?),
+            23 => Frame::Doing(
+                from.u32()?,
+                from.text("doing")?,
+                from.option(|from| from.u32())?,
+                from.list(|from| from.text("function"))?,
+            ),
             _ => return Err(OobFlaw::Field("kind")),
         };
         from.end()?;

@@ -10,15 +10,14 @@ use core::fmt::Write;
 use core::net::SocketAddr;
 
 /// The longest text that is read.
-pub const LONGEST: usize = 16 << 10;
+pub const LONGEST: usize = 60 << 10;
 
 /// An invitation to call mpirun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invitation {
-    /// The node that the daemon is.
-    pub node: u32,
-    /// What the host is called in the job.
-    pub name: String,
+    /// The node that the daemon is, and what its host is called in the job. Where one agent starts several daemons, which all read
+    /// the same text, those of all of them.
+    pub hosts: Vec<(u32, String)>,
     /// The job's secret.
     pub secret: Secret,
     /// After so long without a sign of life the other side counts as lost.
@@ -49,16 +48,25 @@ impl Invitation {
             let _ = write!(secret, "{byte:02x}");
         }
         let addresses: Vec<String> = self.addresses.iter().map(|address| format!("{address}")).collect();
+        let hosts: Vec<String> = self.hosts.iter().map(|(node, name)| format!("{node}={name}")).collect();
         let _ = write!(
             text,
-            "node {}\nname {}\nsecret {secret}\nsilence {}\npatience {}\naddresses {}\n{LAST}\n",
-            self.node,
-            self.name,
+            "hosts {}\nsecret {secret}\nsilence {}\npatience {}\naddresses {}\n{LAST}\n",
+            hosts.join(" "),
             self.silence_ms,
             self.patience_ms,
             addresses.join(" ")
         );
         text
+    }
+
+    /// The node of the daemon on the host that is called so in the job. The name does not matter where there is only one.
+    pub fn node_of(&self, name: Option<&str>) -> Option<u32> {
+        match (&self.hosts[..], name) {
+            ([(node, _)], _) => Some(*node),
+            (all, Some(name)) => all.iter().find(|(_, known)| known == name).map(|(node, _)| *node),
+            _ => None,
+        }
     }
 
     /// Whether a text that begins so is complete.
@@ -81,15 +89,19 @@ impl Invitation {
             value.ok_or_else(|| Refused::Line(line.split(' ').next().unwrap_or_default().to_owned()))
         };
         let wrong = |name: &str| Refused::Line(name.to_owned());
-        let node = field("node")?.parse().map_err(|_| wrong("node"))?;
-        let name = field("name")?.to_owned();
+        let host = |word: &str| {
+            let (node, name) = word.split_once('=')?;
+            Some((node.parse().ok()?, name.to_owned()))
+        };
+        let hosts: Option<Vec<(u32, String)>> = field("hosts")?.split_whitespace().map(host).collect();
+        let hosts = hosts.filter(|all| !all.is_empty()).ok_or_else(|| wrong("hosts"))?;
         let secret = secret(field("secret")?).ok_or_else(|| wrong("secret"))?;
         let silence_ms = field("silence")?.parse().map_err(|_| wrong("silence"))?;
         let patience_ms = field("patience")?.parse().map_err(|_| wrong("patience"))?;
         let addresses: Result<Vec<SocketAddr>, _> = field("addresses")?.split_whitespace().map(str::parse).collect();
         let addresses = addresses.ok().filter(|all| !all.is_empty()).ok_or_else(|| wrong("addresses"))?;
         match lines.next() {
-            Some(LAST) => Ok(Invitation { node, name, secret, silence_ms, patience_ms, addresses }),
+            Some(LAST) => Ok(Invitation { hosts, secret, silence_ms, patience_ms, addresses }),
             Some(line) => Err(wrong(line)),
             None => Err(Refused::Cut),
         }

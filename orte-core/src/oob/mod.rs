@@ -27,7 +27,7 @@ pub use orders::{App, HostOrders};
 pub use sealed::{Receiver, Sender};
 
 /// Raised when a frame, the handshake or the invitation changes.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 /// Bytes of the secret of a job.
 pub const SECRET_BYTES: usize = 32;
 /// What only mpirun and its daemons know.

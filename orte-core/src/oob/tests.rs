@@ -62,7 +62,7 @@ pub fn every_frame() -> Vec<Frame> {
         Frame::Beat,
         Frame::Ask(2),
         Frame::Waits(3, u64::MAX, 7),
-        Frame::Doing(3, "in MPI_Recv".to_owned(), vec!["main + 0x4".to_owned(), "".to_owned()]),
+        Frame::Doing(3, "in MPI_Recv".to_owned(), Some(1), vec!["main + 0x4".to_owned(), "".to_owned()]),
     ]
 }
 
@@ -182,14 +182,19 @@ fn a_sealed_frame_that_was_touched_is_refused() {
 #[test]
 fn invitations() {
     let invitation = Invitation {
-        node: 3,
-        name: "n1".to_owned(),
+        hosts: vec![(3, "n1".to_owned()), (4, "n=2".to_owned())],
         secret: [0xab; 32],
         silence_ms: 10_000,
         patience_ms: 60_000,
         addresses: vec!["10.0.0.1:99".parse().unwrap(), "[fd00::1]:7".parse().unwrap()],
     };
     let text = invitation.encode("0.1.0");
+    assert_eq!(
+        [Some("n1"), Some("n=2"), Some("n3"), None].map(|name| invitation.node_of(name)),
+        [Some(3), Some(4), None, None]
+    );
+    let one = Invitation { hosts: vec![(7, "n1".to_owned())], ..invitation.clone() };
+    assert_eq!([Some("alias"), None].map(|name| one.node_of(name)), [Some(7), Some(7)]);
     assert_eq!(Invitation::decode(&text, "0.1.0"), Ok(invitation));
     assert_eq!(Invitation::decode(&text, "0.2.0"), Err(Refused::Version("0.1.0".to_owned())));
     assert!(Invitation::is_complete(&text));

@@ -7,6 +7,7 @@ mod multi_node;
 
 use super::layout::{ABORTS, BARRIER_ARRIVED, BARRIER_GENERATION, EPOCH, Layout, SECRET, SECRET_BYTES};
 use super::record::{self, RankState};
+use crate::framework::ess::Awaited;
 use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::sync::{AtomicU32, Ordering};
@@ -145,6 +146,8 @@ impl<S: Shared> Control<S> {
         while self.shared.word(BARRIER_GENERATION).load(Ordering::Acquire) == seen {
             if patience.slept() {
                 self.set_slept(rank, since_ns, opal_core::sys::monotonic_ns()).map_err(|_| Missed::Malformed)?;
+                let everybody = Awaited { rank: None, words: "all ranks to come to the end of the job" };
+                self.set_awaited(rank, &everybody).map_err(|_| Missed::Malformed)?;
                 let lost = self.lost().map(Missed::Lost);
                 if let Some(missed) = lost.or_else(|| self.lost_elsewhere().map(Missed::LostElsewhere)) {
                     return Err(missed);
@@ -217,6 +220,32 @@ impl<S: Shared> Control<S> {
         let bytes = self.read(self.record(rank).ok()? + record::SLEPT, 16);
         let number = |range: core::ops::Range<usize>| bytes.get(range)?.try_into().ok().map(u64::from_ne_bytes);
         Some((number(0..8)?, number(8..16)?)).filter(|(_, now)| *now != 0)
+    }
+
+    /// Says what a rank waits for.
+    pub fn set_awaited(&self, rank: u32, awaited: &Awaited<'_>) -> Result<()> {
+        let record = self.record(rank)?;
+        let text = &awaited.words[..awaited.words.floor_char_boundary(record::AWAITED_TEXT_BYTES)];
+        let length = self.shared.word(record + record::AWAITED_LENGTH);
+        // Whoever reads meanwhile finds nothing. Release pairs with the Acquire in `awaited`.
+        length.store(0, Ordering::Relaxed);
+        self.shared
+            .word(record + record::AWAITED_RANK)
+            .store(awaited.rank.map_or(0, |rank| rank + 1), Ordering::Release);
+        self.write(record + record::AWAITED_TEXT, text.as_bytes());
+        length.store(text.len() as u32, Ordering::Release);
+        Ok(())
+    }
+
+    /// What a rank said last of what it waits for: the rank without which its wait does not end, and the same for people. May be
+    /// torn.
+    pub fn awaited(&self, rank: u32) -> Option<(Option<u32>, String)> {
+        let record = self.record(rank).ok()?;
+        // Acquire pairs with the Release in `set_awaited`.
+        let length = self.shared.word(record + record::AWAITED_LENGTH).load(Ordering::Acquire) as usize;
+        let text = self.read(record + record::AWAITED_TEXT, length.min(record::AWAITED_TEXT_BYTES));
+        let awaited = self.shared.word(record + record::AWAITED_RANK).load(Ordering::Relaxed).checked_sub(1);
+        (length > 0).then(|| (awaited, String::from_utf8_lossy(&text).into_owned()))
     }
 
     /// Says that a call of a rank failed because a peer was lost.

@@ -3,7 +3,7 @@
 use super::control::{Control, Missed, Shared};
 use super::record::{ADDRESSES_BYTES, RankState};
 use crate::environment::Contract;
-use crate::framework::ess::{Identity, Module, State};
+use crate::framework::ess::{Awaited, Identity, Module, State};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -193,6 +193,11 @@ impl<S: Shared + Sync> Module for Member<S> {
 
     fn sleeps(&self, since_ns: u64, now_ns: u64) {
         let known = self.control.set_slept(self.contract.local_rank, since_ns, now_ns);
+        assert!(known.is_ok(), "the segment was checked to hold this rank");
+    }
+
+    fn awaits(&self, awaited: &Awaited<'_>) {
+        let known = self.control.set_awaited(self.contract.local_rank, awaited);
         assert!(known.is_ok(), "the segment was checked to hold this rank");
     }
 

@@ -12,7 +12,9 @@
 //! | 20 | 4 | which of the job's programs it runs |
 //! | 24 | 16 | since when it has waited in vain, and when it last went to sleep since then |
 //! | 40 | 4 | 1: it learned that a peer was lost |
-//! | 64 | 704 | message given to abort |
+//! | 64 | 8 | the rank without which its wait does not end, plus 1; bytes of what it waits for |
+//! | 72 | 120 | what it waits for, for people |
+//! | 192 | 576 | message given to abort |
 //! | 768 | 3328 | addresses |
 
 use core::mem::offset_of;
@@ -34,10 +36,18 @@ pub const APP: usize = offset_of!(Record, app);
 pub const SLEPT: usize = offset_of!(Record, slept);
 /// 1 once a call of the rank failed because a peer was lost: how it ends then is a consequence.
 pub const LOST_PEER: usize = offset_of!(Record, lost_peer);
+/// The rank without which its wait does not end, plus 1; 0: there is no such rank.
+pub const AWAITED_RANK: usize = offset_of!(Record, awaited_rank);
+/// Bytes of what it waits for.
+pub const AWAITED_LENGTH: usize = offset_of!(Record, awaited_length);
+/// What it waits for, UTF-8, cut if longer.
+pub const AWAITED_TEXT: usize = offset_of!(Record, awaited_text);
+/// Room for that.
+pub const AWAITED_TEXT_BYTES: usize = 120;
 /// The message given to abort, UTF-8, cut if longer.
 pub const ABORT_TEXT: usize = offset_of!(Record, abort_text);
 /// Room for that message.
-pub const ABORT_TEXT_BYTES: usize = 704;
+pub const ABORT_TEXT_BYTES: usize = 576;
 /// The addresses that the rank published.
 pub const ADDRESSES: usize = offset_of!(Record, addresses);
 /// Room for them.
@@ -104,6 +114,9 @@ struct Record {
     slept: [u64; 2],
     lost_peer: u32,
     unused: [u8; 20],
+    awaited_rank: u32,
+    awaited_length: u32,
+    awaited_text: [u8; AWAITED_TEXT_BYTES],
     abort_text: [u8; ABORT_TEXT_BYTES],
     addresses: [u8; ADDRESSES_BYTES],
 }
@@ -119,7 +132,8 @@ mod tests {
     fn fields_lie_where_the_table_says() {
         let words = [STATE, READY, LENGTH, ABORT_STATUS, ABORT_LENGTH, APP, SLEPT, LOST_PEER];
         assert_eq!(words, [0, 4, 8, 12, 16, 20, 24, 40]);
-        assert_eq!(span_of!(Record, ..abort_text), 0..64, "the words have a cache line of their own");
-        assert_eq!((span_of!(Record, abort_text), span_of!(Record, addresses)), (64..768, 768..4096));
+        assert_eq!(span_of!(Record, ..awaited_rank), 0..64, "the words have a cache line of their own");
+        assert_eq!([AWAITED_RANK, AWAITED_LENGTH, AWAITED_TEXT], [64, 68, 72]);
+        assert_eq!((span_of!(Record, abort_text), span_of!(Record, addresses)), (192..768, 768..4096));
     }
 }

@@ -1,8 +1,9 @@
 //! The layout read from arbitrary bytes, and the protocol between launcher and ranks, played by threads.
 
 use super::layout::{HEADER_BYTES, PAGE, RANKS_MAX, RX_SEGMENT_ALIGN};
-use super::record::{ABORT_TEXT_BYTES, ADDRESSES_BYTES};
+use super::record::{ABORT_TEXT_BYTES, ADDRESSES_BYTES, AWAITED_TEXT_BYTES};
 use super::*;
+use crate::framework::ess::Awaited;
 use crate::segment::control::Missed;
 use opal_core::Error;
 use opal_core::sync::{AtomicU32, Ordering};
@@ -156,6 +157,20 @@ fn who_is_lost_is_not_waited_for() {
     // What it published before still stands.
     control.publish(1, b"x").unwrap();
     assert_eq!(control.lookup(1, soon()).unwrap(), b"x");
+}
+
+#[test]
+fn what_a_rank_waits_for() {
+    let control = control(2);
+    assert_eq!(control.awaited(0), None);
+    control.set_awaited(0, &Awaited { rank: Some(1), words: "a message" }).unwrap();
+    assert_eq!((control.awaited(0), control.awaited(1)), (Some((Some(1), "a message".into())), None));
+    let long: std::string::String = core::iter::repeat_n('é', AWAITED_TEXT_BYTES).collect();
+    control.set_awaited(0, &Awaited { rank: None, words: &long }).unwrap();
+    assert_eq!(control.awaited(0), Some((None, long[..AWAITED_TEXT_BYTES].into())));
+    // Nobody knows what the next wait is for.
+    control.set_awaited(0, &Awaited { rank: None, words: "" }).unwrap();
+    assert_eq!(control.awaited(0), None);
 }
 
 #[test]

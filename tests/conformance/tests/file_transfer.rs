@@ -5,9 +5,9 @@
 use ompi_core::data::Data;
 use ompi_core::datatype::{self, Number};
 use ompi_core::error::Class;
-use ompi_core::file::{FilePlace, View, transfer};
+use ompi_core::file::{FileHints, FilePlace, View, WriteLock, transfer};
 use ompi_core::framework::fbtl::{AccessKind, Component as _, Module, Moved, Piece};
-use opal_core::sync::{AtomicUsize, Ordering};
+use opal_core::sync::{AtomicUsize, ConditionalLock, Ordering};
 use opal_core::sys::{Errno, File, OpenFlags};
 use std::ffi::CString;
 use std::sync::Arc;
@@ -65,7 +65,10 @@ fn what_was_written_before_a_failure_is_counted_and_lies_at_its_place() {
             let how = OpenFlags { read: true, write: true, create: true, exclusive: true, mode: 0o600 };
             let file = File::open(&name, &how).expect("a new file");
             let faulty: &'static Faulty = Box::leak(Box::new(Faulty { left: AtomicUsize::new(left) }));
-            let target = FilePlace { file: &file, path: &name, fbtl: faulty, view: &view, position: 5 };
+            let alone = ConditionalLock::new(());
+            let lock = WriteLock { threads: &alone, held: false };
+            let hints = FileHints::default();
+            let target = FilePlace { file: &file, path: &name, fbtl: faulty, view: &view, position: 5, hints, lock };
             let mut memory: Vec<u8> = (0..3000 * step).map(|at| (at / step % 250) as u8 + 1).collect();
             let data = Data { at: memory.as_mut_ptr(), count: 3000, datatype };
             // SAFETY: the memory is as long as that.

@@ -526,7 +526,7 @@ fn oob_frames() -> Vec<oob::Frame> {
         oob::Frame::Refused(127, "no program".into()),
         oob::Frame::Ended(oob::frame::RankEnd { rank: 1, wait_status: 0x8b, state: 2, aborted, has_lost_peer: true }),
         oob::Frame::Output(0, 1, b"text".to_vec()),
-        oob::Frame::Doing(1, "in MPI_Recv".into(), vec!["main + 0x4 (a.out)".into()]),
+        oob::Frame::Doing(1, "in MPI_Recv".into(), Some(2), vec!["main + 0x4 (a.out)".into()]),
         oob::Frame::Gone,
     ]
 }
@@ -573,8 +573,7 @@ fn calls_and_seals_of_daemons() {
 #[test]
 fn invitations_of_daemons() {
     let invitation = oob::Invitation {
-        node: 3,
-        name: "n1".into(),
+        hosts: vec![(3, "n1".into()), (4, "n=2".into())],
         secret: [0xab; 32],
         silence_ms: 10_000,
         patience_ms: 60_000,

@@ -1,6 +1,7 @@
-//! What is measured: one row is one program with its arguments, over several sizes.
+//! Measurements: one row is one program with its arguments, over several sizes.
 
 mod collective;
+mod file;
 mod first;
 mod point_to_point;
 mod row;
@@ -37,7 +38,7 @@ pub fn chosen(words: &[String], ranks: &[u32], quick: bool) -> Result<Vec<Row>> 
 
 /// All of them, in the order of a page that a visitor reads.
 pub fn all() -> impl Iterator<Item = &'static Row> + Clone {
-    point_to_point::ROWS.iter().chain(collective::ROWS).chain(first::ROWS)
+    point_to_point::ROWS.iter().chain(collective::ROWS).chain(first::ROWS).chain(file::ROWS)
 }
 
 #[cfg(test)]

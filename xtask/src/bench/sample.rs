@@ -1,4 +1,4 @@
-//! What a program printed, and which of its samples count.
+//! Samples that a program printed, and the choice of those that count.
 
 use super::rows::Unit;
 use serde::Deserialize;

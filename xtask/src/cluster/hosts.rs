@@ -135,6 +135,11 @@ impl Cluster {
         remove(&self.folder)
     }
 
+    /// How many hosts, without the head.
+    pub fn hosts(&self) -> u32 {
+        self.hosts
+    }
+
     /// The process whose end is the cluster's.
     pub fn outer(&self) -> u32 {
         self.outer.id

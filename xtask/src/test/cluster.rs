@@ -1,9 +1,12 @@
 //! Jobs over several networks: namespaces of this machine, joined by virtual wires whose counters are read; and test hosts.
 
 mod direct;
+mod failure;
 mod hosts;
+mod mapping;
 mod rig;
 mod slurm;
+mod slurm_mpirun;
 mod ssh;
 
 use super::{Session, Verdict, deadline};
@@ -17,6 +20,9 @@ pub fn tier(session: &mut Session) -> Result<()> {
     direct::cases(session);
     ssh::cases(session);
     slurm::cases(session);
+    slurm_mpirun::cases(session);
+    mapping::cases(session);
+    failure::cases(session);
     for case in CASES {
         session.case(&format!("cluster/{case}"), |session| match two_networks(session, case) {
             Ok(verdict) => verdict,

@@ -1,5 +1,5 @@
 //! Every algorithm of the blocking collectives, forced by name, against a reference that uses MPI_Send and MPI_Recv only
-//! (`tests/c/coll_differential.c`). What the library says of its choices proves that the algorithm ran.
+//! (`tests/c/coll_differential.c`). The messages of the library about its choices prove that the algorithm ran.
 
 mod choices;
 mod differential;

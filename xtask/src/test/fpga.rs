@@ -63,7 +63,7 @@ fn barriers(session: &mut Session, run: &Run, ranks: usize) -> Result<Verdict> {
     Ok(match () {
         () if by_wire < wanted => Verdict::Failed(format!("of {count} barriers {wanted} were to go by wire: {said}")),
         () if machines < run.machines => Verdict::Failed(format!("the machine was never restarted: {said}")),
-        () if !ended.err.contains(run.says) => Verdict::Failed(format!("nobody says \"{}\": {said}", run.says)),
+        () if !ended.err.contains(run.says) => Verdict::Failed(format!("no rank says \"{}\": {said}", run.says)),
         () => Verdict::Passed(format!("{count} barriers of each rank; {said}")),
     })
 }

@@ -1,4 +1,4 @@
-//! What a C program's first lines tell the test runner.
+//! First lines of a C program, for the test runner.
 //!
 //! ```c
 //! // covers: MPI_Send MPI_Recv      read by `cargo xtask api`

@@ -1,4 +1,4 @@
-//! What a user meets in the first days with mpirun: parameters of another MPI, launchers and libraries of others, and how
+//! A user's first days with mpirun: parameters of another MPI, launchers and libraries of others, and how
 //! jobs end that do not end well.
 
 mod cases;

@@ -23,7 +23,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
 fn no_network(session: &mut Session) -> Result<Verdict> {
     Ok(match run(session, PROGRAMS[0], "2+2", Some(("OMPI_MCA_btl", "self,sm")))? {
         Verdict::Failed(story) if story.contains(UNREACHED) => Verdict::Passed(String::new()),
-        Verdict::Failed(story) => Verdict::Failed(format!("nobody says `{UNREACHED}`\n{story}")),
+        Verdict::Failed(story) => Verdict::Failed(format!("no rank says `{UNREACHED}`\n{story}")),
         _ => Verdict::Failed("it runs over shared memory between nodes".to_owned()),
     })
 }

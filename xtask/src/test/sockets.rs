@@ -1,4 +1,4 @@
-//! What a job does with sockets and what outsiders can do to it: where it listens, a flood while MPI_Finalize runs, a program
+//! Sockets of a job, and attacks of outsiders: where it listens, a flood while MPI_Finalize runs, a program
 //! that closes descriptors which are not its own.
 
 use super::programs::{compiled, own_choice};

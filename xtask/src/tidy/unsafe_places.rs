@@ -66,8 +66,13 @@ const PLACES: &[&str] = &[
     "ompi-core/src/errhandler.rs",
     "ompi-core/src/executor/immediate.rs",
     // Moves a program's data to and from the places of a view.
+    "ompi-core/src/file/external.rs",
+    "ompi-core/src/file/place.rs",
+    "ompi-core/src/file/sieve.rs",
     "ompi-core/src/file/transfer.rs",
     "ompi-core/src/op.rs",
+    // Buffers of its own for a collective operation.
+    "ompi-core/src/report/gather.rs",
     "ompi-core/src/request/",
     "ompi-core/src/schedule.rs",
     "ompi-core/src/topo/exchange.rs",

@@ -4,7 +4,10 @@
 use crate::pairing;
 use crate::poll::Tcp;
 use crate::raw;
+use crate::record::Protect;
 use crate::wire::{self, AddressRecord};
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, PREFIX_BYTES_MAX, Peer, RxMessage};
 use opal_core::mem::Untrusted;
@@ -125,6 +128,15 @@ impl btl::Module for Module {
         let Some(connection) = self.tcp.transport.connection(endpoint.0) else { return };
         self.tcp.transport.close(connection);
         self.tcp.poller.lock().remove(endpoint.0);
+    }
+
+    fn path_detail(&self, to: Endpoint) -> String {
+        let transport = &self.tcp.transport;
+        let name = &transport.interfaces[self.interface].name;
+        match transport.connection(to.0).map(|connection| connection.protect) {
+            Some(Protect::None) | None => name.clone(),
+            Some(protect) => format!("{name}, {}", protect.name()),
+        }
     }
 
     unsafe fn send_inline(

@@ -10,7 +10,7 @@ use ompi_core::comm::{self, Communicator};
 use ompi_core::data::{Data, Source};
 use ompi_core::error::{Class, Result};
 use ompi_core::executor::{self, Executor, Subset};
-use ompi_core::framework::coll::{Call, FRAMEWORK, Fallback, Function, Functions, Module, Table, not_here};
+use ompi_core::framework::coll::{self, Call, FRAMEWORK, Fallback, Function, Functions, Module, Table, not_here};
 use opal_core::sync::{AtomicU32, Once, Ordering};
 use opal_core::{message, verbose};
 
@@ -78,12 +78,7 @@ impl Han {
         };
         let (ranks, nodes) = (self.layout.size(), self.layout.members().len());
         let function = call.function();
-        verbose!(
-            FRAMEWORK,
-            40,
-            "han: {function:?} of {bytes} bytes among {ranks} ranks on {nodes} nodes, {why}: {}",
-            algorithm.word()
-        );
+        coll::ran("han", (function, bytes, ranks), format_args!(" on {nodes} nodes, {why}"), algorithm.word());
         algorithm == Algorithm::Leaders
     }
 

@@ -14,7 +14,7 @@ use crate::pipeline::{self, Pipeline};
 use ompi_core::data::Source;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::{Call, FRAMEWORK};
+use ompi_core::framework::coll::{self, Call, FRAMEWORK};
 use opal_core::framework::timer;
 use opal_core::sync::{AtomicBool, ConditionalLock, Once, Ordering};
 use opal_core::verbose;
@@ -94,7 +94,7 @@ impl LargeData {
             Selected::Pipeline(_) => "pipeline",
             Selected::Fallback => return Ok(false),
         };
-        verbose!(FRAMEWORK, 40, "sm: {:?} of {bytes} bytes among {} ranks: {name}", call.function(), peers.len());
+        coll::ran("sm", (call.function(), bytes, peers.len()), "", name);
         let since = key.filter(|(_, wanted)| *wanted).map(|_| timer::ticks());
         let done = match selected {
             Selected::Direct(direct) => self.finish(directly(&direct, executor, call)?)?,
@@ -121,7 +121,7 @@ impl LargeData {
     ) -> Result<bool> {
         let Some(pipeline) = self.pipeline(task, executor)? else { return Ok(false) };
         let (function, ranks) = (task.call.function(), task.peers.len());
-        verbose!(FRAMEWORK, 40, "sm: {function:?} of {} bytes among {ranks} ranks: pipeline", task.bytes);
+        coll::ran("sm", (function, task.bytes, ranks), "", "pipeline");
         pipeline::exchange(&pipeline, executor, blocks, lengths).map(|()| true)
     }
 

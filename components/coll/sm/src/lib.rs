@@ -40,6 +40,7 @@ mod pool_block;
 mod raw;
 mod select;
 mod small;
+mod subject;
 mod word;
 
 pub use component::{COMPONENT, INFO};

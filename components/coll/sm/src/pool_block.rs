@@ -1,6 +1,7 @@
 //! Blocks of shared memory for one communicator, allocated from the shared pool of its rank 0 (`ompi_core::shared_pool`).
 
 use crate::peer::Peer;
+use crate::subject;
 use ompi_core::data::Data;
 use ompi_core::datatype;
 use ompi_core::error::{Class, Fault, Result};
@@ -48,6 +49,7 @@ impl PoolBlock {
         let shared = Shared::of(pool, offset, wanted.bytes).ok_or_else(|| {
             Fault::new(Class::Intern).because("rank 0 gave an offset that its shared pool does not have")
         })?;
+        subject::add(&shared, wanted.bytes, peers, executor);
         Ok(Some(PoolBlock { shared, allocated_at: (rank == 0).then_some(offset), detach_count: wanted.detach_count }))
     }
 
@@ -60,6 +62,7 @@ impl PoolBlock {
 
 impl Drop for PoolBlock {
     fn drop(&mut self) {
+        subject::remove(&self.shared);
         // Release pairs with the Acquire in `ompi_core::shared_pool::take`.
         self.shared.word(self.detach_count).fetch_add(1, Ordering::Release);
         if let Some(offset) = self.allocated_at {

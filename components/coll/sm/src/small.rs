@@ -18,10 +18,9 @@ use alloc::vec::Vec;
 use ompi_core::data::{Blocks, Data, Source};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::{FRAMEWORK, Function};
+use ompi_core::framework::coll::{self, Function};
 use ompi_core::op::Op;
 use opal_core::sync::{AtomicU32, Once, Ordering};
-use opal_core::verbose;
 
 /// Small data of one communicator.
 pub struct SmallData {
@@ -220,7 +219,10 @@ impl SmallData {
         if self.choices.algorithm(function, bytes, self.peers.len()) != Algorithm::Flags {
             return Ok(None);
         }
-        let Some(segment) = self.segment(function, executor)? else { return Ok(None) };
+        let Some(segment) = self.segment(function, executor)? else {
+            self.report(function, bytes, "next");
+            return Ok(None);
+        };
         self.report(function, bytes, "flags");
         Ok(Some((segment, &self.peers)))
     }
@@ -251,8 +253,8 @@ impl SmallData {
 
     /// Says which algorithm serves a call.
     #[inline(always)]
-    pub fn report(&self, function: Function, bytes: usize, algorithm: &str) {
-        verbose!(FRAMEWORK, 40, "sm: {function:?} of {bytes} bytes among {} ranks: {algorithm}", self.peers.len());
+    pub fn report(&self, function: Function, bytes: usize, algorithm: &'static str) {
+        coll::ran("sm", (function, bytes, self.peers.len()), "", algorithm);
     }
 
     /// The segment; `None` on all ranks if there is none yet, or no room for one.

@@ -2,6 +2,8 @@
 //!
 //! Words only grow, and no rank is ever [`FARTHEST_AHEAD`] of another. A word beyond that was overwritten by somebody.
 
+#[cfg(not(loom))]
+use crate::subject;
 use ompi_core::error::Result;
 #[cfg(not(loom))]
 use ompi_core::error::{Class, Fault};
@@ -64,7 +66,7 @@ fn wait_long(word: &AtomicU64, wanted: u64) -> Result<()> {
     // With more ranks than cores this one has just waited until it got the core: one poll is enough.
     let polls = if wait::may_spin() { wait::polls_per_pass() } else { 1 };
     loop {
-        idle.step_unless(&there)?;
+        idle.step_unless_done(&mut wait::awaiting(there, || subject::of_word(word)))?;
         check(word.load(Ordering::Relaxed), wanted)?;
         for _ in 0..polls {
             if there() {

@@ -10,10 +10,10 @@ use alloc::vec::Vec;
 use ompi_core::data::{Counts, Data, Source, no_room};
 use ompi_core::error::Result;
 use ompi_core::executor::Executor;
-use ompi_core::framework::coll::{Call, FRAMEWORK, Fallback, Function, Functions, Module, Table, set_of};
+use ompi_core::framework::coll::{self, Call, Fallback, Function, Functions, Module, Table, set_of};
 use ompi_core::op::Op;
+use opal_core::message;
 use opal_core::sync::Once;
-use opal_core::{message, verbose};
 
 /// For one communicator.
 pub struct Tuned {
@@ -58,12 +58,7 @@ impl Tuned {
     ) -> T {
         // Of a call that only passes through, the next component says it.
         if named || !self.forced.named_only {
-            verbose!(
-                FRAMEWORK,
-                40,
-                "tuned: {function:?} of {bytes} bytes among {size} ranks, {why}: {}",
-                word(algorithm)
-            );
+            coll::ran("tuned", (function, bytes, size), format_args!(", {why}"), word(algorithm));
         }
         algorithm
     }

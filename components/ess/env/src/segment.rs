@@ -2,7 +2,7 @@
 
 use alloc::format;
 use alloc::string::String;
-use orte_core::environment::{ADVICE, Contract, SEGMENT};
+use orte_core::environment::{ADVICE, Contract, OutputPipe, SEGMENT};
 use orte_core::modex;
 use orte_core::segment::mapping::{self, Mapping};
 use orte_core::segment::member::{Member, Patience};
@@ -42,10 +42,14 @@ pub fn open(contract: Contract, patience: Patience) -> Result<Place, String> {
         }
     }
     let control = mapping::open(descriptor).map_err(|why| wrong(&why))?;
-    match contract.wireup {
+    let place = match contract.wireup {
         None => Member::new(contract, control, patience).map(Place::OneNode).map_err(|why| wrong(&why)),
         Some(_) => modex::member::MultiNodeMember::new(contract, control, patience).map(Place::Nodes),
+    }?;
+    if let Some(OutputPipe { pipe, inode, terminal }) = contract.output {
+        opal_core::sys::replace_output(pipe, inode, terminal);
     }
+    Ok(place)
 }
 
 fn refused(errno: Errno) -> String {

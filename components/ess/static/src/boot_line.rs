@@ -31,8 +31,8 @@ pub fn contract<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Result<Option
         )
     });
     let job = if size == 1 { job.unwrap_or(0) } else { job? };
-    let (segment, launcher, wireup) = (-1, None, None);
-    Ok(Some(Contract { job, rank, size, local_rank, local_size, universe, app, segment, launcher, wireup }))
+    let (segment, launcher, wireup, output) = (-1, None, None, None);
+    Ok(Some(Contract { job, rank, size, local_rank, local_size, universe, app, segment, launcher, wireup, output }))
 }
 
 fn number<'a>(variable: impl Fn(&str) -> Option<&'a str>, name: &str, default: Option<u32>) -> Result<u32, String> {

@@ -10,13 +10,15 @@
 //! | `plan` | whether two phases pay, and the domains |
 //! | `module` | what framework fcoll calls |
 //! | `rounds` | the rounds of one access |
-//! | `runs` | which bytes of a window processes want |
+//! | `survey` | which bytes of each window a process wants |
+//! | `runs` | bytes of a window that lie together |
 //! | `raw` | packing, and the collective operations |
 //!
-//! Owns one window of memory during an access, and what the process sends and receives in one round.
+//! Owns one window of memory during an access, and what the process sends and receives in one round. All is taken before the
+//! first round; where one process has no memory for it none begins.
 //!
 //! **Invariant:** gaps between pieces are never written. Whether an access goes in two phases follows from words that all processes
-//! have exchanged; a process that cannot take part says so in these words.
+//! have announced.
 #![no_std]
 
 extern crate alloc;
@@ -30,6 +32,7 @@ mod plan;
 mod raw;
 mod rounds;
 mod runs;
+mod survey;
 
 pub use component::{COMPONENT, INFO};
 

@@ -6,9 +6,8 @@ use crate::plan::{Domains, Extent};
 use crate::raw::UserData;
 use crate::rounds::Rounds;
 use alloc::vec::Vec;
-use ompi_core::comm::Communicator;
-use ompi_core::error::Result;
-use ompi_core::file::{Outcome, exchange, transfer};
+use ompi_core::file::{CallWords, FilePlace, HintChoice, Outcome, transfer};
+use ompi_core::framework::fbtl::AccessKind;
 use ompi_core::framework::fcoll::{FRAMEWORK, Job, Module};
 use opal_core::verbose;
 
@@ -16,13 +15,16 @@ use opal_core::verbose;
 pub struct TwoPhase;
 
 impl Module for TwoPhase {
-    unsafe fn run(&self, job: &Job<'_>) -> Outcome {
-        let own = Extent::new(&job.target, job.data.bytes() as u64);
-        let all = match exchange(job.comm, own.words()) {
-            Ok(all) => all.into_iter().map(Extent::of_words).collect::<Vec<_>>(),
-            Err(fault) => return fault.into(),
-        };
-        let Some(domains) = Domains::new(&all, params::limits()) else {
+    fn announce(&self, target: &FilePlace<'_>, bytes: u64, direction: AccessKind) -> CallWords {
+        match params::wish(&target.hints, direction) {
+            HintChoice::Disable => Extent::NONE.words(),
+            _ => Extent::new(target, bytes).words(),
+        }
+    }
+
+    unsafe fn run(&self, job: &Job<'_>, announced: &[CallWords]) -> Outcome {
+        let all: Vec<Extent> = announced.iter().copied().map(Extent::of_words).collect();
+        let Some(domains) = Domains::new(&all, params::limits(&job.target.hints, job.direction)) else {
             // SAFETY: the caller's promise.
             return unsafe { transfer(&job.target, job.data, job.direction) };
         };
@@ -35,10 +37,6 @@ impl Module for TwoPhase {
         );
         // SAFETY: the caller's promise.
         let data = unsafe { UserData::new(job.data) };
-        Rounds::new(job, domains, data).run()
-    }
-
-    fn withdraw(&self, comm: &Communicator) -> Result<()> {
-        exchange(comm, Extent::NONE.words()).map(drop)
+        Rounds::run(job, domains, data)
     }
 }

@@ -12,7 +12,7 @@ pub struct Extent {
     end: u64,
     /// How many bytes in between.
     bytes: u64,
-    /// Bytes of a piece that lies together in the file, on average; 0 if the process cannot take part.
+    /// Bytes of a piece that lies together in the file, on average; 0 if two phases cannot serve the process.
     piece: u64,
 }
 
@@ -23,23 +23,26 @@ pub struct Limits {
     pub window: u64,
     /// Longer pieces are not gathered.
     pub piece: u64,
+    /// How many processes gather.
+    pub gatherers: u64,
+    /// Whether a hint wants them to, also where it does not seem to pay.
+    pub wanted: bool,
+    /// So many processes, or fewer, need not.
+    pub alone: u64,
 }
 
 impl Extent {
-    /// Of a process that cannot take part.
+    /// Of a process that two phases cannot serve.
     pub const NONE: Extent = Extent { first: 0, end: 0, bytes: 0, piece: 0 };
 
     /// Of `bytes` bytes at this place.
     pub fn new(target: &FilePlace<'_>, bytes: u64) -> Extent {
         let (view, layout) = (target.view, &target.view.filetype.layout);
-        // Where a turn of the filetype begins before the end of the one before, places do not grow.
-        let reach = layout.true_lb() as i64 + layout.true_extent() as i64;
-        let grows = layout.is_contiguous() || reach <= layout.extent() as i64;
         let last = target.position.saturating_add(bytes);
         if bytes == 0 {
             return Extent { piece: 1, ..Extent::NONE };
         }
-        if !grows || layout.size() == 0 || view.check_reach(last).is_err() {
+        if !view.grows() || layout.size() == 0 || view.check_reach(last).is_err() {
             return Extent::NONE;
         }
         let (first, end) = (view.place(target.position), view.place(last - 1) + 1);
@@ -84,13 +87,13 @@ impl Domains {
         let (bytes, spans) = (sum(|one| one.bytes), sum(|one| one.end - one.first));
         let pieces = sum(|one| one.bytes.div_ceil(one.piece));
         let (span, average) = (end - from, bytes / pieces.max(1));
-        let few = pieces < PIECES_LEAST * some().count() as u64;
+        let few = all.len() as u64 <= limits.alone || pieces < PIECES_LEAST * some().count() as u64;
         // Extents that share nothing add up to no more than what lies between the first and the last byte.
-        if few || average > limits.piece || spans <= span + span / 8 || bytes < span / 2 {
+        if !limits.wanted && (few || average > limits.piece || spans <= span + span / 8 || bytes < span / 2) {
             return None;
         }
         let from = from / PAGE * PAGE;
-        let each = (end - from).div_ceil(all.len() as u64).next_multiple_of(PAGE);
+        let each = (end - from).div_ceil(limits.gatherers.clamp(1, all.len() as u64)).next_multiple_of(PAGE);
         Some(Domains { from, end, each, window: limits.window.min(each) })
     }
 
@@ -124,7 +127,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    const LIMITS: Limits = Limits { window: 8192, piece: 1024 };
+    const LIMITS: Limits = Limits { window: 8192, piece: 1024, gatherers: u64::MAX, wanted: false, alone: 0 };
 
     fn extent(first: u64, end: u64, bytes: u64, piece: u64) -> Extent {
         Extent { first, end, bytes, piece }
@@ -148,9 +151,21 @@ mod tests {
     }
 
     #[test]
+    fn a_hint_says_who_gathers_and_when() {
+        let all = [extent(0, 4096 * 8, 4096, 2048), extent(4096 * 8, 4096 * 16, 4096, 2048), extent(0, 0, 0, 1)];
+        assert_eq!(Domains::new(&all, LIMITS), None);
+        let limits = Limits { gatherers: 2, wanted: true, ..LIMITS };
+        let domains = Domains::new(&all, limits).unwrap();
+        assert_eq!((0..3).map(|rank| domains.window(rank, 0).is_empty()).collect::<Vec<_>>(), [false, false, true]);
+        assert_eq!(domains.window(1, 0).start, 4096 * 8);
+    }
+
+    #[test]
     fn two_phases_only_where_they_pay() {
         let interleaved = [extent(0, 1 << 20, 1 << 19, 512), extent(512, (1 << 20) + 512, 1 << 19, 512)];
         assert!(Domains::new(&interleaved, LIMITS).is_some());
+        assert_eq!(Domains::new(&interleaved, Limits { alone: 2, ..LIMITS }), None);
+        assert!(Domains::new(&interleaved, Limits { alone: 2, wanted: true, ..LIMITS }).is_some());
         assert_eq!(Domains::new(&[interleaved[0], Extent::NONE], LIMITS), None);
         let nothing = Extent { piece: 1, ..Extent::NONE };
         assert_eq!(Domains::new(&[nothing, nothing], LIMITS), None);

@@ -2,7 +2,6 @@
 #![allow(unsafe_code)]
 
 use crate::runs::Run;
-use alloc::vec;
 use alloc::vec::Vec;
 use ompi_core::comm::Communicator;
 use ompi_core::data::{Blocks, Counts, Data};
@@ -35,18 +34,33 @@ impl UserData {
         self.bytes
     }
 
-    /// Copies the bytes from a position on to `to`.
-    pub fn pack(&mut self, position: usize, to: &mut [u8]) {
+    /// Goes to a position.
+    pub fn seek(&mut self, position: usize) {
         self.convertor.seek(position);
+    }
+
+    /// Copies the next bytes to `to`.
+    pub fn pack_next(&mut self, to: &mut [u8]) {
         // SAFETY: a slice of our own; readable by the promise of `new`.
         unsafe { self.convertor.pack(to.as_mut_ptr(), to.len()) };
     }
 
-    /// Copies `from` to the bytes from a position on.
-    pub fn unpack(&mut self, position: usize, from: &[u8]) {
-        self.convertor.seek(position);
+    /// Copies `from` to the next bytes.
+    pub fn unpack_next(&mut self, from: &[u8]) {
         // SAFETY: a slice of our own; writable by the promise of `new`.
         unsafe { self.convertor.unpack(from.as_ptr(), from.len()) };
+    }
+
+    /// Copies the bytes from a position on to `to`.
+    pub fn pack(&mut self, position: usize, to: &mut [u8]) {
+        self.seek(position);
+        self.pack_next(to);
+    }
+
+    /// Copies `from` to the bytes from a position on.
+    pub fn unpack(&mut self, position: usize, from: &[u8]) {
+        self.seek(position);
+        self.unpack_next(from);
     }
 }
 
@@ -58,9 +72,17 @@ pub fn transfer(target: &FilePlace<'_>, window: &mut [u8], base: u64, runs: &[Ru
         let offset = run.offset as usize;
         Piece { offset: base + offset as u64, at: at.wrapping_add(offset), bytes: run.bytes as usize }
     };
-    let pieces: Vec<Piece> = runs.iter().map(piece).collect();
-    // SAFETY: each piece lies in the window, by the assertion.
-    unsafe { target.fbtl.transfer(target.file, &pieces, direction) }
+    let mut all = Moved { bytes: 0, failed: None };
+    for runs in runs.chunks(PIECES) {
+        let pieces: Vec<Piece> = runs.iter().map(piece).collect();
+        // SAFETY: each piece lies in the window, by the assertion.
+        let moved = unsafe { target.transfer(&pieces, direction) };
+        all = Moved { bytes: all.bytes + moved.bytes, failed: moved.failed };
+        if moved.bytes < runs.iter().map(|run| run.bytes as usize).sum() {
+            break;
+        }
+    }
+    all
 }
 
 /// What vectors have that are sent: any bytes are a value.
@@ -72,26 +94,22 @@ pub unsafe trait Plain: Copy + Default {}
 unsafe impl Plain for u8 {}
 // SAFETY: an integer.
 unsafe impl Plain for u64 {}
-// SAFETY: two integers of one size.
-unsafe impl Plain for Run {}
-
-/// MPI_Alltoall of one value for each process.
-pub fn alltoall<T: Plain>(comm: &Communicator, mine: &[T]) -> Result<Vec<T>> {
-    let counts = vec![1; comm.size()];
-    alltoallv(comm, mine, &counts, &counts)
-}
 
 /// MPI_Alltoallv of values that lie one behind the other, by rank.
-pub fn alltoallv<T: Plain>(comm: &Communicator, mine: &[T], to: &[usize], from: &[usize]) -> Result<Vec<T>> {
+pub fn alltoallv<T: Plain>(
+    comm: &Communicator,
+    mine: &[T],
+    to: &[usize],
+    theirs: &mut [T],
+    from: &[usize],
+) -> Result<()> {
     let byte = datatype::get(datatype::BYTE).ok_or(Class::Type)?;
-    let mut theirs = vec![T::default(); from.iter().sum()];
     let (to, from) = (Columns::new::<T>(to), Columns::new::<T>(from));
-    assert!(to.bytes <= size_of_val(mine) && from.bytes <= size_of_val(&theirs[..]));
+    assert!(to.bytes <= size_of_val(mine) && from.bytes <= size_of_val(theirs));
     let out = to.blocks(mine.as_ptr().cast_mut().cast(), &byte);
     let into = from.blocks(theirs.as_mut_ptr().cast(), &byte);
-    // SAFETY: both vectors have the bytes of their blocks, by the assertion; a plain type takes any.
-    unsafe { executor::run(comm, Call::Alltoallv(Some(&out), &into)) }?;
-    Ok(theirs)
+    // SAFETY: both slices have the bytes of their blocks, by the assertion; a plain type takes any.
+    unsafe { executor::run(comm, Call::Alltoallv(Some(&out), &into)) }
 }
 
 /// Counts and displacements in bytes.
@@ -116,3 +134,6 @@ impl Columns {
         Blocks { at, counts: Counts::Large(&self.counts), displacements: Counts::Large(&self.displacements), datatype }
     }
 }
+
+/// Runs that are moved at a time.
+const PIECES: usize = 1024;

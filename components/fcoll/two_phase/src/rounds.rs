@@ -1,14 +1,19 @@
 //! The rounds of one access.
+//!
+//! In a round each process sends every other one a message: its runs of the window that the other one gathers, with the data
+//! behind them (writing). When reading, another message goes back: how much of it was there, and that. What a process wants of
+//! its own window goes straight between the user's memory and the window.
 
 use crate::plan::Domains;
-use crate::raw::{self, UserData, alltoall, alltoallv};
-use crate::runs::{Run, merge, push};
+use crate::raw::{self, UserData, alltoallv};
+use crate::runs::{RUN_BYTES, Run, merge};
+use crate::survey::{Cell, list, survey};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::file::{Outcome, exchange, failure};
+use ompi_core::file::{Outcome, agree, exchange, failure};
 use ompi_core::framework::fbtl::AccessKind;
 use ompi_core::framework::fcoll::Job;
 use opal_core::sys::Errno;
@@ -18,160 +23,246 @@ pub struct Rounds<'a> {
     job: &'a Job<'a>,
     domains: Domains,
     data: UserData,
-    window: Vec<u8>,
+    // What this process wants of each window, and what each process wants of this one's: those of a process lie together.
+    wanted: Vec<Cell>,
+    asked: Vec<Cell>,
+    memory: Memory,
     // The first byte of the file that this process could not read or write for others, and why.
     failed: Option<(u64, Errno)>,
     // The first byte of the data that was not read.
     short: usize,
 }
 
-/// What this process wants of the windows of one round: by the rank that gathers each.
-struct Wanted {
+/// All memory that the rounds need.
+#[derive(Default)]
+struct Memory {
+    window: Vec<u8>,
+    out: Vec<u8>,
+    came: Vec<u8>,
+    // Of this process's window: what all want, by rank, and the same as one list.
     runs: Vec<Run>,
-    /// How many runs.
-    counts: Vec<usize>,
-    /// Which bytes of the data.
-    ranges: Vec<Range<usize>>,
-}
-
-/// What all want of this process's window: by rank.
-struct Asked {
-    runs: Vec<Run>,
-    counts: Vec<usize>,
-    bytes: Vec<usize>,
+    merged: Vec<Run>,
 }
 
 impl<'a> Rounds<'a> {
-    /// Of this access.
-    pub fn new(job: &'a Job<'a>, domains: Domains, data: UserData) -> Rounds<'a> {
-        let short = data.bytes();
-        Rounds { job, domains, data, window: vec![0; domains.window_bytes()], failed: None, short }
+    /// Does all of this access.
+    pub fn run(job: &'a Job<'a>, domains: Domains, data: UserData) -> Outcome {
+        let prepared = Rounds::prepare(job, domains, data);
+        prepared.and_then(Rounds::all).unwrap_or_else(Outcome::from)
     }
 
-    /// Does all of them.
-    pub fn run(mut self) -> Outcome {
+    /// All tell each other what they want of all windows, and then take the memory for it, or none does.
+    fn prepare(job: &'a Job<'a>, domains: Domains, data: UserData) -> Result<Rounds<'a>> {
+        let (processes, rounds) = (job.comm.size(), domains.rounds() as usize);
+        let wanted = agree(job.comm, survey(&job.target, data.bytes(), &domains, processes))?;
+        let words: Vec<u64> = wanted.iter().map(Cell::word).collect();
+        let mut theirs = vec![0; words.len()];
+        alltoallv(job.comm, &words, &vec![rounds; processes], &mut theirs, &vec![rounds; processes])?;
+        let asked: Vec<Cell> = theirs.into_iter().map(Cell::of_word).collect();
+        let short = data.bytes();
+        let mut all = Rounds { job, domains, data, wanted, asked, memory: Memory::default(), failed: None, short };
+        let memory = all.reserve();
+        all.memory = agree(job.comm, memory)?;
+        Ok(all)
+    }
+
+    fn reserve(&self) -> Result<Memory> {
+        let (mut out, mut came, mut runs) = (0, 0, 0);
+        for round in 0..self.domains.rounds() as usize {
+            let (wanted, asked) = (self.each(&self.wanted, round), self.each(&self.asked, round));
+            let sum = |cells: &[Cell], length: fn(&Cell) -> usize| self.others(cells, length).iter().sum::<usize>();
+            out = out.max(sum(&wanted, self.request())).max(sum(&asked, reply));
+            came = came.max(sum(&asked, self.request())).max(sum(&wanted, reply));
+            runs = runs.max(asked.iter().map(|cell| cell.runs).sum());
+            runs = wanted.iter().map(|cell| cell.runs).fold(runs, usize::max);
+        }
+        let reads = self.job.direction == AccessKind::Read;
+        let merged = if reads { runs.min(self.domains.window_bytes() / GAP + 1) } else { runs };
+        let bytes = |bytes: usize| zeros(bytes, 0u8);
+        Ok(Memory {
+            window: bytes(self.domains.window_bytes())?,
+            out: bytes(out)?,
+            came: bytes(came)?,
+            runs: room(runs)?,
+            merged: room(merged)?,
+        })
+    }
+
+    fn all(mut self) -> Result<Outcome> {
         for round in 0..self.domains.rounds() {
             // Only a process that is lost ends it early.
-            if let Err(fault) = self.round(round) {
-                return fault.into();
-            }
+            self.round(round)?;
         }
-        self.end().unwrap_or_else(Outcome::from)
+        self.end()
+    }
+
+    /// The cells of one round, by rank.
+    fn each(&self, cells: &[Cell], round: usize) -> Vec<Cell> {
+        cells.iter().skip(round).step_by(self.domains.rounds() as usize).copied().collect()
+    }
+
+    /// Lengths of messages with other processes, by rank.
+    fn others(&self, cells: &[Cell], length: fn(&Cell) -> usize) -> Vec<usize> {
+        let me = self.job.comm.rank as usize;
+        cells
+            .iter()
+            .enumerate()
+            .map(|(rank, cell)| if rank == me || cell.bytes == 0 { 0 } else { length(cell) })
+            .collect()
+    }
+
+    /// How long the message is that asks for a cell.
+    fn request(&self) -> fn(&Cell) -> usize {
+        match self.job.direction {
+            AccessKind::Read => |cell| cell.runs * RUN_BYTES,
+            AccessKind::Write => |cell| cell.runs * RUN_BYTES + cell.bytes,
+        }
     }
 
     fn round(&mut self, round: u64) -> Result<()> {
-        let wanted = self.wanted(round);
-        let asked = self.ask(&wanted)?;
-        let window = self.domains.window(self.job.comm.rank as usize, round);
+        let me = self.job.comm.rank as usize;
+        let (wanted, asked) = (self.each(&self.wanted, round as usize), self.each(&self.asked, round as usize));
+        let window = self.domains.window(me, round);
+        let (out, came) = (self.others(&wanted, self.request()), self.others(&asked, self.request()));
+        self.ask(&wanted, round);
+        let Memory { out: sent, came: received, .. } = &mut self.memory;
+        alltoallv(self.job.comm, sent, &out, received, &came)?;
+        self.hear(&asked, &wanted[me], window.start)?;
         match self.job.direction {
-            AccessKind::Write => {
-                let sent = self.pack(&wanted);
-                let lengths: Vec<usize> = wanted.ranges.iter().map(ExactSizeIterator::len).collect();
-                let came = alltoallv(self.job.comm, &sent, &lengths, &asked.bytes)?;
-                self.write(&window, &asked, &came)
-            }
+            AccessKind::Write => self.write(&window, &asked, &wanted[me]),
             AccessKind::Read => {
-                let (sent, lengths) = self.read(&window, &asked)?;
-                let words: Vec<u64> = lengths.iter().map(|length| *length as u64).collect();
-                let coming: Vec<usize> =
-                    alltoall(self.job.comm, &words)?.into_iter().map(|length| length as usize).collect();
-                let came = alltoallv(self.job.comm, &sent, &lengths, &coming)?;
-                self.unpack(&wanted, &coming, &came)
+                self.read(&window, &asked, &wanted[me])?;
+                let (out, came) = (self.others(&asked, reply), self.others(&wanted, reply));
+                let Memory { out: sent, came: received, .. } = &mut self.memory;
+                alltoallv(self.job.comm, sent, &out, received, &came)?;
+                self.unpack(&wanted)
             }
         }
     }
 
-    fn wanted(&self, round: u64) -> Wanted {
-        let mut wanted = Wanted { runs: Vec::new(), counts: Vec::new(), ranges: Vec::new() };
-        for rank in 0..self.job.comm.size() {
-            let window = self.domains.window(rank, round);
-            let range = self.position_of(window.start)..self.position_of(window.end);
-            let first = wanted.runs.len();
-            if !range.is_empty() {
-                let target = &self.job.target;
-                target.view.places(target.position + range.start as u64, range.len(), &mut |offset, bytes| {
-                    let run = Run { offset: (offset - window.start) as u32, bytes: bytes as u32 };
-                    push(&mut wanted.runs, first, run);
-                    true
-                });
+    /// Puts the messages for the other processes together.
+    fn ask(&mut self, wanted: &[Cell], round: u64) {
+        let mut rest = &mut self.memory.out[..];
+        for (rank, cell) in wanted.iter().enumerate() {
+            if rank == self.job.comm.rank as usize || cell.bytes == 0 {
+                continue;
             }
-            wanted.counts.push(wanted.runs.len() - first);
-            wanted.ranges.push(range);
-        }
-        wanted
-    }
-
-    /// How many bytes of the data lie before a byte of the file.
-    fn position_of(&self, offset: u64) -> usize {
-        let target = &self.job.target;
-        let before = target.view.bytes_within(offset).saturating_sub(target.position);
-        before.min(self.data.bytes() as u64) as usize
-    }
-
-    fn ask(&self, wanted: &Wanted) -> Result<Asked> {
-        let both = wanted.counts.iter().zip(&wanted.ranges);
-        let words: Vec<u64> = both.map(|(count, range)| (*count as u64) << 32 | range.len() as u64).collect();
-        let words = alltoall(self.job.comm, &words)?;
-        let counts: Vec<usize> = words.iter().map(|word| (word >> 32) as usize).collect();
-        let bytes = words.iter().map(|word| *word as u32 as usize).collect();
-        let runs = alltoallv(self.job.comm, &wanted.runs, &wanted.counts, &counts)?;
-        Ok(Asked { runs, counts, bytes })
-    }
-
-    fn pack(&mut self, wanted: &Wanted) -> Vec<u8> {
-        let mut packed = vec![0; wanted.ranges.iter().map(ExactSizeIterator::len).sum()];
-        let mut rest = &mut packed[..];
-        for range in &wanted.ranges {
-            let (some, behind) = rest.split_at_mut(range.len());
-            self.data.pack(range.start, some);
-            rest = behind;
-        }
-        packed
-    }
-
-    /// Writes what came for a window. Where processes write the same bytes the highest rank's stay.
-    fn write(&mut self, window: &Range<u64>, asked: &Asked, came: &[u8]) -> Result<()> {
-        let runs = asked.merged(0, window)?;
-        let mut rest = came;
-        for (list, bytes) in asked.lists() {
-            let (mut some, behind) = rest.split_at(bytes);
-            for run in list {
-                let (piece, more) = some.split_at_checked(run.bytes as usize).ok_or_else(impossible)?;
-                self.window[run.offset as usize..run.end()].copy_from_slice(piece);
-                some = more;
+            self.memory.runs.clear();
+            list(&self.job.target, cell, self.domains.window(rank, round).start, &mut self.memory.runs);
+            let (words, behind) = rest.split_at_mut(cell.runs * RUN_BYTES);
+            for (word, run) in words.chunks_exact_mut(RUN_BYTES).zip(&self.memory.runs) {
+                word.copy_from_slice(&run.word());
             }
             rest = behind;
+            if self.job.direction == AccessKind::Write {
+                let (data, behind) = rest.split_at_mut(cell.bytes);
+                self.data.pack(cell.position, data);
+                rest = behind;
+            }
         }
-        self.transfer(window, &runs);
+    }
+
+    /// Lists what all want of this process's window, by rank and as one.
+    fn hear(&mut self, asked: &[Cell], own: &Cell, window: u64) -> Result<()> {
+        let request = self.request();
+        let Memory { window: bytes, came, runs, merged, .. } = &mut self.memory;
+        runs.clear();
+        let mut rest = &came[..];
+        for (rank, cell) in asked.iter().enumerate() {
+            if rank == self.job.comm.rank as usize {
+                list(&self.job.target, own, window, runs);
+            } else if cell.bytes > 0 {
+                let words = &rest[..cell.runs * RUN_BYTES];
+                let first = runs.len();
+                runs.extend(words.chunks_exact(RUN_BYTES).map(Run::of_word));
+                if runs[first..].iter().map(|run| run.bytes as usize).sum::<usize>() != cell.bytes {
+                    return Err(impossible());
+                }
+                rest = &rest[request(cell)..];
+            }
+        }
+        let mut lists: Vec<&[Run]> = Vec::with_capacity(asked.len());
+        let mut left = &runs[..];
+        for cell in asked {
+            let (list, behind) = left.split_at_checked(cell.runs).ok_or_else(impossible)?;
+            lists.push(list);
+            left = behind;
+        }
+        let gap = if self.job.direction == AccessKind::Read { GAP } else { 0 };
+        merge(&mut lists, gap, bytes.len(), merged).ok_or_else(impossible)
+    }
+
+    /// Writes a window. Where processes write the same bytes the highest rank's stay.
+    fn write(&mut self, window: &Range<u64>, asked: &[Cell], own: &Cell) -> Result<()> {
+        let (mut came, mut first) = (0, 0);
+        for (rank, cell) in asked.iter().enumerate() {
+            let list = first..first + cell.runs;
+            first = list.end;
+            if rank == self.job.comm.rank as usize {
+                self.data.seek(own.position);
+                for run in &self.memory.runs[list] {
+                    self.data.pack_next(&mut self.memory.window[run.offset as usize..run.end()]);
+                }
+            } else if cell.bytes > 0 {
+                came += cell.runs * RUN_BYTES;
+                for run in &self.memory.runs[list] {
+                    let bytes = run.bytes as usize;
+                    self.memory.window[run.offset as usize..run.end()]
+                        .copy_from_slice(&self.memory.came[came..came + bytes]);
+                    came += bytes;
+                }
+            }
+        }
+        self.transfer(window);
         Ok(())
     }
 
-    /// Reads a window: what each process gets of it, and how much that is.
-    fn read(&mut self, window: &Range<u64>, asked: &Asked) -> Result<(Vec<u8>, Vec<usize>)> {
-        let runs = asked.merged(GAP, window)?;
-        let end = self.transfer(window, &runs);
-        let (mut sent, mut lengths) = (Vec::with_capacity(asked.bytes.iter().sum()), Vec::new());
-        for (list, _) in asked.lists() {
-            let before = sent.len();
-            for run in list {
-                let there = run.end().min(end).max(run.offset as usize);
-                sent.extend_from_slice(&self.window[run.offset as usize..there]);
+    /// Reads a window, and puts together what each of the others gets of it. This process's own part goes to its memory.
+    fn read(&mut self, window: &Range<u64>, asked: &[Cell], own: &Cell) -> Result<()> {
+        let end = self.transfer(window);
+        let (mut at, mut first) = (0, 0);
+        for (rank, cell) in asked.iter().enumerate() {
+            let list = first..first + cell.runs;
+            first = list.end;
+            let there = |run: &Run| run.offset as usize..run.end().min(end).max(run.offset as usize);
+            if rank == self.job.comm.rank as usize {
+                self.data.seek(own.position);
+                let mut moved = 0;
+                for run in &self.memory.runs[list] {
+                    let piece = there(run);
+                    moved += piece.len();
+                    self.data.unpack_next(&self.memory.window[piece]);
+                    if run.end() > end {
+                        break;
+                    }
+                }
+                self.moved(own, moved);
+            } else if cell.bytes > 0 {
+                let mut to = at + LENGTH_BYTES;
+                for run in &self.memory.runs[list] {
+                    let piece = &self.memory.window[there(run)];
+                    self.memory.out[to..to + piece.len()].copy_from_slice(piece);
+                    to += piece.len();
+                }
+                let moved = (to - at - LENGTH_BYTES) as u64;
+                self.memory.out[at..at + LENGTH_BYTES].copy_from_slice(&moved.to_ne_bytes());
+                at += reply(cell);
             }
-            lengths.push(sent.len() - before);
         }
-        Ok((sent, lengths))
+        Ok(())
     }
 
-    /// Moves these runs between file and window. Returns the end of what was moved, within the window.
-    fn transfer(&mut self, window: &Range<u64>, runs: &[Run]) -> usize {
-        let moved = raw::transfer(&self.job.target, &mut self.window, window.start, runs, self.job.direction);
+    /// Moves the merged runs between file and window. Returns the end of what was moved, within the window.
+    fn transfer(&mut self, window: &Range<u64>) -> usize {
+        let Memory { window: bytes, merged, .. } = &mut self.memory;
+        let moved = raw::transfer(&self.job.target, bytes, window.start, merged, self.job.direction);
         let mut left = moved.bytes;
-        let cut = runs.iter().find(|run| {
+        let cut = merged.iter().find(|run| {
             let is_cut = left < run.bytes as usize;
             left -= if is_cut { 0 } else { run.bytes as usize };
             is_cut
         });
-        let end = cut.map_or(self.window.len(), |run| run.offset as usize + left);
+        let end = cut.map_or(bytes.len(), |run| run.offset as usize + left);
         if let Some(errno) = moved.failed {
             let offset = window.start + end as u64;
             let earlier = self.failed.is_some_and(|(first, _)| first <= offset);
@@ -180,20 +271,26 @@ impl<'a> Rounds<'a> {
         end
     }
 
-    fn unpack(&mut self, wanted: &Wanted, lengths: &[usize], came: &[u8]) -> Result<()> {
-        let mut rest = came;
-        for (range, length) in wanted.ranges.iter().zip(lengths) {
-            let (some, behind) = rest.split_at(*length);
-            if *length > range.len() {
-                return Err(impossible());
+    /// Takes over what the others have read.
+    fn unpack(&mut self, wanted: &[Cell]) -> Result<()> {
+        let mut at = 0;
+        for (rank, cell) in wanted.iter().enumerate() {
+            if rank == self.job.comm.rank as usize || cell.bytes == 0 {
+                continue;
             }
-            self.data.unpack(range.start, some);
-            if *length < range.len() {
-                self.short = self.short.min(range.start + length);
-            }
-            rest = behind;
+            let (length, data) = self.memory.came[at..at + reply(cell)].split_at(LENGTH_BYTES);
+            let moved = u64::from_ne_bytes(length.try_into().map_err(|_| impossible())?) as usize;
+            self.data.unpack(cell.position, data.get(..moved).ok_or_else(impossible)?);
+            self.moved(cell, moved);
+            at += reply(cell);
         }
         Ok(())
+    }
+
+    fn moved(&mut self, cell: &Cell, bytes: usize) {
+        if bytes < cell.bytes {
+            self.short = self.short.min(cell.position + bytes);
+        }
     }
 
     /// All learn what failed anywhere.
@@ -210,27 +307,31 @@ impl<'a> Rounds<'a> {
         };
         let errno = Errno(*errno as i32);
         let why = format!("{what} at byte {offset} by rank {rank}, which does it for all there");
-        let bytes = self.short.min(self.position_of(*offset)) as u64;
-        Ok(Outcome { bytes, ended: Err(failure(errno, self.job.target.path, &why)) })
+        let target = &self.job.target;
+        let before = target.view.bytes_within(*offset).saturating_sub(target.position);
+        let bytes = (self.short as u64).min(before);
+        Ok(Outcome { bytes, ended: Err(failure(errno, target.path, &why)) })
     }
 }
 
-impl Asked {
-    /// The runs of each rank, and how many bytes it says they have.
-    fn lists(&self) -> impl Iterator<Item = (&[Run], usize)> {
-        let mut rest = &self.runs[..];
-        self.counts.iter().zip(&self.bytes).map(move |(count, bytes)| {
-            let (list, behind) = rest.split_at(*count);
-            rest = behind;
-            (list, *bytes)
-        })
-    }
+/// How long the message is that brings a cell.
+fn reply(cell: &Cell) -> usize {
+    LENGTH_BYTES + cell.bytes
+}
 
-    /// All runs as one list.
-    fn merged(&self, gap: usize, window: &Range<u64>) -> Result<Vec<Run>> {
-        let mut lists: Vec<&[Run]> = self.lists().map(|(list, _)| list).collect();
-        merge(&mut lists, gap, (window.end - window.start) as usize).ok_or_else(impossible)
-    }
+fn room<T>(elements: usize) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(elements).map_err(|_| {
+        let why = format!("no memory for {} bytes to gather data in", elements.saturating_mul(size_of::<T>()));
+        Fault::new(Class::NoMem).because(why)
+    })?;
+    Ok(all)
+}
+
+fn zeros<T: Clone>(elements: usize, zero: T) -> Result<Vec<T>> {
+    let mut all = room(elements)?;
+    all.resize(elements, zero);
+    Ok(all)
 }
 
 fn impossible() -> Fault {
@@ -238,5 +339,7 @@ fn impossible() -> Fault {
         .because("another process of the file wants what does not lie in the part that this one gathers")
 }
 
+/// Of the length before data that was read.
+const LENGTH_BYTES: usize = 8;
 /// Reading over so much that nobody wants costs less than another call of the system.
 const GAP: usize = 4096;

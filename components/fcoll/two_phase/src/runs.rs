@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 
 /// Bytes of a window that lie together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
 pub struct Run {
     /// The first one.
     pub offset: u32,
@@ -13,6 +12,20 @@ pub struct Run {
 }
 
 impl Run {
+    /// As a message has it.
+    pub fn word(self) -> [u8; RUN_BYTES] {
+        (u64::from(self.offset) << 32 | u64::from(self.bytes)).to_ne_bytes()
+    }
+
+    /// Of a message.
+    ///
+    /// # Panics
+    /// If it has not [`RUN_BYTES`] bytes.
+    pub fn of_word(word: &[u8]) -> Run {
+        let word = u64::from_ne_bytes(word.try_into().expect("a run has RUN_BYTES bytes"));
+        Run { offset: (word >> 32) as u32, bytes: word as u32 }
+    }
+
     /// Behind the last byte.
     pub fn end(self) -> usize {
         self.offset as usize + self.bytes as usize
@@ -29,8 +42,8 @@ pub fn push(list: &mut Vec<Run>, first: usize, run: Run) {
 
 /// The runs of several lists, of which each grows, as one that grows; runs with at most `gap` bytes between them are joined.
 /// `None` if a run reaches beyond `bytes`.
-pub fn merge(lists: &mut [&[Run]], gap: usize, bytes: usize) -> Option<Vec<Run>> {
-    let mut merged: Vec<Run> = Vec::new();
+pub fn merge(lists: &mut [&[Run]], gap: usize, bytes: usize, merged: &mut Vec<Run>) -> Option<()> {
+    merged.clear();
     while let Some(next) = lists.iter_mut().filter(|list| !list.is_empty()).min_by_key(|list| list[0].offset) {
         let run = next[0];
         *next = &next[1..];
@@ -44,8 +57,11 @@ pub fn merge(lists: &mut [&[Run]], gap: usize, bytes: usize) -> Option<Vec<Run>>
             _ => merged.push(run),
         }
     }
-    Some(merged)
+    Some(())
 }
+
+/// Of a run in a message.
+pub const RUN_BYTES: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -59,12 +75,17 @@ mod tests {
     #[test]
     fn neighbours_are_joined_and_gaps_stay() {
         let lists = [vec![run(0, 4), run(8, 4)], vec![run(4, 4), run(20, 1)], vec![], vec![run(9, 10)]];
-        let merged = |gap| merge(&mut lists.each_ref().map(|list| &list[..]), gap, 21);
-        assert_eq!(merged(0), Some(vec![run(0, 19), run(20, 1)]));
-        assert_eq!(merged(1), Some(vec![run(0, 21)]));
-        assert_eq!(merge(&mut [&lists[1]], 0, 20), None);
-        assert_eq!(merge(&mut [&[run(u32::MAX, u32::MAX)]], 0, 4096), None);
-        assert_eq!(merge(&mut [], 0, 0), Some(vec![]));
+        let merged = |lists: &mut [&[Run]], gap, bytes| {
+            let mut merged = Vec::new();
+            merge(lists, gap, bytes, &mut merged).map(|()| merged)
+        };
+        let mut all = lists.each_ref().map(|list| &list[..]);
+        assert_eq!(merged(&mut all.clone(), 0, 21), Some(vec![run(0, 19), run(20, 1)]));
+        assert_eq!(merged(&mut all, 1, 21), Some(vec![run(0, 21)]));
+        assert_eq!(merged(&mut [&lists[1]], 0, 20), None);
+        assert_eq!(merged(&mut [&[run(u32::MAX, u32::MAX)]], 0, 4096), None);
+        assert_eq!(merged(&mut [], 0, 0), Some(vec![]));
+        assert_eq!(Run::of_word(&run(7, u32::MAX).word()), run(7, u32::MAX));
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 use crate::module::{Ompio, Parts};
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::ffi::CStr;
+use ompi_core::comm::Communicator;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::file::{agree, as_first, failure};
-use ompi_core::framework::io::{self, FileRequest, Module};
+use ompi_core::file::{FileCall, agree, agree_call, as_first, failure, same};
+use ompi_core::framework::io::{self, FileArguments, Module};
 use ompi_core::framework::{fbtl, fcoll, fs};
 use opal_core::mca::{self, Declined};
 use opal_core::sys;
@@ -22,23 +24,28 @@ impl io::Component for OmpioComponent {
         Ok(10)
     }
 
-    fn open_file(&self, request: FileRequest<'_>) -> Result<Box<dyn Module>> {
-        let comm = &request.comm;
-        let parts = agree(comm, parts(&request))?;
+    fn open_file(&self, comm: Arc<Communicator>, arguments: Result<FileArguments<'_>>) -> Result<Box<dyn Module>> {
+        let checked = arguments.and_then(|arguments| parts(&comm, &arguments).map(|parts| (arguments, parts)));
+        let words = |(arguments, _): &(FileArguments<'_>, Parts)| {
+            [arguments.amode.bits() as u64, arguments.hints.fingerprint(), 0, 0]
+        };
+        let ((arguments, parts), all) = agree_call(&comm, FileCall::Open, checked, words)?;
+        same(&comm, &all, "amode", 0)?;
+        same(&comm, &all, "info", 1)?;
         // Only one of several processes can make a file that must not be there; the others open what it made.
-        let file = match request.amode.creates() && comm.size() > 1 {
-            false => agree(comm, opened(parts.fs, &request, request.amode.creates()))?,
+        let file = match arguments.amode.creates() && comm.size() > 1 {
+            false => agree(&comm, opened(parts.fs, &arguments, arguments.amode.creates()))?,
             true => {
                 let mut made = None;
-                as_first(comm, || {
-                    made = Some(opened(parts.fs, &request, true)?);
+                as_first(&comm, || {
+                    made = Some(opened(parts.fs, &arguments, true)?);
                     Ok(())
                 })?;
-                let mine = made.map_or_else(|| opened(parts.fs, &request, false), Ok);
-                agree(comm, mine)?
+                let mine = made.map_or_else(|| opened(parts.fs, &arguments, false), Ok);
+                agree(&comm, mine)?
             }
         };
-        let module = Ompio::new(file, request, parts)?;
+        let module = Ompio::new(comm, file, arguments, parts)?;
         Ok(Box::new(module))
     }
 
@@ -48,10 +55,10 @@ impl io::Component for OmpioComponent {
     }
 }
 
-fn parts(request: &FileRequest<'_>) -> Result<Parts> {
+fn parts(comm: &Communicator, arguments: &FileArguments<'_>) -> Result<Parts> {
     let fs = fs::selected()?.ok_or_else(|| missing("fs"))?;
     let fbtl = fbtl::selected()?.ok_or_else(|| missing("fbtl"))?;
-    let fcoll = fcoll::choose(request.comm.size(), &request.hints)?.ok_or_else(|| missing("fcoll"))?;
+    let fcoll = fcoll::choose(comm.size(), &arguments.hints)?.ok_or_else(|| missing("fcoll"))?;
     Ok(Parts { fs, fbtl, fcoll })
 }
 
@@ -60,16 +67,16 @@ fn missing(framework: &str) -> Fault {
     Fault::new(Class::UnsupportedOperation).because(why)
 }
 
-fn opened(fs: &dyn fs::Module, request: &FileRequest<'_>, creates: bool) -> Result<sys::File> {
-    let amode = request.amode;
+fn opened(fs: &dyn fs::Module, arguments: &FileArguments<'_>, creates: bool) -> Result<sys::File> {
+    let amode = arguments.amode;
     let how = fs::Opening {
         reads: amode.reads(),
         writes: amode.writes(),
         creates,
         exclusive: amode.is_exclusive(),
-        permissions: request.hints.permissions().unwrap_or(0o666),
+        permissions: arguments.hints.permissions.unwrap_or(0o666),
     };
-    fs.open(request.path, &how).map_err(|errno| failure(errno, request.path, "cannot be opened"))
+    fs.open(arguments.path, &how).map_err(|errno| failure(errno, arguments.path, "cannot be opened"))
 }
 
 opal_core::component! {

@@ -6,11 +6,16 @@ use alloc::ffi::CString;
 use alloc::format;
 use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
+use ompi_core::data::Data;
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::file::{Amode, FilePlace, Outcome, View, agree, agree_on, as_first, exchange, failure, transfer};
+use ompi_core::file::{
+    Amode, CallWords, FileCall, FileHints, FilePlace, HintChoice, Outcome, Representation, View, WriteLock, agree,
+    agree_call, agree_on, as_first, convert, exchange, failure, same, transfer,
+};
 use ompi_core::framework::fbtl::{self, AccessKind};
-use ompi_core::framework::io::{FileAccess, FileRequest, Module, Start, Whence};
+use ompi_core::framework::io::{FileAccess, FileArguments, Module, NewView, Start, Whence};
 use ompi_core::framework::{fcoll, fs, sharedfp};
+use ompi_core::info::Info;
 use opal_core::sync::{AtomicBool, ConditionalLock, Ordering};
 use opal_core::sys::{Errno, File};
 
@@ -34,7 +39,7 @@ pub struct Ompio {
     parts: Parts,
     atomic: AtomicBool,
     // Threads that share the file share its locks, too: they exclude each other here.
-    atomic_access: ConditionalLock<()>,
+    alone: ConditionalLock<()>,
     state: ConditionalLock<State>,
     // None if no component serves these processes.
     shared: Option<Box<dyn sharedfp::Module>>,
@@ -44,21 +49,31 @@ struct State {
     view: Arc<View>,
     // This process's file pointer, in etypes.
     pointer: i64,
+    hints: FileHints,
+}
+
+/// A collective access as one process means it.
+struct Plan<'a> {
+    access: FileAccess<'a>,
+    view: Arc<View>,
+    etypes: i64,
+    // In etypes.
+    start: i64,
 }
 
 impl Ompio {
     /// A file that all processes have open.
-    pub fn new(file: File, request: FileRequest<'_>, parts: Parts) -> Result<Ompio> {
-        let state = State { view: Arc::new(View::whole()), pointer: 0 };
-        let shared = sharedfp::make(&request.comm, request.path)?;
+    pub fn new(comm: Arc<Communicator>, file: File, arguments: FileArguments<'_>, parts: Parts) -> Result<Ompio> {
+        let state = State { view: Arc::new(View::whole()), pointer: 0, hints: arguments.hints };
+        let shared = sharedfp::make(&comm, arguments.path)?;
         let opened = Ompio {
-            comm: request.comm,
-            path: request.path.into(),
-            amode: request.amode,
+            comm,
+            path: arguments.path.into(),
+            amode: arguments.amode,
             file,
             parts,
             atomic: AtomicBool::new(false),
-            atomic_access: ConditionalLock::new(()),
+            alone: ConditionalLock::new(()),
             state: ConditionalLock::new(state),
             shared,
         };
@@ -113,27 +128,21 @@ impl Ompio {
         match self.amode.is_sequential() {
             false => Ok(()),
             true => {
-                let why = "the file was opened with MPI_MODE_SEQUENTIAL: it has the shared file pointer only";
+                let why = "the file was opened with MPI_MODE_SEQUENTIAL: it is read or written from its beginning to its end, at the shared file pointer";
                 Err(Fault::new(Class::UnsupportedOperation).because(why))
             }
         }
     }
 
-    /// The view, and where in it an access begins, in etypes. A file pointer moves behind it.
+    /// The view, and where in it an access of this process's begins, in etypes. A file pointer moves behind it.
     fn begin(&self, access: &FileAccess<'_>) -> Result<(Arc<View>, i64)> {
         let view = self.view();
-        let etypes = self.may(access).and_then(|()| etypes(access, &view));
-        if access.start == Start::Ordered {
-            // Whatever is wrong on one process, the others count on it.
-            let start = self.begin_ordered(etypes)?;
-            behind(start, 0, &view)?;
-            return Ok((view, start));
-        }
-        let etypes = etypes?;
+        self.may(access)?;
+        let etypes = etypes(access, &view)?;
         let start = match access.start {
             Start::At(offset) => offset,
-            Start::Shared => self.shared()?.advance(etypes as u64)? as i64,
-            Start::Pointer | Start::Ordered => {
+            Start::Shared | Start::Ordered => self.shared()?.advance(etypes as u64)? as i64,
+            Start::Pointer => {
                 let mut state = self.state.lock();
                 let start = state.pointer;
                 state.pointer = behind(start, etypes, &view)?;
@@ -144,33 +153,74 @@ impl Ompio {
         Ok((view, start))
     }
 
-    /// Where an ordered access of so many etypes begins: behind those of all lower ranks.
-    fn begin_ordered(&self, etypes: Result<i64>) -> Result<i64> {
+    /// What a collective access of this process's would do; nothing is moved yet.
+    fn plan<'a>(&self, access: Result<FileAccess<'a>>) -> Result<Plan<'a>> {
+        let (access, view) = (access?, self.view());
+        self.may(&access)?;
+        let etypes = etypes(&access, &view)?;
+        let start = match access.start {
+            Start::At(offset) => offset,
+            Start::Pointer => self.state.lock().pointer,
+            // Known when all have told their etypes.
+            Start::Shared | Start::Ordered => self.shared().map(|_| 0)?,
+        };
+        let end = behind(start, etypes, &view)?;
+        view.check_reach(end as u64 * view.unit())?;
+        Ok(Plan { access, view, etypes, start })
+    }
+
+    /// What the others are told of it.
+    fn announce(&self, plan: &Plan<'_>) -> CallWords {
+        let bytes = plan.access.data.bytes() as u64;
+        match plan.access.start {
+            Start::Ordered => [plan.etypes as u64, 0, 0, 0],
+            // In atomic mode each process locks its own part: nobody may wait for the part of another.
+            _ if self.is_atomic() => [0; 4],
+            _ => self.parts.fcoll.announce(&self.place(&plan.view, plan.start), bytes, plan.access.direction),
+        }
+    }
+
+    /// A place in the view, in etypes.
+    fn place<'a>(&'a self, view: &'a View, start: i64) -> FilePlace<'a> {
+        let position = start as u64 * view.unit();
+        let hints = self.sieving();
+        let lock = WriteLock { threads: &self.alone, held: self.is_atomic() };
+        FilePlace { file: &self.file, path: &self.path, fbtl: self.parts.fbtl, view, position, hints, lock }
+    }
+
+    /// The hints in force for moving data: a file that cannot be read cannot have gaps written back.
+    fn sieving(&self) -> FileHints {
+        let hints = self.hints();
+        match hints.sieve_write == HintChoice::Enable && !self.amode.reads() {
+            true => FileHints { sieve_write: HintChoice::Disable, ..hints },
+            false => hints,
+        }
+    }
+
+    /// Where an ordered access begins when each process moves so many etypes: behind those of all lower ranks.
+    fn begin_ordered(&self, all: &[CallWords], view: &View) -> Result<i64> {
         let shared = self.shared()?;
-        let all = exchange(&self.comm, [etypes.as_ref().map_or(0, |etypes| *etypes as u64)])?;
-        let sum = |counts: &[[u64; 1]]| counts.iter().fold(0u64, |sum, [count]| sum.wrapping_add(*count));
-        let begun = if self.comm.rank == 0 { shared.advance(sum(&all)) } else { Ok(0) };
+        let sum = |counts: &[CallWords]| counts.iter().fold(0u64, |sum, [count, ..]| sum.wrapping_add(*count));
+        let begun = if self.comm.rank == 0 { shared.advance(sum(all)) } else { Ok(0) };
         let failed = u64::from(begun.is_err());
         let [first, first_failed] = exchange(&self.comm, [*begun.as_ref().unwrap_or(&0), failed])?[0];
         begun?;
         if first_failed != 0 {
             return Err(Fault::new(Class::Io).because("rank 0 of the file cannot move the shared file pointer"));
         }
-        etypes?;
-        Ok(first.wrapping_add(sum(&all[..self.comm.rank as usize])) as i64)
+        let start = first.wrapping_add(sum(&all[..self.comm.rank as usize])) as i64;
+        behind(start, all[self.comm.rank as usize][0] as i64, view)?;
+        Ok(start)
     }
 
+    /// This process alone moves its data.
+    ///
     /// # Safety
     /// That of [`Module::access`].
-    unsafe fn run(&self, target: FilePlace<'_>, access: &FileAccess<'_>) -> Outcome {
-        let FileAccess { data, direction, collective, .. } = *access;
-        // In atomic mode each process has locked its own part: nobody may wait for the part of another.
-        let run = || match collective && !self.is_atomic() {
-            // SAFETY: the caller's promise.
-            true => unsafe { self.parts.fcoll.run(&fcoll::Job { comm: &self.comm, target, data, direction }) },
-            // SAFETY: the caller's promise.
-            false => unsafe { transfer(&target, data, direction) },
-        };
+    unsafe fn run(&self, target: &FilePlace<'_>, access: &FileAccess<'_>) -> Outcome {
+        let FileAccess { data, direction, .. } = *access;
+        // SAFETY: the caller's promise.
+        let run = || unsafe { transfer(target, data, direction) };
         let bytes = data.bytes() as u64;
         if !self.is_atomic() || bytes == 0 {
             return run();
@@ -178,7 +228,7 @@ impl Ompio {
         if let Err(fault) = target.view.check_reach(target.position.saturating_add(bytes)) {
             return fault.into();
         }
-        let _alone = self.atomic_access.lock();
+        let _alone = self.alone.lock();
         let (from, end) = (target.view.place(target.position), target.view.place(target.position + bytes - 1) + 1);
         let locked = self.file.lock(from, end - from, direction == AccessKind::Write);
         if let Err(errno) = locked {
@@ -196,19 +246,22 @@ impl Module for Ompio {
         self.parts.fs.size(&self.file).map_err(|errno| self.failed(errno, "does not tell its size"))
     }
 
-    fn resize(&self, bytes: u64) -> Result<()> {
-        agree_on(&self.comm, self.may_write(), bytes, "size")?;
+    fn resize(&self, bytes: Result<u64>) -> Result<()> {
+        let bytes = bytes.and_then(|bytes| self.may_write().map(|()| bytes));
+        let bytes = agree_on(&self.comm, FileCall::SetSize, bytes, "size", |bytes| *bytes)?;
         let resize = || self.parts.fs.resize(&self.file, bytes);
         as_first(&self.comm, || resize().map_err(|errno| self.failed(errno, "cannot be given another size")))
     }
 
-    fn reserve(&self, bytes: u64) -> Result<()> {
-        agree_on(&self.comm, self.may_write(), bytes, "size")?;
+    fn reserve(&self, bytes: Result<u64>) -> Result<()> {
+        let bytes = bytes.and_then(|bytes| self.may_write().map(|()| bytes));
+        let bytes = agree_on(&self.comm, FileCall::Preallocate, bytes, "size", |bytes| *bytes)?;
         let reserve = || self.parts.fs.reserve(&self.file, bytes);
         as_first(&self.comm, || reserve().map_err(|errno| self.failed(errno, "cannot be given storage beforehand")))
     }
 
-    fn sync(&self) -> Result<()> {
+    fn sync(&self, ready: Result<()>) -> Result<()> {
+        agree_call(&self.comm, FileCall::Sync, ready, |()| [0; 4])?;
         let synced = match self.amode.writes() {
             true => self.parts.fs.sync(&self.file).map_err(|errno| self.failed(errno, "cannot be synchronised")),
             false => Ok(()),
@@ -216,8 +269,8 @@ impl Module for Ompio {
         agree(&self.comm, synced)
     }
 
-    fn set_atomic(&self, atomic: bool) -> Result<()> {
-        agree_on(&self.comm, Ok(()), u64::from(atomic), "flag")?;
+    fn set_atomic(&self, atomic: Result<bool>) -> Result<()> {
+        let atomic = agree_on(&self.comm, FileCall::SetAtomicity, atomic, "flag", |atomic| u64::from(*atomic))?;
         // What a process that comes early writes atomically the others may not yet: nobody goes on before all are here.
         self.atomic.store(atomic, Ordering::Relaxed);
         agree(&self.comm, Ok(()))
@@ -227,12 +280,39 @@ impl Module for Ompio {
         self.atomic.load(Ordering::Relaxed)
     }
 
-    fn set_view(&self, view: Result<View>) -> Result<()> {
-        let view = view.and_then(|view| view.check(self.amode.writes()).map(|()| view));
-        // The extent of the etype must be the same on all processes (MPI 5.0 §14.3).
-        let extent = view.as_ref().map_or(0, |view| view.etype.layout.extent() as u64);
-        let view = agree_on(&self.comm, view, extent, "etype")?;
-        *self.state.lock() = State { view: Arc::new(view), pointer: 0 };
+    fn set_hints(&self, info: Result<Arc<Info>>) -> Result<()> {
+        let hints = info.map(|info| self.hints().updated(&info));
+        let hints = agree_on(&self.comm, FileCall::SetInfo, hints, "info", FileHints::fingerprint)?;
+        self.state.lock().hints = hints;
+        Ok(())
+    }
+
+    fn hints(&self) -> FileHints {
+        self.state.lock().hints
+    }
+
+    fn set_view(&self, new: Result<NewView>) -> Result<()> {
+        let checked = new.and_then(|mut new| {
+            new.view.check(self.amode.writes())?;
+            let hints = new.info.as_ref().map_or_else(|| self.hints(), |info| self.hints().updated(info));
+            Ok((new, hints))
+        });
+        // The extent of the etype must be the same on all processes (MPI 5.0 §14.3), and hints that all need alike.
+        let words = |(NewView { view, at_shared, .. }, hints): &(NewView, FileHints)| {
+            [view.etype.layout.extent() as u64, hints.fingerprint(), u64::from(*at_shared), 0]
+        };
+        let ((NewView { mut view, at_shared, .. }, hints), all) =
+            agree_call(&self.comm, FileCall::SetView, checked, words)?;
+        same(&self.comm, &all, "etype", 0)?;
+        same(&self.comm, &all, "info", 1)?;
+        same(&self.comm, &all, "disp", 2)?;
+        if at_shared {
+            // Where the pointer is when nobody uses the old view any more; nobody moves it before all know.
+            let old = self.view();
+            view.displacement = old.place(self.shared()?.get()? * old.unit());
+            agree(&self.comm, Ok(()))?;
+        }
+        *self.state.lock() = State { view: Arc::new(view), pointer: 0, hints };
         // Nobody uses the old view any more, and none the new one before the shared file pointer is at its beginning.
         match &self.shared {
             Some(shared) => as_first(&self.comm, || shared.set(0)),
@@ -247,19 +327,44 @@ impl Module for Ompio {
     unsafe fn access(&self, access: &FileAccess<'_>) -> Outcome {
         let (view, start) = match self.begin(access) {
             Ok(begun) => begun,
-            Err(fault) => {
-                if access.collective && !self.is_atomic() {
-                    // What is wrong here is this process's answer, whatever becomes of the others.
-                    drop(self.parts.fcoll.withdraw(&self.comm));
-                }
-                return fault.into();
-            }
+            Err(fault) => return fault.into(),
         };
-        let unit = view.unit();
-        let position = start as u64 * unit;
-        let target = FilePlace { file: &self.file, path: &self.path, fbtl: self.parts.fbtl, view: &view, position };
+        let target = self.place(&view, start);
         // SAFETY: the caller's promise.
-        unsafe { self.run(target, access) }
+        let run = |access: &FileAccess<'_>| unsafe { self.run(&target, access) };
+        // SAFETY: the caller's promise.
+        unsafe { represented(&view, access, run) }
+    }
+
+    unsafe fn access_all(&self, call: FileCall, access: Result<FileAccess<'_>>) -> Outcome {
+        let plan = agree_call(&self.comm, call, self.plan(access), |plan| self.announce(plan));
+        let (Plan { access, view, etypes, start }, announced) = match plan {
+            Ok(agreed) => agreed,
+            Err(fault) => return fault.into(),
+        };
+        let start = match access.start {
+            Start::Ordered => match self.begin_ordered(&announced, &view) {
+                Ok(start) => start,
+                Err(fault) => return fault.into(),
+            },
+            _ => start,
+        };
+        if access.start == Start::Pointer {
+            self.state.lock().pointer = start + etypes;
+        }
+        let target = self.place(&view, start);
+        let run = |access: &FileAccess<'_>| {
+            // What is ordered by rank lies apart, and in atomic mode nobody may wait for the part of another.
+            if access.start == Start::Ordered || self.is_atomic() {
+                // SAFETY: the caller's promise.
+                return unsafe { self.run(&target, access) };
+            }
+            let job = fcoll::Job { comm: &self.comm, target, data: access.data, direction: access.direction };
+            // SAFETY: the caller's promise.
+            unsafe { self.parts.fcoll.run(&job, &announced) }
+        };
+        // SAFETY: the caller's promise.
+        unsafe { represented(&view, &access, run) }
     }
 
     fn seek(&self, offset: i64, whence: Whence) -> Result<()> {
@@ -281,10 +386,14 @@ impl Module for Ompio {
     }
 
     fn seek_shared(&self, offset: i64, whence: Result<Whence>) -> Result<()> {
-        let shared = self.shared()?;
-        let code = whence.as_ref().map_or(0, |whence| *whence as u64);
-        let whence = agree_on(&self.comm, whence, code, "whence")?;
-        agree_on(&self.comm, Ok(()), offset as u64, "offset")?;
+        let checked = whence.and_then(|whence| {
+            self.not_sequential()?;
+            Ok((whence, self.shared()?))
+        });
+        let words = |(whence, _): &(Whence, _)| [*whence as u64, offset as u64, 0, 0];
+        let ((whence, shared), all) = agree_call(&self.comm, FileCall::SeekShared, checked, words)?;
+        same(&self.comm, &all, "whence", 0)?;
+        same(&self.comm, &all, "offset", 1)?;
         as_first(&self.comm, || {
             let from = match whence {
                 Whence::Set => 0,
@@ -301,7 +410,7 @@ impl Module for Ompio {
 
     fn close(&self) -> Result<()> {
         // Whoever comes to the end knows that all the others have made their accesses.
-        agree(&self.comm, Ok(()))?;
+        agree_call(&self.comm, FileCall::Close, Ok(()), |()| [0; 4])?;
         if let Some(shared) = &self.shared {
             shared.close()?;
         }
@@ -312,10 +421,34 @@ impl Module for Ompio {
             }),
         }
     }
+
+    fn abandon(&self) {
+        // Nobody is left to be told what goes wrong.
+        if let Some(shared) = &self.shared {
+            drop(shared.close());
+        }
+        if self.amode.deletes() && self.comm.rank == 0 {
+            let _ = self.parts.fs.delete(&self.path);
+        }
+    }
+}
+
+/// Has data moved as it is represented in the file.
+///
+/// # Safety
+/// That of [`Module::access`].
+unsafe fn represented(view: &View, access: &FileAccess<'_>, run: impl FnOnce(&FileAccess<'_>) -> Outcome) -> Outcome {
+    if view.representation != Representation::External32 {
+        return run(access);
+    }
+    let run = |data: &Data<'_>| run(&FileAccess { data, ..*access });
+    // SAFETY: the caller's promise.
+    unsafe { convert(access.data, access.direction, run) }
 }
 
 /// How many etypes an access moves.
 fn etypes(access: &FileAccess<'_>, view: &View) -> Result<i64> {
+    view.representation.check(access.data.datatype)?;
     let bytes = access.data.bytes() as u64;
     match bytes.is_multiple_of(view.unit()) {
         true => Ok((bytes / view.unit()) as i64),

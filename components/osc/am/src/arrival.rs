@@ -1,28 +1,74 @@
-//! What origins ask for, in their order: each is a head, perhaps data that still comes, and then something to do.
+//! What origins ask for and cannot have at once: it waits for a lock, for data that comes in messages of its own, or behind such a
+//! thing.
 
 use crate::locks::Locks;
 use crate::raw::{Buffer, Transfer};
 use crate::window::Window;
-use crate::wire::{HEAD_TAG, Head, Kind};
+use crate::wire::{Failure, Head, Kind, SyncKind, Tags};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use ompi_core::datatype::{self, COMBINER_CONTIGUOUS, Datatype};
 use ompi_core::error::{Class, Result};
+use ompi_core::framework::op::Operation;
 use opal_core::datatype::Layout;
 
 /// All that is asked for and not done.
 pub struct Arrivals {
     /// By origin.
-    pub queues: Vec<VecDeque<Arrival>>,
+    pub queues: Vec<VecDeque<Asked>>,
     /// The origins whose queues are not empty.
     pub busy: Vec<usize>,
+    /// Whether an origin waits for the lock.
+    pub waits_for_lock: Vec<bool>,
     /// Answers that have not left, and to whom. The memory that they are read from must stay as it is.
     pub answers: Vec<(usize, Transfer)>,
-    /// The code of the first failure of each origin's accesses since its last flush; 0 if there is none.
-    pub faults: Vec<i32>,
+    /// The first failure of each origin's accesses since its last flush.
+    pub failures: Vec<Option<Failure>>,
     /// Who has this process's memory locked.
     pub locks: Locks,
+}
+
+/// A thing to do.
+pub enum Asked {
+    /// It synchronises.
+    Sync(SyncKind),
+    /// An access.
+    Access(Box<Waiting>),
+}
+
+/// An access that waits.
+pub struct Waiting {
+    /// What is asked for.
+    pub head: Head,
+    /// The datatype of the target's data.
+    pub datatype: Result<Told>,
+    /// The data that came along or has come.
+    pub data: Vec<u8>,
+    /// The data is at its place.
+    pub placed: bool,
+    coming: Coming,
+}
+
+/// What an access waits for, besides what is before it.
+enum Coming {
+    Nothing,
+    /// The description of the target's datatype, of which nothing is here yet.
+    NoDescription,
+    /// That description.
+    Description(Transfer),
+    /// The data, if there is some, of which nothing is here yet.
+    NoData,
+    /// That data; then whether it comes to its place.
+    Data(Transfer, bool),
+}
+
+/// A datatype that a record named or described.
+pub enum Told {
+    /// One of the standard's.
+    Known(&'static Datatype),
+    /// By its description.
+    Described(Box<Datatype>),
 }
 
 impl Arrivals {
@@ -31,8 +77,9 @@ impl Arrivals {
         Arrivals {
             queues: (0..ranks).map(|_| VecDeque::new()).collect(),
             busy: Vec::new(),
+            waits_for_lock: alloc::vec![false; ranks],
             answers: Vec::new(),
-            faults: alloc::vec![0; ranks],
+            failures: alloc::vec![None; ranks],
             locks: Locks::default(),
         }
     }
@@ -42,58 +89,29 @@ impl Arrivals {
         self.busy.is_empty() && self.answers.is_empty()
     }
 
-    /// Whether the first thing that an origin asks for can be done now. Others may write the memory once its lock or its epoch
-    /// has ended, so these wait until the origin has what it reads.
-    pub fn is_next_ready(&self, origin: usize, next: &Arrival) -> bool {
-        match next {
-            Arrival::Coming(_) => false,
-            Arrival::Asked(asked) if matches!(asked.head.kind, Kind::Unlock | Kind::Complete) => {
-                !self.answers.iter().any(|(to, answer)| *to == origin && !answer.is_complete())
-            }
-            Arrival::Asked(asked) => asked.coming.is_none(),
-            Arrival::Malformed => true,
-        }
+    /// Whether what an origin asks for now can be done now.
+    #[inline]
+    pub fn is_ready(&self, origin: usize, sync: Option<SyncKind>) -> bool {
+        self.queues[origin].is_empty() && self.may_follow(origin, sync)
     }
 
-    /// Puts a message of an origin behind its others.
-    pub fn push(&mut self, origin: usize, head: Transfer) {
-        if self.queues[origin].is_empty() {
+    /// Whether it could be done if nothing were before it. Others may write the memory once its lock or its epoch has ended, so these
+    /// wait until the origin has what it reads.
+    #[inline]
+    pub fn may_follow(&self, origin: usize, sync: Option<SyncKind>) -> bool {
+        let ends = matches!(sync, Some(SyncKind::Unlock | SyncKind::Complete));
+        let is_read = |(to, answer): &(usize, Transfer)| *to == origin && !answer.is_complete();
+        !(self.waits_for_lock[origin] || ends && self.answers.iter().any(is_read))
+    }
+
+    /// Puts a thing behind the others of an origin.
+    pub fn push(&mut self, origin: usize, asked: Asked) {
+        // While its queue is worked on it is empty, and listed afterwards.
+        if self.queues[origin].is_empty() && !self.busy.contains(&origin) {
             self.busy.push(origin);
         }
-        self.queues[origin].push_back(Arrival::Coming(head));
+        self.queues[origin].push_back(asked);
     }
-}
-
-/// One thing that is asked for.
-pub enum Arrival {
-    /// Its head comes.
-    Coming(Transfer),
-    /// Its head is here.
-    Asked(Box<Asked>),
-    /// It was no message of ours.
-    Malformed,
-}
-
-/// A thing to do.
-pub struct Asked {
-    /// Its head.
-    pub head: Head,
-    /// Of an access: the datatype of the target's data; `Err` with the class of what is wrong with it.
-    pub datatype: core::result::Result<Told, i32>,
-    /// The data that came along or has come.
-    pub data: Vec<u8>,
-    /// Data that comes; then whether it comes to its place.
-    coming: Option<(Transfer, bool)>,
-    /// The data is at its place.
-    pub placed: bool,
-}
-
-/// A datatype that a message named or described.
-pub enum Told {
-    /// One of the standard's.
-    Known(&'static Datatype),
-    /// By its description.
-    Described(Box<Datatype>),
 }
 
 impl Told {
@@ -105,9 +123,10 @@ impl Told {
         }
     }
 
-    fn of(head: &Head, description: &[u8]) -> Result<Told> {
+    /// That of an access.
+    pub fn of(head: &Head, description: &[u8]) -> Result<Told> {
         if head.datatype != 0 {
-            let known = datatype::borrow(head.datatype as usize);
+            let known = datatype::borrow(usize::from(head.datatype));
             let known = known.filter(|known| known.is_predefined() && known.is_committed());
             return known.map(Told::Known).ok_or_else(|| Class::Type.into());
         }
@@ -116,68 +135,103 @@ impl Told {
     }
 }
 
-impl Arrival {
+impl Asked {
     /// Goes on as far as it can without waiting: data may come while what came before is not done.
     pub fn prepare(&mut self, window: &Window, origin: usize) {
-        if let Arrival::Coming(transfer) = self
-            && transfer.is_complete()
-        {
-            let Arrival::Coming(transfer) = core::mem::replace(self, Arrival::Malformed) else { return };
-            let message = transfer.finish().unwrap_or_default();
-            if let Some((head, description, data)) = Head::decode(&message) {
-                *self = Arrival::Asked(Box::new(Asked::new(window, origin, head, description, data)));
-            }
+        if let Asked::Access(access) = self {
+            access.prepare(window, origin);
         }
-        if let Arrival::Asked(asked) = self {
-            asked.take_data();
+    }
+
+    /// Whether all that it needs is here.
+    pub fn is_here(&self) -> bool {
+        match self {
+            Asked::Sync(_) => true,
+            Asked::Access(access) => matches!(access.coming, Coming::Nothing),
         }
+    }
+
+    /// What it is if it synchronises.
+    pub fn sync(&self) -> Option<SyncKind> {
+        if let Asked::Sync(sync) = self { Some(*sync) } else { None }
     }
 }
 
-impl Asked {
-    fn new(window: &Window, origin: usize, head: Head, description: &[u8], data: &[u8]) -> Asked {
-        let is_access =
-            matches!(head.kind, Kind::Put | Kind::Get | Kind::Accumulate | Kind::GetAccumulate | Kind::CompareAndSwap);
-        let datatype = match is_access {
-            true => Told::of(&head, description).and_then(|told| {
-                window.memory.place(head.displacement, head.count, told.get())?;
-                Ok(told)
-            }),
-            false => Err(Class::Intern.into()),
+impl Waiting {
+    /// An access as it came. Makes no call of the PML.
+    pub fn new(head: Head, description: &[u8], data: &[u8]) -> Waiting {
+        let is_told = head.datatype != 0 || !description.is_empty();
+        let coming = match (head.apart, is_told) {
+            (false, _) => Coming::Nothing,
+            (true, false) => Coming::NoDescription,
+            (true, true) => Coming::NoData,
         };
-        let datatype = datatype.map_err(|fault| fault.get());
-        let mut asked = Asked { head, datatype, data: data.into(), coming: None, placed: false };
-        if head.data_tag != HEAD_TAG {
-            match asked.receive(window, origin) {
-                Ok(coming) => asked.coming = Some(coming),
-                Err(fault) => asked.datatype = Err(fault.get()),
-            }
-        }
-        asked
+        let datatype = Told::of(&head, description);
+        Waiting { head, datatype, data: data.into(), placed: false, coming }
     }
 
-    /// Receives the data that follows: to its place if that is all there is to do.
-    fn receive(&self, window: &Window, origin: usize) -> Result<(Transfer, bool)> {
-        let route = window.route(origin, self.head.data_tag);
-        if let (Kind::Put, Ok(told)) = (self.head.kind, &self.datatype) {
-            let place = window.memory.place(self.head.displacement, self.head.count, told.get())?;
-            let place = Buffer::in_window(place);
-            if place.bytes() as u64 == self.head.bytes {
-                return Ok((place.receive(route)?, true));
-            }
+    fn prepare(&mut self, window: &Window, origin: usize) {
+        if let Coming::NoDescription = self.coming {
+            self.coming = self.begin_description(window, origin);
         }
-        let bytes = usize::try_from(self.head.bytes).map_err(|_| Class::NoMem)?;
-        Ok((Transfer::receive(bytes, route)?, false))
-    }
-
-    fn take_data(&mut self) {
-        if self.coming.as_ref().is_some_and(|(transfer, _)| transfer.is_complete())
-            && let Some((transfer, in_place)) = self.coming.take()
+        if let Coming::Description(transfer) = &self.coming
+            && transfer.is_complete()
+            && let Coming::Description(transfer) = core::mem::replace(&mut self.coming, Coming::Nothing)
+        {
+            self.datatype = transfer.finish().and_then(|description| Told::of(&self.head, &description));
+            self.coming = Coming::NoData;
+        }
+        if let Coming::NoData = self.coming {
+            self.coming = self.begin_data(window, origin);
+        }
+        if let Coming::Data(transfer, _) = &self.coming
+            && transfer.is_complete()
+            && let Coming::Data(transfer, in_place) = core::mem::replace(&mut self.coming, Coming::Nothing)
         {
             self.placed = in_place;
             match transfer.finish() {
                 Ok(data) => self.data = data,
-                Err(fault) => self.datatype = Err(fault.get()),
+                Err(fault) => self.datatype = Err(fault),
+            }
+        }
+    }
+
+    fn begin_description(&mut self, window: &Window, origin: usize) -> Coming {
+        let route = window.route(origin, Tags::of(self.head.number).description);
+        match Transfer::receive_any(route) {
+            Ok(Some(transfer)) => Coming::Description(transfer),
+            Ok(None) => Coming::NoDescription,
+            Err(fault) => {
+                self.datatype = Err(fault);
+                Coming::Nothing
+            }
+        }
+    }
+
+    /// Receives the data that comes in messages of its own: to its place if that is all there is to do.
+    fn begin_data(&mut self, window: &Window, origin: usize) -> Coming {
+        if self.head.kind == Kind::Get || self.head.operation == Operation::NoOp {
+            return Coming::Nothing;
+        }
+        let begun = self.receive_data(window, origin);
+        begun.unwrap_or_else(|fault| {
+            self.datatype = Err(fault);
+            Coming::Nothing
+        })
+    }
+
+    fn receive_data(&self, window: &Window, origin: usize) -> Result<Coming> {
+        let route = window.route(origin, Tags::of(self.head.number).data);
+        let place = match &self.datatype {
+            Ok(told) => window.memory.place(self.head.displacement, self.head.count, told.get()).map(Buffer::in_window),
+            Err(fault) => Err(fault.clone()),
+        };
+        match (self.head.kind, place) {
+            (Kind::Put, Ok(place)) => Ok(Coming::Data(place.receive(route)?, true)),
+            (_, Ok(place)) => Ok(Coming::Data(Transfer::receive(place.bytes(), route)?, false)),
+            // The data is received and thrown away.
+            (_, Err(_)) => {
+                Ok(Transfer::receive_any(route)?.map_or(Coming::NoData, |transfer| Coming::Data(transfer, false)))
             }
         }
     }

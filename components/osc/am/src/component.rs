@@ -1,13 +1,14 @@
 //! Registration.
 
+use crate::directory;
 use crate::module::Am;
-use crate::target::{self, Service};
+use crate::target::Service;
 use crate::window::Window;
 use alloc::sync::Arc;
 use ompi_core::error::Result as MpiResult;
 use ompi_core::framework::osc::{self, Flavor, Module, Part, Plan};
+use ompi_core::{process, user_memory};
 use opal_core::mca::{self, Declined};
-use opal_core::progress;
 use opal_core::sync::Once;
 
 /// The component.
@@ -26,9 +27,15 @@ impl osc::Component for AmOsc {
         Ok(PRIORITY)
     }
 
-    fn create(&self, plan: &Plan, _parts: &[Part]) -> MpiResult<Arc<dyn Module>> {
-        static POLLED: Once<opal_core::Result<()>> = Once::new();
-        (*POLLED.call_once(|| progress::add_callback(target::poll_all)))?;
+    fn create(&self, plan: &Plan, parts: &[Part]) -> MpiResult<Arc<dyn Module>> {
+        if matches!(plan.flavor, Flavor::Allocate | Flavor::Shared) {
+            let members = plan.comm.group.members().iter().zip(parts);
+            let here =
+                members.filter(|(member, _)| process::get(**member).same_node).map(|(_, part)| part.bytes as u128);
+            user_memory::check_left(here.sum())?;
+        }
+        static OPENED: Once<opal_core::Result<()>> = Once::new();
+        (*OPENED.call_once(directory::open))?;
         Ok(Arc::new(Am { service: Service::of(Window::new(plan)?) }))
     }
 }

@@ -1,25 +1,30 @@
 //! osc/am: one-sided communication by messages of the PML: the reference, for every window over any transport.
 //!
-//! Each access is a message to the target ([`wire`]), short data included; longer data follows in a message of its own, which the
-//! PML puts to its place. The target works on its memory whenever it makes progress ([`target`]); so accumulates are
-//! atomic, because one thread at a time makes progress. Locks are granted by the target in the order in which they were
-//! asked for ([`locks`]). To flush is to ask the target whether it has done all that came before.
+//! Each access is a record ([`wire`]), short data included; records gather in packets ([`outbox`]), which travel outside all
+//! communicators. Longer data follows in a message of the PML on the window's own communicator, which puts it to its place. The
+//! target works on its memory when a packet arrives, else in passes of progress ([`target`]), one thread at a time, so that accumulates
+//! are atomic. It grants locks in the order in which they were asked for ([`locks`]); what an origin asks for behind a lock waits
+//! there, so that a lock, an access and an unlock are one packet ([`lazy`]). To flush is to ask the target whether it has done all
+//! that came before.
 //!
-//! Messages travel on the window's own communicator. Those of one origin are done in their order, except that data may come to its place
-//! before accesses that came earlier are done; nothing in the standard orders puts and gets.
+//! What one origin asks for is done in its order, except that long data may come to its place before accesses that came earlier are done;
+//! nothing in the standard orders puts and gets.
 //!
-//! Owns the memory of windows that it allocates. **Invariant:** nothing outside a window's memory is touched, whatever a message says;
-//! nothing is locked while the PML runs.
+//! Owns the memory of windows that it allocates. **Invariant:** nothing outside a window's memory is touched, whatever a packet says;
+//! a window's arrivals are not locked while the PML runs, and what is known of its peers only while it sends a packet.
 #![no_std]
 
 extern crate alloc;
 
 mod arrival;
 mod component;
+mod directory;
+mod lazy;
 mod locks;
 mod memory;
 mod module;
 mod origin;
+mod outbox;
 mod raw;
 mod target;
 mod window;

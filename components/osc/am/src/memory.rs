@@ -12,6 +12,7 @@ use opal_core::sync::ConditionalLock;
 pub struct Memory {
     base: usize,
     part: Part,
+    // Base and length of each piece, in ascending order.
     attached: Option<ConditionalLock<Vec<(usize, usize)>>>,
 }
 
@@ -66,12 +67,21 @@ impl Memory {
         Ok(Place(Data { at: core::ptr::with_exposed_provenance_mut(at.unwrap_or(0)), count, datatype }))
     }
 
+    /// An access may span attached pieces that follow each other without a gap.
     fn holds(&self, low: i128, high: i128) -> bool {
-        let within = |(base, bytes): (usize, usize)| low >= base as i128 && high <= base as i128 + bytes as i128;
-        match &self.attached {
-            None => within((self.base, self.part.bytes)),
-            Some(attached) => attached.lock().iter().copied().any(within),
+        let Some(attached) = &self.attached else {
+            return low >= self.base as i128 && high <= self.base as i128 + self.part.bytes as i128;
+        };
+        let attached = attached.lock();
+        let first = attached.partition_point(|(base, _)| *base as i128 <= low).saturating_sub(1);
+        let mut reached = low;
+        for (base, bytes) in &attached[first..] {
+            if *base as i128 > reached || reached >= high {
+                break;
+            }
+            reached = reached.max(*base as i128 + *bytes as i128);
         }
+        reached >= high
     }
 
     /// Adds memory to a dynamic window.
@@ -79,11 +89,12 @@ impl Memory {
         let base = base.expose_provenance();
         let mut attached = self.attached.as_ref().ok_or(Class::RmaFlavor)?.lock();
         let end = base.checked_add(bytes).ok_or(Class::Size)?;
-        if let Some((other, _)) = attached.iter().find(|(other, length)| base < other + length && *other < end) {
+        let place = attached.partition_point(|(other, length)| other + length <= base);
+        if let Some((other, _)) = attached.get(place).filter(|(other, _)| *other < end) {
             let why = format!("it overlaps the memory that is attached at {other:#x}");
             return Err(Fault::new(Class::RmaAttach).argument("base").because(why));
         }
-        attached.push((base, bytes));
+        attached.insert(place, (base, bytes));
         Ok(())
     }
 
@@ -93,7 +104,7 @@ impl Memory {
         let place = attached.iter().position(|(other, _)| *other == base.addr());
         let place =
             place.ok_or_else(|| Fault::new(Class::Base).argument("base").because("no memory is attached there"))?;
-        attached.swap_remove(place);
+        attached.remove(place);
         Ok(())
     }
 }

@@ -1,14 +1,13 @@
 //! The module of one window.
 #![allow(unsafe_code)] // the unsafe method of the framework's trait
 
-use crate::origin;
+use crate::lazy;
+use crate::origin::{self, ask, settle};
 use crate::raw::Buffer;
 use crate::target::Service;
 use crate::window::Window;
-use crate::wire::Kind;
+use crate::wire::{Kind, SyncKind};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
-use core::ops::Range;
 use ompi_core::error::{Fault, Result};
 use ompi_core::executor;
 use ompi_core::framework::op::Operation;
@@ -26,29 +25,6 @@ impl Am {
     fn window(&self) -> &Window {
         &self.service.window
     }
-
-    fn ranks(&self, rank: Option<usize>) -> Range<usize> {
-        rank.map_or(0..self.window().comm.size(), |rank| rank..rank + 1)
-    }
-
-    /// Asks a target whether all is done.
-    fn ask(&self, rank: usize, kind: Kind) -> Result<()> {
-        self.window().with_peer(rank, |peer| {
-            peer.dirty = false;
-            peer.flushes += 1;
-        });
-        self.window().tell(rank, kind, 0)
-    }
-
-    /// Waits until a target has answered and nothing to it is under way here; what failed meanwhile.
-    fn settle(&self, rank: usize) -> Result<()> {
-        let asked = self.window().with_peer(rank, |peer| peer.flushes);
-        self.window().wait_for(rank, |peer| peer.acks >= asked && peer.pending == 0)?;
-        match self.window().with_peer(rank, |peer| core::mem::take(&mut peer.fault)) {
-            0 => Ok(()),
-            code => Err(Fault::code(code).because("the target could not do an access since the last synchronisation")),
-        }
-    }
 }
 
 impl Module for Am {
@@ -57,35 +33,33 @@ impl Module for Am {
     }
 
     fn shared(&self, rank: usize) -> Option<(*mut u8, usize)> {
-        let own = rank == self.window().comm.rank as usize && !self.base().is_null();
+        let own = rank == self.window().me() && !self.base().is_null();
         own.then(|| (self.base(), self.window().memory.bytes()))
     }
 
     unsafe fn access(&self, access: &Access<'_>, target: &Target<'_>, wanted: bool) -> Result<Option<Request>> {
-        let (kind, operation, sources, result) = match access {
-            Access::Put(origin) => (Kind::Put, Operation::Replace, Vec::from([origin]), None),
-            Access::Get(result) => (Kind::Get, Operation::NoOp, Vec::new(), Some(result)),
-            Access::Accumulate(origin, operation) => (Kind::Accumulate, *operation, Vec::from([origin]), None),
+        // SAFETY: the caller's promise.
+        let buffer = |data| Some(unsafe { Buffer::new(data) });
+        let (kind, operation, sources, result) = match *access {
+            Access::Put(origin) => (Kind::Put, Operation::Replace, [buffer(origin), None], None),
+            Access::Get(result) => (Kind::Get, Operation::NoOp, [None, None], buffer(result)),
+            Access::Accumulate(origin, operation) => (Kind::Accumulate, operation, [buffer(origin), None], None),
             Access::GetAccumulate(_, result, Operation::NoOp) => {
-                (Kind::GetAccumulate, Operation::NoOp, Vec::new(), Some(result))
+                (Kind::GetAccumulate, Operation::NoOp, [None, None], buffer(result))
             }
             Access::GetAccumulate(origin, result, operation) => {
-                (Kind::GetAccumulate, *operation, Vec::from([origin]), Some(result))
+                (Kind::GetAccumulate, operation, [buffer(origin), None], buffer(result))
             }
             Access::CompareAndSwap { origin, compare, result } => {
-                (Kind::CompareAndSwap, Operation::Replace, Vec::from([compare, origin]), Some(result))
+                (Kind::CompareAndSwap, Operation::Replace, [buffer(compare), buffer(origin)], buffer(result))
             }
         };
-        // SAFETY: the caller's promise.
-        let sources = sources.into_iter().map(|data| unsafe { Buffer::new(*data) }).collect();
-        // SAFETY: the caller's promise.
-        let result = result.map(|data| unsafe { Buffer::new(*data) });
         let access = origin::Access { kind, operation, sources, result };
-        origin::begin(self.window(), &access, target, wanted)
+        origin::begin(&self.service, &access, target, wanted)
     }
 
     fn fence(&self, completes: bool) -> Result<()> {
-        let flushed = if completes { self.flush(None) } else { Ok(()) };
+        let flushed = if completes { self.flush(None) } else { self.window().send_outboxes(None).map(drop) };
         // All take part, whatever failed here.
         executor::barrier(&self.window().comm)?;
         flushed
@@ -103,13 +77,17 @@ impl Module for Am {
     }
 
     fn complete(&self, targets: &[u32]) -> Result<()> {
-        // The target does what was asked for before it notices.
-        targets.iter().try_for_each(|target| self.window().tell(*target as usize, Kind::Complete, 0))?;
-        targets.iter().try_for_each(|target| self.flush_local(Some(*target as usize)))
+        for target in targets.iter().map(|target| *target as usize) {
+            // The target does what was asked for before it notices.
+            ask(&self.service, target, SyncKind::Complete)?;
+            self.window().send_outboxes(Some(target))?;
+        }
+        progress::flush();
+        targets.iter().try_for_each(|target| self.wait_local(*target as usize))
     }
 
     fn post(&self, origins: &[u32]) -> Result<()> {
-        origins.iter().try_for_each(|origin| self.window().tell(*origin as usize, Kind::Post, 0))?;
+        origins.iter().try_for_each(|origin| self.service.post(*origin as usize))?;
         progress::flush();
         Ok(())
     }
@@ -123,33 +101,43 @@ impl Module for Am {
     }
 
     fn lock(&self, rank: usize, lock: Lock) -> Result<()> {
-        self.window().tell(rank, Kind::Lock, u64::from(lock == Lock::Exclusive))?;
-        self.window().wait_for(rank, |peer| {
-            let granted = peer.grants > 0;
-            peer.grants -= u64::from(granted);
-            granted
-        })
+        lazy::acquire()?;
+        let sync = if lock == Lock::Exclusive { SyncKind::LockExclusive } else { SyncKind::LockShared };
+        ask(&self.service, rank, sync)?;
+        if rank == self.window().me() {
+            // The program may load and store from now on.
+            ask(&self.service, rank, SyncKind::Flush)?;
+            return settle(&self.service, rank);
+        }
+        lazy::keep(&self.service, rank);
+        Ok(())
     }
 
     fn unlock(&self, rank: usize) -> Result<()> {
-        self.ask(rank, Kind::Unlock)?;
-        self.settle(rank)
+        ask(&self.service, rank, SyncKind::Unlock)?;
+        settle(&self.service, rank)
     }
 
     fn flush(&self, rank: Option<usize>) -> Result<()> {
-        // Programs that look at their own memory in a loop flush to let others come in.
-        self.sync();
-        for rank in self.ranks(rank) {
+        let mut asked = false;
+        for rank in self.window().ranks(rank) {
             if self.window().with_peer(rank, |peer| peer.dirty) {
-                self.ask(rank, Kind::Flush)?;
+                ask(&self.service, rank, SyncKind::Flush)?;
+                asked |= rank != self.window().me();
+                self.window().send_outboxes(Some(rank))?;
             }
         }
-        self.ranks(rank).map(|rank| self.settle(rank)).fold(Ok(()), Result::and)
+        if !asked {
+            // Programs that look at their own memory in a loop flush to let others come in.
+            self.sync();
+        }
+        self.window().ranks(rank).map(|rank| settle(&self.service, rank)).fold(Ok(()), Result::and)
     }
 
     fn flush_local(&self, rank: Option<usize>) -> Result<()> {
+        self.window().send_outboxes(rank)?;
         self.sync();
-        self.ranks(rank).try_for_each(|rank| self.window().wait_for(rank, |peer| peer.pending == 0))
+        self.window().ranks(rank).try_for_each(|rank| self.wait_local(rank))
     }
 
     fn sync(&self) {
@@ -166,7 +154,18 @@ impl Module for Am {
     }
 
     fn close(&self) -> Result<()> {
+        self.window().send_outboxes(None)?;
         progress::flush();
-        wait::until(|| self.service.is_idle()).map_err(Fault::from)
+        wait::until(|| self.service.is_idle() && !self.service.is_watched()).map_err(Fault::from)
+    }
+}
+
+impl Am {
+    /// Waits until nothing to a rank is under way here.
+    fn wait_local(&self, rank: usize) -> Result<()> {
+        match self.window().with_peer(rank, |peer| peer.pending == 0) {
+            true => Ok(()),
+            false => self.window().wait_for(rank, |peer| peer.pending == 0),
+        }
     }
 }

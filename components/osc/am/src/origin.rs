@@ -1,16 +1,17 @@
-//! The side that accesses: turns an access into messages.
+//! The side that accesses: turns an access into a record, and into messages of the PML where it is long.
 
 use crate::raw::{Buffer, Transfer};
-use crate::window::Window;
-use crate::wire::{HEAD_BYTES, HEAD_TAG, Head, INLINE_BYTES, Kind};
+use crate::target::Service;
+use crate::window::{Peer, failed};
+use crate::wire::{HEAD_BYTES, Head, Kind, SyncKind, Tags, push_access, push_sync};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use ompi_core::accumulate;
 use ompi_core::data::Data;
-use ompi_core::datatype::Datatype;
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::op::Operation;
 use ompi_core::framework::osc::Target;
-use ompi_core::request::Request;
+use ompi_core::request::{self, Request};
 
 /// What is to be done, with buffers that may be used until it is.
 pub struct Access<'a> {
@@ -19,69 +20,168 @@ pub struct Access<'a> {
     /// Of an accumulate.
     pub operation: Operation,
     /// What is sent, in this order.
-    pub sources: Vec<Buffer<'a>>,
+    pub sources: [Option<Buffer<'a>>; 2],
     /// Where what was read goes.
     pub result: Option<Buffer<'a>>,
 }
 
-/// Begins an access; with `wanted` under a request.
-pub fn begin(window: &Window, access: &Access<'_>, target: &Target<'_>, wanted: bool) -> Result<Option<Request>> {
-    let Target { rank, displacement, data } = *target;
-    let bytes: usize = access.sources.iter().map(Buffer::bytes).sum();
-    let (result_tag, data_tag) = window.tags();
-    let apart = bytes > INLINE_BYTES;
-    let mut description = Vec::new();
-    let head = Head {
-        operation: access.operation,
-        datatype: told(data.datatype, &mut description),
-        basic: basic(access, &data)?,
-        displacement,
-        result_tag,
-        data_tag: if apart { data_tag } else { HEAD_TAG },
-        description: description.len() as u64,
-        bytes: bytes as u64,
-        ..Head::of(access.kind, data.count as u64)
-    };
-    let mut message = Vec::with_capacity(HEAD_BYTES + description.len() + if apart { 0 } else { bytes });
-    head.encode(&mut message);
-    message.extend_from_slice(&description);
-    if !apart {
-        access.sources.iter().try_for_each(|source| source.append_to(&mut message))?;
+impl Access<'_> {
+    fn sources(&self) -> impl Iterator<Item = &Buffer<'_>> {
+        self.sources.iter().flatten()
     }
-    let mut transfers = Vec::new();
-    if let Some(result) = &access.result {
-        transfers.push(result.receive(window.route(rank, result_tag))?);
-    }
-    // Before it is sent: a flush in another thread may come right after.
-    window.with_peer(rank, |peer| peer.dirty = true);
-    match Transfer::send(message, window.route(rank, HEAD_TAG)) {
-        Ok(sent) => transfers.push(sent),
-        Err(fault) => {
-            transfers.into_iter().try_for_each(Transfer::cancel)?;
-            return Err(fault);
-        }
-    }
-    if apart {
-        for source in &access.sources {
-            transfers.push(source.send(window.route(rank, data_tag))?);
-        }
-    }
-    window.track(rank, transfers, wanted)
 }
 
-/// The handle of a datatype that all processes have; else 0 and its description.
-fn told(datatype: &Datatype, description: &mut Vec<u8>) -> u32 {
-    if datatype.predefined == 0 {
-        datatype.layout.describe(description);
+/// Begins an access; with `wanted` under a request.
+pub fn begin(
+    service: &Arc<Service>,
+    access: &Access<'_>,
+    target: &Target<'_>,
+    wanted: bool,
+) -> Result<Option<Request>> {
+    let Target { rank, displacement, data } = *target;
+    let window = &service.window;
+    let bytes: usize = access.sources().map(Buffer::bytes).sum();
+    let mut description = Vec::new();
+    if data.datatype.predefined == 0 {
+        data.datatype.layout.describe(&mut description);
     }
-    datatype.predefined
+    let head = Head {
+        kind: access.kind,
+        operation: access.operation,
+        datatype: data.datatype.predefined as u16,
+        basic: basic(access, &data)?,
+        apart: false,
+        displacement,
+        count: data.count as u64,
+        number: 0,
+    };
+    let whole = HEAD_BYTES + description.len() + bytes;
+    let (room, unflushed) =
+        window.with_peer(rank, |peer| Ok::<_, Fault>((peer.outbox.room()?, peer.unflushed_bytes)))?;
+    if unflushed >= PORTION_BYTES {
+        limit_unflushed(service, rank)?;
+    }
+    let read_bytes = access.result.as_ref().map_or(0, Buffer::bytes);
+    if whole > room || read_bytes > READ_BYTES {
+        return begin_apart(service, access, head, &description, rank, wanted);
+    }
+    let (number, request) = match &access.result {
+        Some(result) => window.expect(rank, result.placement(), wanted)?,
+        None => (0, wanted.then(request::done)),
+    };
+    let append = |packet: &mut Vec<u8>| {
+        push_access(packet, &Head { number, ..head }, description.len(), bytes);
+        packet.extend_from_slice(&description);
+        access.sources().try_for_each(|source| source.append_to(packet))
+    };
+    let asked = service.ask(rank, whole, append, |peer| peer.note_access(whole));
+    if asked.is_err() && access.result.is_some() {
+        window.forget(rank, number);
+    }
+    asked?;
+    if access.result.is_some() && wanted {
+        // The program may wait for the request without a synchronisation.
+        window.send_outboxes(Some(rank))?;
+    }
+    Ok(request)
+}
+
+/// With messages of the PML for data, result and, if it is long, too, the description.
+fn begin_apart(
+    service: &Arc<Service>,
+    access: &Access<'_>,
+    head: Head,
+    description: &[u8],
+    rank: usize,
+    wanted: bool,
+) -> Result<Option<Request>> {
+    let window = &service.window;
+    let number = window.next_tag_number();
+    let tags = Tags::of(number);
+    let head = Head { apart: true, number, ..head };
+    let room = window.with_peer(rank, |peer| peer.outbox.room())?;
+    let here = if HEAD_BYTES + description.len() <= room { description } else { &[] };
+    let mut transfers = Vec::new();
+    if let Some(result) = &access.result {
+        transfers.push(result.receive(window.route(rank, tags.result))?);
+    }
+    let append = |packet: &mut Vec<u8>| {
+        push_access(packet, &head, here.len(), 0);
+        packet.extend_from_slice(here);
+        Ok(())
+    };
+    let asked = service.ask(rank, HEAD_BYTES + here.len(), append, |peer| peer.note_access(HEAD_BYTES));
+    if let Err(fault) = asked.and_then(|()| window.send_outboxes(Some(rank))) {
+        transfers.into_iter().try_for_each(Transfer::cancel)?;
+        return Err(fault);
+    }
+    if here.len() < description.len() {
+        transfers.push(Transfer::send(description.into(), window.route(rank, tags.description))?);
+    }
+    let route = window.route(rank, tags.data);
+    match &access.sources {
+        [Some(source), None] => transfers.push(source.send(route)?),
+        [None, None] => {}
+        _ => {
+            let mut data = Vec::new();
+            access.sources().try_for_each(|source| source.append_to(&mut data))?;
+            transfers.push(Transfer::send(data, route)?);
+        }
+    }
+    let request = window.track(rank, transfers, wanted)?;
+    service.activate();
+    Ok(request)
+}
+
+/// Asks a rank for what synchronises; it is not sent yet.
+pub fn ask(service: &Arc<Service>, rank: usize, sync: SyncKind) -> Result<()> {
+    let append = |packet: &mut Vec<u8>| {
+        push_sync(packet, sync);
+        Ok(())
+    };
+    service.ask(rank, size_of::<u64>(), append, |peer| {
+        if matches!(sync, SyncKind::Flush | SyncKind::Unlock) {
+            (peer.dirty, peer.unflushed_bytes) = (false, 0);
+            peer.flushes += 1;
+        }
+    })
+}
+
+/// Waits until a target has answered and nothing to it is under way here; what failed meanwhile.
+pub fn settle(service: &Service, rank: usize) -> Result<()> {
+    let window = &service.window;
+    let is_settled = |asked: u64, peer: &mut Peer| peer.acks >= asked && peer.pending == 0;
+    let asked = window.with_peer(rank, |peer| {
+        peer.outbox.send()?;
+        Ok::<_, Fault>((!is_settled(peer.flushes, peer)).then_some(peer.flushes))
+    })?;
+    if let Some(asked) = asked {
+        window.wait_for(rank, |peer| is_settled(asked, peer))?;
+    }
+    match window.with_peer(rank, |peer| peer.failure.take()) {
+        None => Ok(()),
+        Some(failure) => Err(failed(rank, failure)),
+    }
+}
+
+/// What a target has not done yet takes memory here and there: at most two portions of it.
+fn limit_unflushed(service: &Arc<Service>, rank: usize) -> Result<()> {
+    let flushes = service.window.with_peer(rank, |peer| peer.flushes);
+    ask(service, rank, SyncKind::Flush)?;
+    service.window.send_marked(rank)?;
+    service.window.wait_for(rank, |peer| peer.acks >= flushes)
 }
 
 /// The handle of the basic type of all data, for operations that combine; 0 for others.
-fn basic(access: &Access<'_>, data: &Data<'_>) -> Result<u32> {
+fn basic(access: &Access<'_>, data: &Data<'_>) -> Result<u16> {
     if !matches!(access.kind, Kind::Accumulate | Kind::GetAccumulate) {
         return Ok(0);
     }
     let none = || Fault::new(Class::Type).argument("target_datatype").because("its data is not all of one basic type");
-    accumulate::basic(data.datatype).map(|basic| basic.predefined).ok_or_else(none)
+    accumulate::basic(data.datatype).map(|basic| basic.predefined as u16).ok_or_else(none)
 }
+
+/// Up to so many bytes that are read come in packets.
+const READ_BYTES: usize = 4096;
+/// Then a flush is asked for, and the one before it waited for.
+const PORTION_BYTES: usize = 1 << 20;

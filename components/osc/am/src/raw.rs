@@ -9,8 +9,9 @@ use ompi_core::data::{Data, no_room};
 use ompi_core::datatype::{self, Datatype};
 use ompi_core::error::Result;
 use ompi_core::framework::op::Operation;
-use ompi_core::framework::pml::{self, MatchContext, Matched, Mode};
+use ompi_core::framework::pml::{self, MatchContext, Mode};
 use ompi_core::request::{Request, handles};
+use opal_core::datatype::Convertor;
 
 /// To or from whom, with which tag.
 #[derive(Clone, Copy)]
@@ -53,13 +54,15 @@ impl Transfer {
         Ok(Transfer { request: Some(request), bytes })
     }
 
-    /// Receives a message that was taken out of matching.
-    pub fn receive_matched(matched: Matched) -> Result<Transfer> {
+    /// Receives a message of whatever length; `None` if none is here.
+    pub fn receive_any(route: Route<'_>) -> Result<Option<Transfer>> {
+        let found = pml::selected().improbe(route.rank as i32, route.tag, route.context())?;
+        let Some(matched) = found else { return Ok(None) };
         let mut bytes = zeros(matched.status.bytes() as usize)?;
         let data = Data { at: bytes.as_mut_ptr(), count: bytes.len(), datatype: datatype::byte() };
         // SAFETY: as in `receive`.
         let request = unsafe { pml::selected().imrecv(&data, matched)? };
-        Ok(Transfer { request: Some(request), bytes })
+        Ok(Some(Transfer { request: Some(request), bytes }))
     }
 
     /// Whether it has ended. Makes no progress.
@@ -154,10 +157,28 @@ impl<'a> Buffer<'a> {
         Ok(Transfer { request: Some(request), bytes: Vec::new() })
     }
 
+    /// Where the data goes, piece by piece.
+    pub fn placement(&self) -> Placement {
+        // SAFETY: writable until the operation is complete, which waits for the last piece.
+        Placement(unsafe { self.0.convertor() })
+    }
+
     /// Combines the data with as much other data, all of one basic type.
     pub fn combine(&self, operation: Operation, basic: &Datatype, input: &[u8]) -> Result<()> {
         // SAFETY: readable and writable by the contract of the constructors; the input is memory of the library's own.
         unsafe { accumulate::combine(&self.0, operation, basic, input.as_ptr(), input.len()) }
+    }
+}
+
+/// A place of the user's for data that comes in pieces.
+pub struct Placement(Convertor);
+
+impl Placement {
+    /// The next bytes; how many are missing then.
+    pub fn fill(&mut self, from: &[u8]) -> usize {
+        // SAFETY: writable by the contract of `Buffer::new`; `from` is memory of the library's own.
+        unsafe { self.0.unpack(from.as_ptr(), from.len()) };
+        self.0.total() - self.0.position()
     }
 }
 

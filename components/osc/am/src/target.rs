@@ -1,225 +1,361 @@
-//! The side that is accessed: does what origins ask for, in every pass of progress.
+//! The side that is accessed: does what origins ask for. What is short is done when its packet arrives, the rest in passes of progress.
 
-use crate::arrival::{Arrival, Arrivals, Asked};
+use crate::arrival::{Arrivals, Asked, Told, Waiting};
+use crate::directory::{self, Served};
 use crate::raw::{Buffer, Transfer};
-use crate::window::Window;
-use crate::wire::{HEAD_TAG, Head, Kind};
-use alloc::sync::{Arc, Weak};
+use crate::window::{Peer, Window};
+use crate::wire::{ANSWER_BYTES, Failure, Head, Kind, Record, SyncKind, Tags, push_ack, push_answer, push_post};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use ompi_core::datatype;
-use ompi_core::error::{Class, Result};
+use ompi_core::comm::Communicator;
+use ompi_core::datatype::{self, Datatype};
+use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::osc::Lock;
-use ompi_core::framework::pml::{self, MatchContext};
-use ompi_core::status::ANY_SOURCE;
-use opal_core::sync::ConditionalLock;
-use opal_core::{progress, wait};
+use opal_core::sync::{AtomicBool, ConditionalLock, Ordering};
+use opal_core::wait;
 
 /// A window that is served.
 pub struct Service {
     /// The window.
     pub window: Window,
-    // What others ask for; not here while a pass of progress works on it.
-    arrivals: ConditionalLock<Option<Arrivals>>,
+    // What others ask for; not here while somebody works on it.
+    arrivals: ConditionalLock<Option<Box<Arrivals>>>,
+    // Records that came meanwhile, with their origins.
+    incoming: ConditionalLock<VecDeque<(usize, Vec<u8>)>>,
+    is_active: AtomicBool,
 }
 
 impl Service {
-    /// Begins: every pass of progress serves the window as long as it lives.
+    /// Begins: packets for the window find it as long as it lives.
     pub fn of(window: Window) -> Arc<Service> {
-        let arrivals = ConditionalLock::new(Some(Arrivals::new(window.comm.size())));
-        let service = Arc::new(Service { window, arrivals });
-        SERVICES.lock().push(Arc::downgrade(&service));
+        let arrivals = ConditionalLock::new(Some(Box::new(Arrivals::new(window.comm.size()))));
+        let incoming = ConditionalLock::new(VecDeque::new());
+        let service = Arc::new(Service { window, arrivals, incoming, is_active: AtomicBool::new(false) });
+        directory::enter(service.clone());
         service
+    }
+
+    /// From now on passes of progress look at it, until there is nothing to do.
+    #[inline]
+    pub fn activate(self: &Arc<Self>) {
+        if !self.is_active.load(Ordering::Relaxed) {
+            directory::activate(self.clone());
+        }
     }
 
     /// Whether nothing that others asked for, and nothing that this process asked for, is under way.
     pub fn is_idle(&self) -> bool {
-        self.arrivals.lock().as_ref().is_some_and(Arrivals::is_empty) && self.window.is_settled()
+        self.has_no_arrivals() && self.window.is_quiet() && self.window.is_settled()
+    }
+
+    /// Whether passes of progress look at it.
+    pub fn is_watched(&self) -> bool {
+        self.is_active.load(Ordering::Relaxed)
+    }
+
+    fn has_no_arrivals(&self) -> bool {
+        let none = self.arrivals.lock().as_ref().is_some_and(|arrivals| arrivals.is_empty());
+        none && self.incoming.lock().is_empty()
+    }
+
+    /// Asks a rank for something: a record of at most `bytes` bytes, which travels with those that come after it until somebody sends
+    /// them. At the same time it is noted. This process asks itself for nothing: it does it.
+    #[inline]
+    pub fn ask(
+        self: &Arc<Self>,
+        rank: usize,
+        bytes: usize,
+        append: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+        note: impl FnOnce(&mut Peer),
+    ) -> Result<()> {
+        if rank == self.window.me() {
+            let mut records = Vec::new();
+            append(&mut records)?;
+            self.window.with_peer(rank, note);
+            self.clone().arrived(rank, &records);
+            return Ok(());
+        }
+        self.window.with_peer(rank, |peer| {
+            append(peer.outbox.for_record(bytes)?)?;
+            note(peer);
+            Ok::<_, Fault>(())
+        })?;
+        self.activate();
+        Ok(())
+    }
+
+    /// MPI_Win_post for an origin.
+    pub fn post(self: &Arc<Self>, origin: usize) -> Result<()> {
+        if origin == self.window.me() {
+            self.window.told(origin, &Record::Post);
+            return Ok(());
+        }
+        self.window.with_peer(origin, |peer| {
+            push_post(peer.outbox.for_record(size_of::<u64>())?);
+            peer.outbox.send().map(drop)
+        })
+    }
+
+    fn take_incoming(self: &Arc<Self>) {
+        let Some(mut arrivals) = self.arrivals.lock().take() else { return };
+        self.handle_incoming(&mut arrivals);
+        self.put_back(arrivals);
+    }
+
+    fn put_back(self: &Arc<Self>, arrivals: Box<Arrivals>) {
+        let is_empty = arrivals.is_empty();
+        *self.arrivals.lock() = Some(arrivals);
+        if !is_empty {
+            self.activate();
+        }
+        if !self.incoming.lock().is_empty() {
+            self.take_incoming();
+        }
+    }
+
+    fn handle_incoming(&self, arrivals: &mut Arrivals) {
+        loop {
+            let Some((origin, records)) = self.incoming.lock().pop_front() else { return };
+            self.handle(arrivals, origin, &records);
+            wait::wake_threads();
+        }
+    }
+
+    /// Does what records ask for, or keeps it for a pass of progress. Makes no call of the PML but to send packets.
+    fn handle(&self, arrivals: &mut Arrivals, origin: usize, mut records: &[u8]) -> bool {
+        let window = &self.window;
+        let mut known = true;
+        while known && !records.is_empty() {
+            let Some((record, rest)) = Record::split(records) else {
+                known = false;
+                break;
+            };
+            records = rest;
+            match record {
+                Record::Access(head, description, data) if !head.apart && arrivals.is_ready(origin, None) => {
+                    let ended = Told::of(&head, description)
+                        .and_then(|told| access_here(window, origin, &head, told.get(), data));
+                    end_access(window, arrivals, origin, &head, ended);
+                }
+                Record::Access(head, description, data) => {
+                    arrivals.push(origin, Asked::Access(Box::new(Waiting::new(head, description, data))));
+                }
+                Record::Sync(sync) if arrivals.is_ready(origin, Some(sync)) => {
+                    synchronize(window, arrivals, origin, sync);
+                }
+                Record::Sync(sync) => arrivals.push(origin, Asked::Sync(sync)),
+                answer => known = window.told(origin, &answer),
+            }
+        }
+        // A process that is gone needs no answer.
+        let _sent = window.send_outboxes(Some(origin));
+        known
     }
 }
 
-static SERVICES: ConditionalLock<Vec<Weak<Service>>> = ConditionalLock::new(Vec::new());
-
-/// Serves all windows; called by one thread at a time.
-pub fn poll_all() -> usize {
-    // Nothing is locked while messages are sent and received.
-    let mut services = core::mem::take(&mut *SERVICES.lock());
-    if services.is_empty() {
-        return 0;
+impl Served for Service {
+    fn comm(&self) -> &Communicator {
+        &self.window.comm
     }
-    let mut moved = 0;
-    services.retain(|service| match service.upgrade() {
-        Some(service) => {
-            moved += poll(&service);
-            true
-        }
-        None => false,
-    });
-    let mut all = SERVICES.lock();
-    services.append(&mut all);
-    *all = services;
-    drop(all);
-    if moved > 0 {
-        progress::flush();
+
+    fn is_active(&self) -> &AtomicBool {
+        &self.is_active
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.has_no_arrivals() && self.window.is_quiet()
+    }
+
+    fn arrived(self: Arc<Self>, origin: usize, records: &[u8]) -> bool {
+        let Some(mut arrivals) = self.arrivals.lock().take() else {
+            self.incoming.lock().push_back((origin, records.into()));
+            // Who works may have looked for the last time just before.
+            self.take_incoming();
+            return true;
+        };
+        self.handle_incoming(&mut arrivals);
+        let known = self.handle(&mut arrivals, origin, records);
+        self.put_back(arrivals);
         wait::wake_threads();
+        known
     }
-    moved
-}
 
-/// So many messages of a window are looked at before the next window has its turn.
-const TURN: usize = 64;
-
-fn poll(service: &Service) -> usize {
-    let window = &service.window;
-    let mut moved = window.sweep();
-    let Some(mut arrivals) = service.arrivals.lock().take() else { return moved };
-    moved += receive(window, &mut arrivals);
-    let busy = core::mem::take(&mut arrivals.busy);
-    for origin in busy {
-        moved += serve(window, &mut arrivals, origin);
-        if !arrivals.queues[origin].is_empty() {
-            arrivals.busy.push(origin);
+    fn poll(self: Arc<Self>) -> usize {
+        let window = &self.window;
+        let mut moved = window.sweep();
+        // A process that is gone is noticed by who waits for it.
+        moved += window.send_outboxes(None).unwrap_or(0);
+        let Some(mut arrivals) = self.arrivals.lock().take() else { return moved };
+        self.handle_incoming(&mut arrivals);
+        let mut busy = core::mem::take(&mut arrivals.busy);
+        for origin in busy.drain(..) {
+            moved += serve(window, &mut arrivals, origin);
         }
+        arrivals.answers.retain(|(_, answer)| !answer.is_complete());
+        self.put_back(arrivals);
+        moved
     }
-    while let Some(origin) = arrivals.locks.next_granted() {
-        answer(window, &mut arrivals, origin as usize, Kind::Grant, 0);
-        moved += 1;
-    }
-    arrivals.answers.retain(|(_, answer)| !answer.is_complete());
-    *service.arrivals.lock() = Some(arrivals);
-    moved
-}
-
-/// Takes new heads.
-fn receive(window: &Window, arrivals: &mut Arrivals) -> usize {
-    let context = MatchContext { comm: &window.comm, collective: false };
-    for taken in 0..TURN {
-        let Ok(Some(matched)) = pml::selected().improbe(ANY_SOURCE, HEAD_TAG, context) else { return taken };
-        let origin = matched.status.source as usize;
-        if let Ok(head) = Transfer::receive_matched(matched) {
-            arrivals.push(origin, head);
-        }
-    }
-    TURN
 }
 
 /// Does what can be done of what one origin asked for; how many things.
 fn serve(window: &Window, arrivals: &mut Arrivals, origin: usize) -> usize {
     let mut queue = core::mem::take(&mut arrivals.queues[origin]);
-    queue.iter_mut().for_each(|arrival| arrival.prepare(window, origin));
+    queue.iter_mut().for_each(|asked| asked.prepare(window, origin));
     let mut done = 0;
-    while let Some(arrival) = queue.pop_front_if(|next| arrivals.is_next_ready(origin, next)) {
+    while let Some(asked) = queue.pop_front_if(|next| next.is_here() && arrivals.may_follow(origin, next.sync())) {
         done += 1;
-        let ended = match arrival {
-            Arrival::Asked(asked) => perform(window, arrivals, origin, *asked),
-            Arrival::Coming(_) | Arrival::Malformed => Err(Class::Intern.into()),
-        };
-        if let Err(fault) = ended
-            && arrivals.faults[origin] == 0
-        {
-            arrivals.faults[origin] = fault.get();
+        match asked {
+            Asked::Sync(sync) => synchronize(window, arrivals, origin, sync),
+            Asked::Access(access) => {
+                let ended = waited(window, arrivals, origin, &access);
+                end_access(window, arrivals, origin, &access.head, ended);
+            }
         }
     }
+    if !queue.is_empty() {
+        arrivals.busy.push(origin);
+    }
     arrivals.queues[origin] = queue;
+    // As in `handle`.
+    let _sent = window.send_outboxes(Some(origin));
     done
 }
 
-fn perform(window: &Window, arrivals: &mut Arrivals, origin: usize, asked: Asked) -> Result<()> {
-    let Head { kind, count, .. } = asked.head;
-    match kind {
-        Kind::Put | Kind::Get | Kind::Accumulate | Kind::GetAccumulate | Kind::CompareAndSwap => {
-            return access(window, arrivals, origin, &asked);
+fn synchronize(window: &Window, arrivals: &mut Arrivals, origin: usize, sync: SyncKind) {
+    match sync {
+        SyncKind::Flush => acknowledge(window, arrivals, origin),
+        SyncKind::LockShared | SyncKind::LockExclusive => {
+            let lock = if sync == SyncKind::LockShared { Lock::Shared } else { Lock::Exclusive };
+            arrivals.waits_for_lock[origin] = true;
+            arrivals.locks.ask(origin as u32, lock);
+            grant(arrivals);
         }
-        Kind::Flush => acknowledge(window, arrivals, origin),
-        Kind::Lock => arrivals.locks.ask(origin as u32, if count == 1 { Lock::Exclusive } else { Lock::Shared }),
-        Kind::Unlock => {
-            let held = arrivals.locks.release(origin as u32);
+        SyncKind::Unlock => {
+            if !arrivals.locks.release(origin as u32) {
+                arrivals.failures[origin].get_or_insert(Failure { class: Class::RmaSync as i32, displacement: 0 });
+            }
             acknowledge(window, arrivals, origin);
-            if !held {
-                return Err(Class::RmaSync.into());
-            }
+            grant(arrivals);
         }
-        Kind::Complete => window.with_peer(origin, |peer| peer.completes += 1),
-        Kind::Ack => window.with_peer(origin, |peer| {
-            peer.acks += 1;
-            if count != 0 {
-                peer.fault = count as i32;
-            }
-        }),
-        Kind::Grant => window.with_peer(origin, |peer| peer.grants += 1),
-        Kind::Post => window.with_peer(origin, |peer| peer.posts += 1),
+        SyncKind::Complete => window.with_peer(origin, |peer| peer.completes += 1),
     }
-    Ok(())
+}
+
+/// What they asked for behind their lock is done in the next pass of progress.
+fn grant(arrivals: &mut Arrivals) {
+    while let Some(origin) = arrivals.locks.next_granted() {
+        arrivals.waits_for_lock[origin as usize] = false;
+    }
 }
 
 fn acknowledge(window: &Window, arrivals: &mut Arrivals, origin: usize) {
-    let code = core::mem::take(&mut arrivals.faults[origin]);
-    answer(window, arrivals, origin, Kind::Ack, code as u64);
+    let failure = arrivals.failures[origin].take();
+    if origin == window.me() {
+        window.told(origin, &Record::Ack(failure));
+        return;
+    }
+    window.with_peer(origin, |peer| {
+        // A process that is gone needs no answer.
+        if let Ok(packet) = peer.outbox.for_record(2 * size_of::<u64>()) {
+            push_ack(packet, failure);
+        }
+    });
 }
 
-fn answer(window: &Window, arrivals: &mut Arrivals, origin: usize, kind: Kind, count: u64) {
-    let mut message = Vec::new();
-    Head::of(kind, count).encode(&mut message);
-    // An origin that is gone needs no answer.
-    if let Ok(sent) = Transfer::send(message, window.route(origin, HEAD_TAG)) {
+/// Answers an access with data that was read, in as many pieces as there must be.
+fn answer(window: &Window, origin: usize, number: u32, mut data: &[u8]) {
+    if origin == window.me() {
+        window.told(origin, &Record::Answer(number, data));
+        return;
+    }
+    window.with_peer(origin, |peer| {
+        loop {
+            let Ok(room) = peer.outbox.room() else { return };
+            let (now, later) = data.split_at(data.len().min(room - ANSWER_BYTES));
+            let Ok(packet) = peer.outbox.for_record(ANSWER_BYTES + now.len()) else { return };
+            push_answer(packet, number, now.len());
+            packet.extend_from_slice(now);
+            data = later;
+            if data.is_empty() {
+                return;
+            }
+        }
+    });
+}
+
+/// Who reads gets an answer whatever went wrong: an empty one then.
+fn end_access(window: &Window, arrivals: &mut Arrivals, origin: usize, head: &Head, ended: Result<()>) {
+    let Err(fault) = ended else { return };
+    let failure = Failure { class: fault.get(), displacement: head.displacement };
+    arrivals.failures[origin].get_or_insert(failure);
+    if !head.kind.reads() {
+        return;
+    }
+    if !head.apart {
+        return answer(window, origin, head.number, &[]);
+    }
+    if let Ok(sent) = Transfer::send(Vec::new(), window.route(origin, Tags::of(head.number).result)) {
         arrivals.answers.push((origin, sent));
     }
 }
 
-/// Does an access. Who reads gets an answer whatever went wrong: an empty one then.
-fn access(window: &Window, arrivals: &mut Arrivals, origin: usize, asked: &Asked) -> Result<()> {
-    let reads = matches!(asked.head.kind, Kind::Get | Kind::GetAccumulate | Kind::CompareAndSwap);
-    let route = window.route(origin, asked.head.result_tag);
-    match try_access(window, asked) {
-        Ok(Done::Written) => Ok(()),
-        Ok(Done::Read(old)) => {
-            arrivals.answers.push((origin, Transfer::send(old, route)?));
-            Ok(())
-        }
-        Ok(Done::ToBeRead(answer)) => {
-            arrivals.answers.push((origin, answer.send(route)?));
-            Ok(())
-        }
-        Err(fault) => {
-            if reads {
-                arrivals.answers.push((origin, Transfer::send(Vec::new(), route)?));
-            }
-            Err(fault)
-        }
+/// Does an access that had to wait.
+fn waited(window: &Window, arrivals: &mut Arrivals, origin: usize, access: &Waiting) -> Result<()> {
+    let Waiting { head, datatype, data, placed, .. } = access;
+    if *placed {
+        return Ok(());
     }
-}
-
-enum Done<'a> {
-    Written,
-    Read(Vec<u8>),
-    ToBeRead(Buffer<'a>),
-}
-
-fn try_access<'a>(window: &Window, asked: &'a Asked) -> Result<Done<'a>> {
-    let Head { kind, operation, displacement, count, basic, .. } = asked.head;
-    let datatype = asked.datatype.as_ref().map_err(|code| ompi_core::error::Fault::code(*code))?.get();
-    if asked.placed {
-        return Ok(Done::Written);
+    let datatype = datatype.as_ref().map_err(Clone::clone)?.get();
+    if !head.apart {
+        return access_here(window, origin, head, datatype, data);
     }
-    // Looked at again: what was attached when the message came may have been detached.
-    let place = Buffer::in_window(window.memory.place(displacement, count, datatype)?);
-    let data = &asked.data[..];
-    let combine = || {
-        let basic = datatype::borrow(basic as usize).filter(|basic| basic.is_predefined()).ok_or(Class::Type)?;
-        place.combine(operation, basic, data)
+    let place = Buffer::in_window(window.memory.place(head.displacement, head.count, datatype)?);
+    let route = window.route(origin, Tags::of(head.number).result);
+    let sent = match head.kind {
+        Kind::Get => place.send(route)?,
+        _ => match perform(&place, head, data)? {
+            None => return Ok(()),
+            Some(old) => Transfer::send(old, route)?,
+        },
     };
-    match kind {
+    arrivals.answers.push((origin, sent));
+    Ok(())
+}
+
+/// Does an access whose data came along, and answers in a packet.
+#[inline]
+fn access_here(window: &Window, origin: usize, head: &Head, datatype: &Datatype, data: &[u8]) -> Result<()> {
+    // Looked at now: what was attached when the record came may have been detached.
+    let place = Buffer::in_window(window.memory.place(head.displacement, head.count, datatype)?);
+    if let Some(old) = perform(&place, head, data)? {
+        answer(window, origin, head.number, &old);
+    }
+    Ok(())
+}
+
+/// Works on the memory; what was there, if it is wanted.
+#[inline]
+fn perform(place: &Buffer<'_>, head: &Head, data: &[u8]) -> Result<Option<Vec<u8>>> {
+    let combine = || {
+        let basic =
+            datatype::borrow(usize::from(head.basic)).filter(|basic| basic.is_predefined()).ok_or(Class::Type)?;
+        place.combine(head.operation, basic, data)
+    };
+    match head.kind {
         Kind::Put if data.len() == place.bytes() => {
             place.write(data);
-            Ok(Done::Written)
+            Ok(None)
         }
-        Kind::Get => Ok(Done::ToBeRead(place)),
-        Kind::Accumulate => combine().map(|()| Done::Written),
+        Kind::Get => place.read().map(Some),
+        Kind::Accumulate => combine().map(|()| None),
         Kind::GetAccumulate => {
             let old = place.read()?;
             if !data.is_empty() {
                 combine()?;
             }
-            Ok(Done::Read(old))
+            Ok(Some(old))
         }
         Kind::CompareAndSwap if data.len() == 2 * place.bytes() => {
             let (compare, new) = data.split_at(place.bytes());
@@ -227,7 +363,7 @@ fn try_access<'a>(window: &Window, asked: &'a Asked) -> Result<Done<'a>> {
             if old == compare {
                 place.write(new);
             }
-            Ok(Done::Read(old))
+            Ok(Some(old))
         }
         _ => Err(Class::Truncate.into()),
     }

@@ -1,18 +1,20 @@
-//! One window: what this process knows of its peers, and what is under way.
+//! One window: what this process knows of its peers, and what it has asked them for.
 
 use crate::memory::Memory;
-use crate::raw::{self, Route, Transfer};
-use crate::wire::{HEAD_TAG, Head, Kind};
+use crate::outbox::Outbox;
+use crate::raw::{self, Placement, Route, Transfer};
+use crate::wire::{Failure, Record};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Range;
 use ompi_core::comm::Communicator;
-use ompi_core::error::{Fault, Result};
+use ompi_core::error::{Class, Fault, Result};
 use ompi_core::framework::osc::{Flavor, Plan};
 use ompi_core::request::{self, Driver, Id, Request};
 use ompi_core::status::Status;
 use ompi_core::user_memory;
 use opal_core::sync::{AtomicU32, ConditionalLock, Ordering};
-use opal_core::{progress, wait};
+use opal_core::wait;
 
 /// A window.
 pub struct Window {
@@ -23,34 +25,50 @@ pub struct Window {
     owns_memory: bool,
     next_tag: AtomicU32,
     peers: ConditionalLock<Vec<Peer>>,
-    // Accesses that are not complete here, and which of them to look at next.
+    reads: ConditionalLock<Reads>,
+    // Accesses with messages of their own that are not complete here, and which of them to look at next.
     pending: ConditionalLock<(Vec<Pending>, usize)>,
 }
 
 /// What this process knows of one rank.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct Peer {
-    /// Something was sent that no flush was sent after.
+    /// What was not sent yet.
+    pub outbox: Outbox,
+    /// Something was asked for that no flush was sent after.
     pub dirty: bool,
-    /// Flushes and unlocks that were sent, and answered.
+    /// Flushes and unlocks that were asked for, and answered.
     pub flushes: u64,
     /// See there.
     pub acks: u64,
-    /// Locks that were granted and not yet taken notice of; posts and completes likewise.
-    pub grants: u64,
-    /// See there.
+    /// Bytes of accesses since the last flush was asked for.
+    pub unflushed_bytes: usize,
+    /// Posts and completes that came and were not yet taken notice of.
     pub posts: u64,
     /// See there.
     pub completes: u64,
     /// Accesses to it that are not complete here.
     pub pending: u64,
-    /// The code of what failed there since the last flush; 0 if nothing did.
-    pub fault: i32,
+    /// What failed since the last flush.
+    pub failure: Option<Failure>,
 }
 
 struct Pending {
     rank: usize,
     transfers: Vec<Transfer>,
+    request: Option<Id>,
+}
+
+/// Accesses whose answers come in packets, by number.
+#[derive(Default)]
+struct Reads {
+    all: Vec<Option<Read>>,
+    free: Vec<u32>,
+}
+
+struct Read {
+    rank: usize,
+    placement: Placement,
     request: Option<Id>,
 }
 
@@ -65,15 +83,27 @@ impl Window {
         if owns_memory {
             raw::clear(base, plan.own.bytes);
         }
-        let ranks = plan.comm.size();
+        let comm = plan.comm.clone();
+        let peers = (0..comm.size()).map(|rank| Peer::new(Outbox::to(&comm, rank))).collect();
         Ok(Window {
-            comm: plan.comm.clone(),
+            comm,
             memory: Memory::new(plan.flavor, base, plan.own),
             owns_memory,
             next_tag: AtomicU32::new(0),
-            peers: ConditionalLock::new(alloc::vec![Peer::default(); ranks]),
+            peers: ConditionalLock::new(peers),
+            reads: ConditionalLock::new(Reads::default()),
             pending: ConditionalLock::new((Vec::new(), 0)),
         })
+    }
+
+    /// This process's rank.
+    pub fn me(&self) -> usize {
+        self.comm.rank as usize
+    }
+
+    /// One rank, or all.
+    pub fn ranks(&self, rank: Option<usize>) -> Range<usize> {
+        rank.map_or(0..self.comm.size(), |rank| rank..rank + 1)
     }
 
     /// The way to a rank.
@@ -81,30 +111,97 @@ impl Window {
         Route { comm: &self.comm, rank, tag }
     }
 
-    /// Two tags, one for each direction, that no other access under way has.
-    pub fn tags(&self) -> (i32, i32) {
-        let number = self.next_tag.fetch_add(1, Ordering::Relaxed) & ((1 << 29) - 1);
-        let result = 2 * number as i32 + 2;
-        (result, result + 1)
+    /// A number for the tags of an access with messages of its own, which no other such access under way has.
+    pub fn next_tag_number(&self) -> u32 {
+        self.next_tag.fetch_add(1, Ordering::Relaxed) & ((1 << 28) - 1)
     }
 
-    /// Looks at or changes what is known of a rank.
+    /// Looks at or changes what is known of a rank. May send a packet, but makes no progress.
+    #[inline]
     pub fn with_peer<R>(&self, rank: usize, look: impl FnOnce(&mut Peer) -> R) -> R {
         look(&mut self.peers.lock()[rank])
     }
 
     /// Waits for something to be known of a rank.
     pub fn wait_for(&self, rank: usize, mut known: impl FnMut(&mut Peer) -> bool) -> Result<()> {
-        progress::flush();
+        opal_core::progress::flush();
         wait::until(|| self.with_peer(rank, &mut known)).map_err(Fault::from)
     }
 
-    /// Sends a message that only synchronises.
-    pub fn tell(&self, rank: usize, kind: Kind, count: u64) -> Result<()> {
-        let mut message = Vec::new();
-        Head::of(kind, count).encode(&mut message);
-        let sent = Transfer::send(message, self.route(rank, HEAD_TAG))?;
-        self.track(rank, Vec::from([sent]), false).map(drop)
+    /// Sends what waits for it, to a rank or to all.
+    pub fn send_outboxes(&self, rank: Option<usize>) -> Result<usize> {
+        let mut peers = self.peers.lock();
+        let mut sent = 0;
+        for rank in self.ranks(rank) {
+            sent += usize::from(peers[rank].outbox.send()?);
+        }
+        Ok(sent)
+    }
+
+    /// Sends what waits for it to a rank, where a flush was asked for that the program does not know of: the program's own must still
+    /// see what failed.
+    pub fn send_marked(&self, rank: usize) -> Result<()> {
+        self.with_peer(rank, |peer| {
+            peer.dirty = true;
+            peer.outbox.send().map(drop)
+        })
+    }
+
+    /// Keeps the place where an answer goes: its number, and a request if one is wanted.
+    pub fn expect(&self, rank: usize, placement: Placement, wanted: bool) -> Result<(u32, Option<Request>)> {
+        let request = requested(wanted)?;
+        let read = Some(Read { rank, placement, request: request.as_ref().map(Request::id) });
+        let mut reads = self.reads.lock();
+        let number = match reads.free.pop() {
+            Some(number) => {
+                reads.all[number as usize] = read;
+                number
+            }
+            None => {
+                reads.all.push(read);
+                reads.all.len() as u32 - 1
+            }
+        };
+        drop(reads);
+        self.with_peer(rank, |peer| peer.pending += 1);
+        Ok((number, request))
+    }
+
+    /// What was expected will not come: it was never asked for.
+    pub fn forget(&self, rank: usize, number: u32) {
+        self.answered(rank, number, &[]);
+    }
+
+    /// The next bytes of an answer; without any it ends. `false` if nobody asked this rank for them.
+    fn answered(&self, rank: usize, number: u32, data: &[u8]) -> bool {
+        let mut reads = self.reads.lock();
+        let Some(place) = reads.all.get_mut(number as usize) else { return false };
+        let Some(read) = place.as_mut().filter(|read| read.rank == rank) else { return false };
+        if read.placement.fill(data) > 0 && !data.is_empty() {
+            return true;
+        }
+        let request = place.take().and_then(|read| read.request);
+        reads.free.push(number);
+        drop(reads);
+        self.with_peer(rank, |peer| peer.pending -= 1);
+        if let Some(request) = request {
+            request::complete(request, Status::EMPTY);
+        }
+        true
+    }
+
+    /// Takes notice of what a target says. `false` if it makes no sense.
+    pub fn told(&self, rank: usize, record: &Record<'_>) -> bool {
+        match record {
+            Record::Answer(number, data) => return self.answered(rank, *number, data),
+            Record::Post => self.with_peer(rank, |peer| peer.posts += 1),
+            Record::Ack(failure) => self.with_peer(rank, |peer| {
+                peer.acks += 1;
+                peer.failure = peer.failure.or(*failure);
+            }),
+            Record::Access(..) | Record::Sync(_) => return false,
+        }
+        true
     }
 
     /// Keeps the messages of an access until they have ended; a request for that, if one is wanted.
@@ -119,10 +216,7 @@ impl Window {
         if left.is_empty() {
             return Ok(wanted.then(request::done));
         }
-        let request = match wanted {
-            true => Some(request::create(request::Kind::Generic, &Accesses, 0)?),
-            false => None,
-        };
+        let request = requested(wanted)?;
         self.with_peer(rank, |peer| peer.pending += 1);
         self.pending.lock().0.push(Pending { rank, transfers: left, request: request.as_ref().map(Request::id) });
         Ok(request)
@@ -139,7 +233,7 @@ impl Window {
             self.with_peer(access.rank, |peer| {
                 peer.pending -= 1;
                 if code != 0 && access.request.is_none() {
-                    peer.fault = code;
+                    peer.failure = peer.failure.or(Some(Failure { class: code, displacement: 0 }));
                 }
             });
             if let Some(request) = access.request {
@@ -165,9 +259,36 @@ impl Window {
         ended
     }
 
+    /// Whether nothing of this process waits to be sent, nor for messages of its own.
+    pub fn is_quiet(&self) -> bool {
+        self.pending.lock().0.is_empty() && self.peers.lock().iter().all(|peer| peer.outbox.is_empty())
+    }
+
     /// Whether all accesses of this process are complete here.
     pub fn is_settled(&self) -> bool {
         self.peers.lock().iter().all(|peer| peer.pending == 0)
+    }
+}
+
+impl Peer {
+    /// An access of so many bytes was asked for.
+    pub fn note_access(&mut self, bytes: usize) {
+        self.dirty = true;
+        self.unflushed_bytes += bytes;
+    }
+
+    fn new(outbox: Outbox) -> Peer {
+        Peer {
+            outbox,
+            dirty: false,
+            flushes: 0,
+            acks: 0,
+            unflushed_bytes: 0,
+            posts: 0,
+            completes: 0,
+            pending: 0,
+            failure: None,
+        }
     }
 }
 
@@ -180,6 +301,22 @@ impl Drop for Window {
     }
 }
 
+fn requested(wanted: bool) -> Result<Option<Request>> {
+    match wanted {
+        true => request::create(request::Kind::OneSided, &Accesses, 0).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// What a synchronisation says of an access that the target could not do.
+#[cold]
+pub fn failed(rank: usize, failure: Failure) -> Fault {
+    let Failure { class, displacement } = failure;
+    let what = if class == Class::RmaRange as i32 { "; its data is not all in the target's memory" } else { "" };
+    let why = alloc::format!("rank {rank} could not do an access at displacement {displacement:#x}{what}");
+    Fault::code(class).because(why)
+}
+
 /// Accesses that a pass of progress looks at: all of them would make many under way at once cost their square.
 const SWEEP: usize = 64;
 
@@ -187,3 +324,15 @@ const SWEEP: usize = 64;
 struct Accesses;
 
 impl Driver for Accesses {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_rank_and_displacement() {
+        let fault = failed(3, Failure { class: Class::RmaRange as i32, displacement: 0x1234 });
+        assert_eq!(fault.get(), Class::RmaRange as i32);
+        assert!(fault.reason().contains("rank 3") && fault.reason().contains("0x1234"), "{}", fault.reason());
+    }
+}

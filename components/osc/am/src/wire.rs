@@ -1,19 +1,18 @@
-//! The messages: a head of seven words, little-endian; then, as the head says, the description of the target's datatype and the
-//! data.
+//! The packets: one word that says which window and who, then records; little-endian. A record is an access, with the
+//! description of the target's datatype and the data if they are short, or it synchronises, or it answers.
 
 use alloc::vec::Vec;
 use ompi_core::framework::op::Operation;
+use ompi_core::oob::WindowPacket;
 
-/// The tag of heads; data has other ones.
-pub const HEAD_TAG: i32 = 0;
+/// Bytes of the word that a packet begins with.
+pub const PACKET_HEAD_BYTES: usize = WindowPacket::BYTES;
+/// Bytes of an access without what follows it.
+pub const HEAD_BYTES: usize = 32;
+/// Bytes of an [`Record::Answer`] without its data.
+pub const ANSWER_BYTES: usize = 8;
 
-/// Bytes of a head.
-pub const HEAD_BYTES: usize = 56;
-
-/// Up to so many bytes of data travel with their head.
-pub const INLINE_BYTES: usize = 4096;
-
-/// What a message asks for.
+/// What an access asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -25,38 +24,41 @@ pub enum Kind {
     Accumulate = 3,
     /// To be read and combined.
     GetAccumulate = 4,
-    /// Two elements follow: the expected and the new value.
+    /// Two elements come: the expected and the new value.
     CompareAndSwap = 5,
-    /// Tell when all before is done.
-    Flush = 6,
-    /// A lock, please: `count` is 1 for an exclusive one.
-    Lock = 7,
-    /// As `Flush`, and the lock is given back.
-    Unlock = 8,
-    /// MPI_Win_complete.
-    Complete = 9,
-    /// To an origin, for `Flush` and `Unlock`: `count` is the class of what failed, or 0.
-    Ack = 10,
-    /// To an origin, for `Lock`.
-    Grant = 11,
-    /// To an origin: MPI_Win_post.
-    Post = 12,
 }
 
-const KINDS: [Kind; 12] = [
-    Kind::Put,
-    Kind::Get,
-    Kind::Accumulate,
-    Kind::GetAccumulate,
-    Kind::CompareAndSwap,
-    Kind::Flush,
-    Kind::Lock,
-    Kind::Unlock,
-    Kind::Complete,
-    Kind::Ack,
-    Kind::Grant,
-    Kind::Post,
-];
+impl Kind {
+    /// Whether an answer is due.
+    pub fn reads(self) -> bool {
+        matches!(self, Kind::Get | Kind::GetAccumulate | Kind::CompareAndSwap)
+    }
+}
+
+const KINDS: [Kind; 5] = [Kind::Put, Kind::Get, Kind::Accumulate, Kind::GetAccumulate, Kind::CompareAndSwap];
+
+/// What else an origin asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum SyncKind {
+    /// Tell when all before is done.
+    Flush = 6,
+    /// A lock that others may share, please. What comes later waits for it.
+    LockShared = 7,
+    /// A lock, please; likewise.
+    LockExclusive = 8,
+    /// As `Flush`, and the lock is given back.
+    Unlock = 9,
+    /// MPI_Win_complete.
+    Complete = 10,
+}
+
+const SYNCS: [SyncKind; 5] =
+    [SyncKind::Flush, SyncKind::LockShared, SyncKind::LockExclusive, SyncKind::Unlock, SyncKind::Complete];
+
+const ACK: u8 = 11;
+const ANSWER: u8 = 12;
+const POST: u8 = 13;
 
 const OPERATIONS: [Operation; 14] = [
     Operation::Sum,
@@ -75,86 +77,157 @@ const OPERATIONS: [Operation; 14] = [
     Operation::NoOp,
 ];
 
-/// A head.
+/// An access without its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// What is asked for.
     pub kind: Kind,
     /// Of an accumulate.
     pub operation: Operation,
-    /// The handle of the target's datatype, if it is one that all processes have; else 0, and a description follows.
-    pub datatype: u32,
+    /// The handle of the target's datatype, if it is one that all processes have; else 0, and a description comes.
+    pub datatype: u16,
     /// Of an accumulate: the handle of the basic type that all data is of.
-    pub basic: u32,
+    pub basic: u16,
+    /// Data and result travel in messages of the PML, and the description, too, unless it is here.
+    pub apart: bool,
     /// As the program gave it.
     pub displacement: i64,
     /// Elements of the target's datatype.
     pub count: u64,
-    /// The tag of the answer with data that was read.
-    pub result_tag: i32,
-    /// The tag of the message with the data, if it does not follow here.
-    pub data_tag: i32,
-    /// Bytes of the description that follows.
-    pub description: u64,
-    /// Bytes of the data.
-    pub bytes: u64,
+    /// What the answer names, or with `apart` what the tags of the messages are made of.
+    pub number: u32,
 }
 
-impl Head {
-    /// Of a message that only synchronises.
-    pub fn of(kind: Kind, count: u64) -> Head {
-        Head {
-            kind,
-            operation: Operation::NoOp,
-            datatype: 0,
-            basic: 0,
-            displacement: 0,
-            count,
-            result_tag: 0,
-            data_tag: 0,
-            description: 0,
-            bytes: 0,
+/// One record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Record<'a> {
+    /// An access; then the description of the target's datatype and the data.
+    Access(Head, &'a [u8], &'a [u8]),
+    /// It synchronises.
+    Sync(SyncKind),
+    /// To an origin, for [`SyncKind::Flush`] and [`SyncKind::Unlock`].
+    Ack(Option<Failure>),
+    /// To an origin: the next bytes of what the access with this number reads; without any it ends.
+    Answer(u32, &'a [u8]),
+    /// To an origin: MPI_Win_post.
+    Post,
+}
+
+/// The first access of an origin that could not be done since its last flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The error class; not 0.
+    pub class: i32,
+    /// The displacement as the program gave it.
+    pub displacement: i64,
+}
+
+/// Appends an access; `description` and `data` bytes of these follow, which the caller appends.
+pub fn push_access(to: &mut Vec<u8>, head: &Head, description: usize, data: usize) {
+    let Head { kind, operation, datatype, basic, apart, displacement, count, number } = *head;
+    let first = kind as u64
+        | (operation as u64) << 8
+        | u64::from(datatype) << 16
+        | u64::from(basic) << 32
+        | u64::from(apart) << 48;
+    let last = u64::from(number) | (description as u64 & 0xffff) << 32 | (data as u64 & 0xffff) << 48;
+    to.extend_from_slice([first, displacement as u64, count, last].map(u64::to_le_bytes).as_flattened());
+}
+
+/// Appends what synchronises.
+pub fn push_sync(to: &mut Vec<u8>, sync: SyncKind) {
+    push_word(to, sync as u64);
+}
+
+/// Appends an [`Record::Ack`].
+pub fn push_ack(to: &mut Vec<u8>, failure: Option<Failure>) {
+    match failure {
+        None => push_word(to, u64::from(ACK)),
+        Some(Failure { class, displacement }) => {
+            push_word(to, u64::from(ACK) | u64::from(class as u32) << 32);
+            push_word(to, displacement as u64);
         }
     }
+}
 
-    /// Appends it.
-    pub fn encode(&self, to: &mut Vec<u8>) {
-        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        let words = [
-            pair(self.kind as u32, self.operation as u32),
-            pair(self.datatype, self.basic),
-            self.displacement as u64,
-            self.count,
-            pair(self.result_tag as u32, self.data_tag as u32),
-            self.description,
-            self.bytes,
-        ];
-        words.iter().for_each(|word| to.extend_from_slice(&word.to_le_bytes()));
+/// Appends a [`Record::Answer`] whose data the caller appends.
+pub fn push_answer(to: &mut Vec<u8>, number: u32, bytes: usize) {
+    push_word(to, u64::from(ANSWER) | (bytes as u64 & 0xffff) << 16 | u64::from(number) << 32);
+}
+
+/// Appends a [`Record::Post`].
+pub fn push_post(to: &mut Vec<u8>) {
+    push_word(to, u64::from(POST));
+}
+
+fn push_word(to: &mut Vec<u8>, word: u64) {
+    to.extend_from_slice(&word.to_le_bytes());
+}
+
+impl Record<'_> {
+    /// The first record of some, and what follows it; `None` if it is none.
+    #[inline]
+    pub fn split(records: &[u8]) -> Option<(Record<'_>, &[u8])> {
+        let (first, rest) = word(records)?;
+        match first as u8 {
+            ACK if first >> 32 == 0 => Some((Record::Ack(None), rest)),
+            ACK => {
+                let (displacement, rest) = word(rest)?;
+                let failure = Failure { class: (first >> 32) as i32, displacement: displacement as i64 };
+                Some((Record::Ack(Some(failure)), rest))
+            }
+            ANSWER => {
+                let (data, rest) = rest.split_at_checked(usize::from((first >> 16) as u16))?;
+                Some((Record::Answer((first >> 32) as u32, data), rest))
+            }
+            POST => Some((Record::Post, rest)),
+            kind => match KINDS.iter().find(|known| **known as u8 == kind) {
+                Some(kind) => access(*kind, first, rest),
+                None => Some((Record::Sync(*SYNCS.iter().find(|known| **known as u8 == kind)?), rest)),
+            },
+        }
     }
+}
 
-    /// Head, description and data of a message; `None` if it is none.
-    pub fn decode(message: &[u8]) -> Option<(Head, &[u8], &[u8])> {
-        let (head, rest) = message.split_first_chunk::<HEAD_BYTES>()?;
-        let word = |at: usize| u64::from_le_bytes(head[8 * at..][..8].try_into().unwrap_or_default());
-        let (low, high) = (|at: usize| word(at) as u32, |at: usize| (word(at) >> 32) as u32);
-        let head = Head {
-            kind: *KINDS.iter().find(|kind| **kind as u32 == low(0))?,
-            operation: *OPERATIONS.iter().find(|operation| **operation as u32 == high(0))?,
-            datatype: low(1),
-            basic: high(1),
-            displacement: word(2) as i64,
-            count: word(3),
-            result_tag: low(4) as i32,
-            data_tag: high(4) as i32,
-            description: word(5),
-            bytes: word(6),
-        };
-        let (description, data) = rest.split_at_checked(usize::try_from(head.description).ok()?)?;
-        let complete = match head.data_tag {
-            HEAD_TAG => data.len() as u64 == head.bytes,
-            _ => data.is_empty(),
-        };
-        complete.then_some((head, description, data))
+fn access(kind: Kind, first: u64, rest: &[u8]) -> Option<(Record<'_>, &[u8])> {
+    let (displacement, rest) = word(rest)?;
+    let (count, rest) = word(rest)?;
+    let (last, rest) = word(rest)?;
+    let head = Head {
+        kind,
+        operation: *OPERATIONS.iter().find(|operation| **operation as u32 == u32::from((first >> 8) as u8))?,
+        datatype: (first >> 16) as u16,
+        basic: (first >> 32) as u16,
+        apart: first >> 48 != 0,
+        displacement: displacement as i64,
+        count,
+        number: last as u32,
+    };
+    let (description, rest) = rest.split_at_checked(usize::from((last >> 32) as u16))?;
+    let (data, rest) = rest.split_at_checked(usize::from((last >> 48) as u16))?;
+    Some((Record::Access(head, description, data), rest))
+}
+
+fn word(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (word, rest) = bytes.split_first_chunk()?;
+    Some((u64::from_le_bytes(*word), rest))
+}
+
+/// The tags of the messages of a long access, by its number. Packets go outside all tags.
+pub struct Tags {
+    /// Of the description of the target's datatype.
+    pub description: i32,
+    /// Of the data.
+    pub data: i32,
+    /// Of what was read.
+    pub result: i32,
+}
+
+impl Tags {
+    /// Of a number below 2^28; of any other ones that no message has.
+    pub fn of(number: u32) -> Tags {
+        let first = (number & ((1 << 28) - 1)) as i32 * 4;
+        Tags { description: first, data: first + 1, result: first + 2 }
     }
 }
 
@@ -162,34 +235,47 @@ impl Head {
 mod tests {
     use super::*;
 
+    const HEAD: Head = Head {
+        kind: Kind::GetAccumulate,
+        operation: Operation::Bxor,
+        datatype: 521,
+        basic: 522,
+        apart: false,
+        displacement: -3,
+        count: 1 << 40,
+        number: 7,
+    };
+
     #[test]
-    fn heads_come_back_and_what_is_none_is_refused() {
-        let head = Head {
-            operation: Operation::Bxor,
-            datatype: 521,
-            basic: 522,
-            displacement: -3,
-            result_tag: 7,
-            description: 3,
-            bytes: 2,
-            ..Head::of(Kind::GetAccumulate, 1 << 40)
-        };
-        let mut message = Vec::new();
-        head.encode(&mut message);
-        message.extend_from_slice(&[1, 2, 3, 4, 5]);
-        assert_eq!(Head::decode(&message), Some((head, &[1u8, 2, 3][..], &[4u8, 5][..])));
-        for end in 0..message.len() {
-            assert_eq!(Head::decode(&message[..end]), None, "{end} bytes");
+    fn records_come_back_and_what_is_none_is_refused() {
+        let mut records = Vec::new();
+        push_access(&mut records, &HEAD, 3, 2);
+        records.extend_from_slice(&[1, 2, 3, 4, 5]);
+        let access = records.clone();
+        SYNCS.iter().for_each(|sync| push_sync(&mut records, *sync));
+        let failure = Failure { class: 56, displacement: -9 };
+        push_ack(&mut records, None);
+        push_ack(&mut records, Some(failure));
+        push_answer(&mut records, u32::MAX, 1);
+        records.push(77);
+        push_post(&mut records);
+        let mut rest = &records[..];
+        let mut wanted = alloc::vec![Record::Access(HEAD, &[1, 2, 3], &[4, 5])];
+        wanted.extend(SYNCS.map(Record::Sync));
+        wanted.extend([Record::Ack(None), Record::Ack(Some(failure)), Record::Answer(u32::MAX, &[77]), Record::Post]);
+        for wanted in wanted {
+            let (record, after) = Record::split(rest).unwrap();
+            assert_eq!(record, wanted);
+            rest = after;
         }
-        for (at, value) in [(0, 0), (0, 13), (4, 14), (4, 200), (40, 6), (47, 255), (48, 1)] {
-            let mut wrong = message.clone();
+        assert!(rest.is_empty());
+        for end in 0..access.len() {
+            assert_eq!(Record::split(&access[..end]), None, "{end} bytes");
+        }
+        for (at, value) in [(0, 0), (0, 14), (0, 200), (1, 14), (1, 200), (28, 6), (29, 1), (30, 3), (31, 1)] {
+            let mut wrong = access.clone();
             wrong[at] = value;
-            assert_eq!(Head::decode(&wrong), None, "byte {at} is {value}");
-        }
-        for kind in KINDS {
-            let mut message = Vec::new();
-            Head::of(kind, 0).encode(&mut message);
-            assert_eq!(Head::decode(&message).map(|(head, ..)| head.kind), Some(kind));
+            assert_eq!(Record::split(&wrong), None, "byte {at} is {value}");
         }
     }
 }

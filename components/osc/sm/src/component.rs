@@ -10,6 +10,7 @@ use ompi_core::error::{Class, Fault, Result as MpiResult};
 use ompi_core::framework::osc::{self, Flavor, Module, Part, Plan};
 use ompi_core::oob::Conversation;
 use ompi_core::oob::allgather::Allgather;
+use ompi_core::user_memory;
 use opal_core::mca::{self, Declined};
 
 /// The component.
@@ -27,7 +28,7 @@ impl osc::Component for SmOsc {
         if plan.alignment > layout::PAGE {
             return Err(Declined("it aligns memory to pages at most"));
         }
-        Peers::of(&plan.comm).ok_or(Declined("not all processes share memory with this one"))?;
+        Peers::of(&plan.comm).ok_or(Declined("not all processes are on this one's node"))?;
         Ok(PRIORITY)
     }
 
@@ -36,7 +37,9 @@ impl osc::Component for SmOsc {
         let layout = Layout::new(parts, plan.flavor == Flavor::Shared && !plan.noncontiguous);
         // The first process makes the file, and tells where it is or that there is none.
         let made = match (comm.rank, &layout) {
-            (0, Some(layout)) => PlacedFile::create(layout.bytes()).map(Some),
+            (0, Some(layout)) if user_memory::check_left(layout.bytes() as u128).is_ok() => {
+                PlacedFile::create(layout.bytes()).map(Some)
+            }
             _ => Ok(None),
         };
         let place =
@@ -50,9 +53,13 @@ impl osc::Component for SmOsc {
         // Until here the first process keeps its descriptor open; afterwards the mappings alone hold the memory.
         exchange(comm, [0])?;
         drop(made);
-        let none = || Fault::new(Class::NoMem).because("the memory of the window cannot be shared by its processes");
+        let none = || {
+            Fault::new(Class::NoMem)
+                .because("the machine has not so much memory left, or the window's processes cannot share it")
+        };
         let (mapping, layout) = mapped.ok().zip(layout).ok_or_else(none)?;
         let peers = Peers::of(comm).ok_or(Class::Intern)?;
+        peers.get_ready();
         Ok(Arc::new(Sm::new(comm.clone(), parts, layout, mapping, peers)))
     }
 }

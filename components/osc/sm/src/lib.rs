@@ -16,8 +16,11 @@ mod component;
 mod file;
 mod layout;
 mod locks;
+#[cfg(all(test, loom))]
+mod models;
 mod module;
 mod raw;
+mod ticket;
 mod wait;
 mod words;
 

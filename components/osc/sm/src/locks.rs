@@ -1,8 +1,4 @@
-//! The two locks of each process's memory.
-//!
-//! The passive one is a ticket lock for readers and writers: everybody takes a ticket; a reader that has its turn at once
-//! lets the next reader have its own, and who leaves lets the next writer have its own when all before it have left. Nobody overtakes.
-//! The accumulate lock is held for some instructions only, by processes that call nothing meanwhile.
+//! The two locks of each process's memory: the passive one is a ticket lock ([`crate::ticket`]). The accumulate lock is held for some instructions only, by processes that call nothing meanwhile.
 
 use crate::wait::{self, Peers};
 use crate::words::Words;
@@ -13,34 +9,12 @@ use opal_core::sys;
 
 /// Waits for a passive lock; `peers` may wait for it, too.
 pub fn lock(words: &Words, rank: usize, lock: Lock, peers: &Peers) -> Result<()> {
-    let [next, may_share, may_own] = words.lock(rank);
-    let ticket = next.fetch_add(1, Ordering::Relaxed);
-    // Acquire pairs with the Release in `unlock`: what was done under the lock before is seen.
-    match lock {
-        Lock::Exclusive => wait::until(|| may_own.load(Ordering::Acquire) == ticket),
-        Lock::Shared => {
-            wait::until(|| may_share.load(Ordering::Acquire) == ticket)?;
-            may_share.fetch_add(1, Ordering::AcqRel);
-            // SeqCst: as in `unlock`. The next one may be a reader that sleeps.
-            if next.load(Ordering::SeqCst) != ticket + 1 {
-                peers.notify_all();
-            }
-            Ok(())
-        }
-    }
+    words.lock(rank).lock(lock, |done| wait::until(done), || peers.notify_all())
 }
 
 /// Gives a passive lock back; `peers` may wait for it.
 pub fn unlock(words: &Words, rank: usize, lock: Lock, peers: &Peers) {
-    let [next, may_share, may_own] = words.lock(rank);
-    if lock == Lock::Exclusive {
-        may_share.fetch_add(1, Ordering::Release);
-    }
-    let turn = may_own.fetch_add(1, Ordering::AcqRel) + 1;
-    // SeqCst: who takes a ticket after this load finds the words above already changed.
-    if next.load(Ordering::SeqCst) != turn {
-        peers.notify_all();
-    }
+    words.lock(rank).unlock(lock, || peers.notify_all());
 }
 
 /// Holds a process's accumulate lock.
@@ -76,6 +50,7 @@ mod tests {
     use super::*;
     use crate::file::PlacedFile;
     use crate::layout::Layout;
+    use crate::ticket::Ticket;
     use ompi_core::framework::osc::Part;
 
     #[test]
@@ -87,7 +62,7 @@ mod tests {
         for _ in 0..3 {
             lock(&words, 0, Lock::Shared, &peers).unwrap();
             lock(&words, 0, Lock::Shared, &peers).unwrap();
-            let [next, may_share, may_own] = words.lock(0);
+            let Ticket { next, may_share, may_own } = words.lock(0);
             let writer = next.load(Ordering::Relaxed);
             assert_ne!(may_own.load(Ordering::Relaxed), writer, "a writer waits for two readers");
             unlock(&words, 0, Lock::Shared, &peers);

@@ -8,16 +8,34 @@ use ompi_core::shared_pool::Neighbor;
 use opal_core::wait::{self, Backoff};
 
 /// The other processes of a window: how they are woken.
-pub struct Peers(Box<[Option<Neighbor>]>);
+pub struct Peers(Box<[Peer]>);
+
+enum Peer {
+    Me,
+    Neighbor(Neighbor),
+    /// Nothing of btl/sm leads to it: it looks by itself.
+    Looks,
+}
 
 impl Peers {
-    /// `None` if one of them shares no memory with this process.
+    /// `None` if one of them is on another node.
     pub fn of(comm: &Communicator) -> Option<Peers> {
-        let neighbor = |index: &u32| match process::get(*index).is_self {
-            true => Some(None),
-            false => Neighbor::of(*index).map(Some),
+        let peer = |index: &u32| {
+            let process = process::get(*index);
+            match Neighbor::of(*index) {
+                _ if process.is_self => Some(Peer::Me),
+                Some(neighbor) => Some(Peer::Neighbor(neighbor)),
+                None => process.same_node.then_some(Peer::Looks),
+            }
         };
-        comm.group.members().iter().map(neighbor).collect::<Option<Box<_>>>().map(Peers)
+        comm.group.members().iter().map(peer).collect::<Option<Box<_>>>().map(Peers)
+    }
+
+    /// Sees to it that this process wakes up by itself where others cannot wake it.
+    pub fn get_ready(&self) {
+        if self.0.iter().any(|peer| matches!(peer, Peer::Looks)) {
+            wait::shorten_sleeps();
+        }
     }
 
     /// Of a test that has no processes.
@@ -29,8 +47,9 @@ impl Peers {
     /// Something was stored that a rank may wait for.
     pub fn notify(&self, rank: usize) {
         match &self.0[rank] {
-            Some(neighbor) => neighbor.notify(),
-            None => wait::wake_threads(),
+            Peer::Neighbor(neighbor) => neighbor.notify(),
+            Peer::Me => wait::wake_threads(),
+            Peer::Looks => {}
         }
     }
 

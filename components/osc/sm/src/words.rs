@@ -2,6 +2,7 @@
 
 use crate::layout::{Layout, WORD};
 use crate::raw::Mapping;
+use crate::ticket::Ticket;
 use opal_core::sync::AtomicU64;
 
 /// The memory of a window with its layout.
@@ -22,9 +23,11 @@ impl Words {
         (self.mapping.place(offset, bytes), bytes)
     }
 
-    /// The next ticket, the ticket that may share, and the one that may have the lock alone.
-    pub fn lock(&self, rank: usize) -> [&AtomicU64; 3] {
-        [0, 1, 2].map(|number| self.mapping.word(self.layout.lock(rank) + number * WORD))
+    /// The passive lock of a process's memory.
+    pub fn lock(&self, rank: usize) -> Ticket<'_> {
+        let [next, may_share, may_own] =
+            [0, 1, 2].map(|number| self.mapping.word(self.layout.lock(rank) + number * WORD));
+        Ticket { next, may_share, may_own }
     }
 
     /// Not 0 while somebody combines.

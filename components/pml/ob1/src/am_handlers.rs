@@ -3,6 +3,7 @@
 use crate::context::{Body, Message, PendingRts};
 use crate::state::STATE;
 use crate::wire::{self, Control, Envelope, Rts};
+use alloc::vec::Vec;
 use ompi_core::framework::pml;
 use ompi_core::oob;
 use opal_core::framework::btl::{Fill, Placement, RxPayload};
@@ -101,12 +102,22 @@ fn placed_eager(whole: RxPayload<'_>) {
 
 /// An out-of-band message; nothing of this component is locked here.
 pub fn oob(process: u32, _immediate: u64, payload: Untrusted<'_>) {
-    let mut bytes = alloc::vec![0; payload.len()];
-    payload.copy_to(&mut bytes);
-    if !oob::deliver(process, &bytes) {
+    let (mut small, mut long) = ([0; SMALL_OOB_BYTES], Vec::new());
+    let bytes = match small.get_mut(..payload.len()) {
+        Some(bytes) => bytes,
+        None => {
+            long.resize(payload.len(), 0);
+            &mut long[..]
+        }
+    };
+    payload.copy_to(bytes);
+    if !oob::deliver(process, bytes) {
         malformed(process, "out-of-band");
     }
 }
+
+/// An out-of-band message up to this length needs no memory: most of those of one-sided communication.
+const SMALL_OOB_BYTES: usize = 128;
 
 #[cold]
 #[inline(never)]

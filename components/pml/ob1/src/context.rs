@@ -176,9 +176,9 @@ impl Context {
 
     /// Counts a message that met its receive.
     #[inline(always)]
-    pub fn count_received(&self, collective: bool, source: u32, bytes: usize) {
+    pub fn count_received(&self, collective: bool, source: u32, tag: i32, bytes: usize) {
         if let Some(traffic) = self.traffic.as_ref().filter(|_| !collective) {
-            traffic.received(source as i32, bytes);
+            traffic.received(source as i32, tag, bytes);
         }
     }
 
@@ -203,6 +203,14 @@ impl Context {
     #[inline(always)]
     pub fn rank_of(&self, process: u32) -> Option<u32> {
         self.members.as_ref()?.rank_of(process)
+    }
+
+    /// The process of a rank, if it is a peer. Walks through all of them.
+    pub fn process_of(&self, rank: u32) -> Option<u32> {
+        match self.members.as_ref()? {
+            Members::Identity(size) => (rank < *size).then_some(rank),
+            Members::Sorted(sorted) => sorted.iter().find(|(_, own)| *own == rank).map(|(process, _)| *process),
+        }
     }
 
     /// Number of posted receives. Walks through all of them.

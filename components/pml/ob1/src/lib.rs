@@ -32,6 +32,7 @@ mod requirement;
 mod send;
 mod slab;
 mod state;
+mod subject;
 mod wire;
 
 pub use component::{COMPONENT, INFO};

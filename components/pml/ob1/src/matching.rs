@@ -218,6 +218,12 @@ impl<P: Default, U> Matcher<P, U> {
         self.posted.get_mut(number as usize).filter(|posted| posted.order != 0).map(|posted| &mut posted.receive)
     }
 
+    /// As `posted_mut`, with its source, `None` for any, and its tag.
+    pub fn posted(&self, number: u32) -> Option<(Option<u32>, Tag, &P)> {
+        let posted = self.posted.get(number as usize).filter(|posted| posted.order != 0)?;
+        Some(((posted.source != ANY).then_some(posted.source), posted.tag, &posted.receive))
+    }
+
     /// Takes back the first receive from this very source.
     pub fn cancel_from(&mut self, source: u32) -> Option<P> {
         let first = self.sources[source as usize].posted.first;

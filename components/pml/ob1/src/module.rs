@@ -12,23 +12,28 @@ use alloc::sync::Arc;
 use ompi_core::comm::Communicator;
 use ompi_core::data::Data;
 use ompi_core::error::Result;
-use ompi_core::framework::pml::{EntryPoints, MatchContext, Matched, Mode, Module, Traffic};
+use ompi_core::framework::pml::{EntryPoints, MatchContext, Matched, Mode, Module, PathInfo, Traffic};
 use ompi_core::request::{self, Request};
 use ompi_core::status::Status;
 use opal_core::progress;
 use opal_core::sync::Ordering;
 
 mod fast_path;
+mod monitoring;
+mod paths;
 mod send;
 
 /// The one module; its state is [`STATE`].
 pub struct Ob1;
 
+/// Its fast path while messages are counted.
+pub struct Monitoring;
+
 /// Counts a message that a receive took without matching.
 #[inline(always)]
 fn count_received(got: &Status, context: MatchContext<'_>) {
     if let Some(traffic) = peer_table(context.comm).traffic().filter(|_| !context.collective) {
-        traffic.received(got.source, got.bytes() as usize);
+        traffic.received(got.source, got.tag, got.bytes() as usize);
     }
 }
 
@@ -108,6 +113,10 @@ impl Module for Ob1 {
         Some(traffic)
     }
 
+    fn path_info(&self, process: u32) -> Option<PathInfo> {
+        Some(paths::of(endpoint::existing(process)?))
+    }
+
     #[inline]
     unsafe fn send(&self, data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
         // SAFETY: readable during this call by the caller's promise.
@@ -173,6 +182,10 @@ impl Module for Ob1 {
 
     fn fast_path(&self) -> Option<EntryPoints> {
         Some(EntryPoints::of::<Ob1>())
+    }
+
+    fn counting_fast_path(&self) -> Option<EntryPoints> {
+        Some(EntryPoints::of::<Monitoring>())
     }
 
     fn iprobe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Status>> {

@@ -4,22 +4,28 @@ pub mod batch;
 pub mod probe;
 pub mod requestless;
 
-use crate::context::{MatchedMessage, Receive};
+use crate::context::{MatchedMessage, Message, Receive};
 use crate::matching::Tag;
 use crate::peers::endpoint;
 use crate::raw::{Contiguous, UserBuffer};
 use crate::state::STATE;
-use crate::wire;
+use crate::wire::Envelope;
+use crate::{subject, wire};
 use ompi_core::error::{Class, Fault, Result};
-use ompi_core::framework::pml::{MatchContext, Matched, NO_PROC};
+use ompi_core::framework::pml::{self, Happened, MatchContext, Matched, NO_PROC};
 use ompi_core::request::{self, Driver, Id, Kind, Request};
 use ompi_core::status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Status};
 use opal_core::mem::Untrusted;
+use opal_core::wait::Subject;
 
 /// Receives can be cancelled while they are posted. Token: context bits in the low 32 bits, number above.
 pub struct Receives;
 
 impl Driver for Receives {
+    fn subject(&self, token: u64, id: Id) -> Subject {
+        subject::of_receive(token, id)
+    }
+
     fn cancel(&self, token: u64, id: Id) {
         STATE.lock().cancel(token & 0xffff_ffff, (token >> 32) as u32, id);
     }
@@ -72,7 +78,9 @@ pub fn start(buffer: UserBuffer, source: i32, tag: i32, context: MatchContext<'_
     let matcher = state.context_of(context.comm).matcher(context.collective);
     match matcher.take(match_source(source), match_tag(tag)) {
         Some((source, tag, message)) => {
-            state.count_received(number, context.collective, source, &receive, &message);
+            let envelope = Envelope { context: number, collective: context.collective, tag };
+            tell_expected(envelope, &message);
+            state.count_received(envelope, source, &receive, &message);
             state.receive(receive, Status::new(source as i32, tag, 0), number, message);
         }
         None if is_dead(source, context) => request::complete(id, crate::state::aborted(number)),
@@ -87,6 +95,14 @@ pub fn start(buffer: UserBuffer, source: i32, tag: i32, context: MatchContext<'_
 #[inline(always)]
 fn is_dead(source: i32, context: MatchContext<'_>) -> bool {
     endpoint::any_dead() && source != ANY_SOURCE && crate::raw::peer_table(context.comm).to(source).endpoint.is_dead()
+}
+
+/// A message is unexpected no more.
+#[inline(always)]
+pub fn tell_expected(envelope: Envelope, message: &Message) {
+    if !envelope.collective {
+        pml::tell_unexpected(Happened::Expected, message.process, envelope.tag, message.body.bytes());
+    }
 }
 
 /// Receives a message that a matched probe took.
@@ -105,7 +121,8 @@ pub fn start_matched(mut buffer: UserBuffer, message: Matched) -> Result<Request
     };
     let request = request::create(Kind::Recv, &RECEIVES, 0)?;
     let receive = Receive { buffer, request: request.id(), slot_ptr: request.slot_ptr() };
-    state.count_received(context, false, status.source as u32, &receive, &taken);
+    let envelope = Envelope { context, collective: false, tag: status.tag };
+    state.count_received(envelope, status.source as u32, &receive, &taken);
     state.receive(receive, status, context, taken);
     Ok(request)
 }

@@ -6,19 +6,23 @@ use crate::peers::table::Route;
 use crate::protocol::operation::OperationState;
 use crate::raw::{BorrowedBuffer, UserBuffer};
 use crate::state::STATE;
-use crate::wire;
+use crate::{subject, wire};
 use ompi_core::error::Result;
 use ompi_core::framework::pml::Mode;
-use ompi_core::request::{self, Driver, Kind, Request};
+use ompi_core::request::{self, Driver, Id, Kind, Request};
 use ompi_core::status::Status;
 use opal_core::framework::btl::Full;
 use opal_core::sync::Ordering;
-use opal_core::wait::Backoff;
+use opal_core::wait::{Backoff, Subject};
 
 /// Requests of sends need nothing from their driver: sends cannot be cancelled.
 pub struct Sends;
 
-impl Driver for Sends {}
+impl Driver for Sends {
+    fn subject(&self, _token: u64, id: Id) -> Subject {
+        subject::of_send(id)
+    }
+}
 
 static SENDS: Sends = Sends;
 
@@ -43,7 +47,7 @@ pub fn try_eager(
 pub fn when_there_is_room(data: &BorrowedBuffer<'_, '_>, endpoint: &'static Endpoint, immediate: u64) -> Result<bool> {
     let mut idle = Backoff::new();
     loop {
-        idle.step()?;
+        idle.step_for(|| subject::of_room(endpoint, immediate))?;
         if endpoint.is_dead() {
             return Err(endpoint.fault());
         }

@@ -5,43 +5,44 @@ use alloc::ffi::CString;
 use ompi_core::error::Result;
 use ompi_core::file::failure;
 use ompi_core::framework::sharedfp::Module;
-use opal_core::sync::{ConditionalLock, Once};
-use opal_core::sys::{Errno, File, OpenFlags};
+use opal_core::sync::{AtomicBool, ConditionalLock, Ordering};
+use opal_core::sys::{Errno, File};
 
 /// A shared file pointer in a file.
 pub struct LockedFile {
     path: CString,
-    // The process that takes the file away.
-    first: bool,
-    file: Once<core::result::Result<File, Errno>>,
+    // Why there is none is said to who uses it.
+    file: Result<File>,
+    // Whether this process has its name to take away.
+    named: AtomicBool,
     // Threads of a process share its lock on the file.
     turn: ConditionalLock<()>,
 }
 
 impl LockedFile {
-    /// Nothing is made before it is used.
-    pub fn new(path: CString, first: bool) -> LockedFile {
-        LockedFile { path, first, file: Once::new(), turn: ConditionalLock::new(()) }
+    /// In this file, whose name goes when the pointer is no longer used if it is `named` still.
+    pub fn new(path: CString, file: Result<File>, named: bool) -> LockedFile {
+        LockedFile { path, file, named: AtomicBool::new(named), turn: ConditionalLock::new(()) }
     }
 
     /// Reads the number and replaces it, with nobody between.
     fn change(&self, to: impl FnOnce(u64) -> Option<u64>) -> Result<u64> {
-        let how = OpenFlags { read: true, write: true, create: true, exclusive: false, mode: 0o600 };
-        let file = self.file.call_once(|| File::open(&self.path, &how));
+        let file = self.file.as_ref().map_err(Clone::clone)?;
         let _turn = self.turn.lock();
-        let changed = file.as_ref().map_err(|errno| *errno).and_then(|file| {
-            file.lock(0, BYTES, true)?;
-            let changed = load(file).and_then(|number| {
-                if let Some(next) = to(number) {
-                    store(file, next)?;
-                }
-                Ok(number)
-            });
-            file.unlock(0, BYTES)?;
-            changed
-        });
-        changed.map_err(|errno| failure(errno, &self.path, "cannot hold the shared file pointer"))
+        locked(file, to).map_err(|errno| failure(errno, &self.path, "cannot hold the shared file pointer"))
     }
+}
+
+fn locked(file: &File, to: impl FnOnce(u64) -> Option<u64>) -> core::result::Result<u64, Errno> {
+    file.lock(0, BYTES, true)?;
+    let changed = load(file).and_then(|number| {
+        if let Some(next) = to(number) {
+            store(file, next)?;
+        }
+        Ok(number)
+    });
+    file.unlock(0, BYTES)?;
+    changed
 }
 
 impl Module for LockedFile {
@@ -50,10 +51,8 @@ impl Module for LockedFile {
     }
 
     fn set(&self, to: u64) -> Result<()> {
-        // Every new view puts the pointer at its beginning: where nobody has used it no file is made for that.
-        let unused =
-            !self.file.is_completed() && File::open(&self.path, &EXISTING).is_err_and(|errno| errno == Errno::NOENT);
-        if to == 0 && unused { Ok(()) } else { self.change(|_| Some(to)).map(drop) }
+        // Every new view puts the pointer at its beginning, also where there is no file and nobody will use the pointer.
+        if to == 0 && self.file.is_err() { Ok(()) } else { self.change(|_| Some(to)).map(drop) }
     }
 
     fn get(&self) -> Result<u64> {
@@ -61,15 +60,10 @@ impl Module for LockedFile {
     }
 
     fn close(&self) -> Result<()> {
-        match self.first.then(|| File::delete(&self.path)) {
-            // Nobody used it.
-            None | Some(Ok(()) | Err(Errno::NOENT)) => Ok(()),
-            Some(Err(errno)) => Err(failure(errno, &self.path, "cannot be deleted")),
-        }
+        let deleted = if self.named.swap(false, Ordering::Relaxed) { File::delete(&self.path) } else { Ok(()) };
+        deleted.map_err(|errno| failure(errno, &self.path, "cannot be deleted"))
     }
 }
 
-/// To see whether the file is there.
-const EXISTING: OpenFlags = OpenFlags { read: true, write: false, create: false, exclusive: false, mode: 0 };
 /// Length of the number in the file.
 const BYTES: u64 = 8;

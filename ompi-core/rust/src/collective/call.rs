@@ -1,4 +1,4 @@
-//! What the blocking and the immediate methods have in common: their arguments, checked. MPI 5.0 §6.
+//! Arguments of blocking and immediate methods, checked. MPI 5.0 §6.
 //!
 //! **Invariant:** a call made here reads and writes no more than the buffers have.
 

@@ -1,4 +1,4 @@
-//! What reductions combine with.
+//! Operations of reductions.
 
 use ompi_core::datatype::Datatype;
 use ompi_core::error::Result;

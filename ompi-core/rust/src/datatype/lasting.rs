@@ -1,4 +1,4 @@
-//! Datatypes of structs: made once, for ever. What `#[derive(Equivalence)]` calls.
+//! Datatypes of structs: made once, for ever. `#[derive(Equivalence)]` calls them.
 
 use super::{DatatypeRef, Equivalence};
 use alloc::sync::Arc;

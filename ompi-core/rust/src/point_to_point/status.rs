@@ -1,4 +1,4 @@
-//! What is known of a message.
+//! Status of a message.
 
 use super::Tag;
 use crate::datatype::Equivalence;

@@ -1,4 +1,4 @@
-//! What an operation under way has on loan.
+//! Buffers on loan to operations under way.
 #![allow(unsafe_code)] // references become addresses and come back
 
 /// Borrowed buffers that an operation holds as addresses, so that nothing but the operation touches them.

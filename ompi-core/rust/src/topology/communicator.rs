@@ -1,4 +1,4 @@
-//! What all communicators have.
+//! Methods of all communicators.
 
 use super::{AnyProcess, Group, Owned, Process, Rank};
 use crate::error::ErrorHandler;

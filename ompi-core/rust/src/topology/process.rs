@@ -1,4 +1,4 @@
-//! The processes of a communicator, as those with whom one communicates.
+//! The processes of a communicator, as partners of communication.
 
 use super::{Owned, Rank};
 use core::fmt;

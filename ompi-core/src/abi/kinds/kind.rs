@@ -2,6 +2,7 @@
 
 use crate::abi::raise::Scope;
 use crate::error::Result;
+use core::marker::PhantomData;
 
 /// MPI_Aint: as wide as MPI_Count on every machine that we know.
 pub type Aint = i64;
@@ -34,5 +35,29 @@ pub trait ParamKind {
     /// The object whose error handler is in force, if this argument names one. `raw` points to the C argument.
     fn scope(_raw: *const ()) -> Scope {
         Scope::None
+    }
+}
+
+/// An argument of a call that all processes make together: where it is wrong, the row's body tells the others so instead of
+/// leaving them to wait.
+pub struct Agreed<K>(PhantomData<K>);
+
+impl<K: ParamKind> ParamKind for Agreed<K> {
+    type C = K::C;
+    type Large = K::Large;
+    type Value = Result<K::Value>;
+
+    unsafe fn check(raw: K::C) -> Result<Result<K::Value>> {
+        // SAFETY: the caller's promise.
+        Ok(unsafe { K::check(raw) })
+    }
+
+    unsafe fn check_large(raw: K::Large) -> Result<Result<K::Value>> {
+        // SAFETY: the caller's promise.
+        Ok(unsafe { K::check_large(raw) })
+    }
+
+    fn scope(raw: *const ()) -> Scope {
+        K::scope(raw)
     }
 }

@@ -22,6 +22,12 @@ pub fn data<'a>(at: *mut u8, count: usize, datatype: &'a Type, argument: &'stati
     Ok(Data { at, count, datatype })
 }
 
+/// A buffer with its count and datatype in a call that all processes make together.
+pub fn agreed_data(at: *mut u8, count: Result<usize>, datatype: Result<&Type>) -> Result<Data<'_>> {
+    let count = count.map_err(|fault| fault.argument("count"))?;
+    data(at, count, datatype.map_err(|fault| fault.argument("datatype"))?, "buf")
+}
+
 /// Checks a destination rank against its communicator: a rank of it or MPI_PROC_NULL.
 #[inline(always)]
 pub fn rank_to(rank: i32, comm: &Communicator, argument: &'static str) -> Result<()> {

@@ -1,11 +1,74 @@
 //! What a communicator's peers were sent and what was received of them: counted by a PML from the moment a tool asks.
 
 use alloc::boxed::Box;
-use opal_core::sync::{AtomicU64, Ordering};
+use opal_core::sync::{AtomicU64, Once, Ordering, threads_possible};
 
 /// The user's messages on one communicator, by peer. Those of collectives are no part of it.
 pub struct Traffic {
     peers: Box<[PeerTraffic]>,
+    // The processes of the ranks.
+    processes: Box<[u32]>,
+}
+
+/// A message of the user's, for who traces them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageEvent {
+    /// What happened.
+    pub what: Happened,
+    /// The other process.
+    pub process: u32,
+    /// The tag; -1 where it is not known.
+    pub tag: i32,
+    /// Bytes of the message.
+    pub bytes: u64,
+}
+
+/// What can happen to a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// A send was called.
+    Posted,
+    /// It met its receive.
+    Matched,
+    /// It arrived, and no receive matches it.
+    Unexpected,
+    /// It was unexpected, and met a receive or was taken by a matched probe.
+    Expected,
+}
+
+impl Happened {
+    /// A word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Happened::Posted => "posted",
+            Happened::Matched => "matched",
+            Happened::Unexpected => "unexpected arrived",
+            Happened::Expected => "unexpected removed",
+        }
+    }
+}
+
+static OBSERVER: Once<fn(&MessageEvent)> = Once::new();
+
+/// Tells of a message that is unexpected, or no more.
+#[inline(always)]
+pub fn tell_unexpected(what: Happened, process: u32, tag: i32, bytes: u64) {
+    if OBSERVER.get().is_some() {
+        observe(what, process, tag, bytes);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn observe(what: Happened, process: u32, tag: i32, bytes: u64) {
+    if let Some(observer) = OBSERVER.get() {
+        observer(&MessageEvent { what, process, tag, bytes });
+    }
+}
+
+/// Has this called for each message that is counted, and for unexpected ones.
+pub fn observe_messages(observer: fn(&MessageEvent)) {
+    OBSERVER.call_once(|| observer);
 }
 
 /// The messages of one peer.
@@ -31,9 +94,9 @@ pub enum TrafficCount {
 }
 
 impl Traffic {
-    /// Nothing yet, for so many peers.
-    pub fn new(peers: usize) -> Traffic {
-        Traffic { peers: (0..peers).map(|_| PeerTraffic::default()).collect() }
+    /// Nothing yet, for the ranks of these processes.
+    pub fn new(processes: Box<[u32]>) -> Traffic {
+        Traffic { peers: processes.iter().map(|_| PeerTraffic::default()).collect(), processes }
     }
 
     /// Number of peers.
@@ -42,20 +105,64 @@ impl Traffic {
     }
 
     /// A message was sent to a rank; MPI_PROC_NULL counts nothing.
-    pub fn sent(&self, rank: i32, bytes: usize) {
-        if let Some(peer) = self.peers.get(rank as u32 as usize) {
-            // Relaxed: numbers only; several threads may send at once.
-            peer.sent.fetch_add(1, Ordering::Relaxed);
-            peer.sent_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        }
+    #[cold]
+    #[inline(never)]
+    pub fn sent(&self, rank: i32, tag: i32, bytes: usize) {
+        self.sent_inline(rank, tag, bytes);
     }
 
     /// A message of a rank met its receive; MPI_PROC_NULL counts nothing.
-    pub fn received(&self, rank: i32, bytes: usize) {
+    #[cold]
+    #[inline(never)]
+    pub fn received(&self, rank: i32, tag: i32, bytes: usize) {
+        self.received_inline(rank, tag, bytes);
+    }
+
+    /// As [`Traffic::sent`], for a fast path that counts.
+    #[inline(always)]
+    pub fn sent_inline(&self, rank: i32, tag: i32, bytes: usize) {
         if let Some(peer) = self.peers.get(rank as u32 as usize) {
-            peer.received.fetch_add(1, Ordering::Relaxed);
-            peer.received_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+            count(&peer.sent, 1);
+            count(&peer.sent_bytes, bytes as u64);
+            self.tell(Happened::Posted, rank, tag, bytes);
         }
+    }
+
+    /// As [`Traffic::received`], likewise.
+    #[inline(always)]
+    pub fn received_inline(&self, rank: i32, tag: i32, bytes: usize) {
+        if let Some(peer) = self.peers.get(rank as u32 as usize) {
+            count(&peer.received, 1);
+            count(&peer.received_bytes, bytes as u64);
+            self.tell(Happened::Matched, rank, tag, bytes);
+        }
+    }
+
+    #[inline(always)]
+    fn tell(&self, what: Happened, rank: i32, tag: i32, bytes: usize) {
+        if OBSERVER.get().is_some() {
+            let process = self.processes.get(rank as u32 as usize).copied().unwrap_or(u32::MAX);
+            observe(what, process, tag, bytes as u64);
+        }
+    }
+
+    /// Adds what another one with as many peers has counted.
+    pub fn add(&self, other: &Traffic) {
+        for (own, counts) in self.peers.iter().zip(other.all()) {
+            for (place, more) in
+                [&own.sent, &own.sent_bytes, &own.received, &own.received_bytes].into_iter().zip(counts)
+            {
+                place.fetch_add(more, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// What was counted by now, for each peer: sent, their bytes, received, their bytes.
+    pub fn all(&self) -> impl Iterator<Item = [u64; 4]> {
+        let now = |peer: &PeerTraffic| {
+            [&peer.sent, &peer.sent_bytes, &peer.received, &peer.received_bytes].map(|one| one.load(Ordering::Relaxed))
+        };
+        self.peers.iter().map(now)
     }
 
     /// What was counted by now, for each peer.
@@ -72,6 +179,16 @@ impl Traffic {
     }
 }
 
+#[inline(always)]
+fn count(place: &AtomicU64, more: u64) {
+    // Relaxed: numbers only. A locked instruction only where several threads may send at once.
+    if threads_possible() {
+        place.fetch_add(more, Ordering::Relaxed);
+    } else {
+        place.store(place.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,11 +196,11 @@ mod tests {
 
     #[test]
     fn by_peer() {
-        let traffic = Traffic::new(3);
-        traffic.sent(1, 10);
-        traffic.sent(1, 5);
-        traffic.received(2, 7);
-        traffic.sent(crate::status::PROC_NULL, 9);
+        let traffic = Traffic::new(Box::new([0, 1, 2]));
+        traffic.sent(1, 7, 10);
+        traffic.sent(1, 7, 5);
+        traffic.received(2, 7, 7);
+        traffic.sent(crate::status::PROC_NULL, 7, 9);
         let now = |count| traffic.now(count).collect::<Vec<u64>>();
         assert_eq!(
             (now(TrafficCount::Sent), now(TrafficCount::SentBytes)),

@@ -25,6 +25,7 @@ pub fn all(config: Option<&Json>) -> Vec<Fact> {
     };
     let mut facts = vec![
         fact("Package", "package", VERSION),
+        fact("", "ompi:version:full", env!("CARGO_PKG_VERSION")),
         fact("MPI API", "mpi-api:version:full", STANDARD),
         fact("MPI ABI", "mpi-abi:version:full", ABI),
     ];

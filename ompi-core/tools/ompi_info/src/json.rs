@@ -3,7 +3,7 @@
 use crate::facts::{ABI, Facts, Family, Row, STANDARD, VERSION};
 use crate::failure::Failure;
 use crate::filter::Filter;
-use opal_core::mca::Value;
+use opal_core::mca::{Policy, Value};
 use serde_json::{Value as Json, json};
 use std::io::Write;
 
@@ -31,7 +31,8 @@ pub fn table(facts: &Facts, out: &mut dyn Write) -> Result<(), Failure> {
 fn with_components(this: &Row, facts: &Facts) -> Json {
     let mut object = row(this);
     let family = facts.frameworks.iter().find(|family| family.framework.name == this.name);
-    if let Some(family) = family {
+    // One without components has a parameter of its own of this name, or none.
+    if let Some(family) = family.filter(|family| family.framework.policy != Policy::Parameters) {
         object["components"] = family.components.iter().map(|info| json!(info.name)).collect();
     }
     object

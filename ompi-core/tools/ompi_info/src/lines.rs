@@ -11,6 +11,7 @@ use std::io::Write;
 pub fn show(facts: &Facts, filter: &Filter, out: &mut dyn Write) -> Result<(), Failure> {
     if filter.version_only || !filter.components {
         writeln!(out, "package:{VERSION}")?;
+        writeln!(out, "ompi:version:full:{}", env!("CARGO_PKG_VERSION"))?;
         writeln!(out, "mpi-api:version:full:{STANDARD}")?;
         writeln!(out, "mpi-abi:version:full:{ABI}")?;
     }

@@ -210,6 +210,9 @@ fn selected_only() {
 #[test]
 fn versions() {
     let version = env!("CARGO_PKG_VERSION");
+    for arguments in [&["--parsable"][..], &["--parsable", "--version"]] {
+        assert!(run(arguments, &[]).out.contains(&format!("\nompi:version:full:{version}\n")));
+    }
     let said = run(&["--show-version", "ompi:full", "--parsable"], &[]);
     assert_eq!(said.out, format!("ompi:version:full:{version}\nmpi-api:version:full:5.0\n"));
     let said = run(&["--show-version", "timer:clock", "--parsable"], &[]);

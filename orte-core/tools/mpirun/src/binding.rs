@@ -226,6 +226,7 @@ mod tests {
             ordered: false,
             oversubscribe: None,
             rankfile: None,
+            sequence: None,
             by_node: false,
             counted_by_node: None,
             has_count: false,

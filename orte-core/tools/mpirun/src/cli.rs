@@ -17,12 +17,14 @@ mod values;
 
 pub use app::{App, app_of};
 pub use environment::Environment;
+pub use hosts::Own;
 pub use map::{Map, Unit, processors, unit};
 pub use output::{Output, OutputFiles, Tag};
 pub use values::Stdin;
 
 use crate::binding::{self, Binding, Place};
 use crate::params;
+use crate::rankfile;
 use crate::refusal::Refusal;
 use crate::topology::Topology;
 use counts::Counts;
@@ -51,6 +53,10 @@ pub struct Job {
     pub names: Vec<String>,
     /// The words by which other hosts place their ranks.
     pub binding: Vec<String>,
+    /// In place of them: the slot of each rank in a rankfile.
+    pub slots: Vec<String>,
+    /// Say what starts daemons, too.
+    pub explain: bool,
     /// Where ompi-rs lies on other hosts, if not where it lies here.
     pub prefix: Option<PathBuf>,
     /// How many ranks the job could have, if that was said.
@@ -85,6 +91,17 @@ impl Job {
         self.apps.iter().map(|app| app.ranks).sum()
     }
 
+    /// The words by which a host places its ranks.
+    pub fn binding_of(&self, node: u32) -> Vec<String> {
+        match self.slots.is_empty() {
+            true => self.binding.clone(),
+            false => {
+                let slots = self.slots.iter().zip(&self.nodes).filter(|(_, its)| **its == node);
+                std::iter::once(RANKFILE.to_owned()).chain(slots.map(|(slot, _)| slot.clone())).collect()
+            }
+        }
+    }
+
     /// The number of the program that a rank runs: MPI_APPNUM.
     pub fn app_of(&self, rank: u32) -> usize {
         app_of(self.apps.iter().map(|app| app.ranks), rank)
@@ -104,6 +121,9 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
     let line = Line::new(arguments)?;
     // Most options are about the job, wherever they stand; of one that is given twice the last one counts.
     let whole = read(line.common.iter().chain(line.parts.iter().flat_map(|part| &part.options)))?;
+    if whole.status.is_some() {
+        return Err(Refusal::usage("--status asks another mpirun and starts no program: leave the program out"));
+    }
     let mut notes = Vec::new();
     let map = Map::new(&whole)?;
     let topology = Topology::new(map.only.as_deref())?;
@@ -121,23 +141,29 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
     let binding = Binding::new(whole.bind_to.as_deref(), &map)?;
     let (nodes, names) = nodes(&counts.map(total)?, &counts.hosts);
     let here = nodes.iter().filter(|node| **node == 0).count() as u32;
-    let places = match counts.rankfile {
-        Some(places) => places,
-        None => {
+    let slots = counts.slots.get(..total as usize).unwrap_or_default().to_vec();
+    let places = match slots.is_empty() {
+        false => places_of_lines(&slots, &nodes, &topology)?,
+        true => {
             let (places, said) = binding::places(&binding, &map, &topology, here)?;
             notes.extend(said);
             places
         }
     };
     let show = runtime::Show::new(&whole, binding.report)?;
+    let mut reports = if whole.explain { counts.explain(&whole, total) } else { Vec::new() };
+    let show = if whole.explain { show.all() } else { show };
+    reports.extend(show.lines(&apps, &places, &topology, &counts.hosts, (&nodes, &names)));
     let universe = whole.usize.as_deref().or(defaults.usize.as_deref());
     Ok(Job {
         mca: parameters(&whole)?,
         output: Output::new(&whole, &defaults)?,
         stdin: values::stdin(whole.stdin.as_deref(), total)?,
-        reports: show.lines(&apps, &places, &topology, &counts.hosts, (&nodes, &names)),
+        reports,
+        slots,
+        explain: whole.explain,
         universe: universe.map_or(Ok(None), |text| values::universe(text, total))?,
-        do_not_launch: whole.do_not_launch || runtime.do_not_launch,
+        do_not_launch: whole.do_not_launch || whole.explain || runtime.do_not_launch,
         report_pid: whole.report_pid.clone(),
         timeout_s: match (timeout, runtime.timeout_s) {
             (Some((option, text)), _) => Some(values::seconds(option, text)?),
@@ -160,6 +186,12 @@ pub fn parse(arguments: &[OsString]) -> Result<Job, Refusal> {
         prefix: whole.prefix,
         apps,
     })
+}
+
+/// The places of this host's ranks, by the slots of all ranks.
+fn places_of_lines(slots: &[String], nodes: &[u32], topology: &Topology) -> Result<Vec<Place>, Refusal> {
+    let here = slots.iter().zip(nodes).filter(|(_, node)| **node == 0).map(|(slot, _)| slot.as_str());
+    rankfile::places(here, topology).map_err(|why| Refusal::usage(format!("--rankfile: {why}")))
 }
 
 /// The node of each rank and the names of the nodes: this host first, then those of the others that have ranks.
@@ -191,12 +223,31 @@ fn binding_words(whole: &Options) -> Vec<String> {
 
 /// The places of so many ranks on the cores of this host, as these words of mpirun's on another host say.
 pub fn places_here(words: &[OsString], ranks: u32) -> Result<Vec<Place>, Refusal> {
+    if let Some((first, slots)) = words.split_first()
+        && first == RANKFILE
+    {
+        let slots: Vec<&str> = slots.iter().filter_map(|slot| slot.to_str()).collect();
+        return rankfile::places(slots, &Topology::new(None)?)
+            .map_err(|why| Refusal::usage(format!("--rankfile: {why}")));
+    }
     let whole = read(words)?;
     let map = Map::new(&whole)?;
     let topology = Topology::new(map.only.as_deref())?;
+    if let Some(per_unit) = map.per_unit {
+        let units = topology.groups(map.unit)?.len() as u32;
+        if ranks > per_unit.saturating_mul(units) {
+            let name = crate::topology::name(map.unit);
+            return Err(Refusal::usage(format!(
+                "--map-by ppr:{per_unit}:…: {units} {name}s may be used there, too few for {ranks} ranks; mpirun's own host has more"
+            )));
+        }
+    }
     let binding = Binding::new(whole.bind_to.as_deref(), &map)?;
     Ok(binding::places(&binding, &map, &topology, ranks)?.0)
 }
+
+/// The first of these words where a rankfile says the rest.
+const RANKFILE: &str = "rankfile";
 
 /// A job in which nothing happens for so long has most likely come to its end.
 const STALL_S: u64 = 60;
@@ -207,6 +258,18 @@ fn parameters(whole: &Options) -> Result<Vec<(String, String)>, Refusal> {
         whole.mca.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
     if let Some(handler) = &whole.initial_errhandler {
         mca.push(("mpi_initial_errhandler".to_owned(), handler.clone()));
+    }
+    // Rank 0 may run in another directory.
+    let mut add = |name: &str, file: &std::path::Path| {
+        let path = std::path::absolute(file).map_err(|error| Refusal::usage(format!("{}: {error}", file.display())))?;
+        mca.push((name.to_owned(), path.display().to_string()));
+        Ok::<(), Refusal>(())
+    };
+    whole.trace.as_ref().map_or(Ok(()), |file| add("ompi_trace", file))?;
+    match &whole.stats {
+        Some(word) if word == "1" => mca.push(("ompi_stats".to_owned(), "1".to_owned())),
+        Some(file) => add("ompi_stats", file.as_ref())?,
+        None => {}
     }
     params::check(&mca)?;
     Ok(mca)
@@ -231,6 +294,21 @@ mod tests {
         assert_eq!(job.mca, pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert_eq!(job.apps[0].command, ["a", "-n", "5", "--mca"]);
         assert!(job.output.tags == [Tag::Rank, Tag::Rank] && job.ranks() == 2);
+    }
+
+    #[test]
+    fn statistics_and_traces() {
+        let mca = |line: &str| job(line).unwrap().mca;
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(mca("mpirun --stats a b"), [pair("ompi_stats", "1")]);
+        assert_eq!(job("mpirun --stats a b").unwrap().apps[0].command, ["a", "b"]);
+        assert_eq!(mca("mpirun -stats=/x/y.svg a"), [pair("ompi_stats", "/x/y.svg")]);
+        assert_eq!(mca("mpirun --trace /x/t.json a"), [pair("ompi_trace", "/x/t.json")]);
+        // Where rank 0 runs in another directory it is still the file that was meant.
+        let here = std::env::current_dir().unwrap().join("y.json").display().to_string();
+        assert_eq!(mca("mpirun --stats=y.json --wdir /tmp a"), [pair("ompi_stats", &here)]);
+        let refusal = job("mpirun --status 1 a").unwrap_err();
+        assert!(refusal.sentence.contains("leave the program out"), "{refusal:?}");
     }
 
     #[test]
@@ -277,6 +355,7 @@ mod tests {
             ("mpirun --host a.invalid,b.invalid -ppn 1 -n 3 x", vec![1, 2, 1], vec![a, b]),
             ("mpirun --host a.invalid:2,b.invalid:2 --rank-by node x", vec![1, 2, 1, 2], vec![a, b]),
             ("mpirun --host a.invalid:2,b.invalid:2 --map-by node --rank-by slot x", vec![1, 1, 2, 2], vec![a, b]),
+            ("mpirun --host b.invalid,a.invalid,b.invalid:2 --map-by seq x", vec![1, 2, 1, 1], vec![b, a]),
         ] {
             let job = job(line).unwrap();
             assert_eq!(
@@ -316,7 +395,8 @@ mod tests {
             ("mpirun -N 2 -n 3 a", "more machines"),
             ("mpirun --rank-by core a", "slot, node, fill or span"),
             ("mpirun -N 2 --host a.invalid,b.invalid -n 5 a", "2 machines"),
-            ("mpirun --map-by ppr:1:core --host a.invalid,b.invalid a", "ppr:N:node"),
+            ("mpirun --map-by seq a", "--host A,B,A"),
+            ("mpirun --map-by seq --host a.invalid,b.invalid -n 3 a", "2"),
         ] {
             let refusal = job(line).unwrap_err();
             assert!(refusal.status == 125 && refusal.sentence.contains(words), "{line}: {refusal:?}");

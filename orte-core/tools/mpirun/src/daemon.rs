@@ -42,9 +42,9 @@ pub fn run() -> ExitCode {
 }
 
 fn invited() -> Result<(), Refusal> {
-    let invitation = call::invitation()?;
-    let (mut link, orders) = call::mpirun(&invitation)?;
-    match Daemon::start(&invitation, orders) {
+    let (invitation, node) = call::invitation()?;
+    let (mut link, orders) = call::mpirun(&invitation, node)?;
+    match Daemon::start(&invitation, node, orders) {
         Ok(parts) => Daemon::new(&invitation, link, parts).watch(),
         Err(refusal) => {
             // mpirun says it.
@@ -89,13 +89,13 @@ enum Phase {
 }
 
 impl Daemon {
-    fn start(invitation: &Invitation, orders: HostOrders) -> Result<Parts, Refusal> {
+    fn start(invitation: &Invitation, node: u32, orders: HostOrders) -> Result<Parts, Refusal> {
         let failed = |error: &dyn std::fmt::Display| Refusal::system("starting the keeper process", error);
         let limit = crate::prepare::raise_descriptor_limit();
         let strangers = tree::below(&[]);
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| failed(&errno))?;
         let (input, read_end) = Input::new(orders.stdin).map_err(|errno| failed(&errno))?;
-        let plan = ready::plan(invitation, orders, read_end)?;
+        let plan = ready::plan(invitation, node, orders, read_end)?;
         let programs = plan.apps.iter().map(|app| (app.ranks, PathBuf::from(&app.path))).collect();
         let here = Here::start(plan, signals::handled(), limit, strangers)?;
         Ok(Parts { here, input, programs })
@@ -212,7 +212,7 @@ impl Daemon {
             } else if pid.is_some() {
                 let doing = doing::of_rank(&self.here, rank, pid);
                 let functions = doing.functions.filter(|_| question == 2).unwrap_or_default();
-                self.link.send(&Frame::Doing(rank, doing.text, functions));
+                self.link.send(&Frame::Doing(rank, doing.text, doing.awaits, functions));
             }
         }
     }
@@ -332,8 +332,13 @@ impl Daemon {
             self.phase = Phase::Clearing(end.min(now + IMPATIENT));
         }
         if matches!(self.phase, Phase::Clearing(end) if now >= end) {
-            self.here.kill_keeper();
-            self.phase = Phase::Clearing(now + CLEARING);
+            match self.here.kill_keeper() {
+                Some(time) => self.phase = Phase::Clearing(now + time),
+                None => {
+                    let status = self.here.keeper_is_gone(&[]);
+                    self.link.send(&Frame::KeeperLost(status));
+                }
+            }
         }
     }
 }

@@ -1,7 +1,8 @@
-//! What a rank of this host does, for people: from its state, its stack, and what it left in the segment before it slept.
+//! Activity of a rank of this host, in words: from its state, its stack, and the times that it left in the segment before it slept.
 
 use crate::calls::{self, Calls};
 use crate::here::Here;
+use crate::tree;
 use orte_core::segment::RankState;
 
 /// What a rank does.
@@ -9,6 +10,8 @@ use orte_core::segment::RankState;
 pub struct Doing {
     /// `in MPI_Recv, where nothing has happened for 3 s`.
     pub text: String,
+    /// The rank of the job without which its wait does not end, if it has waited for a second.
+    pub awaits: Option<u32>,
     /// The functions that it is in, the innermost one first; `None` if the system does not let this process look.
     pub functions: Option<Vec<String>>,
 }
@@ -16,9 +19,13 @@ pub struct Doing {
 /// Looks at a rank that runs as this process.
 pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
     let state = here.state(rank);
+    // Before `calls` stops it for a moment.
+    let held = pid.and_then(held);
     let calls = pid.and_then(calls::of_rank);
     let waits = here.slept(rank).and_then(|slept| waited_ns(slept, ASLEEP_NS)).map(|waited| waited / 1_000_000_000);
     let is_outside = calls.as_ref().is_some_and(Calls::is_outside);
+    // What it said last is what it waits for now, if it waits.
+    let (awaits, subject) = waits.and_then(|_| here.awaited(rank)).unwrap_or_default();
     let call = calls.as_ref().and_then(|calls| calls.mpi.clone().or_else(|| calls.rust()));
     let text = match (call, state, waits) {
         (Some(call), _, Some(seconds)) => format!("in {call}, where nothing has happened for {seconds} s"),
@@ -27,7 +34,20 @@ pub fn of_rank(here: &Here, rank: u32, pid: Option<u32>) -> Doing {
         (_, RankState::Initialized, Some(seconds)) => format!("in MPI, where nothing has happened for {seconds} s"),
         (_, state, _) => state.words().to_owned(),
     };
-    Doing { text, functions: calls.map(|calls| calls.functions) }
+    // A message may be on its way for a moment.
+    let awaits = awaits.filter(|_| waits.is_some_and(|seconds| seconds > 0));
+    let text = if subject.is_empty() { text } else { format!("{text}: waits for {subject}") };
+    let text = if let Some(held) = held { format!("{held}, {text}") } else { text };
+    Doing { text, awaits, functions: calls.map(|calls| calls.functions) }
+}
+
+/// What keeps a rank, or what the shell in its place started, from running.
+fn held(pid: u32) -> Option<&'static str> {
+    let family = tree::family(pid as i32);
+    if family.iter().any(|pid| tree::is_stopped(*pid)) {
+        return Some("stopped (SIGCONT lets it go on)");
+    }
+    family.iter().any(|pid| tree::is_traced(*pid)).then_some("held by a debugger")
 }
 
 /// Since when a rank has waited in vain, and for how long when it last went to sleep, in ns of the monotonic clock: what it does since

@@ -1,4 +1,4 @@
-//! What each rank writes, in files of its own: Open MPI's `--output-filename` and MPICH's `--outfile-pattern`.
+//! Files of each rank's output: Open MPI's `--output-filename` and MPICH's `--outfile-pattern`.
 
 use crate::cli::{Output, OutputFiles};
 use crate::refusal::Refusal;
@@ -71,6 +71,9 @@ impl Files {
         let is_regular = file.metadata().is_ok_and(|data| data.is_file());
         if is_regular {
             file.set_len(0).map_err(|error| refuse(&error))?;
+        } else {
+            let flags = rustix::fs::fcntl_getfl(&file).map_err(|errno| refuse(&errno))?;
+            rustix::fs::fcntl_setfl(&file, flags | OFlags::NONBLOCK).map_err(|errno| refuse(&errno))?;
         }
         Ok(Some(file))
     }

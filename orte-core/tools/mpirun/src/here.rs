@@ -12,7 +12,7 @@ use crate::raw;
 use crate::refusal::{Refusal, say};
 use crate::segment::{self, Segment};
 use crate::tree::{self, Process};
-use crate::wire::{self, Message, Received};
+use crate::wire::{self, Message, Outbox, Received};
 use orte_core::modex::JobMap;
 use orte_core::segment::RankState;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -70,7 +70,10 @@ pub struct Here {
     pub modex: Option<Modex>,
     ranks: Vec<u32>,
     control: OwnedFd,
+    outbox: Outbox,
     keeper: Child,
+    /// It did not end in time, and was killed.
+    is_killed: bool,
     /// Children that this process had before (`sleep 9 & exec mpirun …`): none of its business.
     strangers: Vec<Process>,
     /// When the keeper is looked at again.
@@ -152,7 +155,9 @@ impl Here {
         }
         let keeper = raw::spawn_keeper(&mut command, inherit, handled, limit).map_err(|error| failed(&error))?;
         let next_check = Instant::now() + TICK;
-        Ok(Here { segment, modex, ranks, control, keeper, strangers, next_check, is_gone: false })
+        let outbox = Outbox::default();
+        let (is_killed, is_gone) = (false, false);
+        Ok(Here { segment, modex, ranks, control, outbox, keeper, is_killed, strangers, next_check, is_gone })
     }
 
     /// The place of a rank of the job in the segment; `None` if it runs elsewhere.
@@ -202,9 +207,8 @@ impl Here {
         }))
     }
 
-    /// Without waiting: a stopped keeper takes nothing, and this process must not hang on that. A dead keeper is noticed by its
-    /// closed end.
-    pub fn tell(&self, message: Message) {
+    /// Without waiting: a stopped keeper takes nothing, and this process must not hang on that.
+    pub fn tell(&mut self, message: Message) {
         let message = match message {
             Message::Unread(rank) => match self.local(rank) {
                 Some(local) => Message::Unread(local),
@@ -213,7 +217,7 @@ impl Here {
             other => other,
         };
         if !self.is_gone {
-            let _ = wire::send_now(&self.control, message);
+            self.outbox.tell(&self.control, message);
         }
     }
 
@@ -235,6 +239,11 @@ impl Here {
     /// See [`orte_core::segment::Control::slept`].
     pub fn slept(&self, rank: u32) -> Option<(u64, u64)> {
         self.segment.control.slept(self.local(rank)?)
+    }
+
+    /// See [`orte_core::segment::Control::awaited`].
+    pub fn awaited(&self, rank: u32) -> Option<(Option<u32>, String)> {
+        self.segment.control.awaited(self.local(rank)?)
     }
 
     /// Whoever waits for a rank that ended learns that it will not come; what the other hosts are told.
@@ -272,23 +281,31 @@ impl Here {
         1 << 8
     }
 
-    /// A stopped keeper neither hears nor reaps: it is told to go on, however often somebody stops it. Whether it was stopped.
+    /// A stopped keeper neither hears nor reaps: it is told to go on, however often somebody stops it. Whether it was stopped, or a
+    /// debugger holds it, which alone can let it go on.
     pub fn look_at_keeper(&mut self) -> bool {
         if self.is_gone || Instant::now() < self.next_check {
             return false;
         }
         self.next_check = Instant::now() + TICK;
-        let is_stopped = tree::is_stopped(self.keeper.id() as i32);
+        self.outbox.flush(&self.control);
+        let is_stopped = tree::is_held(self.keeper.id() as i32);
         if is_stopped {
             let _ = rustix::process::kill_process(Pid::from_child(&self.keeper), Signal::CONT);
         }
         is_stopped
     }
 
-    /// It did not end although it was told to. Its end of the socket closes, and what it left is cleared here.
-    pub fn kill_keeper(&mut self) {
+    /// It did not end although it was told to. Its end of the socket closes, and what it left is cleared here. For how long that is
+    /// to be awaited; `None` where it was killed before: then it hangs inside the system, and counts as gone.
+    pub fn kill_keeper(&mut self) -> Option<Duration> {
+        if self.is_killed {
+            return None;
+        }
+        self.is_killed = true;
         say(&format!("the keeper process ({}) does not answer and is killed", self.keeper.id()));
         let _ = self.keeper.kill();
+        Some(LEAVING)
     }
 }
 

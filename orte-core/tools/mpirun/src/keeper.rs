@@ -9,7 +9,7 @@ use crate::raw::{self, Start};
 use crate::tree;
 use crate::wire::{self, Message, Received};
 use opal_core::mca::source::{COMMAND_LINE, PREFIX};
-use orte_core::environment::Contract;
+use orte_core::environment::{Contract, OutputPipe};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::pipe::PipeFlags;
@@ -157,11 +157,12 @@ impl Keeper {
     }
 
     /// Starts one rank: its process, the read ends of its standard output and error, and perhaps the write end of its
-    /// standard input.
+    /// standard input, and the read end of what is to become its standard output.
     fn start(&mut self, rank: u32, environment: &[(OsString, OsString)]) -> Result<(Pid, Vec<OwnedFd>)> {
         let (output, output_end) = self.output()?;
         let (error, error_end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         let mut ends = vec![output, error];
+        let next = self.next_output(&output_end)?;
         let input = match self.orders.stdin {
             Stdin::All => {
                 let (input_end, input) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
@@ -179,7 +180,9 @@ impl Keeper {
         if !self.orders.apps[app].directory.is_empty() {
             command.current_dir(&self.orders.apps[app].directory);
         }
-        let child = raw::spawn_rank(&mut command, self.begin(rank, app, environment)?)?;
+        let start = self.begin(rank, app, environment, next.as_ref().map(|(_, end, output)| (end, *output)))?;
+        let child = raw::spawn_rank(&mut command, start)?;
+        ends.extend(next.map(|(next, ..)| next));
         // The child is waited for by number, with all the others.
         Ok((Pid::from_child(&child), ends))
     }
@@ -198,7 +201,27 @@ impl Keeper {
         Ok(rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?)
     }
 
-    fn begin(&self, rank: u32, app: usize, environment: &[(OsString, OsString)]) -> Result<Start> {
+    /// What MPI_Init puts in place of this pseudo terminal: its read end, its write end, and what the rank is told of it. With one
+    /// stream for output and errors nothing, because the order of both would be lost.
+    fn next_output(&self, terminal: &OwnedFd) -> Result<Option<(OwnedFd, OwnedFd, OutputPipe)>> {
+        if self.orders.merge || !self.orders.pty.is_some_and(|pty| pty.until_init) {
+            return Ok(None);
+        }
+        let (next, low) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        let end = rustix::io::fcntl_dupfd_cloexec(&low, SEGMENT_NUMBER).unwrap_or(low);
+        let terminal = rustix::fs::fstat(terminal)?;
+        let terminal = [terminal.st_dev, terminal.st_rdev];
+        let output = OutputPipe { pipe: raw::number(&end), inode: rustix::fs::fstat(&end)?.st_ino, terminal };
+        Ok(Some((next, end, output)))
+    }
+
+    fn begin(
+        &self,
+        rank: u32,
+        app: usize,
+        environment: &[(OsString, OsString)],
+        output: Option<(&OwnedFd, OutputPipe)>,
+    ) -> Result<Start> {
         let Orders { job, universe, wireup, ref ranks, ref bindings, ref apps, .. } = self.orders;
         let contract = Contract {
             job,
@@ -211,6 +234,7 @@ impl Keeper {
             segment: raw::number(&self.segment),
             launcher: Some(std::process::id()),
             wireup,
+            output: output.map(|(_, output)| output),
         };
         let own = contract.encode().into_iter().map(|(name, value)| (name.into(), value.into()));
         let app = &apps[app];
@@ -221,7 +245,7 @@ impl Keeper {
             path: CString::new(app.path.clone().into_vec())?,
             arguments: words.collect::<Result<_>>()?,
             environment: pairs.collect::<Result<_>>()?,
-            inherit: self.inherited(),
+            inherit: self.inherited().into_iter().chain(output.map(|(end, _)| raw::number(end))).collect(),
             processors: bindings.get(rank as usize).cloned().unwrap_or_default(),
             files: rustix::process::getrlimit(Resource::Nofile),
         })
@@ -236,7 +260,7 @@ impl Keeper {
     /// A stopped daemon counts as silent: when mpirun has given this host up, nothing may be left here.
     fn look_at_parent(&mut self, silence: Duration) -> bool {
         let Some(parent) = rustix::process::getppid() else { return true };
-        if !tree::is_stopped(parent.as_raw_nonzero().get()) {
+        if !tree::is_held(parent.as_raw_nonzero().get()) {
             self.stopped_since = None;
             return true;
         }

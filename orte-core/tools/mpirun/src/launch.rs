@@ -36,6 +36,9 @@ pub fn run(job: Job) -> Result<u8, Refusal> {
         job.notes.iter().for_each(|note| say(note));
     }
     job.reports.iter().for_each(|line| say(line));
+    if job.explain && job.names.len() > 1 {
+        say(&There::explain(&job.names[1..], &job.mca, job.prefix.as_deref())?);
+    }
     if job.do_not_launch {
         return Ok(0);
     }
@@ -78,6 +81,8 @@ struct Running {
     modex: Option<Modex>,
     signals: OwnedFd,
     streams: Streams,
+    /// Ranks get a pipe that MPI_Init puts in place of their terminal.
+    has_next_output: bool,
     fan: Fan,
     feed: Feed,
     files: Option<Files>,
@@ -86,6 +91,8 @@ struct Running {
     alive: Vec<bool>,
     phase: Phase,
     cause: Option<Cause>,
+    /// With `--disable-auto-cleanup`: how other ranks failed after that.
+    also: Vec<Cause>,
     /// A rank that ended well without MPI_Init.
     never_initialized: Option<u32>,
     refusal: Option<Refusal>,
@@ -240,7 +247,10 @@ impl Running {
 
     /// False if mpirun is to end at once: its processes are gone and somebody is tired of waiting for the output.
     fn hear_signals(&mut self) -> bool {
-        while let Some((signal, from_terminal)) = raw::next_signal(&self.signals) {
+        while let Some((signal, from_terminal, sender)) = raw::next_signal(&self.signals) {
+            if signal == libc::SIGUSR2 && self.is_asked(sender) {
+                continue;
+            }
             if signals::PASSED_ON.contains(&signal) {
                 self.signal(signal, false);
                 continue;
@@ -310,16 +320,19 @@ impl Running {
         let [output_file, error_file] = self.begin(rank, pid)?;
         // Fewer arrive if this process has no descriptors left.
         let mut descriptors = descriptors.into_iter();
-        let mut next =
-            || descriptors.next().ok_or_else(|| failed(&"too many open files; raise the limit with ulimit -n"));
+        let mut next = || descriptors.next().ok_or_else(|| failed(&NO_DESCRIPTOR));
         let (output, error) = (next()?, next()?);
         if self.job.stdin == Stdin::All {
             let input = next()?;
             self.fan.add(input).map_err(|errno| failed(&errno))?;
         }
+        let next_output = descriptors.next();
+        if next_output.is_none() && self.has_next_output && rustix::termios::isatty(&output) {
+            return Err(failed(&NO_DESCRIPTOR));
+        }
         let origin = |stream| Origin { rank, pid, node: 0, stream };
-        self.streams.add(origin(Stream::Output), output, output_file).map_err(|errno| failed(&errno))?;
-        self.streams.add(origin(Stream::Error), error, error_file).map_err(|errno| failed(&errno))
+        self.streams.add(origin(Stream::Output), output, next_output, output_file).map_err(|errno| failed(&errno))?;
+        self.streams.add(origin(Stream::Error), error, None, error_file).map_err(|errno| failed(&errno))
     }
 
     /// A rank runs as this process of its host: the files for its output.
@@ -340,6 +353,7 @@ impl Running {
     }
 }
 
+const NO_DESCRIPTOR: &str = "too many open files; raise the limit with ulimit -n";
 /// Slots of [`Answers`] before those of streams.
 const OWN: usize = 3;
 /// How often to look whether ranks load another MPI.

@@ -123,7 +123,7 @@ impl Link {
             match frame {
                 Ok(frame) => news.frames.push(frame),
                 Err(flaw) => {
-                    news.lost = Some(format!("{flaw}; somebody on the way changes what is sent"));
+                    news.lost = Some(format!("{flaw}; a third party on the way changes frames"));
                     return;
                 }
             }

@@ -1,7 +1,7 @@
 //! The wire-up of a job over several nodes, as the launcher of a node takes part in it: what its ranks inherit, what they wake
 //! it for, and which frames it exchanges with its neighbours in the tree.
 //!
-//! Whoever owns a [`Modex`] watches [`Modex::wake_socket`], carries the frames, and does nothing else for it.
+//! The owner of a [`Modex`] watches [`Modex::wake_socket`], carries the frames, and does nothing else for it.
 
 use crate::file_limit::without_file_limit;
 use orte_core::environment::Wireup;

@@ -1,4 +1,4 @@
-//! What mpirun tells its keeper at its start: words in a memfd that it inherits. Every user of the machine could read
+//! Orders of mpirun to its keeper at its start: words in a memfd that it inherits. Every user of the machine could read
 //! them on a command line.
 
 use crate::cli::{Environment, Stdin, processors};
@@ -245,7 +245,7 @@ mod tests {
             bindings: vec![vec![0, 2, 3, 4], vec![], vec![1]],
             stdin: Stdin::All,
             merge: true,
-            pty: Some(Pty { rows: 24, columns: 80 }),
+            pty: Some(Pty { rows: 24, columns: 80, until_init: true }),
             apps: vec![app(5, "", &["a b", "", "--x"]), app(1, "/tmp", &[":"])],
         };
         assert_eq!(Orders::decode(&orders.encode()), Some(orders.clone()));

@@ -73,6 +73,18 @@ impl Cause {
         }
     }
 
+    /// How a rank ended, without its name; `None` if that is said in other ways.
+    pub fn briefly(&self) -> Option<String> {
+        match self {
+            Cause::Signal(_, signal) => {
+                Some(format!("was ended by signal {signal} ({})", crate::signals::describe(*signal)))
+            }
+            Cause::Exit(_, status) => Some(format!("ended with status {status}")),
+            Cause::NotFinalized(_) => Some("ended after MPI_Init without calling MPI_Finalize".to_owned()),
+            _ => None,
+        }
+    }
+
     /// Whether a rank that a signal ended is the reason for another rank's abort: the library there noticed that a peer
     /// is gone, perhaps before this process did. Not so if the program called MPI_Abort by itself, nor if the signal is
     /// the one that ranks are asked to end with.

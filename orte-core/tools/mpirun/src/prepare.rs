@@ -1,4 +1,4 @@
-//! What is made ready before the keeper starts: programs found, the ranks' environment, descriptors.
+//! Preparations before the keeper starts: programs found, the ranks' environment, descriptors.
 
 use crate::cli::{App, Job};
 use crate::orders::Executable;

@@ -1,6 +1,6 @@
 //! Finding the program before anything starts, so that a mistyped name is one sentence and not one per rank.
 
-use crate::refusal::Refusal;
+use crate::refusal::{OWN, Refusal};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -44,6 +44,14 @@ pub fn not_started(program: &Path, errno: i32) -> Refusal {
         libc::ENOEXEC => (
             NOT_EXECUTABLE,
             format!("program {shown} cannot be started: it is no executable of this machine (a script begins with #!)"),
+        ),
+        libc::EMFILE => (OWN, "a rank cannot be started: too many open files; raise the limit with ulimit -n".to_owned()),
+        libc::ENFILE => (OWN, "a rank cannot be started: too many files are open on this host".to_owned()),
+        libc::EAGAIN => (
+            OWN,
+            "a rank cannot be started: the system gives no more processes; raise the limit with ulimit -u, or that of this \
+             container"
+                .to_owned(),
         ),
         errno => {
             let error = std::io::Error::from_raw_os_error(errno);

@@ -5,6 +5,9 @@
 //! preloaded library changes that for all of them, static programs included. So ranks see a terminal that changes no
 //! byte, as with Open MPI.
 //!
+//! A pipe takes half the time for what is printed in lines. So the library puts one in the terminal's place when MPI starts: a
+//! runtime that has looked at standard output by then goes on writing line by line, and C's stdio is told to.
+//!
 //! **Invariant:** it is nobody's controlling terminal and sends no signals; ranks have it open for writing only.
 
 use crate::cli::{Job, Output};
@@ -24,6 +27,8 @@ pub struct Pty {
     pub rows: u16,
     /// Characters of a line there.
     pub columns: u16,
+    /// MPI_Init puts a pipe in its place.
+    pub until_init: bool,
 }
 
 /// What a job wants: parameter `iof_pty`.
@@ -34,7 +39,7 @@ pub fn wanted(job: &Job) -> Result<Option<Pty>, Refusal> {
         value: String::leak(value.clone()),
         source: Source::CommandLine,
     }));
-    said.retain(|assignment| assignment.name == NAME);
+    said.retain(|assignment| NAMES.contains(&assignment.name));
     if let Some(problem) = source::apply(&[&iof::FRAMEWORK], &[], &said).into_iter().find(|problem| problem.fatal) {
         return Err(Refusal::usage(problem.text));
     }
@@ -43,7 +48,7 @@ pub fn wanted(job: &Job) -> Result<Option<Pty>, Refusal> {
         false => None,
     };
     let (rows, columns) = size.map_or((0, 0), |size| (size.ws_row, size.ws_col));
-    Ok(iof::PTY.flag().then_some(Pty { rows, columns }))
+    Ok(iof::PTY.flag().then_some(Pty { rows, columns, until_init: iof::PTY_UNTIL_INIT.flag() }))
 }
 
 /// Whether a terminal shows what the ranks write, and no file keeps it.
@@ -70,13 +75,14 @@ pub fn open(pty: Pty) -> Result<(OwnedFd, OwnedFd), Errno> {
 impl Pty {
     /// As one word.
     pub fn encode(self) -> String {
-        format!("{},{}", self.rows, self.columns)
+        format!("{},{},{}", self.rows, self.columns, u8::from(self.until_init))
     }
 
     /// The same from this word; `None` if that is not what it is.
     pub fn decode(word: &str) -> Option<Pty> {
-        let (rows, columns) = word.split_once(',')?;
-        Some(Pty { rows: rows.parse().ok()?, columns: columns.parse().ok()? })
+        let mut words = word.split(',');
+        let (rows, columns, until_init) = (words.next()?, words.next()?, words.next()?);
+        Some(Pty { rows: rows.parse().ok()?, columns: columns.parse().ok()?, until_init: until_init == "1" })
     }
 }
 
@@ -92,5 +98,5 @@ pub fn complain(errno: Errno) {
 /// <https://no-color.org>, and what terminals are called that only show letters.
 pub const PLAIN: [(&str, &str); 2] = [("TERM", "dumb"), ("NO_COLOR", "1")];
 
-const NAME: &str = "iof_pty";
+const NAMES: [&str; 2] = ["iof_pty", "iof_pty_until_init"];
 const WRITE_ONLY: OpenptFlags = OpenptFlags::from_bits_retain(rustix::fs::OFlags::WRONLY.bits());

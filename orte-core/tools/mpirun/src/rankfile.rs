@@ -1,53 +1,62 @@
-//! `--rankfile`: a line `rank N=HOST slot=LIST` for each rank, where the list names cores (`0,2-3`), cores of a socket
+//! `--rankfile`: a line `rank N=HOST slot=LIST` for each rank. Its host finds the place; the list names cores (`0,2-3`), cores of a socket
 //! (`0:1-2`) or, behind a `p`, processors as the system numbers them.
 
 use crate::binding::Place;
 use crate::cli::{self, Unit};
-use crate::own_host::is_here;
 use crate::refusal::Refusal;
 use crate::topology::{Group, Topology, list};
 use std::path::Path;
 
-/// The place of each rank, in order.
-pub fn read(path: &Path, topology: &Topology) -> Result<Vec<Place>, Refusal> {
+/// A line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankLine {
+    /// The host as it is named there: a name, or `+n1` for the second one of the job's.
+    pub host: String,
+    /// Cores or processors of it.
+    pub slot: String,
+    /// Where the line stands.
+    pub from: String,
+}
+
+/// The line of each rank, in order.
+pub fn read(path: &Path) -> Result<Vec<RankLine>, Refusal> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Refusal::usage(format!("--rankfile {}: {error}", path.display())))?;
-    let mut places: Vec<Option<Place>> = Vec::new();
+    let mut lines: Vec<Option<RankLine>> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let from = format!("{}, line {}", path.display(), index + 1);
         let line = line.split('#').next().unwrap_or_default().trim();
         if line.is_empty() {
             continue;
         }
-        let (rank, place) = read_line(line, topology).map_err(|why| Refusal::usage(format!("{from}: {why}")))?;
-        places.resize(places.len().max(rank + 1), None);
-        if places[rank].replace(place).is_some() {
+        let (rank, host, slot) = parts(line).map_err(|why| Refusal::usage(format!("{from}: {why}")))?;
+        lines.resize(lines.len().max(rank + 1), None);
+        let line = RankLine { host: host.to_owned(), slot: slot.to_owned(), from: from.clone() };
+        if lines[rank].replace(line).is_some() {
             return Err(Refusal::usage(format!("{from}: rank {rank} stands twice")));
         }
     }
-    let missing = places.iter().position(Option::is_none);
-    match (missing, places.len()) {
+    let missing = lines.iter().position(Option::is_none);
+    match (missing, lines.len()) {
         (Some(rank), _) => Err(Refusal::usage(format!("--rankfile {}: rank {rank} is missing", path.display()))),
         (None, 0) => Err(Refusal::usage(format!("--rankfile {}: it names no rank", path.display()))),
-        (None, _) => Ok(places.into_iter().flatten().collect()),
+        (None, _) => Ok(lines.into_iter().flatten().collect()),
     }
 }
 
-fn read_line(line: &str, topology: &Topology) -> Result<(usize, Place), String> {
-    let form = "a line is written `rank N=localhost slot=CORES`";
+/// Rank, host and slot.
+fn parts(line: &str) -> Result<(usize, &str, &str), String> {
+    let form = "a line is written `rank N=HOST slot=CORES`";
     let (rank, rest) = line.strip_prefix("rank ").and_then(|rest| rest.split_once('=')).ok_or(form)?;
     let (host, slot) = rest.trim().split_once(char::is_whitespace).ok_or(form)?;
     let slot = slot.trim().strip_prefix("slot").and_then(|rest| rest.trim_start().strip_prefix('=')).ok_or(form)?;
     let rank = rank.trim().parse().ok().filter(|rank| *rank < 1024).ok_or(form)?;
-    // `+n0` is Open MPI's first machine.
-    if host != "+n0" && !is_here(host) {
-        return Err(format!(
-            "{host} is not this machine ({}), and a rankfile for several hosts is not there yet; --host and --map-by place ranks \
-             on other hosts",
-            opal_core::sys::hostname()
-        ));
-    }
-    Ok((rank, place(slot.trim(), topology)?))
+    Ok((rank, host, slot.trim()))
+}
+
+/// The places of ranks on this host.
+pub fn places<'a>(slots: impl IntoIterator<Item = &'a str>, topology: &Topology) -> Result<Vec<Place>, String> {
+    slots.into_iter().map(|slot| place(slot, topology)).collect()
 }
 
 fn place(slot: &str, topology: &Topology) -> Result<Place, String> {
@@ -93,13 +102,16 @@ mod tests {
     #[test]
     fn lines() {
         let topology = Topology { online: vec![900, 901, 902], usable: vec![900, 902] };
-        let read = |line| read_line(line, &topology);
-        assert_eq!(read("rank 3=localhost slot=0,2").unwrap().1.processors, [900, 902]);
-        assert_eq!(read("rank 0=+n0 slot=p902").unwrap(), (0, Place { processors: vec![902], name: String::new() }));
+        let read = |line| -> Result<(usize, &str, Place), String> {
+            let (rank, host, slot) = parts(line)?;
+            Ok((rank, host, place(slot, &topology)?))
+        };
+        assert_eq!(read("rank 3=localhost slot=0,2").unwrap().2.processors, [900, 902]);
+        let processor = Place { processors: vec![902], name: String::new() };
+        assert_eq!(read("rank 0=+n0 slot=p902").unwrap(), (0, "+n0", processor));
         for (line, words) in [
             ("rank 0=localhost slot=1", "no core 1"),
             ("rank 0=localhost slot=p901", "processor 901"),
-            ("rank 0=node17.invalid slot=0", "node17.invalid"),
             ("rank x=localhost slot=0", "a line is written"),
             ("0 localhost", "a line is written"),
             ("rank 0=localhost slot=one", "one"),

@@ -31,8 +31,8 @@ pub fn defer(signals: &[i32]) -> Result<()> {
     block(signals).map(|_| ())
 }
 
-/// The next signal and whether the terminal sent it to the whole foreground group.
-pub fn next_signal(descriptor: &OwnedFd) -> Option<(i32, bool)> {
+/// The next signal, whether the terminal sent it to the whole foreground group, and the process that did.
+pub fn next_signal(descriptor: &OwnedFd) -> Option<(i32, bool, u32)> {
     let mut bytes = [0; size_of::<libc::signalfd_siginfo>()];
     let read = rustix::io::read(descriptor, &mut bytes).ok()?;
     if read != bytes.len() {
@@ -40,7 +40,7 @@ pub fn next_signal(descriptor: &OwnedFd) -> Option<(i32, bool)> {
     }
     // SAFETY: plain integers, of any content; the kernel filled all of them.
     let info: libc::signalfd_siginfo = unsafe { core::mem::transmute(bytes) };
-    Some((info.ssi_signo as i32, info.ssi_code == libc::SI_KERNEL))
+    Some((info.ssi_signo as i32, info.ssi_code == libc::SI_KERNEL, info.ssi_pid))
 }
 
 /// Stops this process until it gets SIGCONT, as Ctrl-Z would.

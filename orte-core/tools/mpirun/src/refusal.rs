@@ -55,6 +55,9 @@ impl Refusal {
 
     /// The system refused something that mpirun itself needs.
     pub fn system(what: &str, error: impl std::fmt::Display) -> Refusal {
-        Refusal { status: OWN, sentence: format!("{what} failed: {error}") }
+        let error = error.to_string();
+        // EMFILE.
+        let hint = if error.contains("(os error 24)") { "; raise the limit with ulimit -n" } else { "" };
+        Refusal { status: OWN, sentence: format!("{what} failed: {error}{hint}") }
     }
 }

@@ -16,6 +16,7 @@ pub struct Measures {
 /// The block.
 pub fn block(
     cause: &Cause,
+    also: &[Cause],
     pid: impl Fn(u32) -> Option<u32>,
     host: impl Fn(u32) -> String,
     measures: Measures,
@@ -30,12 +31,8 @@ pub fn block(
             text.push_str(&abort(&who(*rank), *status, message));
             Ok(())
         }
-        Cause::Signal(rank, signal) => {
-            writeln!(text, "mpirun: {} was ended by signal {signal} ({}).", who(*rank), signals::describe(*signal))
-        }
-        Cause::Exit(rank, status) => writeln!(text, "mpirun: {} ended with status {status}.", who(*rank)),
-        Cause::NotFinalized(rank) => {
-            writeln!(text, "mpirun: {} ended after MPI_Init without calling MPI_Finalize.", who(*rank))
+        Cause::Signal(rank, _) | Cause::Exit(rank, _) | Cause::NotFinalized(rank) => {
+            writeln!(text, "mpirun: {} {}.", who(*rank), cause.briefly().unwrap_or_default())
         }
         Cause::NotInitialized(rank) => writeln!(
             text,
@@ -66,25 +63,49 @@ pub fn block(
         }
         Cause::HostLost(host, why) => writeln!(text, "mpirun: host {host} was lost: {why}."),
     };
+    for (words, ranks) in grouped(also.iter().filter_map(|cause| Some((cause.rank()?, cause.briefly()?)))) {
+        let _ = writeln!(text, "mpirun: {} {words}, too.", listed(&ranks));
+    }
     text.push_str(&measures.sentence(cause));
     text.push_str(RULE);
     text
 }
 
-/// Who was doing what, ranks in the same state together.
-fn still(states: &[(u32, String)]) -> String {
-    let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();
-    for (rank, state) in states {
-        match kinds.iter_mut().find(|(kind, _)| *kind == state) {
-            Some((_, ranks)) => ranks.push(rank.to_string()),
-            None => kinds.push((state, vec![rank.to_string()])),
+/// Ranks of which the same is said, together.
+fn grouped(said: impl Iterator<Item = (u32, String)>) -> Vec<(String, Vec<u32>)> {
+    let mut kinds: Vec<(String, Vec<u32>)> = Vec::new();
+    for (rank, words) in said {
+        match kinds.iter_mut().find(|(kind, _)| *kind == words) {
+            Some((_, ranks)) => ranks.push(rank),
+            None => kinds.push((words, vec![rank])),
         }
     }
-    let kinds = kinds.iter().map(|(state, ranks)| {
-        let plural = if ranks.len() == 1 { "" } else { "s" };
-        format!("rank{plural} {} {state}", ranks.join(", "))
+    kinds
+}
+
+/// `rank 1`, `ranks 0, 2-5, 7`.
+fn listed(ranks: &[u32]) -> String {
+    let mut ranks = ranks.to_vec();
+    ranks.sort_unstable();
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for rank in &ranks {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *rank => *last = *rank,
+            _ => runs.push((*rank, *rank)),
+        }
+    }
+    let runs = runs.iter().map(|(first, last)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first}-{last}"),
     });
-    kinds.collect::<Vec<_>>().join("; ")
+    format!("rank{} {}", if ranks.len() == 1 { "" } else { "s" }, runs.collect::<Vec<_>>().join(", "))
+}
+
+/// Who was doing what, ranks in the same state together.
+fn still(states: &[(u32, String)]) -> String {
+    let kinds = grouped(states.iter().cloned());
+    kinds.iter().map(|(state, ranks)| format!("{} {state}", listed(ranks))).collect::<Vec<_>>().join("; ")
 }
 
 /// `called MPI_Abort …` goes on after the rank's name (see `ess::Module::abort`); else an error handler or the library
@@ -134,33 +155,47 @@ mod tests {
     #[test]
     fn blocks_say_who_and_what() {
         let measures = Measures { running: 3, killed: 1 };
-        let text = block(&Cause::Signal(2, 11), |_| Some(4711), |_| "n1".to_owned(), measures);
+        let text = block(&Cause::Signal(2, 11), &[], |_| Some(4711), |_| "n1".to_owned(), measures);
         for words in
             ["rank 2", "4711", "on n1", "signal 11", "SIGSEGV", "3 other ranks", "sent SIGTERM;", "1 did not end"]
         {
             assert!(text.contains(words), "{words} is missing in {text}");
         }
-        let text = block(&Cause::Abort(0, 5, "one\ntwo\n".into()), |_| None, |_| "n1".to_owned(), Measures::default());
+        let text =
+            block(&Cause::Abort(0, 5, "one\ntwo\n".into()), &[], |_| None, |_| "n1".to_owned(), Measures::default());
         assert!(text.contains(" ended the job: one\n  two\n") && !text.contains("MPI_Abort"), "{text}");
         let text = block(
             &Cause::Abort(0, 5, "called MPI_Abort on X with error code 5".into()),
+            &[],
             |_| None,
             |_| "n1".to_owned(),
             measures,
         );
         assert!(text.contains(" called MPI_Abort on X with error code 5.\n"), "{text}");
-        let text = block(&Cause::Abort(0, 5, String::new()), |_| None, |_| "n1".to_owned(), Measures::default());
+        let text = block(&Cause::Abort(0, 5, String::new()), &[], |_| None, |_| "n1".to_owned(), Measures::default());
         assert!(text.contains(" ended the job with status 5.\n"), "{text}");
         assert!(!text.contains("still ran"));
-        let text = block(&Cause::HostLost("n2".into(), "x".into()), |_| None, |_| "n1".to_owned(), measures);
+        let text = block(&Cause::HostLost("n2".into(), "x".into()), &[], |_| None, |_| "n1".to_owned(), measures);
         assert!(text.contains("host n2 was lost: x.") && text.contains("3 other ranks"), "{text}");
-        let text = block(&Cause::KeeperLost(9, Some("n2".into())), |_| None, |_| "n1".to_owned(), measures);
+        let text = block(&Cause::KeeperLost(9, Some("n2".into())), &[], |_| None, |_| "n1".to_owned(), measures);
         assert!(
             text.contains("the keeper process on n2 was ended by signal 9") && text.contains("all ranks on n2"),
             "{text}"
         );
         let states = vec![(0, "in MPI".to_owned()), (1, "not in MPI_Init yet".to_owned()), (3, "in MPI".to_owned())];
-        let text = block(&Cause::TimedOut(5, states), |_| None, |_| "n1".to_owned(), measures);
+        let text = block(&Cause::TimedOut(5, states), &[], |_| None, |_| "n1".to_owned(), measures);
         assert!(text.contains("after 5 s (--timeout): ranks 0, 3 in MPI; rank 1 not in MPI_Init yet."), "{text}");
+    }
+
+    #[test]
+    fn all_that_failed_are_named() {
+        let also = [7, 2, 3, 9, 4].map(|rank| Cause::Exit(rank, 1)).into_iter().chain([Cause::Signal(5, 9)]);
+        let also: Vec<Cause> = also.chain([Cause::Exit(6, 4)]).collect();
+        let text = block(&Cause::Exit(1, 1), &also, |_| None, |_| "n1".to_owned(), Measures::default());
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[1], "mpirun: rank 1 on n1 ended with status 1.");
+        assert_eq!(lines[2], "mpirun: ranks 2-4, 7, 9 ended with status 1, too.");
+        assert!(lines[3].starts_with("mpirun: rank 5 was ended by signal 9 (SIGKILL"), "{text}");
+        assert_eq!(lines[4], "mpirun: rank 6 ended with status 4, too.");
     }
 }

@@ -4,20 +4,24 @@
 //! within half a second, or that is longer than 64 MiB, is passed on in parts. With one rank and no labels bytes go as
 //! they come.
 //!
+//! A rank's pseudo terminal has a pipe as its successor, which MPI_Init makes standard output (`pty.rs`). What stands in the
+//! terminal was written before, so it is read before.
+//!
 //! mpirun never blocks on a slow reader of its own output: it writes only what the reader has room for, and stops reading
 //! ranks while much is waiting, so that they wait as they would for the reader itself.
 
+mod output_file;
 mod sink;
 
 use crate::cli::{Output, Tag};
 use crate::tag::{self, Origin, Stream};
+use output_file::OutputFile;
 use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use sink::{Sink, SinkState};
 use std::fs::File;
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 /// All streams.
@@ -32,8 +36,8 @@ pub struct Streams {
     timestamp: bool,
     /// Write to this process's own streams, too, and not only to files: standard output and error.
     copy: [bool; 2],
-    /// A file of a rank could not be written.
-    file_lost: bool,
+    /// Files of the ranks.
+    files: Vec<OutputFile>,
     /// Streams whose ranks are to be told that nobody reads them any more.
     unread: Vec<Origin>,
     scratch: Vec<u8>,
@@ -46,20 +50,26 @@ pub struct Streams {
 pub enum Interest {
     /// A reader of ours has room, or is gone.
     Sink(usize),
+    /// A file of a rank has room.
+    File(usize),
     /// A rank wrote.
     Source(usize),
+    /// A rank wrote to the pipe that MPI_Init put in place of its terminal, or will never do so.
+    Next(usize),
 }
 
 struct Source {
     /// None for a rank of another host: its daemon sends what comes.
     descriptor: Option<OwnedFd>,
+    /// What MPI_Init puts in its place.
+    next: Option<OwnedFd>,
     origin: Origin,
     /// The beginning of a line that has not ended.
     partial: Vec<u8>,
     /// When the last byte came.
     heard: Instant,
-    /// Where everything is written as well.
-    file: Option<File>,
+    /// Where everything is written as well: its index.
+    file: Option<usize>,
     /// How a rank notices that nobody reads this any more.
     end: End,
 }
@@ -100,7 +110,7 @@ impl Streams {
                 .instead
                 .each_ref()
                 .map(|instead| instead.is_none() && !wish.files.as_ref().is_some_and(|files| files.nocopy)),
-            file_lost: false,
+            files: Vec::new(),
             unread: Vec::new(),
             scratch: vec![0; CHUNK],
             hosts,
@@ -118,17 +128,32 @@ impl Streams {
     }
 
     /// Takes over the read end of a rank's stream.
-    pub fn add(&mut self, origin: Origin, descriptor: OwnedFd, file: Option<File>) -> Result<(), Errno> {
-        let flags = rustix::fs::fcntl_getfl(&descriptor)?;
-        rustix::fs::fcntl_setfl(&descriptor, flags | OFlags::NONBLOCK)?;
+    pub fn add(
+        &mut self,
+        origin: Origin,
+        descriptor: OwnedFd,
+        next: Option<OwnedFd>,
+        file: Option<File>,
+    ) -> Result<(), Errno> {
+        for descriptor in [Some(&descriptor), next.as_ref()].into_iter().flatten() {
+            let flags = rustix::fs::fcntl_getfl(descriptor)?;
+            rustix::fs::fcntl_setfl(descriptor, flags | OFlags::NONBLOCK)?;
+        }
         let end = if rustix::termios::isatty(&descriptor) { End::Terminal } else { End::Pipe };
-        self.sources.push(Source::new(Some(descriptor), origin, file, end));
+        let file = file.map(|file| self.add_file(file, origin.rank));
+        self.sources.push(Source { next, ..Source::new(Some(descriptor), origin, file, end) });
         Ok(())
     }
 
     /// Expects a stream of a rank of another host.
     pub fn add_elsewhere(&mut self, origin: Origin, file: Option<File>) {
+        let file = file.map(|file| self.add_file(file, origin.rank));
         self.sources.push(Source::new(None, origin, file, End::Terminal));
+    }
+
+    fn add_file(&mut self, file: File, rank: u32) -> usize {
+        self.files.push(OutputFile::new(file, rank));
+        self.files.len() - 1
     }
 
     /// What a rank of another host wrote; nothing: its stream has ended.
@@ -156,7 +181,7 @@ impl Streams {
 
     /// More may be taken from other hosts.
     pub fn has_room(&self) -> bool {
-        self.sinks.iter().all(|sink| !sink.is_full())
+        self.sinks.iter().all(|sink| !sink.is_full()) && self.files.iter().all(|file| !file.is_full())
     }
 
     /// Appends what has to be waited for; hand the result and the answers to [`Streams::pump`].
@@ -168,12 +193,20 @@ impl Streams {
             polls.push(PollFd::new(&sink.descriptor, flags));
             interests.push(Interest::Sink(index));
         }
+        for (index, file) in self.files.iter().enumerate().filter(|(_, file)| !file.is_idle()) {
+            polls.push(PollFd::new(&file.file, PollFlags::OUT));
+            interests.push(Interest::File(index));
+        }
         for (index, source) in self.sources.iter().enumerate() {
             if let Some(descriptor) = &source.descriptor
-                && !self.sinks[self.sink_of(source.origin.stream)].is_full()
+                && !self.is_behind(source)
             {
                 polls.push(PollFd::new(descriptor, PollFlags::IN));
                 interests.push(Interest::Source(index));
+                if let Some(next) = &source.next {
+                    polls.push(PollFd::new(next, PollFlags::IN));
+                    interests.push(Interest::Next(index));
+                }
             }
         }
         interests
@@ -186,11 +219,13 @@ impl Streams {
             match *interest {
                 Interest::Sink(index) if self.sinks[index].is_idle() => self.sinks[index].state = SinkState::Unread,
                 Interest::Sink(index) => self.sinks[index].write(),
+                Interest::File(index) => self.files[index].flush(),
                 Interest::Source(index) => {
                     if self.read(index) == Read::End {
                         ended.push(index);
                     }
                 }
+                Interest::Next(index) => self.go_on(index),
             }
         }
         // From the back, because `finish` moves the last one into the gap.
@@ -210,10 +245,9 @@ impl Streams {
     pub fn pass_prompts(&mut self, now: Instant) {
         for index in 0..self.sources.len() {
             let source = &self.sources[index];
-            let sink = self.sink_of(source.origin.stream);
             let has_waited = !source.partial.is_empty() && now >= source.heard + PROMPT;
             // While much waits for a reader nothing is read: the end of the line may be there, then and later.
-            if has_waited && (self.sinks[sink].is_full() || self.read(index) != Read::Nothing) {
+            if has_waited && (self.is_behind(&self.sources[index]) || self.read(index) != Read::Nothing) {
                 self.sources[index].heard = now;
             } else if has_waited {
                 self.forward(index, self.sources[index].partial.len());
@@ -223,17 +257,18 @@ impl Streams {
 
     /// Whether every byte that will come has been written.
     pub fn is_done(&self) -> bool {
-        self.sources.is_empty() && self.sinks.iter().all(Sink::is_idle)
+        self.sources.is_empty() && self.sinks.iter().all(Sink::is_idle) && self.files.iter().all(OutputFile::is_idle)
     }
 
     /// Whether something that the ranks wrote could not be kept.
     pub fn has_lost(&self) -> bool {
-        self.file_lost || self.sinks.iter().any(|sink| sink.state == SinkState::Lost)
+        self.files.iter().any(|file| file.is_lost) || self.sinks.iter().any(|sink| sink.state == SinkState::Lost)
     }
 
     /// All ranks are dead: reads what is left in terminals and pipes, and expects nothing more even if a stranger holds one open
     /// or goes on writing.
     pub fn last_call(&mut self) {
+        (0..self.sources.len()).for_each(|index| self.go_on(index));
         // From the back, because `finish` moves the last one into the gap.
         for index in (0..self.sources.len()).rev() {
             let Some(mut left) = self.sources[index].held() else { continue };
@@ -247,6 +282,29 @@ impl Streams {
         }
     }
 
+    /// Reads a terminal to its end, and then what has taken its place, if that was ever used.
+    fn go_on(&mut self, index: usize) {
+        // The system gives all that was written to a terminal before it says that there is nothing.
+        let mut left = HELD_BY_TERMINAL;
+        while left > 0
+            && self.sources[index].next.is_some()
+            && let Read::Bytes(bytes) = self.read(index)
+        {
+            left = left.saturating_sub(bytes);
+        }
+        let source = &mut self.sources[index];
+        let Some(next) = source.next.take() else { return };
+        let (terminal, end) = (source.descriptor.replace(next), core::mem::replace(&mut source.end, End::Pipe));
+        if self.read(index) == Read::End {
+            let source = &mut self.sources[index];
+            (source.descriptor, source.end) = (terminal, end);
+            return;
+        }
+        // Others may have it open: the shell that started the rank, and what has opened it by name.
+        let source = &self.sources[index];
+        self.sources.push(Source::new(terminal, source.origin, source.file, end));
+    }
+
     /// Reads one source once.
     fn read(&mut self, index: usize) -> Read {
         let Some(descriptor) = &self.sources[index].descriptor else { return Read::Nothing };
@@ -258,7 +316,12 @@ impl Streams {
             }
             Err(Errno::AGAIN | Errno::INTR) => Read::Nothing,
             // EIO: nobody has the terminal open any more.
-            Err(_) => Read::End,
+            Err(_) => {
+                let source = &mut self.sources[index];
+                let Some(next) = source.next.take() else { return Read::End };
+                (source.descriptor, source.end) = (Some(next), End::Pipe);
+                Read::Nothing
+            }
         }
     }
 
@@ -273,15 +336,8 @@ impl Streams {
             return;
         }
         source.heard = Instant::now();
-        if let Some(file) = &mut source.file
-            && let Err(error) = file.write_all(&self.scratch[..read])
-        {
-            crate::refusal::say(&format!(
-                "the file of rank {} cannot be written: {error}; it stays incomplete",
-                source.origin.rank
-            ));
-            source.file = None;
-            self.file_lost = true;
+        if let Some(file) = source.file {
+            self.files[file].write(&self.scratch[..read]);
         }
         if !self.copy[source.origin.stream as usize] {
             return;
@@ -328,14 +384,20 @@ impl Streams {
         unread.for_each(|source| source.partial.clear());
     }
 
+    /// So much waits for readers of its output that a rank has to wait for them, too.
+    fn is_behind(&self, source: &Source) -> bool {
+        self.sinks[self.sink_of(source.origin.stream)].is_full()
+            || source.file.is_some_and(|file| self.files[file].is_full())
+    }
+
     fn sink_of(&self, stream: Stream) -> usize {
         if stream == Stream::Error { self.error_sink } else { 0 }
     }
 }
 
 impl Source {
-    fn new(descriptor: Option<OwnedFd>, origin: Origin, file: Option<File>, end: End) -> Source {
-        Source { descriptor, origin, partial: Vec::new(), heard: Instant::now(), file, end }
+    fn new(descriptor: Option<OwnedFd>, origin: Origin, file: Option<usize>, end: End) -> Source {
+        Source { descriptor, next: None, origin, partial: Vec::new(), heard: Instant::now(), file, end }
     }
 
     /// The most bytes that it can hold unread; `None` for a rank of another host.

@@ -1,4 +1,4 @@
-//! What stands before each line of output.
+//! Labels of lines of output.
 
 use crate::cli::Tag;
 

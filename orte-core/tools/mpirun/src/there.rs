@@ -8,16 +8,19 @@
 mod agent;
 mod door;
 mod interfaces;
+mod launcher;
 mod settings;
+mod slurm;
 
 use crate::link::{self, Link};
 use crate::outcome;
 use crate::raw;
 use crate::refusal::Refusal;
 use crate::tree::Process;
-use agent::{Agent, Agents};
+use agent::Agent;
 use door::Door;
 use interfaces::Chosen;
+use launcher::Launcher;
 use orte_core::oob::{Frame, HostOrders, Invitation, Secret};
 use rustix::event::{PollFd, PollFlags};
 use settings::Settings;
@@ -27,7 +30,9 @@ use std::time::{Duration, Instant};
 /// All other hosts that have ranks; their nodes are counted from 1.
 pub struct There {
     hosts: Vec<Host>,
-    agents: Agents,
+    launcher: Launcher,
+    /// One for each host, or one for all.
+    agents: Vec<Agent>,
     door: Door,
     settings: Settings,
     /// Until when daemons may take to call.
@@ -38,12 +43,9 @@ pub struct There {
 
 struct Host {
     name: String,
-    agent: Agent,
     link: Option<Link>,
     state: State,
     orders: Option<HostOrders>,
-    /// When the agent ended although the connection stands.
-    agent_ended: Option<Instant>,
 }
 
 /// How far a host is.
@@ -80,38 +82,31 @@ impl There {
         prefix: Option<&Path>,
     ) -> Result<There, Refusal> {
         let settings = Settings::new(mca)?;
-        let agents = Agents::new(&settings, prefix)?;
+        let (names, orders): (Vec<String>, Vec<HostOrders>) = hosts.into_iter().unzip();
+        let launcher = Launcher::new(&settings, &names, prefix)?;
         let all = raw::interfaces().map_err(|error| Refusal::system("listing network interfaces", error))?;
         let chosen = Chosen::new(&all, &settings.include, &settings.exclude)?;
         let (door, addresses) = Door::open(secret, &chosen)?;
-        let mut started: Vec<Host> = Vec::with_capacity(hosts.len());
-        for (index, (name, orders)) in hosts.into_iter().enumerate() {
+        let agents = launcher.start(&names, |places| {
             let invitation = Invitation {
-                node: index as u32 + 1,
-                name: name.clone(),
+                hosts: places.iter().map(|place| (*place as u32 + 1, names[*place].clone())).collect(),
                 secret,
                 silence_ms: settings.silence.as_millis() as u64,
                 patience_ms: settings.start.as_millis() as u64,
                 addresses: addresses.clone(),
             };
-            match agents.start(&name, &invitation.encode(crate::daemon::VERSION)) {
-                Ok(agent) => started.push(Host {
-                    name,
-                    agent,
-                    link: None,
-                    state: State::Starting,
-                    orders: Some(orders),
-                    agent_ended: None,
-                }),
-                Err(refusal) => {
-                    started.iter_mut().for_each(|host| host.agent.end());
-                    return Err(refusal);
-                }
-            }
-        }
+            invitation.encode(crate::daemon::VERSION)
+        })?;
+        let host = |(name, orders)| Host { name, link: None, state: State::Starting, orders: Some(orders) };
+        let hosts = names.into_iter().zip(orders).map(host).collect();
         let now = Instant::now();
         let until = now + settings.start;
-        Ok(There { hosts: started, agents, door, settings, until, looked: now })
+        Ok(There { hosts, launcher, agents, door, settings, until, looked: now })
+    }
+
+    /// What would start the daemons, as a sentence.
+    pub fn explain(names: &[String], mca: &[(String, String)], prefix: Option<&Path>) -> Result<String, Refusal> {
+        Ok(Launcher::new(&Settings::new(mca)?, names, prefix)?.explain(names))
     }
 
     /// Nothing is left on any host, as far as can be known.
@@ -133,7 +128,7 @@ impl There {
 
     /// The agents' own processes: they end last.
     pub fn processes(&self) -> Vec<Process> {
-        self.hosts.iter().filter_map(|host| host.agent.process()).collect()
+        self.agents.iter().filter_map(Agent::process).collect()
     }
 
     /// Sends a frame to a host whose daemon has called.
@@ -154,9 +149,11 @@ impl There {
     /// Ends the job on the hosts: those that have not called never will.
     pub fn finish(&mut self) {
         self.tell_all(&Frame::Finish);
-        for host in self.hosts.iter_mut().filter(|host| host.state == State::Starting) {
-            host.agent.end();
-            host.state = State::Lost;
+        for index in 0..self.hosts.len() {
+            if self.hosts[index].state == State::Starting {
+                self.hosts[index].state = State::Lost;
+                self.end_agent_of(index);
+            }
         }
         // Last: a daemon that is hung up on says so as long as its agent lives.
         self.door.close();
@@ -175,7 +172,18 @@ impl There {
         while Instant::now() < end && self.hosts.iter_mut().any(|host| !host.has_left()) {
             opal_core::sys::nap_us(200);
         }
-        self.hosts.iter_mut().for_each(|host| host.agent.end());
+        self.agents.iter_mut().for_each(Agent::end);
+    }
+
+    /// Ends the agent of a host, unless other hosts need it.
+    fn end_agent_of(&mut self, index: usize) {
+        let agent = self.launcher.agent_of(index);
+        let needs = |(other, host): (usize, &Host)| {
+            self.launcher.agent_of(other) == agent && matches!(host.state, State::Starting | State::Up)
+        };
+        if !self.hosts.iter().enumerate().any(needs) {
+            self.agents[agent].end();
+        }
     }
 
     /// Appends what has to be waited for; hand the result and the answers to [`There::pump`].
@@ -187,7 +195,14 @@ impl There {
                 polls.push(PollFd::from_borrowed_fd(link.socket(), PollFlags::IN | out));
                 interests.push(HostInterest::Link(index));
             }
-            if matches!(host.state, State::Starting | State::Up) && host.agent.interest(polls) {
+        }
+        let mut needed = vec![false; self.agents.len()];
+        let alive = |host: &Host| matches!(host.state, State::Starting | State::Up);
+        for (index, _) in self.hosts.iter().enumerate().filter(|(_, host)| alive(host)) {
+            needed[self.launcher.agent_of(index)] = true;
+        }
+        for (agent, _) in self.agents.iter().zip(needed).filter(|(_, needed)| *needed) {
+            if agent.interest(polls) {
                 interests.push(HostInterest::Agent);
             }
         }
@@ -255,58 +270,69 @@ impl There {
         // Whoever was away itself (stopped, or a sleeping laptop) has not listened.
         let was_away = now.duration_since(self.looked) > AWAY;
         self.looked = now;
-        for (index, host) in self.hosts.iter_mut().enumerate() {
-            let node = index as u32 + 1;
-            if !matches!(host.state, State::Starting | State::Up) {
-                continue;
-            }
-            if host.agent.look().is_some() {
-                host.agent_ended = Some(now);
-            }
-            let agent = || (self.agents.name(), outcome::words(host.agent.ended.unwrap_or_default()));
-            if host.state == State::Starting {
-                let why = match (host.agent.ended, now >= self.until) {
-                    (Some(_), _) => Some(not_started(&host.name, &self.agents, &host.agent)),
-                    (None, true) => Some(no_answer(&host.name, &self.settings, &self.agents)),
-                    (None, false) => None,
-                };
-                if let Some(why) = why {
-                    host.agent.end();
-                    host.state = State::Lost;
-                    events.push(HostEvent::Lost(node, why, false));
-                }
-                continue;
-            }
-            let link = host.link.as_mut();
-            let silent = link.map_or(Duration::ZERO, |link| {
-                if was_away {
-                    link.heard = now;
-                }
-                now.duration_since(link.heard)
-            });
-            let why = match host.agent_ended {
-                // What ends the daemon ends the agent, too, and its connection says more.
-                Some(since) if now >= since + SETTLE && host.agent.ended != Some(0) => {
-                    let (name, words) = agent();
-                    Some(format!("its {name} (process {}) ended with {words}", host.agent.id()))
-                }
-                _ if silent >= self.settings.silence => Some(format!(
-                    "nothing was heard of it for {} s (--mca oob_tcp_silence_timeout_s): the host or the network is down, or \
-                     its daemon is stopped",
-                    self.settings.silence.as_secs()
-                )),
-                _ => None,
+        self.agents.iter_mut().for_each(Agent::look);
+        for index in 0..self.hosts.len() {
+            let why = match self.hosts[index].state {
+                State::Starting => self.not_started(index, now).map(|why| (why, false)),
+                State::Up => self.lost(index, now, was_away).map(|why| (why, true)),
+                State::Gone | State::Lost => None,
             };
-            if let Some(why) = why {
-                // Where the connection still stands, the daemon kills what is there.
-                match &mut host.link {
-                    Some(link) if silent < self.settings.silence => link.send(&Frame::Finish),
-                    _ => host.link = None,
+            if let Some((why, was_up)) = why {
+                self.hosts[index].state = State::Lost;
+                if !was_up {
+                    self.end_agent_of(index);
                 }
-                host.state = State::Lost;
-                events.push(HostEvent::Lost(node, why, true));
+                events.push(HostEvent::Lost(index as u32 + 1, why, was_up));
             }
         }
+    }
+
+    /// Why a daemon will not call any more.
+    fn not_started(&self, index: usize, now: Instant) -> Option<String> {
+        let (name, agent) = (&self.hosts[index].name, &self.agents[self.launcher.agent_of(index)]);
+        let (program, check_line) = (self.launcher.name(), self.launcher.check_line(name));
+        match agent.ended {
+            Some(status) => {
+                let (words, hint) = (outcome::words(status), self.launcher.hint(name, status));
+                Some(format!("no daemon started there: {program} ended with {words}; {hint}"))
+            }
+            None if now >= self.until => Some(format!(
+                "its daemon did not call within {} s (--mca plm_start_timeout_s); try `{check_line}`, and see that it can reach this \
+                 machine by TCP (--mca oob_tcp_if_include names the interfaces to listen on)",
+                self.settings.start.as_secs(),
+            )),
+            None => None,
+        }
+    }
+
+    /// Why a host that was there is not any more.
+    fn lost(&mut self, index: usize, now: Instant, was_away: bool) -> Option<String> {
+        let (host, agent) = (&mut self.hosts[index], &self.agents[self.launcher.agent_of(index)]);
+        let silent = host.link.as_mut().map_or(Duration::ZERO, |link| {
+            if was_away {
+                link.heard = now;
+            }
+            now.duration_since(link.heard)
+        });
+        let why = match (agent.ended, agent.ended_at) {
+            // What ends the daemon ends the agent, too, and its connection says more.
+            (Some(status), Some(since)) if now >= since + SETTLE && status != 0 => {
+                let (program, words) = (self.launcher.name(), outcome::words(status));
+                format!("its {program} (process {}) ended with {words}", agent.id())
+            }
+            _ if silent >= self.settings.silence => format!(
+                "nothing was heard of it for {} s (--mca oob_tcp_silence_timeout_s): the host or the network is down, or its daemon \
+                 is stopped",
+                self.settings.silence.as_secs()
+            ),
+            _ => return None,
+        };
+        // Where the connection still stands, the daemon kills what is there.
+        match &mut host.link {
+            Some(link) if silent < self.settings.silence => link.send(&Frame::Finish),
+            _ => host.link = None,
+        }
+        Some(why)
     }
 
     fn host(&mut self, node: u32) -> Option<&mut Host> {
@@ -322,28 +348,6 @@ impl Host {
             _ => true,
         }
     }
-}
-
-fn not_started(name: &str, agents: &Agents, agent: &Agent) -> String {
-    let status = agent.ended.unwrap_or_default();
-    let (program, words) = (agents.name(), outcome::words(status));
-    let hint = match (libc::WIFEXITED(status), libc::WEXITSTATUS(status)) {
-        (true, 255) => format!("what {program} said stands above; try `{program} {name} true`"),
-        (true, 126 | 127) => {
-            format!("is ompi-rs there as {}? --prefix DIR names another place", agents.command())
-        }
-        _ => "what was said there stands above".to_owned(),
-    };
-    format!("no daemon started there: {program} ended with {words}; {hint}")
-}
-
-fn no_answer(name: &str, settings: &Settings, agents: &Agents) -> String {
-    format!(
-        "its daemon did not call within {} s (--mca plm_start_timeout_s); try `{} {name} true`, and see that it can reach this \
-         machine by TCP (--mca oob_tcp_if_include names the interfaces to listen on)",
-        settings.start.as_secs(),
-        agents.name()
-    )
 }
 
 /// How long a daemon's process may take to end after everything else of the job has.

@@ -44,8 +44,40 @@ pub fn below(spare: &[Process]) -> Vec<Process> {
     found
 }
 
-/// A process and all below it, parents first.
+/// The process with a number.
+pub fn find(pid: i32) -> Option<Process> {
+    look(pid).map(|(process, _)| process)
+}
+
+/// A process and all below it, parents first. Only these are looked at: a host may run many other processes.
 pub fn family(pid: i32) -> Vec<i32> {
+    let mut found = vec![pid];
+    let mut next = 0;
+    while let Some(parent) = found.get(next) {
+        match children(*parent) {
+            Some(children) => found.extend(children),
+            None => return family_among_all(pid),
+        }
+        next += 1;
+    }
+    found
+}
+
+/// The children of a process, none of one that is gone; `None` where the system does not list them (CONFIG_PROC_CHILDREN).
+fn children(pid: i32) -> Option<Vec<i32>> {
+    let mut found = Vec::new();
+    for thread in std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
+        match std::fs::read_to_string(thread.path().join("children")) {
+            Ok(list) => found.extend(list.split_ascii_whitespace().filter_map(|child| child.parse::<i32>().ok())),
+            Err(_) if thread.path().exists() => return None,
+            Err(_) => {}
+        }
+    }
+    Some(found)
+}
+
+/// The same by the parents that all processes name.
+fn family_among_all(pid: i32) -> Vec<i32> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for process in below(&[]) {
         if let Some((_, parent)) = look(process.pid) {
@@ -166,11 +198,26 @@ pub fn is_stopped(pid: i32) -> bool {
     state(pid) == Some('T')
 }
 
+/// Whether a debugger holds a process. One that only looks at its system calls, as strace, lets it go at once.
+pub fn is_traced(pid: i32) -> bool {
+    stays(pid, 't')
+}
+
+/// Whether a process does nothing until somebody else lets it: one whose signals it does not see.
+pub fn is_held(pid: i32) -> bool {
+    is_stopped(pid) || is_traced(pid)
+}
+
 /// Whether a process hangs inside the system, where no signal but SIGKILL reaches it: it waits for a file server, or is in vfork
 /// until its child executes something.
 pub fn is_stuck(pid: i32) -> bool {
-    let end = Instant::now() + DISK;
-    while state(pid) == Some('D') {
+    stays(pid, 'D')
+}
+
+/// Whether a process is in this state for a while.
+fn stays(pid: i32, letter: char) -> bool {
+    let end = Instant::now() + WHILE;
+    while state(pid) == Some(letter) {
         if Instant::now() >= end {
             return true;
         }
@@ -191,8 +238,8 @@ fn parse(text: &str) -> Option<(i32, u64)> {
     Some((fields.get(1)?.parse().ok()?, fields.get(19)?.parse().ok()?))
 }
 
-/// So long a process may wait for a disk.
-const DISK: Duration = Duration::from_millis(50);
+/// Longer than a process waits for a disk, or is held at a system call that somebody looks at.
+const WHILE: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {
@@ -205,6 +252,22 @@ mod tests {
         assert_eq!(parse(&format!("42 (a) b) (c) {rest}")), Some((17, 987654)));
         assert_eq!(parse("42 (sh) S 17"), None);
         assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn a_family_is_found_in_either_way() {
+        use std::io::BufRead;
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-c", "sleep 101 & sleep 102 & echo; wait"]).stdout(std::process::Stdio::piped());
+        let mut shell = shell.spawn().unwrap();
+        std::io::BufReader::new(shell.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+        let pid = shell.id() as i32;
+        let found = family(pid);
+        assert!(found.len() == 3 && found[0] == pid, "{found:?}");
+        assert_eq!(family_among_all(pid), found);
+        found.iter().for_each(|pid| signal(&process(*pid).into_iter().collect::<Vec<_>>(), Signal::KILL));
+        shell.wait().unwrap();
+        assert_eq!(family(pid), [pid], "nothing is below a process that is gone");
     }
 
     #[test]

@@ -5,14 +5,15 @@ use rustix::io::{Errno, IoSlice, IoSliceMut};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
-use std::io::Result;
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Result};
 use std::mem::MaybeUninit;
 
 /// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// Keeper: this rank runs as this process; with the read ends of its standard output and error, and with
-    /// `--stdin all` the write end of its standard input.
+    /// Keeper: this rank runs as this process; with the read ends of its standard output and error, with
+    /// `--stdin all` the write end of its standard input, and the read end of the pipe that is to become its standard output.
     Started(u32, u32),
     /// Keeper: this rank could not be started, for this errno; no further ones are.
     NotStarted(u32, u32),
@@ -37,22 +38,46 @@ pub enum Received {
     Nothing,
 }
 
-/// Sends a message with at most three descriptors; waits while the other side is behind.
+/// Sends a message with at most four descriptors; waits while the other side is behind.
 pub fn send(socket: &OwnedFd, message: Message, descriptors: &[BorrowedFd<'_>]) -> Result<()> {
     put(socket, message, descriptors, SendFlags::NOSIGNAL)
 }
 
+/// Messages for a process that may be stopped: what its socket has no room for is sent later, in the same order.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    waiting: VecDeque<Message>,
+}
+
+impl Outbox {
+    /// Sends a message, now or in a later [`Outbox::flush`].
+    pub fn tell(&mut self, socket: &OwnedFd, message: Message) {
+        self.waiting.push_back(message);
+        self.flush(socket);
+    }
+
+    /// Sends what there is room for. A dead process is noticed by its closed end.
+    pub fn flush(&mut self, socket: &OwnedFd) {
+        while let Some(message) = self.waiting.front() {
+            match send_now(socket, *message) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                _ => _ = self.waiting.pop_front(),
+            }
+        }
+    }
+}
+
 /// Sends a message if there is room for it.
-pub fn send_now(socket: &OwnedFd, message: Message) -> Result<()> {
+fn send_now(socket: &OwnedFd, message: Message) -> Result<()> {
     put(socket, message, &[], SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
 }
 
 fn put(socket: &OwnedFd, message: Message, descriptors: &[BorrowedFd<'_>], flags: SendFlags) -> Result<()> {
     let bytes = encode(message);
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     if !descriptors.is_empty() {
-        assert!(ancillary.push(SendAncillaryMessage::ScmRights(descriptors)), "at most three descriptors");
+        assert!(ancillary.push(SendAncillaryMessage::ScmRights(descriptors)), "at most four descriptors");
     }
     loop {
         match rustix::net::sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, flags) {
@@ -66,7 +91,7 @@ fn put(socket: &OwnedFd, message: Message, descriptors: &[BorrowedFd<'_>], flags
 /// Takes the next sentence if there is one.
 pub fn receive(socket: &OwnedFd) -> Result<Received> {
     let mut bytes = [0; BYTES];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
     let received = loop {
@@ -127,10 +152,36 @@ pub fn decode(bytes: &[u8]) -> Option<Message> {
 }
 
 const BYTES: usize = 12;
+/// Descriptors of one message.
+const MOST: usize = 4;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_full_socket_does_not_take_is_sent_later() {
+        use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+        let (ours, theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
+        let mut outbox = Outbox::default();
+        (0..5000).for_each(|number| outbox.tell(&ours, Message::Signal(number, 0)));
+        assert!(!outbox.waiting.is_empty(), "the socket took everything");
+        let mut next = 0;
+        while next < 5000 {
+            match receive(&theirs).unwrap() {
+                Received::Message(message, _) => {
+                    assert_eq!(message, Message::Signal(next, 0));
+                    next += 1;
+                }
+                Received::Nothing => outbox.flush(&ours),
+                Received::Closed => panic!("closed after {next}"),
+            }
+        }
+        drop(theirs);
+        outbox.tell(&ours, Message::Finish);
+        assert!(outbox.waiting.is_empty(), "nobody will ever take it");
+    }
 
     #[test]
     fn what_is_encoded_is_decoded() {

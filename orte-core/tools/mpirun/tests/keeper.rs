@@ -89,6 +89,45 @@ fn a_keeper_that_never_answers_is_killed() {
     assert_eq!(ended.status, Some(143), "{}", ended.err);
 }
 
+/// A tracer that holds it at its exit makes a process that no signal ends, as one does that hangs inside the system.
+#[test]
+fn a_keeper_that_cannot_be_killed_is_given_up() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let mut run = Run::start(&["-n", "1", "--grace", "1", "sleep", "1029"]);
+    run.wait_for("sleep 1029", 1);
+    let keeper = keeper(&run);
+    // PTRACE_SEIZE with PTRACE_O_TRACEEXIT.
+    let script = "import ctypes, sys, time; c = ctypes.CDLL(None, use_errno=True); \
+                  print(c.ptrace(0x4206, int(sys.argv[1]), 0, 0x40), flush=True); time.sleep(100)";
+    let mut tracer = Command::new("python3");
+    let mut tracer =
+        tracer.args(["-c", script, &keeper.to_string()]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(tracer.stdout.take().unwrap()), &mut said).unwrap();
+    let stopper = stop_for_ever(keeper);
+    for _ in 0..3 {
+        run.signal("TERM");
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let end = Instant::now() + Duration::from_secs(40);
+    let status = loop {
+        match run.child.try_wait().unwrap() {
+            Some(status) => break status.code(),
+            None => assert!(Instant::now() < end, "mpirun waits for its keeper"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    tracer.kill().unwrap();
+    tracer.wait().unwrap();
+    stopper.join().unwrap();
+    if said.trim() == "0" {
+        let ended = run.end();
+        assert!(status == Some(143) && ended.err.contains("it hangs inside the system"), "{status:?} {}", ended.err);
+    }
+}
+
 /// Every user of the machine can read the arguments of every process.
 #[test]
 fn arguments_of_the_keeper_tell_nothing_of_the_job() {

@@ -58,13 +58,15 @@ fn ranks_know_who_they_are() {
 }
 
 #[test]
-fn only_the_segment_is_inherited() {
+fn only_the_segment_and_the_next_output_are_inherited() {
     let list = "cd /proc/$$/fd && echo *";
     let before = Run::start_as(Command::new("sh").args(["-c", list])).end().out;
-    let ended = sh("2", &format!("{list} $OMPI_RS_SEGMENT"));
+    let ended = sh("2", &format!("{list} $OMPI_RS_SEGMENT ${{OMPI_RS_OUTPUT%%,*}}"));
     for line in ended.out.lines() {
-        let (descriptors, segment) = line.rsplit_once(' ').unwrap();
-        let without: Vec<&str> = descriptors.split(' ').filter(|number| *number != segment).collect();
+        let (rest, output) = line.rsplit_once(' ').unwrap();
+        let (descriptors, segment) = rest.rsplit_once(' ').unwrap();
+        let without: Vec<&str> =
+            descriptors.split(' ').filter(|number| *number != segment && *number != output).collect();
         assert_eq!(without, before.trim_end().split(' ').collect::<Vec<_>>(), "{line}");
     }
 }
@@ -154,6 +156,46 @@ fn the_timeout_ends_the_job() {
     let ended = run(&["-n", "2", "--timeout", "1", "sleep", "1021"]);
     assert_eq!(ended.status, Some(124));
     assert!(ended.err.contains("still ran after 1 s"), "{}", ended.err);
+}
+
+#[test]
+fn a_stopped_rank_is_called_stopped() {
+    let run = Run::start(&["-n", "2", "--timeout", "2", "sh", "-c", "exec sleep 103$OMPI_COMM_WORLD_RANK"]);
+    rig::signal("STOP", run.wait_for("sleep 1031", 1)[0]);
+    let ended = run.end();
+    assert_eq!(ended.status, Some(124));
+    let words = "rank 0 not in MPI_Init yet; rank 1 stopped (SIGCONT lets it go on), not in MPI_Init yet";
+    assert!(ended.err.contains(words), "{}", ended.err);
+}
+
+#[test]
+fn without_cleanup_all_that_failed_are_named() {
+    let script = "test $OMPI_COMM_WORLD_RANK = 0 || exit 3";
+    let ended = run(&["--disable-auto-cleanup", "-n", "5", "sh", "-c", script]);
+    assert_eq!(ended.status, Some(3));
+    let lines: Vec<&str> = ended.err.lines().filter(|line| line.contains("ended with status 3")).collect();
+    assert!(
+        lines.len() == 2 && lines[0].starts_with("mpirun: rank ") && lines[1].starts_with("mpirun: ranks "),
+        "{lines:?}"
+    );
+    let named = |rank: &str| lines.iter().any(|line| line.contains(rank));
+    // The first one is any of them.
+    assert!(lines[1].ends_with("ended with status 3, too.") && (named("1") && named("4")), "{lines:?}");
+}
+
+#[test]
+fn too_few_descriptors_are_no_fault_of_the_program() {
+    let mpirun = env!("CARGO_BIN_EXE_mpirun");
+    for files in 5..14 {
+        let script = format!("ulimit -n {files}; exec {mpirun} -n 4 true");
+        let ended = Run::start_as(Command::new("sh").args(["-c", &script])).end();
+        assert_eq!(ended.status, Some(125), "{files}: {}", ended.err);
+        assert!(
+            ended.err.contains("raise the limit with ulimit -n") && !ended.err.contains("program "),
+            "{files}: {}",
+            ended.err
+        );
+    }
 }
 
 #[test]

@@ -43,6 +43,31 @@ fn a_pipe_is_not_waited_for() {
     refused(&folder.place("out"), "it is a pipe, not a regular file");
 }
 
+/// A terminal takes some KiB, then it blocks who writes, until somebody reads at its other end.
+#[test]
+fn a_terminal_that_nobody_reads_blocks_its_rank_only() {
+    let flags = rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY;
+    let reader = rustix::pty::openpt(flags).unwrap();
+    rustix::pty::unlockpt(&reader).unwrap();
+    let name = rustix::pty::ptsname(&reader, Vec::new()).unwrap().into_string().unwrap();
+    let words =
+        ["-n", "1", "--grace", "1", "-outfile-pattern", &name, "sh", "-c", "head -c 3000000 /dev/zero; echo done >&2"];
+    let mut run = rig::Run::start(&words);
+    run.wait_for("head -c 3000000", 1);
+    std::thread::sleep(Duration::from_millis(500));
+    run.wait_for("head -c 3000000", 1);
+    run.signal("TERM");
+    std::thread::sleep(Duration::from_millis(200));
+    run.signal("TERM");
+    // Its processes are gone, and what they wrote waits: one more signal gives it up.
+    run.wait_for("head -c 3000000", 0);
+    std::thread::sleep(Duration::from_millis(200));
+    if run.child.try_wait().unwrap().is_none() {
+        run.signal("TERM");
+    }
+    assert_eq!(run.end_within(Duration::from_secs(10), "waits for a terminal that nobody reads"), Some(143));
+}
+
 #[test]
 fn links_are_not_followed() {
     let folder = Folder::new("link");

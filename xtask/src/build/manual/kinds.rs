@@ -1,4 +1,4 @@
-//! What the standard's kinds of parameters mean, in words for manual pages, and what a wrong one is answered with.
+//! The standard's kinds of parameters, in words for manual pages, and the error class of a wrong one.
 
 /// Kind, its meaning, and the error class of a bad value without `MPI_ERR_`; empty where no value is bad.
 pub const KINDS: &[(&str, &str, &str)] = &[

@@ -45,6 +45,7 @@ fn call(function: &Function, table: &ArgumentTable, whole: &Entry, number: usize
     for parameter in parameters.iter().filter(|own| Shape::of(own) == Shape::Out) {
         match parameter.kind.as_str() {
             "KEYVAL" => _ = writeln!(text, "        drop_keyval({}_[0]);", parameter.name),
+            "WINDOW" => _ = writeln!(text, "        drop_win({}_[0]);", parameter.name),
             "MESSAGE" => _ = writeln!(text, "        drop_message({}_[0]);", parameter.name),
             "SESSION" => _ = writeln!(text, "        drop_session({}_[0]);", parameter.name),
             _ => {}
@@ -76,6 +77,8 @@ fn argument(function: &Function, parameter: &Parameter, entry: &Entry, data: boo
         Shape::Value if kind == "REQUEST" => {
             format!("    MPI_Request {name}_[ROOM];\n    pick_requests({name}_);\n    {c_type} {name} = {name}_[0];\n")
         }
+        // An epoch with this process in its group waits for what comes later.
+        Shape::Value if kind == "GROUP" && function.category == "rma" => number(function, parameter, entry),
         Shape::Value => match handle {
             Some(word) => format!("    {c_type} {name} = pick_{word}();\n"),
             None => number(function, parameter, entry),
@@ -192,11 +195,12 @@ const ALONE: &[&str] = &[
     "nonblocking-neighbor-coll",
     "persistent-coll",
     "persistent-neighbor-coll",
+    "rma",
     "topo",
 ];
 
-/// Parts of the standard whose calls need no partner but the same call on the other ranks. Windows, files and processes
-/// that are spawned want pools of their own.
+/// Parts of the standard whose calls need no partner but the same call on the other ranks. Files and processes that are spawned
+/// want pools of their own.
 const CATEGORIES: &[&str] = &[
     "abi",
     "attr",
@@ -218,6 +222,7 @@ const CATEGORIES: &[&str] = &[
     "pt2pt",
     "pt2pt-buffer",
     "request",
+    "rma",
     "tool",
     "topo",
 ];

@@ -1,4 +1,4 @@
-//! What machines log: as text, by frames of defmt, and what does not fit together.
+//! Logs of machines: as text, by frames of defmt, and settings that do not fit together.
 
 use super::job::{RUN_LIMIT, image_with, judged, missing, started};
 use crate::bare::log::{self, Log};

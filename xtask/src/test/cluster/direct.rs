@@ -73,6 +73,7 @@ fn killed(rig: &Rig) -> Result<()> {
         kill.args(["-KILL", process]);
         Ok(kill)
     })
+    .map(drop)
 }
 
 /// The variables of a manager whose descriptor nobody left: who, what and what to do.

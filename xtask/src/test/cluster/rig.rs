@@ -21,7 +21,9 @@ pub struct Rig {
     pub log: PathBuf,
 }
 
-/// A case on two hosts.
+/// A case on test hosts.
+pub type OnHosts = fn(&Rig, &Cluster) -> Result<()>;
+/// A case on two of them.
 pub type OnTwo = fn(&Rig, &Cluster) -> Result<()>;
 
 /// Of a case that says nothing more.
@@ -55,9 +57,20 @@ pub fn on_hosts(
     manager: Manager,
     case: impl Fn(&Rig, &Cluster) -> Result<()>,
 ) -> Result<()> {
+    on(session, name, 2, manager, case)
+}
+
+/// Runs a case on so many hosts of its own, which are gone afterwards.
+pub fn on(
+    session: &mut Session,
+    name: &str,
+    hosts: u32,
+    manager: Manager,
+    case: impl Fn(&Rig, &Cluster) -> Result<()>,
+) -> Result<()> {
     let rig = rig(session)?;
     let folder = session.scratch().join("cluster").join(name);
-    let cluster = Cluster::up(&session.tree, &folder, 2, manager, Life::OfThisThread)?;
+    let cluster = Cluster::up(&session.tree, &folder, hosts, manager, Life::OfThisThread)?;
     let result = case(&rig, &cluster);
     cluster.down()?;
     result
@@ -144,8 +157,9 @@ pub fn contains(text: &str, part: &str) -> Result<()> {
     if text.contains(part) { Ok(()) } else { Err(fail(format!("`{part}` is not in:\n{text}"))) }
 }
 
-/// Runs `places sleep`, kills rank 1 by a command that is given its number, and expects the end of all soon after.
-pub fn killed_ends(rig: &Rig, command: &mut Command, kill: impl Fn(&str) -> Result<Command> + Sync) -> Result<()> {
+/// Runs `places sleep`, kills something by a command that is given the process of rank 1, and expects the end of all soon after.
+/// What the job said.
+pub fn killed_ends(rig: &Rig, command: &mut Command, kill: impl Fn(&str) -> Result<Command> + Sync) -> Result<String> {
     let log = rig.log.with_extension("killed");
     let mut at = None;
     let ended = deadline::run_while(command, LIMIT, &log, |_, out| {
@@ -168,7 +182,7 @@ pub fn killed_ends(rig: &Rig, command: &mut Command, kill: impl Fn(&str) -> Resu
     if ended.status.is_none() || ended.ended_with(0) || ended.trouble.is_some() || took > Duration::from_secs(10) {
         return Err(fail(format!("{} s after the kill:\n{}", took.as_secs_f32(), ended.story())));
     }
-    Ok(())
+    Ok(ended.err)
 }
 
 /// For one job.

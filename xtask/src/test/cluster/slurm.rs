@@ -106,23 +106,25 @@ fn alone(rig: &Rig, cluster: &Cluster) -> Result<()> {
 }
 
 /// No process of a job, no job, no memory; the nodes take the next one. Slurm's own process of a step ends after the step.
-fn nothing_left(cluster: &Cluster) -> Result<()> {
-    let end = Instant::now() + LIMIT;
+pub fn nothing_left(cluster: &Cluster) -> Result<()> {
+    let (end, count) = (Instant::now() + LIMIT, cluster.hosts().to_string());
     loop {
         let idle = said(cluster, "head", "squeue --noheader; sinfo --noheader --states=idle --format=%D")?;
-        let (first, second) = (said(cluster, "h1", LEFT)?, said(cluster, "h2", LEFT)?);
-        if idle == "2" && first.is_empty() && second.is_empty() {
+        let hosts = (1..=cluster.hosts()).map(|number| said(cluster, &format!("h{number}"), LEFT));
+        let left = hosts.collect::<Result<Vec<String>>>()?;
+        if idle == count && left.iter().all(String::is_empty) {
             return Ok(());
         }
         if Instant::now() > end {
-            return Err(fail(format!("Slurm is still at it: `{idle}`, or left `{first}` on h1, `{second}` on h2")));
+            return Err(fail(format!("Slurm is still at it: `{idle}`, or left this on its hosts: {left:?}")));
         }
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 /// Says what of a job is left on a host.
-const LEFT: &str = "ps -eo comm= | grep -e places -e slurmstepd; ls -A /dev/shm /tmp | grep -v -e : -e '^$'; true";
+const LEFT: &str =
+    "ps -eo comm= | grep -e places -e slurmstepd -e mpirun; ls -A /dev/shm /tmp | grep -v -e : -e '^$'; true";
 
 fn srun(arguments: &[&str]) -> Vec<String> {
     ["srun", "--mpi=pmi2"].iter().chain(arguments).map(|&word| word.to_owned()).collect()

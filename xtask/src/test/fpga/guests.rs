@@ -152,7 +152,7 @@ fn run(session: &mut Session, job: &Job) -> Result<Verdict> {
             job.by_wire,
             ended.story()
         )),
-        (_, Some(words)) => Verdict::Failed(format!("nobody says \"{words}\"\n{}", ended.story())),
+        (_, Some(words)) => Verdict::Failed(format!("no guest says \"{words}\"\n{}", ended.story())),
         _ => Verdict::Failed(ended.story()),
     })
 }

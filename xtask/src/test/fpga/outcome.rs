@@ -1,4 +1,4 @@
-//! What the barrier machine says at its end, and what became of a test that needs other programs.
+//! The barrier machine's report at its end, and the outcome of a test that needs other programs.
 
 use crate::failure::Failure;
 use crate::fpga;

@@ -1,4 +1,4 @@
-//! What the program first_day does under mpirun, one row each.
+//! Runs of the program first_day under mpirun, one row each.
 
 use std::time::Duration;
 
@@ -302,7 +302,7 @@ pub const CASES: &[Case] = &[
             ") in MPI_Barrier, where nothing has happened for",
             "after 5 s (--timeout)",
         ],
-        lines: 7,
+        lines: 9,
     },
     Case {
         name: "stall-report-of-another-collective",
@@ -315,7 +315,7 @@ pub const CASES: &[Case] = &[
             ") in MPI_Barrier, where nothing has happened for",
             ") in MPI_Bcast, where nothing has happened for",
         ],
-        lines: 7,
+        lines: 9,
     },
     Case {
         name: "stall-report-in-finalize",
@@ -328,7 +328,7 @@ pub const CASES: &[Case] = &[
             ") in MPI_Finalize, where nothing has happened for",
             ") in MPI_Recv, where nothing has happened for",
         ],
-        lines: 7,
+        lines: 9,
     },
     Case {
         name: "no-stall-while-a-rank-computes",

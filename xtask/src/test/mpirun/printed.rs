@@ -1,4 +1,4 @@
-//! What a program printed arrives, however the job ends: in each language, and linked statically, too.
+//! Output of a program arrives, however the job ends: in each language, and linked statically, too.
 
 use super::super::programs::{compiled, own_choice};
 use super::super::{Session, Verdict, deadline};
@@ -15,6 +15,7 @@ pub fn cases(session: &mut Session) {
             ending(session, name, options, *status).unwrap_or_else(Verdict::from)
         });
     }
+    session.case("mpirun/printed-around-init", |session| around_init(session).unwrap_or_else(Verdict::from));
     for language in LANGUAGES {
         session.case(&format!("mpirun/printed-by-{}", language.name), |session| {
             spoken(session, language).unwrap_or_else(Verdict::from)
@@ -58,6 +59,50 @@ fn ending(session: &mut Session, end: &str, options: &[&str], status: i32) -> Re
         }
     }
     Ok(Verdict::Passed(peers(session, end)?))
+}
+
+/// MPI_Init puts a pipe in place of the pseudo terminal: no line is lost or late, and their order stays.
+fn around_init(session: &mut Session) -> Result<Verdict> {
+    let source = session.tree.root.join("tests/mpirun/printed_around.c");
+    let dist = session.library().map_err(fail)?.dist;
+    let folder = session.scratch().join("mpirun");
+    // More than a terminal or a pipe holds.
+    let lines = 20_000;
+    let many = |words: &str| format!("............... {words} ................\n").repeat(lines);
+    for (flags, kept, is_used) in [
+        (&[][..], false, true),
+        (&[], false, false),
+        (&["-static"], false, true),
+        (&["-static"], false, false),
+        (&[], true, true),
+    ] {
+        let program = compiled(session, &source, flags)?;
+        let mut command = Command::new(dist.join("bin/mpirun"));
+        command.args(if kept { &["--mca", "iof_pty_until_init", "0"][..] } else { &[] });
+        // The shell has the terminal open, too.
+        let words = format!(
+            "\"$0\" {} {} {lines}; echo five",
+            if kept { "terminal" } else { "pipe" },
+            if is_used { "used" } else { "unused" }
+        );
+        command.args(["--disable-auto-cleanup", "-n", "1", "sh", "-c", &words]).arg(&program);
+        own_choice(&mut command);
+        let ended = deadline::run(&mut command, LIMIT, &folder.join(format!("printed-around{}", flags.concat())))?;
+        let half = if is_used { "and a half" } else { "half" };
+        let expected = format!("one\n{}two {half}\nthree\n{}four\n", many("before"), many("after"));
+        let printed = ended.out.replacen("five\n", "", 1);
+        if printed != expected || !ended.out.contains("five\n") {
+            let at = printed.bytes().zip(expected.bytes()).take_while(|(one, other)| one == other).count();
+            return Ok(Verdict::Failed(format!(
+                "{flags:?}, kept {kept}, used {is_used}: {} bytes of {} came, the first {at} as expected, then `{}`\n{}",
+                printed.len(),
+                expected.len(),
+                printed.get(at..(at + 80).min(printed.len())).unwrap_or_default(),
+                ended.err
+            )));
+        }
+    }
+    Ok(Verdict::Passed(String::new()))
 }
 
 /// What became of the two lines under other launchers: for comparison, no condition.

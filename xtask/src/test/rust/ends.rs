@@ -1,4 +1,4 @@
-//! How jobs of Rust programs end that do not end well: signals and panics, in an ordinary Cargo project whose panics unwind.
+//! How jobs of Rust programs end that do not end well: signals, panics and errors, in an ordinary Cargo project whose panics unwind.
 
 use super::project;
 use crate::failure::{Result, fail};
@@ -135,4 +135,8 @@ const CASES: &[Case] = &[
         says: &["ended the job: panicked at ", ": while something was under way"],
     },
     Case { way: "panic-caught", status: 0, says: &["only for a moment", "held until the end"] },
+    Case { way: "error", status: 1, says: &["held until the end", "Error: Os {", "ended with status 1"] },
+    Case { way: "error-of-mpi", status: 1, says: &["Error: ", "-5 is negative", "ended with status 1"] },
+    Case { way: "status", status: 7, says: &["ended with status 7"] },
+    Case { way: "goes-on", status: 0, says: &["held until the end", "held until the end"] },
 ];

@@ -1,4 +1,4 @@
-//! What became of one test.
+//! Verdict on one test.
 
 use crate::failure::Failure;
 

@@ -60,7 +60,7 @@ pub fn beside_the_abi(place: &Place) -> Result<Verdict> {
         (
             &["-DUSES", "-DMPI_Fint=int", "-DMPI_Comm_c2f=MPI_Comm_toint", "-w"],
             true,
-            "who brought an MPI_Fint keeps it",
+            "a program that brings an MPI_Fint keeps it",
         ),
         (&["-DUSES", "-Werror=deprecated-declarations"], false, "a removed function warns"),
         (&["-DUSES", "-Werror=implicit-function-declaration", OMIT], false, "removed functions can be left out"),

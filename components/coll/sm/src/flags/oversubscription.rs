@@ -15,6 +15,8 @@
 //! Ranks exchange their cores now and then. A rank that moved since makes waiting slower, and nothing wrong.
 
 use crate::flags::layout;
+#[cfg(not(loom))]
+use crate::subject;
 use crate::word;
 use alloc::vec::Vec;
 use ompi_core::error::Result;
@@ -110,7 +112,7 @@ impl Core {
                 }
                 core::hint::spin_loop();
             }
-            idle.step_unless(&there)?;
+            idle.step_unless_done(&mut wait::awaiting(there, || subject::of_word(word)))?;
             word::check(word.load(Ordering::Relaxed), wanted)?;
         }
     }

@@ -14,6 +14,11 @@ impl Tag {
         Tag(tag)
     }
 
+    /// `None` if it is any.
+    pub fn number(self) -> Option<i32> {
+        (self != Tag::ANY).then_some(self.0)
+    }
+
     /// Whether a receive with this tag takes a message with that one.
     #[inline(always)]
     pub fn takes(self, tag: i32) -> bool {

@@ -74,9 +74,9 @@ pub unsafe fn push_eager(at: *const u8, bytes: usize, dest: i32, tag: i32, conte
 
 /// Counts a send, if a tool wants it. One that then fails is counted, too.
 #[inline(always)]
-fn count_sent(data: &Data<'_>, dest: i32, context: MatchContext<'_>) {
+fn count_sent(data: &Data<'_>, dest: i32, tag: i32, context: MatchContext<'_>) {
     if let Some(traffic) = peer_table(context.comm).traffic().filter(|_| !context.collective) {
-        traffic.sent(dest, data.bytes());
+        traffic.sent(dest, tag, data.bytes());
     }
 }
 
@@ -86,7 +86,7 @@ fn count_sent(data: &Data<'_>, dest: i32, context: MatchContext<'_>) {
 /// The data is readable during the call.
 #[inline(never)]
 pub unsafe fn blocking(data: &Data<'_>, dest: i32, tag: i32, mode: Mode, context: MatchContext<'_>) -> Result<()> {
-    count_sent(data, dest, context);
+    count_sent(data, dest, tag, context);
     progress::flush();
     // SAFETY: the caller's promise.
     let fast = unsafe { BorrowedBuffer::new(data) };
@@ -117,7 +117,7 @@ pub unsafe fn nonblocking(
     mode: Mode,
     context: MatchContext<'_>,
 ) -> Result<Request> {
-    count_sent(data, dest, context);
+    count_sent(data, dest, tag, context);
     // SAFETY: the caller's promise.
     let fast = unsafe { BorrowedBuffer::new(data) };
     match pending(&fast, dest, tag, mode, context) {

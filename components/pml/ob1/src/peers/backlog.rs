@@ -44,6 +44,14 @@ pub struct QueuedSend {
 }
 
 impl Backlog {
+    /// The envelope of the queued send with this request.
+    pub fn envelope_of(&self, request: Id) -> Option<u64> {
+        self.packets.iter().find_map(|packet| match packet {
+            Packet::Eager(send) if send.request == request => Some(send.envelope),
+            _ => None,
+        })
+    }
+
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty() && self.active_sends.is_empty()

@@ -27,6 +27,11 @@ impl Rails {
         Rails(paths.iter().map(|path| Rail::new(*path)).filter(Rail::is_usable).collect())
     }
 
+    /// Most bytes of a fragment on any of them.
+    pub fn fragment_bytes(&self) -> usize {
+        self.0.iter().map(|rail| rail.fragment_bytes).max().unwrap_or(0)
+    }
+
     /// None, for tests.
     #[cfg(test)]
     pub fn none() -> Rails {

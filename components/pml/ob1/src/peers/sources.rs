@@ -5,6 +5,7 @@ use crate::matching::Tag;
 use crate::peers::endpoint::{self, Endpoint};
 use alloc::boxed::Box;
 use ompi_core::error::Result;
+use ompi_core::status::ANY_SOURCE;
 use opal_core::framework::btl::RxMessage;
 use opal_core::queue::fifo::{Consumer, Peeked};
 use opal_core::queue::fifo_pair::FifoPair;
@@ -18,6 +19,9 @@ pub trait ReceiveSources {
 
     /// The next message of one of them, after some polls, without taking it. `None`: after a pass of progress, ask again.
     fn peek(&self) -> Option<NextMessage>;
+
+    /// The rank, or MPI_ANY_SOURCE.
+    fn rank(&self) -> i32;
 
     /// `Err` if no message will come any more.
     fn check(&self) -> Result<()>;
@@ -51,6 +55,10 @@ impl ReceiveSources for OneSource {
     fn peek(&self) -> Option<NextMessage> {
         let message = self.endpoint.peek(wait::polls_per_pass())?;
         Some(NextMessage { rank: self.rank, endpoint: self.endpoint, message })
+    }
+
+    fn rank(&self) -> i32 {
+        self.rank as i32
     }
 
     #[inline(always)]
@@ -172,6 +180,10 @@ impl ReceiveSources for AnySource {
         };
         let message = RxMessage { am: peeked.kind(), immediate: peeked.immediate, payload: peeked.payload() };
         Some(NextMessage { rank: queue.rank, endpoint: queue.endpoint, message })
+    }
+
+    fn rank(&self) -> i32 {
+        ANY_SOURCE
     }
 
     #[inline(always)]

@@ -57,7 +57,9 @@ impl PeerTable {
 
     /// What counts the user's messages: made when a tool asks for it.
     pub fn count(&self) -> Arc<Traffic> {
-        self.traffic.call_once(|| Arc::new(Traffic::new(self.routes.len()))).clone()
+        self.traffic
+            .call_once(|| Arc::new(Traffic::new(self.routes.iter().map(|route| route.endpoint.process).collect())))
+            .clone()
     }
 
     /// What counts the user's messages, if a tool asked for it.

@@ -4,7 +4,7 @@ use crate::context::{Body, Message, PendingRts, Receive};
 use crate::state::State;
 use crate::wire::{Control, Envelope};
 use ompi_core::comm::Communicator;
-use ompi_core::framework::pml;
+use ompi_core::framework::pml::{self, Happened};
 use ompi_core::request::{self, Id};
 use ompi_core::status::Status;
 use opal_core::mem::Untrusted;
@@ -25,7 +25,8 @@ impl State {
         let closing = context.closing;
         match context.matcher(envelope.collective).arrive(source, envelope.tag) {
             Some(receive) => {
-                context.count_received(envelope.collective, source, payload.len().min(receive.buffer.bytes()));
+                let bytes = payload.len().min(receive.buffer.bytes());
+                context.count_received(envelope.collective, source, envelope.tag, bytes);
                 finish(receive, Status::new(source as i32, envelope.tag, 0), envelope.context, payload);
                 if let Some(handle) = sync {
                     self.control(process, handle, Control::Ack);
@@ -55,7 +56,7 @@ impl State {
         match context.matcher(envelope.collective).arrive(source, envelope.tag) {
             Some(receive) => {
                 let status = Status::new(source as i32, envelope.tag, 0);
-                self.count_received(envelope.context, envelope.collective, source, &receive, &message);
+                self.count_received(envelope, source, &receive, &message);
                 self.receive(receive, status, envelope.context, message);
                 self.close_if_idle(envelope.context);
             }
@@ -65,17 +66,10 @@ impl State {
     }
 
     /// Counts a message that met its receive, if a tool wants it.
-    pub fn count_received(
-        &mut self,
-        context: u32,
-        collective: bool,
-        source: u32,
-        receive: &Receive,
-        message: &Message,
-    ) {
+    pub fn count_received(&mut self, envelope: Envelope, source: u32, receive: &Receive, message: &Message) {
         let bytes = (message.body.bytes() as usize).min(receive.buffer.bytes());
-        if let Some(context) = self.context(context) {
-            context.count_received(collective, source, bytes);
+        if let Some(context) = self.context(envelope.context) {
+            context.count_received(envelope.collective, source, envelope.tag, bytes);
         }
     }
 
@@ -149,6 +143,9 @@ impl State {
         let matcher = context.matcher(envelope.collective);
         if !matcher.has_room() {
             self.out_of_memory(process);
+        }
+        if !envelope.collective {
+            pml::tell_unexpected(Happened::Unexpected, process, envelope.tag, message.body.bytes());
         }
         matcher.enqueue(source, envelope.tag, message);
     }

@@ -70,7 +70,7 @@ impl State {
         let Receive { buffer, request, .. } = core::mem::take(receive);
         first.consume();
         uncount_posted();
-        context.count_received(collective, source, bytes);
+        context.count_received(collective, source, tag, bytes);
         verbose_once!(pml::FRAMEWORK, 20, "{bytes} bytes from process {process} are read straight to their receive");
         let status = Status::new(source as i32, tag, bytes as u64);
         let state = OperationState::ReceivingFragments { buffer, status, wanted: bytes, received: 0, chosen: None };

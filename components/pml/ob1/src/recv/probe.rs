@@ -1,7 +1,8 @@
 //! Probes.
 
-use crate::recv::{match_source, match_tag};
+use crate::recv::{match_source, match_tag, tell_expected};
 use crate::state::STATE;
+use crate::wire::Envelope;
 use ompi_core::error::Result;
 use ompi_core::framework::pml::{MatchContext, Matched, NO_PROC};
 use ompi_core::status::{PROC_NULL, Status};
@@ -42,6 +43,7 @@ fn take(source: i32, tag: i32, context: MatchContext<'_>) -> Option<Matched> {
     let mut state = STATE.lock();
     let matcher = state.context_of(context.comm).matcher(context.collective);
     let (source, tag, message) = matcher.take(match_source(source), match_tag(tag))?;
+    tell_expected(Envelope { context: context.comm.context, collective: context.collective, tag }, &message);
     let status = Status::new(source as i32, tag, message.body.bytes());
     let token = state.put_matched(status, context.comm.context, message);
     Some(Matched { status, token })

@@ -13,7 +13,7 @@ use crate::raw::BorrowedBuffer;
 use crate::state::{STATE, State};
 use crate::{recv, wire};
 use ompi_core::error::Result;
-use ompi_core::framework::pml::MatchContext;
+use ompi_core::framework::pml::{self, MatchContext};
 use ompi_core::status::{ANY_SOURCE, ANY_TAG, Status};
 use opal_core::framework::btl;
 use opal_core::mem::Untrusted;
@@ -180,7 +180,7 @@ fn receive_from(
             }
         }
         senders.check()?;
-        idle.step()?;
+        idle.step_for(|| pml::probed(senders.rank(), tag, context))?;
         // Another thread opened a session meanwhile: from now on any thread that polls may take the message.
         if threads_possible() {
             break;

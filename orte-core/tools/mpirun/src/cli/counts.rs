@@ -2,15 +2,16 @@
 
 use super::app::App;
 use super::hosts::{self, Host};
-use super::map::{Map, Unit};
+use super::map::Map;
 use super::options::Options;
 use super::values;
-use crate::binding::Place;
-use crate::rankfile;
+use crate::rankfile::{self, RankLine};
 use crate::refusal::Refusal;
 use crate::topology::Topology;
+use orte_core::allocation::ResourceManager;
 use orte_core::rmaps::{self, Policy, Room};
 use orte_core::segment::layout::RANKS_MAX;
+use std::path::PathBuf;
 
 /// How many ranks there may be.
 pub struct Counts {
@@ -24,8 +25,12 @@ pub struct Counts {
     policy: Policy,
     counted_by_node: Option<bool>,
     only_slots: bool,
-    /// Places of a `--rankfile`.
-    pub rankfile: Option<Vec<Place>>,
+    /// The host of each rank, where a file or a sequence says it.
+    order: Option<Vec<u32>>,
+    /// The slot of each rank in a `--rankfile`.
+    pub slots: Vec<String>,
+    /// What named the hosts, for people.
+    from: String,
 }
 
 impl Counts {
@@ -35,16 +40,10 @@ impl Counts {
         if whole.host.is_empty() && files.is_empty() {
             files.extend(whole.default_hostfile.clone());
         }
-        let named = match hosts::named(&whole.host, &files, whole.hostfile.is_empty())? {
-            None => hosts::allocated(&hosts::Own)?,
-            named => named,
-        };
         let here = || Host::own(topology.usable.len() as u32);
-        let hosts = named.unwrap_or_else(|| vec![here()]);
+        let Named { hosts, order, slots: places, from } = named(whole, map, &files, here)?;
         let count = hosts.len() as u32;
         let slots = hosts.iter().fold(0u32, |sum, host| sum.saturating_add(host.room.slots));
-        let rankfile = map.rankfile.as_deref().map(|path| rankfile::read(path, topology)).transpose()?;
-        let is_alone = hosts.iter().all(|host| host.is_here);
         let mut policy = if map.by_node { Policy::Node } else { Policy::Slot };
         let mut most = None;
         if let Some(text) = &whole.npernode {
@@ -53,21 +52,13 @@ impl Counts {
         } else if let Some(text) = &whole.ppn {
             policy = Policy::InTurn(values::ranks(text)?);
         } else if let Some(per_unit) = map.per_unit {
-            if !is_alone && map.unit != Unit::Node {
-                return Err(Refusal::usage(
-                    "--map-by ppr:N:OBJECT: with several hosts only ppr:N:node is there; --bind-to binds ranks on each of them",
-                ));
-            }
+            // Other hosts are taken to be as this one; their daemons look.
             let units = topology.groups(map.unit)?.len() as u32;
             policy = Policy::PerNode(per_unit.saturating_mul(units));
             most = Some((per_unit.saturating_mul(units).saturating_mul(count), "N of ppr:N".to_owned()));
-        } else if let Some(places) = &rankfile {
-            most = Some((places.len() as u32, "the number of lines in --rankfile".to_owned()));
-        }
-        if rankfile.is_some() && !is_alone {
-            return Err(Refusal::usage(
-                "--rankfile: for several hosts it is not there yet; leave --host and --hostfile out",
-            ));
+        } else if let Some(order) = &order {
+            let what = if places.is_empty() { "what --map-by seq reads" } else { "--rankfile" };
+            most = Some((order.len() as u32, format!("the number of lines in {what}")));
         }
         let only_slots = map.oversubscribe == Some(false);
         let limited = only_slots.then(|| (slots, "the slots (--host localhost:N)".to_owned()));
@@ -82,21 +73,55 @@ impl Counts {
             policy,
             counted_by_node: map.counted_by_node,
             only_slots,
-            rankfile,
+            order,
+            slots: places,
+            from,
         })
     }
 
     /// The host of each rank, by its place among [`Counts::hosts`].
     pub fn map(&self, total: u32) -> Result<Vec<u32>, Refusal> {
         let rooms: Vec<Room> = self.hosts.iter().map(|host| host.room).collect();
-        let map = match (&self.hosts[..], &self.rankfile) {
+        let map = match (&self.hosts[..], &self.order) {
+            // [`Counts::check`] was there.
+            (_, Some(order)) => return Ok(order[..total as usize].to_vec()),
             // On one host the number of ranks on each was looked at already.
             ([one], _) if one.room.most.is_none() => vec![0; total as usize],
-            (_, Some(_)) => vec![0; total as usize],
             _ => rmaps::map(&rooms, total, self.policy, self.only_slots)
                 .map_err(|why| Refusal::usage(format!("{why}; --host and --hostfile say how many slots there are")))?,
         };
         Ok(self.counted_by_node.map_or(map.clone(), |by_node| rmaps::count(&map, by_node)))
+    }
+
+    /// What was decided and why, a sentence each.
+    pub fn explain(&self, whole: &Options, total: u32) -> Vec<String> {
+        vec![
+            format!("hosts and slots come from {}", self.from),
+            format!("there are {total} ranks: {}", self.reason(whole)),
+            self.policy_words(),
+        ]
+    }
+
+    /// Why there are so many ranks, as half a sentence.
+    fn reason(&self, whole: &Options) -> String {
+        match (&whole.np, &self.most, self.policy) {
+            (Some(_), ..) => "-n says so".to_owned(),
+            (None, Some((_, option)), _) => format!("{option} says so"),
+            (None, None, Policy::InTurn(each)) => format!("-ppn {each} on each host"),
+            (None, None, _) => "one for each slot".to_owned(),
+        }
+    }
+
+    /// How ranks are dealt to hosts, as a sentence.
+    fn policy_words(&self) -> String {
+        let dealt = match (&self.order, self.policy) {
+            (Some(_), _) => "as the lines say".to_owned(),
+            (None, Policy::Slot) => "one host after the other, as many as it has slots (--map-by slot)".to_owned(),
+            (None, Policy::Node) => "to the hosts in turn, while they have slots (--map-by node)".to_owned(),
+            (None, Policy::PerNode(each)) => format!("one host after the other, {each} on each"),
+            (None, Policy::InTurn(each)) => format!("to the hosts in turn, {each} at once"),
+        };
+        format!("ranks are dealt {dealt}")
     }
 
     /// The ranks of all programs, unless these are too many.
@@ -116,4 +141,77 @@ impl Counts {
             _ => Ok(total as u32),
         }
     }
+}
+
+/// The hosts of a job, and what a file says of single ranks.
+struct Named {
+    hosts: Vec<Host>,
+    order: Option<Vec<u32>>,
+    slots: Vec<String>,
+    from: String,
+}
+
+fn named(whole: &Options, map: &Map, files: &[PathBuf], here: impl Fn() -> Host) -> Result<Named, Refusal> {
+    if let Some(file) = &map.sequence {
+        let own: Vec<PathBuf> = file.iter().cloned().collect();
+        let (hosts, order) = match own.is_empty() {
+            true => hosts::sequence(&whole.host, files)?,
+            false => hosts::sequence(&[], &own)?,
+        };
+        if hosts.is_empty() {
+            return Err(Refusal::usage(
+                "--map-by seq: nothing names the hosts of the ranks; write seq:file=FILE, --hostfile FILE or --host A,B,A",
+            ));
+        }
+        return Ok(Named { hosts, order: Some(order), slots: Vec::new(), from: "--map-by seq".to_owned() });
+    }
+    let (given, from) = match hosts::named(&whole.host, files, whole.hostfile.is_empty())? {
+        Some(hosts) => {
+            let by = [(!whole.host.is_empty(), "--host"), (!files.is_empty(), "--hostfile")];
+            let by: Vec<&str> = by.into_iter().filter(|(is_said, _)| *is_said).map(|(_, option)| option).collect();
+            (Some(hosts), by.join(" and "))
+        }
+        None => match ResourceManager::of(&hosts::Own) {
+            Some(manager) => (hosts::allocated(&hosts::Own)?, format!("the allocation of {}", manager.name())),
+            None => (None, "nothing, so this machine is taken".to_owned()),
+        },
+    };
+    let Some(path) = map.rankfile.as_deref() else {
+        return Ok(Named { hosts: given.unwrap_or_else(|| vec![here()]), order: None, slots: Vec::new(), from });
+    };
+    of_rankfile(rankfile::read(path)?, given, here)
+}
+
+/// The hosts of a rankfile are those that options or a manager name; where nobody does, those of its lines.
+fn of_rankfile(lines: Vec<RankLine>, given: Option<Vec<Host>>, here: impl Fn() -> Host) -> Result<Named, Refusal> {
+    let is_fixed = given.is_some();
+    let mut hosts = given.unwrap_or_default();
+    let (mut order, mut slots) = (Vec::new(), Vec::new());
+    for RankLine { host, slot, from } in lines {
+        let place = match host.strip_prefix("+n") {
+            Some(number) => {
+                if hosts.is_empty() {
+                    hosts.push(here());
+                }
+                number.parse().ok().filter(|place: &usize| *place < hosts.len())
+            }
+            None => {
+                let named = Host::called(&host, 1, &from)?;
+                let known = hosts.iter().position(|known| known.is_same(&named));
+                known.or_else(|| {
+                    (!is_fixed).then(|| {
+                        hosts.push(named);
+                        hosts.len() - 1
+                    })
+                })
+            }
+        };
+        let Some(place) = place else {
+            let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+            return Err(Refusal::usage(format!("{from}: {host} is none of the job's hosts: {}", names.join(", "))));
+        };
+        order.push(place as u32);
+        slots.push(slot);
+    }
+    Ok(Named { hosts, order: Some(order), slots, from: "--rankfile".to_owned() })
 }

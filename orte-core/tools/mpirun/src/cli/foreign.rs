@@ -168,7 +168,11 @@ const TABLE: &[Foreign] = &[
     refused("enable-recovery", 0, "failed ranks are not started again; --disable-auto-cleanup lets the others go on"),
     refused("max-restarts", 1, "failed ranks are not started again"),
     refused("with-ft", 1, "fault tolerance is not there; --disable-auto-cleanup lets the other ranks go on"),
-    refused("forward-signals", 1, "SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are always passed on, others end the job"),
+    refused(
+        "forward-signals",
+        1,
+        "SIGUSR1, SIGTSTP and SIGCONT are always passed on, SIGUSR2 to programs that take it, others end the job",
+    ),
     // Debuggers and tools.
     refused(
         "debug tv gdb ddd stop-on-exec stop-in-init stop-in-app",

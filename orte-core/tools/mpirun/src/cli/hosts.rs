@@ -4,6 +4,7 @@ use crate::own_host::is_here;
 use crate::refusal::Refusal;
 use orte_core::allocation::{self, Surroundings};
 use orte_core::rmaps::Room;
+use orte_core::segment::layout::RANKS_MAX;
 use std::path::PathBuf;
 
 /// A host that was named.
@@ -24,34 +25,127 @@ impl Host {
     pub fn own(slots: u32) -> Host {
         Host { name: opal_core::sys::hostname(), room: Room { slots, most: None }, uncounted: 0, is_here: true }
     }
+
+    /// One that was named, with room for so many ranks.
+    pub fn called(name: &str, slots: u32, from: &str) -> Result<Host, Refusal> {
+        host(name, Room { slots, most: None }, from)
+    }
+
+    /// Both are the same host.
+    pub fn is_same(&self, other: &Host) -> bool {
+        self.name == other.name || (self.is_here && other.is_here)
+    }
 }
 
 /// The hosts that options and files name together, in the order of first mention; `None` if they name none, as files may do
 /// where that is said.
 pub fn named(hosts: &[String], files: &[PathBuf], may_be_empty: bool) -> Result<Option<Vec<Host>>, Refusal> {
-    let mut all = Vec::new();
-    for word in hosts.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|word| !word.is_empty()) {
-        let from = format!("--host {word}");
-        let (name, slots) = part(word);
-        let slots = slots.map_or(Ok(1), |slots| number(slots, &from))?;
-        add(&mut all, host(name, Room { slots, most: None }, &from)?);
+    let all = together(mentions(hosts, files, may_be_empty, &Own)?);
+    Ok(if all.is_empty() { None } else { Some(all) })
+}
+
+/// The same for one rank after the other (`--map-by seq`): a line of a file is one rank, a word of `--host` as many as its slots.
+/// The hosts, and the place among them of each rank.
+pub fn sequence(hosts: &[String], files: &[PathBuf]) -> Result<(Vec<Host>, Vec<u32>), Refusal> {
+    let mentions = mentions(hosts, files, false, &Own)?;
+    let mut order = Vec::new();
+    let mut all: Vec<Host> = Vec::new();
+    for (index, host) in mentions.into_iter().enumerate() {
+        let ranks = if index < words(hosts).count() { host.room.slots } else { 1 };
+        let place = all.iter().position(|known| known.is_same(&host)).unwrap_or_else(|| {
+            all.push(host);
+            all.len() - 1
+        });
+        order.extend((0..ranks.min(RANKS_MAX)).map(|_| place as u32));
     }
+    Ok((all, order))
+}
+
+/// Each time that a host is named: by `--host`, then by files.
+fn mentions(
+    hosts: &[String],
+    files: &[PathBuf],
+    may_be_empty: bool,
+    surroundings: &impl Surroundings,
+) -> Result<Vec<Host>, Refusal> {
+    let given = || allocated(surroundings).map(Option::unwrap_or_default);
+    let mut of_files = Vec::new();
     for path in files {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Refusal::usage(format!("--hostfile {}: {error}", path.display())))?;
-        let mut is_empty = true;
+        let before = of_files.len();
         for (index, line) in text.lines().enumerate() {
             let from = format!("{}, line {}", path.display(), index + 1);
-            if let Some(host) = of_line(line, &from)? {
-                add(&mut all, host);
-                is_empty = false;
+            match line.trim_start().starts_with('+') {
+                true => relative(line.split('#').next().unwrap_or_default().trim(), &given()?, &mut of_files, &from)?,
+                false => of_files.extend(of_line(line, &from)?),
             }
         }
-        if is_empty && !may_be_empty {
+        if of_files.len() == before && !may_be_empty {
             return Err(Refusal::usage(format!("--hostfile {} names no host", path.display())));
         }
     }
-    Ok(if all.is_empty() { None } else { Some(all) })
+    // Counted hosts are those of the files, which then name nobody else.
+    let is_relative = words(hosts).any(|word| word.starts_with('+'));
+    let base = match (is_relative, of_files.is_empty()) {
+        (false, _) => Vec::new(),
+        (true, false) => together(std::mem::take(&mut of_files)),
+        (true, true) => given()?,
+    };
+    let mut all = Vec::new();
+    for word in words(hosts) {
+        let from = format!("--host {word}");
+        if word.starts_with('+') {
+            relative(word, &base, &mut all, &from)?;
+            continue;
+        }
+        let (name, slots) = part(word);
+        let slots = slots.map_or(Ok(1), |slots| number(slots, &from))?;
+        all.push(host(name, Room { slots, most: None }, &from)?);
+    }
+    all.append(&mut of_files);
+    Ok(all)
+}
+
+fn words(hosts: &[String]) -> impl Iterator<Item = &str> {
+    hosts.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// `+n1` is the second one of the hosts in `base`, `+e` all that are not among `all` yet, `+e:2` two of them.
+fn relative(word: &str, base: &[Host], all: &mut Vec<Host>, from: &str) -> Result<(), Refusal> {
+    let (name, count) = part(word);
+    if base.is_empty() {
+        return Err(Refusal::usage(format!(
+            "{from}: `{name}` counts the hosts of an allocation or of --hostfile, and there are none"
+        )));
+    }
+    let count = count.map(|count| number(count, from)).transpose()?;
+    let last = base.len() - 1;
+    if name.eq_ignore_ascii_case("+e") {
+        let free = base.iter().filter(|host| !all.iter().any(|known| known.is_same(host)));
+        let free: Vec<Host> = free.take(count.map_or(usize::MAX, |count| count as usize)).cloned().collect();
+        let wanted = count.unwrap_or(1) as usize;
+        if free.len() < wanted {
+            return Err(Refusal::usage(format!("{from}: {wanted} free hosts are wanted, and {} are left", free.len())));
+        }
+        all.extend(free);
+        return Ok(());
+    }
+    let index = name.strip_prefix("+n").or_else(|| name.strip_prefix("+N")).and_then(|index| index.parse().ok());
+    let one = index.and_then(|index: usize| base.get(index)).ok_or_else(|| {
+        Refusal::usage(format!(
+            "{from}: `{name}` is no host; +n0 to +n{last} are there, and +e or +e:N for those that are free"
+        ))
+    })?;
+    let room = Room { slots: count.unwrap_or(one.room.slots), ..one.room };
+    all.push(Host { room, ..one.clone() });
+    Ok(())
+}
+
+fn together(mentions: Vec<Host>) -> Vec<Host> {
+    let mut all = Vec::new();
+    mentions.into_iter().for_each(|host| add(&mut all, host));
+    all
 }
 
 /// The hosts that a resource manager gave; `None` if there is no manager.
@@ -78,7 +172,7 @@ fn host(name: &str, room: Room, from: &str) -> Result<Host, Refusal> {
 
 /// A host may be named several times; its slots add up.
 fn add(all: &mut Vec<Host>, host: Host) {
-    match all.iter_mut().find(|known| known.name == host.name || (known.is_here && host.is_here)) {
+    match all.iter_mut().find(|known| known.is_same(&host)) {
         Some(known) => {
             let counted = |host: &Host| if host.uncounted > 0 { host.uncounted } else { host.room.slots };
             known.room.slots = counted(known).saturating_add(counted(&host));
@@ -222,6 +316,33 @@ mod tests {
         assert!(sentence.contains("SLURM_TASKS_PER_NODE") && sentence.contains("--host localhost:N"), "{sentence}");
         let pbs = Given(vec![("PBS_JOBID", "7".into()), ("PBS_NODEFILE", "/gone".into())]);
         assert!(allocated(&pbs).unwrap_err().sentence.contains("/gone"));
+    }
+
+    #[test]
+    fn hosts_that_are_counted() {
+        let slurm = Given(vec![
+            ("SLURM_JOB_ID", "7".into()),
+            ("SLURM_JOB_NODELIST", "elsewhere[1-4]".into()),
+            ("SLURM_TASKS_PER_NODE", "2(x3),5".into()),
+        ]);
+        let names = |list: &str| -> Result<Vec<String>, Refusal> {
+            let hosts = together(mentions(&[list.to_owned()], &[], false, &slurm)?);
+            Ok(hosts.into_iter().map(|host| format!("{}:{}", host.name, host.room.slots)).collect())
+        };
+        assert_eq!(names("+n3,+n0:1").unwrap(), ["elsewhere4:5", "elsewhere1:1"]);
+        assert_eq!(names("+n1,+e:2").unwrap(), ["elsewhere2:2", "elsewhere1:2", "elsewhere3:2"]);
+        assert_eq!(names("elsewhere1,+e").unwrap().len(), 4);
+        for (list, words) in [("+n4", "+n0 to +n3"), ("+x", "+n0 to +n3"), ("+e:5", "4 are left"), ("+n0,+n", "`+n`")] {
+            assert!(names(list).unwrap_err().sentence.contains(words), "{list}");
+        }
+        let nobody = mentions(&["+n0".to_owned()], &[], false, &Given(Vec::new())).unwrap_err().sentence;
+        assert!(nobody.contains("--host +n0") && nobody.contains("there are none"), "{nobody}");
+    }
+
+    #[test]
+    fn one_rank_after_the_other() {
+        let (hosts, order) = sequence(&["b.invalid:2,localhost,b.invalid".to_owned()], &[]).unwrap();
+        assert_eq!((hosts.len(), hosts[1].is_here, order), (2, true, vec![0, 0, 1, 0]));
     }
 
     #[test]

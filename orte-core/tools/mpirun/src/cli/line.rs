@@ -7,6 +7,7 @@ use super::options::{self, Options, read};
 use super::split::{self, Part};
 use super::{foreign, option_files, values};
 use crate::refusal::{self, Refusal};
+use crate::status;
 use orte_core::segment::layout::RANKS_MAX;
 use std::ffi::OsString;
 
@@ -30,8 +31,12 @@ impl Line {
             return Err(help(&topic.to_string_lossy()));
         }
         if line.parts.iter().all(|part| part.command.is_empty()) {
-            // `--version` needs no program.
-            read(line.parts.iter().flat_map(|part| &part.options))?;
+            // `--version` and `--status` need no program.
+            let options = read(line.parts.iter().flat_map(|part| &part.options))?;
+            if let Some(pid) = &options.status {
+                status::ask(pid)?;
+                return Err(Refusal::nothing_to_do());
+            }
         }
         if line.parts.iter().any(|part| part.command.is_empty()) {
             let which =

@@ -45,6 +45,8 @@ pub struct Map {
     pub oversubscribe: Option<bool>,
     /// Where each rank runs stands in this file.
     pub rankfile: Option<PathBuf>,
+    /// The lines of this file, or what names the hosts otherwise, are the hosts of the ranks, one after the other.
+    pub sequence: Option<Option<PathBuf>>,
     /// Ranks are dealt to hosts in turn.
     pub by_node: bool,
     /// They are counted over the hosts in turn, or over one host after the other; `None`: as they are dealt.
@@ -68,6 +70,7 @@ impl Map {
                 (allowed, _) => Some(allowed),
             },
             rankfile: options.rankfile.clone(),
+            sequence: None,
             by_node: false,
             counted_by_node: None,
         };
@@ -94,6 +97,9 @@ impl Map {
         for word in behind.into_iter().chain(words) {
             self.modifier(text, word)?;
         }
+        if lower == "seq" {
+            self.sequence = Some(self.rankfile.take());
+        }
         match (lower.as_str(), &self.rankfile) {
             ("rankfile", None) => Err(wrong(text, "rankfile:file=FILE names the file")),
             _ => Ok(()),
@@ -116,7 +122,7 @@ impl Map {
                 let object = words.next().unwrap_or_default();
                 self.unit = unit(object).ok_or_else(|| wrong(text, &format!("`{object}` is no object")))?;
             }
-            "seq" => return Err(wrong(text, "a file of machines for each rank is not there; write -n N")),
+            "seq" => self.sequence = Some(None),
             "node" => (self.unit, self.by_node) = (Unit::Node, true),
             lower => self.unit = unit(lower).ok_or_else(|| wrong(text, &format!("`{lower}` is not known")))?,
         }
@@ -134,7 +140,10 @@ impl Map {
                 (Some("corecpus"), None) => self.hwthreads = false,
                 (Some("ordered"), None) => self.ordered = true,
                 (Some("nolocal"), None) => {
-                    return Err(wrong(text, "nolocal leaves no machine, since there is only this one"));
+                    return Err(wrong(
+                        text,
+                        "nolocal would leave no machine where no other one is named; leave this one out of --host or --hostfile",
+                    ));
                 }
                 (Some("file"), Some(file)) if !file.is_empty() => self.rankfile = Some(file.into()),
                 (Some("pe"), Some(count)) => {
@@ -194,7 +203,7 @@ pub fn processors(option: &str, list: &str) -> Result<Vec<usize>, Refusal> {
 fn wrong(text: &str, what: &str) -> Refusal {
     Refusal::usage(format!(
         "--map-by {text}: {what}; slot, hwthread, core, l1cache, l2cache, l3cache, numa, package, node, ppr:N:OBJECT, \
-         rankfile:file=FILE or pe-list=LIST is wanted, with :PE=N, :OVERSUBSCRIBE, :NOOVERSUBSCRIBE, :HWTCPUS or :ORDERED"
+         seq, seq:file=FILE, rankfile:file=FILE or pe-list=LIST is wanted, with :PE=N, :OVERSUBSCRIBE, :NOOVERSUBSCRIBE, :HWTCPUS or :ORDERED"
     ))
 }
 

@@ -42,7 +42,8 @@ pub struct Options {
     #[arg(long, aliases = ["perhost", "ranks-per-node"], value_name = "N", allow_hyphen_values = true)]
     pub ppn: Option<String>,
     /// Where to run: localhost:8 is this machine with room for 8 ranks; on other machines ssh starts ranks (--mca plm_ssh_agent
-    /// names another program)
+    /// names another program), or srun in an allocation of Slurm; +n0 is the first host of an allocation or of --hostfile, +e all
+    /// that are not named, +e:N so many
     #[arg(short = 'H', long, value_name = "HOST[:SLOTS],...", action = ArgAction::Append, allow_hyphen_values = true)]
     pub host: Vec<String>,
     /// The same from a file with a line `HOST slots=N` each
@@ -154,6 +155,17 @@ pub struct Options {
     /// Say who waits for what when all ranks have waited in MPI for so long without any progress (default: 60; 0: never)
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub stall_report: Option<String>,
+    /// Start nothing: say what each rank of the running mpirun with this process number does, and who waits for whom. SIGUSR2 has
+    /// mpirun say it itself, unless the program takes that signal
+    #[arg(long, value_name = "PID", allow_hyphen_values = true)]
+    pub status: Option<String>,
+    /// When MPI ends say what the ranks did: messages, waiting, collective operations. With =FILE.json, =FILE.svg or another
+    /// =FILE write that instead
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    pub stats: Option<OsString>,
+    /// Write what happened when as JSON, which Perfetto and chrome://tracing show
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
+    pub trace: Option<PathBuf>,
     /// How long ranks may take to end when they are asked to (default: 10 after a signal to mpirun, else 1)
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
     pub grace: Option<String>,
@@ -164,7 +176,7 @@ pub struct Options {
     #[arg(long, value_name = "core|hwthread|l1cache|l2cache|l3cache|socket|numa|none", allow_hyphen_values = true)]
     pub bind_to: Option<String>,
     /// The order in which --bind-to takes places, with :PE=N cores for each rank; or ppr:N:OBJECT ranks on each object,
-    /// rankfile:file=FILE, pe-list=0-3[:ordered]; :NOOVERSUBSCRIBE refuses more ranks than cores
+    /// seq[:file=FILE] (a rank for each line that names a host), rankfile:file=FILE, pe-list=0-3[:ordered]; :NOOVERSUBSCRIBE refuses more ranks than cores
     #[arg(long, value_name = "OBJECT[:MODIFIER]...", action = ArgAction::Append, allow_hyphen_values = true)]
     pub map_by: Vec<String>,
     /// How ranks are counted: over one machine after the other (slot) or over the machines in turn (node), on each over the
@@ -174,7 +186,7 @@ pub struct Options {
     /// Use these processors only, numbered as taskset does: 0,2-3
     #[arg(long, visible_alias = "cpu-list", value_name = "LIST", allow_hyphen_values = true)]
     pub cpu_set: Option<String>,
-    /// A line `rank N=localhost slot=CORES` for each rank
+    /// A line `rank N=HOST slot=CORES` for each rank; host +n1 is the second one of the job
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
     pub rankfile: Option<PathBuf>,
     /// Say which cores each rank may use
@@ -186,6 +198,9 @@ pub struct Options {
     /// Say what was decided, and start nothing
     #[arg(long)]
     pub do_not_launch: bool,
+    /// Say what would be done and why, and start nothing: hosts, slots, ranks, cores, what starts daemons
+    #[arg(long)]
+    pub explain: bool,
     /// What Open MPI's launcher can be told: donotlaunch, error-nonzero-status=0, timeout=SECONDS, get-stack-traces and others
     #[arg(long, value_name = "WORD[=VALUE],...", action = ArgAction::Append, allow_hyphen_values = true)]
     pub runtime_options: Vec<String>,

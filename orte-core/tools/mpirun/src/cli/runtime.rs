@@ -97,6 +97,11 @@ impl Show {
         Ok(show)
     }
 
+    /// All of it, but the machine.
+    pub fn all(self) -> Show {
+        Show { allocation: true, map: true, bind: true, ..self }
+    }
+
     /// The lines.
     pub fn lines(
         &self,

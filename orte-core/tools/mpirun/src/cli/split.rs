@@ -68,6 +68,11 @@ fn take<'a>(
         (None, None) => return Err(unknown(text, name, known)),
     };
     let given = usize::from(joined.is_some());
+    if let (Some(argument), Some(value)) = (own.filter(|argument| argument.is_require_equals_set()), joined) {
+        let mut word = canonical(text, argument);
+        word.push(format!("={value}"));
+        return Ok(Taken { words: vec![word], rest: after });
+    }
     if given > wanted {
         return Err(Refusal::usage(format!("option {text} takes no value")));
     }

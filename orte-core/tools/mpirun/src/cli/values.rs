@@ -1,4 +1,4 @@
-//! What the values of options mean.
+//! Values of options.
 
 use crate::refusal::Refusal;
 use orte_core::segment::layout::RANKS_MAX;

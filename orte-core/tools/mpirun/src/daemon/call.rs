@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+use rustix::thread::CpuSet;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -17,8 +18,8 @@ pub const ARGUMENT: &str = "--ompi-rs-daemon";
 /// Both sides are of the same.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Reads the invitation from standard input.
-pub fn invitation() -> Result<Invitation, Refusal> {
+/// Reads the invitation from standard input, and finds the node that this daemon is.
+pub fn invitation() -> Result<(Invitation, u32), Refusal> {
     let mut bytes = Vec::new();
     let mut chunk = [0; 4096];
     loop {
@@ -34,7 +35,7 @@ pub fn invitation() -> Result<Invitation, Refusal> {
         }
     }
     let text = String::from_utf8_lossy(&bytes);
-    Invitation::decode(&text, VERSION).map_err(|refused| {
+    let invitation = Invitation::decode(&text, VERSION).map_err(|refused| {
         Refusal::usage(match refused {
             Refused::Cut if bytes.is_empty() => format!(
                 "{} is for mpirun itself, which tells the daemon by standard input whom to call; an agent that passes none on \
@@ -49,17 +50,35 @@ pub fn invitation() -> Result<Invitation, Refusal> {
             ),
             Refused::Line(line) => format!("standard input of the daemon is no invitation of mpirun's: `{line}`"),
         })
-    })
+    })?;
+    let slurm = std::env::var(SLURM_NAME).ok();
+    if slurm.is_some() {
+        use_all_processors();
+    }
+    let node = invitation.node_of(slurm.as_deref()).ok_or_else(|| {
+        let name = slurm.unwrap_or_else(|| format!("not named by {SLURM_NAME}"));
+        Refusal::usage(format!("srun started a daemon on a host that has no ranks: it is {name}"))
+    })?;
+    Ok((invitation, node))
+}
+
+/// Slurm binds the one task of a host to a core, where it binds tasks; the ranks want all that the allocation has there. Its
+/// control group stays. srun's `--cpu-bind=none` would say the same, and srun complains of it where tasks are not bound.
+fn use_all_processors() {
+    let mut all = CpuSet::new();
+    (0..CpuSet::MAX_CPU).for_each(|processor| all.set(processor));
+    // What the system refuses stays as it is: fewer processors, and --display bind shows them.
+    let _ = rustix::thread::sched_setaffinity(None, &all);
 }
 
 /// Calls mpirun and gets the orders.
-pub fn mpirun(invitation: &Invitation) -> Result<(Link, HostOrders), Refusal> {
+pub fn mpirun(invitation: &Invitation, node: u32) -> Result<(Link, HostOrders), Refusal> {
     let end = Instant::now() + Duration::from_millis(invitation.patience_ms);
-    let mut link = call(invitation, end)?;
+    let mut link = call(invitation, node, end)?;
     loop {
         let news = link.receive();
         match news.frames.into_iter().next() {
-            Some(Frame::Orders(orders)) if orders.names.len() > invitation.node as usize => return Ok((link, orders)),
+            Some(Frame::Orders(orders)) if orders.names.len() > node as usize => return Ok((link, orders)),
             // The job ended before it began.
             Some(Frame::Finish) => return Err(Refusal::nothing_to_do()),
             Some(_) => return Err(Refusal::system("hearing mpirun", "it did not begin with orders")),
@@ -74,7 +93,7 @@ pub fn mpirun(invitation: &Invitation) -> Result<(Link, HostOrders), Refusal> {
 
 /// All addresses at once: the first one where mpirun answers is used. Another machine may have the same address in a network of its
 /// own.
-fn call(invitation: &Invitation, end: Instant) -> Result<Link, Refusal> {
+fn call(invitation: &Invitation, node: u32, end: Instant) -> Result<Link, Refusal> {
     let mut tries = Vec::new();
     let mut failures = Vec::new();
     for address in &invitation.addresses {
@@ -92,7 +111,7 @@ fn call(invitation: &Invitation, end: Instant) -> Result<Link, Refusal> {
         for index in (0..tries.len()).rev().filter(|index| answers[*index]) {
             let (socket, address) = tries.swap_remove(index);
             let proven = match sockopt::socket_error(&socket) {
-                Ok(Ok(())) => prove(invitation, socket, end.min(Instant::now() + ANSWER)),
+                Ok(Ok(())) => prove(invitation, node, socket, end.min(Instant::now() + ANSWER)),
                 Ok(Err(errno)) | Err(errno) => Err(Refusal::usage(errno.to_string())),
             };
             match proven {
@@ -126,10 +145,10 @@ fn begin(address: &SocketAddr) -> Result<OwnedFd, Errno> {
     }
 }
 
-fn prove(invitation: &Invitation, socket: OwnedFd, end: Instant) -> Result<Link, Refusal> {
+fn prove(invitation: &Invitation, node: u32, socket: OwnedFd, end: Instant) -> Result<Link, Refusal> {
     let failed = |why: &dyn std::fmt::Display| Refusal::system("calling mpirun", why);
     let nonce = opal_core::sys::random().map_err(|errno| failed(&errno))?;
-    let mut calling = Calling::new(invitation.secret, invitation.node, nonce);
+    let mut calling = Calling::new(invitation.secret, node, nonce);
     // A new connection's buffer has room for both messages.
     let send = |bytes: &[u8]| match rustix::net::send(&socket, bytes, SendFlags::NOSIGNAL) {
         Ok(sent) if sent == bytes.len() => Ok(()),
@@ -174,6 +193,8 @@ fn wait<Fd: AsFd>(interests: &[(&Fd, PollFlags)], end: Instant) -> Result<Vec<bo
     }
     Ok(answers)
 }
+/// What Slurm calls the host of a task.
+const SLURM_NAME: &str = "SLURMD_NODENAME";
 /// Of who was called and does not want to hear more.
 const HUNG_UP: &str = "it hung up";
 /// How long whoever listens at one of mpirun's addresses may take to answer, if there are others.

@@ -1,4 +1,4 @@
-//! What the ranks of a host write, on its way to mpirun. Only so much is under way as mpirun has room for: a slow reader there slows
+//! Output of the ranks of a host, on its way to mpirun. Only so much is under way as mpirun has room for: a slow reader there slows
 //! the ranks, as it does on mpirun's own host.
 
 use crate::link::Link;

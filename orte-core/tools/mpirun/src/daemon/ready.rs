@@ -14,7 +14,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 /// What to start here. `input` is the standard input of the rank that reads it.
-pub fn plan(invitation: &Invitation, orders: HostOrders, input: Option<OwnedFd>) -> Result<Plan, Refusal> {
+pub fn plan(invitation: &Invitation, node: u32, orders: HostOrders, input: Option<OwnedFd>) -> Result<Plan, Refusal> {
     let directory = PathBuf::from(OsString::from_vec(orders.directory.clone()));
     std::env::set_current_dir(&directory).map_err(|error| {
         Refusal::usage(format!("the directory {}: {error}; --wdir names one that is there", directory.display()))
@@ -22,11 +22,11 @@ pub fn plan(invitation: &Invitation, orders: HostOrders, input: Option<OwnedFd>)
     let environment = environment(&orders);
     let apps: Vec<App> = orders.apps.into_iter().map(app).collect();
     let executables = prepare::apps(&apps, environment.get(&OsString::from("PATH")).cloned())?;
-    let ranks = orders.nodes.iter().filter(|node| **node == invitation.node).count() as u32;
+    let ranks = orders.nodes.iter().filter(|its| **its == node).count() as u32;
     let words: Vec<OsString> = orders.binding.iter().map(OsString::from).collect();
     let bindings = cli::places_here(&words, ranks)?.into_iter().map(|place| place.processors).collect();
     Ok(Plan {
-        node: invitation.node,
+        node,
         identity: Some((job_of(&invitation.secret), secret_of_ranks(&invitation.secret))),
         nodes: orders.nodes,
         names: orders.names,
@@ -35,7 +35,7 @@ pub fn plan(invitation: &Invitation, orders: HostOrders, input: Option<OwnedFd>)
         stdin: reader(orders.stdin),
         input,
         merge: orders.merge,
-        pty: orders.pty.map(|(rows, columns)| Pty { rows: rows as u16, columns: columns as u16 }),
+        pty: orders.pty.map(|(rows, columns)| Pty { rows: rows as u16, columns: columns as u16, until_init: false }),
         apps: executables,
         environment: KeeperEnvironment::Only(environment.into_iter().collect()),
         silence_ms: Some(invitation.silence_ms),

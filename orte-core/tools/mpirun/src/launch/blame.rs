@@ -19,7 +19,10 @@ impl Running {
         let is_own = matches!(cause, Cause::Exit(..) | Cause::Signal(..) | Cause::NotFinalized(_));
         let seeks = matches!(self.phase, Phase::Seeking(_));
         match (finalized, &cause) {
-            _ if is_own && self.job.keep_going && !seeks => _ = self.cause.get_or_insert(cause),
+            _ if is_own && self.job.keep_going && !seeks => match self.cause {
+                Some(_) => self.also.push(cause),
+                None => self.cause = Some(cause),
+            },
             _ if self.is_consequence(&cause) => self.seek(cause),
             // The others came as far as it did, and are most likely about to end: let them write what they have.
             (true, Cause::Exit(..)) if !seeks => {

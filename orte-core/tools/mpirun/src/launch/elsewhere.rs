@@ -126,9 +126,9 @@ impl Running {
             Frame::Waits(rank, since_ns, waited_ns) => {
                 self.known.waits[rank as usize] = Some((since_ns, waited_ns, Instant::now()));
             }
-            Frame::Doing(rank, text, functions) => {
+            Frame::Doing(rank, text, awaits, functions) => {
                 let functions = Some(functions).filter(|functions| !functions.is_empty());
-                self.known.doing[rank as usize] = Some(Doing { text, functions });
+                self.known.doing[rank as usize] = Some(Doing { text, awaits, functions });
                 self.look_at_inquiry();
             }
             Frame::Say(line) => say(&format!("{}: {line}", self.job.names[node as usize])),

@@ -1,4 +1,4 @@
-//! How a job ends: what the end of a rank means for the others, who is asked to end, and who is killed.
+//! End of a job: consequences of the end of a rank, the request to end, and the kill.
 
 use super::{IMPATIENT, Phase, Running};
 use crate::here::Here;
@@ -167,10 +167,14 @@ impl Running {
     /// Keeper or daemons did not end although they were told to. The keeper's end of the socket closes when it is killed, and what
     /// it left is cleared here.
     pub(super) fn give_up(&mut self) {
-        if let Some(here) = self.here.as_mut().filter(|here| !here.is_gone()) {
-            here.kill_keeper();
+        let end = match self.here.as_mut().filter(|here| !here.is_gone()) {
+            Some(here) => here.kill_keeper(),
+            None => Some(CLEARING),
+        };
+        self.phase = Phase::Clearing(Instant::now() + end.unwrap_or(CLEARING));
+        if end.is_none() {
+            self.keeper_is_gone();
         }
-        self.phase = Phase::Clearing(Instant::now() + CLEARING);
         for host in self.there.as_mut().map_or_else(Vec::new, There::give_up) {
             say(&format!(
                 "the daemon on {host} does not say that all is ended there; processes of the job may be left"
@@ -180,8 +184,8 @@ impl Running {
     }
 
     /// The ranks of this host only.
-    pub(super) fn tell(&self, message: Message) {
-        if let Some(here) = &self.here {
+    pub(super) fn tell(&mut self, message: Message) {
+        if let Some(here) = &mut self.here {
             here.tell(message);
         }
     }
@@ -196,7 +200,7 @@ impl Running {
         let pid = |rank: u32| self.pids.get(rank as usize).copied().flatten();
         if !self.job.quiet {
             let host = |rank: u32| self.job.names[self.node_of(rank) as usize].clone();
-            opal_core::sys::write_stderr(report::block(cause, pid, host, self.measures).as_bytes());
+            opal_core::sys::write_stderr(report::block(cause, &self.also, pid, host, self.measures).as_bytes());
         }
         Ok(cause.status())
     }

@@ -1,4 +1,4 @@
-//! What each rank does when `--timeout` has passed or a job stands still. Ranks of other hosts are looked at by their daemons, which are
+//! Activity of each rank when `--timeout` has passed or a job stands still. Ranks of other hosts are looked at by their daemons, which are
 //! asked and have some time to answer.
 
 use super::known::{Inquiry, Purpose};
@@ -7,6 +7,7 @@ use super::{Phase, Running};
 use crate::doing::{self, Doing};
 use crate::outcome::Cause;
 use crate::refusal::say;
+use crate::{cycle, status};
 use orte_core::oob::Frame;
 use std::time::{Duration, Instant};
 
@@ -34,52 +35,89 @@ impl Running {
             return;
         }
         self.inquiry = None;
+        let states: Vec<(u32, Doing)> = running.into_iter().map(|rank| (rank, self.doing(rank))).collect();
+        let awaits: Vec<(u32, Option<u32>)> = states.iter().map(|(rank, doing)| (*rank, doing.awaits)).collect();
+        let cycle = cycle::find(&awaits).map(|cycle| format!("a cycle: {}", cycle::words(&cycle)));
+        let mut lines: Vec<String> = states.iter().map(|(rank, doing)| self.line(*rank, &doing.text)).collect();
+        lines.extend(cycle.iter().map(|cycle| format!("  {cycle}")));
+        let answer = lines.iter().map(|line| line.to_owned() + "\n").collect::<String>();
+        std::mem::take(&mut self.known.askers).into_iter().for_each(|asker| status::answer(asker, &answer));
         match inquiry.purpose {
+            Purpose::Answer => {}
             // A rank failed meanwhile.
             _ if self.phase != Phase::Running => {}
             Purpose::Timeout => {
-                let states = running.into_iter().map(|rank| (rank, self.doing(rank))).collect();
+                states.iter().for_each(|(rank, doing)| self.say_functions(*rank, doing));
+                cycle.iter().for_each(|cycle| say(cycle));
+                let states = states.into_iter().map(|(rank, doing)| (rank, doing.text)).collect();
                 self.fail(Cause::TimedOut(self.job.timeout_s.unwrap_or_default(), states), true);
             }
             Purpose::Stall => {
+                states.iter().for_each(|(rank, doing)| self.say_functions(*rank, doing));
                 say(&format!(
                     "all ranks that run have waited in MPI for {} s (--stall-report): a deadlock, or damaged memory",
                     self.job.stall_s
                 ));
-                for rank in running {
-                    let pid = self.pids[rank as usize].unwrap_or_default();
-                    let host = match self.node_of(rank) {
-                        0 => String::new(),
-                        node => format!(" on {}", self.job.names[node as usize]),
-                    };
-                    say(&format!("  rank {rank} (process {pid}{host}) {}", self.doing(rank)));
-                }
+                lines.iter().for_each(|line| say(line));
+            }
+            Purpose::Signal => {
+                say("what the ranks do (SIGUSR2):");
+                lines.iter().for_each(|line| say(line));
             }
         }
     }
 
-    /// What a rank does now, for people; says its functions if that was asked for.
-    fn doing(&self, rank: u32) -> String {
+    /// SIGUSR2 came from this process. Whether it is a question: not where the program takes the signal itself.
+    pub(super) fn is_asked(&mut self, sender: u32) -> bool {
+        let asker = status::asker(sender);
+        let is_answer = asker.is_some();
+        if !is_answer && self.pids.iter().flatten().any(|pid| status::takes_usr2(*pid)) {
+            return false;
+        }
+        self.known.askers.extend(asker);
+        // Who asks meanwhile gets the same answer.
+        if self.inquiry.is_none() {
+            self.inquire(if is_answer { Purpose::Answer } else { Purpose::Signal });
+        }
+        true
+    }
+
+    fn line(&self, rank: u32, text: &str) -> String {
+        let pid = self.pids[rank as usize].unwrap_or_default();
+        let host = match self.node_of(rank) {
+            0 => String::new(),
+            node => format!(" on {}", self.job.names[node as usize]),
+        };
+        format!("  rank {rank} (process {pid}{host}) {text}")
+    }
+
+    /// What a rank does now.
+    fn doing(&self, rank: u32) -> Doing {
         let doing = match &self.here {
             Some(here) if self.node_of(rank) == 0 => {
                 Some(doing::of_rank(here, rank, self.pids.get(rank as usize).copied().flatten()))
             }
             _ => self.known.doing[rank as usize].clone(),
         };
-        let Some(Doing { text, functions }) = doing else {
-            return format!("{} (its host did not answer)", self.state(rank).words());
-        };
-        if self.job.stack_traces {
-            match &functions {
-                Some(functions) => {
-                    say(&format!("rank {rank} is in"));
-                    let numbered = functions.iter().enumerate();
-                    numbered.for_each(|(number, function)| say(&format!("  #{number} {function}")));
-                }
-                None => say(&format!("the system does not let mpirun look at rank {rank}")),
+        doing.unwrap_or_else(|| Doing {
+            text: format!("{} (its host did not answer)", self.state(rank).words()),
+            awaits: None,
+            functions: Some(Vec::new()),
+        })
+    }
+
+    /// The functions that a rank is in, if that was asked for.
+    fn say_functions(&self, rank: u32, doing: &Doing) {
+        match &doing.functions {
+            _ if !self.job.stack_traces => {}
+            Some(functions) if functions.is_empty() => {}
+            Some(functions) => {
+                say(&format!("rank {rank} is in"));
+                let numbered = functions.iter().enumerate();
+                numbered.for_each(|(number, function)| say(&format!("  #{number} {function}")));
             }
+            None => say(&format!("the system does not let mpirun look at rank {rank}")),
         }
-        text
     }
 
     /// Of a stall one line a rank.

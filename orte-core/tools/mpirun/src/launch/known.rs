@@ -1,4 +1,4 @@
-//! What a job over several hosts knows of the other ones, and the standard input that they are sent.
+//! State of ranks on other hosts, as their daemons said it, and the standard input for them.
 
 use crate::doing::Doing;
 use crate::stdin::Fan;
@@ -7,6 +7,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 /// What daemons have said.
@@ -19,6 +20,8 @@ pub struct Known {
     pub waits: Vec<Option<(u64, u64, Instant)>>,
     /// What daemons have answered.
     pub doing: Vec<Option<Doing>>,
+    /// Who asked by `--status` what the ranks do.
+    pub askers: Vec<UnixStream>,
     /// Bytes of output that each node was not yet told to be taken.
     pub owed: Vec<usize>,
 }
@@ -33,6 +36,7 @@ impl Known {
             lost_peer: vec![false; ranks],
             waits: vec![None; ranks],
             doing: vec![None; ranks],
+            askers: Vec::new(),
             owed: vec![0; count],
         }
     }
@@ -54,6 +58,10 @@ pub enum Purpose {
     Timeout,
     /// It stands still.
     Stall,
+    /// Somebody asked by `--status`, who alone is answered.
+    Answer,
+    /// SIGUSR2 came.
+    Signal,
 }
 
 /// Standard input on its way to other hosts.

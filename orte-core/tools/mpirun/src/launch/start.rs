@@ -65,6 +65,7 @@ impl Running {
         fan.expect(if to_all { local } else { 0 });
         Ok(Running {
             streams: Streams::new(ranks, job.names.clone(), &job.output),
+            has_next_output: !job.output.merge && pty.is_some_and(|pty| pty.until_init),
             fan,
             feed,
             files,
@@ -73,6 +74,7 @@ impl Running {
             alive: vec![true; ranks as usize],
             phase: Phase::Running,
             cause: None,
+            also: Vec::new(),
             never_initialized: None,
             refusal: None,
             measures: Measures::default(),
@@ -181,7 +183,7 @@ fn orders(
         nodes: job.nodes.clone(),
         names: job.names.clone(),
         universe: universe(job),
-        binding: job.binding.clone(),
+        binding: job.binding_of(node),
         stdin: match job.stdin {
             Stdin::Rank(rank) if job.nodes[rank as usize] == node => orders::Input::Rank(rank),
             Stdin::Rank(_) | Stdin::None => orders::Input::None,

@@ -1,4 +1,4 @@
-//! The agents that start daemons on other hosts: ssh, or whatever `plm_ssh_agent` names.
+//! plm/ssh: the agents that start daemons on other hosts, ssh or whatever `plm_ssh_agent` names; and an agent that runs, of any kind.
 
 use super::settings::Settings;
 use crate::raw;
@@ -13,6 +13,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// How to start daemons.
 pub struct Agents {
@@ -29,6 +30,10 @@ pub struct Agent {
     pidfd: Option<OwnedFd>,
     /// How it ended.
     pub ended: Option<i32>,
+    /// When that was seen.
+    pub ended_at: Option<Instant>,
+    /// How long it may take to end by itself; one that has nothing to lose is killed.
+    patience: Duration,
 }
 
 impl Agents {
@@ -66,13 +71,12 @@ impl Agents {
         command.args(&self.words[1..]).arg(host).arg(&self.command);
         // What logins print is no output of the ranks.
         command.stdin(Stdio::piped()).stdout(Stdio::null());
-        let mut child = raw::spawn_agent(&mut command).map_err(|error| failed(&error))?;
-        if let Some(mut input) = child.stdin.take() {
-            // A new pipe has room for all of it. One that nobody reads belongs to an agent that has ended, which is noticed.
-            let _ = input.write_all(invitation.as_bytes());
-        }
-        let pid = Pid::from_child(&child);
-        Ok(Agent { child, pidfd: rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok(), ended: None })
+        Agent::start(&mut command, invitation).map_err(|error| failed(&error))
+    }
+
+    /// The command that starts a daemon, for people.
+    pub fn line(&self, host: &str) -> String {
+        format!("{} {host} {}", self.words.join(" "), self.command())
     }
 
     /// The agent's program, for messages.
@@ -87,6 +91,22 @@ impl Agents {
 }
 
 impl Agent {
+    /// Starts it, and hands it the invitation.
+    pub fn start(command: &mut Command, invitation: &str) -> std::io::Result<Agent> {
+        let mut child = raw::spawn_agent(command)?;
+        if let Some(mut input) = child.stdin.take() {
+            // A new pipe has room for all of it. One that nobody reads belongs to an agent that has ended, which is noticed.
+            let _ = input.write_all(invitation.as_bytes());
+        }
+        let pidfd = rustix::process::pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).ok();
+        Ok(Agent { child, pidfd, ended: None, ended_at: None, patience: Duration::ZERO })
+    }
+
+    /// The same, with time to end.
+    pub fn with_patience(self, patience: Duration) -> Agent {
+        Agent { patience, ..self }
+    }
+
     /// Its process.
     pub fn id(&self) -> u32 {
         self.child.id()
@@ -108,26 +128,41 @@ impl Agent {
         }
     }
 
-    /// Looks whether it has ended; its wait status the first time that it has.
-    pub fn look(&mut self) -> Option<i32> {
-        if self.ended.is_some() {
-            return None;
+    /// Looks whether it has ended.
+    pub fn look(&mut self) {
+        if self.ended.is_none()
+            && let Ok(Some(status)) = self.child.try_wait()
+        {
+            self.ended = Some(status.into_raw());
+            self.ended_at = Some(Instant::now());
         }
-        let status = self.child.try_wait().ok()??;
-        self.ended = Some(status.into_raw());
-        self.ended
     }
 
     /// It has nothing more to do.
     pub fn end(&mut self) {
+        if !self.patience.is_zero() && !self.ends_within(self.patience) {
+            let _ = rustix::process::kill_process(Pid::from_child(&self.child), rustix::process::Signal::TERM);
+            self.ends_within(self.patience);
+        }
         if self.ended.is_none() {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
     }
+
+    fn ends_within(&mut self, patience: Duration) -> bool {
+        let end = Instant::now() + patience;
+        self.look();
+        while self.ended.is_none() && Instant::now() < end {
+            opal_core::sys::nap_us(1000);
+            self.look();
+        }
+        self.ended.is_some()
+    }
 }
 
-fn is_there(program: &str) -> bool {
+/// Whether a program is in PATH.
+pub fn is_there(program: &str) -> bool {
     let is_executable = |file: PathBuf| rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok();
     if program.contains('/') {
         return is_executable(program.into());
@@ -136,7 +171,8 @@ fn is_there(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| is_executable(folder.join(program)))
 }
 
-fn own_program() -> Result<PathBuf, Refusal> {
+/// This program.
+pub fn own_program() -> Result<PathBuf, Refusal> {
     std::env::current_exe().map_err(|error| Refusal::system("finding mpirun's own program", error))
 }
 

@@ -9,6 +9,12 @@ use std::time::Duration;
 /// Their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
+    /// What starts daemons: `auto`, `ssh`, `rsh` or `slurm`.
+    pub component: String,
+    /// Somebody named an agent.
+    pub has_agent: bool,
+    /// Further words for srun.
+    pub slurm_arguments: String,
     /// The agents to look for, parted by colons.
     pub agent: String,
     /// Further words for it.
@@ -43,7 +49,11 @@ impl Settings {
             if is_said { ours.text() } else { theirs.text() }.to_owned()
         };
         let seconds = |param: &opal_core::mca::Param| Duration::from_secs(param.int().clamp(1, 1 << 20) as u64);
+        let is_said = |param: &opal_core::mca::Param| param.source() != Source::Default;
         Ok(Settings {
+            component: plm::COMPONENT.text().to_owned(),
+            has_agent: is_said(&plm::SSH_AGENT) || is_said(&plm::RSH_AGENT),
+            slurm_arguments: plm::SLURM_ARGS.text().to_owned(),
             agent: first(&plm::SSH_AGENT, &plm::RSH_AGENT),
             arguments: first(&plm::SSH_ARGS, &plm::RSH_ARGS),
             start: seconds(&plm::START_TIMEOUT_S),
@@ -54,7 +64,9 @@ impl Settings {
     }
 }
 
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 10] = [
+    "plm",
+    "plm_slurm_args",
     "plm_ssh_agent",
     "plm_ssh_args",
     "plm_rsh_agent",

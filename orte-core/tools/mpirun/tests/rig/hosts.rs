@@ -111,6 +111,7 @@ impl Job {
             segment: descriptor.as_raw_fd(),
             launcher: Some(std::process::id()),
             wireup: host.modex.wireup(),
+            output: None,
         };
         // Ranks of other jobs of this process inherit them as well, and do not care.
         for number in host.modex.descriptors().into_iter().chain([descriptor.as_raw_fd()]) {

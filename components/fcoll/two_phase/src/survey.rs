@@ -1,0 +1,72 @@
+//! What one process wants of every window, found in one pass over its places.
+
+use crate::plan::Domains;
+use crate::runs::Run;
+use alloc::vec::Vec;
+use ompi_core::error::{Class, Result};
+use ompi_core::file::FilePlace;
+
+/// What a process wants of one window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// Its first byte, in the process's data.
+    pub position: usize,
+    /// How many bytes.
+    pub bytes: usize,
+    /// In how many runs.
+    pub runs: usize,
+}
+
+impl Cell {
+    /// As all are told.
+    pub fn word(&self) -> u64 {
+        (self.runs as u64) << 32 | self.bytes as u64
+    }
+
+    /// Of what another process has told.
+    pub fn of_word(word: u64) -> Cell {
+        Cell { position: 0, bytes: word as u32 as usize, runs: (word >> 32) as usize }
+    }
+}
+
+/// The cells of all windows: those of the first process's domain, round by round, then those of the next one.
+pub fn survey(target: &FilePlace<'_>, bytes: usize, domains: &Domains, processes: usize) -> Result<Vec<Cell>> {
+    let rounds = domains.rounds() as usize;
+    let mut cells: Vec<Cell> = Vec::new();
+    cells.try_reserve_exact(rounds * processes).map_err(|_| Class::NoMem)?;
+    cells.resize(rounds * processes, Cell::default());
+    let window = |index: usize| domains.window(index / rounds, (index % rounds) as u64);
+    let (mut index, mut here, mut end, mut done) = (0, window(0), 0, 0);
+    target.view.places(target.position, bytes, &mut |offset, bytes| {
+        let (mut from, until) = (offset, offset + bytes as u64);
+        while from < until {
+            while from >= here.end {
+                index += 1;
+                if index == cells.len() {
+                    return false;
+                }
+                here = window(index);
+            }
+            let (cell, some) = (&mut cells[index], until.min(here.end) - from);
+            if cell.runs == 0 {
+                cell.position = done;
+            }
+            // A run that goes on where the last one ended is one with it, but not over the edge of a window.
+            cell.runs += usize::from(cell.runs == 0 || from != end);
+            cell.bytes += some as usize;
+            (done, from) = (done + some as usize, from + some);
+            end = from;
+        }
+        true
+    });
+    Ok(cells)
+}
+
+/// Adds the runs of one cell to a list, counted from the beginning of its window.
+pub fn list(target: &FilePlace<'_>, cell: &Cell, window: u64, runs: &mut Vec<Run>) {
+    let first = runs.len();
+    target.view.places(target.position + cell.position as u64, cell.bytes, &mut |offset, bytes| {
+        crate::runs::push(runs, first, Run { offset: (offset - window) as u32, bytes: bytes as u32 });
+        true
+    });
+}

@@ -1,0 +1,92 @@
+//! All windows of this process: packets find theirs by its context number, and passes of progress look at those where something is
+//! under way. So windows that rest cost nothing.
+
+use alloc::sync::{Arc, Weak};
+use alloc::vec::Vec;
+use ompi_core::comm::Communicator;
+use ompi_core::oob::{WindowPacket, window};
+use opal_core::sync::{AtomicBool, ConditionalLock, Ordering};
+use opal_core::{progress, wait};
+
+/// A window, as packets and passes of progress see it.
+pub trait Served: Send + Sync {
+    /// Its own communicator.
+    fn comm(&self) -> &Communicator;
+
+    /// Whether passes of progress look at it.
+    fn is_active(&self) -> &AtomicBool;
+
+    /// Whether they have nothing to do for it.
+    fn is_quiet(&self) -> bool;
+
+    /// Records of a rank arrived. `false` if some are malformed.
+    fn arrived(self: Arc<Self>, origin: usize, records: &[u8]) -> bool;
+
+    /// In a pass of progress: goes on with everything; how much moved.
+    fn poll(self: Arc<Self>) -> usize;
+}
+
+/// By context number.
+static ALL: ConditionalLock<Vec<Option<Weak<dyn Served>>>> = ConditionalLock::new(Vec::new());
+static ACTIVE: ConditionalLock<Vec<Arc<dyn Served>>> = ConditionalLock::new(Vec::new());
+/// Whether there are active ones, for passes to look at without the lock.
+static ANY_ACTIVE: AtomicBool = AtomicBool::new(false);
+
+/// From now on packets and passes of progress may come.
+pub fn open() -> opal_core::Result<()> {
+    window::serve(deliver);
+    progress::add_callback(poll)
+}
+
+/// Packets for its window find it.
+pub fn enter(service: Arc<dyn Served>) {
+    let index = service.comm().context as usize;
+    let mut all = ALL.lock();
+    if all.len() <= index {
+        all.resize_with(index + 1, || None);
+    }
+    all[index] = Some(Arc::downgrade(&service));
+}
+
+/// Passes of progress look at it.
+pub fn activate(service: Arc<dyn Served>) {
+    if !service.is_active().swap(true, Ordering::Relaxed) {
+        let mut active = ACTIVE.lock();
+        active.push(service);
+        ANY_ACTIVE.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A packet arrived. `false` if it makes no sense.
+fn deliver(process: u32, packet: WindowPacket, records: &[u8]) -> bool {
+    let service = ALL.lock().get(packet.context as usize).and_then(|place| place.as_ref()?.upgrade());
+    let Some(service) = service else { return false };
+    let sender = packet.sender as usize;
+    service.comm().group.members().get(sender) == Some(&process) && service.arrived(sender, records)
+}
+
+/// Goes on with all active windows; called by one thread at a time.
+fn poll() -> usize {
+    if !ANY_ACTIVE.load(Ordering::Relaxed) {
+        return 0;
+    }
+    // Nothing is locked while messages are sent and received.
+    let active = {
+        let mut active = ACTIVE.lock();
+        ANY_ACTIVE.store(false, Ordering::Relaxed);
+        core::mem::take(&mut *active)
+    };
+    let mut moved = 0;
+    for service in active {
+        moved += service.clone().poll();
+        service.is_active().store(false, Ordering::SeqCst);
+        if !service.is_quiet() {
+            activate(service);
+        }
+    }
+    if moved > 0 {
+        progress::flush();
+        wait::wake_threads();
+    }
+    moved
+}

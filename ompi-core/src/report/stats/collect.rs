@@ -1,0 +1,203 @@
+//! What this rank counts for itself.
+
+use super::record::{CollectiveRecord, CommRecord, Messages, PeerRecord, RankRecord, WaitRecord};
+use crate::framework::pml::{self, Traffic, watched};
+use crate::process;
+use crate::report::wait::Wait;
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use opal_core::mca::param::full_name;
+use opal_core::mca::pvar::Reading;
+use opal_core::mca::{Pvar, image};
+use opal_core::sync::Mutex;
+use opal_core::{sys, wait};
+
+static COLLECTED: Mutex<Collected> = Mutex::new(Collected::NOTHING);
+
+struct Collected {
+    from_ns: u64,
+    asleep_before_ns: u64,
+    waits: u64,
+    waited_ns: u64,
+    // By the process that was waited for.
+    late_ns: BTreeMap<u32, u64>,
+    longest: Vec<WaitRecord>,
+    collectives: BTreeMap<(&'static str, String), (u64, u64)>,
+    line: TimeLine,
+}
+
+/// Counts from now on.
+pub fn begin() {
+    let mut collected = COLLECTED.lock();
+    collected.from_ns = sys::monotonic_ns();
+    collected.asleep_before_ns = wait::asleep_ns();
+    collected.line.from_ns = collected.from_ns;
+}
+
+/// A wait is over.
+pub fn waited(wait: &Wait) {
+    let mut collected = COLLECTED.lock();
+    let ns = wait.until_ns.saturating_sub(wait.since_ns);
+    collected.waits += 1;
+    collected.waited_ns += ns;
+    collected.line.add(wait.since_ns, wait.until_ns);
+    // Shorter ones do not say what they are for.
+    let Some(subject) = &wait.subject else { return };
+    if let Some(process) = subject.process {
+        *collected.late_ns.entry(process).or_default() += ns;
+    }
+    let longest = &mut collected.longest;
+    let place = longest.partition_point(|one| one.ns >= ns);
+    if place < LONGEST {
+        longest.truncate(LONGEST - 1);
+        let process = subject.process.map_or(-1, i64::from);
+        longest.insert(place, WaitRecord { since_ns: wait.since_ns, ns, process, words: subject.words.clone() });
+    }
+}
+
+/// A blocking collective operation has ended.
+pub fn collective(function: &'static str, algorithm: &str, ns: u64) {
+    let mut collected = COLLECTED.lock();
+    let (calls, sum) = collected.collectives.entry((function, algorithm.to_string())).or_default();
+    *calls += 1;
+    *sum += ns;
+}
+
+/// All that was counted by now.
+pub fn end() -> RankRecord {
+    let mut collected = core::mem::replace(&mut *COLLECTED.lock(), Collected::NOTHING);
+    let until_ns = sys::monotonic_ns();
+    let collectives = core::mem::take(&mut collected.collectives);
+    let collective = |((function, algorithm), (calls, ns)): ((&'static str, String), (u64, u64))| CollectiveRecord {
+        function: function.to_string(),
+        algorithm,
+        calls,
+        ns,
+    };
+    let (peers, comms) = messages(&collected.late_ns);
+    RankRecord {
+        rank: process::me().index,
+        host: sys::hostname(),
+        from_ns: collected.from_ns,
+        until_ns,
+        waits: collected.waits,
+        waited_ns: collected.waited_ns,
+        asleep_ns: wait::asleep_ns().saturating_sub(collected.asleep_before_ns),
+        peers,
+        comms,
+        collectives: collectives.into_iter().map(collective).collect(),
+        longest: collected.longest,
+        piece_ns: collected.line.piece_ns,
+        pieces: collected.line.pieces,
+        variables: variables(),
+    }
+}
+
+/// By process and by communicator.
+fn messages(late_ns: &BTreeMap<u32, u64>) -> (Vec<PeerRecord>, Vec<CommRecord>) {
+    let (mut peers, mut comms) = (BTreeMap::<u32, Messages>::new(), BTreeMap::<String, Messages>::new());
+    watched::each(|name, members, traffic: &Traffic| {
+        let mut all = Messages::default();
+        for (process, counts) in members.iter().zip(traffic.all()) {
+            let [sent, sent_bytes, received, received_bytes] = counts;
+            let messages = Messages { sent, sent_bytes, received, received_bytes };
+            if messages != Messages::default() {
+                peers.entry(*process).or_default().add(messages);
+                all.add(messages);
+            }
+        }
+        if all != Messages::default() {
+            comms.entry(name.to_string()).or_default().add(all);
+        }
+    });
+    for process in late_ns.keys() {
+        peers.entry(*process).or_default();
+    }
+    let peer = |(process, messages)| PeerRecord {
+        process,
+        transport: pml::selected().path_info(process).map_or(String::new(), |path| path.transport),
+        messages,
+        waited_ns: late_ns.get(&process).copied().unwrap_or(0),
+    };
+    let comm = |(name, messages)| CommRecord { name, messages };
+    (peers.into_iter().map(peer).collect(), comms.into_iter().map(comm).collect())
+}
+
+/// Performance variables of the process that are not 0.
+fn variables() -> Vec<(String, u64)> {
+    let own = wait::PVARS.iter().map(|pvar| (String::from(pvar.name), *pvar));
+    let components = image::components().iter().flat_map(|info| {
+        info.pvars.iter().map(move |pvar| (full_name(info.framework.name, info.name, pvar.name), *pvar))
+    });
+    let number = |pvar: &Pvar| match &pvar.reading {
+        Reading::Of(read) => read(),
+        Reading::Mark(level) => level.take_most(),
+    };
+    own.chain(components).map(|(name, pvar)| (name, number(pvar))).filter(|(_, value)| *value != 0).collect()
+}
+
+/// How long was waited in each of so many pieces of time, which become longer as time goes on.
+struct TimeLine {
+    from_ns: u64,
+    piece_ns: u64,
+    pieces: Vec<u64>,
+}
+
+impl TimeLine {
+    const fn new() -> TimeLine {
+        TimeLine { from_ns: 0, piece_ns: FIRST_PIECE_NS, pieces: Vec::new() }
+    }
+
+    fn add(&mut self, since_ns: u64, until_ns: u64) {
+        let (mut since, until) = (since_ns.saturating_sub(self.from_ns), until_ns.saturating_sub(self.from_ns));
+        while until / self.piece_ns >= PIECES as u64 {
+            self.pieces = self.pieces.chunks(2).map(|pair| pair.iter().sum()).collect();
+            self.piece_ns *= 2;
+        }
+        while since < until {
+            let piece = (since / self.piece_ns) as usize;
+            let end = until.min((piece as u64 + 1) * self.piece_ns);
+            if self.pieces.len() <= piece {
+                self.pieces.resize(piece + 1, 0);
+            }
+            self.pieces[piece] += end - since;
+            since = end;
+        }
+    }
+}
+
+impl Collected {
+    const NOTHING: Collected = Collected {
+        from_ns: 0,
+        asleep_before_ns: 0,
+        waits: 0,
+        waited_ns: 0,
+        late_ns: BTreeMap::new(),
+        longest: Vec::new(),
+        collectives: BTreeMap::new(),
+        line: TimeLine::new(),
+    };
+}
+
+/// Waits that each rank remembers.
+const LONGEST: usize = 10;
+const PIECES: usize = 320;
+const FIRST_PIECE_NS: u64 = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_become_longer() {
+        let mut line = TimeLine::new();
+        line.add(FIRST_PIECE_NS / 2, FIRST_PIECE_NS * 3 / 2);
+        assert_eq!(line.pieces, [FIRST_PIECE_NS / 2, FIRST_PIECE_NS / 2]);
+        let far = FIRST_PIECE_NS * (2 * PIECES as u64 + 1);
+        line.add(far - FIRST_PIECE_NS, far);
+        assert_eq!((line.piece_ns, line.pieces[0]), (4 * FIRST_PIECE_NS, FIRST_PIECE_NS));
+        assert_eq!(line.pieces.iter().sum::<u64>(), 2 * FIRST_PIECE_NS);
+        assert!(line.pieces.len() <= PIECES);
+    }
+}

@@ -1,0 +1,75 @@
+//! Tells the launcher what this process waits for, before it sleeps.
+
+use super::listen;
+use crate::comm;
+use crate::framework::pml::subject::{self, COLLECTIVE, NO_CONTEXT};
+use crate::status::{ANY_SOURCE, ANY_TAG};
+use alloc::format;
+use alloc::string::{String, ToString};
+use opal_core::sync::{AtomicU64, Ordering};
+use opal_core::wait::{Awaited, Subject};
+use orte_core::framework::ess;
+
+/// Since when a wait has been in vain, the time now, both in ns, and what it is for.
+pub fn tell(since_ns: u64, now_ns: u64, awaited: &dyn Awaited) {
+    // Once for each wait. Relaxed: a number only; where several threads wait, each may tell again.
+    static TOLD: AtomicU64 = AtomicU64::new(0);
+    let Some(environment) = ess::selected() else { return };
+    if TOLD.swap(since_ns, Ordering::Relaxed) != since_ns {
+        let subject = awaited.subject();
+        let rank = (subject.process != Subject::NO_PROCESS).then_some(subject.process);
+        let words = words(&subject);
+        listen::awaits(since_ns, rank, &words);
+        environment.awaits(&ess::Awaited { rank, words: &words });
+    }
+    environment.sleeps(since_ns, now_ns);
+}
+
+/// What goes on after `waits for`; empty if nobody knows.
+pub fn words(subject: &Subject) -> String {
+    let name = comm::of_context(subject.context).filter(|_| subject.context != NO_CONTEXT);
+    let on = name.map_or(String::new(), |(_, comm)| format!(" on {}", comm.described()));
+    let in_world = match subject.rank == subject.process as i32 || subject.process == Subject::NO_PROCESS {
+        true => String::new(),
+        false => format!(" (rank {} of the job)", subject.process),
+    };
+    let rank = match subject.rank {
+        ANY_SOURCE => "any rank".to_string(),
+        rank => format!("rank {rank}"),
+    };
+    let tag = match subject.tag {
+        ANY_TAG => "any tag".to_string(),
+        tag => format!("tag {tag}"),
+    };
+    let kind = subject.kind % COLLECTIVE;
+    if kind == subject::RANKS {
+        return format!("other ranks in a collective operation{on}");
+    }
+    if subject.kind >= COLLECTIVE {
+        return format!("{rank}{in_world} in a collective operation{on}");
+    }
+    match kind {
+        subject::MESSAGE => format!("a message from {rank} with {tag}{on}{in_world}"),
+        subject::REST => format!("the rest of a message from {rank} with {tag}{on}{in_world}"),
+        subject::RECEIVE => format!("{rank} to receive a message with {tag}{on}{in_world}"),
+        subject::ROOM => format!("room for a message to {rank} with {tag}{on}{in_world}"),
+        subject::ANY_OF => format!("any of {} operations", subject.tag),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_people() {
+        let subject = Subject { kind: subject::MESSAGE, process: 5, rank: 1, tag: 7, context: NO_CONTEXT };
+        assert_eq!(words(&subject), "a message from rank 1 with tag 7 (rank 5 of the job)");
+        let any = Subject { process: Subject::NO_PROCESS, rank: ANY_SOURCE, tag: ANY_TAG, ..subject };
+        assert_eq!(words(&any), "a message from any rank with any tag");
+        let collective = Subject { kind: subject::of(subject::REST, true), process: 1, ..subject };
+        assert_eq!(words(&collective), "rank 1 in a collective operation");
+        assert_eq!(words(&Subject::UNKNOWN), "");
+    }
+}

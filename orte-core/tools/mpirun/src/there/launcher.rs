@@ -1,0 +1,110 @@
+//! plm: what starts the daemons of the other hosts. Ssh has an agent for each host, Slurm one for all of them.
+
+use super::agent::{Agent, Agents};
+use super::settings::Settings;
+use super::slurm::Slurm;
+use crate::refusal::Refusal;
+use std::path::Path;
+
+/// What was chosen.
+pub enum Launcher {
+    /// ssh, or whatever `plm_ssh_agent` names.
+    Ssh(Agents),
+    /// srun.
+    Slurm(Slurm),
+}
+
+impl Launcher {
+    /// As `--mca plm` says, or as the hosts suggest. `prefix` is where ompi-rs lies on them, if not where it lies here.
+    pub fn new(settings: &Settings, hosts: &[String], prefix: Option<&Path>) -> Result<Launcher, Refusal> {
+        let slurm = match settings.component.as_str() {
+            "auto" => !settings.has_agent && super::slurm::holds(hosts),
+            component => component == "slurm",
+        };
+        Ok(match slurm {
+            true => Launcher::Slurm(Slurm::new(settings, hosts, prefix)?),
+            false => Launcher::Ssh(Agents::new(settings, prefix)?),
+        })
+    }
+
+    /// Starts the daemons of these hosts, all at once. `invitation` is for those that have these places among them.
+    pub fn start(&self, hosts: &[String], invitation: impl Fn(&[usize]) -> String) -> Result<Vec<Agent>, Refusal> {
+        match self {
+            Launcher::Slurm(slurm) => {
+                let all: Vec<usize> = (0..hosts.len()).collect();
+                Ok(vec![slurm.start(hosts, &invitation(&all))?])
+            }
+            Launcher::Ssh(agents) => {
+                let mut started: Vec<Agent> = Vec::with_capacity(hosts.len());
+                for (index, host) in hosts.iter().enumerate() {
+                    match agents.start(host, &invitation(&[index])) {
+                        Ok(agent) => started.push(agent),
+                        Err(refusal) => {
+                            started.iter_mut().for_each(Agent::end);
+                            return Err(refusal);
+                        }
+                    }
+                }
+                Ok(started)
+            }
+        }
+    }
+
+    /// Which of the agents is that of a host.
+    pub fn agent_of(&self, host: usize) -> usize {
+        match self {
+            Launcher::Ssh(_) => host,
+            Launcher::Slurm(_) => 0,
+        }
+    }
+
+    /// What starts daemons on these hosts, as a sentence.
+    pub fn explain(&self, hosts: &[String]) -> String {
+        match self {
+            Launcher::Ssh(agents) => {
+                let first = &hosts[0];
+                format!("a daemon on each of {} is started by plm/ssh: {}", hosts.join(", "), agents.line(first))
+            }
+            Launcher::Slurm(slurm) => format!(
+                "daemons on {} are started by plm/slurm with one srun, because they are in this allocation of Slurm: {}",
+                hosts.join(", "),
+                slurm.program().display()
+            ),
+        }
+    }
+
+    /// The agent's program, for messages.
+    pub fn name(&self) -> &str {
+        match self {
+            Launcher::Ssh(agents) => agents.name(),
+            Launcher::Slurm(_) => super::slurm::PROGRAM,
+        }
+    }
+
+    /// What to type to see whether the agent reaches a host.
+    pub fn check_line(&self, host: &str) -> String {
+        match self {
+            Launcher::Ssh(agents) => format!("{} {host} true", agents.name()),
+            Launcher::Slurm(slurm) => slurm.check_line(host),
+        }
+    }
+
+    /// What may be wrong where an agent ended with this status before the daemon called.
+    pub fn hint(&self, host: &str, status: i32) -> String {
+        let exit = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
+        match (self, exit) {
+            (Launcher::Slurm(slurm), _) => format!(
+                "what srun said stands above; try `{}`, and see whether ompi-rs is there as {} (--prefix DIR names another place)",
+                slurm.check_line(host),
+                slurm.program().display()
+            ),
+            (Launcher::Ssh(agents), Some(255)) => {
+                format!("what {} said stands above; try `{}`", agents.name(), self.check_line(host))
+            }
+            (Launcher::Ssh(agents), Some(126 | 127)) => {
+                format!("is ompi-rs there as {}? --prefix DIR names another place", agents.command())
+            }
+            _ => "what was said there stands above".to_owned(),
+        }
+    }
+}

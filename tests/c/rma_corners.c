@@ -1,0 +1,170 @@
+// covers: MPI_Get_accumulate MPI_Rget_accumulate MPI_Rget MPI_Cancel MPI_Request_free MPI_Win_allocate MPI_Win_attach MPI_Win_create MPI_Win_fence MPI_Win_lock
+// ranks: 1 2 3
+/*
+ * Corners of the chapter: arguments that say nothing with MPI_NO_OP, requests that nobody may cancel, more memory than there is, an
+ * access over two pieces of memory, many windows at once, two locks at once. MPI 5.0 sections 12.2 to 12.5.
+ */
+#include "check.h"
+
+enum { WINDOWS = 600 };
+
+static int next;
+
+static void no_op(MPI_Win win, long *memory)
+{
+    long old = -1, again = -1;
+    MPI_Request request;
+    memory[0] = 70 + check_rank;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    CHECK_CLASS(MPI_Get_accumulate(NULL, -5, MPI_DATATYPE_NULL, &old, 1, MPI_LONG, next, 0, 1, MPI_LONG, MPI_NO_OP, win), MPI_SUCCESS);
+    MPI_Win_flush(next, win);
+    CHECK_EQ(old, 70 + next);
+    CHECK_CLASS(MPI_Rget_accumulate_c(NULL, -5, MPI_DATATYPE_NULL, &again, 1, MPI_LONG, next, 0, 1, MPI_LONG, MPI_NO_OP, win, &request),
+                MPI_SUCCESS);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK_EQ(again, 70 + next);
+    CHECK_CLASS(MPI_Get_accumulate(&old, -5, MPI_LONG, &again, 1, MPI_LONG, next, 0, 1, MPI_LONG, MPI_SUM, win), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Get_accumulate(&old, 1, MPI_DATATYPE_NULL, &again, 1, MPI_LONG, next, 0, 1, MPI_LONG, MPI_SUM, win), MPI_ERR_TYPE);
+    MPI_Win_unlock_all(win);
+}
+
+/* Section 12.3.5: it is erroneous to cancel or to free a request of an access. */
+static void requests(MPI_Win win, long *memory)
+{
+    long old = -1;
+    MPI_Request request, copy;
+    memory[0] = 90 + check_rank;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win);
+    MPI_Rget(&old, 1, MPI_LONG, next, 0, 1, MPI_LONG, win, &request);
+    if (check_ranks > 1) {
+        /* It is under way: its answer comes in a later call. */
+        copy = request;
+        CHECK_CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
+        CHECK_CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
+        CHECK(request == copy);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK_EQ(old, 90 + next);
+    MPI_Win_unlock(next, win);
+}
+
+static void too_much(void)
+{
+    char *base = NULL;
+    MPI_Win win;
+    CHECK_CLASS(MPI_Win_allocate((MPI_Aint)1 << 46, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), MPI_ERR_NO_MEM);
+    CHECK(win == MPI_WIN_NULL);
+    /* One of them alone asks for too much; all are told. */
+    CHECK_CLASS(MPI_Win_allocate(check_rank == 0 ? (MPI_Aint)1 << 46 : 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), MPI_ERR_NO_MEM);
+    CHECK_CLASS(MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), MPI_SUCCESS);
+    MPI_Win_free(&win);
+}
+
+/* Pieces that follow each other are one place. */
+static void adjacent(void)
+{
+    static long memory[12];
+    long values[6] = {1, 2, 3, 4, 5, 6};
+    MPI_Aint at, theirs;
+    MPI_Win win;
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    memset(memory, 0, sizeof memory);
+    MPI_Win_attach(win, memory + 8, 4 * sizeof(long));
+    MPI_Win_attach(win, memory, 4 * sizeof(long));
+    MPI_Win_attach(win, memory + 4, 2 * sizeof(long));
+    MPI_Get_address(memory, &at);
+    MPI_Sendrecv(&at, 1, MPI_AINT, (check_rank + check_ranks - 1) % check_ranks, 0, &theirs, 1, MPI_AINT, next, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, win);
+    MPI_Put(values, 4, MPI_LONG, next, theirs + 2 * (MPI_Aint)sizeof(long), 4, MPI_LONG, win);
+    CHECK_CLASS(MPI_Win_unlock(next, win), MPI_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(memory[1] == 0 && memory[2] == 1 && memory[5] == 4 && memory[6] == 0);
+    /* There is a gap behind them. */
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, win);
+    MPI_Put(values, 6, MPI_LONG, next, theirs + 3 * (MPI_Aint)sizeof(long), 6, MPI_LONG, win);
+    CHECK_CLASS(MPI_Win_unlock(next, win), MPI_ERR_RMA_RANGE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_detach(win, memory + 4);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, win);
+    MPI_Put(values, 4, MPI_LONG, next, theirs + 2 * (MPI_Aint)sizeof(long), 4, MPI_LONG, win);
+    CHECK_CLASS(MPI_Win_unlock(next, win), MPI_ERR_RMA_RANGE);
+    MPI_Win_free(&win);
+}
+
+static double fenced(MPI_Win win)
+{
+    double best = 1;
+    for (int i = 0; i < 20; i++) {
+        double begin = MPI_Wtime();
+        for (int j = 0; j < 20; j++)
+            MPI_Win_fence(0, win);
+        double took = MPI_Wtime() - begin;
+        best = took < best ? took : best;
+    }
+    return best;
+}
+
+/* A window that rests costs the others nothing. With a look at each of them a fence took a hundred times as long. */
+static void many(void)
+{
+    static long memory[WINDOWS];
+    static MPI_Win win[WINDOWS];
+    double one, all;
+    MPI_Win_create(memory, sizeof memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win[0]);
+    one = fenced(win[0]);
+    for (int i = 1; i < WINDOWS; i++)
+        MPI_Win_create(memory + i, sizeof(long), 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win[i]);
+    all = fenced(win[0]);
+    CHECK_MSG(all < 20 * one, "20 fences took %.1f us, with %d other windows %.1f", one * 1e6, WINDOWS - 1, all * 1e6);
+    for (int i = 0; i < WINDOWS; i++)
+        MPI_Win_free(&win[i]);
+}
+
+/* Everybody takes locks of two ranks in ascending order, and uses them in descending order. */
+static void two_locks(MPI_Win win, long *memory)
+{
+    long one = 1;
+    memory[1] = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 50; i++)
+        for (int low = 0; low < check_ranks; low++)
+            for (int high = low + 1; high < check_ranks; high++) {
+                MPI_Win_lock(MPI_LOCK_EXCLUSIVE, low, 0, win);
+                MPI_Win_lock(MPI_LOCK_EXCLUSIVE, high, 0, win);
+                MPI_Accumulate(&one, 1, MPI_LONG, high, 1, 1, MPI_LONG, MPI_SUM, win);
+                MPI_Win_flush(high, win);
+                MPI_Accumulate(&one, 1, MPI_LONG, low, 1, 1, MPI_LONG, MPI_SUM, win);
+                MPI_Win_unlock(low, win);
+                MPI_Win_unlock(high, win);
+            }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(memory[1], 50 * check_ranks * (check_ranks - 1));
+}
+
+int main(int argc, char **argv)
+{
+    static long memory[2];
+    MPI_Win win;
+    check_name = "rma_corners";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &check_ranks);
+    next = (check_rank + 1) % check_ranks;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Win_create(memory, sizeof memory, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    no_op(win, memory);
+    requests(win, memory);
+    two_locks(win, memory);
+    MPI_Win_free(&win);
+    too_much();
+    adjacent();
+    many();
+    return finish();
+}

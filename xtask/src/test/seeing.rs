@@ -1,0 +1,262 @@
+//! What a job tells of itself: the paths between its ranks, who waits for whom.
+
+use super::programs::{compiled, own_choice};
+use super::{Session, Verdict, deadline};
+use crate::failure::{Result, fail};
+use std::process::Command;
+use std::time::Duration;
+
+/// `seeing/…`.
+pub fn tier(session: &mut Session) -> Result<()> {
+    for case in CASES {
+        session.case(&format!("seeing/{}", case.name), |session| run(session, case).unwrap_or_else(Verdict::from));
+    }
+    session.case("seeing/stats", |session| stats(session).unwrap_or_else(Verdict::from));
+    session.case("seeing/trace", |session| trace(session).unwrap_or_else(Verdict::from));
+    session.case("seeing/status", |session| status(session).unwrap_or_else(Verdict::from));
+    Ok(())
+}
+
+/// One job of `tests/mpirun/seeing.c`.
+struct Case {
+    name: &'static str,
+    options: &'static [&'static str],
+    /// What the program does.
+    argument: &'static str,
+    status: i32,
+    /// What standard error says, words by words with one blank between, in any order.
+    says: &'static [&'static str],
+    /// What it does not say.
+    silent: &'static [&'static str],
+}
+
+const CASES: &[Case] = &[
+    Case {
+        name: "paths",
+        options: &["-n", "3", "--mca", "ompi_display_comm", "1"],
+        argument: "nothing",
+        status: 0,
+        says: &["paths between 3 ranks", " 0-2 itself self none ", " 0-2 each other sm none ", "fragments of"],
+        silent: &[" 0 ", "not connected"],
+    },
+    Case {
+        name: "paths-over-sockets",
+        options: &[
+            "-n",
+            "2",
+            "--mca",
+            "btl",
+            "self,tcp",
+            "--mca",
+            "smsc",
+            "^cma",
+            "--mca",
+            "ompi_display_comm",
+            "mpi_finalize",
+        ],
+        argument: "nothing",
+        status: 0,
+        says: &["paths between 2 ranks", " 0-1 each other tcp (lo) none none "],
+        silent: &[" sm "],
+    },
+    Case {
+        name: "a-cycle",
+        options: &["-n", "3", "--timeout", "4"],
+        argument: "cycle",
+        status: 124,
+        says: &[
+            "mpirun: a cycle: rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0",
+            "rank 0 in MPI_Recv, where nothing has happened for",
+            "s: waits for a message from rank 1 with tag 7 on ring;",
+            "rank 1 in MPI_Wait, where nothing has happened for",
+            "s: waits for a message from rank 2 with any tag on ring;",
+            "rank 2 in MPI_Ssend, where nothing has happened for",
+            "s: waits for rank 0 to receive a message with tag 9.",
+        ],
+        silent: &[],
+    },
+    Case {
+        name: "no-rank-is-named",
+        options: &["-n", "3", "--timeout", "4"],
+        argument: "any",
+        status: 124,
+        says: &[
+            "s: waits for a message from any rank with tag 7 on ring;",
+            "s: waits for any of 2 operations;",
+            "s: waits for a message from rank 0 with tag 3 on ring.",
+        ],
+        silent: &["a cycle"],
+    },
+    Case {
+        name: "in-a-collective",
+        options: &["-n", "2", "--timeout", "4", "--mca", "coll", "^sm"],
+        argument: "collective",
+        status: 124,
+        says: &[
+            "a cycle: rank 0 waits for rank 1, which waits for rank 0",
+            "rank 0 in MPI_Barrier, where nothing has happened for",
+            "s: waits for rank 1 in a collective operation on ring;",
+        ],
+        silent: &[],
+    },
+];
+
+fn run(session: &mut Session, case: &Case) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join("tests/mpirun/seeing.c"), &[])?;
+    let dist = session.library().map_err(fail)?.dist;
+    let mut command = Command::new(dist.join("bin/mpirun"));
+    command.args(case.options).arg(program).arg(case.argument);
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &session.scratch().join("seeing").join(case.name))?;
+    let squeezed = ended.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some(words) = case.says.iter().find(|words| !squeezed.contains(words.trim_start())) {
+        return Ok(Verdict::Failed(format!("standard error lacks `{words}`\n{}", ended.story())));
+    }
+    if let Some(words) = case.silent.iter().find(|words| squeezed.contains(**words)) {
+        return Ok(Verdict::Failed(format!("standard error has `{words}`\n{}", ended.story())));
+    }
+    Ok(match ended.ended_with(case.status) {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(format!("status {} was expected\n{}", case.status, ended.story())),
+    })
+}
+
+/// A running job is asked, by another mpirun and by SIGUSR2; then who must not be asked is refused.
+fn status(session: &mut Session) -> Result<Verdict> {
+    let program = compiled(session, &session.tree.root.join("tests/mpirun/seeing.c"), &[])?;
+    let dist = session.library().map_err(fail)?.dist;
+    let folder = session.scratch().join("seeing/status");
+    crate::shell::folder(&folder)?;
+    let mut command = Command::new("sh");
+    command.args(["-c", ASK]).arg(dist.join("bin/mpirun")).arg(program).arg(&folder);
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &folder.join("log"))?;
+    let wanted = [
+        "rank 0 (process ",
+        ") in MPI_Recv, where nothing has happened for",
+        "s: waits for a message from rank 1 with tag 7 on ring",
+        "a cycle: rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0",
+        "what the ranks do (SIGUSR2):",
+        "a cycle: rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0",
+        "it is not this mpirun",
+        "a running mpirun is wanted",
+        "there is no such process",
+    ];
+    let mut rest = ended.out.as_str();
+    for words in wanted {
+        match rest.find(words) {
+            Some(at) => rest = &rest[at + words.len()..],
+            None => return Ok(Verdict::Failed(format!("it does not say `{words}` in this order\n{}", ended.story()))),
+        }
+    }
+    Ok(match ended.ended_with(143) {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(format!("status 143 was expected\n{}", ended.story())),
+    })
+}
+
+const ASK: &str = r#"
+"$0" -n 3 "$1" cycle 2> "$2/err" & job=$!
+until answer=$("$0" --status $job 2>&1) && echo "$answer" | grep 'a cycle' > "$2/cycle"; do sleep 0.1; done
+echo "$answer"
+kill -USR2 $job
+until grep 'a cycle' "$2/err" > "$2/cycle"; do sleep 0.1; done
+cat "$2/err"
+"$0" --status $$ 2>&1
+"$0" --status x 2>&1
+"$0" --status 999999999 2>&1
+kill $job
+wait $job
+"#;
+
+/// Known traffic, as text, as JSON and as a picture.
+fn stats(session: &mut Session) -> Result<Verdict> {
+    let text = written(session, "stats.txt", &["--stats="])?;
+    let squeezed: Vec<String> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let begins = |words: &str| squeezed.iter().any(|line| line.starts_with(words));
+    let lines = [
+        "statistics of 3 ranks (--stats)",
+        // Three messages of eight bytes and one of a MiB.
+        "sm 4 1048600",
+        "MPI_COMM_WORLD 1 1048576",
+        "ring 3 24",
+        "MPI_Barrier ",
+    ];
+    if let Some(line) = lines.iter().find(|line| !begins(line)) {
+        return Ok(Verdict::Failed(format!("no line begins with `{line}`\n{text}")));
+    }
+    // Rank 1 slept for 0.3 s before it sent.
+    let late = "rank 1 a message from rank 1 with tag 7 on ring";
+    if !squeezed.iter().any(|line| line.starts_with("rank 0 0.") && line.ends_with(late)) {
+        return Ok(Verdict::Failed(format!("no wait of rank 0 ends with `{late}`\n{text}")));
+    }
+    let json = written(session, "stats.json", &["--stats="])?;
+    let parsed: serde_json::Value = serde_json::from_str(&json).map_err(|error| fail(format!("{error} in\n{json}")))?;
+    let ranks = parsed["ranks"].as_array().map_or(0, Vec::len);
+    let sent = &parsed["ranks"][1]["peers"][0];
+    if ranks != 3 || sent["rank"] != 0 || sent["sent_bytes"] != 8 {
+        return Ok(Verdict::Failed(format!("{ranks} ranks, and of rank 1: {sent}\n{json}")));
+    }
+    let svg = written(session, "stats.svg", &["--stats="])?;
+    Ok(match svg.contains("rank 0 to rank 2: 3 messages, 1048592 bytes, by sm") && svg.ends_with("</svg>\n") {
+        true => Verdict::Passed(String::new()),
+        false => Verdict::Failed(format!("the picture lacks a message\n{svg}")),
+    })
+}
+
+/// The same traffic as a trace, with room for all events, and for four.
+fn trace(session: &mut Session) -> Result<Verdict> {
+    for (name, room, dropped) in [("trace.json", "65536", false), ("trace-small.json", "4", true)] {
+        let text = written(session, name, &["--mca", "ompi_trace_events", room, "--trace"])?;
+        let parsed: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| fail(format!("{error} in\n{text}")))?;
+        let events = parsed["traceEvents"].as_array().cloned().unwrap_or_default();
+        let named = |name: &str| events.iter().filter(|event| event["name"] == name).count();
+        let has_dropped = parsed["otherData"]["dropped"].as_u64().unwrap_or(0) > 0;
+        if named("process_name") != 3 || has_dropped != dropped || events.len() > 3 + 3 * 4 && dropped {
+            return Ok(Verdict::Failed(format!("wrong numbers of ranks or events\n{text}")));
+        }
+        if !dropped {
+            for (name, count) in [("posted", 4), ("matched", 4), ("MPI_Barrier", 3)] {
+                if named(name) != count {
+                    return Ok(Verdict::Failed(format!("{count} times `{name}` is expected\n{text}")));
+                }
+            }
+            let is_late = |event: &serde_json::Value| {
+                event["name"] == "wait" && event["args"]["late"] == 1 && event["dur"].as_f64().unwrap_or(0.0) > 1e5
+            };
+            if named("unexpected arrived") != named("unexpected removed") || !events.iter().any(is_late) {
+                return Ok(Verdict::Failed(format!("no wait for rank 1, or a message stays unexpected\n{text}")));
+            }
+        }
+    }
+    Ok(Verdict::Passed(String::new()))
+}
+
+/// What a job with known traffic writes into a file that the last option names.
+fn written(session: &mut Session, name: &str, options: &[&str]) -> Result<String> {
+    let program = compiled(session, &session.tree.root.join("tests/mpirun/seeing.c"), &[])?;
+    let dist = session.library().map_err(fail)?.dist;
+    let folder = session.scratch().join("seeing");
+    crate::shell::folder(&folder)?;
+    let file = folder.join(name);
+    let _ = std::fs::remove_file(&file);
+    let mut command = Command::new(dist.join("bin/mpirun"));
+    command.args(["-n", "3"]);
+    let (last, others) = options.split_last().expect("an option names the file");
+    command.args(others);
+    match last.ends_with('=') {
+        true => _ = command.arg(format!("{last}{}", file.display())),
+        false => _ = command.arg(last).arg(&file),
+    }
+    command.arg(program).arg("traffic");
+    own_choice(&mut command);
+    let ended = deadline::run(&mut command, LIMIT, &folder.join(format!("{name}.log")))?;
+    if !ended.ended_with(0) {
+        return Err(fail(format!("status 0 was expected\n{}", ended.story())));
+    }
+    std::fs::read_to_string(&file).map_err(|error| fail(format!("{}: {error}\n{}", file.display(), ended.story())))
+}
+
+const LIMIT: Duration = Duration::from_secs(60);
