@@ -171,7 +171,8 @@ impl Work<'_> {
         let (info, fortran) = (info.as_deref(), fortran.is_some());
         dist::assemble(&Parts { tree, choice, thin, link, tools: &tools, info, fortran }, &stage)?;
         if !self.options.no_check {
-            let product = Product { stage: &stage, folder: &image.folder.join("check"), names: &names, choice, fortran };
+            let product =
+                Product { stage: &stage, folder: &image.folder.join("check"), names: &names, choice, fortran };
             product::check(&product, self.progress)?;
         }
         shell::write(&stage.join("share/ompi-rs/build.stamp"), &stamp)?;

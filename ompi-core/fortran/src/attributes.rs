@@ -31,7 +31,10 @@ struct Key {
 }
 
 fn create(
-    make: impl FnOnce(*mut Int, *mut c_void) -> Int, (copy, delete): (Procedure, Procedure), keyval: *mut Int, extra: i64,
+    make: impl FnOnce(*mut Int, *mut c_void) -> Int,
+    (copy, delete): (Procedure, Procedure),
+    keyval: *mut Int,
+    extra: i64,
     ierror: Ierror,
 ) {
     let Some(memory) = Memory::new(size_of::<Key>()) else { return ierror.set(NO_MEM) };
@@ -48,7 +51,14 @@ fn create(
 /// Calls the program's copy function, whose integers have the kind `T`.
 macro_rules! trampolines {
     ($copy:ident $delete:ident $kind:ty) => {
-        extern "C" fn $copy(handle: usize, keyval: Int, key: *mut c_void, value: usize, new: *mut usize, flag: *mut Int) -> Int {
+        extern "C" fn $copy(
+            handle: usize,
+            keyval: Int,
+            key: *mut c_void,
+            value: usize,
+            new: *mut usize,
+            flag: *mut Int,
+        ) -> Int {
             // SAFETY: `create` passed this key.
             let key = unsafe { &*key.cast::<Key>() };
             let (handle, value, extra) = (handle as Int, cell::value(value) as $kind, key.extra as $kind);
@@ -118,7 +128,13 @@ of_object! { pmpi_win_create_keyval_ PMPI_Win_create_keyval pmpi_win_set_attr_ P
 
 /// With integers of the default kind, as in MPI 1: MPI 5.0 §16.1.
 #[unsafe(no_mangle)]
-extern "C" fn pmpi_keyval_create_(copy: Procedure, delete: Procedure, keyval: *mut Int, extra: In<Int>, ierror: Ierror) {
+extern "C" fn pmpi_keyval_create_(
+    copy: Procedure,
+    delete: Procedure,
+    keyval: *mut Int,
+    extra: In<Int>,
+    ierror: Ierror,
+) {
     let make = |keyval, extra| PMPI_Comm_create_keyval(copy_integer, delete_integer, keyval, extra);
     create(make, (copy, delete), keyval, i64::from(extra.get()), ierror);
 }
@@ -194,7 +210,7 @@ mod cell {
                 // SAFETY: chunks stay, and the lock is held.
                 let first = unsafe { &raw const (*chunk).values } as usize;
                 let distance = address.wrapping_sub(first);
-                if distance < CELLS * size_of::<i64>() && distance % size_of::<i64>() == 0 {
+                if distance < CELLS * size_of::<i64>() && distance.is_multiple_of(size_of::<i64>()) {
                     return Some((chunk, distance / size_of::<i64>()));
                 }
                 // SAFETY: as before.

@@ -6,12 +6,26 @@ use crate::memory::Memory;
 use core::ffi::c_void;
 
 unsafe extern "C" {
-    safe fn PMPI_Grequest_start(query: Query, free: Free, cancel: Cancel, extra: *mut c_void, request: *mut usize) -> Int;
+    safe fn PMPI_Grequest_start(
+        query: Query,
+        free: Free,
+        cancel: Cancel,
+        extra: *mut c_void,
+        request: *mut usize,
+    ) -> Int;
     safe fn PMPI_Register_datarep(
-        datarep: usize, read: Option<Convert>, write: Option<Convert>, extent: Extent, extra: *mut c_void,
+        datarep: usize,
+        read: Option<Convert>,
+        write: Option<Convert>,
+        extent: Extent,
+        extra: *mut c_void,
     ) -> Int;
     safe fn PMPI_Register_datarep_c(
-        datarep: usize, read: Option<ConvertLarge>, write: Option<ConvertLarge>, extent: Extent, extra: *mut c_void,
+        datarep: usize,
+        read: Option<ConvertLarge>,
+        write: Option<ConvertLarge>,
+        extent: Extent,
+        extra: *mut c_void,
     ) -> Int;
 }
 
@@ -29,7 +43,7 @@ struct State {
 }
 
 impl State {
-    fn new(functions: [Procedure; 3], extra: i64) -> Option<Memory> {
+    fn keep(functions: [Procedure; 3], extra: i64) -> Option<Memory> {
         let memory = Memory::new(size_of::<State>())?;
         let state = State { functions: functions.map(Procedure::address), extra };
         // SAFETY: malloc's memory is large enough and aligned for it.
@@ -59,12 +73,16 @@ macro_rules! call {
 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_grequest_start_(
-    query: Procedure, free: Procedure, cancel: Procedure, extra: In<i64>, request: Handle, ierror: Ierror,
+    query: Procedure,
+    free: Procedure,
+    cancel: Procedure,
+    extra: In<i64>,
+    request: Handle,
+    ierror: Ierror,
 ) {
-    let Some(state) = State::new([query, free, cancel], extra.get()) else { return ierror.set(NO_MEM) };
+    let Some(state) = State::keep([query, free, cancel], extra.get()) else { return ierror.set(NO_MEM) };
     let mut request_c = request.load();
-    let result =
-        PMPI_Grequest_start(query_request, free_request, cancel_request, state.start(), &raw mut request_c);
+    let result = PMPI_Grequest_start(query_request, free_request, cancel_request, state.start(), &raw mut request_c);
     if result == SUCCESS {
         state.leave();
     }
@@ -113,11 +131,16 @@ macro_rules! register {
     ($name:ident $c:ident $read:ident $write:ident) => {
         #[unsafe(no_mangle)]
         extern "C" fn $name(
-            datarep: Text, read: Procedure, write: Procedure, extent_fn: Procedure, extra: In<i64>, ierror: Ierror,
+            datarep: Text,
+            read: Procedure,
+            write: Procedure,
+            extent_fn: Procedure,
+            extra: In<i64>,
+            ierror: Ierror,
             datarep_len: usize,
         ) {
             let Some(datarep_c) = datarep.trimmed(datarep_len) else { return ierror.set(NO_MEM) };
-            let Some(state) = State::new([read, write, extent_fn], extra.get()) else { return ierror.set(NO_MEM) };
+            let Some(state) = State::keep([read, write, extent_fn], extra.get()) else { return ierror.set(NO_MEM) };
             let result = $c(
                 datarep_c.address(),
                 (!is_null(read)).then_some($read),

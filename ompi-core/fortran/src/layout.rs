@@ -1,14 +1,25 @@
 //! A section with gaps as a datatype: vectors of vectors, by the strides of the compiler's descriptor.
 
 use crate::arguments::{In, Int, SUCCESS};
-use crate::section::{Dimension, raise};
+use crate::dimension::Dimension;
+use crate::refusal::raise;
 
 unsafe extern "C" {
     safe fn PMPI_Type_get_extent_c(datatype: usize, lb: *mut i64, extent: *mut i64) -> Int;
     safe fn PMPI_Type_contiguous_c(count: i64, oldtype: usize, newtype: *mut usize) -> Int;
-    safe fn PMPI_Type_create_hvector_c(count: i64, blocklength: i64, stride: i64, oldtype: usize, newtype: *mut usize) -> Int;
+    safe fn PMPI_Type_create_hvector_c(
+        count: i64,
+        blocklength: i64,
+        stride: i64,
+        oldtype: usize,
+        newtype: *mut usize,
+    ) -> Int;
     safe fn PMPI_Type_create_struct_c(
-        count: i64, lengths: *const i64, displacements: *const i64, types: *mut usize, newtype: *mut usize,
+        count: i64,
+        lengths: *const i64,
+        displacements: *const i64,
+        types: *mut usize,
+        newtype: *mut usize,
     ) -> Int;
     safe fn PMPI_Type_commit(datatype: *mut usize) -> Int;
     safe fn PMPI_Type_free(datatype: *mut usize) -> Int;
@@ -109,7 +120,8 @@ fn pieces(dimensions: &[Dimension], element: Made, mut elements: i64) -> Result<
         sizes[at + 1] = sizes[at].saturating_mul(extent.max(1));
         let Some(inner) = &slabs[at] else { return Err(raise(ERR_COUNT)) };
         let inner = inner.0;
-        slabs[at + 1] = Some(made(|new| PMPI_Type_create_hvector_c(extent.max(0), 1, dimension.stride as i64, inner, new))?);
+        slabs[at + 1] =
+            Some(made(|new| PMPI_Type_create_hvector_c(extent.max(0), 1, dimension.stride as i64, inner, new))?);
     }
     let rank = dimensions.len();
     if elements > sizes[rank] {

@@ -10,7 +10,12 @@ unsafe extern "C" {
     safe fn PMPI_Topo_test(comm: usize, status: *mut Int) -> Int;
     safe fn PMPI_Cartdim_get(comm: usize, ndims: *mut Int) -> Int;
     safe fn PMPI_Graph_neighbors_count(comm: usize, rank: Int, nneighbors: *mut Int) -> Int;
-    safe fn PMPI_Dist_graph_neighbors_count(comm: usize, indegree: *mut Int, outdegree: *mut Int, weighted: *mut Int) -> Int;
+    safe fn PMPI_Dist_graph_neighbors_count(
+        comm: usize,
+        indegree: *mut Int,
+        outdegree: *mut Int,
+        weighted: *mut Int,
+    ) -> Int;
 }
 
 const CART: Int = 211;

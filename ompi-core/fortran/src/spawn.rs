@@ -5,11 +5,25 @@ use crate::memory::Memory;
 
 unsafe extern "C" {
     safe fn PMPI_Comm_spawn(
-        command: usize, argv: usize, maxprocs: Int, info: usize, root: Int, comm: usize, intercomm: *mut usize, errcodes: usize,
+        command: usize,
+        argv: usize,
+        maxprocs: Int,
+        info: usize,
+        root: Int,
+        comm: usize,
+        intercomm: *mut usize,
+        errcodes: usize,
     ) -> Int;
     safe fn PMPI_Comm_spawn_multiple(
-        count: Int, commands: usize, argvs: usize, maxprocs: *const Int, infos: *mut usize, root: Int, comm: usize,
-        intercomm: *mut usize, errcodes: usize,
+        count: Int,
+        commands: usize,
+        argvs: usize,
+        maxprocs: *const Int,
+        infos: *mut usize,
+        root: Int,
+        comm: usize,
+        intercomm: *mut usize,
+        errcodes: usize,
     ) -> Int;
 }
 
@@ -54,8 +68,17 @@ fn element<'a>(array: Text, length: usize, at: usize) -> &'a [u8] {
 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_comm_spawn_(
-    command: Text, argv: Text, maxprocs: In<Int>, info: In<Int>, root: In<Int>, comm: In<Int>, intercomm: Handle,
-    errcodes: Ignorable, ierror: Ierror, command_len: usize, argv_len: usize,
+    command: Text,
+    argv: Text,
+    maxprocs: In<Int>,
+    info: In<Int>,
+    root: In<Int>,
+    comm: In<Int>,
+    intercomm: Handle,
+    errcodes: Ignorable,
+    ierror: Ierror,
+    command_len: usize,
+    argv_len: usize,
 ) {
     let Some(command_c) = command.trimmed(command_len) else { return ierror.set(NO_MEM) };
     let mut words = None;
@@ -83,8 +106,18 @@ extern "C" fn pmpi_comm_spawn_(
 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_comm_spawn_multiple_(
-    count: In<Int>, commands: Text, argvs: Text, maxprocs: *const Int, infos: Handles, root: In<Int>, comm: In<Int>,
-    intercomm: Handle, errcodes: Ignorable, ierror: Ierror, commands_len: usize, argvs_len: usize,
+    count: In<Int>,
+    commands: Text,
+    argvs: Text,
+    maxprocs: *const Int,
+    infos: Handles,
+    root: In<Int>,
+    comm: In<Int>,
+    intercomm: Handle,
+    errcodes: Ignorable,
+    ierror: Ierror,
+    commands_len: usize,
+    argvs_len: usize,
 ) {
     let programs = count.length();
     let commands = Words::new(programs, commands_len, |at| element(commands, commands_len, at));

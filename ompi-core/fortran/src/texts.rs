@@ -6,7 +6,13 @@ use crate::memory::Memory;
 unsafe extern "C" {
     safe fn PMPI_Info_get(info: usize, key: usize, valuelen: Int, value: *mut u8, flag: *mut Int) -> Int;
     safe fn PMPI_Info_get_string(info: usize, key: usize, buflen: *mut Int, value: *mut u8, flag: *mut Int) -> Int;
-    safe fn PMPI_Session_get_nth_pset(session: usize, info: usize, n: Int, pset_len: *mut Int, pset_name: *mut u8) -> Int;
+    safe fn PMPI_Session_get_nth_pset(
+        session: usize,
+        info: usize,
+        n: Int,
+        pset_len: *mut Int,
+        pset_name: *mut u8,
+    ) -> Int;
 }
 
 /// Room for a text and its NUL, which is there from the beginning.
@@ -36,7 +42,14 @@ impl Room {
 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_info_get_(
-    info: In<Int>, key: Text, valuelen: In<Int>, value: Text, flag: Out<Int>, ierror: Ierror, key_len: usize, value_len: usize,
+    info: In<Int>,
+    key: Text,
+    valuelen: In<Int>,
+    value: Text,
+    flag: Out<Int>,
+    ierror: Ierror,
+    key_len: usize,
+    value_len: usize,
 ) {
     let Some(key_c) = key.stripped(key_len) else { return ierror.set(NO_MEM) };
     let Some(room) = Room::new(valuelen.get()) else { return ierror.set(NO_MEM) };
@@ -49,7 +62,14 @@ extern "C" fn pmpi_info_get_(
 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_info_get_string_(
-    info: In<Int>, key: Text, buflen: Out<Int>, value: Text, flag: Out<Int>, ierror: Ierror, key_len: usize, value_len: usize,
+    info: In<Int>,
+    key: Text,
+    buflen: Out<Int>,
+    value: Text,
+    flag: Out<Int>,
+    ierror: Ierror,
+    key_len: usize,
+    value_len: usize,
 ) {
     let Some(key_c) = key.stripped(key_len) else { return ierror.set(NO_MEM) };
     let length = buflen.get();
@@ -67,7 +87,13 @@ extern "C" fn pmpi_info_get_string_(
 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_session_get_nth_pset_(
-    session: In<Int>, info: In<Int>, n: In<Int>, pset_len: Out<Int>, pset_name: Text, ierror: Ierror, name_len: usize,
+    session: In<Int>,
+    info: In<Int>,
+    n: In<Int>,
+    pset_len: Out<Int>,
+    pset_name: Text,
+    ierror: Ierror,
+    name_len: usize,
 ) {
     let length = pset_len.get();
     let Some(room) = Room::new(length) else { return ierror.set(NO_MEM) };

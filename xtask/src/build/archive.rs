@@ -109,7 +109,13 @@ impl Link<'_> {
         let modules = if self.objects.is_empty() { "" } else { "__*_MOD_*; _QM*;" };
         shell::write(&map, &format!("{{ global: {names}{modules} local: *; }};\n"))?;
         let mut gcc = Command::new("gcc");
-        gcc.arg("-shared").arg("-pthread").arg(format!("-Wl,-soname,{}", self.files.shared)).arg("-o").arg(into).arg(object).args(self.objects);
+        gcc.arg("-shared")
+            .arg("-pthread")
+            .arg(format!("-Wl,-soname,{}", self.files.shared))
+            .arg("-o")
+            .arg(into)
+            .arg(object)
+            .args(self.objects);
         gcc.arg(format!("-Wl,--version-script={}", map.display()));
         gcc.args([
             "-Wl,-z,defs,-z,relro,-z,now,-z,noexecstack",

@@ -27,7 +27,9 @@ impl<'a> Fortran<'a> {
         }
         if shell::which(compiler).is_none() {
             return match named {
-                Some(_) => Err(fail(format!("--fortran {compiler}: there is no such program in PATH; install gfortran"))),
+                Some(_) => {
+                    Err(fail(format!("--fortran {compiler}: there is no such program in PATH; install gfortran")))
+                }
                 None => Ok(None),
             };
         }

@@ -1,7 +1,7 @@
 //! The modules mpi and mpi_f08: the interface of every procedure, and of its PMPI twin.
 
 use super::constants;
-use super::procedure::{Argument, Class, Intent, Procedure, Shape};
+use super::procedure::{Argument, Class, Intent, Procedure, Rank};
 use crate::api::data::Data;
 use std::fmt::Write;
 
@@ -47,8 +47,10 @@ fn modern(data: &Data, procedures: &[Procedure]) -> String {
          use ompi_callbacks\n  use, intrinsic :: iso_c_binding, only : C_PTR\n  implicit none\n  public\n\n",
     );
     text += &constants::parameters(data, true);
-    text += &SENTINELS
-        .replace("integer :: MPI_STATUS_IGNORE(8), MPI_STATUSES_IGNORE(8,1)", "type(MPI_Status) :: MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE(1)");
+    text += &SENTINELS.replace(
+        "integer :: MPI_STATUS_IGNORE(8), MPI_STATUSES_IGNORE(8,1)",
+        "type(MPI_Status) :: MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE(1)",
+    );
     for constant in constants::predefined(data) {
         // The older keyvals have no procedures in this module.
         let kind = constant.c_type.trim_end_matches([' ', '*']);
@@ -93,7 +95,8 @@ fn interface(text: &mut String, name: &str, bound: &str, procedure: &Procedure, 
     text.push_str(&continued(&head));
     text.push_str("\n      import\n");
     for argument in &procedure.arguments {
-        let starts = procedure.name.contains("_I") || ["_init", "_begin", "_attach", "_create"].iter().any(|end| procedure.name.contains(end));
+        let starts = procedure.name.contains("_I")
+            || ["_init", "_begin", "_attach", "_create"].iter().any(|end| procedure.name.contains(end));
         declaration(text, argument, modern, starts);
     }
     if procedure.fails {
@@ -133,10 +136,10 @@ fn declaration(text: &mut String, argument: &Argument, modern: bool, starts: boo
         Intent::Plain => "",
     };
     let shape = match argument.shape {
-        Shape::Scalar => "",
-        Shape::Array => "(*)",
-        Shape::Ranges => "(3,*)",
-        Shape::Table => "(count,*)",
+        Rank::Scalar => "",
+        Rank::Array => "(*)",
+        Rank::Ranges => "(3,*)",
+        Rank::Table => "(count,*)",
     };
     let kind = match (&argument.class, modern) {
         (Class::Buffer, true) => {

@@ -163,7 +163,8 @@ pub fn other_names(place: &Place) -> Result<Verdict> {
         if let failed @ Verdict::Failed(_) = place.runs(name)? {
             return Ok(failed);
         }
-        let parts = [("libs", "mpi_abi_fortran mpi_abi"), ("compile", "/lib/fortran"), ("link", "-lmpi_abi_fortran -lmpi_abi")];
+        let parts =
+            [("libs", "mpi_abi_fortran mpi_abi"), ("compile", "/lib/fortran"), ("link", "-lmpi_abi_fortran -lmpi_abi")];
         for (part, wanted) in parts {
             let shown = shell::output(&mut place.tool(name, &[&format!("--showme:{part}")]))?;
             if !shown.contains(wanted) {
