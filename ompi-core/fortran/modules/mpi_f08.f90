@@ -15,7 +15,7 @@ module mpi_f08
   integer, parameter :: MPI_COUNT_KIND = 8
   integer, parameter :: MPI_OFFSET_KIND = 8
   integer, parameter :: MPI_F08_STATUS_SIZE = 8
-  logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .TRUE.
+  logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .FALSE.
   logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .TRUE.
   integer, parameter :: MPI_VERSION = 5
   integer, parameter :: MPI_SUBVERSION = 0

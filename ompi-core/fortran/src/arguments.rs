@@ -5,7 +5,8 @@
 pub use crate::copied::Copied;
 pub use crate::memory::{List, Terminated};
 pub use crate::peers::{destinations, peers, sources};
-pub use crate::section::{Section, TextSection, refuse_section};
+pub use crate::refusal::refuse_section;
+pub use crate::section::{Section, TextSection};
 
 /// INTEGER, and C's int.
 pub type Int = i32;
@@ -276,8 +277,8 @@ impl Text {
             return;
         }
         let end = from.iter().position(|byte| *byte == 0).unwrap_or(from.len());
-        for at in 0..length {
-            let byte = if at < end { from[at] } else { b' ' };
+        let padded = from[..end].iter().copied().chain(core::iter::repeat(b' '));
+        for (at, byte) in padded.take(length).enumerate() {
             Out(self.0.wrapping_add(at)).set(byte);
         }
     }

@@ -210,7 +210,7 @@ mod cell {
                 // SAFETY: chunks stay, and the lock is held.
                 let first = unsafe { &raw const (*chunk).values } as usize;
                 let distance = address.wrapping_sub(first);
-                if distance < CELLS * size_of::<i64>() && distance % size_of::<i64>() == 0 {
+                if distance < CELLS * size_of::<i64>() && distance.is_multiple_of(size_of::<i64>()) {
                     return Some((chunk, distance / size_of::<i64>()));
                 }
                 // SAFETY: as before.

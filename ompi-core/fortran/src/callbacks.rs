@@ -43,7 +43,7 @@ struct State {
 }
 
 impl State {
-    fn new(functions: [Procedure; 3], extra: i64) -> Option<Memory> {
+    fn keep(functions: [Procedure; 3], extra: i64) -> Option<Memory> {
         let memory = Memory::new(size_of::<State>())?;
         let state = State { functions: functions.map(Procedure::address), extra };
         // SAFETY: malloc's memory is large enough and aligned for it.
@@ -80,7 +80,7 @@ extern "C" fn pmpi_grequest_start_(
     request: Handle,
     ierror: Ierror,
 ) {
-    let Some(state) = State::new([query, free, cancel], extra.get()) else { return ierror.set(NO_MEM) };
+    let Some(state) = State::keep([query, free, cancel], extra.get()) else { return ierror.set(NO_MEM) };
     let mut request_c = request.load();
     let result = PMPI_Grequest_start(query_request, free_request, cancel_request, state.start(), &raw mut request_c);
     if result == SUCCESS {
@@ -140,7 +140,7 @@ macro_rules! register {
             datarep_len: usize,
         ) {
             let Some(datarep_c) = datarep.trimmed(datarep_len) else { return ierror.set(NO_MEM) };
-            let Some(state) = State::new([read, write, extent_fn], extra.get()) else { return ierror.set(NO_MEM) };
+            let Some(state) = State::keep([read, write, extent_fn], extra.get()) else { return ierror.set(NO_MEM) };
             let result = $c(
                 datarep_c.address(),
                 (!is_null(read)).then_some($read),

@@ -2,8 +2,9 @@
 //! an array of counts.
 
 use crate::arguments::Buffer;
+use crate::dimension::Dimension;
 use crate::memory::Memory;
-use crate::section::{Dimension, Section};
+use crate::section::Section;
 
 /// The section itself where it has no gaps, or its copy.
 pub struct Copied {

@@ -1,7 +1,8 @@
 //! A section with gaps as a datatype: vectors of vectors, by the strides of the compiler's descriptor.
 
 use crate::arguments::{In, Int, SUCCESS};
-use crate::section::{Dimension, raise};
+use crate::dimension::Dimension;
+use crate::refusal::raise;
 
 unsafe extern "C" {
     safe fn PMPI_Type_get_extent_c(datatype: usize, lb: *mut i64, extent: *mut i64) -> Int;

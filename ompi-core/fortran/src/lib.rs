@@ -21,12 +21,14 @@ mod attributes;
 mod callbacks;
 mod copied;
 mod detach;
+mod dimension;
 mod equal;
 #[rustfmt::skip]
 mod generated;
 mod layout;
 mod memory;
 mod peers;
+mod refusal;
 #[cfg(feature = "runtime")]
 mod runtime;
 mod section;

@@ -60,9 +60,10 @@ impl List {
         let mut list = List { small: [0; SMALL], large: None, count };
         if count > SMALL {
             list.large = Some(Memory::new(count.checked_mul(size_of::<usize>())?)?);
+            let pointer = list.pointer();
             for at in 0..count {
                 // SAFETY: there is room for that many words.
-                unsafe { list.pointer().add(at).write(0) };
+                unsafe { pointer.wrapping_add(at).write(0) };
             }
         }
         Some(list)
@@ -114,7 +115,7 @@ impl Terminated {
         // SAFETY: the memory has room for one byte more.
         unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len()) };
         // SAFETY: this is the byte more.
-        unsafe { start.add(bytes.len()).write(0) };
+        unsafe { start.wrapping_add(bytes.len()).write(0) };
         text.long = Some(memory);
         Some(text)
     }

@@ -1,18 +1,8 @@
 //! What the compiler says of an argument TYPE(*), DIMENSION(..): CFI_cdesc_t of ISO_Fortran_binding.h.
 
 use crate::arguments::{Buffer, Int, Text};
+use crate::dimension::Dimension;
 use crate::layout::{self, Layout};
-
-/// CFI_dim_t.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct Dimension {
-    lower_bound: isize,
-    /// Elements; -1 for the last one of an assumed-size array.
-    pub extent: isize,
-    /// Bytes from an element to the next one.
-    pub stride: isize,
-}
 
 /// The head of CFI_cdesc_t, which gfortran and LLVM flang share.
 #[repr(C)]
@@ -63,8 +53,8 @@ impl Section {
     }
 
     /// The first `count` times `datatype` of the section as one datatype. An error code otherwise.
-    pub fn layout(self, count: i64, datatype: crate::arguments::In<Int>) -> Result<Layout, Int> {
-        layout::of(self.dimensions(), self.element_bytes() as i64, count, datatype.handle())
+    pub fn layout(self, count: impl Into<i64>, datatype: crate::arguments::In<Int>) -> Result<Layout, Int> {
+        layout::of(self.dimensions(), self.element_bytes() as i64, count.into(), datatype.handle())
     }
 
     /// Outermost last; a descriptor lives as long as the call.
@@ -94,24 +84,4 @@ impl TextSection {
     pub fn length(self) -> usize {
         self.0.element_bytes()
     }
-}
-
-unsafe extern "C" {
-    safe fn PMPI_Comm_call_errhandler(comm: usize, code: Int) -> Int;
-}
-
-const COMM_SELF: usize = 258;
-const ERR_BUFFER: Int = 1;
-
-/// MPI_ERR_BUFFER: a section with gaps where a procedure can only take a whole array.
-#[cold]
-pub fn refuse_section() -> Int {
-    raise(ERR_BUFFER)
-}
-
-/// Calls the error handler that is there where no object is.
-#[cold]
-pub fn raise(code: Int) -> Int {
-    PMPI_Comm_call_errhandler(COMM_SELF, code);
-    code
 }

@@ -46,7 +46,7 @@ impl Words {
             // SAFETY: each word has `room` bytes there.
             unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), place, end) };
             // SAFETY: `end` is at most the length, and there is one byte more.
-            unsafe { place.add(end).write(0) };
+            unsafe { place.wrapping_add(end).write(0) };
             pointers.slice()[number] = place as usize;
         }
         Some(Words { pointers, _texts: texts })
@@ -165,7 +165,7 @@ fn argument_lists(table: Text, length: usize, programs: usize) -> Option<(List, 
             // SAFETY: there is room for `total` texts of this length and their NULs.
             unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), place, end) };
             // SAFETY: as before.
-            unsafe { place.add(end).write(0) };
+            unsafe { place.wrapping_add(end).write(0) };
             // SAFETY: there is room for `total` addresses and a null for each program.
             unsafe { next.write(place as usize) };
             next = next.wrapping_add(1);

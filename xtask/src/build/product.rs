@@ -177,12 +177,17 @@ impl Product<'_> {
         if !self.fortran {
             return Ok("left out: there is no Fortran compiler".to_owned());
         }
+        let have = archive::defined_in_shared(&self.stage.join("lib").join(archive::FORTRAN.shared))?;
+        let missing: Vec<&str> = FORTRAN_EXPORTS.lines().filter(|name| !have.contains(*name)).take(8).collect();
+        if !missing.is_empty() {
+            return Err(fail(format!("{} lacks {}", archive::FORTRAN.shared, missing.join(", "))));
+        }
         shell::write(&self.folder.join("smoke.f90"), SMOKE_FORTRAN)?;
         for (name, flags) in [("smoke.fortran", &["-shared-mpi"][..]), ("smoke.fortran.static", &["-static-mpi"])] {
             let program = self.compile("mpifort", "smoke.f90", name, flags)?;
             self.start(&program, &[])?;
         }
-        Ok(String::new())
+        Ok(format!("{} names", FORTRAN_EXPORTS.lines().count()))
     }
 
     fn rust(&self) -> Result<String> {
@@ -279,6 +284,7 @@ fn check_stack(program: &Path) -> Result<()> {
     }
 }
 
+const FORTRAN_EXPORTS: &str = include_str!("../../../ompi-core/fortran/exports.txt");
 const SMOKE_FORTRAN: &str = include_str!("product/smoke.f90");
 const SMOKE_C: &str = include_str!("product/smoke.c");
 const MEMORY_C: &str = include_str!("product/memory.c");

@@ -1,12 +1,15 @@
 //! Programs in Fortran under our mpifort and mpirun, and what the wrapper and the build refuse.
 
-use super::programs::{launch, own_choice, sources, stem};
+mod mpich;
+mod wrapper;
+
+use super::programs::{launch, sources, stem};
 use super::{Session, Verdict};
 use crate::failure::{Result, fail};
 use crate::shell;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
+use wrapper::{ABSENT, wrapper};
 
 /// `fortran/…`: each program at several numbers of ranks.
 pub fn tier(session: &mut Session) -> Result<()> {
@@ -23,6 +26,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     }
     session.case("fortran/wrong-kind", wrong_kind);
     session.case("fortran/wide-integers", wide_integers);
+    mpich::cases(session);
     Ok(())
 }
 
@@ -57,13 +61,6 @@ fn compiled(session: &mut Session, source: &Path, flags: &[&str]) -> Result<Path
         true => Ok(program),
         false => Err(fail(format!("{}mpifort did not compile it", outcome.stderr))),
     }
-}
-
-fn wrapper(session: &mut Session) -> Result<Command> {
-    let dist = session.library().map_err(fail)?.dist;
-    let mut command = Command::new(dist.join("bin/mpifort"));
-    own_choice(&mut command);
-    Ok(command)
 }
 
 /// With mpi_f08 an argument of the wrong type does not compile.
@@ -109,6 +106,5 @@ fn refusals(session: &mut Session, right: &str, wrong: &[&str], flags: &[&str]) 
     run().unwrap_or_else(Verdict::from)
 }
 
-const ABSENT: &str = "gfortran is not installed: apt-get install gfortran";
 const LIMIT: Duration = Duration::from_secs(120);
 const COMPILE_LIMIT: Duration = Duration::from_secs(120);

@@ -34,8 +34,8 @@ extern "C" fn pmpi_allgather_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_allgather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
     }
     pmpi_allgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
@@ -89,8 +89,8 @@ extern "C" fn pmpi_alltoall_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoall_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_alltoall_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
     }
     pmpi_alltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
@@ -152,7 +152,7 @@ extern "C" fn pmpi_bcast_(buffer: Buffer, count: In<Int>, datatype: In<Int>, roo
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bcast_f08ts_(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buffer.is_contiguous()) {
-        let buffer_as = match buffer.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buffer_as = match buffer.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_bcast_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, ierror);
     }
     pmpi_bcast_(buffer.start(), count, datatype, root, comm, ierror);
@@ -187,8 +187,8 @@ extern "C" fn pmpi_gather_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<Int
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_gather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
     }
     pmpi_gather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
@@ -318,8 +318,8 @@ extern "C" fn pmpi_scatter_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<In
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatter_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_scatter_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
     }
     pmpi_scatter_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);

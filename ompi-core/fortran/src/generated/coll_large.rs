@@ -33,8 +33,8 @@ extern "C" fn pmpi_allgather_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_allgather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
     }
     pmpi_allgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
@@ -88,8 +88,8 @@ extern "C" fn pmpi_alltoall_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoall_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_alltoall_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, ierror);
     }
     pmpi_alltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, ierror);
@@ -145,7 +145,7 @@ extern "C" fn pmpi_bcast_c_(buffer: Buffer, count: In<i64>, datatype: In<Int>, r
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bcast_c_f08ts_(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buffer.is_contiguous()) {
-        let buffer_as = match buffer.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buffer_as = match buffer.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_bcast_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, ierror);
     }
     pmpi_bcast_c_(buffer.start(), count, datatype, root, comm, ierror);
@@ -180,8 +180,8 @@ extern "C" fn pmpi_gather_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In<I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_gather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
     }
     pmpi_gather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);
@@ -311,8 +311,8 @@ extern "C" fn pmpi_scatter_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In<
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatter_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_scatter_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, ierror);
     }
     pmpi_scatter_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, ierror);

@@ -163,7 +163,7 @@ extern "C" fn pmpi_file_iread_(fh: In<Int>, buf: Buffer, count: In<Int>, datatyp
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iread_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iread_(fh, buf.start(), count, datatype, request, ierror);
@@ -182,7 +182,7 @@ extern "C" fn pmpi_file_iread_all_(fh: In<Int>, buf: Buffer, count: In<Int>, dat
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iread_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iread_all_(fh, buf.start(), count, datatype, request, ierror);
@@ -201,7 +201,7 @@ extern "C" fn pmpi_file_iread_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, cou
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iread_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iread_at_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -220,7 +220,7 @@ extern "C" fn pmpi_file_iread_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer,
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iread_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iread_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -239,7 +239,7 @@ extern "C" fn pmpi_file_iread_shared_(fh: In<Int>, buf: Buffer, count: In<Int>, 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iread_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iread_shared_(fh, buf.start(), count, datatype, request, ierror);
@@ -258,7 +258,7 @@ extern "C" fn pmpi_file_iwrite_(fh: In<Int>, buf: Buffer, count: In<Int>, dataty
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iwrite_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iwrite_(fh, buf.start(), count, datatype, request, ierror);
@@ -277,7 +277,7 @@ extern "C" fn pmpi_file_iwrite_all_(fh: In<Int>, buf: Buffer, count: In<Int>, da
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iwrite_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iwrite_all_(fh, buf.start(), count, datatype, request, ierror);
@@ -296,7 +296,7 @@ extern "C" fn pmpi_file_iwrite_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, co
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iwrite_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iwrite_at_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -315,7 +315,7 @@ extern "C" fn pmpi_file_iwrite_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iwrite_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iwrite_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -334,7 +334,7 @@ extern "C" fn pmpi_file_iwrite_shared_(fh: In<Int>, buf: Buffer, count: In<Int>,
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iwrite_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iwrite_shared_(fh, buf.start(), count, datatype, request, ierror);
@@ -366,7 +366,7 @@ extern "C" fn pmpi_file_read_(fh: In<Int>, buf: Buffer, count: In<Int>, datatype
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_read_(fh, buf.start(), count, datatype, status, ierror);
@@ -382,7 +382,7 @@ extern "C" fn pmpi_file_read_all_(fh: In<Int>, buf: Buffer, count: In<Int>, data
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_read_all_(fh, buf.start(), count, datatype, status, ierror);
@@ -398,7 +398,7 @@ extern "C" fn pmpi_file_read_all_begin_(fh: In<Int>, buf: Buffer, count: In<Int>
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_all_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
     pmpi_file_read_all_begin_(fh, buf.start(), count, datatype, ierror);
@@ -426,7 +426,7 @@ extern "C" fn pmpi_file_read_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, coun
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_read_at_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -442,7 +442,7 @@ extern "C" fn pmpi_file_read_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer, 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_read_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -458,7 +458,7 @@ extern "C" fn pmpi_file_read_at_all_begin_(fh: In<Int>, offset: In<i64>, buf: Bu
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_begin_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
     pmpi_file_read_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
@@ -486,7 +486,7 @@ extern "C" fn pmpi_file_read_ordered_(fh: In<Int>, buf: Buffer, count: In<Int>, 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_ordered_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_read_ordered_(fh, buf.start(), count, datatype, status, ierror);
@@ -502,7 +502,7 @@ extern "C" fn pmpi_file_read_ordered_begin_(fh: In<Int>, buf: Buffer, count: In<
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_ordered_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
     pmpi_file_read_ordered_begin_(fh, buf.start(), count, datatype, ierror);
@@ -530,7 +530,7 @@ extern "C" fn pmpi_file_read_shared_(fh: In<Int>, buf: Buffer, count: In<Int>, d
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_read_shared_(fh, buf.start(), count, datatype, status, ierror);
@@ -589,7 +589,7 @@ extern "C" fn pmpi_file_write_(fh: In<Int>, buf: Buffer, count: In<Int>, datatyp
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_write_(fh, buf.start(), count, datatype, status, ierror);
@@ -605,7 +605,7 @@ extern "C" fn pmpi_file_write_all_(fh: In<Int>, buf: Buffer, count: In<Int>, dat
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_write_all_(fh, buf.start(), count, datatype, status, ierror);
@@ -621,7 +621,7 @@ extern "C" fn pmpi_file_write_all_begin_(fh: In<Int>, buf: Buffer, count: In<Int
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_all_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
     pmpi_file_write_all_begin_(fh, buf.start(), count, datatype, ierror);
@@ -649,7 +649,7 @@ extern "C" fn pmpi_file_write_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, cou
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_write_at_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -665,7 +665,7 @@ extern "C" fn pmpi_file_write_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer,
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_write_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -681,7 +681,7 @@ extern "C" fn pmpi_file_write_at_all_begin_(fh: In<Int>, offset: In<i64>, buf: B
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_begin_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
     pmpi_file_write_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
@@ -709,7 +709,7 @@ extern "C" fn pmpi_file_write_ordered_(fh: In<Int>, buf: Buffer, count: In<Int>,
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_ordered_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_write_ordered_(fh, buf.start(), count, datatype, status, ierror);
@@ -725,7 +725,7 @@ extern "C" fn pmpi_file_write_ordered_begin_(fh: In<Int>, buf: Buffer, count: In
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_ordered_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
     pmpi_file_write_ordered_begin_(fh, buf.start(), count, datatype, ierror);
@@ -753,7 +753,7 @@ extern "C" fn pmpi_file_write_shared_(fh: In<Int>, buf: Buffer, count: In<Int>, 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_write_shared_(fh, buf.start(), count, datatype, status, ierror);

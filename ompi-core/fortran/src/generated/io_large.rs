@@ -54,7 +54,7 @@ extern "C" fn pmpi_file_iread_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datat
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iread_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iread_c_(fh, buf.start(), count, datatype, request, ierror);
@@ -73,7 +73,7 @@ extern "C" fn pmpi_file_iread_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, d
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iread_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iread_all_c_(fh, buf.start(), count, datatype, request, ierror);
@@ -92,7 +92,7 @@ extern "C" fn pmpi_file_iread_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, c
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iread_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iread_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -111,7 +111,7 @@ extern "C" fn pmpi_file_iread_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffe
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iread_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iread_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -130,7 +130,7 @@ extern "C" fn pmpi_file_iread_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64>
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iread_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iread_shared_c_(fh, buf.start(), count, datatype, request, ierror);
@@ -149,7 +149,7 @@ extern "C" fn pmpi_file_iwrite_c_(fh: In<Int>, buf: Buffer, count: In<i64>, data
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iwrite_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iwrite_c_(fh, buf.start(), count, datatype, request, ierror);
@@ -168,7 +168,7 @@ extern "C" fn pmpi_file_iwrite_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iwrite_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iwrite_all_c_(fh, buf.start(), count, datatype, request, ierror);
@@ -187,7 +187,7 @@ extern "C" fn pmpi_file_iwrite_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iwrite_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iwrite_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -206,7 +206,7 @@ extern "C" fn pmpi_file_iwrite_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buff
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
@@ -225,7 +225,7 @@ extern "C" fn pmpi_file_iwrite_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_iwrite_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
     }
     pmpi_file_iwrite_shared_c_(fh, buf.start(), count, datatype, request, ierror);
@@ -241,7 +241,7 @@ extern "C" fn pmpi_file_read_c_(fh: In<Int>, buf: Buffer, count: In<i64>, dataty
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_read_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -257,7 +257,7 @@ extern "C" fn pmpi_file_read_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, da
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_read_all_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -273,7 +273,7 @@ extern "C" fn pmpi_file_read_all_begin_c_(fh: In<Int>, buf: Buffer, count: In<i6
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_all_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
     pmpi_file_read_all_begin_c_(fh, buf.start(), count, datatype, ierror);
@@ -289,7 +289,7 @@ extern "C" fn pmpi_file_read_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, co
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_read_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -305,7 +305,7 @@ extern "C" fn pmpi_file_read_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffer
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_read_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -321,7 +321,7 @@ extern "C" fn pmpi_file_read_at_all_begin_c_(fh: In<Int>, offset: In<i64>, buf: 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_begin_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
     pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
@@ -337,7 +337,7 @@ extern "C" fn pmpi_file_read_ordered_c_(fh: In<Int>, buf: Buffer, count: In<i64>
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_ordered_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_read_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -353,7 +353,7 @@ extern "C" fn pmpi_file_read_ordered_begin_c_(fh: In<Int>, buf: Buffer, count: I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_ordered_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
     pmpi_file_read_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
@@ -369,7 +369,7 @@ extern "C" fn pmpi_file_read_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64>,
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_read_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_read_shared_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -385,7 +385,7 @@ extern "C" fn pmpi_file_write_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datat
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_write_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -401,7 +401,7 @@ extern "C" fn pmpi_file_write_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, d
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_write_all_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -417,7 +417,7 @@ extern "C" fn pmpi_file_write_all_begin_c_(fh: In<Int>, buf: Buffer, count: In<i
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_all_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
     pmpi_file_write_all_begin_c_(fh, buf.start(), count, datatype, ierror);
@@ -433,7 +433,7 @@ extern "C" fn pmpi_file_write_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, c
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_write_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -449,7 +449,7 @@ extern "C" fn pmpi_file_write_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffe
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_write_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
@@ -465,7 +465,7 @@ extern "C" fn pmpi_file_write_at_all_begin_c_(fh: In<Int>, offset: In<i64>, buf:
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_begin_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
     pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
@@ -481,7 +481,7 @@ extern "C" fn pmpi_file_write_ordered_c_(fh: In<Int>, buf: Buffer, count: In<i64
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_ordered_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_write_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
@@ -497,7 +497,7 @@ extern "C" fn pmpi_file_write_ordered_begin_c_(fh: In<Int>, buf: Buffer, count: 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_ordered_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
     }
     pmpi_file_write_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
@@ -513,7 +513,7 @@ extern "C" fn pmpi_file_write_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64>
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_file_write_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
     }
     pmpi_file_write_shared_c_(fh, buf.start(), count, datatype, status, ierror);

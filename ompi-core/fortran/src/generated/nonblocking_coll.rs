@@ -36,8 +36,8 @@ extern "C" fn pmpi_iallgather_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iallgather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_iallgather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
     }
     pmpi_iallgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
@@ -92,8 +92,8 @@ extern "C" fn pmpi_ialltoall_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ialltoall_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ialltoall_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
     }
     pmpi_ialltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
@@ -159,7 +159,7 @@ extern "C" fn pmpi_ibcast_(buffer: Buffer, count: In<Int>, datatype: In<Int>, ro
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ibcast_f08ts_(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buffer.is_contiguous()) {
-        let buffer_as = match buffer.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buffer_as = match buffer.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ibcast_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, request, ierror);
     }
     pmpi_ibcast_(buffer.start(), count, datatype, root, comm, request, ierror);
@@ -196,8 +196,8 @@ extern "C" fn pmpi_igather_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<In
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_igather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_igather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
     }
     pmpi_igather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
@@ -306,8 +306,8 @@ extern "C" fn pmpi_iscatter_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iscatter_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_iscatter_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
     }
     pmpi_iscatter_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);

@@ -35,8 +35,8 @@ extern "C" fn pmpi_iallgather_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iallgather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_iallgather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
     }
     pmpi_iallgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
@@ -91,8 +91,8 @@ extern "C" fn pmpi_ialltoall_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ialltoall_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ialltoall_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
     }
     pmpi_ialltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
@@ -149,7 +149,7 @@ extern "C" fn pmpi_ibcast_c_(buffer: Buffer, count: In<i64>, datatype: In<Int>, 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ibcast_c_f08ts_(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buffer.is_contiguous()) {
-        let buffer_as = match buffer.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buffer_as = match buffer.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ibcast_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, request, ierror);
     }
     pmpi_ibcast_c_(buffer.start(), count, datatype, root, comm, request, ierror);
@@ -186,8 +186,8 @@ extern "C" fn pmpi_igather_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In<
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_igather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_igather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
     }
     pmpi_igather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
@@ -296,8 +296,8 @@ extern "C" fn pmpi_iscatter_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iscatter_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_iscatter_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
     }
     pmpi_iscatter_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);

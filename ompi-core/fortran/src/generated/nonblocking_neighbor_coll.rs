@@ -24,8 +24,8 @@ extern "C" fn pmpi_ineighbor_allgather_(sendbuf: Buffer, sendcount: In<Int>, sen
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ineighbor_allgather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ineighbor_allgather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
     }
     pmpi_ineighbor_allgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
@@ -62,8 +62,8 @@ extern "C" fn pmpi_ineighbor_alltoall_(sendbuf: Buffer, sendcount: In<Int>, send
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ineighbor_alltoall_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ineighbor_alltoall_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
     }
     pmpi_ineighbor_alltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);

@@ -24,8 +24,8 @@ extern "C" fn pmpi_ineighbor_allgather_c_(sendbuf: Buffer, sendcount: In<i64>, s
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ineighbor_allgather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ineighbor_allgather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
     }
     pmpi_ineighbor_allgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
@@ -62,8 +62,8 @@ extern "C" fn pmpi_ineighbor_alltoall_c_(sendbuf: Buffer, sendcount: In<i64>, se
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ineighbor_alltoall_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ineighbor_alltoall_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
     }
     pmpi_ineighbor_alltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);

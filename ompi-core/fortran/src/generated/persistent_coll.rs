@@ -36,8 +36,8 @@ extern "C" fn pmpi_allgather_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgather_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_allgather_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
     }
     pmpi_allgather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
@@ -92,8 +92,8 @@ extern "C" fn pmpi_alltoall_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype:
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoall_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_alltoall_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
     }
     pmpi_alltoall_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
@@ -159,7 +159,7 @@ extern "C" fn pmpi_bcast_init_(buffer: Buffer, count: In<Int>, datatype: In<Int>
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bcast_init_f08ts_(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(buffer.is_contiguous()) {
-        let buffer_as = match buffer.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buffer_as = match buffer.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_bcast_init_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, info, request, ierror);
     }
     pmpi_bcast_init_(buffer.start(), count, datatype, root, comm, info, request, ierror);
@@ -196,8 +196,8 @@ extern "C" fn pmpi_gather_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype: I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gather_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_gather_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
     }
     pmpi_gather_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
@@ -306,8 +306,8 @@ extern "C" fn pmpi_scatter_init_(sendbuf: Buffer, sendcount: In<Int>, sendtype: 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatter_init_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_scatter_init_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
     }
     pmpi_scatter_init_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);

@@ -35,8 +35,8 @@ extern "C" fn pmpi_allgather_init_c_(sendbuf: Buffer, sendcount: In<i64>, sendty
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_allgather_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_allgather_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
     }
     pmpi_allgather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
@@ -91,8 +91,8 @@ extern "C" fn pmpi_alltoall_init_c_(sendbuf: Buffer, sendcount: In<i64>, sendtyp
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_alltoall_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_alltoall_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
     }
     pmpi_alltoall_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
@@ -149,7 +149,7 @@ extern "C" fn pmpi_bcast_init_c_(buffer: Buffer, count: In<i64>, datatype: In<In
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bcast_init_c_f08ts_(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(buffer.is_contiguous()) {
-        let buffer_as = match buffer.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buffer_as = match buffer.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_bcast_init_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, info, request, ierror);
     }
     pmpi_bcast_init_c_(buffer.start(), count, datatype, root, comm, info, request, ierror);
@@ -186,8 +186,8 @@ extern "C" fn pmpi_gather_init_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype:
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_gather_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_gather_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
     }
     pmpi_gather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);
@@ -296,8 +296,8 @@ extern "C" fn pmpi_scatter_init_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_scatter_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_scatter_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, info, request, ierror);
     }
     pmpi_scatter_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, info, request, ierror);

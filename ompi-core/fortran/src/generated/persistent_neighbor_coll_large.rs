@@ -24,8 +24,8 @@ extern "C" fn pmpi_neighbor_allgather_init_c_(sendbuf: Buffer, sendcount: In<i64
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_allgather_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_neighbor_allgather_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
     }
     pmpi_neighbor_allgather_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);
@@ -62,8 +62,8 @@ extern "C" fn pmpi_neighbor_alltoall_init_c_(sendbuf: Buffer, sendcount: In<i64>
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_neighbor_alltoall_init_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_neighbor_alltoall_init_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, info, request, ierror);
     }
     pmpi_neighbor_alltoall_init_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, info, request, ierror);

@@ -26,7 +26,7 @@ extern "C" fn pmpi_bsend_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, d
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bsend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_bsend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_bsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -45,7 +45,7 @@ extern "C" fn pmpi_recv_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, so
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_recv_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_recv_init_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
     }
     pmpi_recv_init_(buf.start(), count, datatype, source, tag, comm, request, ierror);
@@ -64,7 +64,7 @@ extern "C" fn pmpi_rsend_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, d
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rsend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_rsend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_rsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -83,7 +83,7 @@ extern "C" fn pmpi_send_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, de
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_send_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_send_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_send_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -102,7 +102,7 @@ extern "C" fn pmpi_ssend_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, d
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ssend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ssend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_ssend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);

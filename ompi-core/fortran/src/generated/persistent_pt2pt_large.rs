@@ -24,7 +24,7 @@ extern "C" fn pmpi_bsend_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>,
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_bsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_bsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -43,7 +43,7 @@ extern "C" fn pmpi_recv_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_recv_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_recv_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
     }
     pmpi_recv_init_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
@@ -62,7 +62,7 @@ extern "C" fn pmpi_rsend_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>,
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_rsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_rsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -81,7 +81,7 @@ extern "C" fn pmpi_send_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_send_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_send_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_send_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -100,7 +100,7 @@ extern "C" fn pmpi_ssend_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>,
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ssend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ssend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_ssend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);

@@ -36,7 +36,7 @@ extern "C" fn pmpi_bsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_bsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
     pmpi_bsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
@@ -55,7 +55,7 @@ extern "C" fn pmpi_ibsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest:
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ibsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ibsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_ibsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -85,7 +85,7 @@ extern "C" fn pmpi_imrecv_(buf: Buffer, count: In<Int>, datatype: In<Int>, messa
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_imrecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_imrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
     }
     pmpi_imrecv_(buf.start(), count, datatype, message, request, ierror);
@@ -110,7 +110,7 @@ extern "C" fn pmpi_irecv_(buf: Buffer, count: In<Int>, datatype: In<Int>, source
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_irecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_irecv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
     }
     pmpi_irecv_(buf.start(), count, datatype, source, tag, comm, request, ierror);
@@ -129,7 +129,7 @@ extern "C" fn pmpi_irsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest:
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_irsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_irsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_irsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -148,7 +148,7 @@ extern "C" fn pmpi_isend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_isend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_isend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -167,8 +167,8 @@ extern "C" fn pmpi_isendrecv_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_isendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
@@ -187,7 +187,7 @@ extern "C" fn pmpi_isendrecv_replace_(buf: Buffer, count: In<Int>, datatype: In<
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isendrecv_replace_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_isendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
@@ -206,7 +206,7 @@ extern "C" fn pmpi_issend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest:
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_issend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_issend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_issend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -234,7 +234,7 @@ extern "C" fn pmpi_mrecv_(buf: Buffer, count: In<Int>, datatype: In<Int>, messag
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_mrecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_mrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
     }
     pmpi_mrecv_(buf.start(), count, datatype, message, status, ierror);
@@ -256,7 +256,7 @@ extern "C" fn pmpi_recv_(buf: Buffer, count: In<Int>, datatype: In<Int>, source:
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_recv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_recv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
     }
     pmpi_recv_(buf.start(), count, datatype, source, tag, comm, status, ierror);
@@ -272,7 +272,7 @@ extern "C" fn pmpi_rsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_rsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
     pmpi_rsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
@@ -288,7 +288,7 @@ extern "C" fn pmpi_send_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_send_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_send_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
     pmpi_send_(buf.start(), count, datatype, dest, tag, comm, ierror);
@@ -304,8 +304,8 @@ extern "C" fn pmpi_sendrecv_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_sendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_sendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
@@ -321,7 +321,7 @@ extern "C" fn pmpi_sendrecv_replace_(buf: Buffer, count: In<Int>, datatype: In<I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_sendrecv_replace_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_sendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
@@ -337,7 +337,7 @@ extern "C" fn pmpi_ssend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ssend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ssend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
     pmpi_ssend_(buf.start(), count, datatype, dest, tag, comm, ierror);

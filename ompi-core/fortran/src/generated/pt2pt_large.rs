@@ -32,7 +32,7 @@ extern "C" fn pmpi_bsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_bsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_bsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
     pmpi_bsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
@@ -51,7 +51,7 @@ extern "C" fn pmpi_ibsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, des
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ibsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ibsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_ibsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -72,7 +72,7 @@ extern "C" fn pmpi_imrecv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, mes
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_imrecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_imrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
     }
     pmpi_imrecv_c_(buf.start(), count, datatype, message, request, ierror);
@@ -91,7 +91,7 @@ extern "C" fn pmpi_irecv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, sour
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_irecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_irecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
     }
     pmpi_irecv_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
@@ -110,7 +110,7 @@ extern "C" fn pmpi_irsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, des
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_irsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_irsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_irsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -129,7 +129,7 @@ extern "C" fn pmpi_isend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_isend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_isend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -148,8 +148,8 @@ extern "C" fn pmpi_isendrecv_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_isendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
@@ -168,7 +168,7 @@ extern "C" fn pmpi_isendrecv_replace_c_(buf: Buffer, count: In<i64>, datatype: I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_isendrecv_replace_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_isendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
     }
     pmpi_isendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
@@ -187,7 +187,7 @@ extern "C" fn pmpi_issend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, des
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_issend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_issend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
     }
     pmpi_issend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
@@ -206,7 +206,7 @@ extern "C" fn pmpi_mrecv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, mess
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_mrecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_mrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
     }
     pmpi_mrecv_c_(buf.start(), count, datatype, message, status, ierror);
@@ -222,7 +222,7 @@ extern "C" fn pmpi_recv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, sourc
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_recv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_recv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
     }
     pmpi_recv_c_(buf.start(), count, datatype, source, tag, comm, status, ierror);
@@ -238,7 +238,7 @@ extern "C" fn pmpi_rsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_rsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
     pmpi_rsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
@@ -254,7 +254,7 @@ extern "C" fn pmpi_send_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest:
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_send_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_send_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
     pmpi_send_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
@@ -270,8 +270,8 @@ extern "C" fn pmpi_sendrecv_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_sendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, dest: In<Int>, sendtag: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        let sendbuf_as = match sendbuf.layout(sendcount.get().into(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let recvbuf_as = match recvbuf.layout(recvcount.get().into(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_sendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
@@ -287,7 +287,7 @@ extern "C" fn pmpi_sendrecv_replace_c_(buf: Buffer, count: In<i64>, datatype: In
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_sendrecv_replace_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_sendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
     }
     pmpi_sendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
@@ -303,7 +303,7 @@ extern "C" fn pmpi_ssend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ssend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get().into(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_ssend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
     }
     pmpi_ssend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);

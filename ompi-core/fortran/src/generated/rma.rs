@@ -54,7 +54,7 @@ extern "C" fn pmpi_accumulate_(origin_addr: Buffer, origin_count: In<Int>, origi
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_accumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_accumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
@@ -94,7 +94,7 @@ extern "C" fn pmpi_get_(origin_addr: Buffer, origin_count: In<Int>, origin_datat
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_get_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_get_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_get_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
@@ -110,8 +110,8 @@ extern "C" fn pmpi_get_accumulate_(origin_addr: Buffer, origin_count: In<Int>, o
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_get_accumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
     if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let result_addr_as = match result_addr.layout(result_count.get().into(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let result_addr_as = match result_addr.layout(result_count.get(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_get_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_get_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
@@ -127,7 +127,7 @@ extern "C" fn pmpi_put_(origin_addr: Buffer, origin_count: In<Int>, origin_datat
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_put_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_put_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_put_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
@@ -146,7 +146,7 @@ extern "C" fn pmpi_raccumulate_(origin_addr: Buffer, origin_count: In<Int>, orig
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_raccumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_raccumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_raccumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
@@ -165,7 +165,7 @@ extern "C" fn pmpi_rget_(origin_addr: Buffer, origin_count: In<Int>, origin_data
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rget_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_rget_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rget_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
@@ -184,8 +184,8 @@ extern "C" fn pmpi_rget_accumulate_(origin_addr: Buffer, origin_count: In<Int>, 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rget_accumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, result_addr: Section, result_count: In<Int>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
     if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let result_addr_as = match result_addr.layout(result_count.get().into(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let result_addr_as = match result_addr.layout(result_count.get(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_rget_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_rget_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
@@ -204,7 +204,7 @@ extern "C" fn pmpi_rput_(origin_addr: Buffer, origin_count: In<Int>, origin_data
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rput_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_rput_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rput_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);

@@ -28,7 +28,7 @@ extern "C" fn pmpi_accumulate_c_(origin_addr: Buffer, origin_count: In<i64>, ori
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_accumulate_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
@@ -44,7 +44,7 @@ extern "C" fn pmpi_get_c_(origin_addr: Buffer, origin_count: In<i64>, origin_dat
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_get_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_get_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_get_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
@@ -60,8 +60,8 @@ extern "C" fn pmpi_get_accumulate_c_(origin_addr: Buffer, origin_count: In<i64>,
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_get_accumulate_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
     if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let result_addr_as = match result_addr.layout(result_count.get().into(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let result_addr_as = match result_addr.layout(result_count.get(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_get_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
     }
     pmpi_get_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
@@ -77,7 +77,7 @@ extern "C" fn pmpi_put_c_(origin_addr: Buffer, origin_count: In<i64>, origin_dat
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_put_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_put_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
     }
     pmpi_put_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
@@ -96,7 +96,7 @@ extern "C" fn pmpi_raccumulate_c_(origin_addr: Buffer, origin_count: In<i64>, or
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_raccumulate_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_raccumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_raccumulate_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
@@ -115,7 +115,7 @@ extern "C" fn pmpi_rget_c_(origin_addr: Buffer, origin_count: In<i64>, origin_da
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rget_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_rget_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rget_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
@@ -134,8 +134,8 @@ extern "C" fn pmpi_rget_accumulate_c_(origin_addr: Buffer, origin_count: In<i64>
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rget_accumulate_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, result_addr: Section, result_count: In<i64>, result_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
     if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        let result_addr_as = match result_addr.layout(result_count.get().into(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let result_addr_as = match result_addr.layout(result_count.get(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_rget_accumulate_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
     }
     pmpi_rget_accumulate_c_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
@@ -154,7 +154,7 @@ extern "C" fn pmpi_rput_c_(origin_addr: Buffer, origin_count: In<i64>, origin_da
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_rput_c_f08ts_(origin_addr: Section, origin_count: In<i64>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<i64>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
-        let origin_addr_as = match origin_addr.layout(origin_count.get().into(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+        let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         return pmpi_rput_c_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
     }
     pmpi_rput_c_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);

@@ -4,7 +4,6 @@
 //! that is there for their Fortran compiler, try whether it makes programs, and give up otherwise, be MPI used from C alone.
 
 use crate::language::Language;
-use crate::prefix::Prefix;
 use std::ffi::OsString;
 use std::process::Command;
 
@@ -30,8 +29,7 @@ pub fn compile(arguments: &[OsString]) -> Result<(), (u8, String)> {
             .iter()
             .any(|ours| text.starts_with(ours))
     };
-    let prefix = Prefix::find().map_err(|text| (1, text))?;
-    let compiler = Language::Fortran.compiler(None, &prefix).map_err(|text| (2, text))?;
+    let compiler = Language::Fortran.compiler(None, None).map_err(|text| (2, text))?;
     // There are no flags that would make a program of MPI.
     let status = match arguments.iter().any(asks_for_flags) {
         true => None,

@@ -1,6 +1,5 @@
 //! Which compiler.
 
-use crate::prefix::Prefix;
 use std::path::PathBuf;
 
 /// What is compiled.
@@ -33,15 +32,16 @@ impl Language {
         }
     }
 
-    /// The compiler and flags that belong to it: from the command line, the environment, or GNU's.
-    pub fn compiler(self, named: Option<&str>, prefix: &Prefix) -> Result<Vec<String>, String> {
+    /// The compiler and flags that belong to it: from the command line, the environment, the one that made the modules of Fortran,
+    /// or GNU's.
+    pub fn compiler(self, named: Option<&str>, of_modules: Option<String>) -> Result<Vec<String>, String> {
         let variables = self.variables().iter();
         let set =
             variables.filter_map(|name| Some((*name, std::env::var(name).ok()?))).find(|(_, value)| !value.is_empty());
         let (source, text) = match (named, set) {
             (Some(named), _) => ("-cc=", named.to_owned()),
             (None, Some(set)) => set,
-            (None, None) => ("default", self.default_compiler(prefix)),
+            (None, None) => ("default", self.default_compiler(of_modules)),
         };
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         match words.is_empty() {
@@ -53,11 +53,11 @@ impl Language {
         }
     }
 
-    fn default_compiler(self, prefix: &Prefix) -> String {
+    fn default_compiler(self, of_modules: Option<String>) -> String {
         match self {
             Language::C => "gcc".to_owned(),
             Language::Cplusplus => "g++".to_owned(),
-            Language::Fortran => prefix.fortran_compiler().unwrap_or_else(|| "gfortran".to_owned()),
+            Language::Fortran => of_modules.unwrap_or_else(|| "gfortran".to_owned()),
         }
     }
 }

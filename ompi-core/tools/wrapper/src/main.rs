@@ -42,7 +42,8 @@ fn act(name: &str, arguments: Vec<std::ffi::OsString>) -> Result<(), (u8, String
         }
     }
     let parsed = Parsed::new(arguments, prefix.library().map_err(|text| (2, text))?).map_err(|text| (2, text))?;
-    let compiler = language.compiler(parsed.compiler.as_deref(), &prefix).map_err(|text| (2, text))?;
+    let compiler =
+        language.compiler(parsed.compiler.as_deref(), prefix.fortran_compiler()).map_err(|text| (2, text))?;
     let command = parsed.command(language, &prefix);
     if let Some(what) = &parsed.show {
         return show::show(what, (name, language), &compiler, &command, &parsed, &prefix).map_err(|text| (2, text));

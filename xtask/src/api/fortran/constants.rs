@@ -22,11 +22,8 @@ pub fn header(data: &Data) -> String {
 pub fn parameters(data: &Data, handles: bool) -> String {
     let mut text = String::new();
     for (name, value) in own() {
-        let value = if name.starts_with("MPI_SUBARRAYS") || name.starts_with("MPI_ASYNC") {
-            if handles { ".TRUE." } else { ".FALSE." }
-        } else {
-            value
-        };
+        // Not every nonblocking procedure takes a section with gaps, so MPI_SUBARRAYS_SUPPORTED stays false.
+        let value = if handles && name == "MPI_ASYNC_PROTECTS_NONBLOCKING" { ".TRUE." } else { value };
         let kind = if value.starts_with('.') { "logical" } else { "integer" };
         _ = writeln!(text, "  {kind}, parameter :: {name} = {value}");
     }

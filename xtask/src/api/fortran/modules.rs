@@ -1,7 +1,7 @@
 //! The modules mpi and mpi_f08: the interface of every procedure, and of its PMPI twin.
 
 use super::constants;
-use super::procedure::{Argument, Class, Intent, Procedure, Shape};
+use super::procedure::{Argument, Class, Intent, Procedure, Rank};
 use crate::api::data::Data;
 use std::fmt::Write;
 
@@ -136,10 +136,10 @@ fn declaration(text: &mut String, argument: &Argument, modern: bool, starts: boo
         Intent::Plain => "",
     };
     let shape = match argument.shape {
-        Shape::Scalar => "",
-        Shape::Array => "(*)",
-        Shape::Ranges => "(3,*)",
-        Shape::Table => "(count,*)",
+        Rank::Scalar => "",
+        Rank::Array => "(*)",
+        Rank::Ranges => "(3,*)",
+        Rank::Table => "(count,*)",
     };
     let kind = match (&argument.class, modern) {
         (Class::Buffer, true) => {

@@ -54,7 +54,7 @@ pub struct Argument {
     /// What it is.
     pub class: Class,
     /// How many.
-    pub shape: Shape,
+    pub shape: Rank,
     /// Which way it goes.
     pub intent: Intent,
 }
@@ -90,7 +90,7 @@ pub enum Class {
 
 /// Scalar or array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum Rank {
     /// One.
     Scalar,
     /// (*)
@@ -187,10 +187,10 @@ pub fn all<'a>(data: &'a Data, supplement: &Supplement) -> Result<Vec<Procedure<
 
 /// Large twins get the plain procedure's name, unless their arguments have the same types.
 fn share_names(all: &mut [Procedure], data: &Data, supplement: &Supplement) {
-    let types = |one: &Procedure| -> Vec<(Class, Shape)> {
+    let types = |one: &Procedure| -> Vec<(Class, Rank)> {
         one.arguments.iter().map(|argument| (argument.class.as_kind(), argument.shape)).collect()
     };
-    let plain: BTreeMap<String, Vec<(Class, Shape)>> = all.iter().map(|one| (one.name.clone(), types(one))).collect();
+    let plain: BTreeMap<String, Vec<(Class, Rank)>> = all.iter().map(|one| (one.name.clone(), types(one))).collect();
     for one in all.iter_mut().filter(|one| one.large) {
         let twin = data.functions.iter().find(|function| function.name == one.name);
         let Some(of) = twin.and_then(|twin| twin.large_count_of.clone()) else { continue };
@@ -208,10 +208,10 @@ fn written(line: &str) -> Result<Argument> {
     let (name, rest) = line.split_once(": ").ok_or_else(wrong)?;
     let (what, last) = rest.split_once(' ').unwrap_or((rest, ""));
     let (what, shape) = match what.split_once('(') {
-        Some((what, "*)")) => (what, Shape::Array),
-        Some((what, "count,*)")) => (what, Shape::Table),
+        Some((what, "*)")) => (what, Rank::Array),
+        Some((what, "count,*)")) => (what, Rank::Table),
         Some(_) => return Err(wrong()),
-        None => (what, Shape::Scalar),
+        None => (what, Rank::Scalar),
     };
     let class = match what {
         "integer" => Class::Integer,
@@ -265,9 +265,9 @@ fn derived(parameter: &Parameter) -> Result<Argument> {
     };
     let is_array = (parameter.has_length() || parameter.decl.contains('[')) && class != Class::Text;
     let shape = match (parameter.decl.contains("[3]"), is_array) {
-        (true, _) => Shape::Ranges,
-        (false, true) => Shape::Array,
-        (false, false) => Shape::Scalar,
+        (true, _) => Rank::Ranges,
+        (false, true) => Rank::Array,
+        (false, false) => Rank::Scalar,
     };
     // The standard gives none to what may be a constant such as MPI_STATUS_IGNORE, nor to buffers that are written.
     let may_be_constant = matches!(class, Class::Status) || ["WEIGHT", "ERROR_CODE"].contains(&parameter.kind.as_str());

@@ -1,7 +1,7 @@
 //! The C side of each procedure: a Rust function with the name that Fortran compilers give it.
 
 use super::constants;
-use super::procedure::{Argument, Class, HANDLES, Intent, Procedure, Shape, Supplement};
+use super::procedure::{Argument, Class, HANDLES, Intent, Procedure, Rank, Supplement};
 use crate::api::data::{Data, Function, Parameter};
 use crate::failure::{Result, fail};
 use std::collections::BTreeMap;
@@ -154,7 +154,7 @@ impl Shim<'_> {
         };
         match (&argument.class, argument.shape) {
             (Class::Buffer, _) => passed.rust = "Buffer".to_owned(),
-            (Class::Status, Shape::Scalar) => passed.rust = "Status".to_owned(),
+            (Class::Status, Rank::Scalar) => passed.rust = "Status".to_owned(),
             (Class::Status, _) => passed.rust = "Statuses".to_owned(),
             (Class::Procedure(_), _) => passed.rust = "Procedure".to_owned(),
             (Class::Pointer, _) => {
@@ -165,7 +165,7 @@ impl Shim<'_> {
             (Class::Handle(_), _) if !is_pointer => {
                 (passed.rust, passed.value) = ("In<Int>".to_owned(), format!("{n}.handle()"));
             }
-            (Class::Handle(_), Shape::Scalar) => {
+            (Class::Handle(_), Rank::Scalar) => {
                 passed.rust = "Handle".to_owned();
                 passed.c = "*mut usize".to_owned();
                 passed.value = format!("&raw mut {n}_c");
@@ -302,7 +302,7 @@ fn described(procedure: &Procedure) -> String {
                     let (count, datatype) = (ident(&arguments[at + 1].name), ident(&arguments[at + 2].name));
                     _ = writeln!(
                         text,
-                        "        let {name}_as = match {name}.layout({count}.get().into(), {datatype}) {{ Ok(layout) => layout, Err(code) => return ierror.set(code) }};"
+                        "        let {name}_as = match {name}.layout({count}.get(), {datatype}) {{ Ok(layout) => layout, Err(code) => return ierror.set(code) }};"
                     );
                     own[at + 1] = format!("{name}_as.count()");
                     own[at + 2] = format!("{name}_as.datatype()");
@@ -359,8 +359,8 @@ fn triples(arguments: &[Argument]) -> Option<Vec<(usize, String)>> {
     for (at, argument) in arguments.iter().enumerate().filter(|(_, argument)| argument.class == Class::Buffer) {
         let count = arguments.get(at + 1)?;
         let datatype = arguments.get(at + 2)?;
-        let is_count = matches!(count.class, Class::Integer | Class::Count) && count.shape == Shape::Scalar;
-        if !is_count || datatype.class != Class::Handle("Datatype".to_owned()) || datatype.shape != Shape::Scalar {
+        let is_count = matches!(count.class, Class::Integer | Class::Count) && count.shape == Rank::Scalar;
+        if !is_count || datatype.class != Class::Handle("Datatype".to_owned()) || datatype.shape != Rank::Scalar {
             return None;
         }
         all.push((at, ident(&argument.name)));

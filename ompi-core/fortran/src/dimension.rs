@@ -1,0 +1,12 @@
+//! A dimension of an array as the compiler describes it.
+
+/// CFI_dim_t.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Dimension {
+    lower_bound: isize,
+    /// Elements; -1 for the last one of an assumed-size array.
+    pub extent: isize,
+    /// Bytes from an element to the next one.
+    pub stride: isize,
+}
