@@ -26,7 +26,7 @@ mod send;
 pub struct Ob1;
 
 /// Its fast path; `COUNTS` while messages are counted. One that leaves it is counted where the slow path does.
-pub struct Fast<const COUNTS: bool>;
+pub struct Direct<const COUNTS: bool>;
 
 /// Counts a message that a receive took without matching.
 #[inline(always)]
@@ -180,11 +180,11 @@ impl Module for Ob1 {
     }
 
     fn fast_path(&self) -> Option<EntryPoints> {
-        Some(EntryPoints::of::<Fast<false>>())
+        Some(EntryPoints::of::<Direct<false>>())
     }
 
     fn counting_fast_path(&self) -> Option<EntryPoints> {
-        Some(EntryPoints::of::<Fast<true>>())
+        Some(EntryPoints::of::<Direct<true>>())
     }
 
     fn iprobe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Status>> {

@@ -1,6 +1,6 @@
 //! The fast path: the user's runs straight to and from a transport's queue.
 
-use super::{Fast, send};
+use super::{Direct, send};
 use crate::raw::{Contiguous, peer_table};
 use crate::recv;
 use crate::recv::requestless;
@@ -15,7 +15,7 @@ use opal_core::queue::fifo::INLINE_BYTES;
 use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::queue::small::copy_small;
 
-impl<const COUNTS: bool> FastPath for Fast<COUNTS> {
+impl<const COUNTS: bool> FastPath for Direct<COUNTS> {
     #[inline(always)]
     unsafe fn send(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> Taken {
         if progress::has_coalesced() {
