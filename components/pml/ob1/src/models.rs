@@ -5,7 +5,7 @@
 #![allow(unsafe_code)] // plays a C program
 
 use crate::am_handlers;
-use crate::module::Ob1;
+use crate::module::{Direct, Ob1};
 use crate::peers::endpoint::Endpoint;
 use crate::peers::table::{PeerTable, Route};
 use crate::recv::batch;
@@ -105,10 +105,10 @@ fn send(comm: &Communicator, tag: i32, byte: u8) {
 fn send_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
     let (at, count) = (all.as_mut_ptr(), all.len());
     // SAFETY: a slice is readable.
-    let taken = match unsafe { <Ob1 as FastPath>::send(at, count, PEER, tag, comm) } {
+    let taken = match unsafe { <Direct<false> as FastPath>::send(at, count, PEER, tag, comm) } {
         Taken::Yes => true,
         // SAFETY: as above.
-        Taken::NotInline => unsafe { Ob1::send_eager(at, count, PEER, tag, comm) },
+        Taken::NotInline => unsafe { Direct::<false>::send_eager(at, count, PEER, tag, comm) },
         Taken::No => false,
     };
     if !taken {
@@ -129,7 +129,7 @@ fn recv(comm: &Communicator, tag: i32) -> u8 {
 fn recv_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
     let (at, count, mut status) = (all.as_mut_ptr(), all.len(), Status::EMPTY);
     // SAFETY: a slice that is borrowed so is writable.
-    if unsafe { <Ob1 as FastPath>::recv(at, count, PEER, tag, comm, Some(&mut status)) }.is_none() {
+    if unsafe { <Direct<false> as FastPath>::recv(at, count, PEER, tag, comm, Some(&mut status)) }.is_none() {
         let data = Data { at, count, datatype: &bytes() };
         // SAFETY: as above.
         unsafe { Module::recv(&Ob1, &data, PEER, tag, user(comm), Some(&mut status)) }.unwrap();
@@ -141,7 +141,7 @@ fn recv_all(comm: &Communicator, tag: i32, all: &mut [u8]) {
 fn recv_any(comm: &Communicator) -> (i32, u8) {
     let (mut byte, mut status) = (0, Status::EMPTY);
     // SAFETY: a byte of our own.
-    if !unsafe { <Ob1 as FastPath>::recv_any(&raw mut byte, 1, ANY_TAG, comm, Some(&mut status)) } {
+    if !unsafe { <Direct<false> as FastPath>::recv_any(&raw mut byte, 1, ANY_TAG, comm, Some(&mut status)) } {
         let data = Data { at: &raw mut byte, count: 1, datatype: &bytes() };
         // SAFETY: as above.
         unsafe { Module::recv(&Ob1, &data, ANY_SOURCE, ANY_TAG, user(comm), Some(&mut status)) }.unwrap();
@@ -153,7 +153,7 @@ fn recv_any(comm: &Communicator) -> (i32, u8) {
 /// MPI_Irecv of one byte, to where it lies until the request is complete.
 fn irecv(comm: &Communicator, tag: i32, byte: &mut u8) -> Request {
     // SAFETY: the callers wait before they give the byte up.
-    match unsafe { <Ob1 as FastPath>::irecv(byte, 1, PEER, tag, comm) } {
+    match unsafe { <Direct<false> as FastPath>::irecv(byte, 1, PEER, tag, comm) } {
         Some(request) => request,
         None => {
             let data = Data { at: byte, count: 1, datatype: &bytes() };
@@ -300,15 +300,15 @@ fn fast_paths(open: bool) {
         let (mut room, bytes) = ([0; 100], [7; 100]);
         let (to, from) = (room.as_mut_ptr(), bytes.as_ptr());
         // SAFETY: arrays of our own, as long as said.
-        assert_eq!(unsafe { <Ob1 as FastPath>::recv(to, 1, PEER, 1, comm, None) }.is_some(), open);
+        assert_eq!(unsafe { <Direct<false> as FastPath>::recv(to, 1, PEER, 1, comm, None) }.is_some(), open);
         // SAFETY: as above.
-        assert_eq!(unsafe { <Ob1 as FastPath>::recv_any(to, 1, 1, comm, None) }, open);
+        assert_eq!(unsafe { <Direct<false> as FastPath>::recv_any(to, 1, 1, comm, None) }, open);
         // SAFETY: as above.
-        assert_eq!(unsafe { <Ob1 as FastPath>::irecv(to, 1, PEER, 1, comm) }.is_some(), open);
+        assert_eq!(unsafe { <Direct<false> as FastPath>::irecv(to, 1, PEER, 1, comm) }.is_some(), open);
         // SAFETY: as above.
-        assert_eq!(unsafe { <Ob1 as FastPath>::send(from, 1, PEER, 1, comm) } == Taken::Yes, open);
+        assert_eq!(unsafe { <Direct<false> as FastPath>::send(from, 1, PEER, 1, comm) } == Taken::Yes, open);
         // SAFETY: as above.
-        assert_eq!(unsafe { Ob1::send_eager(from, 60, PEER, 1, comm) }, open);
+        assert_eq!(unsafe { Direct::<false>::send_eager(from, 60, PEER, 1, comm) }, open);
         assert_eq!(drain_all(), 2, "what was sent and not received");
     });
 }
@@ -317,9 +317,9 @@ fn fast_paths(open: bool) {
 fn take_fast_paths(comm: &Communicator, bytes: usize) -> [bool; 2] {
     let all = [7; 100];
     // SAFETY: not more than there are.
-    let inline = unsafe { <Ob1 as FastPath>::send(all.as_ptr(), bytes, PEER, 1, comm) };
+    let inline = unsafe { <Direct<false> as FastPath>::send(all.as_ptr(), bytes, PEER, 1, comm) };
     // SAFETY: as above.
-    [inline == Taken::Yes, unsafe { Ob1::send_eager(all.as_ptr(), bytes, PEER, 1, comm) }]
+    [inline == Taken::Yes, unsafe { Direct::<false>::send_eager(all.as_ptr(), bytes, PEER, 1, comm) }]
 }
 
 #[test]
@@ -347,16 +347,16 @@ fn a_lost_process_is_told_of() {
         let mut byte = 0;
         let at = &raw mut byte;
         // SAFETY: a byte of our own.
-        let waits = unsafe { <Ob1 as FastPath>::irecv(at, 1, PEER, 1, comm) }.is_some();
+        let waits = unsafe { <Direct<false> as FastPath>::irecv(at, 1, PEER, 1, comm) }.is_some();
         assert!(waits, "while nobody is lost");
         send(comm, 1, 10);
         drain_all();
         send(comm, 1, 11);
         endpoint.set_dead();
         // SAFETY: as above.
-        assert!(unsafe { <Ob1 as FastPath>::irecv(at, 1, PEER, 1, comm) }.is_none());
+        assert!(unsafe { <Direct<false> as FastPath>::irecv(at, 1, PEER, 1, comm) }.is_none());
         // SAFETY: as above.
-        assert!(!unsafe { <Ob1 as FastPath>::recv_any(at, 1, 1, comm, None) }, "it is for the wait to say");
+        assert!(!unsafe { <Direct<false> as FastPath>::recv_any(at, 1, 1, comm, None) }, "it is for the wait to say");
         assert_eq!(irecv(comm, 1, &mut byte).wait().unwrap_err().get(), Class::ProcAborted as i32);
     });
 }

@@ -19,15 +19,14 @@ use opal_core::progress;
 use opal_core::sync::Ordering;
 
 mod fast_path;
-mod monitoring;
 mod paths;
 mod send;
 
 /// The one module; its state is [`STATE`].
 pub struct Ob1;
 
-/// Its fast path while messages are counted.
-pub struct Monitoring;
+/// Its fast path; `COUNTS` while messages are counted. One that leaves it is counted where the slow path does.
+pub struct Direct<const COUNTS: bool>;
 
 /// Counts a message that a receive took without matching.
 #[inline(always)]
@@ -181,11 +180,11 @@ impl Module for Ob1 {
     }
 
     fn fast_path(&self) -> Option<EntryPoints> {
-        Some(EntryPoints::of::<Ob1>())
+        Some(EntryPoints::of::<Direct<false>>())
     }
 
     fn counting_fast_path(&self) -> Option<EntryPoints> {
-        Some(EntryPoints::of::<Monitoring>())
+        Some(EntryPoints::of::<Direct<true>>())
     }
 
     fn iprobe(&self, source: i32, tag: i32, context: MatchContext<'_>) -> Result<Option<Status>> {

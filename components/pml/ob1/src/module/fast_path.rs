@@ -1,7 +1,7 @@
 //! The fast path: the user's runs straight to and from a transport's queue.
 
-use super::{Ob1, send};
-use crate::raw::Contiguous;
+use super::{Direct, send};
+use crate::raw::{Contiguous, peer_table};
 use crate::recv;
 use crate::recv::requestless;
 use ompi_core::comm::Communicator;
@@ -15,20 +15,24 @@ use opal_core::queue::fifo::INLINE_BYTES;
 use opal_core::queue::fifo_pair::FifoPair;
 use opal_core::queue::small::copy_small;
 
-impl FastPath for Ob1 {
+impl<const COUNTS: bool> FastPath for Direct<COUNTS> {
     #[inline(always)]
     unsafe fn send(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> Taken {
         if progress::has_coalesced() {
             return Taken::No;
         }
         // SAFETY: the caller's promise.
-        unsafe { Ob1::isend(at, bytes, dest, tag, comm) }
+        unsafe { Self::isend(at, bytes, dest, tag, comm) }
     }
 
     #[inline(always)]
     unsafe fn send_eager(at: *const u8, bytes: usize, dest: i32, tag: i32, comm: &Communicator) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { send::push_eager(at, bytes, dest, tag, user(comm)) }
+        let is_sent = unsafe { send::push_eager(at, bytes, dest, tag, user(comm)) };
+        if COUNTS && is_sent {
+            count_sent(comm, dest, tag, bytes);
+        }
+        is_sent
     }
 
     #[inline(always)]
@@ -37,7 +41,13 @@ impl FastPath for Ob1 {
             return Taken::NotInline;
         }
         // SAFETY: the caller's promise.
-        if unsafe { send::push_inline(at, bytes, dest, tag, user(comm)) } { Taken::Yes } else { Taken::No }
+        if !unsafe { send::push_inline(at, bytes, dest, tag, user(comm)) } {
+            return Taken::No;
+        }
+        if COUNTS {
+            count_sent(comm, dest, tag, bytes);
+        }
+        Taken::Yes
     }
 
     #[inline(always)]
@@ -54,12 +64,18 @@ impl FastPath for Ob1 {
         let got = found.status(source);
         if payload.len() > INLINE_BYTES {
             let fifo_pair = found.leave()?;
+            if COUNTS {
+                count_received(comm, got.source, got.tag, payload.len());
+            }
             // SAFETY: writable by the caller's promise, and not shorter than the payload, which is the FIFO pair's next.
             return Some(unsafe { take_eager(at, payload, fifo_pair, status, got.source, got.tag) });
         }
         // SAFETY: as above.
         unsafe { copy_small(at, payload.as_ptr(), payload.len()) };
         found.take();
+        if COUNTS {
+            count_received(comm, got.source, got.tag, payload.len());
+        }
         got.write_to(status);
         Some(Done::YES)
     }
@@ -82,6 +98,9 @@ impl FastPath for Ob1 {
             unsafe { copy_small(at, payload.as_ptr(), payload.len()) };
         }
         found.take();
+        if COUNTS {
+            count_received(comm, got.source, got.tag, payload.len());
+        }
         got.write_to(status);
         true
     }
@@ -114,6 +133,21 @@ unsafe fn take_eager(
     fifo_pair.take();
     Status::new(source, tag, payload.len() as u64).write_to(status);
     Done::YES
+}
+
+// After the message has left: the receiver does not wait for it.
+#[inline(always)]
+fn count_sent(comm: &Communicator, dest: i32, tag: i32, bytes: usize) {
+    if let Some(traffic) = peer_table(comm).traffic() {
+        traffic.sent_inline(dest, tag, bytes);
+    }
+}
+
+#[inline(always)]
+fn count_received(comm: &Communicator, source: i32, tag: i32, bytes: usize) {
+    if let Some(traffic) = peer_table(comm).traffic() {
+        traffic.received_inline(source, tag, bytes);
+    }
 }
 
 #[inline(always)]

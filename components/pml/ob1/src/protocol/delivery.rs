@@ -137,6 +137,8 @@ impl State {
         }
     }
 
+    // Apart, so that who delivers saves no registers for it.
+    #[inline(never)]
     fn enqueue(&mut self, envelope: Envelope, source: u32, message: Message) {
         let process = message.process;
         let Some(context) = self.context(envelope.context) else { return };
