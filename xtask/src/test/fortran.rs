@@ -50,7 +50,7 @@ fn program(session: &mut Session, source: &Path, ranks: u32, flags: &[&str]) -> 
 
 fn compiled(session: &mut Session, source: &Path, flags: &[&str]) -> Result<PathBuf> {
     let name = format!("{}{}", stem(source), flags.concat());
-    let folder = session.scratch().join("fortran").join(&name);
+    let folder = session.scratch().join("fortran/programs").join(&name);
     shell::folder(&folder)?;
     let program = folder.join(name);
     let mut command = wrapper(session)?;

@@ -125,8 +125,9 @@ impl Suite {
     /// The other sources of a program, from the Makefile.
     fn others(&self, folder: &Path, name: &str) -> Result<Vec<PathBuf>> {
         let makefile = shell::read(&folder.join("Makefile.am"))?;
-        let start = format!("{name}_SOURCES =");
-        let line = makefile.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or("");
+        let entries = makefile.lines().filter_map(|line| line.split_once('='));
+        let mut entries = entries.filter(|(entry, _)| entry.trim().strip_suffix("_SOURCES") == Some(name));
+        let line = entries.next().map_or("", |(_, files)| files);
         let files = line.split_whitespace().filter(|file| Path::new(file).file_stem().is_some_and(|stem| stem != name));
         Ok(files.map(|file| folder.join(file)).collect())
     }
