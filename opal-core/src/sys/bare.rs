@@ -1,5 +1,6 @@
 //! Bare metal: the few things that `hw` provides, as symbols that its boot crate defines.
 
+use super::Errno;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -47,6 +48,18 @@ pub fn read_file(_path: &str) -> Option<Vec<u8>> {
 /// A file that is open: there are none.
 #[derive(Clone, Copy, Debug)]
 pub enum NoFile {}
+
+impl NoFile {
+    /// There are no files.
+    pub fn lock(&self, _from: u64, _bytes: u64, _alone: bool) -> Result<(), Errno> {
+        match *self {}
+    }
+
+    /// There are no files.
+    pub fn unlock(&self, _from: u64, _bytes: u64) -> Result<(), Errno> {
+        match *self {}
+    }
+}
 
 /// Gives a core that is shared with others back for a moment; on a core of its own, a pause.
 pub fn yield_now() {

@@ -1,9 +1,11 @@
 //! Registration.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::ffi::CStr;
+use ompi_core::comm::Communicator;
 use ompi_core::error::{Class, Result as Answer};
-use ompi_core::framework::io::{self, Module, FileRequest};
+use ompi_core::framework::io::{self, FileArguments, Module};
 use opal_core::mca::{self, Declined};
 
 /// The component.
@@ -25,8 +27,9 @@ impl io::Component for Component {
         Ok(PRIORITY)
     }
 
-    fn open_file(&self, _request: FileRequest<'_>) -> Answer<Box<dyn Module>> {
-        // 3. What this returns serves every function on the file: `io::Module` says what each of them promises.
+    fn open_file(&self, _comm: Arc<Communicator>, _arguments: Answer<FileArguments<'_>>) -> Answer<Box<dyn Module>> {
+        // 3. What this returns serves every function on the file: `io::Module` says what each of them promises. Where the
+        // arguments are a fault, this process tells the others, and none of them opens the file.
         Err(Class::UnsupportedOperation.into())
     }
 

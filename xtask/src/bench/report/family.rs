@@ -17,7 +17,7 @@ pub fn of(row: &str) -> &'static Family {
 }
 
 /// In the order of the pages. The last one holds whatever the others leave.
-pub static FAMILIES: [Family; 14] = [
+pub static FAMILIES: [Family; 15] = [
     Family {
         file: "latency",
         title: "Latency",
@@ -51,6 +51,7 @@ pub static FAMILIES: [Family; 14] = [
         holds: |row| row.starts_with("overlap-"),
     },
     Family { file: "rma", title: "One-sided communication", tried: "", holds: |row| row.starts_with("rma-") },
+    Family { file: "files", title: "Files", tried: "", holds: |row| row.starts_with("file-") },
     Family {
         file: "first-messages",
         title: "First messages of a job",

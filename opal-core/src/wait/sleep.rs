@@ -1,0 +1,230 @@
+//! Sleeping, and being woken: the protocol stands in [`super`].
+
+use super::awaited::Awaited;
+use crate::framework::btl;
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Once, Ordering, fence, threads_possible};
+use crate::{progress, sys, verbose};
+
+/// How a process is woken by the peers of its node. There is one per process; the transport whose memory the peers
+/// share provides it.
+pub trait Waker: Sync {
+    /// From now on peers that have something for this process wake it, by `how`. Returns a ticket for `sleep`.
+    fn arm(&self, how: WakeMethod) -> u32;
+
+    /// Sleeps until a peer wakes this process after the `arm` by [`WakeMethod::Futex`] that gave the ticket, at most
+    /// this long; returns whether it was less.
+    fn sleep(&self, ticket: u32, at_most_us: u64) -> bool;
+
+    /// Peers need not wake this process any more; returns whether one did.
+    fn disarm(&self) -> bool;
+
+    /// Ends the sleeps of this process's own threads.
+    fn wake_threads(&self);
+
+    /// The descriptor that becomes readable when a peer wakes this process by [`WakeMethod::Descriptor`]; `None` if
+    /// some peer cannot.
+    fn descriptor(&self) -> Option<i32>;
+}
+
+/// How to wake a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WakeMethod {
+    /// Through the word that it sleeps on.
+    Futex = 1,
+    /// Through its descriptor.
+    Descriptor = 2,
+}
+
+/// Sockets on which a process can sleep.
+pub trait Sockets: Sync {
+    /// Sleeps until something happens to one of them or to what is watched beside them, at most this long; returns
+    /// whether anything did.
+    fn sleep(&self, at_most_us: u64) -> bool;
+
+    /// From now on a sleep ends when this descriptor is readable, too. `false` where the system refuses.
+    fn watch(&self, descriptor: i32) -> bool;
+
+    /// Whether anything of the job can come from them.
+    fn is_needed(&self) -> bool;
+
+    /// The next pass of progress polls them, even if few passes do.
+    fn poll_now(&self);
+}
+
+/// How this process's sleeps ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sleeps {
+    /// A peer of the node woke it.
+    pub woken: u64,
+    /// Something happened to a socket.
+    pub socket: u64,
+    /// Nothing did, for as long as a sleep may last.
+    pub timed_out: u64,
+}
+
+/// Counts since the process began.
+pub fn sleeps() -> Sleeps {
+    let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+    Sleeps { woken: of(&WOKEN), socket: of(&SOCKET), timed_out: of(&TIMED_OUT) }
+}
+
+/// How long this process slept since it began, in ns.
+pub fn asleep_ns() -> u64 {
+    ASLEEP_NS.load(Ordering::Relaxed)
+}
+
+/// Wakes all threads of this process. To be called after completing a request on which another thread may sleep; the
+/// completion was stored with SeqCst.
+pub fn wake_threads() {
+    // SeqCst: a sleeper that is not counted yet looks after it was, and then finds what was stored before.
+    if SLEEPERS.load(Ordering::SeqCst) != 0
+        && let Some(waker) = WAKER.get()
+    {
+        waker.wake_threads();
+    }
+}
+
+/// Provides the process's waker; the first one stays.
+pub fn set_waker(waker: &'static dyn Waker) {
+    WAKER.call_once(|| waker);
+}
+
+/// Provides the process's sockets; the first ones stay.
+pub fn set_sockets(sockets: &'static dyn Sockets) {
+    SOCKETS.call_once(|| sockets);
+}
+
+/// Tells of a process that stores into shared memory, this one included, whether it registered for membarrier.
+pub fn add_sender(registered: bool) {
+    if !registered {
+        MEMBARRIER_CAPABLE.store(false, Ordering::Relaxed);
+        verbose!(btl::FRAMEWORK, 10, "a rank of this node is not registered for membarrier: sleeps last at most 1 ms");
+    }
+}
+
+/// Some process that this one may wait for cannot wake it: from now on a sleep lasts at most a millisecond.
+pub fn shorten_sleeps() {
+    MEMBARRIER_CAPABLE.store(false, Ordering::Relaxed);
+}
+
+/// Sleeps by what there is, unless something comes or `awaited` is done at the last look before.
+pub(super) fn sleep(awaited: &mut dyn Awaited) {
+    let since_ns = sys::monotonic_ns();
+    sleep_counted(awaited);
+    slept(since_ns);
+}
+
+/// Sleeps until something happens to a socket, where nothing but sockets can wake this process; returns whether that is so. A
+/// peer's message wakes it at once then, which a process that yields cannot count on.
+pub(super) fn sleep_on_sockets_alone() -> bool {
+    let (Some(sockets), None) = (SOCKETS.get(), WAKER.get()) else { return false };
+    let since_ns = sys::monotonic_ns();
+    sleep_on_sockets(*sockets);
+    slept(since_ns);
+    true
+}
+
+fn sleep_counted(awaited: &mut dyn Awaited) {
+    if !threads_possible() {
+        return sleep_by(awaited);
+    }
+    SLEEPERS.fetch_add(1, Ordering::SeqCst);
+    // Pairs with the SeqCst of `wake_threads`: the last look comes after the count.
+    fence(Ordering::SeqCst);
+    sleep_by(awaited);
+    SLEEPERS.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// A sleep is over.
+fn slept(since_ns: u64) {
+    // Relaxed: a number only; several threads may sleep.
+    ASLEEP_NS.fetch_add(sys::monotonic_ns().saturating_sub(since_ns), Ordering::Relaxed);
+}
+
+fn sleep_by(awaited: &mut dyn Awaited) {
+    let sockets = SOCKETS.get().filter(|sockets| sockets.is_needed());
+    if let Some(sockets) = sockets {
+        sockets.poll_now();
+    }
+    match (WAKER.get(), sockets) {
+        (Some(waker), None) => sleep_on_futex(*waker, false, awaited),
+        (Some(waker), Some(sockets)) if can_wake_sockets_sleep(*waker, *sockets) => {
+            sleep_on_both(*waker, *sockets, awaited)
+        }
+        (Some(waker), Some(_)) => sleep_on_futex(*waker, true, awaited),
+        // What happens to a socket before the sleep ends it at once.
+        (None, Some(sockets)) if is_still_idle(awaited) => sleep_on_sockets(*sockets),
+        (None, Some(_)) => {}
+        (None, None) => sys::nap_us(NAP_US),
+    }
+}
+
+/// Whether a sleep on the sockets ends when the waker is woken.
+fn can_wake_sockets_sleep(waker: &dyn Waker, sockets: &dyn Sockets) -> bool {
+    waker.descriptor().is_some_and(|descriptor| *WATCHED.call_once(|| sockets.watch(descriptor)))
+}
+
+fn sleep_on_both(waker: &dyn Waker, sockets: &dyn Sockets, awaited: &mut dyn Awaited) {
+    waker.arm(WakeMethod::Descriptor);
+    let slice = slice_us(sys::membarrier());
+    // Level-triggered: what comes between this pass and the sleep ends it at once.
+    let slept = is_still_idle(awaited);
+    let happened = slept && sockets.sleep(slice);
+    let woken = waker.disarm();
+    if slept {
+        count(woken, happened);
+    }
+}
+
+fn sleep_on_futex(waker: &dyn Waker, unwakeable: bool, awaited: &mut dyn Awaited) {
+    let ticket = waker.arm(WakeMethod::Futex);
+    let slice = slice_us(sys::membarrier() && !unwakeable);
+    let slept = is_still_idle(awaited);
+    let ended_early = slept && waker.sleep(ticket, slice);
+    let woken = waker.disarm();
+    if slept {
+        count(woken, ended_early && woken);
+    }
+}
+
+/// The last look before a sleep.
+fn is_still_idle(awaited: &mut dyn Awaited) -> bool {
+    progress::pass() == 0 && !awaited.is_done()
+}
+
+fn sleep_on_sockets(sockets: &dyn Sockets) {
+    count(false, sockets.sleep(slice_us(true)));
+}
+
+/// How long a sleep may last. Of several threads that sleep at the same time the first one that wakes disarms the waker.
+fn slice_us(fenced: bool) -> u64 {
+    if fenced && MEMBARRIER_CAPABLE.load(Ordering::Relaxed) && !threads_possible() {
+        SLICE_US
+    } else {
+        SLICE_WITHOUT_MEMBARRIER_US
+    }
+}
+
+fn count(woken: bool, happened: bool) {
+    let why = match (happened, woken) {
+        (true, true) => &WOKEN,
+        (true, false) => &SOCKET,
+        (false, _) => &TIMED_OUT,
+    };
+    why.fetch_add(1, Ordering::Relaxed);
+}
+
+static MEMBARRIER_CAPABLE: AtomicBool = AtomicBool::new(true);
+static WAKER: Once<&'static dyn Waker> = Once::new();
+static SOCKETS: Once<&'static dyn Sockets> = Once::new();
+static WATCHED: Once<bool> = Once::new();
+static SLEEPERS: AtomicU32 = AtomicU32::new(0);
+static WOKEN: AtomicU64 = AtomicU64::new(0);
+static SOCKET: AtomicU64 = AtomicU64::new(0);
+static TIMED_OUT: AtomicU64 = AtomicU64::new(0);
+static ASLEEP_NS: AtomicU64 = AtomicU64::new(0);
+
+/// The longest sleep: how late a death in the job may be noticed.
+const SLICE_US: u64 = 20_000;
+const SLICE_WITHOUT_MEMBARRIER_US: u64 = 1000;
+const NAP_US: u64 = 50;
