@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::sync::model::{check, set_model_waker, spawn};
-use crate::sync::raise_threads;
+use crate::sync::{AtomicBool, raise_threads};
 use alloc::sync::Arc;
 
 #[test]
