@@ -24,8 +24,8 @@ pub fn wait(handle: &mut usize) -> Result<Status> {
     Ok(take(slot, handle))
 }
 
-/// MPI_Test: `None` while it is under way.
-#[inline]
+/// MPI_Test: `None` while it is under way. As a call of its own a vain one has 26 instructions more.
+#[inline(always)]
 pub fn test(handle: &mut usize) -> Result<Option<Status>> {
     progress::flush();
     let Some(slot) = busy(*handle)? else {
