@@ -34,7 +34,8 @@ const BLOWS: [Blow; 8] = [
         "daemon",
         "h2",
         r#"p=$(pgrep -o -x mpirun) && kill -KILL $p && echo done"#,
-        &["host h2 was lost: its daemon ended"],
+        // "its daemon ended", or "no daemon started there" if it had not said that it is ready.
+        &["host h2", "daemon"],
     ),
     kill("keeper", "h2", r#"p=$(pgrep -x mpirun-keeper) && kill -KILL $p && echo done"#, &["keeper", "h2"]),
     kill("mpirun", "head", r#"p=$(pgrep -o -f "bin/mpirun --host") && kill -KILL $p && echo done"#, &[]),

@@ -179,7 +179,8 @@ fn refused(rig: &Rig, cluster: &Cluster, words: &[&str], sentence: &str) -> Resu
 }
 
 fn written(rig: &Rig, name: &str, text: &str) -> Result<String> {
-    let path = rig.log.with_file_name(name);
+    // Other tests have folders there.
+    let path = rig.log.with_file_name(format!("map.{name}"));
     std::fs::write(&path, text).at("write a file")?;
     Ok(path.display().to_string())
 }
