@@ -100,10 +100,10 @@ pub fn enter(wanted: ThreadLevel) -> opal_core::Result<()> {
     {
         environment.set_state(ess::State::Initialized);
     }
-    if report::listen::is_on() {
-        fast_path::count();
+    match report::listen::is_on() {
+        true => fast_path::count(),
+        false => fast_path::open(),
     }
-    fast_path::open();
     Ok(())
 }
 

@@ -3,7 +3,6 @@
 //! Words only grow, and no rank is ever [`FARTHEST_AHEAD`] of another. A word beyond that was overwritten by somebody.
 
 #[cfg(not(loom))]
-#[cfg(not(loom))]
 use crate::subject;
 use ompi_core::error::Result;
 #[cfg(not(loom))]

@@ -16,7 +16,6 @@
 
 use crate::flags::layout;
 #[cfg(not(loom))]
-#[cfg(not(loom))]
 use crate::subject;
 use crate::word;
 use alloc::vec::Vec;
