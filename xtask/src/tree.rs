@@ -1,5 +1,6 @@
 //! The source tree as cargo sees it.
 
+use crate::build::header::Header;
 use crate::failure::{At, Result, fail};
 use crate::shell;
 use serde::Deserialize;
@@ -43,6 +44,9 @@ pub struct Facts {
     /// C symbols that the library exports for this component beside `MPI_*` and `PMPI_*`, such as `munmap`.
     #[serde(default)]
     pub exports: Vec<String>,
+    /// A header that it needs.
+    #[serde(default)]
+    pub header: Option<Header>,
 }
 
 impl Tree {

@@ -4,6 +4,7 @@ mod direct;
 mod failure;
 mod hosts;
 mod mapping;
+mod pmix;
 mod rig;
 mod slurm;
 mod slurm_mpirun;
@@ -21,6 +22,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     direct::cases(session);
     ssh::cases(session);
     slurm::cases(session);
+    pmix::cases(session);
     slurm_mpirun::cases(session);
     mapping::cases(session);
     failure::cases(session);
