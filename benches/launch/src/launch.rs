@@ -54,8 +54,14 @@ pub fn launch(shape: &Shape, sizes: &Sizes, constants: &Constants, fault: Option
     if let Some(fault) = fault {
         play.at(fault.at, Event::Fails);
     }
-    while let Some(Reverse((now, _, event))) = play.queue.pop() {
-        play.happens(now, event);
+    while let Some(Reverse((now, _, event, frame))) = play.queue.pop() {
+        match frame {
+            Some((host, bytes)) => {
+                let handled = play.network.handle(host, bytes, now);
+                play.at(handled, event);
+            }
+            None => play.happens(now, event),
+        }
     }
     play.result()
 }
@@ -64,6 +70,8 @@ pub fn launch(shape: &Shape, sizes: &Sizes, constants: &Constants, fault: Option
 enum Event {
     Called(usize),
     Ordered(usize),
+    /// This node knows that ranks there or below have begun.
+    Began(usize),
     Published(usize),
     /// From this child to its parent.
     Up(usize),
@@ -81,7 +89,8 @@ struct Play<'a> {
     constants: &'a Constants,
     fault: Option<Fault>,
     network: Network,
-    queue: BinaryHeap<Reverse<(Ns, u64, Event)>>,
+    /// With the host and the bytes of a frame that it has to handle first.
+    queue: BinaryHeap<Reverse<(Ns, u64, Event, Option<(usize, u64)>)>>,
     number: u64,
     /// By `Shape::starter` and by `Shape::parent`.
     starts: Vec<Vec<usize>>,
@@ -134,7 +143,14 @@ impl<'a> Play<'a> {
 
     fn at(&mut self, time: Ns, event: Event) {
         self.number += 1;
-        self.queue.push(Reverse((time, self.number, event)));
+        self.queue.push(Reverse((time, self.number, event, None)));
+    }
+
+    /// Sends a frame, and this happens when it was handled.
+    fn send(&mut self, (from, to): (usize, usize), bytes: u64, now: Ns, event: Event) {
+        let arrived = self.network.send(from, to, bytes, now);
+        self.number += 1;
+        self.queue.push(Reverse((arrived, self.number, event, Some((to, bytes)))));
     }
 
     /// Starts an agent for each host that is this node's to start.
@@ -161,6 +177,7 @@ impl<'a> Play<'a> {
             }
             Event::Called(node) if self.lives(node) => self.called(node, now),
             Event::Ordered(node) if self.lives(node) => self.ordered(node, now),
+            Event::Began(node) if self.lives(node) => self.began(node, now),
             Event::Published(node) if self.lives(node) => self.arrived(node, now),
             Event::Up(child) if self.lives(self.shape.parent(child)) => self.arrived(self.shape.parent(child), now),
             Event::Down(node) if self.lives(node) => {
@@ -189,8 +206,7 @@ impl<'a> Play<'a> {
     fn order(&mut self, parent: usize, node: usize, now: Ns) {
         // In a tree the orders name all hosts, and that is enough to know one's own.
         let spawn = if self.shape.route == Route::Star { self.sizes.spawn[node] } else { 0 };
-        let done = self.network.send(parent, node, self.sizes.orders + spawn, now);
-        self.at(done, Event::Ordered(node));
+        self.send((parent, node), self.sizes.orders + spawn, now, Event::Ordered(node));
     }
 
     fn ordered(&mut self, node: usize, now: Ns) {
@@ -205,13 +221,14 @@ impl<'a> Play<'a> {
         let began = now + ranks * self.constants.ns("rank_us");
         self.began = self.began.max(began);
         self.at(began + self.constants.ns("init_us"), Event::Published(node));
-        // Each rank's start and state, passed on as they come.
-        let mut at = node;
-        let mut time = began;
-        while at != 0 {
-            let parent = self.shape.parent(at);
-            time = self.network.send(at, parent, 2 * ranks * self.sizes.rank_state, time);
-            at = parent;
+        self.at(began, Event::Began(node));
+    }
+
+    /// Each rank's start and state, passed on as they come.
+    fn began(&mut self, node: usize, now: Ns) {
+        if node != 0 {
+            let (parent, ranks) = (self.shape.parent(node), u64::from(self.shape.per_host));
+            self.send((node, parent), 2 * ranks * self.sizes.rank_state, now, Event::Began(parent));
         }
     }
 
@@ -225,15 +242,13 @@ impl<'a> Play<'a> {
             return self.spread(0, now);
         }
         let bytes = self.sizes.frame + self.subtree[node];
-        let done = self.network.send(node, self.shape.parent(node), bytes, now);
-        self.at(done, Event::Up(node));
+        self.send((node, self.shape.parent(node)), bytes, now, Event::Up(node));
     }
 
     fn spread(&mut self, node: usize, now: Ns) {
         for child in self.below[node].clone() {
             let bytes = self.sizes.frame + self.sizes.all() - self.subtree[child];
-            let done = self.network.send(node, child, bytes, now);
-            self.at(done, Event::Down(child));
+            self.send((node, child), bytes, now, Event::Down(child));
         }
     }
 
@@ -259,8 +274,7 @@ impl<'a> Play<'a> {
     fn tell_below(&mut self, node: usize, now: Ns) {
         for child in self.below[node].clone() {
             if self.has_called[child] && !self.is_over[child] {
-                let done = self.network.send(node, child, self.sizes.barrier, now);
-                self.at(done, Event::Over(child));
+                self.send((node, child), self.sizes.barrier, now, Event::Over(child));
             }
         }
     }

@@ -44,7 +44,7 @@ impl Network {
         *thread
     }
 
-    /// Sends a frame that is ready at `at`: when the receiver's thread has handled it.
+    /// Sends a frame that is ready at `at`: when its last byte has come. The receiver then has to [`handle`](Network::handle) it.
     pub fn send(&mut self, from: usize, to: usize, bytes: u64, at: Ns) -> Ns {
         let handle = self.frame + bytes * self.handle_per_kib / 1024;
         let ready = self.work(from, at, handle);
@@ -57,8 +57,12 @@ impl Network {
         // The first byte comes after the latency, the last one when both wires were free for all of them.
         receiver.inward = receiver.inward.max(start + self.latency) + wire;
         receiver.received += bytes;
-        let arrived = receiver.inward;
-        self.work(to, arrived, handle)
+        receiver.inward
+    }
+
+    /// A frame of so many bytes has come: when the receiver's thread has handled it.
+    pub fn handle(&mut self, host: usize, bytes: u64, at: Ns) -> Ns {
+        self.work(host, at, self.frame + bytes * self.handle_per_kib / 1024)
     }
 
     /// Bytes that a host sent and received.

@@ -11,6 +11,7 @@ use crate::failure::{Result, fail};
 use crate::shell;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 
 type OnOne = fn(&Rig) -> Result<()>;
 
@@ -54,12 +55,17 @@ fn lacks_openmpi() -> Option<String> {
     (!is_there).then(|| "Open MPI is not installed: apt-get install --no-install-recommends openmpi-bin".to_owned())
 }
 
-/// The default components and ess/pmix.
+/// The default components and ess/pmix: built once, for all cases.
 fn library(session: &mut Session) -> Result<PathBuf> {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(dist) = BUILT.get() {
+        return Ok(dist.clone());
+    }
     let components = vec!["default".to_owned(), "ess/pmix".to_owned()];
     let out = session.scratch().join("pmix");
     let options = build::Options { components, thin: true, no_check: true, out: Some(out), ..Default::default() };
-    Ok(build::build(&options, session.progress)?.dist)
+    let dist = build::build(&options, session.progress)?.dist;
+    Ok(BUILT.get_or_init(|| dist).clone())
 }
 
 /// Ranks in blocks and in turn: shared memory within a host, sockets between them.
