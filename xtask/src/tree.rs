@@ -1,6 +1,5 @@
 //! The source tree as cargo sees it.
 
-use crate::build::header::Header;
 use crate::failure::{At, Result, fail};
 use crate::shell;
 use serde::Deserialize;
@@ -46,7 +45,19 @@ pub struct Facts {
     pub exports: Vec<String>,
     /// A header that it needs.
     #[serde(default)]
-    pub header: Option<Header>,
+    pub header: Option<ForeignHeader>,
+}
+
+/// `header` of `[package.metadata.ompi]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ForeignHeader {
+    /// What pkg-config knows the library by.
+    pub pkg_config: String,
+    /// A C file of the component that compiles where the header says what the component says.
+    pub check: String,
+    /// The package of Debian that brings the header.
+    pub package: String,
 }
 
 impl Tree {

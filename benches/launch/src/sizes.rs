@@ -80,7 +80,7 @@ fn orders(job: &Job) -> HostOrders {
         stdin: Input::None,
         merge: false,
         pty: Some((50, 200)),
-        directory: b"/home/somebody/work/of/a/project".to_vec(),
+        directory: b"/project/of/somebody/with/a/long/name".to_vec(),
         // About what a login has with modules loaded.
         environment: (0..60).map(|at| (format!("VARIABLE_{at}").into_bytes(), vec![b'v'; 50])).collect(),
         apps: vec![App {

@@ -3,20 +3,7 @@
 use crate::failure::{Result, refuse};
 use crate::shell;
 use crate::tree::Package;
-use serde::Deserialize;
 use std::process::Command;
-
-/// `header` of `[package.metadata.ompi]`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Header {
-    /// What pkg-config knows the library by.
-    pub pkg_config: String,
-    /// A C file of the component that compiles where the header says what the component says.
-    pub check: String,
-    /// The package of Debian that brings the header.
-    pub package: String,
-}
 
 /// Whether the component can be built here, if it needs a header at all: `Some` with what it lacks, half a sentence.
 pub fn lacks(package: &Package) -> Option<String> {
@@ -47,11 +34,11 @@ pub fn check(name: &str, package: &Package) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::Facts;
+    use crate::tree::{Facts, ForeignHeader};
 
     #[test]
     fn what_is_lacking_is_said() {
-        let package = |header: Option<Header>| Package {
+        let package = |header: Option<ForeignHeader>| Package {
             name: "ess-x".to_owned(),
             version: "1.0.0".to_owned(),
             folder: "/nowhere".into(),
