@@ -83,14 +83,16 @@ enum Event {
     Over(usize),
 }
 
+/// When, which of those at one time, what, and the host and the bytes of a frame that it has to handle first.
+type Due = (Ns, u64, Event, Option<(usize, u64)>);
+
 struct Play<'a> {
     shape: &'a Shape,
     sizes: &'a Sizes,
     constants: &'a Constants,
     fault: Option<Fault>,
     network: Network,
-    /// With the host and the bytes of a frame that it has to handle first.
-    queue: BinaryHeap<Reverse<(Ns, u64, Event, Option<(usize, u64)>)>>,
+    queue: BinaryHeap<Reverse<Due>>,
     number: u64,
     /// By `Shape::starter` and by `Shape::parent`.
     starts: Vec<Vec<usize>>,
@@ -190,7 +192,7 @@ impl<'a> Play<'a> {
 
     /// Whether it does anything more.
     fn lives(&self, node: usize) -> bool {
-        !self.is_over[node] && !(node == 0 && self.known.is_some())
+        !self.is_over[node] && (node != 0 || self.known.is_none())
     }
 
     fn called(&mut self, node: usize, now: Ns) {

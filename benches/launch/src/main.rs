@@ -18,7 +18,7 @@ struct Options {
     #[arg(long, default_value_t = 128)]
     per_host: u32,
     /// So many hosts each logs in to; 0: mpirun to all
-    #[arg(long, value_delimiter = ',', default_values_t = [2u32, 4, 8, 16, 32, 64, 0])]
+    #[arg(long, value_delimiter = ',', default_values_t = [0u32, 2, 4, 8, 16, 32, 64])]
     radix: Vec<u32>,
     /// A file such as constants.txt
     #[arg(long)]

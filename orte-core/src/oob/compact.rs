@@ -3,7 +3,7 @@
 //! | list | entry |
 //! |---|---|
 //! | nodes of ranks | first node, number of nodes, ranks on each: these ranks follow each other |
-//! | names of nodes | a name, and how many follow it, each of which ends with the next number: `h08`, `h09`, `h10` |
+//! | names of nodes | a name, and how many follow it, each with the next number: `h08`, `h09`, `h10` |
 
 use super::OobFlaw;
 use super::bytes::{Reader, Writer};
@@ -96,13 +96,20 @@ fn blocks(nodes: &[u32]) -> Vec<Block> {
     blocks
 }
 
-/// The name whose number at the end is `more` greater, with at least as many digits; `None` if it ends with no number.
+/// The name whose number is `more` greater, with at least as many digits: the last number before the first dot, or of a name without
+/// letters, such as an address, the number at its end. `None` if there is none.
 fn numbered(name: &str, more: u32) -> Option<String> {
-    let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    let digits = &name[stem.len()..];
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let label = match name.trim_end_matches(|letter| is_digit(letter) || letter == '.') {
+        "" => name,
+        _ => name.split('.').next().unwrap_or(name),
+    };
+    let front = label.trim_end_matches(|letter| !is_digit(letter));
+    let stem = front.trim_end_matches(is_digit);
+    let (digits, tail) = (&front[stem.len()..], &name[front.len()..]);
     let number = digits.parse::<u64>().ok()?.checked_add(u64::from(more))?;
     let width = digits.len();
-    Some(format!("{stem}{number:0width$}"))
+    Some(format!("{stem}{number:0width$}{tail}"))
 }
 
 /// A name of a host has at most 255 bytes; one that is repeated must not be a trick to fill memory.
@@ -150,6 +157,10 @@ mod tests {
             (many, 4 + 4 + 8 + 4),
             (names(&["head", "h8", "h9", "h10", "h12"]), 4 + (8 + 4) + (8 + 2) + (8 + 3)),
             (names(&["a.b", "a.b", "x99", "x100", "9", "10"]), 4 + 2 * (8 + 3) + (8 + 3) + (8 + 1)),
+            (
+                names(&["n09.lan7", "n10.lan7", "r1n1-ib.x", "r1n2-ib.x", "10.0.0.9", "10.0.0.10"]),
+                4 + (8 + 8) + (8 + 9) + (8 + 8),
+            ),
             (names(&["h09", "h10", "h8", "99999999999999999999", "ü1", "ü2"]), 4 + 11 + 10 + 28 + 11),
             (names(&[]), 4),
         ] {

@@ -21,7 +21,7 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 128)]
     per_host: u32,
     /// So many hosts each logs in to; 0: mpirun to all
-    #[arg(long, value_name = "LIST", default_value = "2,4,8,16,32,64,0")]
+    #[arg(long, value_name = "LIST", default_value = "0,2,4,8,16,32,64")]
     radix: String,
     /// What hosts and wires cost, instead of benches/launch/constants.txt
     #[arg(long, value_name = "FILE")]

@@ -5,6 +5,7 @@ mod failure;
 mod hosts;
 mod mapping;
 mod pmix;
+mod real;
 mod rig;
 mod slurm;
 mod slurm_mpirun;
@@ -26,6 +27,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     slurm_mpirun::cases(session);
     mapping::cases(session);
     failure::cases(session);
+    real::cases(session);
     tree::cases(session);
     for case in CASES {
         session.case(&format!("cluster/{case}"), |session| match two_networks(session, case) {
