@@ -14,6 +14,7 @@ use crate::report::Measures;
 use crate::stdin::Fan;
 use crate::stdio::Streams;
 use crate::there::There;
+use crate::universe::Universe;
 use crate::{preload, prepare, raw, signals, tree};
 use orte_core::modex::JobMap;
 use orte_core::oob::handshake::{job_of, secret_of_ranks};
@@ -23,7 +24,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::time::{Duration, Instant};
 
 impl Running {
-    pub(super) fn start(job: Job, apps: Vec<Executable>) -> Result<Running, Refusal> {
+    pub(super) fn start(job: Job, apps: Vec<Executable>, universe: Universe) -> Result<Running, Refusal> {
         let failed = |error: &dyn std::fmt::Display| Refusal::system("starting the keeper process", error);
         let pty = pty::wanted(&job)?;
         let ranks = job.ranks();
@@ -37,7 +38,8 @@ impl Running {
         raw::defer(&[libc::SIGXFSZ]).map_err(|error| failed(&error))?;
         let is_alone = job.names.len() == 1;
         let secret = secret(is_alone)?;
-        let variables = variables(&job, pty.is_some());
+        let mut variables = variables(&job, pty.is_some());
+        variables.extend(universe.variables());
         // Logins take longest, so they begin first.
         let there = match is_alone {
             true => None,
@@ -84,6 +86,7 @@ impl Running {
             here,
             there,
             modex,
+            universe,
             signals,
             deadline,
             has_spoken: false,
