@@ -70,7 +70,7 @@ fn start(programs: &[Program], roster: &[u8]) -> Exchanged {
 fn run(apps: Vec<App>, roster: &[u8]) -> Result<Vec<u8>> {
     let failed = |why: String| Fault::new(Class::Spawn).because(why);
     let listener = Listener::open().map_err(failed)?;
-    let directory = sys::current_directory().ok_or_else(|| failed("this process's directory is gone".into()))?;
+    let directory = format!("/proc/{}/cwd", sys::pid()).into_bytes();
     let by = process::me().described();
     let spawn = Spawn { port: listener.text(), directory, by, apps };
     // Open until the processes of both jobs have met: from then on the end of one is no error of this call.

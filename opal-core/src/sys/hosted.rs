@@ -115,11 +115,6 @@ pub fn read_file(path: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// The directory that this process works in; `None` if it has no name any more.
-pub fn current_directory() -> Option<Vec<u8>> {
-    rustix::process::getcwd(Vec::new()).ok().map(alloc::ffi::CString::into_bytes)
-}
-
 /// Gives the core to another runnable process.
 pub fn yield_now() {
     rustix::thread::sched_yield();
