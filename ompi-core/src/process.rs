@@ -10,7 +10,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::framework::btl::Name;
+use opal_core::framework::btl::ProcessName;
 use opal_core::sync::{AtomicBool, AtomicU32, ConditionalLock, Once, Ordering};
 use opal_core::sys::{self, Cores};
 use opal_core::wait;
@@ -29,7 +29,7 @@ pub struct Process {
     pub same_node: bool,
     addresses: Once<Vec<u8>>,
     // Of another job: its name.
-    beyond_job: Option<Name>,
+    beyond_job: Option<ProcessName>,
     // Of another job: communicators that it is in.
     users: AtomicU32,
     // Of another job: it was left.
@@ -52,15 +52,15 @@ impl Process {
     }
 
     /// Its job, and its rank there.
-    pub fn name(&self) -> Name {
-        self.beyond_job.unwrap_or(Name { job: OWN_JOB.get().copied().unwrap_or_default(), rank: self.index })
+    pub fn name(&self) -> ProcessName {
+        self.beyond_job.unwrap_or(ProcessName { job: OWN_JOB.get().copied().unwrap_or_default(), rank: self.index })
     }
 
     /// For people: `rank 3 in MPI_COMM_WORLD`.
     pub fn described(&self) -> String {
         match self.beyond_job {
             None => format!("rank {} in MPI_COMM_WORLD", self.index),
-            Some(Name { job, rank }) => format!("rank {rank} in MPI_COMM_WORLD of job {job:x}"),
+            Some(ProcessName { job, rank }) => format!("rank {rank} in MPI_COMM_WORLD of job {job:x}"),
         }
     }
 
@@ -99,7 +99,7 @@ const CORES: &str = "process/cores";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Met {
     /// Its name.
-    pub name: Name,
+    pub name: ProcessName,
     /// It can share memory with this one.
     pub same_node: bool,
     /// A list of [`crate::addresses`].
@@ -132,16 +132,16 @@ pub fn get(index: u32) -> &'static Process {
 }
 
 /// The name of a process by its index.
-pub fn name(index: u32) -> Name {
+pub fn name(index: u32) -> ProcessName {
     match PROCESSES.get() {
         Some(_) => get(index).name(),
         // Tests of groups have no processes.
-        None => Name { job: 0, rank: index },
+        None => ProcessName { job: 0, rank: index },
     }
 }
 
 /// The index of a process that this one can talk to; `None` if they have not met.
-pub fn find(name: Name) -> Option<u32> {
+pub fn find(name: ProcessName) -> Option<u32> {
     if Some(&name.job) == OWN_JOB.get() {
         return ((name.rank as usize) < count()).then_some(name.rank);
     }

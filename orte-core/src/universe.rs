@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// A further job. The connection stays until its ranks have met those that asked for it.
-    Spawn(Spawn),
+    Spawn(SpawnRequest),
     /// This port gets a name.
     Publish(String, String),
     /// This name is no port's any more.
@@ -24,7 +24,7 @@ pub enum Request {
 
 /// A job to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spawn {
+pub struct SpawnRequest {
     /// Where its ranks connect to those that ask for it.
     pub port: String,
     /// The directory to start in.
@@ -32,12 +32,12 @@ pub struct Spawn {
     /// The job of those that ask, for messages.
     pub by: String,
     /// Its programs.
-    pub apps: Vec<App>,
+    pub apps: Vec<SpawnApp>,
 }
 
 /// A program of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct App {
+pub struct SpawnApp {
     /// How many ranks run it.
     pub ranks: u32,
     /// What to call mpirun with: options of mpirun's, one word each.
@@ -64,7 +64,7 @@ impl Request {
     pub fn encode(&self) -> Vec<u8> {
         let mut to = Writer::default();
         match self {
-            Request::Spawn(Spawn { port, directory, by, apps }) => {
+            Request::Spawn(SpawnRequest { port, directory, by, apps }) => {
                 to.u8(1);
                 [port.as_bytes(), directory, by.as_bytes()].iter().for_each(|text| to.bytes(text));
                 to.list(apps, |to, app| {
@@ -96,9 +96,9 @@ impl Request {
                 let (port, directory, by) = (from.text("port")?, from.bytes()?, from.text("by")?);
                 let apps = from.list(|from| {
                     let ranks = from.u32()?;
-                    Ok(App { ranks, options: from.list(Reader::bytes)?, command: from.list(Reader::bytes)? })
+                    Ok(SpawnApp { ranks, options: from.list(Reader::bytes)?, command: from.list(Reader::bytes)? })
                 })?;
-                Request::Spawn(Spawn { port, directory, by, apps })
+                Request::Spawn(SpawnRequest { port, directory, by, apps })
             }
             2 => Request::Publish(from.text("service")?, from.text("port")?),
             3 => Request::Unpublish(from.text("service")?),
@@ -148,9 +148,9 @@ mod tests {
     #[test]
     fn what_is_encoded_is_decoded() {
         let words = |words: &[&str]| words.iter().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>();
-        let app = App { ranks: 3, options: words(&["--wdir", "/tmp"]), command: words(&["./a b", "", "c"]) };
-        let apps = vec![app, App { ranks: 1, options: Vec::new(), command: words(&["x"]) }];
-        let spawn = Spawn { port: "p".into(), directory: vec![0xff, 1], by: "job 1".into(), apps };
+        let app = SpawnApp { ranks: 3, options: words(&["--wdir", "/tmp"]), command: words(&["./a b", "", "c"]) };
+        let apps = vec![app, SpawnApp { ranks: 1, options: Vec::new(), command: words(&["x"]) }];
+        let spawn = SpawnRequest { port: "p".into(), directory: vec![0xff, 1], by: "job 1".into(), apps };
         let requests = [
             Request::Spawn(spawn),
             Request::Publish("s".into(), "p".into()),

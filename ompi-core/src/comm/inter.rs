@@ -14,7 +14,7 @@ use crate::oob::{self, Conversation, Key};
 use crate::process;
 use alloc::format;
 use alloc::vec::Vec;
-use opal_core::framework::btl::Name;
+use opal_core::framework::btl::ProcessName;
 use opal_core::sync::Ordering;
 
 /// How a leader reaches the leader of the other group.
@@ -167,7 +167,7 @@ fn remote_members(message: &[u64]) -> Result<Vec<Member>> {
         return Err(Fault::new(Class::Intern).because(why));
     }
     let member = |[job, rank, context]: &[u64; WORDS]| {
-        let name = Name { job: *job, rank: *rank as u32 };
+        let name = ProcessName { job: *job, rank: *rank as u32 };
         let process = process::find(name).ok_or_else(|| {
             let why = format!(
                 "rank {} in MPI_COMM_WORLD of job {:x} is in the other group, and this process is not connected to it; connect all \
@@ -183,7 +183,7 @@ fn remote_members(message: &[u64]) -> Result<Vec<Member>> {
 
 /// A member as the other leader understands it.
 fn words_of(member: &Member) -> [u64; WORDS] {
-    let Name { job, rank } = process::name(member.process);
+    let ProcessName { job, rank } = process::name(member.process);
     [job, rank.into(), member.context.into()]
 }
 

@@ -17,7 +17,7 @@ use crate::framework::bml;
 use crate::process::{self, Met};
 use alloc::format;
 use alloc::vec::Vec;
-use opal_core::framework::btl::Name;
+use opal_core::framework::btl::ProcessName;
 use orte_core::port;
 
 /// Words of a card.
@@ -26,9 +26,9 @@ const ADDRESS_WORDS: usize = 44;
 
 /// This process's card, for the communicator of which it has reserved a context number.
 pub fn card(context: u32) -> Result<[u64; CARD_WORDS]> {
-    let Name { job, rank } = process::name(process::me().index);
+    let ProcessName { job, rank } = process::name(process::me().index);
     let bml = bml::selected().ok_or(Class::Intern)?;
-    let mut addresses = bml.addresses_beyond_job(Name { job, rank });
+    let mut addresses = bml.addresses_beyond_job(ProcessName { job, rank });
     process::publish_cores(&mut addresses);
     if addresses.len() > ADDRESS_WORDS * 8 {
         let why = format!(
@@ -78,7 +78,7 @@ pub fn members(roster: &[u8]) -> Result<Vec<Member>> {
     Ok(members)
 }
 
-type Entry = (Name, u32, u64, Vec<u8>);
+type Entry = (ProcessName, u32, u64, Vec<u8>);
 
 fn parse(mut rest: &[u8]) -> Option<Vec<Entry>> {
     let mut entries = Vec::new();
@@ -89,7 +89,7 @@ fn parse(mut rest: &[u8]) -> Option<Vec<Entry>> {
         let (node, after) = after.split_first_chunk()?;
         let (length, after) = after.split_first_chunk()?;
         let (addresses, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        let name = Name { job: u64::from_le_bytes(*job), rank: u32::from_le_bytes(*rank) };
+        let name = ProcessName { job: u64::from_le_bytes(*job), rank: u32::from_le_bytes(*rank) };
         entries.push((name, u32::from_le_bytes(*context), u64::from_le_bytes(*node), addresses.to_vec()));
         rest = after;
     }
@@ -119,7 +119,7 @@ mod tests {
         let roster = of_cards(&cards);
         let entries = parse(&roster).unwrap();
         let addresses: Vec<u8> = (1..=10).collect();
-        assert_eq!(entries[1], (Name { job: 2, rank: 7 }, 2, 99, addresses));
+        assert_eq!(entries[1], (ProcessName { job: 2, rank: 7 }, 2, 99, addresses));
         assert_eq!(entries.len(), 2);
         for end in 0..roster.len() {
             assert!(end == roster.len() / 2 || parse(&roster[..end]).is_none(), "{end}");

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use opal_core::sync::Mutex;
 use opal_core::sys;
 use orte_core::port::{Channel, Listener};
-use orte_core::universe::{Answer, App, Request, Spawn};
+use orte_core::universe::{Answer, Request, SpawnApp, SpawnRequest};
 
 /// One of the programs to start.
 pub struct Program {
@@ -51,7 +51,7 @@ fn start(programs: &[Program], roster: &[u8]) -> Exchanged {
         let asked = programs.iter().map(|program| program.maxprocs.max(0) as usize).sum();
         Exchanged { notes: alloc::vec![Class::Spawn as u64; asked], roster: Err(fault) }
     };
-    let apps: Result<Vec<App>> = programs.iter().map(app).collect();
+    let apps: Result<Vec<SpawnApp>> = programs.iter().map(app).collect();
     let apps = match apps {
         Ok(apps) => apps,
         Err(fault) => return all_failed(fault),
@@ -67,12 +67,12 @@ fn start(programs: &[Program], roster: &[u8]) -> Exchanged {
     }
 }
 
-fn run(apps: Vec<App>, roster: &[u8]) -> Result<Vec<u8>> {
+fn run(apps: Vec<SpawnApp>, roster: &[u8]) -> Result<Vec<u8>> {
     let failed = |why: String| Fault::new(Class::Spawn).because(why);
     let listener = Listener::open().map_err(failed)?;
     let directory = format!("/proc/{}/cwd", sys::pid()).into_bytes();
     let by = process::me().described();
-    let spawn = Spawn { port: listener.text(), directory, by, apps };
+    let spawn = SpawnRequest { port: listener.text(), directory, by, apps };
     // Open until the processes of both jobs have met: from then on the end of one is no error of this call.
     let mut mpirun = request(&Request::Spawn(spawn)).map_err(|fault| failed(fault.reason().into()))?;
     hear(&Mutex::new(listener), roster, || look(&mut mpirun))
@@ -89,7 +89,7 @@ fn look(mpirun: &mut Channel) -> Result<()> {
 }
 
 /// A program as mpirun's command line has it.
-fn app(program: &Program) -> Result<App> {
+fn app(program: &Program) -> Result<SpawnApp> {
     let wrong = |argument, why: String| Fault::new(Class::Arg).argument(argument).because(why);
     if program.maxprocs < 1 {
         return Err(wrong("maxprocs", format!("{} is not positive", program.maxprocs)));
@@ -117,7 +117,7 @@ fn app(program: &Program) -> Result<App> {
         }
     }
     let command = core::iter::once(&program.command).chain(&program.arguments).cloned().collect();
-    Ok(App { ranks, options, command })
+    Ok(SpawnApp { ranks, options, command })
 }
 
 /// Info keys (MPI 5.0 §11.8.4, and Open MPI's) and the options of mpirun that mean the same.

@@ -20,7 +20,7 @@ pub trait Module: Sync {
     fn addresses(&self) -> alloc::vec::Vec<u8>;
 
     /// The addresses by which processes of other jobs reach this one, `name`; a list of [`crate::addresses`].
-    fn addresses_beyond_job(&self, _name: btl::Name) -> alloc::vec::Vec<u8> {
+    fn addresses_beyond_job(&self, _name: btl::ProcessName) -> alloc::vec::Vec<u8> {
         alloc::vec::Vec::new()
     }
 

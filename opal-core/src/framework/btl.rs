@@ -87,7 +87,7 @@ pub struct Caps {
 
 /// A process among those of all jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Name {
+pub struct ProcessName {
     /// Its job.
     pub job: u64,
     /// Its rank there.
@@ -213,7 +213,7 @@ pub trait Module: Sync {
     /// The bytes by which processes of other jobs on this node reach this module, `name` being this process; they get them as
     /// [`Peer::address`], and none of [`Module::address`]. Empty: they do not reach it. What this takes is made at the first
     /// call; later ones return the same.
-    fn address_beyond_job(&self, _name: Name) -> Vec<u8> {
+    fn address_beyond_job(&self, _name: ProcessName) -> Vec<u8> {
         Vec::new()
     }
 

@@ -27,8 +27,20 @@ struct Case {
 }
 
 const CASES: &[Case] = &[
-    Case { name: "loop", options: &["-n", "1"], arguments: &["loop", "20"], status: 0, says: &["nothing is left over"] },
-    Case { name: "loop-of-two", options: &["-n", "2"], arguments: &["loop", "5"], status: 0, says: &["nothing is left over"] },
+    Case {
+        name: "loop",
+        options: &["-n", "1"],
+        arguments: &["loop", "20"],
+        status: 0,
+        says: &["nothing is left over"],
+    },
+    Case {
+        name: "loop-of-two",
+        options: &["-n", "2"],
+        arguments: &["loop", "5"],
+        status: 0,
+        says: &["nothing is left over"],
+    },
     Case {
         name: "messages",
         options: &["-n", "1"],

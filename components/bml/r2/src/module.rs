@@ -75,7 +75,7 @@ impl Module for R2 {
         bytes
     }
 
-    fn addresses_beyond_job(&self, name: btl::Name) -> Vec<u8> {
+    fn addresses_beyond_job(&self, name: btl::ProcessName) -> Vec<u8> {
         let mut bytes = Vec::new();
         for transport in &self.transports {
             let address = transport.module.address_beyond_job(name);
@@ -88,7 +88,7 @@ impl Module for R2 {
 
     fn remove_process(&self, process: u32) {
         let paths = match self.found.lock().get_mut(process as usize) {
-            Some(paths) => core::mem::replace(paths, &[]),
+            Some(paths) => core::mem::take(paths),
             None => return,
         };
         paths.iter().for_each(|path| path.module.remove_peer(path.endpoint));

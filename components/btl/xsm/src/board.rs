@@ -2,7 +2,7 @@
 
 use crate::raw::Mapping;
 use crate::wire::{self, Entry};
-use opal_core::framework::btl::Name;
+use opal_core::framework::btl::ProcessName;
 use opal_core::sync::{AtomicU32, Ordering};
 use opal_core::sys;
 use opal_core::wait::{WakeMethod, Waker};
@@ -20,7 +20,7 @@ pub struct Claimed {
     /// The number of the claim.
     pub claim: u32,
     /// The guest.
-    pub guest: Name,
+    pub guest: ProcessName,
     /// Bit s: side s has left.
     pub left: u32,
 }
@@ -41,7 +41,7 @@ impl Board {
     }
 
     /// Takes a free cell for a guest; `None` if there is none. It counts once [`Board::finish_claim`] was called.
-    pub fn begin_claim(&self, guest: Name) -> Option<usize> {
+    pub fn begin_claim(&self, guest: ProcessName) -> Option<usize> {
         let take = |cell: &usize| {
             let state = self.field(*cell, Entry::State);
             // Acquire pairs with the Release of `free`: the owner's clearing comes first.
@@ -70,7 +70,7 @@ impl Board {
     /// What the entry of a claimed cell says.
     pub fn claimed(&self, cell: usize) -> Claimed {
         let word = |field| self.header.word64(wire::entry(cell, field)).load(Ordering::Relaxed);
-        let guest = Name { job: word(Entry::Job), rank: word(Entry::Rank) as u32 };
+        let guest = ProcessName { job: word(Entry::Job), rank: word(Entry::Rank) as u32 };
         let claim = self.field(cell, Entry::Claim).load(Ordering::Relaxed);
         // Acquire pairs with the Release of `leave`: who has left touches the cell no more.
         Claimed { claim, guest, left: self.field(cell, Entry::Left).load(Ordering::Acquire) }

@@ -6,11 +6,11 @@
 
 use crate::board::{Board, Claimed};
 use crate::wire::{self, CLAIMED, CLAIMING};
-use opal_core::framework::btl::Name;
+use opal_core::framework::btl::ProcessName;
 use opal_core::sys;
 
 /// The cell for a guest on a board; `None` if all are in use.
-pub fn cell(board: &Board, guest: Name) -> Option<usize> {
+pub fn cell(board: &Board, guest: ProcessName) -> Option<usize> {
     if let Some(cell) = find(board, guest) {
         return Some(cell);
     }
@@ -24,7 +24,7 @@ pub fn cell(board: &Board, guest: Name) -> Option<usize> {
     Some(best)
 }
 
-fn find(board: &Board, guest: Name) -> Option<usize> {
+fn find(board: &Board, guest: ProcessName) -> Option<usize> {
     let of_guest = |cell: usize| {
         let Claimed { claim, guest: found, left } = claimed(board, cell)?;
         (found == guest && left == 0).then_some((claim, cell))

@@ -6,7 +6,7 @@
 //!
 //! Nothing is made before a process of another job is met: a job that meets none has no file and no descriptor of this.
 //!
-//! From the bottom up: `wire` says where things lie, `raw` maps them, `board` is a mapped header, `file` a board's file, `claim`
+//! From the bottom up: `wire` says where things lie, `raw` maps them, `board` is a mapped header, `board_file` its file, `claim`
 //! finds the cell of two processes, `endpoint` a peer, `module` the framework's calls.
 //!
 //! **Invariant:** nothing that a peer writes makes this process touch memory outside the queues. A peer that breaks the
@@ -22,10 +22,10 @@ mod module;
 
 mod claim;
 mod endpoint;
-mod own;
+mod own_board;
 
 mod board;
-mod file;
+mod board_file;
 mod raw;
 mod wire;
 

@@ -2,16 +2,16 @@
 #![allow(unsafe_code)] // the unsafe methods of the framework's trait
 
 use crate::board::Board;
+use crate::board_file::BoardFile;
 use crate::claim;
 use crate::endpoint::{Cell, PeerEndpoint};
-use crate::file::BoardFile;
-use crate::own::Own;
+use crate::own_board::Own;
 use crate::raw::Mapping;
 use crate::wire::{self, Address};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Name, Peer, RxMessage};
+use opal_core::framework::btl::{self, AmId, Caps, Endpoint, Full, Peer, ProcessName, RxMessage};
 use opal_core::framework::memcpy;
 use opal_core::queue::fifo;
 use opal_core::queue::fifo_pair::FifoPair;
@@ -45,7 +45,7 @@ impl Xsm {
     }
 
     /// This process's board, made at the first call.
-    fn own(&self, name: Name) -> Option<&Own> {
+    fn own(&self, name: ProcessName) -> Option<&Own> {
         let own = self.own.call_once(|| {
             // Before the first store to a peer, see `opal_core::wait`.
             let registered = sys::register_membarrier();
@@ -129,7 +129,7 @@ impl btl::Module for Xsm {
         Vec::new()
     }
 
-    fn address_beyond_job(&self, name: Name) -> Vec<u8> {
+    fn address_beyond_job(&self, name: ProcessName) -> Vec<u8> {
         let Some(own) = self.own(name) else { return Vec::new() };
         Address { registered: own.registered, place: own.file.place, name }.to_bytes()
     }

@@ -1,19 +1,19 @@
 //! Two processes of different jobs, played by one.
 
 use crate::claim;
-use crate::own::Own;
+use crate::own_board::Own;
 use crate::wire;
-use opal_core::framework::btl::Name;
+use opal_core::framework::btl::ProcessName;
 use opal_core::sync::Ordering;
 
-fn name(job: u64, rank: u32) -> Name {
-    Name { job, rank }
+fn name(job: u64, rank: u32) -> ProcessName {
+    ProcessName { job, rank }
 }
 
 #[test]
 fn both_find_the_same_cell_and_another_one_after_they_left() {
     let own = Own::new(name(1, 0), true).unwrap();
-    let file = crate::file::BoardFile::open(&own.file.place).unwrap();
+    let file = crate::board_file::BoardFile::open(&own.file.place).unwrap();
     let theirs = crate::board::Board { header: file.map(0, wire::HEADER_BYTES, None).unwrap() };
     let guest = name(2, 5);
     let cell = claim::cell(&own.board, guest).unwrap();
@@ -54,7 +54,7 @@ fn two_that_claim_at_once_agree() {
         let place = own.file.place;
         let guest = name(2, round);
         let other = std::thread::spawn(move || {
-            let file = crate::file::BoardFile::open(&place).unwrap();
+            let file = crate::board_file::BoardFile::open(&place).unwrap();
             let board = crate::board::Board { header: file.map(0, wire::HEADER_BYTES, None).unwrap() };
             claim::cell(&board, guest)
         });
@@ -76,5 +76,5 @@ fn what_was_abandoned_is_zeros_and_another_file_is_refused() {
     assert!(core::ptr::eq(again.word64(wire::word(1, 0)), word), "the place is used again");
     assert_eq!(word.load(Ordering::Relaxed), 9);
     let wrong = wire::Place { inode: own.file.place.inode + 1, ..own.file.place };
-    assert!(crate::file::BoardFile::open(&wrong).unwrap_err().contains("another file"));
+    assert!(crate::board_file::BoardFile::open(&wrong).unwrap_err().contains("another file"));
 }

@@ -25,7 +25,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 use memoffset::span_of;
-use opal_core::framework::btl::Name;
+use opal_core::framework::btl::ProcessName;
 use opal_core::queue::fifo::{SLOT_RING_BYTES, SLOTS, payload_ring_bytes};
 
 /// The owner says here that it sleeps.
@@ -134,7 +134,7 @@ pub struct Address {
     /// Where its board is.
     pub place: Place,
     /// Its name.
-    pub name: Name,
+    pub name: ProcessName,
 }
 
 /// Where a board is.
@@ -182,7 +182,7 @@ impl Address {
             inode: long(span_of!(Fields, inode)),
         };
         let rank = u32::try_from(long(span_of!(Fields, rank))).ok()?;
-        let name = Name { job: long(span_of!(Fields, job)), rank };
+        let name = ProcessName { job: long(span_of!(Fields, job)), rank };
         Some(Address { registered: bytes[span_of!(Fields, registered)] == [1], place, name })
     }
 }
@@ -227,7 +227,7 @@ mod tests {
         let places = [span_of!(Fields, pid), span_of!(Fields, device), span_of!(Fields, job), span_of!(Fields, rank)];
         assert_eq!(places, [8..12, 16..24, 32..40, 40..48]);
         let place = Place { pid: 7, descriptor: 9, device: 1, inode: u64::MAX };
-        let address = Address { registered: true, place, name: Name { job: 77, rank: 3 } };
+        let address = Address { registered: true, place, name: ProcessName { job: 77, rank: 3 } };
         let bytes = address.to_bytes();
         assert_eq!(Address::parse(&bytes), Some(address));
         assert_eq!(Address::parse(&bytes[1..]), None);

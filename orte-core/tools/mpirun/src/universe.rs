@@ -14,6 +14,7 @@ mod jobs;
 use crate::raw;
 use crate::refusal::Refusal;
 use jobs::Jobs;
+pub use jobs::{ARGUMENT, UniverseEvent};
 use orte_core::environment::{PARENT, UNIVERSE};
 use orte_core::port::{Channel, Listener};
 use orte_core::universe::{Answer, Request};
@@ -22,20 +23,6 @@ use rustix::fd::AsFd;
 use rustix::process::Rlimit;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-
-/// The hidden first argument of the mpirun of a further job; the number of the descriptor of its socket follows.
-pub const ARGUMENT: &str = "--ompi-rs-job";
-
-/// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UniverseEvent {
-    /// A further job failed, with this exit status; jobs are counted from 1.
-    JobFailed(u32, u8),
-    /// A further job ended well.
-    JobEnded,
-    /// The mpirun that had this one started is gone, or wants it to end.
-    RootGone,
-}
 
 /// This mpirun's part.
 pub enum Universe {

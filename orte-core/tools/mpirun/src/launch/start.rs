@@ -38,8 +38,7 @@ impl Running {
         raw::defer(&[libc::SIGXFSZ]).map_err(|error| failed(&error))?;
         let is_alone = job.names.len() == 1;
         let secret = secret(is_alone)?;
-        let mut variables = variables(&job, pty.is_some());
-        variables.extend(universe.variables());
+        let variables = variables(&job, pty.is_some(), &universe);
         // Logins take longest, so they begin first.
         let there = match is_alone {
             true => None,
@@ -106,8 +105,9 @@ fn secret(is_alone: bool) -> Result<Secret, Refusal> {
 }
 
 /// The variables of the keeper and of the daemons beyond those that mpirun has itself.
-fn variables(job: &Job, has_pty: bool) -> Vec<(OsString, OsString)> {
+fn variables(job: &Job, has_pty: bool, universe: &Universe) -> Vec<(OsString, OsString)> {
     let mut variables = prepare::environment(job);
+    variables.extend(universe.variables());
     if has_pty && !pty::is_seen(&job.output) {
         variables.extend(pty::PLAIN.map(|(name, value)| (name.into(), value.into())));
     }

@@ -1,16 +1,29 @@
 //! Further jobs: their mpiruns, and what is heard of them.
 
-use super::{ARGUMENT, UniverseEvent};
 use crate::raw;
 use orte_core::environment::{PARENT, UNIVERSE};
 use orte_core::port::Channel;
-use orte_core::universe::{Answer, Spawn};
+use orte_core::universe::{Answer, SpawnRequest};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Rlimit;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
+
+/// The hidden first argument of the mpirun of a further job; the number of the descriptor of its socket follows.
+pub const ARGUMENT: &str = "--ompi-rs-job";
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UniverseEvent {
+    /// A further job failed, with this exit status; jobs are counted from 1.
+    JobFailed(u32, u8),
+    /// A further job ended well.
+    JobEnded,
+    /// The mpirun that had this one started is gone, or wants it to end.
+    RootGone,
+}
 
 /// All further jobs that run.
 pub struct Jobs {
@@ -31,7 +44,7 @@ struct Job {
 }
 
 /// What is new of a job.
-pub struct News {
+pub struct JobNews {
     /// Who asked for it.
     pub client: u64,
     number: u32,
@@ -45,7 +58,7 @@ enum What {
     Ended(u8, bool),
 }
 
-impl News {
+impl JobNews {
     /// What who asked for the job is told; `waits` says whether it still waits for its ranks.
     pub fn answer(&self, waits: bool) -> Option<Answer> {
         match &self.what {
@@ -90,7 +103,7 @@ impl Jobs {
     }
 
     /// Starts one. `Err` with a sentence.
-    pub fn start(&mut self, client: u64, spawn: &Spawn) -> Result<(), String> {
+    pub fn start(&mut self, client: u64, spawn: &SpawnRequest) -> Result<(), String> {
         let failed = |error: &dyn std::fmt::Display| format!("the mpirun of the job cannot be started: {error}");
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let (own, its) =
@@ -116,10 +129,10 @@ impl Jobs {
     }
 
     /// What is new. Never waits, but for a process that has closed its socket and is about to vanish.
-    pub fn pump(&mut self) -> Vec<News> {
+    pub fn pump(&mut self) -> Vec<JobNews> {
         let mut news = Vec::new();
         self.jobs.retain_mut(|job| {
-            let tell = |what| News { client: job.client, number: job.number, what };
+            let tell = |what| JobNews { client: job.client, number: job.number, what };
             while let Some(channel) = &mut job.channel {
                 match channel.poll() {
                     Ok(Some(frame)) => {

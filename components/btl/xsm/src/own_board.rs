@@ -1,10 +1,10 @@
 //! This process's own board.
 
 use crate::board::Board;
-use crate::file::BoardFile;
+use crate::board_file::BoardFile;
 use crate::wire::{self, CLAIMED};
 use alloc::string::String;
-use opal_core::framework::btl::Name;
+use opal_core::framework::btl::ProcessName;
 
 /// The board, with its file, which stays open so that others find it.
 #[derive(Debug)]
@@ -14,14 +14,14 @@ pub struct Own {
     /// The header.
     pub board: Board,
     /// This process.
-    pub name: Name,
+    pub name: ProcessName,
     /// Its stores are ordered by a sleeper's membarrier.
     pub registered: bool,
 }
 
 impl Own {
     /// A new one. `Err` with half a sentence.
-    pub fn new(name: Name, registered: bool) -> Result<Own, String> {
+    pub fn new(name: ProcessName, registered: bool) -> Result<Own, String> {
         let file = BoardFile::create()?;
         let header = file.map(0, wire::HEADER_BYTES, None)?;
         Ok(Own { file, board: Board { header }, name, registered })
