@@ -336,7 +336,7 @@ fn zeros<T: Clone>(elements: usize, zero: T) -> Result<Vec<T>> {
 
 fn impossible() -> Fault {
     Fault::new(Class::Intern)
-        .because("another process of the file wants what does not lie in the part that this one gathers")
+        .because("another process asks for bytes outside the part of the file that this one gathers")
 }
 
 /// Of the length before data that was read.
