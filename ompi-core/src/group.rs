@@ -197,7 +197,9 @@ impl Group {
 
 /// Which of two groups that share no process comes first, on all processes.
 pub fn is_first(group: &[u32], other: &[u32]) -> bool {
-    group.first() < other.first()
+    // By names: indices are this process's own.
+    let first = |members: &[u32]| members.first().map(|member| process::name(*member));
+    first(group) < first(other)
 }
 
 #[cfg(test)]

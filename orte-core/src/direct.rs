@@ -13,7 +13,7 @@
 //!
 //! **Invariant:** a segment and a socket have no name in a file system, so that nothing is left of a job however it ends.
 
-mod hex;
+pub mod hex;
 pub mod job;
 pub mod nodes;
 mod share;

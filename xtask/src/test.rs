@@ -12,6 +12,7 @@ mod coll;
 mod copies;
 mod debian;
 mod decisions;
+mod dynamic;
 mod fftw;
 mod fortran;
 mod fpga;
@@ -126,6 +127,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "decisions", budget_minutes: 0.5, run: decisions::tier, ci_only: false },
     Tier { name: "sockets", budget_minutes: 0.5, run: sockets::tier, ci_only: false },
     Tier { name: "unexpected", budget_minutes: 1.5, run: unexpected::tier, ci_only: false },
+    Tier { name: "dynamic", budget_minutes: 1.0, run: dynamic::tier, ci_only: false },
     Tier { name: "seeing", budget_minutes: 0.5, run: seeing::tier, ci_only: false },
     Tier { name: "copies", budget_minutes: 1.5, run: copies::tier, ci_only: false },
     Tier { name: "bad_input", budget_minutes: 2.0, run: bad_input::tier, ci_only: false },

@@ -11,6 +11,7 @@ use crate::error::{Class, Fault, Result};
 use crate::group::{Group, is_first};
 use crate::oob::allgather::{Allgather, Participants};
 use crate::oob::{Conversation, Key};
+use crate::process;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -158,8 +159,9 @@ pub fn name_of(tag: &[u8], groups: &[&Group]) -> [u64; 2] {
     [0xcbf2_9ce4_8422_2325, 0x6c62_272e_07bb_0142].map(|start| {
         let hash = tag.iter().fold(start, |hash, byte| step(hash, u64::from(*byte)));
         groups.iter().fold(hash, |hash, group| {
-            let members = group.members().iter().map(|member| u64::from(*member) + 1);
-            step(members.fold(hash, step), 0)
+            // By names: indices are this process's own.
+            let members = group.members().iter().map(|member| process::name(*member));
+            step(members.fold(hash, |hash, name| step(step(hash, name.job), u64::from(name.rank) + 1)), 0)
         })
     })
 }

@@ -76,6 +76,25 @@ impl Module for R2 {
         bytes
     }
 
+    fn addresses_beyond_job(&self, name: btl::ProcessName) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for transport in &self.transports {
+            let address = transport.module.address_beyond_job(name);
+            if !address.is_empty() {
+                addresses::push(&mut bytes, transport.name, &address);
+            }
+        }
+        bytes
+    }
+
+    fn remove_process(&self, process: u32) {
+        let paths = match self.found.lock().get_mut(process as usize) {
+            Some(paths) => core::mem::take(paths),
+            None => return,
+        };
+        paths.iter().for_each(|path| path.module.remove_peer(path.endpoint));
+    }
+
     fn add_process(&self, process: &Process) -> Result<&'static [Path]> {
         let mut paths = self.find(process)?;
         let best = paths.iter().map(|(_, path)| path.module.caps().exclusivity).max();
@@ -123,7 +142,8 @@ fn say_no_path(process: &Process, transports: &[Transport]) {
     }
     let place = if process.same_node { "this node" } else { "another node" };
     let others = others(&select::decisions());
-    message!("no transport reaches rank {} on {place}; those that run here are: {have}{others}", process.index);
+    let process = process.described();
+    message!("no transport reaches {process}, on {place}; those that run here are: {have}{others}");
 }
 
 /// Why the other transports do not run.

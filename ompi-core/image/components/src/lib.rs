@@ -17,6 +17,8 @@ opal_core::image![
     btl_sm,
     #[cfg(feature = "btl-tcp")]
     btl_tcp,
+    #[cfg(feature = "btl-xsm")]
+    btl_xsm,
     #[cfg(feature = "coll-basic")]
     coll_basic,
     #[cfg(feature = "coll-han")]
