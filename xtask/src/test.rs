@@ -28,6 +28,7 @@ mod mutants;
 mod netpipe;
 mod new;
 mod nodes;
+mod one_sided;
 mod peers;
 mod probe;
 mod programs;
@@ -147,6 +148,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "boot", budget_minutes: 6.0, run: boot::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
     Tier { name: "mpi4py", budget_minutes: 6.0, run: mpi4py::tier, ci_only: false },
+    Tier { name: "one_sided", budget_minutes: 1.0, run: one_sided::tier, ci_only: false },
     Tier { name: "netpipe", budget_minutes: 1.0, run: netpipe::tier, ci_only: false },
     // Nothing of it without --all.
     Tier { name: "fftw", budget_minutes: 0.0, run: fftw::tier, ci_only: false },
