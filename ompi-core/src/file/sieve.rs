@@ -18,7 +18,7 @@ pub fn range_bytes(target: &FilePlace<'_>, data: &Data<'_>, direction: AccessKin
         AccessKind::Read => (hints.sieve_read, hints.read_bytes),
         AccessKind::Write => (hints.sieve_write, hints.write_bytes),
     };
-    if wish == HintChoice::Disable || bytes == 0 || view.filetype.layout.is_contiguous() || !view.grows() {
+    if wish == HintChoice::Disable || bytes == 0 || view.pattern.is_contiguous() || !view.grows() {
         return None;
     }
     let (mut pieces, mut seen, mut first, mut end) = (0u64, 0, None, 0);
