@@ -31,7 +31,7 @@ pub use agree::{CallWords, agree, agree_call, agree_on, as_first, exchange, same
 pub use amode::Amode;
 pub use call::FileCall;
 pub use convert::Converted;
-pub use datarep::{Conversion, ConversionFunction, Datarep, ExtentFunction, Functions, LargeConversionFunction};
+pub use datarep::{Conversion, ConversionFunction, Datarep, DatarepFunctions, ExtentFunction, LargeConversionFunction};
 pub use failure::failure;
 pub use hints::{FileHints, HintChoice};
 pub use place::{FilePlace, Outcome, Stage, WriteLock, failed};

@@ -7,7 +7,7 @@ use super::kinds::{
 use crate::datatype::{self, Datatype as Type};
 use crate::error::{Class, Fault, Result};
 use crate::file::{
-    self, Amode, Conversion, ConversionFunction, ExtentFunction, FileHints, Functions, LargeConversionFunction,
+    self, Amode, Conversion, ConversionFunction, DatarepFunctions, ExtentFunction, FileHints, LargeConversionFunction,
     Representation, View,
 };
 use crate::framework::io::{FileArguments, NewView};
@@ -244,5 +244,5 @@ unsafe fn register(
     // SAFETY: a function of this type by the caller's promise.
     let extent = unsafe { core::mem::transmute::<*const c_void, ExtentFunction>(extent) };
     // SAFETY: the caller's promise.
-    unsafe { file::register_datarep(name, Functions { read, write, extent, extra }) }
+    unsafe { file::register_datarep(name, DatarepFunctions { read, write, extent, extra }) }
 }

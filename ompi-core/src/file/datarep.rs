@@ -33,7 +33,7 @@ pub enum Conversion {
 
 /// The functions of a representation.
 #[derive(Clone, Copy, Debug)]
-pub struct Functions {
+pub struct DatarepFunctions {
     /// From the file to memory.
     pub read: Conversion,
     /// From memory to the file.
@@ -48,7 +48,7 @@ pub struct Functions {
 #[derive(Debug)]
 pub struct Datarep {
     name: String,
-    functions: Functions,
+    functions: DatarepFunctions,
 }
 
 // SAFETY: the extra state is the user's, who promises in `register` that the functions may be called from any thread.
@@ -62,7 +62,7 @@ static REGISTERED: ConditionalLock<Vec<&'static Datarep>> = ConditionalLock::new
 ///
 /// # Safety
 /// The functions are of these types and may be called with `extra` from any thread, as MPI 5.0 §14.5.3 says.
-pub unsafe fn register(name: &str, functions: Functions) -> Result<()> {
+pub unsafe fn register(name: &str, functions: DatarepFunctions) -> Result<()> {
     let mut all = REGISTERED.lock();
     if all.iter().any(|known| known.name == name) {
         return Err(taken(name));
@@ -96,7 +96,7 @@ impl Datarep {
 
     /// Bytes of a predefined datatype in the file: calls the program's function.
     pub fn extent(&self, basic: &Datatype) -> Result<u32> {
-        let Functions { extent, extra, .. } = self.functions;
+        let DatarepFunctions { extent, extra, .. } = self.functions;
         let mut bytes = 0isize;
         // SAFETY: the promise made to `register`; the place is this function's own.
         let code = basic.with_handle(|handle| unsafe { extent(handle, &raw mut bytes, extra) })?;

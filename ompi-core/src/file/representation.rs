@@ -1,7 +1,7 @@
 //! Representations: how data lies in a file. MPI 5.0 §14.5.
 #![allow(unsafe_code)]
 
-use super::datarep::{self, Datarep, Functions};
+use super::datarep::{self, Datarep, DatarepFunctions};
 use super::scaled::scaled;
 use crate::datatype::Datatype;
 use crate::error::{Class, Fault, Result};
@@ -97,7 +97,7 @@ impl Representation {
 ///
 /// # Safety
 /// The functions are of these types and may be called with the extra state from any thread, as MPI 5.0 §14.5.3 says.
-pub unsafe fn register_datarep(name: &str, functions: Functions) -> Result<()> {
+pub unsafe fn register_datarep(name: &str, functions: DatarepFunctions) -> Result<()> {
     if STANDARD.iter().any(|known| known.name() == name) {
         return Err(datarep::taken(name));
     }
