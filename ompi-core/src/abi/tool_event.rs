@@ -203,7 +203,7 @@ rows! {
 /// That of [`executor::run`].
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn run_heard(comm: &Communicator, call: Call<'_>) -> Result<()> {
+pub(super) unsafe fn run_heard(comm: &Communicator, call: &Call<'_>) -> Result<()> {
     let (function, operation) = (call.function(), event::next_operation());
     tell(event::BEGIN, comm, function, operation);
     // SAFETY: the caller's promise.

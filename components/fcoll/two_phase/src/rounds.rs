@@ -341,7 +341,7 @@ fn fit(buffer: &mut Vec<u8>, bytes: usize) -> Result<()> {
 
 fn impossible() -> Fault {
     Fault::new(Class::Intern)
-        .because("another process of the file wants what does not lie in the part that this one gathers")
+        .because("another process asks for bytes outside the part of the file that this one gathers")
 }
 
 /// The buffers of the last access, for the next one: to fill them with zeros, and the system's work for new memory, would take longer

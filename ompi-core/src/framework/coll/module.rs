@@ -65,7 +65,7 @@ pub trait Module: Send + Sync {
     /// # Safety
     /// What `Data`, `Blocks` and `TypedBlocks` describe is readable (sources) or writable (targets), and sources overlap no
     /// target, as long as the executor needs them.
-    unsafe fn call(&self, call: Call<'_>, executor: &mut dyn Executor) -> Result<()>;
+    unsafe fn call(&self, call: &Call<'_>, executor: &mut dyn Executor) -> Result<()>;
 }
 
 /// The error of a module for a function that it does not offer.
