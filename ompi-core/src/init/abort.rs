@@ -1,12 +1,14 @@
 //! Ending the job.
 
 use super::configure;
+use crate::report;
 use opal_core::{message, sys};
 use orte_core::framework::ess;
 
 /// Ends the job with a status and a message. What the program printed without ending the line is written first.
 pub fn abort(status: i32, text: &str) -> ! {
     sys::flush_output();
+    report::at_abort();
     match ess::selected() {
         Some(environment) => environment.abort(status, text),
         None => give_up(text),

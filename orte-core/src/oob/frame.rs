@@ -55,6 +55,8 @@ pub enum Frame {
     Waits(u32, u64, u64),
     /// Daemon: what a rank does, for people, the rank without which its wait does not end, and the functions that it is in.
     Doing(u32, String, Option<u32>, Vec<String>),
+    /// Daemon: what a rank that ends has counted, and how long before its end that was, in ns.
+    Told(u32, u64, String),
     /// Daemon: a line for people.
     Say(String),
     /// Daemon: nothing of the job is left on this host. The last one.
@@ -156,6 +158,11 @@ impl Frame {
                 to.option(awaits.as_ref(), |to, awaits| to.u32(*awaits));
                 to.list(functions, |to, function| to.bytes(function.as_bytes()));
             }
+            Frame::Told(rank, age_ns, words) => {
+                to.u32(*rank);
+                to.u64(*age_ns);
+                to.bytes(words.as_bytes());
+            }
             Frame::Say(line) => to.bytes(line.as_bytes()),
             Frame::Finish | Frame::InputUnread | Frame::Gone | Frame::Beat => {}
         }
@@ -203,6 +210,7 @@ impl Frame {
             24 => Frame::Spawn(Spawn::read(&mut from)?),
             25 => Frame::EndAgent(from.u32()?),
             26 => Frame::AgentEnded(from.u32()?, from.u32()? as i32, from.option(|from| from.text("reason"))?),
+            27 => Frame::Told(from.u32()?, from.u64()?, from.text("statistics")?),
             _ => return Err(OobFlaw::Field("kind")),
         };
         from.end()?;
@@ -237,6 +245,7 @@ impl Frame {
             Frame::Spawn(_) => 24,
             Frame::EndAgent(_) => 25,
             Frame::AgentEnded(..) => 26,
+            Frame::Told(..) => 27,
         }
     }
 }
