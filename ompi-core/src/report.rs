@@ -18,12 +18,6 @@ use alloc::format;
 use alloc::string::String;
 pub use params::FRAMEWORK;
 
-/// Before this process ends the job: what it has counted and seen would be lost.
-pub fn at_abort() {
-    stats::told::now();
-    trace::at_abort();
-}
-
 /// A string of JSON.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");

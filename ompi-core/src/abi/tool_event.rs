@@ -14,7 +14,7 @@ use crate::report::listen;
 use crate::tool::event::pending::{self, Dropped, Pending};
 use crate::tool::event::{self, DroppedFn, EventFn, FreeFn, ToolFunction};
 use crate::tool::value::{Datum, ValueType};
-use crate::tool::{BOUND_TO_COMM, element};
+use crate::tool::{BOUND_TO_COMM, element, enumeration};
 use crate::{comm, init};
 use core::ffi::{c_char, c_int, c_void};
 
@@ -76,7 +76,7 @@ rows! {
         // SAFETY: see above.
         unsafe { elements(found.elements, array_of_datatypes, array_of_displacements, num_elements)? };
         // SAFETY: see above.
-        unsafe { put(enumtype, found.enumeration) };
+        unsafe { put(enumtype, if found.is_of_function { enumeration::FUNCTIONS } else { enumeration::NULL }) };
         // SAFETY: see above.
         unsafe { put(bind, BOUND_TO_COMM) };
         // SAFETY: see above.

@@ -11,8 +11,8 @@ use crate::comm;
 use crate::comm::Communicator;
 use crate::error::{Class, Fault, Result};
 use crate::handle::HandleTable;
+use crate::tool::element;
 use crate::tool::value::{Datum, ValueType};
-use crate::tool::{element, enumeration};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -34,8 +34,8 @@ pub struct Event {
     pub framework: &'static str,
     /// Datatypes of its elements and where they lie in a copy of all.
     pub elements: &'static [(ValueType, i64)],
-    /// The enumeration of its first element, if that has one.
-    pub enumeration: usize,
+    /// Its first element is a collective function, by its number in their enumeration.
+    pub is_of_function: bool,
     /// Index in [`SOURCES`].
     pub source: usize,
 }
@@ -49,7 +49,7 @@ pub static ALL: &[Event] = &[
                       process that were seen, the same at its end.",
         framework: "coll",
         elements: COLLECTIVE,
-        enumeration: enumeration::FUNCTIONS,
+        is_of_function: true,
         source: 0,
     },
     Event {
@@ -58,7 +58,7 @@ pub static ALL: &[Event] = &[
         description: "A blocking collective operation has ended, well or not; the elements are those of coll_begin.",
         framework: "coll",
         elements: COLLECTIVE,
-        enumeration: enumeration::FUNCTIONS,
+        is_of_function: true,
         source: 0,
     },
     message("pml_message_posted", "A send of the program's was called. Elements: the other rank; the tag; bytes."),
@@ -78,7 +78,7 @@ pub static ALL: &[Event] = &[
 
 const fn message(name: &'static str, description: &'static str) -> Event {
     let elements = MESSAGE;
-    Event { name, level: 2, description, framework: "pml", elements, enumeration: enumeration::NULL, source: 1 }
+    Event { name, level: 2, description, framework: "pml", elements, is_of_function: false, source: 1 }
 }
 
 /// Indices in [`ALL`].

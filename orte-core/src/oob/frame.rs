@@ -124,16 +124,7 @@ impl Frame {
                 to.u8(*status);
                 to.bytes(sentence.as_bytes());
             }
-            Frame::Ended(end) => {
-                to.u32(end.rank);
-                to.u32(end.wait_status as u32);
-                to.u32(end.state);
-                to.option(end.aborted.as_ref(), |to, (status, message)| {
-                    to.u32(*status as u32);
-                    to.bytes(message.as_bytes());
-                });
-                to.u8(u8::from(end.has_lost_peer));
-            }
+            Frame::Ended(end) => end.write(&mut to),
             Frame::Aborted(rank, status, message, has_lost_peer) => {
                 to.u32(*rank);
                 to.u32(*status as u32);
@@ -183,13 +174,7 @@ impl Frame {
             8 => Frame::Modex(from.bytes()?),
             9 => Frame::Started(from.u32()?, from.u32()?),
             10 => Frame::Refused(from.u8()?, from.text("sentence")?),
-            11 => Frame::Ended(RankEnd {
-                rank: from.u32()?,
-                wait_status: from.u32()? as i32,
-                state: from.u32()?,
-                aborted: from.option(|from| Ok((from.u32()? as i32, from.text("message")?)))?,
-                has_lost_peer: from.flag("lost_peer")?,
-            }),
+            11 => Frame::Ended(RankEnd::read(&mut from)?),
             12 => Frame::Aborted(from.u32()?, from.u32()? as i32, from.text("message")?, from.flag("lost_peer")?),
             13 => Frame::State(from.u32()?, from.u32()?),
             14 => Frame::Output(from.u32()?, stream(&mut from)?, from.bytes()?),
@@ -247,6 +232,29 @@ impl Frame {
             Frame::AgentEnded(..) => 26,
             Frame::Told(..) => 27,
         }
+    }
+}
+
+impl RankEnd {
+    fn write(&self, to: &mut Writer) {
+        to.u32(self.rank);
+        to.u32(self.wait_status as u32);
+        to.u32(self.state);
+        to.option(self.aborted.as_ref(), |to, (status, message)| {
+            to.u32(*status as u32);
+            to.bytes(message.as_bytes());
+        });
+        to.u8(u8::from(self.has_lost_peer));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<RankEnd, OobFlaw> {
+        Ok(RankEnd {
+            rank: from.u32()?,
+            wait_status: from.u32()? as i32,
+            state: from.u32()?,
+            aborted: from.option(|from| Ok((from.u32()? as i32, from.text("message")?)))?,
+            has_lost_peer: from.flag("lost_peer")?,
+        })
     }
 }
 
