@@ -7,6 +7,7 @@
 mod barrier;
 mod baseline;
 mod boot;
+mod counting;
 mod direct;
 mod hosts;
 mod hpcc;
@@ -19,6 +20,7 @@ mod measure;
 mod merge;
 mod mpi4py;
 mod output;
+mod pairs;
 mod peers;
 mod plot;
 mod print;
@@ -91,6 +93,8 @@ pub struct Options {
 enum Other {
     /// Measure the cost of components: instructions and time against a library that calls them directly
     Direct(direct::Options),
+    /// Measure the cost of counting messages: the same library with --stats and without
+    Counting(counting::Options),
     /// Compute the time of a barrier by wire for 2 to 60 nodes, and measure it on the rig, which proves the protocol only
     Barrier(barrier::Options),
     /// Measure machines without an operating system: size of an image, time to MPI_Init, messages and barriers among guests
@@ -128,6 +132,7 @@ Examples:
 pub fn run(options: &Options, progress: &Progress) -> Result<()> {
     match &options.other {
         Some(Other::Direct(options)) => direct::run(options, progress),
+        Some(Other::Counting(options)) => counting::run(options, progress),
         Some(Other::Barrier(options)) => barrier::run(options, progress),
         Some(Other::Boot(options)) => boot::run(options, progress),
         Some(Other::Tune(options)) => tune::run(options, progress),

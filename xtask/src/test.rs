@@ -22,6 +22,7 @@ mod header;
 pub mod hpcc;
 mod images;
 mod instructions;
+mod jobs;
 mod loom;
 mod memcheck;
 pub mod mpi4py;
