@@ -28,7 +28,7 @@ pub fn agree_call<T>(
     let all = exchange(comm, [u64::from(call.number()) << 32 | u64::from(code), a, b, c, d])?;
     let mine = mine?;
     let number = |word: u64| (word >> 32) as u32;
-    if let Some((rank, [word, ..])) = all.iter().enumerate().find(|(_, [word, ..])| number(*word) != call.number()) {
+    if let Some((rank, [word, ..])) = all.iter().enumerate().find(|(_, [word, ..])| !call.meets(number(*word))) {
         let other =
             FileCall::numbered(number(*word)).map_or_else(|| "another function".into(), |call| format!("{call}"));
         let why = format!(

@@ -72,6 +72,17 @@ impl FileCall {
         self as u32 + 1
     }
 
+    /// Whether the calls of two processes belong together: the same one. An access at a given offset also meets one at the file
+    /// pointer, as PnetCDF calls them; each process then finds its own place by itself.
+    pub fn meets(self, other: u32) -> bool {
+        let access = match self {
+            FileCall::ReadAtAll | FileCall::ReadAll => [FileCall::ReadAtAll, FileCall::ReadAll],
+            FileCall::WriteAtAll | FileCall::WriteAll => [FileCall::WriteAtAll, FileCall::WriteAll],
+            call => [call, call],
+        };
+        access.iter().any(|call| call.number() == other)
+    }
+
     /// By its number.
     pub fn numbered(number: u32) -> Option<FileCall> {
         FileCall::ALL.get((number as usize).checked_sub(1)?).copied()
@@ -103,5 +114,15 @@ mod tests {
         }
         assert_eq!(alloc::format!("{}", FileCall::WriteAtAllBegin), "MPI_File_write_at_all_begin");
         assert_eq!((FileCall::numbered(0), FileCall::numbered(99)), (None, None));
+    }
+
+    #[test]
+    fn accesses_at_an_offset_and_at_the_pointer_meet() {
+        assert!(FileCall::WriteAll.meets(FileCall::WriteAtAll.number()));
+        assert!(FileCall::ReadAtAll.meets(FileCall::ReadAll.number()));
+        assert!(FileCall::ReadOrdered.meets(FileCall::ReadOrdered.number()));
+        assert!(!FileCall::ReadAll.meets(FileCall::WriteAll.number()));
+        assert!(!FileCall::ReadAll.meets(FileCall::ReadOrdered.number()));
+        assert!(!FileCall::ReadAllBegin.meets(FileCall::ReadAtAllBegin.number()));
     }
 }
