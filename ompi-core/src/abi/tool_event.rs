@@ -259,14 +259,14 @@ fn tell_pending() {
         let rank = rank.map_or(-1, |rank| rank as i32);
         tell_listeners(
             event,
-            &comm,
+            comm,
             &[Datum::Int(rank), Datum::Int(message.tag), Datum::Unsigned(message.bytes)],
             timestamp,
         );
     }
     for Dropped { event, context, count } in dropped {
         let Some((_, comm)) = comm::of_context(context) else { continue };
-        for (handle, registration) in event::listeners(event, &comm) {
+        for (handle, registration) in event::listeners(event, comm) {
             if let Some(hook) = registration.dropped() {
                 let source = event::ALL[event].source as c_int;
                 // SAFETY: the function that the tool gave to MPI_T_event_set_dropped_handler. No lock is held.
