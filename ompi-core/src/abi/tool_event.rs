@@ -221,9 +221,11 @@ rows! {
 #[inline(never)]
 pub(super) unsafe fn run_heard(comm: &Communicator, call: Call<'_>) -> Result<()> {
     let (function, operation) = (call.function(), event::next_operation());
+    tell_pending();
     tell(event::BEGIN, comm, function, operation);
     // SAFETY: the caller's promise.
     let ended = listen::collective(comm, function, || unsafe { executor::run(comm, call) });
+    tell_pending();
     tell(event::END, comm, function, operation);
     ended
 }
@@ -238,11 +240,9 @@ fn hear_messages() {
     pml::observe_messages(Observer::Tools, pending::note);
     // No fast path tells anybody.
     fast_path::count();
-    init::tell_before_calls(Some(tell_pending));
 }
 
 fn ignore_messages() {
-    init::tell_before_calls(None);
     pml::ignore_messages(Observer::Tools);
     if init::is_active() {
         fast_path::count();
@@ -250,8 +250,8 @@ fn ignore_messages() {
     pending::close();
 }
 
-/// Tells of what happened to messages since the last time. No lock is held: a row begins.
-fn tell_pending() {
+/// Tells of what happened to messages since the last time. No lock is held: a row begins or ends.
+pub(super) fn tell_pending() {
     let Some((_teller, waiting, dropped)) = pending::begin() else { return };
     for Pending { event, timestamp, message } in waiting {
         let Some((_, comm)) = comm::of_context(message.context) else { continue };
