@@ -7,7 +7,7 @@ use crate::abi::fast_path;
 use crate::error::{Class, Fault, Result};
 use crate::framework::{bml, pml};
 use crate::process::{self, Process};
-use crate::{addresses, attr, buffer, comm, datatype, executor, file, report};
+use crate::{addresses, attr, buffer, comm, datatype, dynamic, executor, file, report};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -69,11 +69,16 @@ pub fn init(wanted: ThreadLevel) -> Result<ThreadLevel> {
 fn open_world() -> opal_core::Result<()> {
     let identity = ess::selected().ok_or(opal_core::Error::NotFound)?.identity();
     comm::open(identity)?;
+    dynamic::open(environment_parent())?;
     STATE.store(ACTIVE, Ordering::SeqCst);
     if SHOW_COMPONENTS.flag() && identity.rank == 0 {
         show_components();
     }
     report::paths::at_init().map_err(|_| opal_core::Error::Unreachable)
+}
+
+fn environment_parent() -> Option<&'static str> {
+    ess::selected()?.parent()
 }
 
 /// One user of MPI more, the world model or a session. The first one starts everything, which then stays: a user that
@@ -161,7 +166,7 @@ fn start() -> opal_core::Result<()> {
     report::stats::at_start();
     report::trace::at_start();
     environment.publish(&published(bml))?;
-    process::open(processes(environment));
+    process::open(environment.identity().job, processes(environment));
     Ok(())
 }
 

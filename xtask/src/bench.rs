@@ -9,9 +9,11 @@ mod baseline;
 mod boot;
 mod counting;
 mod direct;
+mod hosts;
 mod hpcc;
 pub mod instructions;
 mod launch;
+mod launching;
 mod library;
 mod machine;
 mod measure;
@@ -107,6 +109,10 @@ enum Other {
     Scale(scale::Options),
     /// What the registry's messages weigh and cost beside string-keyed ones, for 16 to 65,536 processes
     Registry(registry::Options),
+    /// Measure jobs on test hosts of this machine: launch beside logins, collectives with coll/han and without
+    Hosts(hosts::Options),
+    /// Play the launch of large jobs on a model of hosts and their network: times, and bytes at mpirun's host
+    Launch(launching::Options),
     /// Make docs/performance.md, the pages and plots below docs/performance from the figures that --json wrote
     #[command(after_help = "\
 Examples:
@@ -134,6 +140,8 @@ pub fn run(options: &Options, progress: &Progress) -> Result<()> {
         Some(Other::Hpcc(options)) => hpcc::run(options, progress),
         Some(Other::Scale(options)) => scale::run(options, progress),
         Some(Other::Registry(options)) => registry::run(options, progress),
+        Some(Other::Hosts(options)) => hosts::run(options, progress),
+        Some(Other::Launch(options)) => launching::run(options, progress),
         Some(Other::Report { json, docs }) => report(json, docs.as_deref(), progress),
         None => rows_of(options, progress),
     }

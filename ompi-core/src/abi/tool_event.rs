@@ -219,7 +219,7 @@ rows! {
 /// That of [`executor::run`].
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn run_heard(comm: &Communicator, call: Call<'_>) -> Result<()> {
+pub(super) unsafe fn run_heard(comm: &Communicator, call: &Call<'_>) -> Result<()> {
     let (function, operation) = (call.function(), event::next_operation());
     tell_pending();
     tell(event::BEGIN, comm, function, operation);

@@ -83,6 +83,16 @@ pub trait Module: Sync {
         None
     }
 
+    /// The port of the launcher for further jobs and names, if it has one.
+    fn universe(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The port of the processes that had this job started, if any did.
+    fn parent(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The node's shared memory, if the launcher left some.
     fn inherited(&self) -> Option<Inherited>;
 

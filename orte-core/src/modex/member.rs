@@ -188,6 +188,14 @@ impl Module for MultiNodeMember {
         self.here.launcher()
     }
 
+    fn universe(&self) -> Option<&'static str> {
+        self.here.universe()
+    }
+
+    fn parent(&self) -> Option<&'static str> {
+        self.here.parent()
+    }
+
     fn inherited(&self) -> Option<shmem::Inherited> {
         self.here.inherited()
     }

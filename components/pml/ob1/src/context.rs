@@ -11,6 +11,7 @@ use ompi_core::framework::pml::{PeerTraffic, Traffic};
 use ompi_core::request::{Id, SlotPtr};
 use ompi_core::status::Status;
 use opal_core::mem::Untrusted;
+use opal_core::sort;
 use opal_core::sync::Ordering;
 
 /// What is posted and what arrived in one match context.
@@ -254,7 +255,7 @@ impl Members {
             return Members::Identity(peers.len() as u32);
         }
         let mut sorted: Vec<(u32, u32)> = peers.iter().zip(0..).map(|(process, rank)| (*process, rank)).collect();
-        sorted.sort_unstable();
+        sort::ascending(&mut sorted);
         Members::Sorted(sorted.into_boxed_slice())
     }
 

@@ -317,7 +317,7 @@ impl Here {
 
 /// The file that this process runs, or what the system keeps of it when it is no longer there. By its name, because under valgrind
 /// the system's link leads to valgrind.
-fn own_program() -> PathBuf {
+pub fn own_program() -> PathBuf {
     let link = Path::new("/proc/self/exe");
     std::env::current_exe().ok().filter(|path| path.is_file()).unwrap_or_else(|| link.to_owned())
 }

@@ -179,9 +179,7 @@ impl Running {
     }
 
     fn look_whether_over(&mut self) {
-        if !self.alive.contains(&true) {
-            self.finish();
-        }
+        self.finish_if_all_ended();
         self.look_whether_gone();
     }
 
