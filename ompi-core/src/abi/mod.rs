@@ -53,6 +53,7 @@ pub mod rma;
 pub mod rma_sync;
 pub mod session;
 pub mod status;
+mod tell;
 pub mod tool;
 pub mod tool_category;
 pub mod tool_event;

@@ -2,6 +2,7 @@
 
 use super::fast_path;
 use super::kinds::{Aint, Callback, Hints, LargeCount, Out, OutArray, Raw, Text};
+use super::tell::{call_last, tell_listeners, tell_pending};
 use super::tool_pvar::comm_at;
 use super::tool_text::{buffer, give, put, store};
 use crate::comm::Communicator;
@@ -10,12 +11,12 @@ use crate::executor;
 use crate::framework::coll::{Call, Function};
 use crate::framework::pml::{self, Observer};
 use crate::info::Info;
+use crate::init;
 use crate::report::listen;
-use crate::tool::event::pending::{self, Dropped, Pending};
+use crate::tool::event::pending;
 use crate::tool::event::{self, DroppedFn, EventFn, FreeFn, ToolFunction};
 use crate::tool::value::{Datum, ValueType};
 use crate::tool::{BOUND_TO_COMM, element, enumeration};
-use crate::{comm, init};
 use core::ffi::{c_char, c_int, c_void};
 
 rows! {
@@ -221,9 +222,11 @@ rows! {
 #[inline(never)]
 pub(super) unsafe fn run_heard(comm: &Communicator, call: &Call<'_>) -> Result<()> {
     let (function, operation) = (call.function(), event::next_operation());
+    tell_pending();
     tell(event::BEGIN, comm, function, operation);
     // SAFETY: the caller's promise.
     let ended = listen::collective(comm, function, || unsafe { executor::run(comm, call) });
+    tell_pending();
     tell(event::END, comm, function, operation);
     ended
 }
@@ -238,61 +241,14 @@ fn hear_messages() {
     pml::observe_messages(Observer::Tools, pending::note);
     // No fast path tells anybody.
     fast_path::count();
-    init::tell_before_calls(Some(tell_pending));
 }
 
 fn ignore_messages() {
-    init::tell_before_calls(None);
     pml::ignore_messages(Observer::Tools);
     if init::is_active() {
         fast_path::count();
     }
     pending::close();
-}
-
-/// Tells of what happened to messages since the last time. No lock is held: a row begins.
-fn tell_pending() {
-    let Some((_teller, waiting, dropped)) = pending::begin() else { return };
-    for Pending { event, timestamp, message } in waiting {
-        let Some((_, comm)) = comm::of_context(message.context) else { continue };
-        let rank = comm.peers().members().iter().position(|process| *process == message.process);
-        let rank = rank.map_or(-1, |rank| rank as i32);
-        tell_listeners(
-            event,
-            comm,
-            &[Datum::Int(rank), Datum::Int(message.tag), Datum::Unsigned(message.bytes)],
-            timestamp,
-        );
-    }
-    for Dropped { event, context, count } in dropped {
-        let Some((_, comm)) = comm::of_context(context) else { continue };
-        for (handle, registration) in event::listeners(event, comm) {
-            if let Some(hook) = registration.dropped() {
-                let source = event::ALL[event].source as c_int;
-                // SAFETY: the function that the tool gave to MPI_T_event_set_dropped_handler. No lock is held.
-                unsafe { (hook.function)(count, handle, source, REQUIRE_NONE, hook.user_data as *mut c_void) };
-            }
-        }
-    }
-}
-
-fn tell_listeners(event: usize, comm: &Communicator, data: &[Datum<'static>], timestamp: i64) {
-    for (handle, registration) in event::listeners(event, comm) {
-        let Some(hook) = registration.enter() else { continue };
-        if let Some(instance) = event::begin_instance(event, data, timestamp) {
-            // SAFETY: the function that the tool registered, called as MPI 5.0 §15.3.8 says. No lock is held.
-            unsafe { (hook.function)(instance, handle, REQUIRE_NONE, hook.user_data as *mut c_void) };
-            event::end_instance(instance);
-        }
-        if let Some(last) = registration.left() {
-            call_last(last, handle);
-        }
-    }
-}
-
-fn call_last(last: ToolFunction<FreeFn>, registration: usize) {
-    // SAFETY: the function that the tool gave to MPI_T_event_handle_free. No lock is held.
-    unsafe { (last.function)(registration, REQUIRE_NONE, last.user_data as *mut c_void) };
 }
 
 fn source(index: c_int) -> Result<&'static (&'static str, &'static str)> {
@@ -355,5 +311,3 @@ unsafe fn put_info(at: *mut usize) -> Result<()> {
 
 /// MPI_T_SOURCE_UNORDERED, where threads tell of events at the same time, and MPI_T_SOURCE_ORDERED.
 const ORDERINGS: [c_int; event::SOURCES.len()] = [2, 1];
-/// MPI_T_CB_REQUIRE_NONE.
-const REQUIRE_NONE: c_int = 0;

@@ -160,7 +160,9 @@ pub(super) unsafe fn comm_at(at: *const c_void) -> Result<(usize, &'static Commu
     if at.is_null() {
         return Err(wrong("it is bound to a communicator"));
     }
-    init::initialized().map_err(|_| Fault::new(Class::ToolNotAccessible))?;
+    if !init::is_active() {
+        return Err(Class::ToolNotAccessible.into());
+    }
     // SAFETY: not null; the caller's promise.
     let handle = unsafe { at.cast::<usize>().read() };
     let comm = comm::borrow(handle).ok_or_else(|| wrong("it is no communicator in force"))?;

@@ -3,7 +3,7 @@
 //!
 //! A collective operation is told of where its row has checked its arguments or is about to return: no lock is held, so that a
 //! callback may call whatever it likes, and nothing is lost. What happens to messages happens under locks: it waits in [`pending`]
-//! until the process calls MPI next.
+//! until the process next sends, receives or calls a blocking collective operation.
 //!
 //! **Invariant:** nothing here calls a tool; `abi/tool_event.rs` does.
 
@@ -96,8 +96,8 @@ pub const SOURCES: [(&str, &str); 2] = [
     ("clock", "Collective operations, as they happen, by the monotonic clock of this process in nanoseconds."),
     (
         "messages",
-        "What happens to messages, by the same clock. It is told when the process calls MPI next, and no more than some thousands \
-         are kept until then.",
+        "What happens to messages, by the same clock. It is told when the process next sends, receives or begins or ends a blocking \
+         collective operation, and no more than some thousands are kept until then.",
     ),
 ];
 /// Ticks of each source in a second.

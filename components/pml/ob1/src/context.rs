@@ -167,30 +167,29 @@ impl Context {
         (self.closing, self.identity_ranks, self.counted_identity_ranks) = (true, 0, 0);
     }
 
-    /// [`Context::matcher`] if the communicator is in use and the rank of `process` in it is its index.
+    /// [`Context::matcher`] if the communicator is in use and the rank of `process` in it is its index. Where the user's messages are
+    /// counted, only who `COUNTS` gets it, with what counts those of the process.
     #[inline(always)]
-    pub fn identity_matcher(&mut self, process: u32, collective: bool) -> Option<&mut ContextMatcher> {
-        (process < self.identity_ranks).then(|| &mut self.matchers[usize::from(collective)])
-    }
-
-    /// From now on the user's messages are counted, none of them on the way of [`Context::identity_matcher`].
-    pub fn count(&mut self, traffic: Arc<Traffic>) {
-        let ranks = core::mem::take(&mut self.identity_ranks).max(self.counted_identity_ranks);
-        (self.traffic, self.counted_identity_ranks) = (Some(traffic), ranks);
-    }
-
-    /// As [`Context::identity_matcher`], also if the user's messages are counted; with what counts those of the process.
-    #[inline(always)]
-    pub fn any_identity_matcher(
+    pub fn identity_matcher<const COUNTS: bool>(
         &mut self,
         process: u32,
         collective: bool,
     ) -> Option<(&mut ContextMatcher, Option<&PeerTraffic>)> {
-        if process >= self.counted_identity_ranks.max(self.identity_ranks) {
+        let ranks = if COUNTS { self.counted_identity_ranks.max(self.identity_ranks) } else { self.identity_ranks };
+        if process >= ranks {
             return None;
         }
-        let counted = self.traffic.as_ref().filter(|_| !collective).and_then(|traffic| traffic.peer(process as i32));
+        let counted = match &self.traffic {
+            Some(traffic) if COUNTS && !collective => traffic.peer(process as i32),
+            _ => None,
+        };
         Some((&mut self.matchers[usize::from(collective)], counted))
+    }
+
+    /// From now on the user's messages are counted, those in a batch by who knows.
+    pub fn count(&mut self, traffic: Arc<Traffic>) {
+        let ranks = core::mem::take(&mut self.identity_ranks).max(self.counted_identity_ranks);
+        (self.traffic, self.counted_identity_ranks) = (Some(traffic), ranks);
     }
 
     /// Counts a message that met its receive.

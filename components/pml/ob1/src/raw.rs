@@ -17,11 +17,11 @@ use opal_core::sync::Ordering;
 pub fn counted(peers: &PeerTable, rank: i32) -> Option<&PeerTraffic> {
     // Acquire pairs with the Release where it is stored.
     let first = peers.counts.load(Ordering::Acquire);
-    if first.is_null() || rank as u32 as usize >= peers.len() {
+    if first.is_null() || rank as u32 as usize >= peers.size() {
         return None;
     }
     // SAFETY: not null, so the first of as many as there are peers; they live as long as the table.
-    Some(unsafe { &*first.add(rank as u32 as usize) })
+    Some(unsafe { &*first.wrapping_add(rank as u32 as usize) })
 }
 
 /// The peers of a communicator.

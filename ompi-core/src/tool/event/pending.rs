@@ -77,9 +77,10 @@ pub fn begin() -> Option<(Teller, Vec<Pending>, Vec<Dropped>)> {
         return None;
     }
     let teller = Teller(());
-    let mut queue = QUEUE.lock();
-    let waiting: Vec<Pending> = queue.waiting.drain(..).collect();
-    let dropped = core::mem::take(&mut queue.dropped);
+    let (waiting, dropped) = {
+        let mut queue = QUEUE.lock();
+        (queue.waiting.drain(..).collect::<Vec<Pending>>(), core::mem::take(&mut queue.dropped))
+    };
     (!waiting.is_empty() || !dropped.is_empty()).then_some((teller, waiting, dropped))
 }
 

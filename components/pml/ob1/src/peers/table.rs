@@ -74,7 +74,7 @@ impl PeerTable {
 
     /// How many peers there are.
     #[inline(always)]
-    pub fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.routes.len()
     }
 

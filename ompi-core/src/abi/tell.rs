@@ -1,0 +1,58 @@
+//! Calls of a tool's functions for events. MPI 5.0 §15.3.8.
+
+use crate::comm;
+use crate::comm::Communicator;
+use crate::tool::event::pending::{self, Dropped, Pending};
+use crate::tool::event::{self, FreeFn, ToolFunction};
+use crate::tool::value::Datum;
+use core::ffi::{c_int, c_void};
+
+/// Tells of what happened to messages since the last time. No lock is held: a row begins or ends.
+pub(super) fn tell_pending() {
+    let Some((_teller, waiting, dropped)) = pending::begin() else { return };
+    for Pending { event, timestamp, message } in waiting {
+        let Some((_, comm)) = comm::of_context(message.context) else { continue };
+        let rank = comm.peers().members().iter().position(|process| *process == message.process);
+        let rank = rank.map_or(-1, |rank| rank as i32);
+        tell_listeners(
+            event,
+            comm,
+            &[Datum::Int(rank), Datum::Int(message.tag), Datum::Unsigned(message.bytes)],
+            timestamp,
+        );
+    }
+    for Dropped { event, context, count } in dropped {
+        let Some((_, comm)) = comm::of_context(context) else { continue };
+        for (handle, registration) in event::listeners(event, comm) {
+            if let Some(hook) = registration.dropped() {
+                let source = event::ALL[event].source as c_int;
+                // SAFETY: the function that the tool gave to MPI_T_event_set_dropped_handler. No lock is held.
+                unsafe { (hook.function)(count, handle, source, REQUIRE_NONE, hook.user_data as *mut c_void) };
+            }
+        }
+    }
+}
+
+/// Tells of an event on a communicator.
+pub(super) fn tell_listeners(event: usize, comm: &Communicator, data: &[Datum<'static>], timestamp: i64) {
+    for (handle, registration) in event::listeners(event, comm) {
+        let Some(hook) = registration.enter() else { continue };
+        if let Some(instance) = event::begin_instance(event, data, timestamp) {
+            // SAFETY: the function that the tool registered, called as MPI 5.0 §15.3.8 says. No lock is held.
+            unsafe { (hook.function)(instance, handle, REQUIRE_NONE, hook.user_data as *mut c_void) };
+            event::end_instance(instance);
+        }
+        if let Some(last) = registration.left() {
+            call_last(last, handle);
+        }
+    }
+}
+
+/// A registration is gone, and no callback of it runs.
+pub(super) fn call_last(last: ToolFunction<FreeFn>, registration: usize) {
+    // SAFETY: the function that the tool gave to MPI_T_event_handle_free. No lock is held.
+    unsafe { (last.function)(registration, REQUIRE_NONE, last.user_data as *mut c_void) };
+}
+
+/// MPI_T_CB_REQUIRE_NONE.
+const REQUIRE_NONE: c_int = 0;
