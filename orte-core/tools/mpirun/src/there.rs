@@ -350,7 +350,7 @@ impl There {
                 Some(format!("no daemon started there: host {}, which was to start it, was lost", parent.name))
             }
             None if now >= self.until => Some(format!(
-                "its daemon did not call within {} s (--mca plm_start_timeout_s); try `{check_line}`{on}, and see that it can reach \
+                "its daemon did not call within {} s (--mca plm_start_timeout_s); unless its daemon is stopped, try `{check_line}`{on}, and see that it can reach \
                  mpirun's machine by TCP (--mca oob_tcp_if_include names the interfaces to listen on)",
                 self.settings.start.as_secs(),
             )),

@@ -159,7 +159,7 @@ fn another_library(rig: &Rig) -> Result<()> {
     let line = open_mpi();
     let mut command = Command::new(&line[0]);
     // Open MPI sets the variable for its processes as well.
-    command.args(&line[1..]).args(["-n", "2", "sh", "-c", "OMPI_MCA_ess=^pmix exec \"$0\""]).arg(&rig.places);
+    command.args(&line[1..]).args(["-n", "2", "env", "OMPI_MCA_ess=^pmix"]).arg(&rig.places);
     let ended = run(rig, &mut command)?;
     if ended.status.is_none() || ended.ended_with(0) {
         return Err(fail(ended.story()));
