@@ -20,7 +20,7 @@ mod soft;
 mod spawn;
 
 pub use call::{accept, close_port, connect, join, open_port};
-pub use launcher::{lookup, publish, unpublish};
+pub use launcher::{lookup, parted, publish, unpublish};
 pub use spawn::{Program, spawn};
 
 use crate::comm;
@@ -32,6 +32,7 @@ use opal_core::sync::{AtomicUsize, Ordering};
 
 /// Meets the processes that had this job started, if any did: during MPI_Init, when MPI_COMM_WORLD is there.
 pub fn open(parent: Option<&'static str>) -> opal_core::Result<()> {
+    comm::tell_left(parted);
     let Some(port) = parent else { return Ok(()) };
     match join_parent(port) {
         Ok(handle) => {

@@ -35,25 +35,24 @@ pub fn close_port(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// MPI_Comm_accept; `port` counts at the root only.
-pub fn accept(comm: &Communicator, root: usize, port: &str) -> Result<usize> {
+/// MPI_Comm_accept; `port` is asked at the root only.
+pub fn accept(comm: &Communicator, root: usize, port: impl FnOnce() -> Result<String>) -> Result<usize> {
     let exchange = |roster: &[u8]| {
-        let listener = find(port).ok_or_else(not_open);
-        Exchanged::of(listener.and_then(|listener| {
-            hear(&listener, roster, || match find(port) {
-                Some(_) => Ok(()),
-                None => Err(Fault::new(Class::Port)
-                    .argument("port_name")
-                    .because("it was closed while a connection was awaited")),
-            })
-        }))
+        let port = port()?;
+        let listener = find(&port).ok_or_else(not_open)?;
+        let closed = "it was closed while a connection was awaited";
+        let is_open = || match find(&port) {
+            Some(_) => Ok(()),
+            None => Err(Fault::new(Class::Port).argument("port_name").because(closed)),
+        };
+        hear(&listener, roster, is_open)
     };
-    Ok(meet(comm, root, exchange)?.0)
+    Ok(meet(comm, root, |roster| Exchanged::of(exchange(roster)))?.0)
 }
 
-/// MPI_Comm_connect; `port` counts at the root only.
-pub fn connect(comm: &Communicator, root: usize, port: &str) -> Result<usize> {
-    Ok(meet(comm, root, |roster| Exchanged::of(call(port, roster)))?.0)
+/// MPI_Comm_connect; `port` is asked at the root only.
+pub fn connect(comm: &Communicator, root: usize, port: impl FnOnce() -> Result<String>) -> Result<usize> {
+    Ok(meet(comm, root, |roster| Exchanged::of(port().and_then(|port| call(&port, roster))))?.0)
 }
 
 /// MPI_Comm_join, of MPI_COMM_SELF: over a socket of the program's, of which nothing is read but the roster.
