@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 pub fn run(job: Job, member: Option<Member>) -> Result<u8, Refusal> {
     let mut universe = match member {
         Some(member) => Universe::Member(member),
-        None => Universe::root(&prepare::environment(&job), rustix::process::getrlimit(Resource::Nofile))?,
+        None => Universe::root(&prepare::environment(&job), rustix::process::getrlimit(Resource::Nofile)),
     };
     let apps = prepare::all_apps(&job).map_err(|refusal| universe.told(refusal))?;
     if !job.quiet {

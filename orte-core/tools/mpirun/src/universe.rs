@@ -36,7 +36,8 @@ pub enum Universe {
 
 /// See [`Universe::Root`].
 pub struct Root {
-    listener: Listener,
+    // None where the system refuses sockets: then ranks cannot ask for anything.
+    listener: Option<Listener>,
     clients: Vec<Client>,
     jobs: Jobs,
     // The ports of names.
@@ -80,10 +81,10 @@ impl Member {
 
 impl Universe {
     /// For the job that the user starts: further ones get these variables, and this limit on descriptors.
-    pub fn root(variables: &[(OsString, OsString)], files: Rlimit) -> Result<Universe, Refusal> {
-        let listener = Listener::open().map_err(|why| Refusal::system("making the socket for further jobs", why))?;
-        let jobs = Jobs::new(variables.to_vec(), listener.text(), files);
-        Ok(Universe::Root(Box::new(Root {
+    pub fn root(variables: &[(OsString, OsString)], files: Rlimit) -> Universe {
+        let listener = Listener::open().ok();
+        let jobs = Jobs::new(variables.to_vec(), text_of(listener.as_ref()), files);
+        Universe::Root(Box::new(Root {
             listener,
             clients: Vec::new(),
             jobs,
@@ -92,13 +93,13 @@ impl Universe {
             own: None,
             failed: 0,
             next: 0,
-        })))
+        }))
     }
 
     /// What ranks are told of it.
     pub fn variables(&self) -> [(OsString, OsString); 2] {
         let (universe, parent) = match self {
-            Universe::Root(root) => (root.listener.text().into(), OsString::new()),
+            Universe::Root(root) => (text_of(root.listener.as_ref()).into(), OsString::new()),
             // As the mpirun that started this one left them.
             Universe::Member(_) => {
                 let variable = |name| std::env::var_os(name).unwrap_or_default();
@@ -116,7 +117,8 @@ impl Universe {
         };
         match self {
             Universe::Root(root) => {
-                polls.extend(root.listener.descriptors().map(|one| PollFd::from_borrowed_fd(one, PollFlags::IN)));
+                let listening = root.listener.iter().flat_map(Listener::descriptors);
+                polls.extend(listening.map(|one| PollFd::from_borrowed_fd(one, PollFlags::IN)));
                 polls.extend(
                     root.clients.iter().map(|client| &client.channel).chain(root.jobs.channels()).map(of_channel),
                 );
@@ -180,9 +182,14 @@ impl Universe {
     }
 }
 
+/// What ranks are told of it: empty if there is none.
+fn text_of(listener: Option<&Listener>) -> String {
+    listener.map(Listener::text).unwrap_or_default()
+}
+
 impl Root {
     fn pump(&mut self) -> Vec<UniverseEvent> {
-        while let Ok(Some(channel)) = self.listener.poll() {
+        while let Some(Ok(Some(channel))) = self.listener.as_mut().map(Listener::poll) {
             self.next += 1;
             self.clients.push(Client { number: self.next, channel });
         }
