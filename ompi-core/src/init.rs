@@ -31,11 +31,12 @@ pub use configure::{FRAMEWORK, configure, frameworks, initial_errhandler};
 pub use orte_core::framework::ess::lost_peer;
 use show_components::show_components;
 use state::{
-    ACTIVE, BEFORE, FINALIZED, FORKED, HIGHEST_LEVEL, MAIN_THREAD, STARTING, STATE, THREAD_LEVEL, USERS, not_active,
+    ACTIVE, BEFORE, FINALIZED, FORKED, HIGHEST_LEVEL, MAIN_THREAD, STARTING, STATE, THREAD_LEVEL, TOLD, USERS,
+    not_active,
 };
 pub use state::{
     ThreadLevel, always, initialized, is_active, is_finalized, is_main_thread, is_world_active, level_in_force,
-    thread_level, tool_initialized, was_initialized,
+    tell_before_calls, thread_level, tool_initialized, was_initialized,
 };
 pub use tool::{close_tool, open_tool};
 
@@ -100,7 +101,7 @@ pub fn enter(wanted: ThreadLevel) -> opal_core::Result<()> {
         }
     }
     HIGHEST_LEVEL.fetch_max(wanted as u32, Ordering::Relaxed);
-    if USERS.fetch_add(1, Ordering::SeqCst) == 0
+    if USERS.fetch_add(1, Ordering::SeqCst) & !TOLD == 0
         && let Some(environment) = ess::selected()
     {
         environment.set_state(ess::State::Initialized);
@@ -120,7 +121,7 @@ pub fn has_started() -> bool {
 /// One user of MPI less; after the last one the process may end as it likes.
 pub fn leave() {
     let _life = LIFE.lock();
-    if USERS.fetch_sub(1, Ordering::SeqCst) > 1 {
+    if USERS.fetch_sub(1, Ordering::SeqCst) & !TOLD > 1 {
         return;
     }
     file::abandon_all();

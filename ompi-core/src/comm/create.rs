@@ -15,6 +15,7 @@ use crate::process;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use opal_core::sort;
 use opal_core::sync::Ordering;
 
 /// MPI_Comm_split and its like: the members with this rank's color, ordered by key, then by rank. `None` for a process
@@ -35,7 +36,7 @@ fn split_for(parent: &Communicator, color: Option<u64>, key: i32, hints: Hints) 
     let Some(color) = color else { return Ok(None) };
     let select = |group: &Group, words: &[[u64; 4]]| {
         let mut chosen: Vec<usize> = (0..words.len()).filter(|rank| words[*rank][1..3] == [1, color]).collect();
-        chosen.sort_by_key(|rank| (words[*rank][3] as u32 as i32, *rank));
+        sort::by_key(&mut chosen, |rank| (words[*rank][3] as u32 as i32, *rank));
         chosen.iter().map(|rank| Member { process: group.members()[*rank], context: words[*rank][0] as u32 }).collect()
     };
     let local = select(&parent.group, &received.local);
@@ -55,7 +56,7 @@ pub fn create(parent: &Communicator, group: &Group) -> Result<Option<usize>> {
     }
     let select = |group: &Group, words: &[[u64; 2]]| {
         let mut chosen: Vec<usize> = (0..words.len()).filter(|rank| words[*rank][1] != 0).collect();
-        chosen.sort_by_key(|rank| words[*rank][1]);
+        sort::by_key(&mut chosen, |rank| words[*rank][1]);
         chosen.iter().map(|rank| Member { process: group.members()[*rank], context: words[*rank][0] as u32 }).collect()
     };
     let local: Vec<Member> = select(&parent.group, &received.local);

@@ -72,6 +72,18 @@ impl FileCall {
         self as u32 + 1
     }
 
+    /// The same for calls that go together. An offset and a file pointer are each process's own: what the standard calls two functions,
+    /// programs mix (PnetCDF where one process has nothing to move), and MPI libraries do it.
+    pub fn alike(self) -> FileCall {
+        match self {
+            FileCall::ReadAtAll => FileCall::ReadAll,
+            FileCall::WriteAtAll => FileCall::WriteAll,
+            FileCall::ReadAtAllBegin => FileCall::ReadAllBegin,
+            FileCall::WriteAtAllBegin => FileCall::WriteAllBegin,
+            other => other,
+        }
+    }
+
     /// By its number.
     pub fn numbered(number: u32) -> Option<FileCall> {
         FileCall::ALL.get((number as usize).checked_sub(1)?).copied()

@@ -378,7 +378,7 @@ pub trait Module: Sync {
 mod drain;
 mod module_ref;
 mod placement;
-pub use drain::{Drain, Drained, PeekResult, drain, drain_with, register_drain};
+pub use drain::{Drain, Drained, PeekResult, drain, drain_with, register_drain, replace_drain};
 pub use module_ref::ModuleRef;
 pub use placement::{Fill, PREFIX_BYTES_MAX, Placement, RxPayload, placement, register_placement};
 

@@ -106,6 +106,10 @@ pub trait Module: Sync {
     /// Tells the launcher what this process waits for: before the first sleep of a wait.
     fn awaits(&self, _awaited: &Awaited<'_>) {}
 
+    /// Tells the launcher what this process has counted until this time of the monotonic clock, in words: they are shown if it
+    /// ends without having said that there is nothing to show (no words).
+    fn tells(&self, _at_ns: u64, _words: &str) {}
+
     /// Tells the launcher that a call failed because a peer was lost: how this process ends now is a consequence, and the
     /// launcher looks for the rank that it began with.
     fn lost_peer(&self) {}

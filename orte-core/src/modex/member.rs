@@ -212,6 +212,10 @@ impl Module for MultiNodeMember {
         self.here.awaits(awaited);
     }
 
+    fn tells(&self, at_ns: u64, words: &str) {
+        self.here.tells(at_ns, words);
+    }
+
     fn lost_peer(&self) {
         self.here.lost_peer();
     }

@@ -209,6 +209,11 @@ impl<S: Shared + Sync> Module for Member<S> {
         assert!(known.is_ok(), "the segment was checked to hold this rank");
     }
 
+    fn tells(&self, at_ns: u64, words: &str) {
+        let known = self.control.set_told(self.contract.local_rank, at_ns, words);
+        assert!(known.is_ok(), "the segment was checked to hold this rank");
+    }
+
     fn epoch(&self) -> u32 {
         self.control.epoch()
     }

@@ -9,6 +9,7 @@ use ompi_core::framework::bml::{Module, Path};
 use ompi_core::process::Process;
 use opal_core::framework::btl::{self, Peer};
 use opal_core::mca::select::{self, Decision, Verdict};
+use opal_core::sort;
 use opal_core::sync::ConditionalLock;
 use opal_core::{Error, Result, message, verbose};
 
@@ -102,7 +103,7 @@ impl Module for R2 {
         // What is not used expects nothing from the process either, and need not be looked at.
         unused.iter().for_each(|(_, path)| path.module.remove_peer(path.endpoint));
         paths = used;
-        paths.sort_by_key(|(_, path)| path.module.caps().latency_ns);
+        sort::by_key(&mut paths, |(_, path)| path.module.caps().latency_ns);
         let Some((name, _)) = paths.first() else {
             say_no_path(process, &self.transports);
             return Err(Error::Unreachable);

@@ -39,6 +39,8 @@ opal_core::image![
     ess_pmi1,
     #[cfg(feature = "ess-pmi2")]
     ess_pmi2,
+    #[cfg(feature = "ess-pmix")]
+    ess_pmix,
     #[cfg(feature = "ess-singleton")]
     ess_singleton,
     #[cfg(feature = "fbtl-posix")]

@@ -246,6 +246,12 @@ impl Here {
         self.segment.control.awaited(self.local(rank)?)
     }
 
+    /// What a rank has counted, and how long ago that was, in ns.
+    pub fn told(&self, rank: u32) -> Option<(u64, String)> {
+        let (at_ns, words) = self.segment.control.told(self.local(rank)?)?;
+        Some((opal_core::sys::monotonic_ns().saturating_sub(at_ns), words))
+    }
+
     /// Whoever waits for a rank that ended learns that it will not come; what the other hosts are told.
     pub fn mark_gone(&mut self, rank: u32) -> Result<Vec<modex::Outgoing>, String> {
         let Some(local) = self.local(rank) else { return Ok(Vec::new()) };

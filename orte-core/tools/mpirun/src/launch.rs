@@ -7,6 +7,7 @@ mod inquiry;
 mod known;
 mod stall;
 mod start;
+mod told;
 mod universe;
 
 use crate::cli::{Job, Stdin};
@@ -307,6 +308,7 @@ impl Running {
                 }
                 RankEvent::Ended(rank, status) => {
                     let (state, aborted) = (self.state(rank), self.aborted(rank));
+                    self.known.told[rank as usize] = self.here.as_ref().and_then(|here| here.told(rank));
                     self.mark_gone(rank);
                     self.ended(rank, status, state, aborted);
                 }

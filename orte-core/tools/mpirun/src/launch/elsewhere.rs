@@ -131,6 +131,7 @@ impl Running {
                 self.known.doing[rank as usize] = Some(Doing { text, awaits, functions });
                 self.look_at_inquiry();
             }
+            Frame::Told(rank, age_ns, words) => self.known.told[rank as usize] = Some((age_ns, words)),
             Frame::Say(line) => say(&format!("{}: {line}", self.job.names[node as usize])),
             Frame::Modex(bytes) => {
                 let from = modex::Neighbor::Child(node);
@@ -287,6 +288,7 @@ fn rank_of(frame: &Frame) -> Option<u32> {
         | Frame::Aborted(rank, ..)
         | Frame::Output(rank, ..)
         | Frame::Waits(rank, ..)
+        | Frame::Told(rank, ..)
         | Frame::Doing(rank, ..) => Some(*rank),
         Frame::Ended(end) => Some(end.rank),
         _ => None,

@@ -194,6 +194,7 @@ impl Running {
             return Err(self.universe.told(refusal));
         }
         self.hint_at_other_mpi();
+        self.say_told();
         let lost = if self.streams.has_lost() { refusal::OWN } else { 0 };
         let Some(cause) = &self.cause else { return Ok(lost.max(self.universe.status())) };
         let pid = |rank: u32| self.pids.get(rank as usize).copied().flatten();
