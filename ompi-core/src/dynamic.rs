@@ -11,6 +11,8 @@
 //! | `call` | the root's part: accept, connect, join |
 //! | `launcher` | what mpirun is asked for: names and further jobs |
 //! | `spawn` | the request for a job, and what becomes of it |
+//! | `soft` | how many processes would do |
+//! | `wait` | waiting over a connection |
 
 mod call;
 mod launcher;
@@ -18,6 +20,7 @@ mod meet;
 mod roster;
 mod soft;
 mod spawn;
+mod wait;
 
 pub use call::{accept, close_port, connect, join, open_port};
 pub use launcher::{lookup, parted, publish, unpublish};

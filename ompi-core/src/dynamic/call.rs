@@ -1,6 +1,7 @@
 //! Ports: the root's part of MPI_Comm_accept and MPI_Comm_connect.
 
 use super::meet::{Exchanged, meet};
+use super::wait::{REST_MS, rest};
 use crate::comm::{self, Communicator};
 use crate::error::{Class, Fault, Result};
 use crate::parameters::CONNECT_TIMEOUT_S;
@@ -131,13 +132,6 @@ fn exchange(mut channel: Channel, roster: &[u8]) -> Option<Vec<u8>> {
     Some(theirs)
 }
 
-/// Lets everything else go on, and the other side.
-pub fn rest(channel: &Channel) {
-    progress::pass();
-    progress::flush();
-    channel.pause(REST_MS);
-}
-
 fn find(text: &str) -> Option<Arc<Mutex<Listener>>> {
     PORTS.lock().iter().find(|port| port.text == text).map(|port| port.listener.clone())
 }
@@ -146,6 +140,4 @@ fn not_open() -> Fault {
     Fault::new(Class::Port).argument("port_name").because("this process has no such port open; MPI_Open_port gives one")
 }
 
-/// How late progress may come beside a connection.
-const REST_MS: u32 = 1;
 const ROSTER_NS: u64 = 10_000_000_000;

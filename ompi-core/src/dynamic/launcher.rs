@@ -1,6 +1,6 @@
 //! What mpirun is asked for.
 
-use super::call::rest;
+use super::wait::rest;
 use crate::error::{Class, Fault, Result};
 use crate::parameters::CONNECT_TIMEOUT_S;
 use crate::process;
