@@ -136,7 +136,7 @@ impl Jobs {
         command.current_dir(OsStr::from_bytes(&spawn.directory)).stdin(Stdio::null());
         let inherit = vec![raw::number(&its)];
         let mpirun =
-            raw::spawn_keeper(&mut command, inherit, Vec::new(), self.files.clone()).map_err(|error| failed(&error))?;
+            raw::spawn_keeper(&mut command, inherit, Vec::new(), self.files).map_err(|error| failed(&error))?;
         self.started += 1;
         let channel = Some(Channel::over(own));
         self.jobs.push(Job { number: self.started, client, mpirun, channel, by: spawn.by, job: None });
