@@ -28,7 +28,7 @@ mod split_type;
 
 pub use cid::{Member, Reservation};
 pub use create::{create, create_from_group, create_group, free, merge, split, split_hidden};
-pub use disconnect::disconnect;
+pub use disconnect::{disconnect, tell_left};
 pub use duplicate::{begin as begin_duplicate, duplicate};
 pub use hints::Hints;
 pub use inter::{create as create_inter, create_from_groups as create_inter_from_groups};

@@ -11,6 +11,8 @@
 //! | `call` | the root's part: accept, connect, join |
 //! | `launcher` | what mpirun is asked for: names and further jobs |
 //! | `spawn` | the request for a job, and what becomes of it |
+//! | `soft` | how many processes would do |
+//! | `wait` | waiting over a connection |
 
 mod call;
 mod launcher;
@@ -18,9 +20,10 @@ mod meet;
 mod roster;
 mod soft;
 mod spawn;
+mod wait;
 
 pub use call::{accept, close_port, connect, join, open_port};
-pub use launcher::{lookup, publish, unpublish};
+pub use launcher::{lookup, parted, publish, unpublish};
 pub use spawn::{Program, spawn};
 
 use crate::comm;
@@ -32,6 +35,7 @@ use opal_core::sync::{AtomicUsize, Ordering};
 
 /// Meets the processes that had this job started, if any did: during MPI_Init, when MPI_COMM_WORLD is there.
 pub fn open(parent: Option<&'static str>) -> opal_core::Result<()> {
+    comm::tell_left(parted);
     let Some(port) = parent else { return Ok(()) };
     match join_parent(port) {
         Ok(handle) => {

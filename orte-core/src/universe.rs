@@ -6,6 +6,7 @@
 
 use crate::oob::OobFlaw;
 use crate::oob::bytes::{Reader, Writer};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -20,6 +21,10 @@ pub enum Request {
     Unpublish(String),
     /// The port of a name.
     Lookup(String),
+    /// Processes of these two jobs have met: the failure of one is one of the other from now on.
+    Met(u64, u64),
+    /// The processes of these two jobs have parted.
+    Parted(u64, u64),
 }
 
 /// A job to start.
@@ -29,8 +34,8 @@ pub struct SpawnRequest {
     pub port: String,
     /// The directory to start in.
     pub directory: Vec<u8>,
-    /// The job of those that ask, for messages.
-    pub by: String,
+    /// The job of those that ask.
+    pub by: u64,
     /// Its programs.
     pub apps: Vec<SpawnApp>,
 }
@@ -49,8 +54,10 @@ pub struct SpawnApp {
 /// What mpirun answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It is done; of a job: all its processes run.
+    /// It is done.
     Done,
+    /// All processes of the job run; its number.
+    Started(u64),
     /// It is not done, for this reason.
     Refused(String),
     /// The job has ended before its ranks met those that asked for it.
@@ -66,7 +73,8 @@ impl Request {
         match self {
             Request::Spawn(SpawnRequest { port, directory, by, apps }) => {
                 to.u8(1);
-                [port.as_bytes(), directory, by.as_bytes()].iter().for_each(|text| to.bytes(text));
+                [port.as_bytes(), directory].iter().for_each(|text| to.bytes(text));
+                to.u64(*by);
                 to.list(apps, |to, app| {
                     to.u32(app.ranks);
                     [&app.options, &app.command].iter().for_each(|words| to.list(words, |to, word| to.bytes(word)));
@@ -84,6 +92,11 @@ impl Request {
                 to.u8(4);
                 to.bytes(service.as_bytes());
             }
+            Request::Met(one, other) | Request::Parted(one, other) => {
+                to.u8(if matches!(self, Request::Met(..)) { 5 } else { 6 });
+                to.u64(*one);
+                to.u64(*other);
+            }
         }
         to.0
     }
@@ -93,7 +106,7 @@ impl Request {
         let mut from = Reader(bytes);
         let request = match from.u8()? {
             1 => {
-                let (port, directory, by) = (from.text("port")?, from.bytes()?, from.text("by")?);
+                let (port, directory, by) = (from.text("port")?, from.bytes()?, from.u64()?);
                 let apps = from.list(|from| {
                     let ranks = from.u32()?;
                     Ok(SpawnApp { ranks, options: from.list(Reader::bytes)?, command: from.list(Reader::bytes)? })
@@ -103,6 +116,8 @@ impl Request {
             2 => Request::Publish(from.text("service")?, from.text("port")?),
             3 => Request::Unpublish(from.text("service")?),
             4 => Request::Lookup(from.text("service")?),
+            5 => Request::Met(from.u64()?, from.u64()?),
+            6 => Request::Parted(from.u64()?, from.u64()?),
             _ => return Err(OobFlaw::Field("request")),
         };
         from.end()?;
@@ -114,8 +129,13 @@ impl Answer {
     /// As bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut to = Writer::default();
+        let job;
         let (kind, text) = match self {
             Answer::Done => (1, ""),
+            Answer::Started(number) => {
+                job = format!("{number:x}");
+                (5, job.as_str())
+            }
             Answer::Refused(why) => (2, why.as_str()),
             Answer::Ended(why) => (3, why.as_str()),
             Answer::Port(port) => (4, port.as_str()),
@@ -135,6 +155,7 @@ impl Answer {
             2 => Ok(Answer::Refused(text)),
             3 => Ok(Answer::Ended(text)),
             4 => Ok(Answer::Port(text)),
+            5 => Ok(Answer::Started(u64::from_str_radix(&text, 16).map_err(|_| OobFlaw::Field("job"))?)),
             _ => Err(OobFlaw::Field("answer")),
         }
     }
@@ -150,12 +171,14 @@ mod tests {
         let words = |words: &[&str]| words.iter().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>();
         let app = SpawnApp { ranks: 3, options: words(&["--wdir", "/tmp"]), command: words(&["./a b", "", "c"]) };
         let apps = vec![app, SpawnApp { ranks: 1, options: Vec::new(), command: words(&["x"]) }];
-        let spawn = SpawnRequest { port: "p".into(), directory: vec![0xff, 1], by: "job 1".into(), apps };
+        let spawn = SpawnRequest { port: "p".into(), directory: vec![0xff, 1], by: 77, apps };
         let requests = [
             Request::Spawn(spawn),
             Request::Publish("s".into(), "p".into()),
             Request::Unpublish("s".into()),
             Request::Lookup("ö".into()),
+            Request::Met(1, u64::MAX),
+            Request::Parted(2, 3),
         ];
         for request in requests {
             let bytes = request.encode();
@@ -165,8 +188,13 @@ mod tests {
             }
             assert!(Request::decode(&[&bytes[..], &[0]].concat()).is_err());
         }
-        for answer in [Answer::Done, Answer::Refused("no".into()), Answer::Ended("x".into()), Answer::Port("p".into())]
-        {
+        for answer in [
+            Answer::Done,
+            Answer::Started(0xfeed),
+            Answer::Refused("no".into()),
+            Answer::Ended("x".into()),
+            Answer::Port("p".into()),
+        ] {
             assert_eq!(Answer::decode(&answer.encode()), Ok(answer));
         }
         assert!(Answer::decode(&[9, 0, 0, 0, 0]).is_err());

@@ -1,8 +1,10 @@
-// Ports: two halves of a job, and two jobs that know of each other by a name; two clients at one port; errors; a socket of the
-// program's own.
 // covers: MPI_Open_port MPI_Close_port MPI_Comm_accept MPI_Comm_connect MPI_Publish_name MPI_Unpublish_name MPI_Lookup_name MPI_Comm_join
 // ranks: 2 3 4
 // seconds: 120
+/*
+ * Ports: two halves of a job, and two jobs that know of each other by a name; two clients at one port; errors; a socket of the
+ * program's own (MPI 5.0 sections 11.9 and 11.10.5).
+ */
 #include "check.h"
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,8 +1,10 @@
-// Processes that start others, which are this program again: what children learn, messages of all lengths between both jobs, merged
-// communicators, grandchildren, several programs, errors and their codes.
 // covers: MPI_Comm_spawn MPI_Comm_spawn_multiple MPI_Comm_get_parent MPI_Comm_disconnect
 // ranks: 1 2 3
 // seconds: 120
+/*
+ * Processes that start others, which are this program again: what children learn, messages of all lengths between both jobs,
+ * merged communicators, grandchildren, several programs, errors and their codes (MPI 5.0 section 11.8).
+ */
 #include "check.h"
 #include <unistd.h>
 

@@ -79,18 +79,18 @@ rows! {
     /// Waits for a connection. MPI 5.0 §11.9.2.
     fn Comm_accept(port_name: Raw<*const c_char>, info: Raw<usize>, root: Rank, comm: Comm, newcomm: Out<usize>) [] => {
         newcomm.set(comm::NULL);
-        let (root, _) = (intra_root(root, comm)?, info);
-        let port = at_root(port_name, root, comm);
-        newcomm.set(super::comm::made(dynamic::accept(comm, root, &port)?, "MPI_Comm_accept", comm));
+        let root = intra_root(root, comm)?;
+        let made = dynamic::accept(comm, root, || port(port_name, info))?;
+        newcomm.set(super::comm::made(made, "MPI_Comm_accept", comm));
         Ok(())
     }
 
     /// Connects to a port. MPI 5.0 §11.9.3.
     fn Comm_connect(port_name: Raw<*const c_char>, info: Raw<usize>, root: Rank, comm: Comm, newcomm: Out<usize>) [] => {
         newcomm.set(comm::NULL);
-        let (root, _) = (intra_root(root, comm)?, info);
-        let port = at_root(port_name, root, comm);
-        newcomm.set(super::comm::made(dynamic::connect(comm, root, &port)?, "MPI_Comm_connect", comm));
+        let root = intra_root(root, comm)?;
+        let made = dynamic::connect(comm, root, || port(port_name, info))?;
+        newcomm.set(super::comm::made(made, "MPI_Comm_connect", comm));
         Ok(())
     }
 
@@ -143,13 +143,16 @@ fn intra_root(rank: i32, comm: &Communicator) -> Result<usize> {
     root(rank, comm)
 }
 
-/// A text that counts at the root only; a null pointer there is no port.
-fn at_root(text: *const c_char, root: usize, comm: &Communicator) -> String {
-    if comm.rank as usize != root || text.is_null() {
-        return String::new();
+/// The port, which counts at the root only, as its hints do.
+fn port(text: *const c_char, info: usize) -> Result<String> {
+    // None of them means anything here.
+    hints(info)?;
+    if text.is_null() {
+        let why = "a null pointer stands where a text is needed";
+        return Err(Fault::new(Class::Arg).argument("port_name").because(why));
     }
     // SAFETY: not null; a NUL ends it by the contract of a C string.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
 /// Hints that count at the root only.

@@ -8,6 +8,7 @@ use crate::framework::{bml, part, pml};
 use crate::process;
 use crate::request::collective;
 use alloc::format;
+use opal_core::sync::Once;
 use opal_core::wait;
 
 /// Waits for the communication on a communicator, and for its other processes to do the same; then the handle ends.
@@ -24,14 +25,26 @@ pub fn disconnect(handle: usize) -> Result<()> {
     executor::barrier(&comm)?;
     // Of a message that came meanwhile the other side may have known first.
     settle(&comm)?;
+    let speaks = comm.rank == 0;
     let members = [comm.group.members(), comm.remote.as_ref().map_or(&[], |remote| remote.members())].concat();
     drop(comm);
     create::free(handle)?;
     if let Some(bml) = bml::selected() {
-        process::leave(&members).into_iter().for_each(|process| bml.remove_process(process));
+        let left = process::leave(&members);
+        left.iter().for_each(|process| bml.remove_process(*process));
+        if speaks {
+            LEFT.get().into_iter().for_each(|told| told(&left));
+        }
     }
     Ok(())
 }
+
+/// Has this called with the processes of other jobs that were left, by the first process of the group. `dynamic` stands above.
+pub fn tell_left(told: fn(&[u32])) {
+    LEFT.call_once(|| told);
+}
+
+static LEFT: Once<fn(&[u32])> = Once::new();
 
 fn settle(comm: &Communicator) -> Result<()> {
     if let Some(module) = part::in_use() {

@@ -24,6 +24,9 @@ pub fn open(_parent: Option<&'static str>) -> opal_core::Result<()> {
     Ok(())
 }
 
+/// There is nobody to part from.
+pub fn parted(_members: &[u32]) {}
+
 /// MPI_COMM_NULL.
 pub fn parent() -> usize {
     comm::NULL
@@ -40,12 +43,12 @@ pub fn close_port(_text: &str) -> Result<()> {
 }
 
 /// Refused.
-pub fn accept(_comm: &Communicator, _root: usize, _port: &str) -> Result<usize> {
+pub fn accept(_comm: &Communicator, _root: usize, _port: impl FnOnce() -> Result<String>) -> Result<usize> {
     Err(refusal())
 }
 
 /// Refused.
-pub fn connect(_comm: &Communicator, _root: usize, _port: &str) -> Result<usize> {
+pub fn connect(_comm: &Communicator, _root: usize, _port: impl FnOnce() -> Result<String>) -> Result<usize> {
     Err(refusal())
 }
 

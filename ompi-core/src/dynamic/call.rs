@@ -1,6 +1,7 @@
 //! Ports: the root's part of MPI_Comm_accept and MPI_Comm_connect.
 
 use super::meet::{Exchanged, meet};
+use super::wait::{REST_MS, rest};
 use crate::comm::{self, Communicator};
 use crate::error::{Class, Fault, Result};
 use crate::parameters::CONNECT_TIMEOUT_S;
@@ -35,25 +36,24 @@ pub fn close_port(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// MPI_Comm_accept; `port` counts at the root only.
-pub fn accept(comm: &Communicator, root: usize, port: &str) -> Result<usize> {
+/// MPI_Comm_accept; `port` is asked at the root only.
+pub fn accept(comm: &Communicator, root: usize, port: impl FnOnce() -> Result<String>) -> Result<usize> {
     let exchange = |roster: &[u8]| {
-        let listener = find(port).ok_or_else(not_open);
-        Exchanged::of(listener.and_then(|listener| {
-            hear(&listener, roster, || match find(port) {
-                Some(_) => Ok(()),
-                None => Err(Fault::new(Class::Port)
-                    .argument("port_name")
-                    .because("it was closed while a connection was awaited")),
-            })
-        }))
+        let port = port()?;
+        let listener = find(&port).ok_or_else(not_open)?;
+        let closed = "it was closed while a connection was awaited";
+        let is_open = || match find(&port) {
+            Some(_) => Ok(()),
+            None => Err(Fault::new(Class::Port).argument("port_name").because(closed)),
+        };
+        hear(&listener, roster, is_open)
     };
-    Ok(meet(comm, root, exchange)?.0)
+    Ok(meet(comm, root, |roster| Exchanged::of(exchange(roster)))?.0)
 }
 
-/// MPI_Comm_connect; `port` counts at the root only.
-pub fn connect(comm: &Communicator, root: usize, port: &str) -> Result<usize> {
-    Ok(meet(comm, root, |roster| Exchanged::of(call(port, roster)))?.0)
+/// MPI_Comm_connect; `port` is asked at the root only.
+pub fn connect(comm: &Communicator, root: usize, port: impl FnOnce() -> Result<String>) -> Result<usize> {
+    Ok(meet(comm, root, |roster| Exchanged::of(port().and_then(|port| call(&port, roster))))?.0)
 }
 
 /// MPI_Comm_join, of MPI_COMM_SELF: over a socket of the program's, of which nothing is read but the roster.
@@ -132,13 +132,6 @@ fn exchange(mut channel: Channel, roster: &[u8]) -> Option<Vec<u8>> {
     Some(theirs)
 }
 
-/// Lets everything else go on, and the other side.
-pub fn rest(channel: &Channel) {
-    progress::pass();
-    progress::flush();
-    channel.pause(REST_MS);
-}
-
 fn find(text: &str) -> Option<Arc<Mutex<Listener>>> {
     PORTS.lock().iter().find(|port| port.text == text).map(|port| port.listener.clone())
 }
@@ -147,6 +140,4 @@ fn not_open() -> Fault {
     Fault::new(Class::Port).argument("port_name").because("this process has no such port open; MPI_Open_port gives one")
 }
 
-/// How late progress may come beside a connection.
-const REST_MS: u32 = 1;
 const ROSTER_NS: u64 = 10_000_000_000;

@@ -1,10 +1,12 @@
 //! What mpirun is asked for.
 
-use super::call::rest;
+use super::wait::rest;
 use crate::error::{Class, Fault, Result};
 use crate::parameters::CONNECT_TIMEOUT_S;
+use crate::process;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use opal_core::sys;
 use orte_core::framework::ess;
 use orte_core::port::Channel;
@@ -12,7 +14,7 @@ use orte_core::universe::{Answer, Request};
 
 /// MPI_Publish_name.
 pub fn publish(service: &str, port: &str) -> Result<()> {
-    match ask(&Request::Publish(service.into(), port.into()))? {
+    match ask(Class::Service, &Request::Publish(service.into(), port.into()))? {
         Answer::Done => Ok(()),
         other => Err(refused(Class::Service, other)),
     }
@@ -20,7 +22,7 @@ pub fn publish(service: &str, port: &str) -> Result<()> {
 
 /// MPI_Unpublish_name.
 pub fn unpublish(service: &str) -> Result<()> {
-    match ask(&Request::Unpublish(service.into()))? {
+    match ask(Class::Service, &Request::Unpublish(service.into()))? {
         Answer::Done => Ok(()),
         other => Err(refused(Class::Service, other)),
     }
@@ -28,9 +30,39 @@ pub fn unpublish(service: &str) -> Result<()> {
 
 /// MPI_Lookup_name: the port.
 pub fn lookup(service: &str) -> Result<String> {
-    match ask(&Request::Lookup(service.into()))? {
+    match ask(Class::Name, &Request::Lookup(service.into()))? {
         Answer::Port(port) => Ok(port),
         other => Err(refused(Class::Name, other)),
+    }
+}
+
+/// A communicator of these processes was disconnected, and this process has left those of other jobs among `left`. One process of a
+/// group speaks for all of it.
+pub fn parted(left: &[u32]) {
+    let own = process::name(process::me().index).job;
+    let mut jobs: Vec<u64> = left.iter().map(|process| process::name(*process).job).collect();
+    jobs.sort_unstable();
+    jobs.dedup();
+    jobs.into_iter().for_each(|job| tell(&Request::Parted(own, job)));
+}
+
+/// This process's group has met these processes: its root says so.
+pub fn met(members: &[u32]) {
+    let own = process::name(process::me().index).job;
+    let mut jobs: Vec<u64> =
+        members.iter().map(|process| process::name(*process).job).filter(|job| *job != own).collect();
+    jobs.sort_unstable();
+    jobs.dedup();
+    jobs.into_iter().for_each(|job| tell(&Request::Met(own, job)));
+}
+
+/// Tells mpirun that jobs have met, or parted. One that cannot be told is gone, or never was.
+fn tell(what: &Request) {
+    if let Ok(mut channel) = request(what) {
+        // Its answer comes when it knows: what this process does next may depend on it.
+        while let Ok(None) = poll(&mut channel) {
+            rest(&channel);
+        }
     }
 }
 
@@ -53,8 +85,9 @@ pub fn poll(channel: &mut Channel) -> Result<Option<Answer>> {
     frame.map(|frame| Answer::decode(&frame).map_err(malformed)).transpose()
 }
 
-fn ask(what: &Request) -> Result<Answer> {
-    let mut channel = request(what)?;
+/// `class` is that of the error if there is nobody to ask.
+fn ask(class: Class, what: &Request) -> Result<Answer> {
+    let mut channel = request(what).map_err(|fault| Fault::new(class).because(fault.reason()))?;
     let seconds = CONNECT_TIMEOUT_S.size() as u64;
     let until_ns = sys::monotonic_ns().saturating_add(seconds.saturating_mul(1_000_000_000));
     loop {

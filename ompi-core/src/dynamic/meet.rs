@@ -1,5 +1,6 @@
 //! Two groups become an intercommunicator: what all processes of one of them do.
 
+use super::launcher;
 use super::roster::{self, CARD_WORDS};
 use crate::comm::{Communicator, Hints, Member, Reservation};
 use crate::error::{Class, Fault, Result};
@@ -53,20 +54,29 @@ pub fn meet(
         Some(fault) => Err(fault),
         None => found,
     };
-    let joined = found.and_then(|roster| join(comm, reservation, &cards, &roster));
+    let joined = found.and_then(|roster| join(comm, root, reservation, &cards, &roster));
     match joined {
         Ok(handle) => Ok((handle, notes)),
         Err(fault) => Err((fault, notes)),
     }
 }
 
-fn join(comm: &Communicator, reservation: Reservation, cards: &[[u64; CARD_WORDS]], roster: &[u8]) -> Result<usize> {
+fn join(
+    comm: &Communicator,
+    root: usize,
+    reservation: Reservation,
+    cards: &[[u64; CARD_WORDS]],
+    roster: &[u8],
+) -> Result<usize> {
     let there = roster::members(roster)?;
     let of_card =
         |(process, card): (&u32, &[u64; CARD_WORDS])| Member { process: *process, context: (card[1] >> 32) as u32 };
     let here: Vec<Member> = comm.group.members().iter().zip(cards).map(of_card).collect();
     if here.iter().any(|member| there.iter().any(|other| other.process == member.process)) {
         return Err(Fault::new(Class::Comm).argument("comm").because("the two groups have a process in common"));
+    }
+    if comm.rank as usize == root {
+        launcher::met(&there.iter().map(|member| member.process).collect::<Vec<_>>());
     }
     let made = reservation.activate(here, Some(there), comm.errhandler.load(Ordering::Relaxed), Hints::default())?;
     made.ok_or_else(|| Class::Intern.into())

@@ -71,7 +71,7 @@ fn run(apps: Vec<SpawnApp>, roster: &[u8]) -> Result<Vec<u8>> {
     let failed = |why: String| Fault::new(Class::Spawn).because(why);
     let listener = Listener::open().map_err(failed)?;
     let directory = format!("/proc/{}/cwd", sys::pid()).into_bytes();
-    let by = process::me().described();
+    let by = process::name(process::me().index).job;
     let spawn = SpawnRequest { port: listener.text(), directory, by, apps };
     // Open until the processes of both jobs have met: from then on the end of one is no error of this call.
     let mut mpirun = request(&Request::Spawn(spawn)).map_err(|fault| failed(fault.reason().into()))?;
@@ -81,9 +81,9 @@ fn run(apps: Vec<SpawnApp>, roster: &[u8]) -> Result<Vec<u8>> {
 /// Whether to go on waiting for the job.
 fn look(mpirun: &mut Channel) -> Result<()> {
     match poll(mpirun) {
-        Ok(None | Some(Answer::Done)) => Ok(()),
+        Ok(None | Some(Answer::Started(_))) => Ok(()),
         Ok(Some(Answer::Refused(why) | Answer::Ended(why))) => Err(Fault::new(Class::Spawn).because(why)),
-        Ok(Some(Answer::Port(_))) => Err(Class::Intern.into()),
+        Ok(Some(Answer::Done | Answer::Port(_))) => Err(Class::Intern.into()),
         Err(fault) => Err(Fault::new(Class::Spawn).because(fault.reason())),
     }
 }

@@ -18,6 +18,11 @@ pub fn futex_wait(word: &AtomicU32, value: u32, _at_most_us: u64) -> bool {
     true
 }
 
+/// Models have one waker.
+pub fn futex_wait_two(_words: [(&AtomicU32, u32); 2], _at_most_us: u64) -> Option<bool> {
+    None
+}
+
 /// Sleepers look at the word.
 pub fn futex_wake(_word: &AtomicU32) {}
 

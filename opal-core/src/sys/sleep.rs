@@ -40,6 +40,28 @@ mod hosted {
         woken != Err(rustix::io::Errno::TIMEDOUT)
     }
 
+    /// As [`futex_wait`], while both words hold these values. `None` where the system cannot (Linux before 5.16, filters).
+    pub fn futex_wait_two(words: [(&AtomicU32, u32); 2], at_most_us: u64) -> Option<bool> {
+        let waiter = |(word, value): (&AtomicU32, u32)| {
+            let mut waiter = futex::Wait::new();
+            waiter.val = value.into();
+            waiter.uaddr = futex::WaitPtr::new(word.as_ptr().cast());
+            waiter.flags = futex::WaitFlags::SIZE_U32;
+            waiter
+        };
+        let until_ns = crate::sys::monotonic_ns().saturating_add(at_most_us.saturating_mul(1000));
+        let until = rustix::time::Timespec {
+            tv_sec: (until_ns / 1_000_000_000) as i64,
+            tv_nsec: (until_ns % 1_000_000_000) as _,
+        };
+        let flags = futex::WaitvFlags::empty();
+        match futex::waitv(&words.map(waiter), flags, Some(&until), futex::ClockId::Monotonic) {
+            Ok(_) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Some(true),
+            Err(rustix::io::Errno::TIMEDOUT) => Some(false),
+            Err(_) => None,
+        }
+    }
+
     /// Wakes all that sleep on `word`.
     pub fn futex_wake(word: &AtomicU32) {
         let _ = futex::wake(plain(word), futex::Flags::empty(), i32::MAX as u32);
@@ -101,6 +123,11 @@ mod bare {
         let woken = word.load(Ordering::Relaxed) != value;
         IN_VAIN.store(if woken { 0 } else { in_vain.saturating_add(1) }, Ordering::Relaxed);
         woken
+    }
+
+    /// There are no other jobs.
+    pub fn futex_wait_two(_words: [(&AtomicU32, u32); 2], _at_most_us: u64) -> Option<bool> {
+        None
     }
 
     /// The other side polls.

@@ -18,6 +18,11 @@ pub trait Waker: Sync {
     /// Peers need not wake this process any more; returns whether one did.
     fn disarm(&self) -> bool;
 
+    /// The word that [`Waker::sleep`] sleeps on, and whose value the ticket is: for a sleep on two wakers.
+    fn futex(&self) -> Option<&AtomicU32> {
+        None
+    }
+
     /// Ends the sleeps of this process's own threads.
     fn wake_threads(&self);
 
@@ -89,14 +94,17 @@ pub fn set_waker(waker: &'static dyn Waker) {
     WAKER.call_once(|| waker);
 }
 
-/// As [`set_waker`]; says whether it is this one.
-pub fn add_waker(waker: &'static dyn Waker) -> bool {
-    let mut is_mine = false;
+/// As [`set_waker`]. Beside another one it is a second waker, for peers that the first one does not know: a process then sleeps
+/// on both. There are two at most.
+pub fn add_waker(waker: &'static dyn Waker) {
+    let mut is_first = false;
     WAKER.call_once(|| {
-        is_mine = true;
+        is_first = true;
         waker
     });
-    is_mine
+    if !is_first {
+        SECOND.call_once(|| waker);
+    }
 }
 
 /// Provides the process's sockets; the first ones stay.
@@ -156,6 +164,9 @@ fn sleep_by(awaited: &mut dyn Awaited) {
     if let Some(sockets) = sockets {
         sockets.poll_now();
     }
+    if let (Some(first), Some(second)) = (WAKER.get(), SECOND.get()) {
+        return sleep_on_two([*first, *second], sockets.is_some(), awaited);
+    }
     match (WAKER.get(), sockets) {
         (Some(waker), None) => sleep_on_futex(*waker, false, awaited),
         (Some(waker), Some(sockets)) if can_wake_sockets_sleep(*waker, *sockets) => {
@@ -197,6 +208,24 @@ fn sleep_on_futex(waker: &dyn Waker, unwakeable: bool, awaited: &mut dyn Awaited
     }
 }
 
+/// Those who wake by either waker end it; `unwakeable` if others cannot.
+fn sleep_on_two(wakers: [&dyn Waker; 2], unwakeable: bool, awaited: &mut dyn Awaited) {
+    let tickets = wakers.map(|waker| waker.arm(WakeMethod::Futex));
+    let slice = slice_us(sys::membarrier() && !unwakeable);
+    let slept = is_still_idle(awaited);
+    let words = wakers[0].futex().zip(wakers[1].futex());
+    let both = || {
+        let (first, second) = words?;
+        sys::futex_wait_two([(first, tickets[0]), (second, tickets[1])], slice)
+    };
+    let ended_early =
+        slept && both().unwrap_or_else(|| wakers[0].sleep(tickets[0], slice.min(SLICE_WITHOUT_MEMBARRIER_US)));
+    let woken = wakers.map(|waker| waker.disarm()).contains(&true);
+    if slept {
+        count(woken, ended_early && woken);
+    }
+}
+
 /// The last look before a sleep.
 fn is_still_idle(awaited: &mut dyn Awaited) -> bool {
     progress::pass() == 0 && !awaited.is_done()
@@ -226,6 +255,7 @@ fn count(woken: bool, happened: bool) {
 
 static MEMBARRIER_CAPABLE: AtomicBool = AtomicBool::new(true);
 static WAKER: Once<&'static dyn Waker> = Once::new();
+static SECOND: Once<&'static dyn Waker> = Once::new();
 static SOCKETS: Once<&'static dyn Sockets> = Once::new();
 static WATCHED: Once<bool> = Once::new();
 static SLEEPERS: AtomicU32 = AtomicU32::new(0);

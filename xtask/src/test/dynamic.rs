@@ -69,6 +69,14 @@ const CASES: &[Case] = &[
         status: 3,
         says: &["job 1 of those that its ranks spawned ended with status 3"],
     },
+    // The jobs have parted: the failure of one is none of the other's business, but mpirun's status tells of it.
+    Case {
+        name: "child-fails-later",
+        options: &["-n", "1"],
+        arguments: &["fails-later"],
+        status: 3,
+        says: &["ended with status 3", "nobody minded"],
+    },
     Case {
         name: "child-aborts",
         options: &["-n", "2"],

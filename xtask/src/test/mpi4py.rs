@@ -183,6 +183,9 @@ fn launch(
     programs::own_choice(&mut command);
     command.env("LD_LIBRARY_PATH", dist.join("lib"));
     surround(&mut command, "ompi-rs", &library.canonicalize().unwrap_or(library));
+    if name == SPAWNING {
+        command.env("MPI4PY_TEST_SPAWN", "1");
+    }
     deadline::run(&mut command, limit, &session.scratch().join("mpi4py").join(format!("{name}@{ranks}.log")))
 }
 
@@ -212,7 +215,10 @@ const ALL: &[u32] = &[1, 2, 3, 4, 5];
 /// One rank makes no intercommunicator.
 const SEVERAL: &[u32] = &[2, 3, 4, 5];
 
-/// All of mpi4py's tests but those of dynamic processes (test_dynproc, test_spawn).
+/// The suite whose tests may start processes; in others those that would are left out.
+const SPAWNING: &str = "spawn";
+
+/// All of mpi4py's tests.
 pub const SUITES: &[Suite] = &[
     Suite {
         name: "p2p",
@@ -351,6 +357,12 @@ pub const SUITES: &[Suite] = &[
             ("test_threads", 3, 0),
             ("test_toplevel", 7, 0),
         ],
+    },
+    Suite {
+        name: SPAWNING,
+        ranks: SEVERAL,
+        sample: &[2],
+        modules: &[("test_spawn", 44, 0), ("test_dynproc", 4, 0), ("test_util_pool", 40, 0)],
     },
     // Half of it wants executors that it would have to spawn.
     Suite { name: "pool", ranks: ALL, sample: &[2, 5], modules: &[("test_util_pool", 40, 20)] },

@@ -114,8 +114,8 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("derive_nonthreaded_panic", "panics on purpose"),
     ("derive_postfinalize_panic", "panics on purpose"),
     ("derive_preinit_panic", "panics on purpose"),
-    ("spawn", "MPI_Comm_spawn is not there yet"),
-    ("spawn_multiple", "MPI_Comm_spawn_multiple is not there yet"),
+    ("spawn", "it spawns a program that is not built here"),
+    ("spawn_multiple", "it spawns programs that are not built here"),
 ];
 /// Examples that tell what a rank sent itself from what came from another one, so not for one rank.
 const NOT_ALONE: &[&str] = &["immediate_multiple_requests"];

@@ -144,6 +144,10 @@ impl Waker for RxSegment {
         sys::futex_wait(self.futex(), ticket, at_most_us)
     }
 
+    fn futex(&self) -> Option<&AtomicU32> {
+        Some(RxSegment::futex(self))
+    }
+
     fn disarm(&self) -> bool {
         let woken = self.sleep_flag().swap(AWAKE, Ordering::SeqCst) == AWAKE;
         if let (true, Some(socket)) = (woken, &self.wake_socket) {

@@ -107,6 +107,10 @@ impl Waker for Board {
         sys::futex_wait(self.futex(), ticket, at_most_us)
     }
 
+    fn futex(&self) -> Option<&AtomicU32> {
+        Some(Board::futex(self))
+    }
+
     fn disarm(&self) -> bool {
         self.sleep_flag().swap(AWAKE, Ordering::SeqCst) == AWAKE
     }

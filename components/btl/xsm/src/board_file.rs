@@ -21,6 +21,14 @@ impl BoardFile {
     /// A new one of zeros, which nobody can make shorter or longer. `Err` with half a sentence.
     pub fn create() -> Result<BoardFile, String> {
         let refused = |errno| format!("the system refuses the memory file ({errno})");
+        // Beyond the limit the system would end this process.
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+        if limit.is_some_and(|limit| limit < wire::BOARD_BYTES as u64) {
+            return Err(format!(
+                "the limit on the size of files is too low; raise it to {} KiB (ulimit -f), little of which will be used",
+                wire::BOARD_BYTES / 1024
+            ));
+        }
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = rustix::fs::memfd_create(c"ompi-rs board", flags | MemfdFlags::NOEXEC_SEAL)
             .or_else(|_| rustix::fs::memfd_create(c"ompi-rs board", flags))

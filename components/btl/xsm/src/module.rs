@@ -90,11 +90,10 @@ impl Xsm {
         Ok(PeerEndpoint::new(Cell { mapping, host, number, side }, board, index))
     }
 
-    /// Sleeps so that those of other jobs can wake this process, too.
+    /// From the first peer on those of other jobs can wake this process, too.
     fn wait_for_others(&self, own: &Own) {
-        if !self.has_waker.swap(true, Ordering::Relaxed) && !wait::add_waker(Box::leak(Box::new(own.board))) {
-            // The peers of the own job wake this process by memory that those of other jobs do not have.
-            wait::shorten_sleeps();
+        if !self.has_waker.swap(true, Ordering::Relaxed) {
+            wait::add_waker(Box::leak(Box::new(own.board)));
         }
     }
 

@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 pub fn run(job: Job, member: Option<Member>) -> Result<u8, Refusal> {
     let mut universe = match member {
         Some(member) => Universe::Member(member),
-        None => Universe::root(&prepare::environment(&job), rustix::process::getrlimit(Resource::Nofile))?,
+        None => Universe::root(&prepare::environment(&job), rustix::process::getrlimit(Resource::Nofile)),
     };
     let apps = prepare::all_apps(&job).map_err(|refusal| universe.told(refusal))?;
     if !job.quiet {
@@ -333,7 +333,8 @@ impl Running {
             |error: &dyn std::fmt::Display| Refusal::system(&format!("reading the output of rank {rank}"), error);
         let [output_file, error_file] = self.begin(rank, pid)?;
         if self.pids.iter().all(Option::is_some) {
-            self.universe.all_started();
+            let job = self.here.as_ref().map_or(0, |here| here.segment.control.layout().job);
+            self.universe.all_started(job);
         }
         // Fewer arrive if this process has no descriptors left.
         let mut descriptors = descriptors.into_iter();

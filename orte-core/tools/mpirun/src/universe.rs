@@ -9,10 +9,12 @@
 //! Both share a socket. By it the further mpirun says that its ranks run, or why they do not; when either side dies, the other one
 //! sees its end close, and its job ends.
 
+mod connections;
 mod jobs;
 
 use crate::raw;
 use crate::refusal::Refusal;
+use connections::Connections;
 use jobs::Jobs;
 pub use jobs::{ARGUMENT, UniverseEvent};
 use orte_core::environment::{PARENT, UNIVERSE};
@@ -34,11 +36,17 @@ pub enum Universe {
 
 /// See [`Universe::Root`].
 pub struct Root {
-    listener: Listener,
+    // None where the system refuses sockets: then ranks cannot ask for anything.
+    listener: Option<Listener>,
     clients: Vec<Client>,
     jobs: Jobs,
     // The ports of names.
     names: BTreeMap<String, String>,
+    connections: Connections,
+    // The job that this mpirun started itself, once it is known.
+    own: Option<u64>,
+    // The first failure of a job that was connected to nobody here.
+    failed: u8,
     next: u64,
 }
 
@@ -73,16 +81,25 @@ impl Member {
 
 impl Universe {
     /// For the job that the user starts: further ones get these variables, and this limit on descriptors.
-    pub fn root(variables: &[(OsString, OsString)], files: Rlimit) -> Result<Universe, Refusal> {
-        let listener = Listener::open().map_err(|why| Refusal::system("making the socket for further jobs", why))?;
-        let jobs = Jobs::new(variables.to_vec(), listener.text(), files);
-        Ok(Universe::Root(Box::new(Root { listener, clients: Vec::new(), jobs, names: BTreeMap::new(), next: 0 })))
+    pub fn root(variables: &[(OsString, OsString)], files: Rlimit) -> Universe {
+        let listener = Listener::open().ok();
+        let jobs = Jobs::new(variables.to_vec(), text_of(listener.as_ref()), files);
+        Universe::Root(Box::new(Root {
+            listener,
+            clients: Vec::new(),
+            jobs,
+            names: BTreeMap::new(),
+            connections: Connections::default(),
+            own: None,
+            failed: 0,
+            next: 0,
+        }))
     }
 
     /// What ranks are told of it.
     pub fn variables(&self) -> [(OsString, OsString); 2] {
         let (universe, parent) = match self {
-            Universe::Root(root) => (root.listener.text().into(), OsString::new()),
+            Universe::Root(root) => (text_of(root.listener.as_ref()).into(), OsString::new()),
             // As the mpirun that started this one left them.
             Universe::Member(_) => {
                 let variable = |name| std::env::var_os(name).unwrap_or_default();
@@ -100,7 +117,8 @@ impl Universe {
         };
         match self {
             Universe::Root(root) => {
-                polls.extend(root.listener.descriptors().map(|one| PollFd::from_borrowed_fd(one, PollFlags::IN)));
+                let listening = root.listener.iter().flat_map(Listener::descriptors);
+                polls.extend(listening.map(|one| PollFd::from_borrowed_fd(one, PollFlags::IN)));
                 polls.extend(
                     root.clients.iter().map(|client| &client.channel).chain(root.jobs.channels()).map(of_channel),
                 );
@@ -123,10 +141,19 @@ impl Universe {
         }
     }
 
-    /// All ranks of this job run.
-    pub fn all_started(&mut self) {
-        if let Universe::Member(member) = self {
-            member.tell(&Answer::Done);
+    /// All ranks of this job, by its number, run.
+    pub fn all_started(&mut self, job: u64) {
+        match self {
+            Universe::Member(member) => _ = member.tell(&Answer::Started(job)),
+            Universe::Root(root) => root.own = Some(job),
+        }
+    }
+
+    /// The exit status if all else went well: that of a further job which failed when no other one was connected to it.
+    pub fn status(&self) -> u8 {
+        match self {
+            Universe::Root(root) => root.failed,
+            Universe::Member(_) => 0,
         }
     }
 
@@ -155,9 +182,14 @@ impl Universe {
     }
 }
 
+/// What ranks are told of it: empty if there is none.
+fn text_of(listener: Option<&Listener>) -> String {
+    listener.map(Listener::text).unwrap_or_default()
+}
+
 impl Root {
     fn pump(&mut self) -> Vec<UniverseEvent> {
-        while let Ok(Some(channel)) = self.listener.poll() {
+        while let Some(Ok(Some(channel))) = self.listener.as_mut().map(Listener::poll) {
             self.next += 1;
             self.clients.push(Client { number: self.next, channel });
         }
@@ -179,8 +211,24 @@ impl Root {
         let mut events = Vec::new();
         for news in self.jobs.pump() {
             let waits = self.clients.iter().any(|client| client.number == news.client);
+            if let Some(started) = news.started() {
+                self.connections.add(news.by, started);
+            }
             self.tell(news.client, news.answer(waits).as_ref());
-            events.extend(news.event(waits));
+            let event = news.event(waits);
+            match event {
+                // The failure of a job is one of those that it is connected to.
+                Some(UniverseEvent::JobFailed(..)) => {
+                    let connected = self.connections.of(news.job);
+                    self.jobs.end_of(&connected);
+                    let concerns_own = self.own.is_none_or(|own| connected.contains(&own));
+                    if let (Some(UniverseEvent::JobFailed(_, status)), false, 0) = (event, concerns_own, self.failed) {
+                        self.failed = status;
+                    }
+                    events.extend(event.filter(|_| concerns_own).or(Some(UniverseEvent::JobEnded)));
+                }
+                other => events.extend(other),
+            }
         }
         events
     }
@@ -200,6 +248,14 @@ impl Root {
                     Some(Answer::Done)
                 }
             },
+            Request::Met(one, other) => {
+                self.connections.add(one, other);
+                Some(Answer::Done)
+            }
+            Request::Parted(one, other) => {
+                self.connections.remove(one, other);
+                Some(Answer::Done)
+            }
             Request::Unpublish(service) => match self.names.remove(&service) {
                 Some(_) => Some(Answer::Done),
                 None => refused(format!("the name `{service}` is not published")),

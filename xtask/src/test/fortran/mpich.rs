@@ -76,7 +76,7 @@ impl Suite {
         let mut all = Vec::new();
         let root = self.tests.join(self.interface);
         for entry in std::fs::read_dir(&root).at(format!("list {}", root.display()))?.flatten() {
-            // Dynamic processes are not there yet.
+            // They spawn programs that are not built here.
             if entry.file_name() == "spawn" {
                 continue;
             }

@@ -196,7 +196,7 @@ impl Running {
         self.hint_at_other_mpi();
         self.say_told();
         let lost = if self.streams.has_lost() { refusal::OWN } else { 0 };
-        let Some(cause) = &self.cause else { return Ok(lost) };
+        let Some(cause) = &self.cause else { return Ok(lost.max(self.universe.status())) };
         let pid = |rank: u32| self.pids.get(rank as usize).copied().flatten();
         if !self.job.quiet && !matches!(cause, Cause::RootGone) {
             let host = |rank: u32| self.job.names[self.node_of(rank) as usize].clone();

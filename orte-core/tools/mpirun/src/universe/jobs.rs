@@ -6,6 +6,7 @@ use orte_core::port::Channel;
 use orte_core::universe::{Answer, SpawnRequest};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Rlimit;
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -40,13 +41,19 @@ struct Job {
     mpirun: Child,
     // Closed: its mpirun has ended, or is to end.
     channel: Option<Channel>,
-    has_started: bool,
+    by: u64,
+    // Its own number, once all its processes run.
+    job: Option<u64>,
 }
 
 /// What is new of a job.
 pub struct JobNews {
     /// Who asked for it.
     pub client: u64,
+    /// The job that asked for it.
+    pub by: u64,
+    /// The job; 0 while it has not started.
+    pub job: u64,
     number: u32,
     what: What,
 }
@@ -59,6 +66,14 @@ enum What {
 }
 
 impl JobNews {
+    /// Its number, if it has just started.
+    pub fn started(&self) -> Option<u64> {
+        match self.what {
+            What::Said(Answer::Started(job)) => Some(job),
+            _ => None,
+        }
+    }
+
     /// What who asked for the job is told; `waits` says whether it still waits for its ranks.
     pub fn answer(&self, waits: bool) -> Option<Answer> {
         match &self.what {
@@ -121,10 +136,10 @@ impl Jobs {
         command.current_dir(OsStr::from_bytes(&spawn.directory)).stdin(Stdio::null());
         let inherit = vec![raw::number(&its)];
         let mpirun =
-            raw::spawn_keeper(&mut command, inherit, Vec::new(), self.files.clone()).map_err(|error| failed(&error))?;
+            raw::spawn_keeper(&mut command, inherit, Vec::new(), self.files).map_err(|error| failed(&error))?;
         self.started += 1;
         let channel = Some(Channel::over(own));
-        self.jobs.push(Job { number: self.started, client, mpirun, channel, has_started: false });
+        self.jobs.push(Job { number: self.started, client, mpirun, channel, by: spawn.by, job: None });
         Ok(())
     }
 
@@ -132,13 +147,16 @@ impl Jobs {
     pub fn pump(&mut self) -> Vec<JobNews> {
         let mut news = Vec::new();
         self.jobs.retain_mut(|job| {
-            let tell = |what| JobNews { client: job.client, number: job.number, what };
+            let (client, by, number) = (job.client, job.by, job.number);
+            let tell = |known: Option<u64>, what| JobNews { client, by, job: known.unwrap_or_default(), number, what };
             while let Some(channel) = &mut job.channel {
                 match channel.poll() {
                     Ok(Some(frame)) => {
                         let answer = Answer::decode(&frame);
-                        job.has_started |= matches!(answer, Ok(Answer::Done));
-                        news.extend(answer.ok().map(|answer| tell(What::Said(answer))));
+                        if let Ok(Answer::Started(started)) = answer {
+                            job.job = Some(started);
+                        }
+                        news.extend(answer.ok().map(|answer| tell(job.job, What::Said(answer))));
                     }
                     Ok(None) => return true,
                     Err(_) => job.channel = None,
@@ -148,17 +166,23 @@ impl Jobs {
                 Ok(None) => true,
                 Ok(Some(status)) => {
                     let status = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
-                    news.push(tell(What::Ended(status as u8, job.has_started)));
+                    news.push(tell(job.job, What::Ended(status as u8, job.job.is_some())));
                     false
                 }
                 // Reaped by whoever cleared this host: the job ends in any case.
                 Err(_) => {
-                    news.push(tell(What::Ended(1, job.has_started)));
+                    news.push(tell(job.job, What::Ended(1, job.job.is_some())));
                     false
                 }
             }
         });
         news
+    }
+
+    /// Those of these jobs are to end.
+    pub fn end_of(&mut self, jobs: &BTreeSet<u64>) {
+        let is_one = |job: &&mut Job| job.job.is_some_and(|number| jobs.contains(&number));
+        self.jobs.iter_mut().filter(is_one).for_each(|job| job.channel = None);
     }
 
     /// All are to end: their mpiruns see their ends of the sockets close.
