@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::error::{Class, Fault, Result};
+use crate::framework::osc;
 use alloc::alloc::{Layout, alloc, dealloc};
 use alloc::collections::BTreeMap;
 use opal_core::sync::ConditionalLock;
@@ -12,7 +13,25 @@ const LINE: usize = 64;
 const MAX_ALIGNMENT: usize = 1 << 30;
 
 /// What the user has: how it was allocated, by address. A wrong address is looked up here, and nothing is read where it points.
-static GIVEN: ConditionalLock<BTreeMap<usize, Layout>> = ConditionalLock::new(BTreeMap::new());
+static GIVEN: ConditionalLock<BTreeMap<usize, Origin>> = ConditionalLock::new(BTreeMap::new());
+
+/// Where memory comes from.
+enum Origin {
+    Heap(Layout),
+    Windows(&'static dyn osc::Component),
+}
+
+/// As [`allocate`], but memory over which MPI_Win_create makes windows that the processes of a node share, where a component of
+/// framework osc has such memory.
+pub fn allocate_shareable(size: usize, alignment: usize) -> Result<*mut u8> {
+    for component in osc::opened()? {
+        if let Some(at) = component.allocate(size, alignment.max(LINE)) {
+            GIVEN.lock().insert(at.addr(), Origin::Windows(*component));
+            return Ok(at);
+        }
+    }
+    allocate(size, alignment)
+}
 
 /// `size` bytes on a cache line, or on a multiple of `alignment`, a power of two, if that is more; not null even if `size`
 /// is 0.
@@ -24,25 +43,28 @@ pub fn allocate(size: usize, alignment: usize) -> Result<*mut u8> {
     if at.is_null() {
         return Err(none());
     }
-    GIVEN.lock().insert(at.addr(), layout);
+    GIVEN.lock().insert(at.addr(), Origin::Heap(layout));
     Ok(at)
 }
 
 /// Gives it back. Nothing is given back for null, as with C's free and with other libraries.
 ///
 /// # Safety
-/// Nobody uses the memory at `at` any more, if it is memory of [`allocate`]; otherwise it may be any address.
+/// Nobody uses the memory at `at` any more, if it is memory of [`allocate`] or [`allocate_shareable`]; otherwise it may be any address.
 pub unsafe fn free(at: *mut u8) -> Result<()> {
     if at.is_null() {
         return Ok(());
     }
-    let Some(layout) = GIVEN.lock().remove(&at.addr()) else {
+    let Some(origin) = GIVEN.lock().remove(&at.addr()) else {
         return Err(Fault::new(Class::Base)
             .argument("base")
             .because("it is not an address that MPI_Alloc_mem returned"));
     };
-    // SAFETY: allocated with this layout, and in the table until now, so not given back yet.
-    unsafe { dealloc(at, layout) };
+    match origin {
+        // SAFETY: allocated with this layout, and in the table until now, so not given back yet.
+        Origin::Heap(layout) => unsafe { dealloc(at, layout) },
+        Origin::Windows(component) => component.free(at),
+    }
     Ok(())
 }
 

@@ -27,6 +27,8 @@ static void no_op(MPI_Win win, long *memory)
     CHECK_CLASS(MPI_Get_accumulate(&old, -5, MPI_LONG, &again, 1, MPI_LONG, next, 0, 1, MPI_LONG, MPI_SUM, win), MPI_ERR_COUNT);
     CHECK_CLASS(MPI_Get_accumulate(&old, 1, MPI_DATATYPE_NULL, &again, 1, MPI_LONG, next, 0, 1, MPI_LONG, MPI_SUM, win), MPI_ERR_TYPE);
     MPI_Win_unlock_all(win);
+    /* The others may still read what comes after this overwrites. */
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* Section 12.3.5: it is erroneous to cancel or to free a request of an access. */

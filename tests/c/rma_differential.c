@@ -176,11 +176,15 @@ int main(int argc, char **argv)
     dice = (unsigned long long)(argc > 1 ? atoi(argv[1]) : 1);
     model = check_alloc(sizeof(int) * N * (size_t)check_ranks);
     MPI_Comm_group(MPI_COMM_WORLD, &all);
-    for (int allocated = 0; allocated < 2; allocated++) {
-        if (allocated)
+    for (int how = 0; how < 3; how++) {
+        if (how == 2)
             MPI_Win_allocate(sizeof mine, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+        else if (how == 1)
+            MPI_Alloc_mem(sizeof mine, MPI_INFO_NULL, &memory);
         else
-            MPI_Win_create(memory = mine, sizeof mine, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+            memory = mine;
+        if (how < 2)
+            MPI_Win_create(memory, sizeof mine, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
         for (int rank = 0; rank < check_ranks; rank++)
             for (int e = 0; e < N; e++)
                 *at(rank, e) = rank * 1000 + e;
@@ -189,6 +193,8 @@ int main(int argc, char **argv)
         for (int number = 0; number < epochs && check_failures == 0; number++)
             epoch(win, number, all, memory);
         MPI_Win_free(&win);
+        if (how == 1)
+            MPI_Free_mem(memory);
     }
     MPI_Group_free(&all);
     free(model);

@@ -95,7 +95,7 @@ rows! {
         let alignment = wanted.and_then(|value| user_memory::alignment(&value)).unwrap_or(1);
         let size = usize::try_from(size).map_err(|_| Fault::new(Class::Arg).argument("size").because("it is negative"))?;
         let place = OutPtr::new(baseptr.cast::<*mut u8>()).map_err(|fault| fault.argument("baseptr"))?;
-        place.set(user_memory::allocate(size, alignment)?);
+        place.set(user_memory::allocate_shareable(size, alignment)?);
         Ok(())
     }
 

@@ -11,7 +11,10 @@ use crate::error::Result;
 use crate::framework::op::Operation;
 use crate::request::Request;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use opal_core::mca;
+use opal_core::mca::select::{Verdict, record};
+use opal_core::sync::Once;
 
 /// How a window got its memory: MPI_WIN_FLAVOR_….
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,6 +163,28 @@ pub trait Component: mca::Component {
     /// Makes the module of a window that all processes have agreed on; `parts` are those of all, by rank. May communicate over the
     /// window's communicator. After an `Err` on one process the modules of the others are dropped, and another component is asked.
     fn create(&self, plan: &Plan, parts: &[Part]) -> Result<Arc<dyn Module>>;
+
+    /// Memory for MPI_Alloc_mem over which this component can make windows; not of zeros. `None`: it has none, or not like this.
+    fn allocate(&self, _bytes: usize, _alignment: usize) -> Option<*mut u8> {
+        None
+    }
+
+    /// Takes memory of [`Component::allocate`] back, which nobody uses any more.
+    fn free(&self, _at: *mut u8) {}
+}
+
+/// The components that run here, in the one order of all processes of a job (they run the same image).
+pub fn opened() -> opal_core::Result<&'static [&'static dyn Component]> {
+    static OPENED: Once<opal_core::Result<Vec<&'static dyn Component>>> = Once::new();
+    let opened = OPENED.call_once(|| {
+        let components = mca::open(&FRAMEWORK, &OMPI_OSCS)?;
+        components.iter().for_each(|component| record(component.info(), Verdict::Chosen(None)));
+        Ok(components)
+    });
+    match opened {
+        Ok(components) => Ok(components),
+        Err(error) => Err(*error),
+    }
 }
 
 opal_core::framework! {

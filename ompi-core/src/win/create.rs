@@ -12,10 +12,8 @@ use crate::oob::allgather::Allgather;
 use crate::user_memory;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use opal_core::mca::select::{Verdict, record};
-use opal_core::mca::{self, Declined};
+use opal_core::mca::Declined;
 use opal_core::sort;
-use opal_core::sync::Once;
 
 /// What a process asks for.
 pub struct Wish<'a> {
@@ -93,7 +91,7 @@ struct Bids(Vec<(usize, i32, &'static dyn osc::Component)>);
 impl Bids {
     fn of(plan: &Plan) -> Result<Bids> {
         let mut bids = Vec::new();
-        for (index, component) in components()?.iter().enumerate() {
+        for (index, component) in osc::opened()?.iter().enumerate() {
             match component.query(plan) {
                 Ok(priority) => bids.push((index, priority, *component)),
                 Err(Declined(why)) => {
@@ -130,19 +128,5 @@ impl Bids {
             (true, _) => Err(Fault::new(Class::UnsupportedOperation)
                 .because("no component of framework osc serves it; see --mca osc_base_verbose 20")),
         }
-    }
-}
-
-/// The osc components that run here, in the one order of all processes of a job (they run the same image).
-fn components() -> opal_core::Result<&'static [&'static dyn osc::Component]> {
-    static OPENED: Once<opal_core::Result<Vec<&'static dyn osc::Component>>> = Once::new();
-    let opened = OPENED.call_once(|| {
-        let components = mca::open(&osc::FRAMEWORK, &osc::OMPI_OSCS)?;
-        components.iter().for_each(|component| record(component.info(), Verdict::Chosen(None)));
-        Ok(components)
-    });
-    match opened {
-        Ok(components) => Ok(components),
-        Err(error) => Err(*error),
     }
 }

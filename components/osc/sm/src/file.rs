@@ -1,16 +1,18 @@
 //! The file in memory of a window. It has no name; who knows the descriptor of the process that made it can open it, if it is a
 //! process of the same user (ptrace(2), "PTRACE_MODE_READ").
 
+use crate::layout::PAGE;
 use crate::raw::{self, Mapping};
 use alloc::format;
 use opal_core::{Error, Result, sys};
-use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 
 /// The file, open.
 #[derive(Debug)]
 pub struct PlacedFile {
-    file: OwnedFd,
+    // Here until it is dropped.
+    file: Option<OwnedFd>,
     place: Place,
 }
 
@@ -51,7 +53,7 @@ impl PlacedFile {
         let stat = rustix::fs::fstat(&file).map_err(|_| Error::System)?;
         let descriptor = u32::try_from(file.as_raw_fd()).map_err(|_| Error::System)?;
         let place = Place { pid: sys::pid(), descriptor, device: stat.st_dev, inode: stat.st_ino };
-        Ok(PlacedFile { file, place })
+        Ok(PlacedFile { file: Some(file), place })
     }
 
     /// Opens that of another process. `Err(Malformed)` if another file is there.
@@ -62,7 +64,7 @@ impl PlacedFile {
         let stat = rustix::fs::fstat(&file).map_err(|_| Error::System)?;
         let sealed = rustix::fs::fcntl_get_seals(&file).is_ok_and(|seals| seals.contains(SEALS));
         match (stat.st_dev, stat.st_ino) == (place.device, place.inode) && sealed {
-            true => Ok(PlacedFile { file, place: *place }),
+            true => Ok(PlacedFile { file: Some(file), place: *place }),
             false => Err(Error::Malformed),
         }
     }
@@ -74,11 +76,41 @@ impl PlacedFile {
 
     /// Maps all of it. `Err(Malformed)` if it has another length.
     pub fn map(&self, bytes: usize) -> Result<Mapping> {
-        let stat = rustix::fs::fstat(&self.file).map_err(|_| Error::System)?;
-        if stat.st_size as u64 != bytes as u64 {
+        match self.length()? == bytes as u64 {
+            true => self.map_from(0, bytes),
+            false => Err(Error::Malformed),
+        }
+    }
+
+    /// Maps the pages in which `bytes` bytes at an offset lie: the mapping, and where they begin in it. `Err(Malformed)` if the file is
+    /// shorter.
+    pub fn map_part(&self, offset: u64, bytes: usize) -> Result<(Mapping, usize)> {
+        let skipped = offset % PAGE as u64;
+        if offset.checked_add(bytes as u64).is_none_or(|end| end > self.length().unwrap_or(0)) {
             return Err(Error::Malformed);
         }
-        raw::map(self.file.as_fd(), bytes).map_err(|_| Error::OutOfResource)
+        Ok((self.map_from(offset - skipped, skipped as usize + bytes)?, skipped as usize))
+    }
+
+    fn map_from(&self, offset: u64, bytes: usize) -> Result<Mapping> {
+        let file = self.file.as_ref().ok_or(Error::System)?;
+        raw::map(file.as_fd(), offset, bytes).map_err(|_| Error::OutOfResource)
+    }
+
+    fn length(&self) -> Result<u64> {
+        let file = self.file.as_ref().ok_or(Error::System)?;
+        rustix::fs::fstat(file).map(|stat| stat.st_size as u64).map_err(|_| Error::System)
+    }
+}
+
+impl Drop for PlacedFile {
+    fn drop(&mut self) {
+        let Some(file) = self.file.take() else { return };
+        let is_ours = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino) == (self.place.device, self.place.inode);
+        if !rustix::fs::fstat(&file).is_ok_and(is_ours) {
+            // The program closed it, and what has its number now is the program's.
+            let _number = file.into_raw_fd();
+        }
     }
 }
 
@@ -101,7 +133,11 @@ mod tests {
         assert_eq!(two.word(4096).load(opal_core::sync::Ordering::Relaxed), 7);
         assert_eq!(file.map(4096).err(), Some(Error::Malformed));
         assert_eq!(PlacedFile::open(&Place { inode: place.inode + 1, ..place }).err(), Some(Error::Malformed));
-        assert!(rustix::fs::ftruncate(&file.file, 0).is_err());
+        assert!(rustix::fs::ftruncate(file.file.as_ref().unwrap(), 0).is_err());
+        let (part, skipped) = again.map_part(4100, 8).unwrap();
+        assert_eq!((skipped, part.word(0).load(opal_core::sync::Ordering::Relaxed)), (4, 7));
+        assert_eq!(again.map_part(8190, 4).err(), Some(Error::Malformed));
+        assert_eq!(again.map_part(u64::MAX, 4).err(), Some(Error::Malformed));
         let gone = Place { descriptor: 999_999, ..place };
         assert_eq!(PlacedFile::open(&gone).err(), Some(Error::Permission));
         drop(file);

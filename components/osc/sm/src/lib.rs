@@ -1,5 +1,5 @@
-//! osc/sm: windows whose memory all their processes have mapped, by MPI_Win_allocate and MPI_Win_allocate_shared on one node. A
-//! put or get is a copy, and the target never has to be inside MPI.
+//! osc/sm: windows whose memory all their processes have mapped, on one node: by MPI_Win_allocate, MPI_Win_allocate_shared, and by
+//! MPI_Win_create over memory of MPI_Alloc_mem ([`arena`]). A put or get is a copy, and the target never has to be inside MPI.
 //!
 //! The first process makes a file in memory without a name ([`file`]), which the others open through its /proc/PID/fd; when all have
 //! it mapped nobody holds a descriptor, so nothing is left behind whatever ends the job. [`layout`] says where in it the words of
@@ -12,6 +12,7 @@
 extern crate alloc;
 
 mod access;
+mod arena;
 mod component;
 mod file;
 mod layout;
@@ -19,6 +20,7 @@ mod locks;
 #[cfg(all(test, loom))]
 mod models;
 mod module;
+mod params;
 mod raw;
 mod ticket;
 mod wait;

@@ -2,9 +2,8 @@
 #![allow(unsafe_code)] // the unsafe method of the framework's trait
 
 use crate::access;
-use crate::layout::Layout;
 use crate::locks;
-use crate::raw::{Buffer, Mapping};
+use crate::raw::Buffer;
 use crate::wait::{self, Peers};
 use crate::words::Words;
 use alloc::boxed::Box;
@@ -41,17 +40,10 @@ struct Known {
 
 impl Sm {
     /// Over the memory that all processes have mapped.
-    pub fn new(comm: Arc<Communicator>, parts: &[Part], layout: Layout, mapping: Mapping, peers: Peers) -> Sm {
-        let ranks = layout.ranks();
+    pub fn new(comm: Arc<Communicator>, parts: &[Part], words: Words, peers: Peers) -> Sm {
+        let ranks = parts.len();
         let known = Known { held: vec![None; ranks], posts: vec![0; ranks], completes: vec![0; ranks] };
-        Sm {
-            me: comm.rank as usize,
-            comm,
-            parts: parts.into(),
-            words: Words::new(layout, mapping),
-            peers,
-            known: ConditionalLock::new(known),
-        }
+        Sm { me: comm.rank as usize, comm, parts: parts.into(), words, peers, known: ConditionalLock::new(known) }
     }
 }
 

@@ -22,11 +22,11 @@ unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
-/// Maps a file that nobody can cut off.
-pub fn map(file: BorrowedFd<'_>, bytes: usize) -> rustix::io::Result<Mapping> {
+/// Maps a file that nobody can cut off, from an offset on that is a multiple of the page's length.
+pub fn map(file: BorrowedFd<'_>, offset: u64, bytes: usize) -> rustix::io::Result<Mapping> {
     let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
     // SAFETY: a new mapping at an address of the kernel's choice.
-    let base = unsafe { rustix::mm::mmap(core::ptr::null_mut(), bytes, protection, flags, file, 0) }?;
+    let base = unsafe { rustix::mm::mmap(core::ptr::null_mut(), bytes, protection, flags, file, offset) }?;
     Ok(Mapping { base: base.cast(), bytes })
 }
 
@@ -51,6 +51,20 @@ impl Mapping {
         self.base.wrapping_add(offset)
     }
 }
+
+/// One process's memory in a window, as this process can reach it.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// Where it begins.
+    pub at: *mut u8,
+    /// Its length.
+    pub bytes: usize,
+}
+
+// SAFETY: as for `Mapping`.
+unsafe impl Send for Memory {}
+// SAFETY: as for `Mapping`.
+unsafe impl Sync for Memory {}
 
 impl Drop for Mapping {
     fn drop(&mut self) {

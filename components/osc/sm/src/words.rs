@@ -1,26 +1,41 @@
 //! Memory and words of one window, by rank.
 
 use crate::layout::{Layout, WORD};
-use crate::raw::Mapping;
+use crate::raw::{Mapping, Memory};
 use crate::ticket::Ticket;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use opal_core::sync::AtomicU64;
 
 /// The memory of a window with its layout.
 pub struct Words {
     layout: Layout,
     mapping: Mapping,
+    parts: Box<[Memory]>,
+    // They hold the parts of a window over memory of the program's.
+    _others: Vec<Mapping>,
 }
 
 impl Words {
     /// Of a mapping that is as long as the layout says.
     pub fn new(layout: Layout, mapping: Mapping) -> Words {
-        Words { layout, mapping }
+        let part = |rank| {
+            let (offset, bytes) = layout.part(rank);
+            Memory { at: mapping.place(offset, bytes), bytes }
+        };
+        let parts = (0..layout.ranks()).map(part).collect();
+        Words { layout, mapping, parts, _others: Vec::new() }
+    }
+
+    /// With parts elsewhere, in mappings that live as long.
+    pub fn over(self, parts: Box<[Memory]>, others: Vec<Mapping>) -> Words {
+        Words { parts, _others: others, ..self }
     }
 
     /// Where a process's part lies, and its length.
     pub fn part(&self, rank: usize) -> (*mut u8, usize) {
-        let (offset, bytes) = self.layout.part(rank);
-        (self.mapping.place(offset, bytes), bytes)
+        let Memory { at, bytes } = self.parts[rank];
+        (at, bytes)
     }
 
     /// The passive lock of a process's memory.
