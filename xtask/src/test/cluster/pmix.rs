@@ -34,8 +34,7 @@ pub fn cases(session: &mut Session) {
             }
         });
     }
-    let on_one: [(&str, OnOne); 3] =
-        [("openmpi", openmpi), ("no_manager", no_manager), ("another_library", another_library)];
+    let on_one: [(&str, OnOne); 2] = [("openmpi", openmpi), ("no_manager", no_manager)];
     for (name, case) in on_one {
         session.case(&format!("cluster/pmix_{name}"), |session| match lacks().or_else(lacks_openmpi) {
             Some(why) => Verdict::Skipped(why),
@@ -152,20 +151,6 @@ fn no_manager(rig: &Rig) -> Result<()> {
         contains(&ended.err, part)?;
     }
     Ok(())
-}
-
-/// A library without ess/pmix says that it has none.
-fn another_library(rig: &Rig) -> Result<()> {
-    let line = open_mpi();
-    let mut command = Command::new(&line[0]);
-    // Open MPI sets the variable for its processes as well.
-    command.args(&line[1..]).args(["-n", "2", "env", "OMPI_MCA_ess=^pmix"]).arg(&rig.places);
-    let ended = run(rig, &mut command)?;
-    if ended.status.is_none() || ended.ended_with(0) {
-        return Err(fail(ended.story()));
-    }
-    contains(&ended.err, "another launcher started this process as one of several")?;
-    contains(&ended.err, "ess/pmix")
 }
 
 fn srun(arguments: &[&str]) -> Vec<String> {
