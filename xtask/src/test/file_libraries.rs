@@ -70,7 +70,7 @@ fn pnetcdf_library(session: &mut Session) -> std::result::Result<PathBuf, Verdic
         let mut reconfigure = Command::new("autoreconf");
         run(session, reconfigure.arg("-i").current_dir(&source), "pnetcdf-autoreconf", BUILD_LIMIT, true)?;
         let mut configure = Command::new("./configure");
-        configure.args(["--quiet", "--disable-fortran", "--disable-cxx", "CFLAGS=-O0 -w"]);
+        configure.args(["--quiet", "--disable-fortran", "--disable-cxx", "CFLAGS=-O1 -w"]);
         configure.arg(format!("MPICC={}", dist.join("bin/mpicc").display()));
         run(session, configure.current_dir(&source), "pnetcdf-configure", BUILD_LIMIT, true)?;
     }
@@ -125,7 +125,7 @@ fn hdf5_library(session: &mut Session) -> std::result::Result<PathBuf, Verdict> 
     if !source.join("src/Makefile").is_file() {
         let mut configure = Command::new("./configure");
         configure.args(["--quiet", "--enable-parallel", "--enable-build-mode=production", "--disable-shared"]);
-        configure.args(["--disable-hl", "CFLAGS=-O0 -w"]).env("CC", mpicc);
+        configure.args(["--disable-hl", "CFLAGS=-O1 -w"]).env("CC", mpicc);
         run(session, configure.current_dir(&source), "hdf5-configure", BUILD_LIMIT, true)?;
     }
     make(session, &source.join("src"), &[], "hdf5-src")?;
