@@ -12,6 +12,7 @@ mod coll;
 mod copies;
 mod debian;
 mod decisions;
+mod dynamic;
 mod fftw;
 mod file_libraries;
 mod files;
@@ -21,6 +22,7 @@ mod header;
 pub mod hpcc;
 mod images;
 mod instructions;
+mod jobs;
 mod loom;
 mod memcheck;
 pub mod mpi4py;
@@ -29,6 +31,7 @@ mod mutants;
 mod netpipe;
 mod new;
 mod nodes;
+mod one_sided;
 mod peers;
 mod probe;
 mod programs;
@@ -128,6 +131,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "decisions", budget_minutes: 0.5, run: decisions::tier, ci_only: false },
     Tier { name: "sockets", budget_minutes: 0.5, run: sockets::tier, ci_only: false },
     Tier { name: "unexpected", budget_minutes: 1.5, run: unexpected::tier, ci_only: false },
+    Tier { name: "dynamic", budget_minutes: 1.0, run: dynamic::tier, ci_only: false },
     Tier { name: "seeing", budget_minutes: 0.5, run: seeing::tier, ci_only: false },
     Tier { name: "copies", budget_minutes: 1.5, run: copies::tier, ci_only: false },
     Tier { name: "files", budget_minutes: 0.7, run: files::tier, ci_only: false },
@@ -148,6 +152,7 @@ const TIERS: &[Tier] = &[
     Tier { name: "boot", budget_minutes: 6.0, run: boot::tier, ci_only: false },
     Tier { name: "peers", budget_minutes: 2.0, run: peers::tier, ci_only: false },
     Tier { name: "mpi4py", budget_minutes: 6.0, run: mpi4py::tier, ci_only: false },
+    Tier { name: "one_sided", budget_minutes: 1.0, run: one_sided::tier, ci_only: false },
     Tier { name: "pnetcdf", budget_minutes: 2.0, run: file_libraries::pnetcdf, ci_only: false },
     Tier { name: "netpipe", budget_minutes: 1.0, run: netpipe::tier, ci_only: false },
     // Nothing of it without --all.

@@ -15,7 +15,7 @@ module mpi_f08
   integer, parameter :: MPI_COUNT_KIND = 8
   integer, parameter :: MPI_OFFSET_KIND = 8
   integer, parameter :: MPI_F08_STATUS_SIZE = 8
-  logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .FALSE.
+  logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .TRUE.
   logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .TRUE.
   integer, parameter :: MPI_VERSION = 5
   integer, parameter :: MPI_SUBVERSION = 0
@@ -357,7 +357,7 @@ module mpi_f08
     subroutine MPI_Accumulate_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, op, win, ierror) bind(C, name="mpi_accumulate_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -371,7 +371,7 @@ module mpi_f08
     subroutine MPI_Accumulate_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, op, win, ierror) bind(C, name="mpi_accumulate_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -387,7 +387,7 @@ module mpi_f08
     subroutine PMPI_Accumulate_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, op, win, ierror) bind(C, name="pmpi_accumulate_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -401,7 +401,7 @@ module mpi_f08
     subroutine PMPI_Accumulate_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, op, win, ierror) bind(C, name="pmpi_accumulate_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -635,8 +635,8 @@ module mpi_f08
       integer, intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -650,8 +650,8 @@ module mpi_f08
       integer(kind=MPI_COUNT_KIND), intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -667,8 +667,8 @@ module mpi_f08
       integer, intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -682,8 +682,8 @@ module mpi_f08
       integer(kind=MPI_COUNT_KIND), intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -990,12 +990,12 @@ module mpi_f08
         recvtype, comm, info, request, ierror) bind(C, name="mpi_alltoallv_init_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: sdispls(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: rdispls(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -1006,12 +1006,12 @@ module mpi_f08
         rdispls, recvtype, comm, info, request, ierror) bind(C, name="mpi_alltoallv_init_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -1024,12 +1024,12 @@ module mpi_f08
         rdispls, recvtype, comm, info, request, ierror) bind(C, name="pmpi_alltoallv_init_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: sdispls(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: rdispls(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -1040,12 +1040,12 @@ module mpi_f08
         rdispls, recvtype, comm, info, request, ierror) bind(C, name="pmpi_alltoallv_init_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -1118,13 +1118,13 @@ module mpi_f08
         rdispls, recvtypes, comm, info, request, ierror) bind(C, name="mpi_alltoallw_init_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
       type(MPI_Request), intent(out) :: request
@@ -1134,13 +1134,13 @@ module mpi_f08
         rdispls, recvtypes, comm, info, request, ierror) bind(C, name="mpi_alltoallw_init_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
       type(MPI_Request), intent(out) :: request
@@ -1152,13 +1152,13 @@ module mpi_f08
         rdispls, recvtypes, comm, info, request, ierror) bind(C, name="pmpi_alltoallw_init_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
       type(MPI_Request), intent(out) :: request
@@ -1168,13 +1168,13 @@ module mpi_f08
         rdispls, recvtypes, comm, info, request, ierror) bind(C, name="pmpi_alltoallw_init_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
       type(MPI_Request), intent(out) :: request
@@ -2452,9 +2452,9 @@ module mpi_f08
     subroutine MPI_Compare_and_swap_f08ts(origin_addr, compare_addr, result_addr, datatype, target_rank, &
         target_disp, win, ierror) bind(C, name="mpi_compare_and_swap_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
-      type(*), dimension(..), intent(in) :: compare_addr
-      type(*), dimension(..) :: result_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: compare_addr
+      type(*), dimension(..), asynchronous :: result_addr
       type(MPI_Datatype), intent(in) :: datatype
       integer, intent(in) :: target_rank
       integer(kind=MPI_ADDRESS_KIND), intent(in) :: target_disp
@@ -2466,9 +2466,9 @@ module mpi_f08
     subroutine PMPI_Compare_and_swap_f08ts(origin_addr, compare_addr, result_addr, datatype, target_rank, &
         target_disp, win, ierror) bind(C, name="pmpi_compare_and_swap_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
-      type(*), dimension(..), intent(in) :: compare_addr
-      type(*), dimension(..) :: result_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: compare_addr
+      type(*), dimension(..), asynchronous :: result_addr
       type(MPI_Datatype), intent(in) :: datatype
       integer, intent(in) :: target_rank
       integer(kind=MPI_ADDRESS_KIND), intent(in) :: target_disp
@@ -2764,8 +2764,8 @@ module mpi_f08
     subroutine MPI_Fetch_and_op_f08ts(origin_addr, result_addr, datatype, target_rank, target_disp, op, win, &
         ierror) bind(C, name="mpi_fetch_and_op_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
-      type(*), dimension(..) :: result_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
+      type(*), dimension(..), asynchronous :: result_addr
       type(MPI_Datatype), intent(in) :: datatype
       integer, intent(in) :: target_rank
       integer(kind=MPI_ADDRESS_KIND), intent(in) :: target_disp
@@ -2778,8 +2778,8 @@ module mpi_f08
     subroutine PMPI_Fetch_and_op_f08ts(origin_addr, result_addr, datatype, target_rank, target_disp, op, win, &
         ierror) bind(C, name="pmpi_fetch_and_op_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
-      type(*), dimension(..) :: result_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
+      type(*), dimension(..), asynchronous :: result_addr
       type(MPI_Datatype), intent(in) :: datatype
       integer, intent(in) :: target_rank
       integer(kind=MPI_ADDRESS_KIND), intent(in) :: target_disp
@@ -3041,7 +3041,7 @@ module mpi_f08
         name="mpi_file_iread_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3051,7 +3051,7 @@ module mpi_f08
         name="mpi_file_iread_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3063,7 +3063,7 @@ module mpi_f08
         name="pmpi_file_iread_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3073,7 +3073,7 @@ module mpi_f08
         name="pmpi_file_iread_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3085,7 +3085,7 @@ module mpi_f08
         name="mpi_file_iread_all_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3095,7 +3095,7 @@ module mpi_f08
         name="mpi_file_iread_all_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3107,7 +3107,7 @@ module mpi_f08
         name="pmpi_file_iread_all_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3117,7 +3117,7 @@ module mpi_f08
         name="pmpi_file_iread_all_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3130,7 +3130,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3141,7 +3141,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3154,7 +3154,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3165,7 +3165,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3178,7 +3178,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3189,7 +3189,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3202,7 +3202,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3213,7 +3213,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3225,7 +3225,7 @@ module mpi_f08
         name="mpi_file_iread_shared_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3235,7 +3235,7 @@ module mpi_f08
         name="mpi_file_iread_shared_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3247,7 +3247,7 @@ module mpi_f08
         name="pmpi_file_iread_shared_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3257,7 +3257,7 @@ module mpi_f08
         name="pmpi_file_iread_shared_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3269,7 +3269,7 @@ module mpi_f08
         name="mpi_file_iwrite_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3279,7 +3279,7 @@ module mpi_f08
         name="mpi_file_iwrite_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3291,7 +3291,7 @@ module mpi_f08
         name="pmpi_file_iwrite_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3301,7 +3301,7 @@ module mpi_f08
         name="pmpi_file_iwrite_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3313,7 +3313,7 @@ module mpi_f08
         name="mpi_file_iwrite_all_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3323,7 +3323,7 @@ module mpi_f08
         name="mpi_file_iwrite_all_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3335,7 +3335,7 @@ module mpi_f08
         name="pmpi_file_iwrite_all_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3345,7 +3345,7 @@ module mpi_f08
         name="pmpi_file_iwrite_all_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3358,7 +3358,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3369,7 +3369,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3382,7 +3382,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3393,7 +3393,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3406,7 +3406,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3417,7 +3417,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3430,7 +3430,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3441,7 +3441,7 @@ module mpi_f08
       import
       type(MPI_File), intent(in) :: fh
       integer(kind=MPI_OFFSET_KIND), intent(in) :: offset
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3453,7 +3453,7 @@ module mpi_f08
         name="mpi_file_iwrite_shared_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3463,7 +3463,7 @@ module mpi_f08
         name="mpi_file_iwrite_shared_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3475,7 +3475,7 @@ module mpi_f08
         name="pmpi_file_iwrite_shared_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer, intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3485,7 +3485,7 @@ module mpi_f08
         name="pmpi_file_iwrite_shared_c_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       integer(kind=MPI_COUNT_KIND), intent(in) :: count
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Request), intent(out) :: request
@@ -3663,7 +3663,7 @@ module mpi_f08
         name="mpi_file_read_all_end_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine MPI_File_read_all_end_f08ts
@@ -3673,7 +3673,7 @@ module mpi_f08
         name="pmpi_file_read_all_end_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine PMPI_File_read_all_end_f08ts
@@ -3823,7 +3823,7 @@ module mpi_f08
         name="mpi_file_read_at_all_end_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine MPI_File_read_at_all_end_f08ts
@@ -3833,7 +3833,7 @@ module mpi_f08
         name="pmpi_file_read_at_all_end_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine PMPI_File_read_at_all_end_f08ts
@@ -3927,7 +3927,7 @@ module mpi_f08
         name="mpi_file_read_ordered_end_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine MPI_File_read_ordered_end_f08ts
@@ -3937,7 +3937,7 @@ module mpi_f08
         name="pmpi_file_read_ordered_end_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine PMPI_File_read_ordered_end_f08ts
@@ -4257,7 +4257,7 @@ module mpi_f08
         name="mpi_file_write_all_end_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine MPI_File_write_all_end_f08ts
@@ -4267,7 +4267,7 @@ module mpi_f08
         name="pmpi_file_write_all_end_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine PMPI_File_write_all_end_f08ts
@@ -4417,7 +4417,7 @@ module mpi_f08
         name="mpi_file_write_at_all_end_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine MPI_File_write_at_all_end_f08ts
@@ -4427,7 +4427,7 @@ module mpi_f08
         name="pmpi_file_write_at_all_end_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine PMPI_File_write_at_all_end_f08ts
@@ -4521,7 +4521,7 @@ module mpi_f08
         name="mpi_file_write_ordered_end_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine MPI_File_write_ordered_end_f08ts
@@ -4531,7 +4531,7 @@ module mpi_f08
         name="pmpi_file_write_ordered_end_f08ts_")
       import
       type(MPI_File), intent(in) :: fh
-      type(*), dimension(..), intent(in) :: buf
+      type(*), dimension(..), intent(in), asynchronous :: buf
       type(MPI_Status) :: status
       integer, optional, intent(out) :: ierror
     end subroutine PMPI_File_write_ordered_end_f08ts
@@ -4808,8 +4808,8 @@ module mpi_f08
       integer, intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       integer, intent(in) :: root
       type(MPI_Comm), intent(in) :: comm
@@ -4824,8 +4824,8 @@ module mpi_f08
       integer(kind=MPI_COUNT_KIND), intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       integer, intent(in) :: root
       type(MPI_Comm), intent(in) :: comm
@@ -4842,8 +4842,8 @@ module mpi_f08
       integer, intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       integer, intent(in) :: root
       type(MPI_Comm), intent(in) :: comm
@@ -4858,8 +4858,8 @@ module mpi_f08
       integer(kind=MPI_COUNT_KIND), intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       integer, intent(in) :: root
       type(MPI_Comm), intent(in) :: comm
@@ -4872,7 +4872,7 @@ module mpi_f08
     subroutine MPI_Get_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, ierror) bind(C, name="mpi_get_f08ts_")
       import
-      type(*), dimension(..) :: origin_addr
+      type(*), dimension(..), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -4885,7 +4885,7 @@ module mpi_f08
     subroutine MPI_Get_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, ierror) bind(C, name="mpi_get_c_f08ts_")
       import
-      type(*), dimension(..) :: origin_addr
+      type(*), dimension(..), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -4900,7 +4900,7 @@ module mpi_f08
     subroutine PMPI_Get_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, ierror) bind(C, name="pmpi_get_f08ts_")
       import
-      type(*), dimension(..) :: origin_addr
+      type(*), dimension(..), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -4913,7 +4913,7 @@ module mpi_f08
     subroutine PMPI_Get_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, ierror) bind(C, name="pmpi_get_c_f08ts_")
       import
-      type(*), dimension(..) :: origin_addr
+      type(*), dimension(..), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -4929,10 +4929,10 @@ module mpi_f08
         result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, &
         ierror) bind(C, name="mpi_get_accumulate_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
-      type(*), dimension(..) :: result_addr
+      type(*), dimension(..), asynchronous :: result_addr
       integer, intent(in) :: result_count
       type(MPI_Datatype), intent(in) :: result_datatype
       integer, intent(in) :: target_rank
@@ -4947,10 +4947,10 @@ module mpi_f08
         result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, &
         ierror) bind(C, name="mpi_get_accumulate_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
-      type(*), dimension(..) :: result_addr
+      type(*), dimension(..), asynchronous :: result_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: result_count
       type(MPI_Datatype), intent(in) :: result_datatype
       integer, intent(in) :: target_rank
@@ -4967,10 +4967,10 @@ module mpi_f08
         result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, &
         ierror) bind(C, name="pmpi_get_accumulate_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
-      type(*), dimension(..) :: result_addr
+      type(*), dimension(..), asynchronous :: result_addr
       integer, intent(in) :: result_count
       type(MPI_Datatype), intent(in) :: result_datatype
       integer, intent(in) :: target_rank
@@ -4985,10 +4985,10 @@ module mpi_f08
         result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, &
         ierror) bind(C, name="pmpi_get_accumulate_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
-      type(*), dimension(..) :: result_addr
+      type(*), dimension(..), asynchronous :: result_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: result_count
       type(MPI_Datatype), intent(in) :: result_datatype
       integer, intent(in) :: target_rank
@@ -5003,7 +5003,7 @@ module mpi_f08
   interface MPI_Get_address
     subroutine MPI_Get_address_f08ts(location, address, ierror) bind(C, name="mpi_get_address_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: location
+      type(*), dimension(..), intent(in), asynchronous :: location
       integer(kind=MPI_ADDRESS_KIND), intent(out) :: address
       integer, optional, intent(out) :: ierror
     end subroutine MPI_Get_address_f08ts
@@ -5011,7 +5011,7 @@ module mpi_f08
   interface PMPI_Get_address
     subroutine PMPI_Get_address_f08ts(location, address, ierror) bind(C, name="pmpi_get_address_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: location
+      type(*), dimension(..), intent(in), asynchronous :: location
       integer(kind=MPI_ADDRESS_KIND), intent(out) :: address
       integer, optional, intent(out) :: ierror
     end subroutine PMPI_Get_address_f08ts
@@ -5622,8 +5622,8 @@ module mpi_f08
       integer, intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -5636,8 +5636,8 @@ module mpi_f08
       integer(kind=MPI_COUNT_KIND), intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -5652,8 +5652,8 @@ module mpi_f08
       integer, intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -5666,8 +5666,8 @@ module mpi_f08
       integer(kind=MPI_COUNT_KIND), intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -5787,12 +5787,12 @@ module mpi_f08
         recvtype, comm, request, ierror) bind(C, name="mpi_ialltoallv_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: sdispls(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: rdispls(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -5802,12 +5802,12 @@ module mpi_f08
         recvtype, comm, request, ierror) bind(C, name="mpi_ialltoallv_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -5819,12 +5819,12 @@ module mpi_f08
         recvtype, comm, request, ierror) bind(C, name="pmpi_ialltoallv_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: sdispls(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: rdispls(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -5834,12 +5834,12 @@ module mpi_f08
         recvtype, comm, request, ierror) bind(C, name="pmpi_ialltoallv_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -5851,13 +5851,13 @@ module mpi_f08
         recvtypes, comm, request, ierror) bind(C, name="mpi_ialltoallw_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
@@ -5866,13 +5866,13 @@ module mpi_f08
         recvtypes, comm, request, ierror) bind(C, name="mpi_ialltoallw_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
@@ -5883,13 +5883,13 @@ module mpi_f08
         recvtypes, comm, request, ierror) bind(C, name="pmpi_ialltoallw_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
@@ -5898,13 +5898,13 @@ module mpi_f08
         recvtypes, comm, request, ierror) bind(C, name="pmpi_ialltoallw_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
@@ -6146,8 +6146,8 @@ module mpi_f08
       integer, intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       integer, intent(in) :: root
       type(MPI_Comm), intent(in) :: comm
@@ -6161,8 +6161,8 @@ module mpi_f08
       integer(kind=MPI_COUNT_KIND), intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       integer, intent(in) :: root
       type(MPI_Comm), intent(in) :: comm
@@ -6178,8 +6178,8 @@ module mpi_f08
       integer, intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       integer, intent(in) :: root
       type(MPI_Comm), intent(in) :: comm
@@ -6193,8 +6193,8 @@ module mpi_f08
       integer(kind=MPI_COUNT_KIND), intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       integer, intent(in) :: root
       type(MPI_Comm), intent(in) :: comm
@@ -6334,8 +6334,8 @@ module mpi_f08
       integer, intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -6348,8 +6348,8 @@ module mpi_f08
       integer(kind=MPI_COUNT_KIND), intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -6364,8 +6364,8 @@ module mpi_f08
       integer, intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -6378,8 +6378,8 @@ module mpi_f08
       integer(kind=MPI_COUNT_KIND), intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -6447,12 +6447,12 @@ module mpi_f08
         rdispls, recvtype, comm, request, ierror) bind(C, name="mpi_ineighbor_alltoallv_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: sdispls(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: rdispls(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -6462,12 +6462,12 @@ module mpi_f08
         rdispls, recvtype, comm, request, ierror) bind(C, name="mpi_ineighbor_alltoallv_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -6479,12 +6479,12 @@ module mpi_f08
         rdispls, recvtype, comm, request, ierror) bind(C, name="pmpi_ineighbor_alltoallv_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: sdispls(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: rdispls(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -6494,12 +6494,12 @@ module mpi_f08
         rdispls, recvtype, comm, request, ierror) bind(C, name="pmpi_ineighbor_alltoallv_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
@@ -6511,13 +6511,13 @@ module mpi_f08
         rdispls, recvtypes, comm, request, ierror) bind(C, name="mpi_ineighbor_alltoallw_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
@@ -6526,13 +6526,13 @@ module mpi_f08
         rdispls, recvtypes, comm, request, ierror) bind(C, name="mpi_ineighbor_alltoallw_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
@@ -6543,13 +6543,13 @@ module mpi_f08
         rdispls, recvtypes, comm, request, ierror) bind(C, name="pmpi_ineighbor_alltoallw_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
@@ -6558,13 +6558,13 @@ module mpi_f08
         rdispls, recvtypes, comm, request, ierror) bind(C, name="pmpi_ineighbor_alltoallw_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Request), intent(out) :: request
       integer, optional, intent(out) :: ierror
@@ -7012,7 +7012,7 @@ module mpi_f08
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Op), intent(in) :: op
       type(MPI_Comm), intent(in) :: comm
@@ -7024,7 +7024,7 @@ module mpi_f08
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Op), intent(in) :: op
       type(MPI_Comm), intent(in) :: comm
@@ -7038,7 +7038,7 @@ module mpi_f08
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Op), intent(in) :: op
       type(MPI_Comm), intent(in) :: comm
@@ -7050,7 +7050,7 @@ module mpi_f08
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Op), intent(in) :: op
       type(MPI_Comm), intent(in) :: comm
@@ -7293,8 +7293,8 @@ module mpi_f08
         comm, request, ierror) bind(C, name="mpi_iscatterv_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
       integer, intent(in) :: recvcount
@@ -7308,8 +7308,8 @@ module mpi_f08
         root, comm, request, ierror) bind(C, name="mpi_iscatterv_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
       integer(kind=MPI_COUNT_KIND), intent(in) :: recvcount
@@ -7325,8 +7325,8 @@ module mpi_f08
         root, comm, request, ierror) bind(C, name="pmpi_iscatterv_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
       integer, intent(in) :: recvcount
@@ -7340,8 +7340,8 @@ module mpi_f08
         root, comm, request, ierror) bind(C, name="pmpi_iscatterv_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
       integer(kind=MPI_COUNT_KIND), intent(in) :: recvcount
@@ -7847,8 +7847,8 @@ module mpi_f08
       integer, intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -7862,8 +7862,8 @@ module mpi_f08
       integer(kind=MPI_COUNT_KIND), intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -7879,8 +7879,8 @@ module mpi_f08
       integer, intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -7894,8 +7894,8 @@ module mpi_f08
       integer(kind=MPI_COUNT_KIND), intent(in) :: sendcount
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -8080,12 +8080,12 @@ module mpi_f08
         rdispls, recvtype, comm, info, request, ierror) bind(C, name="mpi_neighbor_alltoallv_init_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: sdispls(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: rdispls(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -8097,12 +8097,12 @@ module mpi_f08
         name="mpi_neighbor_alltoallv_init_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -8116,12 +8116,12 @@ module mpi_f08
         name="pmpi_neighbor_alltoallv_init_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: sdispls(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer, intent(in) :: rdispls(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer, intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -8133,12 +8133,12 @@ module mpi_f08
         name="pmpi_neighbor_alltoallv_init_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
       type(MPI_Datatype), intent(in) :: recvtype
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
@@ -8212,13 +8212,13 @@ module mpi_f08
         name="mpi_neighbor_alltoallw_init_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
       type(MPI_Request), intent(out) :: request
@@ -8229,13 +8229,13 @@ module mpi_f08
         name="mpi_neighbor_alltoallw_init_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
       type(MPI_Request), intent(out) :: request
@@ -8248,13 +8248,13 @@ module mpi_f08
         name="pmpi_neighbor_alltoallw_init_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
       type(MPI_Request), intent(out) :: request
@@ -8265,13 +8265,13 @@ module mpi_f08
         name="pmpi_neighbor_alltoallw_init_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: sdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: sendtypes(*)
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: rdispls(*)
+      type(MPI_Datatype), intent(in), asynchronous :: recvtypes(*)
       type(MPI_Comm), intent(in) :: comm
       type(MPI_Info), intent(in) :: info
       type(MPI_Request), intent(out) :: request
@@ -8780,7 +8780,7 @@ module mpi_f08
     subroutine MPI_Put_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, ierror) bind(C, name="mpi_put_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -8793,7 +8793,7 @@ module mpi_f08
     subroutine MPI_Put_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, ierror) bind(C, name="mpi_put_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -8808,7 +8808,7 @@ module mpi_f08
     subroutine PMPI_Put_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, ierror) bind(C, name="pmpi_put_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -8821,7 +8821,7 @@ module mpi_f08
     subroutine PMPI_Put_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, ierror) bind(C, name="pmpi_put_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -8850,7 +8850,7 @@ module mpi_f08
     subroutine MPI_Raccumulate_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, op, win, request, ierror) bind(C, name="mpi_raccumulate_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -8865,7 +8865,7 @@ module mpi_f08
     subroutine MPI_Raccumulate_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, op, win, request, ierror) bind(C, name="mpi_raccumulate_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -8882,7 +8882,7 @@ module mpi_f08
     subroutine PMPI_Raccumulate_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, op, win, request, ierror) bind(C, name="pmpi_raccumulate_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -8897,7 +8897,7 @@ module mpi_f08
     subroutine PMPI_Raccumulate_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, op, win, request, ierror) bind(C, name="pmpi_raccumulate_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -9328,7 +9328,7 @@ module mpi_f08
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Op), intent(in) :: op
       type(MPI_Comm), intent(in) :: comm
@@ -9341,7 +9341,7 @@ module mpi_f08
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Op), intent(in) :: op
       type(MPI_Comm), intent(in) :: comm
@@ -9356,7 +9356,7 @@ module mpi_f08
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
       type(*), dimension(..), asynchronous :: recvbuf
-      integer, intent(in) :: recvcounts(*)
+      integer, intent(in), asynchronous :: recvcounts(*)
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Op), intent(in) :: op
       type(MPI_Comm), intent(in) :: comm
@@ -9369,7 +9369,7 @@ module mpi_f08
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
       type(*), dimension(..), asynchronous :: recvbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: recvcounts(*)
       type(MPI_Datatype), intent(in) :: datatype
       type(MPI_Op), intent(in) :: op
       type(MPI_Comm), intent(in) :: comm
@@ -9570,7 +9570,7 @@ module mpi_f08
     subroutine MPI_Rget_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, request, ierror) bind(C, name="mpi_rget_f08ts_")
       import
-      type(*), dimension(..) :: origin_addr
+      type(*), dimension(..), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -9584,7 +9584,7 @@ module mpi_f08
     subroutine MPI_Rget_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, request, ierror) bind(C, name="mpi_rget_c_f08ts_")
       import
-      type(*), dimension(..) :: origin_addr
+      type(*), dimension(..), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -9600,7 +9600,7 @@ module mpi_f08
     subroutine PMPI_Rget_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, request, ierror) bind(C, name="pmpi_rget_f08ts_")
       import
-      type(*), dimension(..) :: origin_addr
+      type(*), dimension(..), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -9614,7 +9614,7 @@ module mpi_f08
     subroutine PMPI_Rget_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, request, ierror) bind(C, name="pmpi_rget_c_f08ts_")
       import
-      type(*), dimension(..) :: origin_addr
+      type(*), dimension(..), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -9631,10 +9631,10 @@ module mpi_f08
         result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, &
         request, ierror) bind(C, name="mpi_rget_accumulate_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
-      type(*), dimension(..) :: result_addr
+      type(*), dimension(..), asynchronous :: result_addr
       integer, intent(in) :: result_count
       type(MPI_Datatype), intent(in) :: result_datatype
       integer, intent(in) :: target_rank
@@ -9650,10 +9650,10 @@ module mpi_f08
         result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, &
         request, ierror) bind(C, name="mpi_rget_accumulate_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
-      type(*), dimension(..) :: result_addr
+      type(*), dimension(..), asynchronous :: result_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: result_count
       type(MPI_Datatype), intent(in) :: result_datatype
       integer, intent(in) :: target_rank
@@ -9671,10 +9671,10 @@ module mpi_f08
         result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, &
         request, ierror) bind(C, name="pmpi_rget_accumulate_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
-      type(*), dimension(..) :: result_addr
+      type(*), dimension(..), asynchronous :: result_addr
       integer, intent(in) :: result_count
       type(MPI_Datatype), intent(in) :: result_datatype
       integer, intent(in) :: target_rank
@@ -9690,10 +9690,10 @@ module mpi_f08
         result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, &
         request, ierror) bind(C, name="pmpi_rget_accumulate_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
-      type(*), dimension(..) :: result_addr
+      type(*), dimension(..), asynchronous :: result_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: result_count
       type(MPI_Datatype), intent(in) :: result_datatype
       integer, intent(in) :: target_rank
@@ -9710,7 +9710,7 @@ module mpi_f08
     subroutine MPI_Rput_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, request, ierror) bind(C, name="mpi_rput_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -9724,7 +9724,7 @@ module mpi_f08
     subroutine MPI_Rput_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, request, ierror) bind(C, name="mpi_rput_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -9740,7 +9740,7 @@ module mpi_f08
     subroutine PMPI_Rput_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, request, ierror) bind(C, name="pmpi_rput_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer, intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -9754,7 +9754,7 @@ module mpi_f08
     subroutine PMPI_Rput_c_f08ts(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
         target_count, target_datatype, win, request, ierror) bind(C, name="pmpi_rput_c_f08ts_")
       import
-      type(*), dimension(..), intent(in) :: origin_addr
+      type(*), dimension(..), intent(in), asynchronous :: origin_addr
       integer(kind=MPI_COUNT_KIND), intent(in) :: origin_count
       type(MPI_Datatype), intent(in) :: origin_datatype
       integer, intent(in) :: target_rank
@@ -10154,8 +10154,8 @@ module mpi_f08
         root, comm, info, request, ierror) bind(C, name="mpi_scatterv_init_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
       integer, intent(in) :: recvcount
@@ -10170,8 +10170,8 @@ module mpi_f08
         root, comm, info, request, ierror) bind(C, name="mpi_scatterv_init_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
       integer(kind=MPI_COUNT_KIND), intent(in) :: recvcount
@@ -10188,8 +10188,8 @@ module mpi_f08
         root, comm, info, request, ierror) bind(C, name="pmpi_scatterv_init_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer, intent(in) :: sendcounts(*)
-      integer, intent(in) :: displs(*)
+      integer, intent(in), asynchronous :: sendcounts(*)
+      integer, intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
       integer, intent(in) :: recvcount
@@ -10204,8 +10204,8 @@ module mpi_f08
         recvtype, root, comm, info, request, ierror) bind(C, name="pmpi_scatterv_init_c_f08ts_")
       import
       type(*), dimension(..), intent(in), asynchronous :: sendbuf
-      integer(kind=MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(kind=MPI_ADDRESS_KIND), intent(in) :: displs(*)
+      integer(kind=MPI_COUNT_KIND), intent(in), asynchronous :: sendcounts(*)
+      integer(kind=MPI_ADDRESS_KIND), intent(in), asynchronous :: displs(*)
       type(MPI_Datatype), intent(in) :: sendtype
       type(*), dimension(..), asynchronous :: recvbuf
       integer(kind=MPI_COUNT_KIND), intent(in) :: recvcount
@@ -12526,7 +12526,7 @@ module mpi_f08
     subroutine MPI_Win_detach_f08ts(win, base, ierror) bind(C, name="mpi_win_detach_f08ts_")
       import
       type(MPI_Win), intent(in) :: win
-      type(*), dimension(..), intent(in) :: base
+      type(*), dimension(..), intent(in), asynchronous :: base
       integer, optional, intent(out) :: ierror
     end subroutine MPI_Win_detach_f08ts
   end interface MPI_Win_detach
@@ -12534,7 +12534,7 @@ module mpi_f08
     subroutine PMPI_Win_detach_f08ts(win, base, ierror) bind(C, name="pmpi_win_detach_f08ts_")
       import
       type(MPI_Win), intent(in) :: win
-      type(*), dimension(..), intent(in) :: base
+      type(*), dimension(..), intent(in), asynchronous :: base
       integer, optional, intent(out) :: ierror
     end subroutine PMPI_Win_detach_f08ts
   end interface PMPI_Win_detach
@@ -13031,13 +13031,13 @@ module mpi_f08
   interface MPI_F_sync_reg
     subroutine MPI_F_sync_reg_f08ts(buf) bind(C, name="mpi_f_sync_reg_f08ts_")
       import
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
     end subroutine MPI_F_sync_reg_f08ts
   end interface MPI_F_sync_reg
   interface PMPI_F_sync_reg
     subroutine PMPI_F_sync_reg_f08ts(buf) bind(C, name="pmpi_f_sync_reg_f08ts_")
       import
-      type(*), dimension(..) :: buf
+      type(*), dimension(..), asynchronous :: buf
     end subroutine PMPI_F_sync_reg_f08ts
   end interface PMPI_F_sync_reg
   interface MPI_Sizeof

@@ -5,7 +5,9 @@
 pub use crate::copied::Copied;
 pub use crate::memory::{List, Terminated};
 pub use crate::peers::{destinations, peers, sources};
+pub use crate::pending::Use;
 pub use crate::refusal::refuse_section;
+pub use crate::requests::{Request, Requests, look, look_at, ready_list};
 pub use crate::section::{Section, TextSection};
 
 /// INTEGER, and C's int.
@@ -49,6 +51,11 @@ impl<T: Copy> In<T> {
     /// Of a value of ours.
     pub fn of(value: &T) -> In<T> {
         In(value)
+    }
+
+    /// Of an element of an array.
+    pub fn at(place: *const T) -> In<T> {
+        In(place)
     }
 }
 
@@ -110,6 +117,17 @@ pub type Ierror = Out<Int>;
 pub struct Handle(Out<Int>);
 
 impl Handle {
+    /// Of the program's variable.
+    #[inline]
+    pub fn of(place: *mut Int) -> Handle {
+        Handle(Out(place))
+    }
+
+    /// The program's variable.
+    pub fn variable(self) -> Out<Int> {
+        self.0
+    }
+
     /// As C has it; where nothing was stored yet, whatever lies there.
     #[inline]
     pub fn load(self) -> usize {
@@ -129,6 +147,11 @@ impl Handle {
 pub struct Handles(*mut Int);
 
 impl Handles {
+    /// Of the program's array.
+    pub fn of(array: *mut Int) -> Handles {
+        Handles(array)
+    }
+
     /// As C has them; nothing where there is no memory for them.
     pub fn load(self, count: usize) -> Option<List> {
         let mut list = List::new(count)?;

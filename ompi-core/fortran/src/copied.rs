@@ -1,61 +1,99 @@
-//! A section with gaps as a copy without, for blocking procedures that take no datatype of one's own: reductions, and those with
-//! an array of counts.
+//! A section with gaps as a copy without, for what takes no datatype of one's own: reductions, procedures with an array of counts, and
+//! datatypes that are larger than an element of the section.
 
 use crate::arguments::Buffer;
 use crate::dimension::Dimension;
 use crate::memory::Memory;
 use crate::section::Section;
 
-/// The section itself where it has no gaps, or its copy.
+/// The section itself where it has no gaps, or its copy. It does not need the compiler's descriptor, which ends with the call.
 pub struct Copied {
-    section: Section,
+    start: usize,
+    element_bytes: usize,
+    rank: usize,
+    dimensions: [Dimension; RANKS],
     copy: Option<Memory>,
 }
+
+/// The most that Fortran has.
+const RANKS: usize = 15;
 
 impl Copied {
     /// Nothing where there is no memory.
     pub fn of(section: Section) -> Option<Copied> {
-        if section.is_contiguous() {
-            return Some(Copied { section, copy: None });
+        let (start, element_bytes) = (section.start().0, section.element_bytes());
+        let mut dimensions = [Dimension::NONE; RANKS];
+        let rank = section.dimensions().len().min(RANKS);
+        dimensions[..rank].copy_from_slice(&section.dimensions()[..rank]);
+        let mut copied = Copied { start, element_bytes, rank, dimensions, copy: None };
+        if !section.is_contiguous() {
+            copied.copy = Some(Memory::new(copied.bytes())?);
+            copied.copy_in(0, copied.bytes());
         }
-        let elements = section.dimensions().iter().map(|dimension| dimension.extent.max(0).cast_unsigned());
-        let bytes = elements.fold(section.element_bytes(), usize::saturating_mul);
-        let copied = Copied { section, copy: Some(Memory::new(bytes)?) };
-        copied.each(|there, here, bytes| {
-            // SAFETY: an element of the section, and its place in the copy.
-            unsafe { core::ptr::copy_nonoverlapping(there, here, bytes) };
-        });
         Some(copied)
     }
 
     /// What the procedure works on.
     pub fn start(&self) -> Buffer {
-        match &self.copy {
-            Some(memory) => Buffer(memory.start() as usize),
-            None => self.section.start(),
-        }
+        Buffer(self.copy.as_ref().map_or(self.start, |memory| memory.start() as usize))
+    }
+
+    /// It is a copy.
+    pub fn is_copy(&self) -> bool {
+        self.copy.is_some()
+    }
+
+    /// Of the whole section.
+    pub fn bytes(&self) -> usize {
+        let elements = self.shape().iter().map(|dimension| dimension.extent.max(0).cast_unsigned());
+        elements.fold(self.element_bytes, usize::saturating_mul)
+    }
+
+    /// What the program wrote into these bytes goes into the copy.
+    pub fn copy_in(&self, from: usize, to: usize) {
+        self.each(from, to, |there, here, bytes| {
+            // SAFETY: bytes of an element of the section, and their place in the copy.
+            unsafe { core::ptr::copy_nonoverlapping(there, here, bytes) };
+        });
     }
 
     /// What the procedure wrote goes where it belongs.
     pub fn copy_back(&self) {
-        self.each(|there, here, bytes| {
-            // SAFETY: an element of the section, and its place in the copy.
+        self.copy_out(0, self.bytes());
+    }
+
+    /// The same of these bytes alone.
+    pub fn copy_out(&self, from: usize, to: usize) {
+        self.each(from, to, |there, here, bytes| {
+            // SAFETY: bytes of an element of the section, and their place in the copy.
             unsafe { core::ptr::copy_nonoverlapping(here, there, bytes) };
         });
     }
 
-    /// Calls `each` with every element's place in the section and in the copy, in array element order.
-    fn each(&self, mut each: impl FnMut(*mut u8, *mut u8, usize)) {
+    fn shape(&self) -> &[Dimension] {
+        &self.dimensions[..self.rank]
+    }
+
+    /// Calls `each` with the place in the section and in the copy of what lies between two distances from the copy's start, element by
+    /// element.
+    fn each(&self, from: usize, to: usize, mut each: impl FnMut(*mut u8, *mut u8, usize)) {
         let Some(memory) = &self.copy else { return };
-        let bytes = self.section.element_bytes();
-        let (mut here, start) = (memory.start().cast::<u8>(), self.section.start().0 as *mut u8);
-        let dimensions = self.section.dimensions();
-        let mut index = [0isize; 15];
+        let to = to.min(self.bytes());
+        if from >= to {
+            return;
+        }
+        let (copy, start) = (memory.start().cast::<u8>(), self.start as *mut u8);
+        let mut index = [0isize; RANKS];
+        let mut at = 0;
         loop {
-            let distance: isize = dimensions.iter().zip(index).map(|(dimension, at)| at * dimension.stride).sum();
-            each(start.wrapping_offset(distance), here, bytes);
-            here = here.wrapping_add(bytes);
-            if !advance(dimensions, &mut index) {
+            let (first, last) = (at.max(from), (at + self.element_bytes).min(to));
+            if first < last {
+                let distance: isize = self.shape().iter().zip(index).map(|(one, at)| at * one.stride).sum();
+                let there = start.wrapping_offset(distance).wrapping_add(first - at);
+                each(there, copy.wrapping_add(first), last - first);
+            }
+            at += self.element_bytes;
+            if at >= to || !advance(self.shape(), &mut index) {
                 return;
             }
         }
@@ -63,7 +101,7 @@ impl Copied {
 }
 
 /// The next element; false behind the last one.
-fn advance(dimensions: &[Dimension], index: &mut [isize; 15]) -> bool {
+fn advance(dimensions: &[Dimension], index: &mut [isize; RANKS]) -> bool {
     for (dimension, at) in dimensions.iter().zip(index) {
         *at += 1;
         if *at < dimension.extent {

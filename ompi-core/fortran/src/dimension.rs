@@ -10,3 +10,8 @@ pub struct Dimension {
     /// Bytes from an element to the next one.
     pub stride: isize,
 }
+
+impl Dimension {
+    /// Of no array.
+    pub const NONE: Dimension = Dimension { lower_bound: 0, extent: 0, stride: 0 };
+}

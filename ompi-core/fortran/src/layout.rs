@@ -6,6 +6,7 @@ use crate::refusal::raise;
 
 unsafe extern "C" {
     safe fn PMPI_Type_get_extent_c(datatype: usize, lb: *mut i64, extent: *mut i64) -> Int;
+    safe fn PMPI_Type_get_true_extent_c(datatype: usize, lb: *mut i64, extent: *mut i64) -> Int;
     safe fn PMPI_Type_contiguous_c(count: i64, oldtype: usize, newtype: *mut usize) -> Int;
     safe fn PMPI_Type_create_hvector_c(
         count: i64,
@@ -85,20 +86,21 @@ fn made(call: impl FnOnce(*mut usize) -> Int) -> Result<Made, Int> {
     }
 }
 
-/// The first `count` of `datatype` in array element order. An element of the array must hold a whole number of them.
-pub fn of(dimensions: &[Dimension], element_bytes: i64, count: i64, datatype: usize) -> Result<Layout, Int> {
+/// The first `count` of `datatype` in array element order. Nothing unless an element of the array holds a whole number of them.
+pub fn of(dimensions: &[Dimension], element_bytes: i64, count: i64, datatype: usize) -> Result<Option<Layout>, Int> {
     let (mut lb, mut extent) = (0, 0);
     match PMPI_Type_get_extent_c(datatype, &raw mut lb, &raw mut extent) {
         SUCCESS => {}
         code => return Err(code),
     }
-    if extent <= 0 || element_bytes % extent != 0 {
-        return Err(raise(ERR_TYPE));
-    }
-    let per_element = element_bytes / extent;
-    if count < 0 || count % per_element != 0 {
+    if count < 0 {
         return Err(raise(ERR_COUNT));
     }
+    if extent <= 0 || element_bytes % extent != 0 || count % (element_bytes / extent) != 0 {
+        fits(dimensions, element_bytes, (lb, extent), (count, datatype))?;
+        return Ok(None);
+    }
+    let per_element = element_bytes / extent;
     let element = made(|new| PMPI_Type_contiguous_c(per_element, datatype, new))?;
     let whole = pieces(dimensions, element, count / per_element)?;
     let mut handle = whole.0;
@@ -107,7 +109,27 @@ pub fn of(dimensions: &[Dimension], element_bytes: i64, count: i64, datatype: us
         code => return Err(code),
     }
     core::mem::forget(whole);
-    Ok(Layout { datatype: handle as Int })
+    Ok(Some(Layout { datatype: handle as Int }))
+}
+
+/// A copy of the section must have what `count` of `datatype` reach.
+fn fits(dimensions: &[Dimension], element_bytes: i64, (lb, extent): (i64, i64), of: (i64, usize)) -> Result<(), Int> {
+    let (count, datatype) = of;
+    let (mut true_lb, mut true_extent) = (0, 0);
+    match PMPI_Type_get_true_extent_c(datatype, &raw mut true_lb, &raw mut true_extent) {
+        SUCCESS => {}
+        code => return Err(code),
+    }
+    let extents = dimensions.iter().map(|dimension| dimension.extent.max(0) as i64);
+    let bytes = extents.fold(element_bytes, i64::saturating_mul);
+    if count == 0 {
+        return Ok(());
+    }
+    if extent < 0 || lb < 0 || true_lb < 0 {
+        return Err(raise(ERR_TYPE));
+    }
+    let reached = (count - 1).saturating_mul(extent).saturating_add(true_lb).saturating_add(true_extent);
+    if reached > bytes { Err(raise(ERR_COUNT)) } else { Ok(()) }
 }
 
 /// So many elements: whole slabs of the last dimension, then whole slabs of the one before in the next slab, and so on.

@@ -28,7 +28,9 @@ mod generated;
 mod layout;
 mod memory;
 mod peers;
+mod pending;
 mod refusal;
+mod requests;
 #[cfg(feature = "runtime")]
 mod runtime;
 mod section;

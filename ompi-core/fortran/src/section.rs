@@ -52,8 +52,8 @@ impl Section {
         true
     }
 
-    /// The first `count` times `datatype` of the section as one datatype. An error code otherwise.
-    pub fn layout(self, count: impl Into<i64>, datatype: crate::arguments::In<Int>) -> Result<Layout, Int> {
+    /// The first `count` times `datatype` of the section as one datatype; nothing where only a copy will do. An error code otherwise.
+    pub fn layout(self, count: impl Into<i64>, datatype: crate::arguments::In<Int>) -> Result<Option<Layout>, Int> {
         layout::of(self.dimensions(), self.element_bytes() as i64, count.into(), datatype.handle())
     }
 

@@ -3,9 +3,11 @@
 //! What is made is committed, so that people and editors can read it; `cargo xtask api` makes it again and compares, with
 //! `--bless` it writes it.
 
+mod chapters;
 mod constants;
 mod modules;
 pub mod procedure;
+mod sections;
 mod shims;
 
 use super::data::Data;
@@ -18,7 +20,7 @@ use std::path::Path;
 fn files(root: &Path, data: &Data) -> Result<Vec<(String, String)>> {
     let supplement = Supplement::read(&root.join("ompi-core/api"))?;
     let procedures = procedure::all(data, &supplement)?;
-    let mut files = shims::files(data, &procedures, &supplement)?;
+    let mut files = chapters::files(data, &procedures, &supplement)?;
     files.push(("include/mpif.h".to_owned(), constants::header(data)));
     files.extend(modules::files(data, &procedures));
     Ok(files)

@@ -20,8 +20,8 @@ pub struct Count {
     pub mean: f64,
 }
 
-/// Compiles the program with the product's own mpicc and counts; `folder` is for its files.
-pub fn count(dist: &Path, sources: &Path, folder: &Path) -> Result<BTreeMap<String, Count>> {
+/// Compiles the program with the product's own mpicc and counts; `folder` is for its files, `options` are mpirun's.
+pub fn count(dist: &Path, options: &[&str], sources: &Path, folder: &Path) -> Result<BTreeMap<String, Count>> {
     let program = folder.join("instructions");
     let _ = std::fs::remove_dir_all(folder);
     shell::folder(folder)?;
@@ -30,7 +30,7 @@ pub fn count(dist: &Path, sources: &Path, folder: &Path) -> Result<BTreeMap<Stri
     compiler.args(["-O2", "-g", "-Wl,-z,now"]).arg(sources.join("instructions.c")).arg("-o").arg(&program);
     shell::output(&mut compiler)?;
     let mut command = Command::new(dist.join("bin/mpirun"));
-    command.args(["-n", "2", "valgrind", "--quiet", "--tool=callgrind"]);
+    command.args(options).args(["-n", "2", "valgrind", "--quiet", "--tool=callgrind"]);
     command.args(["--compress-strings=no", "--compress-pos=no"]);
     command.arg(format!("--callgrind-out-file={}/profile.%p", folder.display())).arg(&program).arg(folder);
     super::launch::run(&mut command, LIMIT, &folder.join("run.log"))?.map_err(fail)?;

@@ -1,6 +1,7 @@
 //! Programs in Fortran under our mpifort and mpirun, and what the wrapper and the build refuse.
 
 mod mpich;
+mod packages;
 mod wrapper;
 
 use super::programs::{launch, sources, stem};
@@ -27,6 +28,7 @@ pub fn tier(session: &mut Session) -> Result<()> {
     session.case("fortran/wrong-kind", wrong_kind);
     session.case("fortran/wide-integers", wide_integers);
     mpich::cases(session);
+    packages::cases(session);
     Ok(())
 }
 

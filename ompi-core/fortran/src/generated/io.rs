@@ -12,36 +12,20 @@ unsafe extern "C" {
     safe fn PMPI_File_get_group(fh: usize, group: *mut usize) -> Int;
     safe fn PMPI_File_get_info(fh: usize, info_used: *mut usize) -> Int;
     safe fn PMPI_File_get_position(fh: usize, offset: *mut i64) -> Int;
-    safe fn PMPI_File_get_position_shared(fh: usize, offset: *mut i64) -> Int;
     safe fn PMPI_File_get_size(fh: usize, size: *mut i64) -> Int;
     safe fn PMPI_File_get_type_extent(fh: usize, datatype: usize, extent: *mut i64) -> Int;
     safe fn PMPI_File_get_view(fh: usize, disp: *mut i64, etype: *mut usize, filetype: *mut usize, datarep: usize) -> Int;
     safe fn PMPI_File_iread(fh: usize, buf: usize, count: Int, datatype: usize, request: *mut usize) -> Int;
     safe fn PMPI_File_iread_all(fh: usize, buf: usize, count: Int, datatype: usize, request: *mut usize) -> Int;
-    safe fn PMPI_File_iread_at(fh: usize, offset: i64, buf: usize, count: Int, datatype: usize, request: *mut usize) -> Int;
-    safe fn PMPI_File_iread_at_all(fh: usize, offset: i64, buf: usize, count: Int, datatype: usize, request: *mut usize) -> Int;
-    safe fn PMPI_File_iread_shared(fh: usize, buf: usize, count: Int, datatype: usize, request: *mut usize) -> Int;
     safe fn PMPI_File_iwrite(fh: usize, buf: usize, count: Int, datatype: usize, request: *mut usize) -> Int;
     safe fn PMPI_File_iwrite_all(fh: usize, buf: usize, count: Int, datatype: usize, request: *mut usize) -> Int;
-    safe fn PMPI_File_iwrite_at(fh: usize, offset: i64, buf: usize, count: Int, datatype: usize, request: *mut usize) -> Int;
-    safe fn PMPI_File_iwrite_at_all(fh: usize, offset: i64, buf: usize, count: Int, datatype: usize, request: *mut usize) -> Int;
-    safe fn PMPI_File_iwrite_shared(fh: usize, buf: usize, count: Int, datatype: usize, request: *mut usize) -> Int;
     safe fn PMPI_File_open(comm: usize, filename: usize, amode: Int, info: usize, fh: *mut usize) -> Int;
     safe fn PMPI_File_preallocate(fh: usize, size: i64) -> Int;
     safe fn PMPI_File_read(fh: usize, buf: usize, count: Int, datatype: usize, status: usize) -> Int;
     safe fn PMPI_File_read_all(fh: usize, buf: usize, count: Int, datatype: usize, status: usize) -> Int;
     safe fn PMPI_File_read_all_begin(fh: usize, buf: usize, count: Int, datatype: usize) -> Int;
     safe fn PMPI_File_read_all_end(fh: usize, buf: usize, status: usize) -> Int;
-    safe fn PMPI_File_read_at(fh: usize, offset: i64, buf: usize, count: Int, datatype: usize, status: usize) -> Int;
-    safe fn PMPI_File_read_at_all(fh: usize, offset: i64, buf: usize, count: Int, datatype: usize, status: usize) -> Int;
-    safe fn PMPI_File_read_at_all_begin(fh: usize, offset: i64, buf: usize, count: Int, datatype: usize) -> Int;
-    safe fn PMPI_File_read_at_all_end(fh: usize, buf: usize, status: usize) -> Int;
-    safe fn PMPI_File_read_ordered(fh: usize, buf: usize, count: Int, datatype: usize, status: usize) -> Int;
-    safe fn PMPI_File_read_ordered_begin(fh: usize, buf: usize, count: Int, datatype: usize) -> Int;
-    safe fn PMPI_File_read_ordered_end(fh: usize, buf: usize, status: usize) -> Int;
-    safe fn PMPI_File_read_shared(fh: usize, buf: usize, count: Int, datatype: usize, status: usize) -> Int;
     safe fn PMPI_File_seek(fh: usize, offset: i64, whence: Int) -> Int;
-    safe fn PMPI_File_seek_shared(fh: usize, offset: i64, whence: Int) -> Int;
     safe fn PMPI_File_set_atomicity(fh: usize, flag: Int) -> Int;
     safe fn PMPI_File_set_info(fh: usize, info: usize) -> Int;
     safe fn PMPI_File_set_size(fh: usize, size: i64) -> Int;
@@ -51,14 +35,6 @@ unsafe extern "C" {
     safe fn PMPI_File_write_all(fh: usize, buf: usize, count: Int, datatype: usize, status: usize) -> Int;
     safe fn PMPI_File_write_all_begin(fh: usize, buf: usize, count: Int, datatype: usize) -> Int;
     safe fn PMPI_File_write_all_end(fh: usize, buf: usize, status: usize) -> Int;
-    safe fn PMPI_File_write_at(fh: usize, offset: i64, buf: usize, count: Int, datatype: usize, status: usize) -> Int;
-    safe fn PMPI_File_write_at_all(fh: usize, offset: i64, buf: usize, count: Int, datatype: usize, status: usize) -> Int;
-    safe fn PMPI_File_write_at_all_begin(fh: usize, offset: i64, buf: usize, count: Int, datatype: usize) -> Int;
-    safe fn PMPI_File_write_at_all_end(fh: usize, buf: usize, status: usize) -> Int;
-    safe fn PMPI_File_write_ordered(fh: usize, buf: usize, count: Int, datatype: usize, status: usize) -> Int;
-    safe fn PMPI_File_write_ordered_begin(fh: usize, buf: usize, count: Int, datatype: usize) -> Int;
-    safe fn PMPI_File_write_ordered_end(fh: usize, buf: usize, status: usize) -> Int;
-    safe fn PMPI_File_write_shared(fh: usize, buf: usize, count: Int, datatype: usize, status: usize) -> Int;
 }
 
 /// MPI_File_close(fh, ierror)
@@ -119,12 +95,6 @@ extern "C" fn pmpi_file_get_position_(fh: In<Int>, offset: *mut i64, ierror: Ier
     ierror.set(PMPI_File_get_position(fh.handle(), offset));
 }
 
-/// MPI_File_get_position_shared(fh, offset, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_get_position_shared_(fh: In<Int>, offset: *mut i64, ierror: Ierror) {
-    ierror.set(PMPI_File_get_position_shared(fh.handle(), offset));
-}
-
 /// MPI_File_get_size(fh, size, ierror)
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_get_size_(fh: In<Int>, size: *mut i64, ierror: Ierror) {
@@ -164,7 +134,14 @@ extern "C" fn pmpi_file_iread_(fh: In<Int>, buf: Buffer, count: In<Int>, datatyp
 extern "C" fn pmpi_file_iread_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iread_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_iread_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_file_iread_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_file_iread_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -183,66 +160,16 @@ extern "C" fn pmpi_file_iread_all_(fh: In<Int>, buf: Buffer, count: In<Int>, dat
 extern "C" fn pmpi_file_iread_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iread_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_iread_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_file_iread_all_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_file_iread_all_(fh, buf.start(), count, datatype, request, ierror);
-}
-
-/// MPI_File_iread_at(fh, offset, buf, count, datatype, request, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iread_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    let mut request_c = request.load();
-    let result = PMPI_File_iread_at(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), &raw mut request_c);
-    request.store(request_c);
-    ierror.set(result);
-}
-
-/// MPI_File_iread_at(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iread_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iread_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-    }
-    pmpi_file_iread_at_(fh, offset, buf.start(), count, datatype, request, ierror);
-}
-
-/// MPI_File_iread_at_all(fh, offset, buf, count, datatype, request, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iread_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    let mut request_c = request.load();
-    let result = PMPI_File_iread_at_all(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), &raw mut request_c);
-    request.store(request_c);
-    ierror.set(result);
-}
-
-/// MPI_File_iread_at_all(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iread_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iread_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-    }
-    pmpi_file_iread_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
-}
-
-/// MPI_File_iread_shared(fh, buf, count, datatype, request, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iread_shared_(fh: In<Int>, buf: Buffer, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    let mut request_c = request.load();
-    let result = PMPI_File_iread_shared(fh.handle(), buf.address(), count.get(), datatype.handle(), &raw mut request_c);
-    request.store(request_c);
-    ierror.set(result);
-}
-
-/// MPI_File_iread_shared(fh, buf, count, datatype, request, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iread_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iread_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-    }
-    pmpi_file_iread_shared_(fh, buf.start(), count, datatype, request, ierror);
 }
 
 /// MPI_File_iwrite(fh, buf, count, datatype, request, ierror)
@@ -259,7 +186,14 @@ extern "C" fn pmpi_file_iwrite_(fh: In<Int>, buf: Buffer, count: In<Int>, dataty
 extern "C" fn pmpi_file_iwrite_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iwrite_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_iwrite_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_file_iwrite_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_file_iwrite_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -278,66 +212,16 @@ extern "C" fn pmpi_file_iwrite_all_(fh: In<Int>, buf: Buffer, count: In<Int>, da
 extern "C" fn pmpi_file_iwrite_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iwrite_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_iwrite_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_file_iwrite_all_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_file_iwrite_all_(fh, buf.start(), count, datatype, request, ierror);
-}
-
-/// MPI_File_iwrite_at(fh, offset, buf, count, datatype, request, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iwrite_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    let mut request_c = request.load();
-    let result = PMPI_File_iwrite_at(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), &raw mut request_c);
-    request.store(request_c);
-    ierror.set(result);
-}
-
-/// MPI_File_iwrite_at(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iwrite_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iwrite_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-    }
-    pmpi_file_iwrite_at_(fh, offset, buf.start(), count, datatype, request, ierror);
-}
-
-/// MPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iwrite_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    let mut request_c = request.load();
-    let result = PMPI_File_iwrite_at_all(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), &raw mut request_c);
-    request.store(request_c);
-    ierror.set(result);
-}
-
-/// MPI_File_iwrite_at_all(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iwrite_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iwrite_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-    }
-    pmpi_file_iwrite_at_all_(fh, offset, buf.start(), count, datatype, request, ierror);
-}
-
-/// MPI_File_iwrite_shared(fh, buf, count, datatype, request, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iwrite_shared_(fh: In<Int>, buf: Buffer, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    let mut request_c = request.load();
-    let result = PMPI_File_iwrite_shared(fh.handle(), buf.address(), count.get(), datatype.handle(), &raw mut request_c);
-    request.store(request_c);
-    ierror.set(result);
-}
-
-/// MPI_File_iwrite_shared(fh, buf, count, datatype, request, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iwrite_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iwrite_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-    }
-    pmpi_file_iwrite_shared_(fh, buf.start(), count, datatype, request, ierror);
 }
 
 /// MPI_File_open(comm, filename, amode, info, fh, ierror)
@@ -367,7 +251,13 @@ extern "C" fn pmpi_file_read_(fh: In<Int>, buf: Buffer, count: In<Int>, datatype
 extern "C" fn pmpi_file_read_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_read_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_file_read_(fh, buf_copy.start(), count, datatype, status, ierror);
+        buf_copy.copy_back();
+        return;
     }
     pmpi_file_read_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -383,7 +273,13 @@ extern "C" fn pmpi_file_read_all_(fh: In<Int>, buf: Buffer, count: In<Int>, data
 extern "C" fn pmpi_file_read_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_read_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_file_read_all_(fh, buf_copy.start(), count, datatype, status, ierror);
+        buf_copy.copy_back();
+        return;
     }
     pmpi_file_read_all_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -399,7 +295,10 @@ extern "C" fn pmpi_file_read_all_begin_(fh: In<Int>, buf: Buffer, count: In<Int>
 extern "C" fn pmpi_file_read_all_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_read_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+        }
+        return ierror.set(refuse_section());
     }
     pmpi_file_read_all_begin_(fh, buf.start(), count, datatype, ierror);
 }
@@ -416,136 +315,10 @@ extern "C" fn pmpi_file_read_all_end_f08ts_(fh: In<Int>, buf: Section, status: S
     pmpi_file_read_all_end_(fh, buf.start(), status, ierror);
 }
 
-/// MPI_File_read_at(fh, offset, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_read_at(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_read_at(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_read_at_(fh, offset, buf.start(), count, datatype, status, ierror);
-}
-
-/// MPI_File_read_at_all(fh, offset, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_read_at_all(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_read_at_all(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_read_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
-}
-
-/// MPI_File_read_at_all_begin(fh, offset, buf, count, datatype, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_all_begin_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    ierror.set(PMPI_File_read_at_all_begin(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle()));
-}
-
-/// MPI_File_read_at_all_begin(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_all_begin_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-    }
-    pmpi_file_read_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
-}
-
-/// MPI_File_read_at_all_end(fh, buf, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_all_end_(fh: In<Int>, buf: Buffer, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_read_at_all_end(fh.handle(), buf.address(), status.address()));
-}
-
-/// MPI_File_read_at_all_end(fh, buf, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_all_end_f08ts_(fh: In<Int>, buf: Section, status: Status, ierror: Ierror) {
-    pmpi_file_read_at_all_end_(fh, buf.start(), status, ierror);
-}
-
-/// MPI_File_read_ordered(fh, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_ordered_(fh: In<Int>, buf: Buffer, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_read_ordered(fh.handle(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_read_ordered(fh, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_ordered_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_read_ordered_(fh, buf.start(), count, datatype, status, ierror);
-}
-
-/// MPI_File_read_ordered_begin(fh, buf, count, datatype, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_ordered_begin_(fh: In<Int>, buf: Buffer, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    ierror.set(PMPI_File_read_ordered_begin(fh.handle(), buf.address(), count.get(), datatype.handle()));
-}
-
-/// MPI_File_read_ordered_begin(fh, buf, count, datatype, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_ordered_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-    }
-    pmpi_file_read_ordered_begin_(fh, buf.start(), count, datatype, ierror);
-}
-
-/// MPI_File_read_ordered_end(fh, buf, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_ordered_end_(fh: In<Int>, buf: Buffer, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_read_ordered_end(fh.handle(), buf.address(), status.address()));
-}
-
-/// MPI_File_read_ordered_end(fh, buf, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_ordered_end_f08ts_(fh: In<Int>, buf: Section, status: Status, ierror: Ierror) {
-    pmpi_file_read_ordered_end_(fh, buf.start(), status, ierror);
-}
-
-/// MPI_File_read_shared(fh, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_shared_(fh: In<Int>, buf: Buffer, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_read_shared(fh.handle(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_read_shared(fh, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_read_shared_(fh, buf.start(), count, datatype, status, ierror);
-}
-
 /// MPI_File_seek(fh, offset, whence, ierror)
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_seek_(fh: In<Int>, offset: In<i64>, whence: In<Int>, ierror: Ierror) {
     ierror.set(PMPI_File_seek(fh.handle(), offset.get(), whence.get()));
-}
-
-/// MPI_File_seek_shared(fh, offset, whence, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_seek_shared_(fh: In<Int>, offset: In<i64>, whence: In<Int>, ierror: Ierror) {
-    ierror.set(PMPI_File_seek_shared(fh.handle(), offset.get(), whence.get()));
 }
 
 /// MPI_File_set_atomicity(fh, flag, ierror)
@@ -590,7 +363,12 @@ extern "C" fn pmpi_file_write_(fh: In<Int>, buf: Buffer, count: In<Int>, datatyp
 extern "C" fn pmpi_file_write_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_write_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_file_write_(fh, buf_copy.start(), count, datatype, status, ierror);
+        return;
     }
     pmpi_file_write_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -606,7 +384,12 @@ extern "C" fn pmpi_file_write_all_(fh: In<Int>, buf: Buffer, count: In<Int>, dat
 extern "C" fn pmpi_file_write_all_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_write_all_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_file_write_all_(fh, buf_copy.start(), count, datatype, status, ierror);
+        return;
     }
     pmpi_file_write_all_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -622,7 +405,10 @@ extern "C" fn pmpi_file_write_all_begin_(fh: In<Int>, buf: Buffer, count: In<Int
 extern "C" fn pmpi_file_write_all_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_write_all_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+        }
+        return ierror.set(refuse_section());
     }
     pmpi_file_write_all_begin_(fh, buf.start(), count, datatype, ierror);
 }
@@ -639,126 +425,6 @@ extern "C" fn pmpi_file_write_all_end_f08ts_(fh: In<Int>, buf: Section, status: 
     pmpi_file_write_all_end_(fh, buf.start(), status, ierror);
 }
 
-/// MPI_File_write_at(fh, offset, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_write_at(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_write_at(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_at_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_write_at_(fh, offset, buf.start(), count, datatype, status, ierror);
-}
-
-/// MPI_File_write_at_all(fh, offset, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_all_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_write_at_all(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_write_at_all(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_all_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_at_all_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_write_at_all_(fh, offset, buf.start(), count, datatype, status, ierror);
-}
-
-/// MPI_File_write_at_all_begin(fh, offset, buf, count, datatype, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_all_begin_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    ierror.set(PMPI_File_write_at_all_begin(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle()));
-}
-
-/// MPI_File_write_at_all_begin(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_all_begin_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_at_all_begin_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-    }
-    pmpi_file_write_at_all_begin_(fh, offset, buf.start(), count, datatype, ierror);
-}
-
-/// MPI_File_write_at_all_end(fh, buf, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_all_end_(fh: In<Int>, buf: Buffer, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_write_at_all_end(fh.handle(), buf.address(), status.address()));
-}
-
-/// MPI_File_write_at_all_end(fh, buf, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_all_end_f08ts_(fh: In<Int>, buf: Section, status: Status, ierror: Ierror) {
-    pmpi_file_write_at_all_end_(fh, buf.start(), status, ierror);
-}
-
-/// MPI_File_write_ordered(fh, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_ordered_(fh: In<Int>, buf: Buffer, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_write_ordered(fh.handle(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_write_ordered(fh, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_ordered_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_ordered_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_write_ordered_(fh, buf.start(), count, datatype, status, ierror);
-}
-
-/// MPI_File_write_ordered_begin(fh, buf, count, datatype, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_ordered_begin_(fh: In<Int>, buf: Buffer, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    ierror.set(PMPI_File_write_ordered_begin(fh.handle(), buf.address(), count.get(), datatype.handle()));
-}
-
-/// MPI_File_write_ordered_begin(fh, buf, count, datatype, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_ordered_begin_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_ordered_begin_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-    }
-    pmpi_file_write_ordered_begin_(fh, buf.start(), count, datatype, ierror);
-}
-
-/// MPI_File_write_ordered_end(fh, buf, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_ordered_end_(fh: In<Int>, buf: Buffer, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_write_ordered_end(fh.handle(), buf.address(), status.address()));
-}
-
-/// MPI_File_write_ordered_end(fh, buf, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_ordered_end_f08ts_(fh: In<Int>, buf: Section, status: Status, ierror: Ierror) {
-    pmpi_file_write_ordered_end_(fh, buf.start(), status, ierror);
-}
-
-/// MPI_File_write_shared(fh, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_shared_(fh: In<Int>, buf: Buffer, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_write_shared(fh.handle(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_write_shared(fh, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_shared_f08ts_(fh: In<Int>, buf: Section, count: In<Int>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_shared_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_write_shared_(fh, buf.start(), count, datatype, status, ierror);
-}
-
-plain_names! { file_close file_delete file_get_amode file_get_atomicity file_get_byte_offset file_get_group file_get_info file_get_position file_get_position_shared file_get_size file_get_type_extent file_get_view file_iread file_iread_all file_iread_at file_iread_at_all file_iread_shared file_iwrite file_iwrite_all file_iwrite_at file_iwrite_at_all file_iwrite_shared file_open file_preallocate file_read file_read_all file_read_all_begin file_read_all_end file_read_at file_read_at_all file_read_at_all_begin file_read_at_all_end file_read_ordered file_read_ordered_begin file_read_ordered_end file_read_shared file_seek file_seek_shared file_set_atomicity file_set_info file_set_size file_set_view file_sync file_write file_write_all file_write_all_begin file_write_all_end file_write_at file_write_at_all file_write_at_all_begin file_write_at_all_end file_write_ordered file_write_ordered_begin file_write_ordered_end file_write_shared }
-f08_names! { file_close file_delete file_get_amode file_get_atomicity file_get_byte_offset file_get_group file_get_info file_get_position file_get_position_shared file_get_size file_get_type_extent file_get_view file_open file_preallocate file_seek file_seek_shared file_set_atomicity file_set_info file_set_size file_set_view file_sync }
-f08ts_names! { file_iread file_iread_all file_iread_at file_iread_at_all file_iread_shared file_iwrite file_iwrite_all file_iwrite_at file_iwrite_at_all file_iwrite_shared file_read file_read_all file_read_all_begin file_read_all_end file_read_at file_read_at_all file_read_at_all_begin file_read_at_all_end file_read_ordered file_read_ordered_begin file_read_ordered_end file_read_shared file_write file_write_all file_write_all_begin file_write_all_end file_write_at file_write_at_all file_write_at_all_begin file_write_at_all_end file_write_ordered file_write_ordered_begin file_write_ordered_end file_write_shared }
+plain_names! { file_close file_delete file_get_amode file_get_atomicity file_get_byte_offset file_get_group file_get_info file_get_position file_get_size file_get_type_extent file_get_view file_iread file_iread_all file_iwrite file_iwrite_all file_open file_preallocate file_read file_read_all file_read_all_begin file_read_all_end file_seek file_set_atomicity file_set_info file_set_size file_set_view file_sync file_write file_write_all file_write_all_begin file_write_all_end }
+f08_names! { file_close file_delete file_get_amode file_get_atomicity file_get_byte_offset file_get_group file_get_info file_get_position file_get_size file_get_type_extent file_get_view file_open file_preallocate file_seek file_set_atomicity file_set_info file_set_size file_set_view file_sync }
+f08ts_names! { file_iread file_iread_all file_iwrite file_iwrite_all file_read file_read_all file_read_all_begin file_read_all_end file_write file_write_all file_write_all_begin file_write_all_end }

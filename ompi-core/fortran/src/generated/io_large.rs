@@ -7,32 +7,14 @@ unsafe extern "C" {
     safe fn PMPI_File_get_type_extent_c(fh: usize, datatype: usize, extent: *mut i64) -> Int;
     safe fn PMPI_File_iread_c(fh: usize, buf: usize, count: i64, datatype: usize, request: *mut usize) -> Int;
     safe fn PMPI_File_iread_all_c(fh: usize, buf: usize, count: i64, datatype: usize, request: *mut usize) -> Int;
-    safe fn PMPI_File_iread_at_c(fh: usize, offset: i64, buf: usize, count: i64, datatype: usize, request: *mut usize) -> Int;
-    safe fn PMPI_File_iread_at_all_c(fh: usize, offset: i64, buf: usize, count: i64, datatype: usize, request: *mut usize) -> Int;
-    safe fn PMPI_File_iread_shared_c(fh: usize, buf: usize, count: i64, datatype: usize, request: *mut usize) -> Int;
     safe fn PMPI_File_iwrite_c(fh: usize, buf: usize, count: i64, datatype: usize, request: *mut usize) -> Int;
     safe fn PMPI_File_iwrite_all_c(fh: usize, buf: usize, count: i64, datatype: usize, request: *mut usize) -> Int;
-    safe fn PMPI_File_iwrite_at_c(fh: usize, offset: i64, buf: usize, count: i64, datatype: usize, request: *mut usize) -> Int;
-    safe fn PMPI_File_iwrite_at_all_c(fh: usize, offset: i64, buf: usize, count: i64, datatype: usize, request: *mut usize) -> Int;
-    safe fn PMPI_File_iwrite_shared_c(fh: usize, buf: usize, count: i64, datatype: usize, request: *mut usize) -> Int;
     safe fn PMPI_File_read_c(fh: usize, buf: usize, count: i64, datatype: usize, status: usize) -> Int;
     safe fn PMPI_File_read_all_c(fh: usize, buf: usize, count: i64, datatype: usize, status: usize) -> Int;
     safe fn PMPI_File_read_all_begin_c(fh: usize, buf: usize, count: i64, datatype: usize) -> Int;
-    safe fn PMPI_File_read_at_c(fh: usize, offset: i64, buf: usize, count: i64, datatype: usize, status: usize) -> Int;
-    safe fn PMPI_File_read_at_all_c(fh: usize, offset: i64, buf: usize, count: i64, datatype: usize, status: usize) -> Int;
-    safe fn PMPI_File_read_at_all_begin_c(fh: usize, offset: i64, buf: usize, count: i64, datatype: usize) -> Int;
-    safe fn PMPI_File_read_ordered_c(fh: usize, buf: usize, count: i64, datatype: usize, status: usize) -> Int;
-    safe fn PMPI_File_read_ordered_begin_c(fh: usize, buf: usize, count: i64, datatype: usize) -> Int;
-    safe fn PMPI_File_read_shared_c(fh: usize, buf: usize, count: i64, datatype: usize, status: usize) -> Int;
     safe fn PMPI_File_write_c(fh: usize, buf: usize, count: i64, datatype: usize, status: usize) -> Int;
     safe fn PMPI_File_write_all_c(fh: usize, buf: usize, count: i64, datatype: usize, status: usize) -> Int;
     safe fn PMPI_File_write_all_begin_c(fh: usize, buf: usize, count: i64, datatype: usize) -> Int;
-    safe fn PMPI_File_write_at_c(fh: usize, offset: i64, buf: usize, count: i64, datatype: usize, status: usize) -> Int;
-    safe fn PMPI_File_write_at_all_c(fh: usize, offset: i64, buf: usize, count: i64, datatype: usize, status: usize) -> Int;
-    safe fn PMPI_File_write_at_all_begin_c(fh: usize, offset: i64, buf: usize, count: i64, datatype: usize) -> Int;
-    safe fn PMPI_File_write_ordered_c(fh: usize, buf: usize, count: i64, datatype: usize, status: usize) -> Int;
-    safe fn PMPI_File_write_ordered_begin_c(fh: usize, buf: usize, count: i64, datatype: usize) -> Int;
-    safe fn PMPI_File_write_shared_c(fh: usize, buf: usize, count: i64, datatype: usize, status: usize) -> Int;
 }
 
 /// MPI_File_get_type_extent_c(fh, datatype, extent, ierror)
@@ -55,7 +37,14 @@ extern "C" fn pmpi_file_iread_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datat
 extern "C" fn pmpi_file_iread_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iread_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_iread_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_file_iread_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_file_iread_c_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -74,66 +63,16 @@ extern "C" fn pmpi_file_iread_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, d
 extern "C" fn pmpi_file_iread_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iread_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_iread_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_file_iread_all_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_file_iread_all_c_(fh, buf.start(), count, datatype, request, ierror);
-}
-
-/// MPI_File_iread_at_c(fh, offset, buf, count, datatype, request, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iread_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    let mut request_c = request.load();
-    let result = PMPI_File_iread_at_c(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), &raw mut request_c);
-    request.store(request_c);
-    ierror.set(result);
-}
-
-/// MPI_File_iread_at_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iread_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iread_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-    }
-    pmpi_file_iread_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
-}
-
-/// MPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iread_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    let mut request_c = request.load();
-    let result = PMPI_File_iread_at_all_c(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), &raw mut request_c);
-    request.store(request_c);
-    ierror.set(result);
-}
-
-/// MPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iread_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iread_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-    }
-    pmpi_file_iread_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
-}
-
-/// MPI_File_iread_shared_c(fh, buf, count, datatype, request, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iread_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    let mut request_c = request.load();
-    let result = PMPI_File_iread_shared_c(fh.handle(), buf.address(), count.get(), datatype.handle(), &raw mut request_c);
-    request.store(request_c);
-    ierror.set(result);
-}
-
-/// MPI_File_iread_shared_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iread_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iread_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-    }
-    pmpi_file_iread_shared_c_(fh, buf.start(), count, datatype, request, ierror);
 }
 
 /// MPI_File_iwrite_c(fh, buf, count, datatype, request, ierror)
@@ -150,7 +89,14 @@ extern "C" fn pmpi_file_iwrite_c_(fh: In<Int>, buf: Buffer, count: In<i64>, data
 extern "C" fn pmpi_file_iwrite_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iwrite_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_iwrite_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_file_iwrite_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_file_iwrite_c_(fh, buf.start(), count, datatype, request, ierror);
 }
@@ -169,66 +115,16 @@ extern "C" fn pmpi_file_iwrite_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, 
 extern "C" fn pmpi_file_iwrite_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iwrite_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_iwrite_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_file_iwrite_all_c_(fh, buf_copy.start(), count, datatype, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_file_iwrite_all_c_(fh, buf.start(), count, datatype, request, ierror);
-}
-
-/// MPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iwrite_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    let mut request_c = request.load();
-    let result = PMPI_File_iwrite_at_c(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), &raw mut request_c);
-    request.store(request_c);
-    ierror.set(result);
-}
-
-/// MPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iwrite_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iwrite_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-    }
-    pmpi_file_iwrite_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
-}
-
-/// MPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iwrite_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    let mut request_c = request.load();
-    let result = PMPI_File_iwrite_at_all_c(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), &raw mut request_c);
-    request.store(request_c);
-    ierror.set(result);
-}
-
-/// MPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iwrite_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-    }
-    pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
-}
-
-/// MPI_File_iwrite_shared_c(fh, buf, count, datatype, request, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iwrite_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    let mut request_c = request.load();
-    let result = PMPI_File_iwrite_shared_c(fh.handle(), buf.address(), count.get(), datatype.handle(), &raw mut request_c);
-    request.store(request_c);
-    ierror.set(result);
-}
-
-/// MPI_File_iwrite_shared_c(fh, buf, count, datatype, request, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_iwrite_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_iwrite_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
-    }
-    pmpi_file_iwrite_shared_c_(fh, buf.start(), count, datatype, request, ierror);
 }
 
 /// MPI_File_read_c(fh, buf, count, datatype, status, ierror)
@@ -242,7 +138,13 @@ extern "C" fn pmpi_file_read_c_(fh: In<Int>, buf: Buffer, count: In<i64>, dataty
 extern "C" fn pmpi_file_read_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_read_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_file_read_c_(fh, buf_copy.start(), count, datatype, status, ierror);
+        buf_copy.copy_back();
+        return;
     }
     pmpi_file_read_c_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -258,7 +160,13 @@ extern "C" fn pmpi_file_read_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, da
 extern "C" fn pmpi_file_read_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_read_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_file_read_all_c_(fh, buf_copy.start(), count, datatype, status, ierror);
+        buf_copy.copy_back();
+        return;
     }
     pmpi_file_read_all_c_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -274,105 +182,12 @@ extern "C" fn pmpi_file_read_all_begin_c_(fh: In<Int>, buf: Buffer, count: In<i6
 extern "C" fn pmpi_file_read_all_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_read_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+        }
+        return ierror.set(refuse_section());
     }
     pmpi_file_read_all_begin_c_(fh, buf.start(), count, datatype, ierror);
-}
-
-/// MPI_File_read_at_c(fh, offset, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_read_at_c(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_read_at_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_read_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
-}
-
-/// MPI_File_read_at_all_c(fh, offset, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_read_at_all_c(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_read_at_all_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_read_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
-}
-
-/// MPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_all_begin_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    ierror.set(PMPI_File_read_at_all_begin_c(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle()));
-}
-
-/// MPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_at_all_begin_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-    }
-    pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
-}
-
-/// MPI_File_read_ordered_c(fh, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_ordered_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_read_ordered_c(fh.handle(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_read_ordered_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_ordered_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_read_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
-}
-
-/// MPI_File_read_ordered_begin_c(fh, buf, count, datatype, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_ordered_begin_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    ierror.set(PMPI_File_read_ordered_begin_c(fh.handle(), buf.address(), count.get(), datatype.handle()));
-}
-
-/// MPI_File_read_ordered_begin_c(fh, buf, count, datatype, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_ordered_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-    }
-    pmpi_file_read_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
-}
-
-/// MPI_File_read_shared_c(fh, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_read_shared_c(fh.handle(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_read_shared_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_read_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_read_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_read_shared_c_(fh, buf.start(), count, datatype, status, ierror);
 }
 
 /// MPI_File_write_c(fh, buf, count, datatype, status, ierror)
@@ -386,7 +201,12 @@ extern "C" fn pmpi_file_write_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datat
 extern "C" fn pmpi_file_write_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_write_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_file_write_c_(fh, buf_copy.start(), count, datatype, status, ierror);
+        return;
     }
     pmpi_file_write_c_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -402,7 +222,12 @@ extern "C" fn pmpi_file_write_all_c_(fh: In<Int>, buf: Buffer, count: In<i64>, d
 extern "C" fn pmpi_file_write_all_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_write_all_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_file_write_all_c_(fh, buf_copy.start(), count, datatype, status, ierror);
+        return;
     }
     pmpi_file_write_all_c_(fh, buf.start(), count, datatype, status, ierror);
 }
@@ -418,106 +243,13 @@ extern "C" fn pmpi_file_write_all_begin_c_(fh: In<Int>, buf: Buffer, count: In<i
 extern "C" fn pmpi_file_write_all_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_file_write_all_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
+        }
+        return ierror.set(refuse_section());
     }
     pmpi_file_write_all_begin_c_(fh, buf.start(), count, datatype, ierror);
 }
 
-/// MPI_File_write_at_c(fh, offset, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_write_at_c(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_write_at_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_write_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
-}
-
-/// MPI_File_write_at_all_c(fh, offset, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_write_at_all_c(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_write_at_all_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_write_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
-}
-
-/// MPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_all_begin_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    ierror.set(PMPI_File_write_at_all_begin_c(fh.handle(), offset.get(), buf.address(), count.get(), datatype.handle()));
-}
-
-/// MPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_at_all_begin_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-    }
-    pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
-}
-
-/// MPI_File_write_ordered_c(fh, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_ordered_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_write_ordered_c(fh.handle(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_write_ordered_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_ordered_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_ordered_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_write_ordered_c_(fh, buf.start(), count, datatype, status, ierror);
-}
-
-/// MPI_File_write_ordered_begin_c(fh, buf, count, datatype, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_ordered_begin_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    ierror.set(PMPI_File_write_ordered_begin_c(fh.handle(), buf.address(), count.get(), datatype.handle()));
-}
-
-/// MPI_File_write_ordered_begin_c(fh, buf, count, datatype, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_ordered_begin_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_ordered_begin_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
-    }
-    pmpi_file_write_ordered_begin_c_(fh, buf.start(), count, datatype, ierror);
-}
-
-/// MPI_File_write_shared_c(fh, buf, count, datatype, status, ierror)
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_shared_c_(fh: In<Int>, buf: Buffer, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_File_write_shared_c(fh.handle(), buf.address(), count.get(), datatype.handle(), status.address()));
-}
-
-/// MPI_File_write_shared_c(fh, buf, count, datatype, status, ierror) of module mpi_f08.
-#[unsafe(no_mangle)]
-extern "C" fn pmpi_file_write_shared_c_f08ts_(fh: In<Int>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_file_write_shared_c_(fh, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
-    }
-    pmpi_file_write_shared_c_(fh, buf.start(), count, datatype, status, ierror);
-}
-
 f08_names! { file_get_type_extent_c }
-f08ts_names! { file_iread_c file_iread_all_c file_iread_at_c file_iread_at_all_c file_iread_shared_c file_iwrite_c file_iwrite_all_c file_iwrite_at_c file_iwrite_at_all_c file_iwrite_shared_c file_read_c file_read_all_c file_read_all_begin_c file_read_at_c file_read_at_all_c file_read_at_all_begin_c file_read_ordered_c file_read_ordered_begin_c file_read_shared_c file_write_c file_write_all_c file_write_all_begin_c file_write_at_c file_write_at_all_c file_write_at_all_begin_c file_write_ordered_c file_write_ordered_begin_c file_write_shared_c }
+f08ts_names! { file_iread_c file_iread_all_c file_iwrite_c file_iwrite_all_c file_read_c file_read_all_c file_read_all_begin_c file_write_c file_write_all_c file_write_all_begin_c }

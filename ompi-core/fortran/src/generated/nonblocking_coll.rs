@@ -38,7 +38,15 @@ extern "C" fn pmpi_iallgather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendt
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
         let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_iallgather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
+        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+            return pmpi_iallgather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
+        }
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iallgather_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iallgather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
 }
@@ -56,7 +64,12 @@ extern "C" fn pmpi_iallgatherv_(sendbuf: Buffer, sendcount: In<Int>, sendtype: I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iallgatherv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iallgatherv_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iallgatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, request, ierror);
 }
@@ -74,7 +87,12 @@ extern "C" fn pmpi_iallreduce_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>,
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iallreduce_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iallreduce_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iallreduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, request, ierror);
 }
@@ -94,7 +112,15 @@ extern "C" fn pmpi_ialltoall_f08ts_(sendbuf: Section, sendcount: In<Int>, sendty
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
         let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_ialltoall_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
+        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+            return pmpi_ialltoall_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
+        }
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ialltoall_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ialltoall_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
 }
@@ -112,7 +138,12 @@ extern "C" fn pmpi_ialltoallv_(sendbuf: Buffer, sendcounts: *const Int, sdispls:
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ialltoallv_f08ts_(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ialltoallv_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ialltoallv_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, request, ierror);
 }
@@ -132,7 +163,12 @@ extern "C" fn pmpi_ialltoallw_(sendbuf: Buffer, sendcounts: *const Int, sdispls:
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ialltoallw_f08ts_(sendbuf: Section, sendcounts: *const Int, sdispls: *const Int, sendtypes: Handles, recvbuf: Section, recvcounts: *const Int, rdispls: *const Int, recvtypes: Handles, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ialltoallw_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ialltoallw_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, request, ierror);
 }
@@ -160,7 +196,14 @@ extern "C" fn pmpi_ibcast_(buffer: Buffer, count: In<Int>, datatype: In<Int>, ro
 extern "C" fn pmpi_ibcast_f08ts_(buffer: Section, count: In<Int>, datatype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buffer.is_contiguous()) {
         let buffer_as = match buffer.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_ibcast_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, request, ierror);
+        if let Some(buffer_as) = &buffer_as {
+            return pmpi_ibcast_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, request, ierror);
+        }
+        let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ibcast_(buffer_copy.start(), count, datatype, root, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buffer_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ibcast_(buffer.start(), count, datatype, root, comm, request, ierror);
 }
@@ -178,7 +221,12 @@ extern "C" fn pmpi_iexscan_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>, da
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iexscan_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iexscan_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iexscan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, request, ierror);
 }
@@ -198,7 +246,15 @@ extern "C" fn pmpi_igather_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
         let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_igather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
+        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+            return pmpi_igather_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
+        }
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_igather_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_igather_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
 }
@@ -216,7 +272,12 @@ extern "C" fn pmpi_igatherv_(sendbuf: Buffer, sendcount: In<Int>, sendtype: In<I
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_igatherv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const Int, displs: *const Int, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_igatherv_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_igatherv_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, request, ierror);
 }
@@ -234,7 +295,12 @@ extern "C" fn pmpi_ireduce_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>, da
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ireduce_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ireduce_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ireduce_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, request, ierror);
 }
@@ -252,7 +318,12 @@ extern "C" fn pmpi_ireduce_scatter_(sendbuf: Buffer, recvbuf: Buffer, recvcounts
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ireduce_scatter_f08ts_(sendbuf: Section, recvbuf: Section, recvcounts: *const Int, datatype: In<Int>, op: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ireduce_scatter_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ireduce_scatter_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, request, ierror);
 }
@@ -270,7 +341,12 @@ extern "C" fn pmpi_ireduce_scatter_block_(sendbuf: Buffer, recvbuf: Buffer, recv
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ireduce_scatter_block_f08ts_(sendbuf: Section, recvbuf: Section, recvcount: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ireduce_scatter_block_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ireduce_scatter_block_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, request, ierror);
 }
@@ -288,7 +364,12 @@ extern "C" fn pmpi_iscan_(sendbuf: Buffer, recvbuf: Buffer, count: In<Int>, data
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iscan_f08ts_(sendbuf: Section, recvbuf: Section, count: In<Int>, datatype: In<Int>, op: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iscan_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iscan_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, request, ierror);
 }
@@ -308,7 +389,15 @@ extern "C" fn pmpi_iscatter_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtyp
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
         let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_iscatter_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
+        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+            return pmpi_iscatter_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
+        }
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iscatter_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iscatter_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
 }
@@ -326,7 +415,12 @@ extern "C" fn pmpi_iscatterv_(sendbuf: Buffer, sendcounts: *const Int, displs: *
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iscatterv_f08ts_(sendbuf: Section, sendcounts: *const Int, displs: *const Int, sendtype: In<Int>, recvbuf: Section, recvcount: In<Int>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iscatterv_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iscatterv_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
 }

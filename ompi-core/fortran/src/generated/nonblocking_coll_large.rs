@@ -37,7 +37,15 @@ extern "C" fn pmpi_iallgather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sen
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
         let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_iallgather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
+        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+            return pmpi_iallgather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
+        }
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iallgather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iallgather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
 }
@@ -55,7 +63,12 @@ extern "C" fn pmpi_iallgatherv_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype:
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iallgatherv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iallgatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iallgatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, comm, request, ierror);
 }
@@ -73,7 +86,12 @@ extern "C" fn pmpi_iallreduce_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i64
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iallreduce_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iallreduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iallreduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, request, ierror);
 }
@@ -93,7 +111,15 @@ extern "C" fn pmpi_ialltoall_c_f08ts_(sendbuf: Section, sendcount: In<i64>, send
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
         let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_ialltoall_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
+        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+            return pmpi_ialltoall_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), comm, request, ierror);
+        }
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ialltoall_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ialltoall_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, comm, request, ierror);
 }
@@ -111,7 +137,12 @@ extern "C" fn pmpi_ialltoallv_c_(sendbuf: Buffer, sendcounts: *const i64, sdispl
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ialltoallv_c_f08ts_(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtype: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ialltoallv_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtype, recvbuf_copy.start(), recvcounts, rdispls, recvtype, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ialltoallv_c_(sendbuf.start(), sendcounts, sdispls, sendtype, recvbuf.start(), recvcounts, rdispls, recvtype, comm, request, ierror);
 }
@@ -131,7 +162,12 @@ extern "C" fn pmpi_ialltoallw_c_(sendbuf: Buffer, sendcounts: *const i64, sdispl
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ialltoallw_c_f08ts_(sendbuf: Section, sendcounts: *const i64, sdispls: *const i64, sendtypes: Handles, recvbuf: Section, recvcounts: *const i64, rdispls: *const i64, recvtypes: Handles, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ialltoallw_c_(sendbuf_copy.start(), sendcounts, sdispls, sendtypes, recvbuf_copy.start(), recvcounts, rdispls, recvtypes, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ialltoallw_c_(sendbuf.start(), sendcounts, sdispls, sendtypes, recvbuf.start(), recvcounts, rdispls, recvtypes, comm, request, ierror);
 }
@@ -150,7 +186,14 @@ extern "C" fn pmpi_ibcast_c_(buffer: Buffer, count: In<i64>, datatype: In<Int>, 
 extern "C" fn pmpi_ibcast_c_f08ts_(buffer: Section, count: In<i64>, datatype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buffer.is_contiguous()) {
         let buffer_as = match buffer.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_ibcast_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, request, ierror);
+        if let Some(buffer_as) = &buffer_as {
+            return pmpi_ibcast_c_(buffer.start(), buffer_as.count(), buffer_as.datatype(), root, comm, request, ierror);
+        }
+        let Some(buffer_copy) = Copied::of(buffer) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ibcast_c_(buffer_copy.start(), count, datatype, root, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buffer_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ibcast_c_(buffer.start(), count, datatype, root, comm, request, ierror);
 }
@@ -168,7 +211,12 @@ extern "C" fn pmpi_iexscan_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i64>, 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iexscan_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iexscan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iexscan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, request, ierror);
 }
@@ -188,7 +236,15 @@ extern "C" fn pmpi_igather_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendty
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
         let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_igather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
+        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+            return pmpi_igather_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
+        }
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_igather_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_igather_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
 }
@@ -206,7 +262,12 @@ extern "C" fn pmpi_igatherv_c_(sendbuf: Buffer, sendcount: In<i64>, sendtype: In
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_igatherv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendtype: In<Int>, recvbuf: Section, recvcounts: *const i64, displs: *const i64, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_igatherv_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcounts, displs, recvtype, root, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_igatherv_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcounts, displs, recvtype, root, comm, request, ierror);
 }
@@ -224,7 +285,12 @@ extern "C" fn pmpi_ireduce_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i64>, 
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ireduce_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ireduce_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, root, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ireduce_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, root, comm, request, ierror);
 }
@@ -242,7 +308,12 @@ extern "C" fn pmpi_ireduce_scatter_c_(sendbuf: Buffer, recvbuf: Buffer, recvcoun
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ireduce_scatter_c_f08ts_(sendbuf: Section, recvbuf: Section, recvcounts: *const i64, datatype: In<Int>, op: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ireduce_scatter_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcounts, datatype, op, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ireduce_scatter_c_(sendbuf.start(), recvbuf.start(), recvcounts, datatype, op, comm, request, ierror);
 }
@@ -260,7 +331,12 @@ extern "C" fn pmpi_ireduce_scatter_block_c_(sendbuf: Buffer, recvbuf: Buffer, re
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_ireduce_scatter_block_c_f08ts_(sendbuf: Section, recvbuf: Section, recvcount: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ireduce_scatter_block_c_(sendbuf_copy.start(), recvbuf_copy.start(), recvcount, datatype, op, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ireduce_scatter_block_c_(sendbuf.start(), recvbuf.start(), recvcount, datatype, op, comm, request, ierror);
 }
@@ -278,7 +354,12 @@ extern "C" fn pmpi_iscan_c_(sendbuf: Buffer, recvbuf: Buffer, count: In<i64>, da
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iscan_c_f08ts_(sendbuf: Section, recvbuf: Section, count: In<i64>, datatype: In<Int>, op: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iscan_c_(sendbuf_copy.start(), recvbuf_copy.start(), count, datatype, op, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iscan_c_(sendbuf.start(), recvbuf.start(), count, datatype, op, comm, request, ierror);
 }
@@ -298,7 +379,15 @@ extern "C" fn pmpi_iscatter_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendt
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
         let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_iscatter_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
+        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+            return pmpi_iscatter_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), root, comm, request, ierror);
+        }
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iscatter_c_(sendbuf_copy.start(), sendcount, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iscatter_c_(sendbuf.start(), sendcount, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
 }
@@ -316,7 +405,12 @@ extern "C" fn pmpi_iscatterv_c_(sendbuf: Buffer, sendcounts: *const i64, displs:
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_iscatterv_c_f08ts_(sendbuf: Section, sendcounts: *const i64, displs: *const i64, sendtype: In<Int>, recvbuf: Section, recvcount: In<i64>, recvtype: In<Int>, root: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_iscatterv_c_(sendbuf_copy.start(), sendcounts, displs, sendtype, recvbuf_copy.start(), recvcount, recvtype, root, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_iscatterv_c_(sendbuf.start(), sendcounts, displs, sendtype, recvbuf.start(), recvcount, recvtype, root, comm, request, ierror);
 }

@@ -15,24 +15,29 @@ unsafe extern "C" {
 /// MPI_Parrived(request, partition, flag, ierror)
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_parrived_(request: In<Int>, partition: In<Int>, flag: *mut Int, ierror: Ierror) {
-    ierror.set(PMPI_Parrived(request.handle(), partition.get(), flag));
+    let result = PMPI_Parrived(request.handle(), partition.get(), flag);
+    crate::pending::arrived(request.get(), partition.get(), flag);
+    ierror.set(result);
 }
 
 /// MPI_Pready(partition, request, ierror)
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_pready_(partition: In<Int>, request: In<Int>, ierror: Ierror) {
+    crate::pending::ready(request.get(), (partition.get(), partition.get()));
     ierror.set(PMPI_Pready(partition.get(), request.handle()));
 }
 
 /// MPI_Pready_list(length, array_of_partitions, request, ierror)
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_pready_list_(length: In<Int>, array_of_partitions: *const Int, request: In<Int>, ierror: Ierror) {
+    ready_list(request, length.length(), array_of_partitions);
     ierror.set(PMPI_Pready_list(length.get(), array_of_partitions, request.handle()));
 }
 
 /// MPI_Pready_range(partition_low, partition_high, request, ierror)
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_pready_range_(partition_low: In<Int>, partition_high: In<Int>, request: In<Int>, ierror: Ierror) {
+    crate::pending::ready(request.get(), (partition_low.get(), partition_high.get()));
     ierror.set(PMPI_Pready_range(partition_low.get(), partition_high.get(), request.handle()));
 }
 
@@ -49,7 +54,11 @@ extern "C" fn pmpi_precv_init_(buf: Buffer, partitions: In<Int>, count: In<Int>,
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_precv_init_f08ts_(buf: Section, partitions: In<Int>, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_precv_init_(buf_copy.start(), partitions, count, datatype, source, tag, comm, info, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), crate::requests::partitions(count.get(), datatype), (buf_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_precv_init_(buf.start(), partitions, count, datatype, source, tag, comm, info, request, ierror);
 }
@@ -67,7 +76,11 @@ extern "C" fn pmpi_psend_init_(buf: Buffer, partitions: In<Int>, count: In<Int>,
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_psend_init_f08ts_(buf: Section, partitions: In<Int>, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, info: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
-        return ierror.set(refuse_section());
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_psend_init_(buf_copy.start(), partitions, count, datatype, dest, tag, comm, info, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), crate::requests::partitions(count.get(), datatype), (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_psend_init_(buf.start(), partitions, count, datatype, dest, tag, comm, info, request, ierror);
 }

@@ -27,7 +27,14 @@ extern "C" fn pmpi_bsend_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, d
 extern "C" fn pmpi_bsend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_bsend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_bsend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_bsend_init_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_bsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -46,7 +53,14 @@ extern "C" fn pmpi_recv_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, so
 extern "C" fn pmpi_recv_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_recv_init_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_recv_init_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_recv_init_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_recv_init_(buf.start(), count, datatype, source, tag, comm, request, ierror);
 }
@@ -65,7 +79,14 @@ extern "C" fn pmpi_rsend_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, d
 extern "C" fn pmpi_rsend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_rsend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_rsend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_rsend_init_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_rsend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -84,7 +105,14 @@ extern "C" fn pmpi_send_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, de
 extern "C" fn pmpi_send_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_send_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_send_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_send_init_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_send_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -103,14 +131,22 @@ extern "C" fn pmpi_ssend_init_(buf: Buffer, count: In<Int>, datatype: In<Int>, d
 extern "C" fn pmpi_ssend_init_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_ssend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_ssend_init_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ssend_init_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ssend_init_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
 
 /// MPI_Start(request, ierror)
 #[unsafe(no_mangle)]
-extern "C" fn pmpi_start_(request: Handle, ierror: Ierror) {
+extern "C" fn pmpi_start_(request: Request, ierror: Ierror) {
+    request.start();
     let mut request_c = request.load();
     let result = PMPI_Start(&raw mut request_c);
     request.store(request_c);
@@ -119,7 +155,8 @@ extern "C" fn pmpi_start_(request: Handle, ierror: Ierror) {
 
 /// MPI_Startall(count, array_of_requests, ierror)
 #[unsafe(no_mangle)]
-extern "C" fn pmpi_startall_(count: In<Int>, array_of_requests: Handles, ierror: Ierror) {
+extern "C" fn pmpi_startall_(count: In<Int>, array_of_requests: Requests, ierror: Ierror) {
+    array_of_requests.start(count.length());
     let Some(mut array_of_requests_c) = array_of_requests.load(count.length()) else { return ierror.set(NO_MEM) };
     let result = PMPI_Startall(count.get(), array_of_requests_c.pointer());
     array_of_requests.store(&array_of_requests_c);

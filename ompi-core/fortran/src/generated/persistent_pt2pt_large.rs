@@ -25,7 +25,14 @@ extern "C" fn pmpi_bsend_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>,
 extern "C" fn pmpi_bsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_bsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_bsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_bsend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_bsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -44,7 +51,14 @@ extern "C" fn pmpi_recv_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, 
 extern "C" fn pmpi_recv_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_recv_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_recv_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_recv_init_c_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_recv_init_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
 }
@@ -63,7 +77,14 @@ extern "C" fn pmpi_rsend_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>,
 extern "C" fn pmpi_rsend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_rsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_rsend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_rsend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_rsend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -82,7 +103,14 @@ extern "C" fn pmpi_send_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, 
 extern "C" fn pmpi_send_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_send_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_send_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_send_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_send_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -101,7 +129,14 @@ extern "C" fn pmpi_ssend_init_c_(buf: Buffer, count: In<i64>, datatype: In<Int>,
 extern "C" fn pmpi_ssend_init_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_ssend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_ssend_init_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ssend_init_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Persistent, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ssend_init_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }

@@ -37,7 +37,12 @@ extern "C" fn pmpi_bsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 extern "C" fn pmpi_bsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_bsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_bsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_bsend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
+        return;
     }
     pmpi_bsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }
@@ -56,7 +61,14 @@ extern "C" fn pmpi_ibsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest:
 extern "C" fn pmpi_ibsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_ibsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_ibsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ibsend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ibsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -86,7 +98,14 @@ extern "C" fn pmpi_imrecv_(buf: Buffer, count: In<Int>, datatype: In<Int>, messa
 extern "C" fn pmpi_imrecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_imrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_imrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_imrecv_(buf_copy.start(), count, datatype, message, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_imrecv_(buf.start(), count, datatype, message, request, ierror);
 }
@@ -111,7 +130,14 @@ extern "C" fn pmpi_irecv_(buf: Buffer, count: In<Int>, datatype: In<Int>, source
 extern "C" fn pmpi_irecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_irecv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_irecv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_irecv_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_irecv_(buf.start(), count, datatype, source, tag, comm, request, ierror);
 }
@@ -130,7 +156,14 @@ extern "C" fn pmpi_irsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest:
 extern "C" fn pmpi_irsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_irsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_irsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_irsend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_irsend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -149,7 +182,14 @@ extern "C" fn pmpi_isend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 extern "C" fn pmpi_isend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_isend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_isend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_isend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_isend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -169,7 +209,15 @@ extern "C" fn pmpi_isendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendty
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
         let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_isendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
+        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+            return pmpi_isendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
+        }
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_isendrecv_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_isendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
 }
@@ -188,7 +236,14 @@ extern "C" fn pmpi_isendrecv_replace_(buf: Buffer, count: In<Int>, datatype: In<
 extern "C" fn pmpi_isendrecv_replace_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_isendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_isendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_isendrecv_replace_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_isendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
 }
@@ -207,7 +262,14 @@ extern "C" fn pmpi_issend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest:
 extern "C" fn pmpi_issend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_issend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_issend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_issend_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_issend_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -235,7 +297,13 @@ extern "C" fn pmpi_mrecv_(buf: Buffer, count: In<Int>, datatype: In<Int>, messag
 extern "C" fn pmpi_mrecv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_mrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_mrecv_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_mrecv_(buf_copy.start(), count, datatype, message, status, ierror);
+        buf_copy.copy_back();
+        return;
     }
     pmpi_mrecv_(buf.start(), count, datatype, message, status, ierror);
 }
@@ -257,7 +325,13 @@ extern "C" fn pmpi_recv_(buf: Buffer, count: In<Int>, datatype: In<Int>, source:
 extern "C" fn pmpi_recv_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_recv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_recv_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_recv_(buf_copy.start(), count, datatype, source, tag, comm, status, ierror);
+        buf_copy.copy_back();
+        return;
     }
     pmpi_recv_(buf.start(), count, datatype, source, tag, comm, status, ierror);
 }
@@ -273,7 +347,12 @@ extern "C" fn pmpi_rsend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 extern "C" fn pmpi_rsend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_rsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_rsend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_rsend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
+        return;
     }
     pmpi_rsend_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }
@@ -289,7 +368,12 @@ extern "C" fn pmpi_send_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: I
 extern "C" fn pmpi_send_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_send_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_send_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_send_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
+        return;
     }
     pmpi_send_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }
@@ -306,7 +390,14 @@ extern "C" fn pmpi_sendrecv_f08ts_(sendbuf: Section, sendcount: In<Int>, sendtyp
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
         let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_sendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
+        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+            return pmpi_sendrecv_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
+        }
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        pmpi_sendrecv_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
+        recvbuf_copy.copy_back();
+        return;
     }
     pmpi_sendrecv_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
 }
@@ -322,7 +413,13 @@ extern "C" fn pmpi_sendrecv_replace_(buf: Buffer, count: In<Int>, datatype: In<I
 extern "C" fn pmpi_sendrecv_replace_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_sendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_sendrecv_replace_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_sendrecv_replace_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+        buf_copy.copy_back();
+        return;
     }
     pmpi_sendrecv_replace_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
 }
@@ -338,7 +435,12 @@ extern "C" fn pmpi_ssend_(buf: Buffer, count: In<Int>, datatype: In<Int>, dest: 
 extern "C" fn pmpi_ssend_f08ts_(buf: Section, count: In<Int>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_ssend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_ssend_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_ssend_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
+        return;
     }
     pmpi_ssend_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }

@@ -33,7 +33,12 @@ extern "C" fn pmpi_bsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 extern "C" fn pmpi_bsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_bsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_bsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_bsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
+        return;
     }
     pmpi_bsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }
@@ -52,7 +57,14 @@ extern "C" fn pmpi_ibsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, des
 extern "C" fn pmpi_ibsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_ibsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_ibsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_ibsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_ibsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -73,7 +85,14 @@ extern "C" fn pmpi_imrecv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, mes
 extern "C" fn pmpi_imrecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_imrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_imrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_imrecv_c_(buf_copy.start(), count, datatype, message, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_imrecv_c_(buf.start(), count, datatype, message, request, ierror);
 }
@@ -92,7 +111,14 @@ extern "C" fn pmpi_irecv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, sour
 extern "C" fn pmpi_irecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_irecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_irecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_irecv_c_(buf_copy.start(), count, datatype, source, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_irecv_c_(buf.start(), count, datatype, source, tag, comm, request, ierror);
 }
@@ -111,7 +137,14 @@ extern "C" fn pmpi_irsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, des
 extern "C" fn pmpi_irsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_irsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_irsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_irsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_irsend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -130,7 +163,14 @@ extern "C" fn pmpi_isend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 extern "C" fn pmpi_isend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_isend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_isend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_isend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_isend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -150,7 +190,15 @@ extern "C" fn pmpi_isendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, send
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
         let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_isendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
+        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+            return pmpi_isendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, request, ierror);
+        }
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_isendrecv_c_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (sendbuf_copy, false), Some((recvbuf_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_isendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, request, ierror);
 }
@@ -169,7 +217,14 @@ extern "C" fn pmpi_isendrecv_replace_c_(buf: Buffer, count: In<i64>, datatype: I
 extern "C" fn pmpi_isendrecv_replace_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_isendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_isendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_isendrecv_replace_c_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_isendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, request, ierror);
 }
@@ -188,7 +243,14 @@ extern "C" fn pmpi_issend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, des
 extern "C" fn pmpi_issend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, request: Handle, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_issend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_issend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, request, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_issend_c_(buf_copy.start(), count, datatype, dest, tag, comm, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_issend_c_(buf.start(), count, datatype, dest, tag, comm, request, ierror);
 }
@@ -207,7 +269,13 @@ extern "C" fn pmpi_mrecv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, mess
 extern "C" fn pmpi_mrecv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, message: Handle, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_mrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_mrecv_c_(buf.start(), buf_as.count(), buf_as.datatype(), message, status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_mrecv_c_(buf_copy.start(), count, datatype, message, status, ierror);
+        buf_copy.copy_back();
+        return;
     }
     pmpi_mrecv_c_(buf.start(), count, datatype, message, status, ierror);
 }
@@ -223,7 +291,13 @@ extern "C" fn pmpi_recv_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, sourc
 extern "C" fn pmpi_recv_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, source: In<Int>, tag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_recv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_recv_c_(buf.start(), buf_as.count(), buf_as.datatype(), source, tag, comm, status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_recv_c_(buf_copy.start(), count, datatype, source, tag, comm, status, ierror);
+        buf_copy.copy_back();
+        return;
     }
     pmpi_recv_c_(buf.start(), count, datatype, source, tag, comm, status, ierror);
 }
@@ -239,7 +313,12 @@ extern "C" fn pmpi_rsend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 extern "C" fn pmpi_rsend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_rsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_rsend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_rsend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
+        return;
     }
     pmpi_rsend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }
@@ -255,7 +334,12 @@ extern "C" fn pmpi_send_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest:
 extern "C" fn pmpi_send_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_send_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_send_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_send_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
+        return;
     }
     pmpi_send_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }
@@ -272,7 +356,14 @@ extern "C" fn pmpi_sendrecv_c_f08ts_(sendbuf: Section, sendcount: In<i64>, sendt
     if !(sendbuf.is_contiguous() && recvbuf.is_contiguous()) {
         let sendbuf_as = match sendbuf.layout(sendcount.get(), sendtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let recvbuf_as = match recvbuf.layout(recvcount.get(), recvtype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_sendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
+        if let (Some(sendbuf_as), Some(recvbuf_as)) = (&sendbuf_as, &recvbuf_as) {
+            return pmpi_sendrecv_c_(sendbuf.start(), sendbuf_as.count(), sendbuf_as.datatype(), dest, sendtag, recvbuf.start(), recvbuf_as.count(), recvbuf_as.datatype(), source, recvtag, comm, status, ierror);
+        }
+        let Some(sendbuf_copy) = Copied::of(sendbuf) else { return ierror.set(NO_MEM) };
+        let Some(recvbuf_copy) = Copied::of(recvbuf) else { return ierror.set(NO_MEM) };
+        pmpi_sendrecv_c_(sendbuf_copy.start(), sendcount, sendtype, dest, sendtag, recvbuf_copy.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
+        recvbuf_copy.copy_back();
+        return;
     }
     pmpi_sendrecv_c_(sendbuf.start(), sendcount, sendtype, dest, sendtag, recvbuf.start(), recvcount, recvtype, source, recvtag, comm, status, ierror);
 }
@@ -288,7 +379,13 @@ extern "C" fn pmpi_sendrecv_replace_c_(buf: Buffer, count: In<i64>, datatype: In
 extern "C" fn pmpi_sendrecv_replace_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, sendtag: In<Int>, source: In<Int>, recvtag: In<Int>, comm: In<Int>, status: Status, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_sendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_sendrecv_replace_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, sendtag, source, recvtag, comm, status, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_sendrecv_replace_c_(buf_copy.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
+        buf_copy.copy_back();
+        return;
     }
     pmpi_sendrecv_replace_c_(buf.start(), count, datatype, dest, sendtag, source, recvtag, comm, status, ierror);
 }
@@ -304,7 +401,12 @@ extern "C" fn pmpi_ssend_c_(buf: Buffer, count: In<i64>, datatype: In<Int>, dest
 extern "C" fn pmpi_ssend_c_f08ts_(buf: Section, count: In<i64>, datatype: In<Int>, dest: In<Int>, tag: In<Int>, comm: In<Int>, ierror: Ierror) {
     if !(buf.is_contiguous()) {
         let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_ssend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        if let Some(buf_as) = &buf_as {
+            return pmpi_ssend_c_(buf.start(), buf_as.count(), buf_as.datatype(), dest, tag, comm, ierror);
+        }
+        let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
+        pmpi_ssend_c_(buf_copy.start(), count, datatype, dest, tag, comm, ierror);
+        return;
     }
     pmpi_ssend_c_(buf.start(), count, datatype, dest, tag, comm, ierror);
 }

@@ -39,7 +39,8 @@ extern "C" fn pmpi_cancel_(request: Handle, ierror: Ierror) {
 
 /// MPI_Request_free(request, ierror)
 #[unsafe(no_mangle)]
-extern "C" fn pmpi_request_free_(request: Handle, ierror: Ierror) {
+extern "C" fn pmpi_request_free_(request: Request, ierror: Ierror) {
+    request.release();
     let mut request_c = request.load();
     let result = PMPI_Request_free(&raw mut request_c);
     request.store(request_c);
@@ -49,14 +50,18 @@ extern "C" fn pmpi_request_free_(request: Handle, ierror: Ierror) {
 /// MPI_Request_get_status(request, flag, status, ierror)
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_request_get_status_(request: In<Int>, flag: *mut Int, status: Status, ierror: Ierror) {
-    ierror.set(PMPI_Request_get_status(request.handle(), flag, status.address()));
+    let result = PMPI_Request_get_status(request.handle(), flag, status.address());
+    look(request);
+    ierror.set(result);
 }
 
 /// MPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses, ierror)
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_request_get_status_all_(count: In<Int>, array_of_requests: Handles, flag: *mut Int, array_of_statuses: Statuses, ierror: Ierror) {
     let Some(mut array_of_requests_c) = array_of_requests.load(count.length()) else { return ierror.set(NO_MEM) };
-    ierror.set(PMPI_Request_get_status_all(count.get(), array_of_requests_c.pointer(), flag, array_of_statuses.address()));
+    let result = PMPI_Request_get_status_all(count.get(), array_of_requests_c.pointer(), flag, array_of_statuses.address());
+    look_at(&array_of_requests_c);
+    ierror.set(result);
 }
 
 /// MPI_Request_get_status_any(count, array_of_requests, index, flag, status, ierror)
@@ -65,6 +70,7 @@ extern "C" fn pmpi_request_get_status_any_(count: In<Int>, array_of_requests: Ha
     let Some(mut array_of_requests_c) = array_of_requests.load(count.length()) else { return ierror.set(NO_MEM) };
     let mut index_c = UNWRITTEN;
     let result = PMPI_Request_get_status_any(count.get(), array_of_requests_c.pointer(), &raw mut index_c, flag, status.address());
+    look_at(&array_of_requests_c);
     store_index(index, index_c);
     ierror.set(result);
 }
@@ -75,6 +81,7 @@ extern "C" fn pmpi_request_get_status_some_(incount: In<Int>, array_of_requests:
     let Some(mut array_of_requests_c) = array_of_requests.load(incount.length()) else { return ierror.set(NO_MEM) };
     let mut outcount_c = UNWRITTEN;
     let result = PMPI_Request_get_status_some(incount.get(), array_of_requests_c.pointer(), &raw mut outcount_c, array_of_indices, array_of_statuses.address());
+    look_at(&array_of_requests_c);
     store_count(outcount, outcount_c);
     from_one(array_of_indices, outcount_c);
     ierror.set(result);
@@ -124,7 +131,7 @@ extern "C" fn pmpi_status_set_tag_(status: Status, tag: In<Int>, ierror: Ierror)
 
 /// MPI_Test(request, flag, status, ierror)
 #[unsafe(no_mangle)]
-extern "C" fn pmpi_test_(request: Handle, flag: *mut Int, status: Status, ierror: Ierror) {
+extern "C" fn pmpi_test_(request: Request, flag: *mut Int, status: Status, ierror: Ierror) {
     let mut request_c = request.load();
     let result = PMPI_Test(&raw mut request_c, flag, status.address());
     request.store(request_c);
@@ -139,7 +146,7 @@ extern "C" fn pmpi_test_cancelled_(status: Status, flag: *mut Int, ierror: Ierro
 
 /// MPI_Testall(count, array_of_requests, flag, array_of_statuses, ierror)
 #[unsafe(no_mangle)]
-extern "C" fn pmpi_testall_(count: In<Int>, array_of_requests: Handles, flag: *mut Int, array_of_statuses: Statuses, ierror: Ierror) {
+extern "C" fn pmpi_testall_(count: In<Int>, array_of_requests: Requests, flag: *mut Int, array_of_statuses: Statuses, ierror: Ierror) {
     let Some(mut array_of_requests_c) = array_of_requests.load(count.length()) else { return ierror.set(NO_MEM) };
     let result = PMPI_Testall(count.get(), array_of_requests_c.pointer(), flag, array_of_statuses.address());
     array_of_requests.store(&array_of_requests_c);
@@ -148,7 +155,7 @@ extern "C" fn pmpi_testall_(count: In<Int>, array_of_requests: Handles, flag: *m
 
 /// MPI_Testany(count, array_of_requests, index, flag, status, ierror)
 #[unsafe(no_mangle)]
-extern "C" fn pmpi_testany_(count: In<Int>, array_of_requests: Handles, index: *mut Int, flag: *mut Int, status: Status, ierror: Ierror) {
+extern "C" fn pmpi_testany_(count: In<Int>, array_of_requests: Requests, index: *mut Int, flag: *mut Int, status: Status, ierror: Ierror) {
     let Some(mut array_of_requests_c) = array_of_requests.load(count.length()) else { return ierror.set(NO_MEM) };
     let mut index_c = UNWRITTEN;
     let result = PMPI_Testany(count.get(), array_of_requests_c.pointer(), &raw mut index_c, flag, status.address());
@@ -159,7 +166,7 @@ extern "C" fn pmpi_testany_(count: In<Int>, array_of_requests: Handles, index: *
 
 /// MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror)
 #[unsafe(no_mangle)]
-extern "C" fn pmpi_testsome_(incount: In<Int>, array_of_requests: Handles, outcount: *mut Int, array_of_indices: *mut Int, array_of_statuses: Statuses, ierror: Ierror) {
+extern "C" fn pmpi_testsome_(incount: In<Int>, array_of_requests: Requests, outcount: *mut Int, array_of_indices: *mut Int, array_of_statuses: Statuses, ierror: Ierror) {
     let Some(mut array_of_requests_c) = array_of_requests.load(incount.length()) else { return ierror.set(NO_MEM) };
     let mut outcount_c = UNWRITTEN;
     let result = PMPI_Testsome(incount.get(), array_of_requests_c.pointer(), &raw mut outcount_c, array_of_indices, array_of_statuses.address());
@@ -171,7 +178,7 @@ extern "C" fn pmpi_testsome_(incount: In<Int>, array_of_requests: Handles, outco
 
 /// MPI_Wait(request, status, ierror)
 #[unsafe(no_mangle)]
-extern "C" fn pmpi_wait_(request: Handle, status: Status, ierror: Ierror) {
+extern "C" fn pmpi_wait_(request: Request, status: Status, ierror: Ierror) {
     let mut request_c = request.load();
     let result = PMPI_Wait(&raw mut request_c, status.address());
     request.store(request_c);
@@ -180,7 +187,7 @@ extern "C" fn pmpi_wait_(request: Handle, status: Status, ierror: Ierror) {
 
 /// MPI_Waitall(count, array_of_requests, array_of_statuses, ierror)
 #[unsafe(no_mangle)]
-extern "C" fn pmpi_waitall_(count: In<Int>, array_of_requests: Handles, array_of_statuses: Statuses, ierror: Ierror) {
+extern "C" fn pmpi_waitall_(count: In<Int>, array_of_requests: Requests, array_of_statuses: Statuses, ierror: Ierror) {
     let Some(mut array_of_requests_c) = array_of_requests.load(count.length()) else { return ierror.set(NO_MEM) };
     let result = PMPI_Waitall(count.get(), array_of_requests_c.pointer(), array_of_statuses.address());
     array_of_requests.store(&array_of_requests_c);
@@ -189,7 +196,7 @@ extern "C" fn pmpi_waitall_(count: In<Int>, array_of_requests: Handles, array_of
 
 /// MPI_Waitany(count, array_of_requests, index, status, ierror)
 #[unsafe(no_mangle)]
-extern "C" fn pmpi_waitany_(count: In<Int>, array_of_requests: Handles, index: *mut Int, status: Status, ierror: Ierror) {
+extern "C" fn pmpi_waitany_(count: In<Int>, array_of_requests: Requests, index: *mut Int, status: Status, ierror: Ierror) {
     let Some(mut array_of_requests_c) = array_of_requests.load(count.length()) else { return ierror.set(NO_MEM) };
     let mut index_c = UNWRITTEN;
     let result = PMPI_Waitany(count.get(), array_of_requests_c.pointer(), &raw mut index_c, status.address());
@@ -200,7 +207,7 @@ extern "C" fn pmpi_waitany_(count: In<Int>, array_of_requests: Handles, index: *
 
 /// MPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror)
 #[unsafe(no_mangle)]
-extern "C" fn pmpi_waitsome_(incount: In<Int>, array_of_requests: Handles, outcount: *mut Int, array_of_indices: *mut Int, array_of_statuses: Statuses, ierror: Ierror) {
+extern "C" fn pmpi_waitsome_(incount: In<Int>, array_of_requests: Requests, outcount: *mut Int, array_of_indices: *mut Int, array_of_statuses: Statuses, ierror: Ierror) {
     let Some(mut array_of_requests_c) = array_of_requests.load(incount.length()) else { return ierror.set(NO_MEM) };
     let mut outcount_c = UNWRITTEN;
     let result = PMPI_Waitsome(incount.get(), array_of_requests_c.pointer(), &raw mut outcount_c, array_of_indices, array_of_statuses.address());

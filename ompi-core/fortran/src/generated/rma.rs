@@ -55,7 +55,10 @@ extern "C" fn pmpi_accumulate_(origin_addr: Buffer, origin_count: In<Int>, origi
 extern "C" fn pmpi_accumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
         let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        if let Some(origin_addr_as) = &origin_addr_as {
+            return pmpi_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        }
+        return ierror.set(refuse_section());
     }
     pmpi_accumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
 }
@@ -95,7 +98,10 @@ extern "C" fn pmpi_get_(origin_addr: Buffer, origin_count: In<Int>, origin_datat
 extern "C" fn pmpi_get_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
         let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_get_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
+        if let Some(origin_addr_as) = &origin_addr_as {
+            return pmpi_get_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
+        }
+        return ierror.set(refuse_section());
     }
     pmpi_get_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
 }
@@ -112,7 +118,10 @@ extern "C" fn pmpi_get_accumulate_f08ts_(origin_addr: Section, origin_count: In<
     if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
         let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let result_addr_as = match result_addr.layout(result_count.get(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_get_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
+            return pmpi_get_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, ierror);
+        }
+        return ierror.set(refuse_section());
     }
     pmpi_get_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, ierror);
 }
@@ -128,7 +137,10 @@ extern "C" fn pmpi_put_(origin_addr: Buffer, origin_count: In<Int>, origin_datat
 extern "C" fn pmpi_put_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
         let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_put_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
+        if let Some(origin_addr_as) = &origin_addr_as {
+            return pmpi_put_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, ierror);
+        }
+        return ierror.set(refuse_section());
     }
     pmpi_put_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, ierror);
 }
@@ -147,7 +159,14 @@ extern "C" fn pmpi_raccumulate_(origin_addr: Buffer, origin_count: In<Int>, orig
 extern "C" fn pmpi_raccumulate_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, op: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
         let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_raccumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        if let Some(origin_addr_as) = &origin_addr_as {
+            return pmpi_raccumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        }
+        let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_raccumulate_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_raccumulate_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
 }
@@ -166,7 +185,14 @@ extern "C" fn pmpi_rget_(origin_addr: Buffer, origin_count: In<Int>, origin_data
 extern "C" fn pmpi_rget_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
         let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_rget_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        if let Some(origin_addr_as) = &origin_addr_as {
+            return pmpi_rget_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        }
+        let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_rget_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, true), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_rget_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
 }
@@ -186,7 +212,15 @@ extern "C" fn pmpi_rget_accumulate_f08ts_(origin_addr: Section, origin_count: In
     if !(origin_addr.is_contiguous() && result_addr.is_contiguous()) {
         let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         let result_addr_as = match result_addr.layout(result_count.get(), result_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_rget_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        if let (Some(origin_addr_as), Some(result_addr_as)) = (&origin_addr_as, &result_addr_as) {
+            return pmpi_rget_accumulate_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), result_addr.start(), result_addr_as.count(), result_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
+        }
+        let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+        let Some(result_addr_copy) = Copied::of(result_addr) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_rget_accumulate_(origin_addr_copy.start(), origin_count, origin_datatype, result_addr_copy.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), Some((result_addr_copy, true))) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_rget_accumulate_(origin_addr.start(), origin_count, origin_datatype, result_addr.start(), result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request, ierror);
 }
@@ -205,7 +239,14 @@ extern "C" fn pmpi_rput_(origin_addr: Buffer, origin_count: In<Int>, origin_data
 extern "C" fn pmpi_rput_f08ts_(origin_addr: Section, origin_count: In<Int>, origin_datatype: In<Int>, target_rank: In<Int>, target_disp: In<i64>, target_count: In<Int>, target_datatype: In<Int>, win: In<Int>, request: Handle, ierror: Ierror) {
     if !(origin_addr.is_contiguous()) {
         let origin_addr_as = match origin_addr.layout(origin_count.get(), origin_datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
-        return pmpi_rput_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        if let Some(origin_addr_as) = &origin_addr_as {
+            return pmpi_rput_(origin_addr.start(), origin_addr_as.count(), origin_addr_as.datatype(), target_rank, target_disp, target_count, target_datatype, win, request, ierror);
+        }
+        let Some(origin_addr_copy) = Copied::of(origin_addr) else { return ierror.set(NO_MEM) };
+        let mut result = SUCCESS;
+        pmpi_rput_(origin_addr_copy.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, Out(&raw mut result));
+        if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (origin_addr_copy, false), None) { result = NO_MEM }
+        return ierror.set(result);
     }
     pmpi_rput_(origin_addr.start(), origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request, ierror);
 }

@@ -22,8 +22,8 @@ pub fn header(data: &Data) -> String {
 pub fn parameters(data: &Data, handles: bool) -> String {
     let mut text = String::new();
     for (name, value) in own() {
-        // Not every nonblocking procedure takes a section with gaps, so MPI_SUBARRAYS_SUPPORTED stays false.
-        let value = if handles && name == "MPI_ASYNC_PROTECTS_NONBLOCKING" { ".TRUE." } else { value };
+        // Only mpi_f08 has the compiler describe buffers, and says which of them are asynchronous.
+        let value = if handles && value == ".FALSE." { ".TRUE." } else { value };
         let kind = if value.starts_with('.') { "logical" } else { "integer" };
         _ = writeln!(text, "  {kind}, parameter :: {name} = {value}");
     }

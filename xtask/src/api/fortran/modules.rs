@@ -95,15 +95,27 @@ fn interface(text: &mut String, name: &str, bound: &str, procedure: &Procedure, 
     text.push_str(&continued(&head));
     text.push_str("\n      import\n");
     for argument in &procedure.arguments {
-        let starts = procedure.name.contains("_I")
-            || ["_init", "_begin", "_attach", "_create"].iter().any(|end| procedure.name.contains(end));
-        declaration(text, argument, modern, starts);
+        declaration(text, argument, modern, modern && is_asynchronous(procedure, argument));
     }
     if procedure.fails {
         let optional = if modern { ", optional, intent(out)" } else { ", intent(out)" };
         _ = writeln!(text, "      integer{optional} :: ierror");
     }
     _ = writeln!(text, "    end {what} {name}");
+}
+
+/// A buffer, or an array of counts, displacements or datatypes, that the operation uses after the procedure has returned.
+fn is_asynchronous(procedure: &Procedure, argument: &Argument) -> bool {
+    let name = procedure.name.as_str();
+    let starts = procedure.arguments.iter().any(Argument::is_new_request) && procedure.has_buffer();
+    let until_later = procedure.category == "rma"
+        || ["_begin", "_end", "_attach", "_attach_buffer"].iter().any(|end| name.trim_end_matches("_c").ends_with(end))
+        || name == "MPI_F_sync_reg"
+        || name == "MPI_Get_address";
+    match argument.class {
+        Class::Buffer => starts || until_later,
+        _ => starts && argument.shape == Rank::Array && argument.intent == Intent::In,
+    }
 }
 
 /// A line of at most 132 characters, and its continuations.
@@ -121,7 +133,7 @@ fn continued(line: &str) -> String {
     text
 }
 
-fn declaration(text: &mut String, argument: &Argument, modern: bool, starts: bool) {
+fn declaration(text: &mut String, argument: &Argument, modern: bool, is_asynchronous: bool) {
     let name = &argument.name;
     let choice = |text: &mut String| {
         _ = writeln!(
@@ -135,6 +147,7 @@ fn declaration(text: &mut String, argument: &Argument, modern: bool, starts: boo
         Intent::InOut => ", intent(inout)",
         Intent::Plain => "",
     };
+    let asynchronous = if is_asynchronous { ", asynchronous" } else { "" };
     let shape = match argument.shape {
         Rank::Scalar => "",
         Rank::Array => "(*)",
@@ -143,7 +156,6 @@ fn declaration(text: &mut String, argument: &Argument, modern: bool, starts: boo
     };
     let kind = match (&argument.class, modern) {
         (Class::Buffer, true) => {
-            let asynchronous = if starts { ", asynchronous" } else { "" };
             _ = writeln!(text, "      type(*), dimension(..){intent}{asynchronous} :: {name}");
             return;
         }
@@ -171,7 +183,7 @@ fn declaration(text: &mut String, argument: &Argument, modern: bool, starts: boo
         (Class::Procedure(of), true) => format!("procedure({of})"),
         (Class::Procedure(_), false) => "external".to_owned(),
     };
-    _ = writeln!(text, "      {kind}{intent} :: {name}{shape}");
+    _ = writeln!(text, "      {kind}{intent}{asynchronous} :: {name}{shape}");
 }
 
 const SENTINELS: &str = "

@@ -297,6 +297,13 @@ impl Class {
     }
 }
 
+impl Argument {
+    /// The operation goes on after the procedure has returned.
+    pub fn is_new_request(&self) -> bool {
+        self.class == Class::Handle("Request".to_owned()) && self.intent == Intent::Out
+    }
+}
+
 impl Procedure<'_> {
     /// In lower case and without a prefix: comm_rank.
     pub fn stem(&self) -> String {

@@ -1,0 +1,176 @@
+//! For mpi_f08: procedures whose buffers the compiler describes, and what becomes of sections with gaps.
+
+use super::procedure::{Argument, Class, Intent, Procedure, Rank};
+use super::shims::{binding, ident, plain_types};
+use std::fmt::Write;
+
+/// For mpi_f08, where the compiler describes buffers: a section that is not contiguous gets a datatype of its own.
+pub fn described(procedure: &Procedure) -> String {
+    let stem = procedure.stem();
+    let arguments = &procedure.arguments;
+    let mut text = format!("/// {} of module mpi_f08.\n", binding(procedure));
+    let list = arguments.iter().zip(plain_types(procedure)).map(|(argument, plain)| match argument.class {
+        Class::Buffer => (ident(&argument.name), "Section".to_owned()),
+        Class::Text => (ident(&argument.name), "TextSection".to_owned()),
+        _ => (ident(&argument.name), plain),
+    });
+    let parameters: Vec<String> = list.map(|(name, kind)| format!("{name}: {kind}")).collect();
+    _ = writeln!(
+        text,
+        "#[unsafe(no_mangle)]\nextern \"C\" fn pmpi_{stem}_f08ts_({}, ierror: Ierror) {{",
+        parameters.join(", ")
+    );
+    let mut values: Vec<String> = arguments
+        .iter()
+        .map(|argument| match argument.class {
+            Class::Buffer => format!("{}.start()", ident(&argument.name)),
+            Class::Text => format!("{}.text()", ident(&argument.name)),
+            _ => ident(&argument.name),
+        })
+        .collect();
+    values.push("ierror".to_owned());
+    values.extend(
+        arguments
+            .iter()
+            .filter(|argument| argument.class == Class::Text)
+            .map(|argument| format!("{}.length()", ident(&argument.name))),
+    );
+    let buffers: Vec<String> = arguments
+        .iter()
+        .filter(|argument| argument.class == Class::Buffer)
+        .map(|argument| ident(&argument.name))
+        .collect();
+    if !starts_only(procedure) {
+        let whole: Vec<String> = buffers.iter().map(|name| format!("{name}.is_contiguous()")).collect();
+        _ = writeln!(text, "    if !({}) {{", whole.join(" && "));
+        if let Some(triples) = triples(arguments) {
+            text += &as_datatypes(procedure, &triples, &values);
+        }
+        text += &copied(procedure, &values);
+        text += "    }\n";
+    }
+    _ = writeln!(text, "    pmpi_{stem}_({});\n}}\n", values.join(", "));
+    text
+}
+
+/// The call with datatypes that have the gaps, if the elements of all sections hold whole numbers of the program's datatype.
+fn as_datatypes(procedure: &Procedure, triples: &[(usize, String)], values: &[String]) -> String {
+    let arguments = &procedure.arguments;
+    let mut text = String::new();
+    let mut own = values.to_vec();
+    for (at, name) in triples {
+        let (count, datatype) = (ident(&arguments[at + 1].name), ident(&arguments[at + 2].name));
+        _ = writeln!(
+            text,
+            "        let {name}_as = match {name}.layout({count}.get(), {datatype}) {{ Ok(layout) => layout, Err(code) => return ierror.set(code) }};"
+        );
+        own[at + 1] = format!("{name}_as.count()");
+        own[at + 2] = format!("{name}_as.datatype()");
+    }
+    let all: Vec<String> = triples.iter().map(|(_, name)| format!("{name}_as")).collect();
+    let (some, those) = match all.as_slice() {
+        [one] => (format!("Some({one})"), format!("&{one}")),
+        _ => {
+            let each = |form: fn(&String) -> String| all.iter().map(form).collect::<Vec<_>>().join(", ");
+            (format!("({})", each(|one| format!("Some({one})"))), format!("({})", each(|one| format!("&{one}"))))
+        }
+    };
+    _ = writeln!(
+        text,
+        "        if let {some} = {those} {{\n            return pmpi_{}_({});\n        }}",
+        procedure.stem(),
+        own.join(", ")
+    );
+    text
+}
+
+/// The call with copies that have no gaps. An operation that goes on keeps them until it is complete.
+fn copied(procedure: &Procedure, values: &[String]) -> String {
+    let buffers = || procedure.arguments.iter().filter(|argument| argument.class == Class::Buffer);
+    if goes_on_without_request(procedure) {
+        return "        return ierror.set(refuse_section());\n".to_owned();
+    }
+    let mut text = String::new();
+    let mut own = values.to_vec();
+    for (at, argument) in procedure.arguments.iter().enumerate().filter(|(_, one)| one.class == Class::Buffer) {
+        let name = ident(&argument.name);
+        _ = writeln!(text, "        let Some({name}_copy) = Copied::of({name}) else {{ return ierror.set(NO_MEM) }};");
+        own[at] = format!("{name}_copy.start()");
+    }
+    let stem = procedure.stem();
+    let written = |argument: &Argument| argument.intent != Intent::In;
+    if goes_on(procedure) {
+        let ierror = own.iter().position(|value| value == "ierror");
+        if let Some(at) = ierror {
+            own[at] = "Out(&raw mut result)".to_owned();
+        }
+        let mut parts = buffers().map(|argument| format!("({}_copy, {})", ident(&argument.name), written(argument)));
+        let (first, second) = (parts.next().unwrap_or_default(), parts.next());
+        let second = second.map_or_else(|| "None".to_owned(), |part| format!("Some({part})"));
+        _ = writeln!(text, "        let mut result = SUCCESS;\n        pmpi_{stem}_({});", own.join(", "));
+        _ = writeln!(
+            text,
+            "        if result == SUCCESS && !crate::pending::keep(request.variable(), {}, {first}, {second}) {{ result = NO_MEM }}",
+            usage(procedure)
+        );
+        return text + "        return ierror.set(result);\n";
+    }
+    _ = writeln!(text, "        pmpi_{stem}_({});", own.join(", "));
+    for argument in buffers().filter(|argument| written(argument)) {
+        _ = writeln!(text, "        {}_copy.copy_back();", ident(&argument.name));
+    }
+    text + "        return;\n"
+}
+
+/// How an operation under way uses its copies.
+fn usage(procedure: &Procedure) -> &'static str {
+    match (procedure.category.as_str(), procedure.name.contains("_init")) {
+        ("partitioned", _) => "crate::requests::partitions(count.get(), datatype)",
+        (_, true) => "Use::Persistent",
+        (_, false) => "Use::Once",
+    }
+}
+
+/// The buffers are in use after the call.
+fn goes_on(procedure: &Procedure) -> bool {
+    procedure.arguments.iter().any(Argument::is_new_request)
+}
+
+/// A synchronization of the window or the second half of a split call completes it, and neither names the operation.
+fn goes_on_without_request(procedure: &Procedure) -> bool {
+    (procedure.category == "rma" && !goes_on(procedure)) || procedure.name.trim_end_matches("_c").ends_with("_begin")
+}
+
+/// The buffers that a count and a datatype follow at once, if that is so for all of them.
+fn triples(arguments: &[Argument]) -> Option<Vec<(usize, String)>> {
+    let mut all = Vec::new();
+    for (at, argument) in arguments.iter().enumerate().filter(|(_, argument)| argument.class == Class::Buffer) {
+        let count = arguments.get(at + 1)?;
+        let datatype = arguments.get(at + 2)?;
+        let is_count = matches!(count.class, Class::Integer | Class::Count) && count.shape == Rank::Scalar;
+        if !is_count || datatype.class != Class::Handle("Datatype".to_owned()) || datatype.shape != Rank::Scalar {
+            return None;
+        }
+        all.push((at, ident(&argument.name)));
+    }
+    Some(all)
+}
+
+/// Only the address matters: memory of windows and buffers, the second halves of split calls, single elements.
+fn starts_only(procedure: &Procedure) -> bool {
+    let name = procedure.name.trim_end_matches("_c");
+    name.ends_with("_end") || ONE_ADDRESS.contains(&name)
+}
+
+const ONE_ADDRESS: &[&str] = &[
+    "MPI_Get_address",
+    "MPI_Free_mem",
+    "MPI_Buffer_attach",
+    "MPI_Comm_attach_buffer",
+    "MPI_Session_attach_buffer",
+    "MPI_Win_create",
+    "MPI_Win_attach",
+    "MPI_Win_detach",
+    "MPI_Fetch_and_op",
+    "MPI_Compare_and_swap",
+];
