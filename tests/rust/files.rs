@@ -45,7 +45,9 @@ fn records(world: &SimpleCommunicator, path: &str) -> ompi::Result<()> {
     assert_eq!(view.read_at(5, &mut back)?, 3);
     assert_eq!(back, mine[5..8]);
     file.sync()?;
-    assert_eq!(file.size()?, 16 + (200 * size * size_of::<Record>()) as u64);
+    // Padding behind the last one is not written.
+    let (last, end) = ((200 * size - 1) * size_of::<Record>(), 200 * size * size_of::<Record>());
+    assert!((16 + last..=16 + end).contains(&(file.size()? as usize)), "{}", file.size()?);
     let mut all = vec![record(-1, 0); 200 * size + 1];
     assert_eq!(file.view::<Record>(16, Every::ONE)?.read_at_all(0, &mut all)?, 200 * size);
     for (at, have) in all[..200 * size].iter().enumerate() {

@@ -10,6 +10,7 @@
 //! use ompi::{Equivalence, file::{Every, OpenOptions}, traits::*};
 //!
 //! #[derive(Clone, Copy, Debug, PartialEq, Equivalence)]
+//! #[repr(C)]
 //! struct Cell { id: u32, mass: f64 }
 //!
 //! let world = universe.world();
@@ -27,7 +28,8 @@
 //! # Ok::<(), ompi::Error>(())
 //! ```
 //!
-//! In the file values lie as in memory, padding and all: an array of them in another program is the same file.
+//! In the file values lie as in memory, padding and all. Where other programs read it, say `#[repr(C)]` for structs: then it is an array of
+//! them. Padding behind the last value is not written.
 //!
 //! A view ends with its file, and a file has one at a time:
 //!

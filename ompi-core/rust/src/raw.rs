@@ -10,10 +10,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 #[cfg(all(not(ompi_bare), target_env = "gnu"))]
 use core::ffi::{c_int, c_void};
+use core::marker::PhantomData;
 use core::ptr::NonNull;
 use ompi_core::buffer::{self, Owner};
 use ompi_core::comm::Communicator;
-use ompi_core::data::Data;
+use ompi_core::data::{Counts, Data};
+use ompi_core::datatype::{self, Datatype, Number};
 use ompi_core::error::{Class, Fault, Result};
 use ompi_core::file::{File, FileCall, Outcome};
 use ompi_core::framework::coll::Call;
@@ -244,18 +246,54 @@ pub enum FileCalls {
     All(FileCall),
 }
 
-/// Reads of a file into a buffer.
-pub fn read_file<B: BufferMut + ?Sized>(file: &File, call: FileCalls, start: Start, buffer: &mut B) -> Outcome {
-    let data = target(buffer);
-    // SAFETY: `BufferMut` lets it be written while it is borrowed mutably, and the access is over when the call returns.
-    unsafe { access_file(file, call, &FileAccess { start, data: &data, direction: AccessKind::Read }) }
+/// One value as it lies in a file: its bytes in the order of their places, which the fields of a struct need not have.
+#[derive(Debug)]
+pub struct FileValue<T> {
+    datatype: Arc<Datatype>,
+    values: PhantomData<fn(T)>,
 }
 
-/// Writes from a buffer to a file.
-pub fn write_file<B: Buffer + ?Sized>(file: &File, call: FileCalls, start: Start, buffer: &B) -> Outcome {
-    let data = source(buffer);
-    // SAFETY: `Buffer` lets it be read while it is borrowed, and the access is over when the call returns.
-    unsafe { access_file(file, call, &FileAccess { start, data: &data, direction: AccessKind::Write }) }
+impl<T: Equivalence> FileValue<T> {
+    /// Of this type.
+    pub fn new() -> Result<FileValue<T>> {
+        let part = &T::equivalent_datatype().0.layout;
+        let mut runs: Vec<(isize, isize)> = Vec::new();
+        for at in 0..T::COUNT as isize {
+            part.each_run(&mut |run| runs.push((at * part.extent() + run.offset, run.bytes as isize)));
+        }
+        runs.sort_unstable();
+        let (places, lengths): (Vec<i64>, Vec<i64>) = runs.iter().map(|run| (run.0 as i64, run.1 as i64)).unzip();
+        let byte = datatype::get(datatype::BYTE).ok_or(Class::Type)?;
+        let count = Number::Large(runs.len() as i64);
+        let bytes = datatype::hindexed(count, Counts::Large(&lengths), Counts::Large(&places), &byte)?;
+        let value = datatype::resized(0, size_of::<T>() as i64, true, &Arc::new(bytes))?;
+        value.commit();
+        Ok(FileValue { datatype: Arc::new(value), values: PhantomData })
+    }
+
+    /// Its datatype.
+    pub fn datatype(&self) -> &Arc<Datatype> {
+        &self.datatype
+    }
+
+    /// Bytes of data in it.
+    pub fn bytes(&self) -> usize {
+        self.datatype.layout.size()
+    }
+
+    /// Reads values of a file.
+    pub fn read(&self, file: &File, call: FileCalls, start: Start, values: &mut [T]) -> Outcome {
+        let data = Data { at: values.as_mut_ptr().cast(), count: values.len(), datatype: &self.datatype };
+        // SAFETY: the datatype names the bytes of values that `Equivalence` lets be anything; the access is over when the call returns.
+        unsafe { access_file(file, call, &FileAccess { start, data: &data, direction: AccessKind::Read }) }
+    }
+
+    /// Writes values to a file.
+    pub fn write(&self, file: &File, call: FileCalls, start: Start, values: &[T]) -> Outcome {
+        let data = Data { at: values.as_ptr().cast_mut().cast(), count: values.len(), datatype: &self.datatype };
+        // SAFETY: the datatype names initialised bytes of the values only; the access is over when the call returns.
+        unsafe { access_file(file, call, &FileAccess { start, data: &data, direction: AccessKind::Write }) }
+    }
 }
 
 /// # Safety

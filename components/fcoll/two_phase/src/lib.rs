@@ -15,7 +15,7 @@
 //! | `raw` | packing, and the collective operations |
 //!
 //! Owns one window of memory during an access, and what the process sends and receives in one round. All is taken before the
-//! first round; where one process has no memory for it none begins.
+//! first round; where one process has no memory for it none begins. Up to 16 MiB stay for the next access.
 //!
 //! **Invariant:** gaps between pieces are never written. Whether an access goes in two phases follows from words that all processes
 //! have announced.

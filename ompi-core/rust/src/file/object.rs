@@ -1,18 +1,16 @@
 //! A file that is open.
 
 use super::pattern::Seek;
-use crate::datatype::Equivalence;
 use crate::error::{Error, ErrorHandler, Result, end, raise};
 use crate::life::{Life, OneThread};
 use crate::panics;
-use crate::raw;
 use alloc::sync::Arc;
 use core::marker::PhantomData;
 use ompi_core::abi::Scope;
 use ompi_core::errhandler;
 use ompi_core::error::Fault;
 use ompi_core::file;
-use ompi_core::framework::io::{NewView, Start};
+use ompi_core::framework::io::NewView;
 
 /// A file that all processes of a communicator have open. Closed when it is dropped, which all processes do together.
 ///
@@ -61,28 +59,9 @@ impl File {
             .expect("predefined error handlers are for all objects");
     }
 
-    /// Reads values; returns how many there were.
-    pub(super) fn read<T: Equivalence>(
-        &self,
-        function: &'static str,
-        how: raw::FileCalls,
-        start: Start,
-        values: &mut [T],
-    ) -> Result<usize> {
-        let outcome = raw::read_file(self.object(), how, start, values);
-        let whole = outcome.bytes as usize / value_bytes::<T>().max(1);
-        self.checked(function, outcome.ended.map(|()| whole))
-    }
-
-    /// Writes values.
-    pub(super) fn write<T: Equivalence>(
-        &self,
-        function: &'static str,
-        how: raw::FileCalls,
-        start: Start,
-        values: &[T],
-    ) -> Result<()> {
-        self.checked(function, raw::write_file(self.object(), how, start, values).ended)
+    /// Does something with it.
+    pub(super) fn with<R>(&self, act: impl FnOnce(&file::File) -> R) -> R {
+        act(self.object())
     }
 
     /// Moves this process's file pointer.
@@ -106,7 +85,7 @@ impl File {
     }
 
     /// The result for the caller; a failure runs the error handler first.
-    fn checked<R>(&self, function: &'static str, result: Result<R, Fault>) -> Result<R> {
+    pub(super) fn checked<R>(&self, function: &'static str, result: Result<R, Fault>) -> Result<R> {
         result.map_err(|fault| raise(Scope::File(self.handle), function, fault))
     }
 }
@@ -121,9 +100,4 @@ impl Drop for File {
             end("closing a file", &fault.into());
         }
     }
-}
-
-/// Bytes of data in one value.
-pub(super) fn value_bytes<T: Equivalence>() -> usize {
-    T::COUNT * T::equivalent_datatype().0.layout.size()
 }

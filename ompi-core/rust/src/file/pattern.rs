@@ -1,6 +1,5 @@
 //! Which values of a file a process sees, and where in it a file pointer goes.
 
-use crate::datatype::{Equivalence, shared};
 use alloc::format;
 use alloc::sync::Arc;
 use ompi_core::datatype::{self, Number};
@@ -24,7 +23,7 @@ impl Every {
     pub const ONE: Every = Every { block: 1, stride: 1, first: 0 };
 
     /// The view of such values from a byte on.
-    pub(super) fn of<T: Equivalence>(self, displacement: u64) -> Result<View, Fault> {
+    pub(super) fn of(self, displacement: u64, etype: &Arc<datatype::Datatype>) -> Result<View, Fault> {
         let Every { block, stride, first } = self;
         if block == 0 || stride < block {
             let why = format!("blocks of {block} values, {stride} apart: a block has a value, and no two share one");
@@ -32,22 +31,17 @@ impl Every {
         }
         let far = || Fault::new(Class::Arg).argument("every").because("no file is as long as that");
         let number = |number: u64| i64::try_from(number).map(Number::Large).map_err(|_| far());
-        let one = shared(T::equivalent_datatype());
-        let etype = match T::COUNT {
-            1 => one,
-            count => committed(datatype::contiguous(Number::Large(count as i64), &one)?),
-        };
         let bytes = etype.layout.extent() as u64;
         let filetype = match stride == block {
             true => etype.clone(),
             false => {
-                let together = committed(datatype::contiguous(number(block)?, &etype)?);
+                let together = committed(datatype::contiguous(number(block)?, etype)?);
                 let extent = stride.checked_mul(bytes).and_then(|extent| i64::try_from(extent).ok()).ok_or_else(far)?;
                 committed(datatype::resized(0, extent, true, &together)?)
             }
         };
         let displacement = first.checked_mul(bytes).and_then(|skip| skip.checked_add(displacement)).ok_or_else(far)?;
-        Ok(View::new(displacement, etype, filetype, Representation::Native))
+        Ok(View::new(displacement, etype.clone(), filetype, Representation::Native))
     }
 }
 

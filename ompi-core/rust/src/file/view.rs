@@ -4,8 +4,8 @@ use super::object::File;
 use super::pattern::{Every, Seek};
 use crate::datatype::Equivalence;
 use crate::error::Result;
-use crate::raw::FileCalls;
-use core::marker::PhantomData;
+use crate::raw::{FileCalls, FileValue};
+use ompi_core::error::Fault;
 use ompi_core::file::FileCall;
 use ompi_core::framework::io::{NewView, Start};
 
@@ -13,9 +13,10 @@ impl File {
     /// Shows values of a type from byte `displacement` on; called by all processes, which may see different parts. All file pointers are
     /// at its beginning.
     pub fn view<T: Equivalence>(&mut self, displacement: u64, every: Every) -> Result<FileView<'_, T>> {
-        let view = every.of::<T>(displacement).map(|view| NewView { view, at_shared: false, info: None });
-        self.set_view(view)?;
-        Ok(FileView { file: self, values: PhantomData })
+        let value = FileValue::new();
+        let view = value.as_ref().map_err(Fault::clone).and_then(|value| every.of(displacement, value.datatype()));
+        self.set_view(view.map(|view| NewView { view, at_shared: false, info: None }))?;
+        Ok(FileView { file: self, value: value? })
     }
 }
 
@@ -26,48 +27,48 @@ impl File {
 #[derive(Debug)]
 pub struct FileView<'f, T> {
     file: &'f File,
-    values: PhantomData<T>,
+    value: FileValue<T>,
 }
 
 impl<T: Equivalence> FileView<'_, T> {
     /// Reads at an offset.
     pub fn read_at(&self, offset: u64, values: &mut [T]) -> Result<usize> {
-        self.file.read("FileView::read_at", FileCalls::Alone, at(offset), values)
+        self.read_by("FileView::read_at", FileCalls::Alone, at(offset), values)
     }
 
     /// Writes at an offset.
     pub fn write_at(&self, offset: u64, values: &[T]) -> Result<()> {
-        self.file.write("FileView::write_at", FileCalls::Alone, at(offset), values)
+        self.write_by("FileView::write_at", FileCalls::Alone, at(offset), values)
     }
 
     /// Reads at an offset, all processes together.
     pub fn read_at_all(&self, offset: u64, values: &mut [T]) -> Result<usize> {
-        self.file.read("FileView::read_at_all", FileCalls::All(FileCall::ReadAtAll), at(offset), values)
+        self.read_by("FileView::read_at_all", FileCalls::All(FileCall::ReadAtAll), at(offset), values)
     }
 
     /// Writes at an offset, all processes together.
     pub fn write_at_all(&self, offset: u64, values: &[T]) -> Result<()> {
-        self.file.write("FileView::write_at_all", FileCalls::All(FileCall::WriteAtAll), at(offset), values)
+        self.write_by("FileView::write_at_all", FileCalls::All(FileCall::WriteAtAll), at(offset), values)
     }
 
     /// Reads at this process's file pointer, which moves on by as many values.
     pub fn read(&self, values: &mut [T]) -> Result<usize> {
-        self.file.read("FileView::read", FileCalls::Alone, Start::Pointer, values)
+        self.read_by("FileView::read", FileCalls::Alone, Start::Pointer, values)
     }
 
     /// Writes there.
     pub fn write(&self, values: &[T]) -> Result<()> {
-        self.file.write("FileView::write", FileCalls::Alone, Start::Pointer, values)
+        self.write_by("FileView::write", FileCalls::Alone, Start::Pointer, values)
     }
 
     /// Reads there, all processes together.
     pub fn read_all(&self, values: &mut [T]) -> Result<usize> {
-        self.file.read("FileView::read_all", FileCalls::All(FileCall::ReadAll), Start::Pointer, values)
+        self.read_by("FileView::read_all", FileCalls::All(FileCall::ReadAll), Start::Pointer, values)
     }
 
     /// Writes there, all processes together.
     pub fn write_all(&self, values: &[T]) -> Result<()> {
-        self.file.write("FileView::write_all", FileCalls::All(FileCall::WriteAll), Start::Pointer, values)
+        self.write_by("FileView::write_all", FileCalls::All(FileCall::WriteAll), Start::Pointer, values)
     }
 
     /// Moves this process's file pointer.
@@ -82,22 +83,33 @@ impl<T: Equivalence> FileView<'_, T> {
 
     /// Reads at the file pointer that all processes share, which moves on by as many values.
     pub fn read_shared(&self, values: &mut [T]) -> Result<usize> {
-        self.file.read("FileView::read_shared", FileCalls::Alone, Start::Shared, values)
+        self.read_by("FileView::read_shared", FileCalls::Alone, Start::Shared, values)
     }
 
     /// Writes there.
     pub fn write_shared(&self, values: &[T]) -> Result<()> {
-        self.file.write("FileView::write_shared", FileCalls::Alone, Start::Shared, values)
+        self.write_by("FileView::write_shared", FileCalls::Alone, Start::Shared, values)
     }
 
     /// Reads there, all processes together, one behind the other in the order of their ranks.
     pub fn read_ordered(&self, values: &mut [T]) -> Result<usize> {
-        self.file.read("FileView::read_ordered", FileCalls::All(FileCall::ReadOrdered), Start::Ordered, values)
+        self.read_by("FileView::read_ordered", FileCalls::All(FileCall::ReadOrdered), Start::Ordered, values)
     }
 
     /// Writes there, all processes together, one behind the other in the order of their ranks.
     pub fn write_ordered(&self, values: &[T]) -> Result<()> {
-        self.file.write("FileView::write_ordered", FileCalls::All(FileCall::WriteOrdered), Start::Ordered, values)
+        self.write_by("FileView::write_ordered", FileCalls::All(FileCall::WriteOrdered), Start::Ordered, values)
+    }
+
+    fn read_by(&self, function: &'static str, call: FileCalls, start: Start, values: &mut [T]) -> Result<usize> {
+        let outcome = self.file.with(|file| self.value.read(file, call, start, values));
+        let whole = outcome.bytes as usize / self.value.bytes().max(1);
+        self.file.checked(function, outcome.ended.map(|()| whole))
+    }
+
+    fn write_by(&self, function: &'static str, call: FileCalls, start: Start, values: &[T]) -> Result<()> {
+        let outcome = self.file.with(|file| self.value.write(file, call, start, values));
+        self.file.checked(function, outcome.ended)
     }
 }
 
