@@ -196,6 +196,18 @@ fn sentinel(address: usize) -> Option<usize> {
     (distance < SENTINELS).then_some(distance)
 }
 
+/// What C has for a constant that may stand for a buffer.
+#[cold]
+#[inline(never)]
+fn constant(distance: usize) -> usize {
+    match distance {
+        IN_PLACE => 1,
+        BUFFER_AUTOMATIC => 2,
+        // MPI_BOTTOM, and whatever else the program should not have passed.
+        _ => 0,
+    }
+}
+
 /// A choice buffer.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
@@ -207,10 +219,7 @@ impl Buffer {
     pub fn address(self) -> usize {
         match sentinel(self.0) {
             None => self.0,
-            Some(IN_PLACE) => 1,
-            Some(BUFFER_AUTOMATIC) => 2,
-            // MPI_BOTTOM, and whatever else the program should not have passed.
-            Some(_) => 0,
+            Some(distance) => constant(distance),
         }
     }
 

@@ -28,8 +28,10 @@ extern "C" fn pmpi_file_iread_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, c
 /// MPI_File_iread_at_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -37,7 +39,10 @@ extern "C" fn pmpi_file_iread_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Sec
         let mut result = SUCCESS;
         pmpi_file_iread_at_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_contiguous()) {
+        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
 }
@@ -54,8 +59,10 @@ extern "C" fn pmpi_file_iread_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffe
 /// MPI_File_iread_at_all_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iread_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iread_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -63,7 +70,10 @@ extern "C" fn pmpi_file_iread_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf:
         let mut result = SUCCESS;
         pmpi_file_iread_at_all_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, true), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_contiguous()) {
+        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iread_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
 }
@@ -80,8 +90,10 @@ extern "C" fn pmpi_file_iwrite_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, 
 /// MPI_File_iwrite_at_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -89,7 +101,10 @@ extern "C" fn pmpi_file_iwrite_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Se
         let mut result = SUCCESS;
         pmpi_file_iwrite_at_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_contiguous()) {
+        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_c_(fh, offset, buf.start(), count, datatype, request, ierror);
 }
@@ -106,8 +121,10 @@ extern "C" fn pmpi_file_iwrite_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buff
 /// MPI_File_iwrite_at_all_c(fh, offset, buf, count, datatype, request, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_iwrite_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, request: Handle, ierror: Ierror) {
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), request, ierror);
         }
@@ -115,7 +132,10 @@ extern "C" fn pmpi_file_iwrite_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf
         let mut result = SUCCESS;
         pmpi_file_iwrite_at_all_c_(fh, offset, buf_copy.start(), count, datatype, request, Out(&raw mut result));
         if result == SUCCESS && !crate::pending::keep(request.variable(), Use::Once, (buf_copy, false), None) { result = NO_MEM }
-        return ierror.set(result);
+        ierror.set(result);
+    }
+    if !(buf.is_contiguous()) {
+        return with_gaps(fh, offset, buf, count, datatype, request, ierror);
     }
     pmpi_file_iwrite_at_all_c_(fh, offset, buf.start(), count, datatype, request, ierror);
 }
@@ -129,15 +149,19 @@ extern "C" fn pmpi_file_read_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, co
 /// MPI_File_read_at_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_at_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_contiguous()) {
+        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
 }
@@ -151,15 +175,19 @@ extern "C" fn pmpi_file_read_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffer
 /// MPI_File_read_at_all_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_read_at_all_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
         buf_copy.copy_back();
-        return;
+    }
+    if !(buf.is_contiguous()) {
+        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_read_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
 }
@@ -173,12 +201,17 @@ extern "C" fn pmpi_file_read_at_all_begin_c_(fh: In<Int>, offset: In<i64>, buf: 
 /// MPI_File_read_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_read_at_all_begin_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_contiguous()) {
+        return with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_read_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
 }
@@ -192,14 +225,18 @@ extern "C" fn pmpi_file_write_at_c_(fh: In<Int>, offset: In<i64>, buf: Buffer, c
 /// MPI_File_write_at_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_at_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_contiguous()) {
+        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_c_(fh, offset, buf.start(), count, datatype, status, ierror);
 }
@@ -213,14 +250,18 @@ extern "C" fn pmpi_file_write_at_all_c_(fh: In<Int>, offset: In<i64>, buf: Buffe
 /// MPI_File_write_at_all_c(fh, offset, buf, count, datatype, status, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, status: Status, ierror: Ierror) {
+        let buf_as = match buf.layout_or_copy(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_all_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), status, ierror);
         }
         let Some(buf_copy) = Copied::of(buf) else { return ierror.set(NO_MEM) };
         pmpi_file_write_at_all_c_(fh, offset, buf_copy.start(), count, datatype, status, ierror);
-        return;
+    }
+    if !(buf.is_contiguous()) {
+        return with_gaps(fh, offset, buf, count, datatype, status, ierror);
     }
     pmpi_file_write_at_all_c_(fh, offset, buf.start(), count, datatype, status, ierror);
 }
@@ -234,12 +275,17 @@ extern "C" fn pmpi_file_write_at_all_begin_c_(fh: In<Int>, offset: In<i64>, buf:
 /// MPI_File_write_at_all_begin_c(fh, offset, buf, count, datatype, ierror) of module mpi_f08.
 #[unsafe(no_mangle)]
 extern "C" fn pmpi_file_write_at_all_begin_c_f08ts_(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
-    if !(buf.is_contiguous()) {
-        let buf_as = match buf.layout(count.get(), datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
+    #[cold]
+    #[inline(never)]
+    extern "C" fn with_gaps(fh: In<Int>, offset: In<i64>, buf: Section, count: In<i64>, datatype: In<Int>, ierror: Ierror) {
+        let buf_as = match buf.layout(count, datatype) { Ok(layout) => layout, Err(code) => return ierror.set(code) };
         if let Some(buf_as) = &buf_as {
             return pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), buf_as.count(), buf_as.datatype(), ierror);
         }
-        return ierror.set(refuse_section());
+        ierror.set(refuse_section());
+    }
+    if !(buf.is_contiguous()) {
+        return with_gaps(fh, offset, buf, count, datatype, ierror);
     }
     pmpi_file_write_at_all_begin_c_(fh, offset, buf.start(), count, datatype, ierror);
 }
